@@ -1,0 +1,64 @@
+# The front door of Fanline. Every target may be typed first: it does what it needs before.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+# By its path: another python3 may come first on PATH, without Debian's modules.
+PYTHON := /usr/bin/python3
+
+help:  ## what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+setup:  ## install what is missing (Debian packages, Kafka's jars)
+	@stack/setup
+
+build: setup  ## build all programs into build/release/bin
+	@$(MAKE) build/release/build.ninja
+	@cmake --build --preset release
+
+test: build  ## build and run all tests, the logic's once more under the sanitizers
+	@$(MAKE) build/asan/build.ninja
+	@cmake --build --preset asan
+	@$(run_tests)
+
+demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
+	@$(PYTHON) demo/run.py $(if $(GRAPH),--graph '$(GRAPH)')
+
+bench: build  ## measure it on this machine
+	@$(PYTHON) bench/run.py
+
+up: setup  ## start Kafka, Redis and two MariaDB shards to play with
+	@stack/play up
+
+down:  ## stop them
+	@[ ! -e build/stack ] || stack/play down
+
+tsan: setup  ## the logic's tests under the thread sanitizer
+	@$(MAKE) build/tsan/build.ninja
+	@cmake --build --preset tsan
+	@ctest --preset tsan
+
+format: setup  ## put all C++ in shape
+	@$(cpp_files) | xargs -0 clang-format-14 -i
+
+format-check: setup  ## say which C++ is not
+	@$(cpp_files) | xargs -0 clang-format-14 --dry-run -Werror
+
+clean: down  ## forget everything built
+	@rm -rf build
+
+# Ninja configures anew by itself when a CMakeLists.txt changes, but not for a preset.
+build/%/build.ninja: CMakePresets.json
+	@cmake --preset $*
+
+cpp_files = find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print0
+
+# Both builds in one run of ctest, so that its last lines count all there is.
+define run_tests
+mkdir -p build/tests
+printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
+ctest --test-dir build/tests --output-on-failure
+endef
+
+.PHONY: help setup build test demo bench up down tsan format format-check clean

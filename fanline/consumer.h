@@ -1,0 +1,34 @@
+// What a consumer group tells the logic, and what the logic asks of it. Both daemons consume one
+// topic in a group; the adapter (backends/kafka) turns librdkafka's callbacks into these.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fanline/record.h"
+
+namespace fanline {
+
+// The partition is ours, paused; nothing is delivered before a Seek.
+struct PartitionAssigned {
+  int32_t partition = 0;
+  int64_t start = 0;  // the group's committed offset; on the very first start the log's first
+  int64_t low = 0;    // the log's first offset: what is older is gone
+};
+// The partition is no longer ours; records of it already handed over must not be committed.
+struct PartitionRevoked {
+  int32_t partition = 0;
+};
+
+struct ConsumerOrders {
+  struct At {
+    int32_t partition = 0;
+    int64_t offset = 0;
+  };
+  std::vector<At> seek;  // deliver from here on (also resumes)
+  std::vector<int32_t> pause;
+  std::vector<int32_t> resume;
+  std::vector<At> commit;  // all below is finished
+};
+
+}  // namespace fanline

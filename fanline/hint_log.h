@@ -1,0 +1,47 @@
+// Ports: what is appended to Kafka. A reply with kDone means the brokers acknowledged every record
+// of the request (acks=all); kLater means some may be in the log all the same: append again.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/hint.h"
+#include "fanline/outcome.h"
+#include "fanline/record.h"
+
+namespace fanline {
+
+struct AppendHints {
+  uint64_t id = 0;
+  std::vector<std::pair<Range, Hint>> hints;
+  Headers headers;  // travel on from the event (traceparent and unknown ones)
+};
+struct HintsAppended {
+  uint64_t id = 0;
+  Status status;
+};
+
+class HintLog {
+ public:
+  virtual ~HintLog() = default;
+  virtual void Submit(AppendHints request) = 0;
+};
+
+struct AppendDeadLetter {
+  uint64_t id = 0;
+  DeadLetter letter;
+};
+struct DeadLetterAppended {
+  uint64_t id = 0;
+  Status status;
+};
+
+class DeadLetters {
+ public:
+  virtual ~DeadLetters() = default;
+  virtual void Submit(AppendDeadLetter request) = 0;
+};
+
+}  // namespace fanline

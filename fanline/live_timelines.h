@@ -1,0 +1,209 @@
+// Port: the live timelines in Redis, as the pusher that owns a range writes them. Requests are
+// queued by Submit and never block; each is answered exactly once by a reply handed to a later
+// Step. Requests under way together may be carried out in any order: one that depends on another
+// is submitted after its reply.
+//
+// Every write is idempotent (a timed-out call may have been applied) and fenced: Redis compares
+// `epoch` with own:{tag} of every bucket the call touches, in the same script. Lower than own:
+// or own: missing = nothing was written, and the reply is kLater, naming "fence", and needs_claim.
+//
+// A claim holds for one session with the bucket's node. When the connection is lost, or the node
+// may have changed (role, run id), requests of ranges claimed before answer kLater with
+// needs_claim, without having been written after the change, until the range is claimed again.
+//
+// schemas/redis/README.md describes the keys and scripts behind this port.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/ids.h"
+#include "fanline/item.h"
+#include "fanline/outcome.h"
+
+namespace fanline {
+
+// How far the hints of a range were applied to a bucket's timelines: pos:{tag}. All hints of
+// topic generation `generation` below `offset` are in.
+struct AppliedPosition {
+  uint64_t generation = 0;
+  int64_t offset = 0;
+  friend bool operator==(const AppliedPosition&, const AppliedPosition&) = default;
+};
+
+// Raises own: of all buckets of the range to `epoch`. Refused, with nothing raised that was
+// higher, unless epoch is strictly higher than every own: found.
+struct ClaimRange {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+};
+struct RangeClaimed {
+  uint64_t id = 0;
+  Status status;
+  uint64_t refused_by = 0;  // an own: >= epoch; 0 = claimed
+  struct BucketState {
+    bool index_complete = false;              // live:{tag} has its header member
+    std::optional<AppliedPosition> position;  // none: missing
+  };
+  std::vector<BucketState> buckets;  // in bucket order, when claimed
+};
+
+// The second half of taking over a range: deletes every timeline of the buckets in `drop` (found
+// by enumerating keys, never by live:), lists every timeline of those in `index` in live:, gives
+// both their header, and sets pos: of *all* buckets of the range to `position`.
+struct ResetRange {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  std::vector<Bucket> drop;
+  std::vector<Bucket> index;
+  AppliedPosition position;
+};
+struct RangeReset {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  uint64_t dropped = 0;  // timelines deleted
+};
+
+// pos: of all buckets of the range, by compare-and-set: each must hold `expected` (or already
+// `next`). Anything else = Redis was rolled back under us: nothing more is written, `mismatch`.
+struct SavePosition {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  AppliedPosition expected;
+  AppliedPosition next;
+};
+struct PositionSaved {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  bool mismatch = false;
+};
+
+// Adds and removes items of many live timelines. A reader stands in a batch once, with at most
+// kMaxAddsPerWrite adds. A timeline that is not live is skipped, never created.
+inline constexpr uint32_t kMaxAddsPerWrite = 16;
+struct TimelineBatch {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  struct Write {
+    UserId reader{};
+    Bucket bucket = 0;
+    uint32_t adds_end = 0;     // its adds: from the previous write's end to here
+    uint32_t removes_end = 0;  // likewise
+  };
+  std::vector<Write> writes;  // grouped by bucket
+  std::vector<Item> adds;     // created_at and post; those not newer than the floor are left out
+  std::vector<PostId> removes;
+};
+struct BatchWritten {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  // Per write, in order: >= 0: live, so many of its items were new; else one of these.
+  static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
+  static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE, OOM: that key alone
+  std::vector<int8_t> results;
+  uint64_t pruned = 0;      // of the kNotLive ones, those found by live: without a script
+  uint64_t removed = 0;     // items
+  uint64_t trimmed = 0;     // timelines cut back to the window
+  uint64_t fell_short = 0;  // timelines deleted by the below-W/2 rule
+  std::string key_error;    // an example, when some key failed
+};
+
+enum class TimelineState { kNotLive, kBuilding, kReady };
+
+struct ReadTimeline {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  UserId reader{};
+};
+struct TimelineRead {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  TimelineState state = TimelineState::kNotLive;
+  std::vector<PostId> members;  // when ready, newest first
+};
+
+// One reader made to agree with one author. Removes, then adds those newer than the floor, and
+// raises the floor to at least `floor_at_least`. A building timeline is deleted instead: its
+// rebuild starts again.
+struct ApplySync {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  UserId reader{};
+  std::vector<PostId> removes;
+  std::vector<Item> adds;  // newest first
+  std::optional<UnixMs> floor_at_least;
+};
+struct SyncApplied {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+  bool live = false;  // the key was there and ready
+};
+
+// Makes one timeline not live (quarantine; a building one met by a sync).
+struct DropTimeline {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t epoch = 0;
+  UserId reader{};
+};
+struct TimelineDropped {
+  uint64_t id = 0;
+  Status status;
+  bool needs_claim = false;
+};
+
+// A part of a sampled publish is finished: sets its bit in done:{tag(author)}:post. Not fenced
+// (bits only grow); a failure is reported and never retried: it is a measurement.
+struct MarkPart {
+  uint64_t id = 0;
+  UserId author{};
+  PostId post{};
+  uint32_t part = 0;
+  uint32_t parts = 1;
+  bool delivered = false;  // this part reached at least one live timeline
+};
+struct PartMarked {
+  uint64_t id = 0;
+  Status status;
+  bool first_delivery = false;  // this call set the first bit with a delivery
+  bool last_part = false;       // this call set the last missing bit
+  bool any_delivery = false;    // some part delivered something
+};
+
+using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch,
+                                     ReadTimeline, ApplySync, DropTimeline, MarkPart>;
+using TimelineReply = std::variant<RangeClaimed, RangeReset, PositionSaved, BatchWritten,
+                                   TimelineRead, SyncApplied, TimelineDropped, PartMarked>;
+
+class LiveTimelines {
+ public:
+  virtual ~LiveTimelines() = default;
+  virtual void Submit(TimelineRequest request) = 0;
+};
+
+// What every writer and reader of timelines must agree on.
+struct WindowLimits {
+  uint32_t window = 450;       // W: items a trimmed timeline keeps
+  uint32_t max_entries = 512;  // items + sentinels never exceed this: zset-max-listpack-entries
+  uint32_t fell_short() const { return window / 2; }
+  // Trimmed when it holds more members than this, so that one more write of kMaxAddsPerWrite
+  // items still fits max_entries.
+  uint32_t trim_above() const { return max_entries - kMaxAddsPerWrite; }
+};
+
+}  // namespace fanline

@@ -1,0 +1,34 @@
+// What the caller must do after an outside call, whatever failed inside it. Every answer of
+// Kafka, Redis and MariaDB maps to one of the three in the adapter's one table.
+#pragma once
+
+#include <string>
+
+namespace fanline {
+
+enum class Outcome {
+  kDone,   // acknowledged; go on
+  kLater,  // not done, or not known to be done (a timed-out call may have been applied): park
+           // what waits for it, naming the resource, and try again with back-off
+  kNever,  // will fail the same way each time: quarantine, with the reason
+};
+
+struct Status {
+  Outcome outcome = Outcome::kDone;
+  // kLater: the resource that is away, of a small fixed set (a metric label): "redis",
+  // "mysql_0", "kafka". kNever: empty.
+  std::string resource;
+  std::string message;  // for a log line or a dead letter's reason
+
+  bool done() const { return outcome == Outcome::kDone; }
+  bool later() const { return outcome == Outcome::kLater; }
+  bool never() const { return outcome == Outcome::kNever; }
+
+  static Status Done() { return {}; }
+  static Status Later(std::string resource, std::string message) {
+    return {Outcome::kLater, std::move(resource), std::move(message)};
+  }
+  static Status Never(std::string message) { return {Outcome::kNever, {}, std::move(message)}; }
+};
+
+}  // namespace fanline

@@ -1,0 +1,52 @@
+// Port: table range_owner(range, epoch, last_offset, starts), on the shard of the range's first
+// bucket. Epochs only grow. Queued by Submit, answered once, like the other ports.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "fanline/bucket.h"
+#include "fanline/outcome.h"
+
+namespace fanline {
+
+// Bumps epoch and starts. A start that is never settled is a crash.
+struct AcquireRange {
+  uint64_t id = 0;
+  Range range = 0;
+};
+// epoch = max(epoch, above) + 1: Redis knows a higher one (a MariaDB failover may reissue one),
+// or the same owner claims again. Leaves starts alone.
+struct RaiseEpoch {
+  uint64_t id = 0;
+  Range range = 0;
+  uint64_t above = 0;
+};
+// The hint at `offset` is about to be started (only while a crash is suspected).
+struct SaveStart {
+  uint64_t id = 0;
+  Range range = 0;
+  int64_t offset = 0;
+};
+// It went well: starts = 0.
+struct SettleRange {
+  uint64_t id = 0;
+  Range range = 0;
+};
+struct RangeOwned {
+  uint64_t id = 0;
+  Status status;
+  uint64_t epoch = 0;
+  int64_t last_offset = -1;  // as it was before
+  uint32_t starts = 0;       // including this one
+};
+
+using OwnerRequest = std::variant<AcquireRange, RaiseEpoch, SaveStart, SettleRange>;
+
+class RangeOwners {
+ public:
+  virtual ~RangeOwners() = default;
+  virtual void Submit(OwnerRequest request) = 0;
+};
+
+}  // namespace fanline

@@ -1,0 +1,22 @@
+// The two clocks every passive component is handed; nothing here reads a clock.
+//
+// Time is monotonic (timers, back-off, watchdogs). UnixMs is wall time, used only for what is
+// shared between processes: the age of a record and the publish-to-delivery latency.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace fanline {
+
+using Clock = std::chrono::steady_clock;
+using Duration = std::chrono::microseconds;
+using Time = std::chrono::time_point<Clock, Duration>;
+using UnixMs = int64_t;
+
+struct Now {
+  Time mono;
+  UnixMs unix_ms = 0;
+};
+
+}  // namespace fanline

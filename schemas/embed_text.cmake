@@ -1,0 +1,18 @@
+# Writes OUT: one constexpr std::string_view per file of FILES (relative to DIR), named
+# k<CamelCase of the file name with its ending>.
+set(text "// Generated from schemas/ by embed_text.cmake.\n#pragma once\n\n#include <string_view>\n\nnamespace fanline::${NAMESPACE} {\n\n")
+foreach(file ${FILES})
+  file(READ ${DIR}/${file} body)
+  get_filename_component(name ${file} NAME)
+  string(REGEX REPLACE "[._-]" ";" words ${name})
+  set(id "k")
+  foreach(word ${words})
+    string(SUBSTRING ${word} 0 1 head)
+    string(TOUPPER ${head} head)
+    string(SUBSTRING ${word} 1 -1 tail)
+    string(APPEND id "${head}${tail}")
+  endforeach()
+  string(APPEND text "inline constexpr std::string_view ${id} = R\"EMBED(${body})EMBED\";\n\n")
+endforeach()
+string(APPEND text "}  // namespace fanline::${NAMESPACE}\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,62 @@
+-- rebuild_finish.lua - turns a building timeline into a ready one: what was read from the truth,
+-- without what was removed meanwhile, with what was pushed meanwhile; newer than the floor; the
+-- newest W of it.
+--
+-- KEYS  edge:{tag}, the timeline
+-- ARGV  token, floor as a score (+inf = nothing older exists), window W, TTL in milliseconds,
+--       then (score, member) of each item read
+-- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
+-- The key is written afresh in pieces, T and F with the first; should a piece be refused for want
+-- of memory, the key is deleted: a ready timeline is whole or not there.
+-- A removal record concerns what was read; an item that stands in the key was added after it.
+local edge, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
+if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
+
+local score_of, gone = {}, {}
+local held = redis.call('ZRANGE', key, '0', '-1', 'WITHSCORES')
+for i = 1, #held, 2 do
+  local first = string.byte(held[i])
+  if first == 88 then gone[string.sub(held[i], 2)] = true end
+  if first >= 48 and first <= 57 then score_of[held[i]] = held[i + 1] end
+end
+for i = 5, #ARGV, 2 do
+  if not gone[ARGV[i + 1]] and not score_of[ARGV[i + 1]] then score_of[ARGV[i + 1]] = ARGV[i] end
+end
+
+local floor = ARGV[2]
+local limit = floor == '+inf' and math.huge or tonumber(floor)
+local items = {}
+for member, score in pairs(score_of) do
+  local number = tonumber(score)
+  if number < limit then items[#items + 1] = {number, member, score} end
+end
+table.sort(items, function(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  return a[2] < b[2]
+end)
+if #items > window then floor = items[window + 1][3] end
+note_floor(edge, floor)
+
+local function write(words)
+  local answer = redis.pcall('ZADD', key, unpack(words))
+  if type(answer) ~= 'table' then return end
+  redis.call('DEL', key)
+  return answer
+end
+redis.call('DEL', key)
+local words = {'-inf', 'T', floor, 'F'}
+for i = 1, math.min(#items, window) do
+  words[#words + 1] = items[i][3]
+  words[#words + 1] = items[i][2]
+  if #words >= 256 then
+    local refused = write(words)
+    if refused then return refused end
+    words = {}
+  end
+end
+if #words > 0 then
+  local refused = write(words)
+  if refused then return refused end
+end
+redis.call('PEXPIRE', key, ARGV[4])
+return 1

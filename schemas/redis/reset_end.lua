@@ -1,0 +1,18 @@
+-- reset_end.lua - last step, after the walk over all keys: the indexes are complete, the edges
+-- known, and the timelines of the whole range agree with everything below the position.
+--
+-- KEYS  own:{tag} of each bucket of the range, pos:{tag} of each, live:{tag} of each bucket that
+--       was dropped or indexed, edge:{tag} of each of those
+-- ARGV  epoch, buckets of the range, position
+-- Reply FENCED error: nothing was written; else 1. Idempotent.
+local buckets = tonumber(ARGV[2])
+local refused = fence(ARGV[1], buckets)
+if refused then return refused end
+local known = (#KEYS - 2 * buckets) / 2
+for i = 2 * buckets + 1, 2 * buckets + known do
+  redis.call('SADD', KEYS[i], '#complete')
+  local bound = string.match(redis.call('MGET', KEYS[i + known])[1] or '', '^%?(%d+)$')
+  if bound then redis.call('SET', KEYS[i + known], bound) end
+end
+for i = buckets + 1, 2 * buckets do redis.call('SET', KEYS[i], ARGV[3]) end
+return 1

@@ -1,0 +1,56 @@
+-- sync.lua - makes one ready timeline agree with one author: removes, then adds what is newer than
+-- the floor, then raises the floor. A timeline being built is deleted: its rebuild starts again.
+--
+-- KEYS  own:{tag}, live:{tag}, edge:{tag}, the timeline
+-- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
+--       floor to reach as a score ("" = leave it), number of removes, members to remove,
+--       then (score, member) of each add, newest first
+-- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done
+-- Adds go in pieces, each followed by a trim, so that the number of members never passes
+-- zset-max-listpack-entries. Idempotent: sorted sets add and remove once, the floor only rises.
+local refused = fence(ARGV[1], 1)
+if refused then return refused end
+local live, edge, key = KEYS[2], KEYS[3], KEYS[4]
+local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+
+-- Items pushed behind the floor in between are cut, so that F is the last member from here on.
+local tail = tail_of(key)
+if not tail or is_building(tail) or (tail ~= 'F' and not cut_behind_floor(key)) then
+  drop(key, live)
+  return 0
+end
+
+local gone = 0
+for i = 8, 7 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
+
+local floor = tonumber(redis.call('ZSCORE', key, 'F')) or math.huge
+for first = 8 + removes, #ARGV, piece do
+  local words = {}
+  for i = first, math.min(first + piece, #ARGV) - 1, 2 do
+    if tonumber(ARGV[i]) < floor then
+      words[#words + 1] = ARGV[i]
+      words[#words + 1] = ARGV[i + 1]
+    end
+  end
+  if #words == 0 then break end
+  local answer = redis.pcall('ZADD', key, unpack(words))
+  if type(answer) == 'table' then  -- out of memory: what was removed may have left too little
+    if gone > 0 and falls_short(key, least) then drop(key, live) end
+    return answer
+  end
+  local card = redis.call('ZCARD', key)
+  if card > trim_above then
+    trim(key, edge, card, window)
+    floor = tonumber(redis.call('ZSCORE', key, 'F'))
+  end
+end
+
+-- F first: should this be refused for want of memory, nothing below it has been removed yet.
+if reach ~= '' and tonumber(reach) < floor then
+  note_floor(edge, reach)
+  redis.call('ZADD', key, reach, 'F')
+  cut_behind_floor(key)
+end
+if (gone > 0 or reach ~= '') and falls_short(key, least) then drop(key, live) end
+return 1

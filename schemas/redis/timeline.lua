@@ -1,0 +1,80 @@
+-- timeline.lua - what the scripts share; put in front of each of them, never run alone.
+--
+-- A timeline is a sorted set, newest first: T (score -inf), items (decimal post id, score
+-- -created_at_ms), then
+--   ready     F, score -floor, +inf = nothing older exists
+--   building  B:<token> and removal records X<post id>, all +inf
+-- so its LAST member by rank tells what it is:
+--   F ready | B.. or X.. building | an item: just pushed, older than the floor | none: not live
+-- Items of the same time as the floor sort in front of F ('0'..'9' < 'F'). They may stay; readers
+-- are served only what is strictly newer.
+--
+-- Numbers handed to redis.call are written as strings: Redis would format a Lua number with
+-- printf, which costs as much as a whole ZCARD.
+
+-- The fence. The first `buckets` KEYS are own:{tag}. Answers an error reply, to be returned at
+-- once, when some bucket has no owner or one with a higher epoch; else raises those that are lower.
+-- Runs before the first write. Epochs stay below 2^53, so a Lua number holds them exactly.
+local function fence(epoch, buckets)
+  local owners = redis.call('MGET', unpack(KEYS, 1, buckets))
+  local mine, lower = tonumber(epoch), {}
+  for i = 1, buckets do
+    local own = tonumber(owners[i])
+    if not own or own > mine then
+      return redis.error_reply('FENCED ' .. KEYS[i] .. ' holds ' .. (owners[i] or 'no epoch') ..
+                               ', the call carries ' .. epoch)
+    end
+    if own < mine then lower[#lower + 1] = KEYS[i] end
+  end
+  for i = 1, #lower do redis.call('SET', lower[i], epoch) end
+end
+
+local function tail_of(key)
+  return redis.call('ZRANGE', key, '-1', '-1')[1]
+end
+
+local function is_building(tail)
+  local first = string.byte(tail)
+  return first == 66 or first == 88  -- 'B', 'X'
+end
+
+-- The timeline is gone and its reader is not live: the next read rebuilds it. DEL takes a key of
+-- any type; an index of a wrong type must not keep it.
+local function drop(key, live)
+  redis.call('DEL', key)
+  redis.pcall('SREM', live, string.match(key, ':(%d+)$'))
+end
+
+-- Removes what sorts behind F, given a tail that is not F. Answers how many, or nil when there is
+-- no F: such a key is no timeline.
+local function cut_behind_floor(key)
+  local rank = redis.call('ZRANK', key, 'F')
+  if not rank then return nil end
+  return redis.call('ZREMRANGEBYRANK', key, rank + 1, '-1')
+end
+
+-- edge:{tag}: a time no floor in the bucket is above, so that a push of something newer need not
+-- look at the tail. A number; "?number" while timelines made before it are being enumerated;
+-- missing = unknown. Called before a floor is raised to `score`.
+local function note_floor(edge, score)
+  local known = redis.call('MGET', edge)[1]  -- false also for a key of a wrong type
+  if not known or score == 'inf' or score == '+inf' then return end
+  local doubt, bound = string.match(known, '^(%??)(%d+)$')
+  local floor = string.sub(score, 2)  -- without the minus
+  if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', edge, doubt .. floor) end
+end
+
+-- Cuts a ready timeline of `card` members, F the last, back to its newest `window` items; the
+-- newest item removed becomes the floor. An add came before in the same script and was not refused
+-- for want of memory, so nothing here is (Redis decides that once per script).
+local function trim(key, edge, card, window)
+  local newest = redis.call('ZRANGE', key, window + 1, window + 1, 'WITHSCORES')
+  note_floor(edge, newest[2])
+  redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)
+  redis.call('ZADD', key, newest[2], 'F')
+end
+
+-- Whether a ready timeline holds fewer than `least` items although older ones exist.
+local function falls_short(key, least)
+  return redis.call('ZCARD', key) - 2 < least and redis.call('ZSCORE', key, 'F') ~= 'inf'
+end

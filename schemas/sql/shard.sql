@@ -1,0 +1,114 @@
+-- The tables of one shard, and their manual. Every shard has all of them; `feedctl init` runs this
+-- file on each, statement by statement, and may run it again: what exists is left alone.
+--
+-- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
+--   by src      following, user_rel
+--   by dst      follower, user_fan         (dst is the author who is followed)
+--   by author   author_post, author
+--   by the range's first bucket            range_owner
+--   on every shard, the same               installation (but for its shard_index)
+--
+-- Ids are unsigned 64-bit, never 0 or 2^64-1. Times named *_ms, pos and last_at are Unix
+-- milliseconds; `ut` is when the server last wrote the row (UTC) and decides nothing but age.
+-- Counters are signed on purpose: a negative one is drift that somebody must see.
+
+-- Which installation this shard belongs to: one row, copied to every shard and compared by every
+-- program at its start. A difference is refused, never guessed away.
+CREATE TABLE IF NOT EXISTS installation (
+  id             TINYINT UNSIGNED NOT NULL DEFAULT 1,  -- always 1: there is one row
+  schema_version INT UNSIGNED NOT NULL,                -- of this file
+  buckets        INT UNSIGNED NOT NULL,                -- 1024
+  partitions     INT UNSIGNED NOT NULL,                -- of the tasks topic; divides buckets
+  shard_count    INT UNSIGNED NOT NULL,
+  shard_index    INT UNSIGNED NOT NULL,                -- which of them this server is, from 0
+  shard_map      TEXT NOT NULL,                        -- "0-511:0,512-1023:1": buckets to shards
+  generation     BIGINT UNSIGNED NOT NULL,             -- of the tasks topic: offsets of another
+                                                       -- generation mean nothing
+  feed_topic     VARCHAR(249) NOT NULL,                -- where applications write events
+  tasks_topic    VARCHAR(249) NOT NULL,                -- where hints are written
+  PRIMARY KEY (id),
+  CHECK (id = 1)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
+
+-- Forward edges, the truth of who follows whom. A change takes the row's lock, and the version it
+-- gives out under that lock is the only order of one edge: max(ver + 1, microseconds of the clock).
+CREATE TABLE IF NOT EXISTS following (
+  src   BIGINT UNSIGNED NOT NULL,
+  dst   BIGINT UNSIGNED NOT NULL,
+  ver   BIGINT UNSIGNED NOT NULL,
+  state TINYINT NOT NULL,                              -- 1 follows, 0 tombstone
+  pos   BIGINT NOT NULL,                               -- when src last became a follower
+  ut    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (src, dst)
+) ENGINE = InnoDB;
+
+-- Reverse edges, what a fan-out reads. Written after the forward row is committed, with its ver,
+-- state and pos; a higher version wins, so a write seen late or twice changes nothing.
+-- bucket = bucket of src: the followers of one author in one range of buckets are one slice of the
+-- primary key, read page by page in (bucket, src) order.
+CREATE TABLE IF NOT EXISTS follower (
+  dst    BIGINT UNSIGNED NOT NULL,
+  bucket SMALLINT UNSIGNED NOT NULL,
+  src    BIGINT UNSIGNED NOT NULL,
+  ver    BIGINT UNSIGNED NOT NULL,
+  state  TINYINT NOT NULL,
+  pos    BIGINT NOT NULL,
+  ut     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (dst, bucket, src),
+  KEY newest (dst, state, pos)                         -- lists of followers, newest first
+) ENGINE = InnoDB;
+
+-- Counters, changed in the transaction of the row they count, by the row's own transition.
+-- No row = 0.
+CREATE TABLE IF NOT EXISTS user_rel (
+  user_id       BIGINT UNSIGNED NOT NULL,
+  following_cnt BIGINT NOT NULL DEFAULT 0,             -- rows of following with state 1
+  PRIMARY KEY (user_id)
+) ENGINE = InnoDB;
+
+CREATE TABLE IF NOT EXISTS user_fan (
+  user_id  BIGINT UNSIGNED NOT NULL,
+  fans_cnt BIGINT NOT NULL DEFAULT 0,                  -- rows of follower with state 1
+  PRIMARY KEY (user_id)
+) ENGINE = InnoDB;
+
+-- The state of every post; bodies are never stored. Sticky: the rule is ApplyEvent in
+-- fanline/post_state.h. Deleted is final, visibility and edits go by the higher version, the first
+-- created_at wins, and a row is kept while any event about it may still arrive. No row reads as a
+-- tombstone. Visible = created, not deleted, not hidden.
+CREATE TABLE IF NOT EXISTS author_post (
+  author_id          BIGINT UNSIGNED NOT NULL,
+  post_id            BIGINT UNSIGNED NOT NULL,
+  created_at_ms      BIGINT NULL,                      -- NULL: only a delete, hide or edit so far
+  member             VARBINARY(20) NOT NULL,           -- decimal post_id: its bytes break ties
+  deleted            TINYINT NOT NULL DEFAULT 0,
+  hidden             TINYINT NOT NULL DEFAULT 0,
+  pushed             TINYINT NOT NULL DEFAULT 1,       -- decided once: 0 = merged at read instead
+  visibility_version BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  edit_version       BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  ut                 DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)
+                                          ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (author_id, post_id),
+  -- The outbox: visible, pushed items of one author in the order used everywhere (created_at
+  -- descending, then member bytes ascending), read in order without sorting.
+  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, member)
+) ENGINE = InnoDB;
+
+-- When each author last posted: never below created_at of any visible post of theirs, and it only
+-- grows (in the transaction of the post's row). A rebuild asks for a few hundred authors by primary
+-- key, which carries last_at, and reads their outboxes newest last_at first.
+CREATE TABLE IF NOT EXISTS author (
+  author_id BIGINT UNSIGNED NOT NULL,
+  last_at   BIGINT NOT NULL,
+  PRIMARY KEY (author_id)
+) ENGINE = InnoDB;
+
+-- Who may write the timelines of a range: the owner holding the highest epoch. starts counts the
+-- starts that were never settled, that is: crashes.
+CREATE TABLE IF NOT EXISTS range_owner (
+  range_id    INT UNSIGNED NOT NULL,
+  epoch       BIGINT UNSIGNED NOT NULL,                -- only grows
+  last_offset BIGINT NOT NULL DEFAULT -1,              -- the hint started under suspicion; -1: none
+  starts      INT UNSIGNED NOT NULL DEFAULT 0,
+  PRIMARY KEY (range_id)
+) ENGINE = InnoDB;

@@ -1,0 +1,31 @@
+#include "fanline/cursor.h"
+
+#include <gtest/gtest.h>
+
+namespace fanline {
+namespace {
+
+TEST(Cursor, IsReadBackAsItWasWritten) {
+  for (const Position position : {Position{1, PostId{1}}, Position{1700000000000, PostId{77}},
+                                  Position{kMaxCreatedAt, PostId{UINT64_MAX - 1}}}) {
+    const auto read = ParseCursor(CursorText(position));
+    ASSERT_TRUE(read) << CursorText(position);
+    EXPECT_EQ(read->created_at, position.created_at);
+    EXPECT_EQ(read->post, position.post);
+  }
+}
+
+TEST(Cursor, IsTheTimeAndThePost) {
+  EXPECT_EQ(CursorText({1700000000000, PostId{77}}), "1700000000000.77");
+}
+
+TEST(Cursor, NoOtherTextIsOne) {
+  for (const char* bad :
+       {"", ".", "1", "1.", ".1", "1.2.3", "0.1", "1.0", "-1.1", "1.-1", "01.1", "1.01", "1 .1",
+        "1.1 ", "a.1", "1,1", "9007199254740992.1", "1.18446744073709551615"}) {
+    EXPECT_FALSE(ParseCursor(bad)) << '"' << bad << '"';
+  }
+}
+
+}  // namespace
+}  // namespace fanline

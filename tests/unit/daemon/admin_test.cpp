@@ -1,0 +1,160 @@
+#include "daemon/admin.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <sstream>
+#include <vector>
+
+#include "daemon/metrics.h"
+
+namespace fanline::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A client that speaks bare sockets, so that it can be as impolite as the test needs.
+class Connection {
+ public:
+  explicit Connection(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  Connection(const Connection&) = delete;
+  ~Connection() { close(fd_); }
+
+  bool connected() const { return connected_; }
+
+  void Send(const std::string& text) const {
+    EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+
+  // Everything until the server closes the connection.
+  std::string Receive() const {
+    std::string text;
+    char buffer[4096];
+    for (ssize_t size = 0; (size = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
+      text.append(buffer, static_cast<size_t>(size));
+    }
+    return text;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+// World: an admin server on a free port, with a clock that the test moves.
+struct World {
+  Time now{1h};
+  prometheus::Registry registry;
+  Health health{{.stall_limit = 10s}};
+  std::ostringstream out;
+  Log log{"test", {}, out, [] { return UnixMs{0}; }};
+  Admin admin{AdminOptions(), registry, health, log, [this] { return Now{now, 0}; }};
+
+  std::string Get(const std::string& path) const {
+    const Connection connection(admin.port());
+    connection.Send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    return connection.Receive();
+  }
+};
+
+TEST(Admin, LogsTheFreePortItTook) {
+  World w;
+  EXPECT_GT(w.admin.port(), 0);
+  EXPECT_THAT(w.out.str(),
+              HasSubstr(R"("host":"127.0.0.1","port":)" + std::to_string(w.admin.port()) + "}"));
+}
+
+TEST(Admin, ServesTheMetricsOfTheRegistryAndOfTheProcess) {
+  World w;
+  AddCounter(w.registry, "fanline_hints_total", "Hints seen.").Increment(3);
+  const std::string answer = w.Get("/metrics");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain; version=0.0.4"));
+  EXPECT_THAT(answer, HasSubstr("\nfanline_hints_total 3\n"));
+  EXPECT_THAT(answer, HasSubstr("\nprocess_resident_memory_bytes "));
+  EXPECT_THAT(answer, HasSubstr("\nfanline_build_info{"));
+}
+
+TEST(Admin, AnswersReadyOnlyWhileEveryConditionHolds) {
+  World w;
+  w.health.SetReady("redis", false, "connection refused");
+  const std::string answer = w.Get("/readyz");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(answer, HasSubstr(R"("reasons":{"redis":"connection refused"})"));
+  EXPECT_THAT(w.Get("/healthz"), StartsWith("HTTP/1.1 200"));
+  w.health.SetReady("redis", true);
+  EXPECT_THAT(w.Get("/readyz"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Admin, AnswersUnhealthyOnceTheLoopStandsStill) {
+  World w;
+  w.health.Beat(w.now);
+  EXPECT_THAT(w.Get("/healthz"), StartsWith("HTTP/1.1 200"));
+  w.now += 11s;
+  EXPECT_THAT(w.Get("/healthz"), StartsWith("HTTP/1.1 503"));
+}
+
+TEST(Admin, AnswersNothingElse) {
+  World w;
+  EXPECT_THAT(w.Get("/"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST(Admin, AnswersAProbeWhileMoreKeepAliveClientsThanThreadsStayConnected) {
+  World w;
+  std::vector<std::unique_ptr<Connection>> idle;
+  for (int i = 0; i < 30; ++i) {
+    idle.push_back(std::make_unique<Connection>(w.admin.port()));
+    idle.back()->Send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n");
+  }
+  EXPECT_THAT(w.Get("/healthz"), StartsWith("HTTP/1.1 200"));
+  for (const auto& client : idle) EXPECT_THAT(client->Receive(), HasSubstr("Connection: close"));
+}
+
+TEST(Admin, DropsClientsThatNeverSendSoThatAProbeIsAnswered) {
+  World w;
+  std::vector<std::unique_ptr<Connection>> silent;
+  for (int i = 0; i < 8; ++i) silent.push_back(std::make_unique<Connection>(w.admin.port()));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(w.Get("/healthz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
+}
+
+TEST(Admin, DoesNotShareItsPortWithAnotherDaemon) {
+  World w;
+  const AdminOptions same_port{{"127.0.0.1", w.admin.port()}};
+  try {
+    const Admin second(same_port, w.registry, w.health, w.log);
+    FAIL() << "two servers listen on port " << w.admin.port();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot listen on 127.0.0.1:"));
+    EXPECT_THAT(error.what(), HasSubstr("Address already in use"));
+  }
+}
+
+TEST(Admin, GivesItsPortBackWhenItEnds) {
+  AdminOptions options;
+  prometheus::Registry registry;
+  const Health health;
+  World w;
+  { options.listen.port = Admin(options, registry, health, w.log).port(); }
+  EXPECT_EQ(Admin(options, registry, health, w.log).port(), options.listen.port);
+}
+
+TEST(Admin, ListensOnLoopbackOnlyUnlessToldOtherwise) {
+  EXPECT_EQ(AdminOptions().listen.host, "127.0.0.1");
+}
+
+}  // namespace
+}  // namespace fanline::daemon

@@ -1,0 +1,65 @@
+#include "daemon/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <prometheus/text_serializer.h>
+
+#include <ctime>
+#include <map>
+
+#include "daemon/process_metrics.h"
+
+namespace fanline::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Text(const prometheus::Collectable& metrics) {
+  return prometheus::TextSerializer().Serialize(metrics.Collect());
+}
+
+TEST(Metrics, OfOneFamilyAreToldApartByTheirLabels) {
+  prometheus::Registry registry;
+  AddCounter(registry, "fanline_hints_total", "Hints seen.", {{"kind", "post"}}).Increment();
+  AddCounter(registry, "fanline_hints_total", "Hints seen.", {{"kind", "sync"}}).Increment(2);
+  const std::string text = Text(registry);
+  EXPECT_THAT(text, HasSubstr("# TYPE fanline_hints_total counter\n"));
+  EXPECT_THAT(text, HasSubstr("fanline_hints_total{kind=\"post\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("fanline_hints_total{kind=\"sync\"} 2\n"));
+}
+
+TEST(Metrics, HaveBucketsFromHalfAMillisecondToAMinute) {
+  prometheus::Registry registry;
+  AddHistogram(registry, "fanline_push_seconds", "Push.", SecondsBuckets()).Observe(0.0004);
+  EXPECT_THAT(Text(registry), HasSubstr("fanline_push_seconds_bucket{le=\"0.0005\"} 1\n"));
+  EXPECT_THAT(Text(registry), HasSubstr("le=\"60\"} 1\n"));
+}
+
+TEST(MetricsDeathTest, MustBeNamedByTheRules) {
+  prometheus::Registry registry;
+  EXPECT_DEATH(AddCounter(registry, "fanline_hints", ""), "a counter's name");
+  EXPECT_DEATH(AddGauge(registry, "lanes", ""), "a gauge's name");
+  EXPECT_DEATH(AddHistogram(registry, "fanline_push_ms", "", SecondsBuckets()), "histogram's name");
+}
+
+TEST(ProcessMetrics, TellWhatProcKnows) {
+  std::map<std::string, double> values;
+  for (const auto& family : ProcessMetrics().Collect()) {
+    const auto& metric = family.metric.front();
+    values[family.name] = metric.gauge.value + metric.counter.value;
+  }
+  EXPECT_GT(values["process_resident_memory_bytes"], 1e6);
+  EXPECT_LT(values["process_resident_memory_bytes"], 1e11);
+  EXPECT_GE(values["process_open_fds"], 3);
+  EXPECT_GE(values["process_max_fds"], values["process_open_fds"]);
+  EXPECT_TRUE(values.contains("process_cpu_seconds_total"));
+  EXPECT_NEAR(values["process_start_time_seconds"], static_cast<double>(time(nullptr)), 3600);
+}
+
+TEST(ProcessMetrics, NameTheVersion) {
+  EXPECT_THAT(Text(ProcessMetrics()),
+              HasSubstr("fanline_build_info{version=\"" FANLINE_VERSION "\"} 1\n"));
+}
+
+}  // namespace
+}  // namespace fanline::daemon

@@ -1,0 +1,502 @@
+#include "daemon/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+namespace fanline::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+enum class Mode { kFast, kSafe };
+
+// World: a program with one option of each kind, an environment and a file of the test's making.
+struct World {
+  std::string redis = "127.0.0.1:6379";
+  std::string password;
+  bool verify = true;
+  int64_t window = 450;
+  uint64_t author = 0;
+  double sample = 0.01;
+  milliseconds linger = 5ms;
+  std::vector<std::string> brokers{"localhost:9092"};
+  Endpoint listen{"127.0.0.1", 9100};
+  Mode mode = Mode::kSafe;
+
+  OptionTable table{"fanline-test", "a program for tests"};
+  Environment env;
+
+  World() {
+    table.Add("redis", &redis, "where the timelines live");
+    table.Add("redis-password", &password, "its password").Secret();
+    table.Add("verify", &verify, "whether to look twice");
+    table.Add("window", &window, "items of a timeline").Range(1, 512).Unit("items");
+    table.Add("author", &author, "a user");
+    table.Add("sample", &sample, "share of posts").Range(0, 1);
+    table.Add("linger", &linger, "how long to wait").Range(0, 60'000);
+    table.Add("kafka-brokers", &brokers, "where to bootstrap");
+    table.Add("listen", &listen, "where to serve");
+    table.Add("mode", ChoiceOf<Mode>(&mode, {{"fast", Mode::kFast}, {"safe", Mode::kSafe}}),
+              "how to run");
+  }
+  World(const World&) = delete;
+  ~World() {
+    if (!file_path_.empty()) unlink(file_path_.c_str());
+  }
+
+  Parsed Parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "fanline-test");
+    return table.Parse(static_cast<int>(arguments.size()), arguments.data(), env);
+  }
+
+  // The path of a file with this content.
+  const char* File(const std::string& content) {
+    file_path_ = testing::TempDir() + "fanline-options-XXXXXX";
+    close(mkstemp(file_path_.data()));
+    std::ofstream(file_path_) << content;
+    return file_path_.c_str();
+  }
+
+ private:
+  std::string file_path_;
+};
+
+TEST(Options, KeepTheInitialValueWhenNothingIsGiven) {
+  World w;
+  EXPECT_TRUE(w.Parse({}).proceed());
+  EXPECT_EQ(w.window, 450);
+  EXPECT_EQ(w.redis, "127.0.0.1:6379");
+}
+
+TEST(Options, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {
+  const std::string content = "window = 1\nlinger = 1ms\nsample = 0.5\n";
+  World w;
+  w.env = {{"FANLINE_WINDOW", "2"}, {"FANLINE_LINGER", "2ms"}};
+  EXPECT_TRUE(w.Parse({"--window", "3", "--config", w.File(content)}).proceed());
+  EXPECT_EQ(w.window, 3);
+  EXPECT_EQ(w.linger, 2ms);
+  EXPECT_EQ(w.sample, 0.5);
+  EXPECT_EQ(w.mode, Mode::kSafe);
+}
+
+TEST(Options, TheFileMayBeNamedByTheEnvironment) {
+  World w;
+  w.env["FANLINE_CONFIG"] = w.File("window = 7\n");
+  EXPECT_TRUE(w.Parse({}).proceed());
+  EXPECT_EQ(w.window, 7);
+}
+
+TEST(Options, AnEmptyVariableCountsAsNotSet) {
+  World w;
+  w.env["FANLINE_WINDOW"] = "";
+  EXPECT_TRUE(w.Parse({}).proceed());
+  EXPECT_EQ(w.window, 450);
+}
+
+TEST(Options, EveryTypeIsReadFromAFlag) {
+  World w;
+  const Parsed parsed =
+      w.Parse({"--author", "18446744073709551614", "--linger=2s", "--kafka-brokers", "a:1,b:2",
+               "--kafka-brokers=c:3", "--listen", "[::1]:80", "--mode", "fast", "--verify=false"});
+  EXPECT_TRUE(parsed.proceed()) << parsed.err;
+  EXPECT_EQ(w.author, 18446744073709551614u);
+  EXPECT_EQ(w.linger, 2s);
+  EXPECT_THAT(w.brokers, ElementsAre("a:1", "b:2", "c:3"));
+  EXPECT_EQ(w.listen, (Endpoint{"::1", 80}));
+  EXPECT_EQ(w.mode, Mode::kFast);
+  EXPECT_FALSE(w.verify);
+}
+
+TEST(Options, ABoolWithoutValueIsTrue) {
+  World w;
+  w.verify = false;
+  EXPECT_TRUE(w.Parse({"--verify"}).proceed());
+  EXPECT_TRUE(w.verify);
+}
+
+TEST(Options, AnEmptyValueIsAValueAndDoesNotTakeTheNextArgument) {
+  World w;
+  EXPECT_TRUE(w.Parse({"--redis=", "--window", "9"}).proceed());
+  EXPECT_EQ(w.redis, "");
+  EXPECT_EQ(w.window, 9);
+}
+
+TEST(Options, AFlagWhoseValueWasForgottenDoesNotTakeTheNextFlag) {
+  World w;
+  const Parsed parsed = w.Parse({"--redis", "--window", "9"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("--redis: has no value (the next argument is --window)"));
+}
+
+TEST(Options, AFlagThatStandsLastWithoutItsValueIsRefused) {
+  World w;
+  const Parsed parsed = w.Parse({"--window"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("fanline-test: --window: has no value\n"));
+}
+
+TEST(Options, ABoolIsRefusedWhenItsValueIsNeither) {
+  World w;
+  EXPECT_THAT(w.Parse({"--verify=maybe"}).err,
+              HasSubstr("--verify: \"maybe\" is neither true nor false"));
+}
+
+TEST(Options, ABracketedValueIsTakenAsItIs) {
+  World w;
+  EXPECT_TRUE(w.Parse({"--redis", "[a,b]"}).proceed());
+  EXPECT_EQ(w.redis, "[a,b]");
+}
+
+TEST(Options, ABadNumberIsRefusedNamingOptionAndValue) {
+  World w;
+  const Parsed parsed = w.Parse({"--window", "many"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("--window: \"many\" is not a whole number"));
+}
+
+TEST(Options, ABadVariableIsAConfigurationErrorNamingTheVariable) {
+  World w;
+  w.env["FANLINE_WINDOW"] = "513";
+  const Parsed parsed = w.Parse({});
+  EXPECT_EQ(parsed.exit_code, kExitConfig);
+  EXPECT_THAT(parsed.err, HasSubstr("FANLINE_WINDOW: \"513\" is not in 1..512"));
+}
+
+TEST(Options, ADurationWithoutUnitIsRefusedWithExamples) {
+  World w;
+  EXPECT_THAT(w.Parse({"--linger", "500"}).err,
+              HasSubstr("--linger: \"500\" is not a duration such as 500ms"));
+}
+
+TEST(Options, AScalarGivenTwiceIsRefused) {
+  World w;
+  EXPECT_THAT(w.Parse({"--window", "1", "--window", "2"}).err, HasSubstr("more than one value"));
+}
+
+TEST(Options, AllProblemsAreNamedAtOnceOneALine) {
+  World w;
+  w.env["FANLINE_LINGER"] = "soon";
+  const std::string err = w.Parse({"--window", "x", "--mode", "y"}).err;
+  EXPECT_THAT(err, HasSubstr("fanline-test: --window: "));
+  EXPECT_THAT(err, HasSubstr("fanline-test: --mode: \"y\" is not one of fast|safe\n"));
+  EXPECT_THAT(err, HasSubstr("fanline-test: FANLINE_LINGER: "));
+}
+
+TEST(Options, AnUnknownFlagIsRefusedWithTheNearestName) {
+  World w;
+  const Parsed parsed = w.Parse({"--windwo", "5"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("unknown option --windwo, did you mean --window?"));
+  EXPECT_THAT(parsed.err, Not(HasSubstr("\"5\"")));
+}
+
+TEST(Options, ABeginningOfANameIsNotTheName) {
+  World w;
+  EXPECT_THAT(w.Parse({"--redis-pass", "x"}).err, HasSubstr("unknown option --redis-pass"));
+}
+
+TEST(Options, AnUnknownFileKeyIsRefusedWithTheNearestName) {
+  World w;
+  const Parsed parsed = w.Parse({"--config", w.File("kafka_brokers = \"a:1\"\n")});
+  EXPECT_EQ(parsed.exit_code, kExitConfig);
+  EXPECT_THAT(parsed.err, HasSubstr("unknown key kafka_brokers, did you mean kafka-brokers?"));
+}
+
+TEST(Options, AStrayArgumentIsRefused) {
+  World w;
+  const Parsed parsed = w.Parse({"now"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("unexpected argument \"now\""));
+}
+
+TEST(Options, AFileThatIsNotThereIsAConfigurationError) {
+  World w;
+  const Parsed parsed = w.Parse({"--config", "/nowhere.toml"});
+  EXPECT_EQ(parsed.exit_code, kExitConfig);
+  EXPECT_THAT(parsed.err, HasSubstr("/nowhere.toml: cannot be read"));
+}
+
+TEST(Options, AnUnknownVariableIsOnlyAWarningOfCheckConfig) {
+  World w;
+  w.env = {{"FANLINE_PUSHER_LANES", "4"}, {"HOME", "/root"}};
+  EXPECT_TRUE(w.Parse({}).proceed());
+  const Parsed parsed = w.Parse({"--check-config"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.out, HasSubstr("warning: FANLINE_PUSHER_LANES is set, and is no option"));
+  EXPECT_THAT(parsed.out, Not(HasSubstr("HOME")));
+}
+
+TEST(Options, CheckConfigShowsEveryValueAndItsSource) {
+  World w;
+  w.env["FANLINE_LINGER"] = "59s";
+  const Parsed parsed = w.Parse({"--check-config", "--window=9"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.out, HasSubstr("window         = 9               (command line)\n"));
+  EXPECT_THAT(parsed.out, HasSubstr("linger         = 59s             (FANLINE_LINGER)\n"));
+  EXPECT_THAT(parsed.out, HasSubstr("mode           = safe            (default)\n"));
+}
+
+TEST(Options, CheckConfigNeverShowsASecret) {
+  World w;
+  w.env = {{"FANLINE_REDIS_PASSWORD", "hunter2"}, {"FANLINE_REDIS", "redis://app:hunter2@r:1"}};
+  const Parsed parsed = w.Parse({"--check-config"});
+  EXPECT_THAT(parsed.out, HasSubstr("redis-password = ***"));
+  EXPECT_THAT(parsed.out, HasSubstr("redis://***@r:1"));
+  EXPECT_THAT(parsed.out, Not(HasSubstr("hunter2")));
+}
+
+TEST(Options, ARefusedSecretIsNotShownEither) {
+  World w;
+  uint16_t pin = 0;
+  w.table.Add("pin", &pin, "a secret number").Secret();
+  EXPECT_THAT(w.Parse({"--pin", "hunter2"}).err, HasSubstr("--pin: \"***\" is not a whole number"));
+}
+
+TEST(Options, ADefaultThatIsSecretIsNotInTheHelp) {
+  World w;
+  std::string token = "hunter2";
+  w.table.Add("token", &token, "who we are").Secret();
+  EXPECT_THAT(w.Parse({"--help"}).out, Not(HasSubstr("hunter2")));
+}
+
+TEST(Options, CheckConfigExitsWith78WhicheverSourceIsWrong) {
+  World w;
+  EXPECT_EQ(w.Parse({"--check-config", "--window=x"}).exit_code, kExitConfig);
+}
+
+TEST(Options, ARequiredOptionMayComeFromAnySource) {
+  World w;
+  std::string node;
+  w.table.Add("node", &node, "who am I").Required();
+  EXPECT_THAT(w.Parse({}).err, HasSubstr("--node: is required (or FANLINE_NODE)"));
+  EXPECT_EQ(w.Parse({}).exit_code, kExitConfig);
+  w.env["FANLINE_NODE"] = "n1";
+  EXPECT_TRUE(w.Parse({}).proceed());
+}
+
+TEST(Options, ARuleOverSeveralOptionsIsAskedOnceAllAreStored) {
+  World w;
+  w.table.Check([&w] {
+    return w.window > w.linger.count() ? "" : "window must be above linger, in milliseconds";
+  });
+  EXPECT_TRUE(w.Parse({"--window=10", "--linger=9ms"}).proceed());
+  const Parsed parsed = w.Parse({"--window=10", "--linger=10ms"});
+  EXPECT_EQ(parsed.exit_code, kExitConfig);
+  EXPECT_THAT(parsed.err, HasSubstr("window must be above linger"));
+}
+
+TEST(Options, HelpShowsFlagVariableUnitRangeAndDefault) {
+  World w;
+  const Parsed parsed = w.Parse({"--help"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.out, HasSubstr("  --window items\n        items of a timeline\n"
+                                    "        FANLINE_WINDOW, 1..512, default 450\n"));
+  EXPECT_THAT(parsed.out, HasSubstr("--linger DURATION"));
+  EXPECT_THAT(parsed.out, HasSubstr("--mode fast|safe"));
+}
+
+TEST(Options, HelpIsGivenEvenWhenTheRestIsWrong) {
+  World w;
+  EXPECT_EQ(w.Parse({"--windwo", "-h"}).exit_code, 0);
+}
+
+TEST(Options, VersionNamesTheProgram) {
+  World w;
+  EXPECT_EQ(w.Parse({"--version"}).out, "fanline-test " FANLINE_VERSION "\n");
+}
+
+// The configuration file
+
+TEST(OptionsFile, ASectionGoesBeforeItsKeys) {
+  World w;
+  EXPECT_TRUE(w.Parse({"--config", w.File("window = 3\n[kafka]\nbrokers = [\"a:1\",\n \"b:2\"]\n")})
+                  .proceed());
+  EXPECT_EQ(w.window, 3);
+  EXPECT_THAT(w.brokers, ElementsAre("a:1", "b:2"));
+}
+
+TEST(OptionsFile, AHashInsideQuotesBelongsToTheValue) {
+  World w;
+  EXPECT_TRUE(w.Parse({"--config", w.File("redis-password = \"a#b c\"  # not this\n")}).proceed());
+  EXPECT_EQ(w.password, "a#b c");
+}
+
+TEST(OptionsFile, AQuotedValueMayHoldWhatAnArrayIsMadeOf) {
+  World w;
+  EXPECT_TRUE(w.Parse({"--config", w.File("redis = \"[a,b] = 'c'\"\r\n")}).proceed());
+  EXPECT_EQ(w.redis, "[a,b] = 'c'");
+}
+
+TEST(OptionsFile, AQuoteThatIsNotClosedIsRefused) {
+  World w;
+  EXPECT_THAT(w.Parse({"--config", w.File("\nredis = \"a\n")}).err,
+              HasSubstr("line 2: a quote is not closed"));
+}
+
+TEST(OptionsFile, ADirectoryIsRefused) {
+  World w;
+  EXPECT_THAT(w.Parse({"--config", "/tmp"}).err, HasSubstr("/tmp: cannot be read"));
+}
+
+TEST(OptionsFile, AKeyGivenTwiceIsRefused) {
+  World w;
+  EXPECT_THAT(w.Parse({"--config", w.File("window = 1\nverify = true\nwindow = 2\n")}).err,
+              HasSubstr("window: given twice"));
+  World adjacent;
+  EXPECT_THAT(adjacent.Parse({"--config", adjacent.File("window = 1\nwindow = 2\n")}).err,
+              HasSubstr("more than one value"));
+}
+
+TEST(OptionsFile, ALineThatSaysNothingIsRefused) {
+  World w;
+  EXPECT_THAT(w.Parse({"--config", w.File("window = 1\nxy\n")}).err,
+              HasSubstr("line 2: \"xy\" is not key = value"));
+}
+
+TEST(OptionsFile, ABadValueNamesFileAndKey) {
+  World w;
+  EXPECT_THAT(w.Parse({"--config", w.File("window = many\n")}).err,
+              HasSubstr(": window: \"many\" is not a whole number"));
+}
+
+// Programs with commands
+
+struct CommandWorld {
+  std::string redis = "r:1";
+  uint64_t author = 0;
+  std::string reader;
+  std::vector<std::string> posts;
+  OptionTable table{"feedctl", "operates a feed"};
+  Environment env;
+
+  CommandWorld() {
+    table.Add("redis", &redis, "where the timelines live");
+    OptionTable& publish = table.AddCommand("publish", "publishes posts");
+    publish.Add("author", &author, "who posts").Required();
+    publish.AddPositional("post", &posts, "their ids");
+    table.AddCommand("timeline", "shows a timeline").AddPositional("reader", &reader, "whose");
+    OptionTable& dlq = table.AddCommand("dlq", "dead letters");
+    dlq.AddCommand("list", "shows them");
+    dlq.AddCommand("replay", "dispatches them again");
+  }
+
+  Parsed Parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "feedctl");
+    return table.Parse(static_cast<int>(arguments.size()), arguments.data(), env);
+  }
+};
+
+TEST(OptionsCommand, TakesItsFlagsAndArguments) {
+  CommandWorld w;
+  const Parsed parsed = w.Parse({"publish", "--author", "5", "77", "78"});
+  EXPECT_TRUE(parsed.proceed()) << parsed.err;
+  EXPECT_EQ(parsed.command, "publish");
+  EXPECT_EQ(w.author, 5u);
+  EXPECT_THAT(w.posts, ElementsAre("77", "78"));
+}
+
+TEST(OptionsCommand, OptionsOfTheProgramStandBeforeOrAfterIt) {
+  for (const auto& arguments : {std::vector<const char*>{"--redis", "x:2", "timeline", "9"},
+                                std::vector<const char*>{"timeline", "--redis", "x:2", "9"},
+                                std::vector<const char*>{"timeline", "9", "--redis", "x:2"}}) {
+    CommandWorld w;
+    EXPECT_TRUE(w.Parse(arguments).proceed());
+    EXPECT_EQ(w.redis, "x:2");
+    EXPECT_EQ(w.reader, "9");
+  }
+}
+
+TEST(OptionsCommand, MayHaveCommandsItself) {
+  CommandWorld w;
+  EXPECT_EQ(w.Parse({"dlq", "replay"}).command, "dlq replay");
+}
+
+TEST(OptionsCommand, OfAnotherNameIsRefusedWithTheNearest) {
+  CommandWorld w;
+  const Parsed parsed = w.Parse({"publsh"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("unknown command \"publsh\", did you mean publish?"));
+}
+
+TEST(OptionsCommand, MissingIsAUsageErrorThatListsThem) {
+  CommandWorld w;
+  EXPECT_EQ(w.Parse({}).exit_code, kExitUsage);
+  EXPECT_THAT(w.Parse({}).err, HasSubstr("One of: publish timeline dlq"));
+  EXPECT_THAT(w.Parse({"dlq"}).err, HasSubstr("One of: list replay"));
+}
+
+TEST(OptionsCommand, AMissingArgumentIsAUsageError) {
+  CommandWorld w;
+  const Parsed parsed = w.Parse({"timeline"});
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_THAT(parsed.err, HasSubstr("<reader>: is required"));
+  EXPECT_EQ(w.Parse({"publish", "77"}).exit_code, kExitUsage);
+}
+
+TEST(OptionsCommand, OneArgumentTooManyIsRefused) {
+  CommandWorld w;
+  EXPECT_THAT(w.Parse({"timeline", "9", "10"}).err, HasSubstr("unexpected argument \"10\""));
+}
+
+TEST(OptionsCommand, MayHaveAnArgumentThatIsTheNameOfACommand) {
+  CommandWorld w;
+  const Parsed parsed = w.Parse({"timeline", "publish"});
+  EXPECT_EQ(parsed.command, "timeline");
+  EXPECT_EQ(w.reader, "publish");
+}
+
+TEST(OptionsCommand, ShortHelpIsOfTheCommandToo) {
+  CommandWorld w;
+  EXPECT_THAT(w.Parse({"timeline", "-h"}).out, HasSubstr("Usage: feedctl timeline"));
+}
+
+TEST(OptionsCommand, AFileMayHoldTheOptionsOfAnotherCommand) {
+  World file;
+  CommandWorld w;
+  w.env["FANLINE_CONFIG"] = file.File("author = 5\nredis = \"x:2\"\n");
+  EXPECT_TRUE(w.Parse({"timeline", "9"}).proceed());
+  EXPECT_EQ(w.redis, "x:2");
+}
+
+TEST(OptionsCommand, DoesNotTakeTheFlagsOfAnother) {
+  CommandWorld w;
+  EXPECT_THAT(w.Parse({"timeline", "9", "--author", "5"}).err,
+              HasSubstr("unknown option --author"));
+}
+
+TEST(OptionsCommand, HelpIsOfTheCommandWithTheProgramsOptionsBehind) {
+  CommandWorld w;
+  const std::string help = w.Parse({"publish", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("Usage: feedctl publish [options] <post>..."));
+  EXPECT_THAT(help, HasSubstr("--author N"));
+  EXPECT_THAT(help, HasSubstr("Options of feedctl:\n  --redis TEXT"));
+  EXPECT_THAT(help, Not(HasSubstr("<reader>")));
+}
+
+TEST(OptionsCommand, AllAreListedInTheProgramsHelp) {
+  CommandWorld w;
+  EXPECT_THAT(w.Parse({"--help"}).out, HasSubstr("  timeline  shows a timeline\n"));
+}
+
+TEST(OptionsDeathTest, AnOptionDeclaredTwiceOnOneWayIsAFaultOfTheProgram) {
+  EXPECT_DEATH(
+      {
+        std::string text;
+        OptionTable table("p", "");
+        table.Add("redis", &text, "");
+        table.AddCommand("c", "").Add("redis", &text, "");
+      },
+      "declared twice");
+}
+
+}  // namespace
+}  // namespace fanline::daemon

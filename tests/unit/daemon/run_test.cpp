@@ -1,0 +1,161 @@
+#include "daemon/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+
+#include "daemon/options.h"
+
+namespace fanline::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+// World: a loop whose time stands still unless a step moves it. A step that would make the loop
+// sleep notifies first, so that nothing here waits for real time.
+struct World {
+  Time now{1h};
+  bool stop = false;
+  RunOptions options{.drain_limit = 10s};
+  Wakeup wakeup;
+  Health health{{.stall_limit = 30s}};
+  std::ostringstream out;
+  Log log{"test", {}, out, [] { return UnixMs{0}; }};
+
+  int Run(std::function<StepResult(const Now&)> step,
+          std::function<DrainResult(const Now&)> drain) {
+    return daemon::Run(options, wakeup, health, log,
+                       {.stop_requested = [this] { return stop; },
+                        .step = std::move(step),
+                        .drain = std::move(drain),
+                        .clock =
+                            [this] {
+                              return Now{now, 0};
+                            }});
+  }
+
+  StepResult StopNow(const Now&) {
+    stop = true;
+    return {.did_work = true};
+  }
+};
+
+DrainResult DrainedAtOnce(const Now&) { return {.done = true}; }
+
+TEST(Run, StepsUntilAStopIsRequestedThenDrains) {
+  World w;
+  std::vector<std::string> calls;
+  const int code = w.Run(
+      [&](const Now&) {
+        calls.push_back("step");
+        w.stop = calls.size() == 2;
+        return StepResult{.did_work = true};
+      },
+      [&](const Now&) {
+        calls.push_back("drain");
+        return DrainResult{.done = calls.size() == 4, .did_work = true};
+      });
+  EXPECT_EQ(code, 0);
+  EXPECT_THAT(calls, testing::ElementsAre("step", "step", "drain", "drain"));
+  EXPECT_THAT(w.out.str(), HasSubstr(R"("msg":"drained")"));
+}
+
+TEST(Run, DoesNotStepWhenTheStopCameFirst) {
+  World w;
+  w.stop = true;
+  EXPECT_EQ(
+      w.Run([](const Now&) -> StepResult { throw std::logic_error("stepped"); }, DrainedAtOnce), 0);
+}
+
+TEST(Run, GivesUpTheDrainAtItsLimitAndSaysSo) {
+  World w;
+  const Time begin = w.now;
+  const int code = w.Run([&](const Now& now) { return w.StopNow(now); },
+                         [&](const Now&) {
+                           w.now += 4s;
+                           w.wakeup.Notify();
+                           return DrainResult{};
+                         });
+  EXPECT_EQ(code, kExitTempFail);
+  EXPECT_EQ(w.now - begin, 16s);  // called at 0, 4, 8 and, after the limit, once more at 12
+  EXPECT_THAT(w.out.str(), HasSubstr("drain limit passed"));
+}
+
+TEST(Run, CountsADrainThatFinishesAtTheLimitAsDrained) {
+  World w;
+  EXPECT_EQ(w.Run([&](const Now& now) { return w.StopNow(now); },
+                  [&](const Now& now) {
+                    const bool last = now.mono >= Time{1h} + 10s;
+                    w.now += 10s;
+                    w.wakeup.Notify();
+                    return DrainResult{.done = last};
+                  }),
+            0);
+}
+
+TEST(Run, SleepsWhenThereIsNoWorkUntilItIsWoken) {
+  World w;
+  w.options.longest_sleep = 1h;
+  int steps = 0;
+  const int code = w.Run(
+      [&](const Now&) {
+        w.stop = ++steps == 2;
+        w.wakeup.Notify();  // without it this test would take an hour
+        return StepResult{};
+      },
+      DrainedAtOnce);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(steps, 2);
+}
+
+TEST(Run, StepsAgainWhenATimerIsDueThoughNobodyWakesIt) {
+  World w;
+  w.options.longest_sleep = 1h;
+  int steps = 0;
+  EXPECT_EQ(w.Run(
+                [&](const Now& now) {
+                  w.stop = ++steps == 2;
+                  return StepResult{.next_timer = now.mono};
+                },
+                DrainedAtOnce),
+            0);
+}
+
+TEST(Run, BeatsAtEveryTurnAlsoWhileDraining) {
+  World w;
+  w.Run([&](const Now& now) { return w.StopNow(now); },
+        [&](const Now& now) {
+          EXPECT_TRUE(w.health.Alive(now.mono).ok);
+          w.now += 9s;
+          w.wakeup.Notify();
+          return DrainResult{};
+        });
+  EXPECT_TRUE(w.health.Alive(Time{1h} + 48s).ok);
+  EXPECT_FALSE(w.health.Alive(Time{1h} + 49s).ok);  // the last turn was at 18 s
+}
+
+TEST(Run, IsReadyWhileItStepsAndNotWhileItDrains) {
+  World w;
+  w.Run(
+      [&](const Now& now) {
+        EXPECT_TRUE(w.health.Ready().ok);
+        return w.StopNow(now);
+      },
+      [&](const Now&) {
+        EXPECT_THAT(w.health.Ready().json, HasSubstr(R"("loop":"stopping")"));
+        return DrainResult{.done = true};
+      });
+}
+
+TEST(Run, LetsAnExceptionOfAStepThrough) {
+  World w;
+  EXPECT_THROW(
+      (void)w.Run([](const Now&) -> StepResult { throw std::runtime_error("x"); }, DrainedAtOnce),
+      std::runtime_error);
+}
+
+}  // namespace
+}  // namespace fanline::daemon

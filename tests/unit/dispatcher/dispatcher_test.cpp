@@ -1,0 +1,320 @@
+#include "dispatcher/dispatcher.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/fakes/fake_mysql.h"
+
+namespace fanline::dispatcher {
+namespace {
+
+constexpr UserId kAnn{1001};
+constexpr PostId kPost{77};
+constexpr uint32_t kRanges = 4;
+
+// A dispatcher whose calls are answered when the test says so; two shards.
+struct World : PostStore, HintLog, DeadLetters {
+  explicit World(Limits limits = Limits{})
+      : dispatcher({*this, *this, *this, metrics}, {RangeLayout(kRanges), shards, 1}, limits) {}
+
+  void Submit(ApplyEvents request) override { transactions.push_back(std::move(request)); }
+  void Submit(AppendHints request) override { appends.push_back(std::move(request)); }
+  void Submit(AppendDeadLetter request) override { burials.push_back(std::move(request)); }
+
+  void Store() {
+    for (const auto& request : std::exchange(transactions, {})) {
+      stored.push_back(request.events.size());
+      inbox.emplace_back(mysql.Do(request));
+    }
+  }
+  void Acknowledge() {
+    for (auto& request : std::exchange(appends, {})) {
+      inbox.emplace_back(HintsAppended{request.id, {}});
+      log.push_back(std::move(request));
+    }
+    for (auto& request : std::exchange(burials, {})) {
+      inbox.emplace_back(DeadLetterAppended{request.id, {}});
+      letters.push_back(std::move(request.letter));
+    }
+  }
+  void Step() {
+    std::vector<Input> inputs = std::exchange(inbox, {});
+    const Progress progress = dispatcher.Step(inputs, now);
+    for (const auto& at : progress.orders.commit) committed = at.offset;
+    paused += progress.orders.pause.size();
+    resumed += progress.orders.resume.size();
+  }
+  void RunUntilIdle() {
+    do {
+      Step();
+      Store();
+      Acknowledge();
+    } while (!inbox.empty());
+    Pass(std::chrono::seconds(1));
+    Step();
+  }
+  void Pass(Duration time) { now.mono += time; }
+  void Assign(int32_t partition = 0, int64_t start = 0) {
+    inbox.emplace_back(PartitionAssigned{partition, start, 0});
+    Step();
+  }
+  void Give(const FeedEvent& event, Headers headers = {}) {
+    GiveBytes(EncodeEventJson(event), std::move(headers));
+  }
+  void GiveBytes(std::string bytes, Headers headers = {}) {
+    Record record;
+    record.topic = "feed-events";
+    record.offset = next_offset++;
+    record.timestamp = now.unix_ms;
+    record.value = std::move(bytes);
+    record.headers = std::move(headers);
+    inbox.emplace_back(std::move(record));
+  }
+
+  ShardMap shards = ShardMap::Even(2);
+  fakes::FakeMysql mysql{RangeLayout(kRanges), 100};
+  Metrics metrics;
+  Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
+  std::vector<Input> inbox;
+  std::vector<ApplyEvents> transactions;
+  std::vector<AppendHints> appends, log;
+  std::vector<AppendDeadLetter> burials;
+  std::vector<DeadLetter> letters;
+  std::vector<size_t> stored;
+  int64_t next_offset = 0;
+  int64_t committed = -1;
+  size_t paused = 0, resumed = 0;
+  Dispatcher dispatcher;
+};
+
+FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
+  return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};
+}
+
+UserId AuthorOn(Shard shard) {
+  for (uint64_t id = 1;; ++id) {
+    if (ShardMap::Even(2).ShardOf(UserId{id}) == shard) return UserId{id};
+  }
+}
+
+TEST(Dispatcher, StoresTheRowFirstAndThenAppendsOneHintPerRange) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  ASSERT_EQ(w.transactions.size(), 1u);
+  EXPECT_TRUE(w.appends.empty()) << "a hint before the row is committed";
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.appends.size(), 1u);
+  ASSERT_EQ(w.appends[0].hints.size(), kRanges);
+  for (uint32_t range = 0; range < kRanges; ++range) {
+    EXPECT_EQ(w.appends[0].hints[range].first, static_cast<Range>(range));
+    EXPECT_EQ(w.appends[0].hints[range].second.author, kAnn);
+  }
+}
+
+TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  EXPECT_LE(w.committed, 0);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, CommitsTheContiguousPrefixOnly) {
+  World w;
+  w.Assign();
+  w.Give(Published(PostId{1}, AuthorOn(0)));
+  w.Give(Published(PostId{2}, AuthorOn(1)));
+  w.Step();
+  ASSERT_EQ(w.transactions.size(), 2u);
+  const auto first = std::move(w.transactions.front());  // shard 0 does not answer
+  w.transactions.erase(w.transactions.begin());
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 1u);
+  EXPECT_LE(w.committed, 0);
+
+  w.inbox.emplace_back(w.mysql.Do(first));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.committed, 2);
+}
+
+TEST(Dispatcher, AppendsHintsAgainForAnEventThatChangesNothing) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Give(Published());  // delivered twice: the first may have crashed before its hints
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 2u);
+}
+
+TEST(Dispatcher, AppendsAgainWhatMayNotHaveBeenAppended) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Later("kafka", "timed out")});
+  w.appends.clear();
+  w.Step();
+  EXPECT_TRUE(w.appends.empty()) << "without any back-off";
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 1u);
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, KeepsWhatItCannotReadWithTheReason) {
+  World w;
+  w.Assign();
+  w.GiveBytes("{\"schema_version\":1,\"type\":\"post.published\",\"post_id\":\"0\"}");
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_NE(w.letters[0].reason.find("post_id"), std::string::npos) << w.letters[0].reason;
+  EXPECT_EQ(w.letters[0].stage, "dispatcher");
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_TRUE(w.stored.empty()) << "it was inserted";
+}
+
+TEST(Dispatcher, RefusesAPostFromTheFuture) {
+  World w;
+  w.Assign();
+  FeedEvent event = Published();
+  event.created_at = w.now.unix_ms * 1'000;  // microseconds
+  w.Give(event);
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_NE(w.letters[0].reason.find("future"), std::string::npos);
+}
+
+TEST(Dispatcher, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
+  World w;
+  w.Assign();
+  w.Give(Published(PostId{1}, AuthorOn(0)));
+  w.Give(Published(PostId{2}, AuthorOn(1)));
+  w.Step();
+  ASSERT_EQ(w.transactions.size(), 2u);
+  w.inbox.emplace_back(
+      EventsApplied{w.transactions[0].id, Status::Later("mysql_0", "refused"), {}});
+  w.transactions.erase(w.transactions.begin());
+  w.Store();
+  w.Step();
+  EXPECT_EQ(w.appends.size(), 1u);
+  EXPECT_TRUE(w.transactions.empty()) << "asked again without back-off";
+
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 2u);
+  EXPECT_EQ(w.committed, 2);
+}
+
+TEST(Dispatcher, FindsTheOneEventThatCannotBeStored) {
+  World w;
+  w.Assign();
+  const PostId bad{5};
+  for (uint64_t post = 1; post <= 9; ++post) w.Give(Published(PostId{post}));
+  for (int turn = 0; turn < 50; ++turn) {
+    w.Step();
+    for (const auto& request : std::exchange(w.transactions, {})) {
+      const bool has_bad = std::any_of(request.events.begin(), request.events.end(),
+                                       [&](const auto& event) { return event.post == bad; });
+      w.inbox.emplace_back(
+          has_bad ? EventsApplied{request.id, Status::Never("the column refuses it"), {}}
+                  : w.mysql.Do(request));
+    }
+    w.Acknowledge();
+  }
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters[0].record.offset, 4);
+  EXPECT_EQ(w.log.size(), 8u);
+  EXPECT_EQ(w.committed, 9);
+}
+
+TEST(Dispatcher, LetsHeadersTravelOnButNotTheEventsEncoding) {
+  World w;
+  w.Assign();
+  w.Give(Published(), {{"traceparent", "00-ab-cd-01"}, {"content-type", "application/json"}});
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 1u);
+  EXPECT_EQ(w.log[0].headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
+}
+
+TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {
+  Limits limits;
+  limits.sample_rate = 0.5;
+  const auto sampled = [&] {
+    World w(limits);
+    w.Assign();
+    for (uint64_t post = 1; post <= 200; ++post) w.Give(Published(PostId{post}));
+    w.RunUntilIdle();
+    std::vector<uint64_t> posts;
+    for (const auto& append : w.log) {
+      const auto& post = std::get<Hint::Post>(append.hints[0].second.what);
+      if (post.sample) posts.push_back(Raw(post.post));
+    }
+    return posts;
+  };
+  const auto once = sampled();
+  EXPECT_EQ(once, sampled());
+  EXPECT_GT(once.size(), 60u);
+  EXPECT_LT(once.size(), 140u);
+}
+
+TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
+  Limits limits;
+  limits.events_open = 4;
+  World w(limits);
+  w.Assign();
+  for (uint64_t post = 1; post <= 5; ++post) w.Give(Published(PostId{post}));
+  w.Step();
+  EXPECT_EQ(w.paused, 1u);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, 1u);
+}
+
+TEST(Dispatcher, DoesNotCommitForAPartitionItLost) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.Step();
+  w.RunUntilIdle();
+  EXPECT_LE(w.committed, 0);
+  EXPECT_TRUE(w.dispatcher.drained());
+}
+
+TEST(Dispatcher, DrainsWhatItStarted) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.dispatcher.StopTaking();
+  w.Give(Published(PostId{78}));
+  EXPECT_FALSE(w.dispatcher.drained());
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.dispatcher.drained());
+  EXPECT_EQ(w.committed, 1);
+}
+
+}  // namespace
+}  // namespace fanline::dispatcher

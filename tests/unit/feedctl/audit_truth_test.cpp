@@ -1,0 +1,128 @@
+// The audit's model against one so simple that it can be seen to be right.
+#include "feedctl/audit_truth.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Post {
+  UserId author{};
+  Item item;
+};
+
+// A small graph, spread over shards by nothing in particular.
+struct World {
+  std::set<std::pair<UserId, UserId>> edges;
+  std::vector<Post> posts;
+  std::vector<UserId> readers;  // those the audit asks about
+  std::mt19937_64 random;
+
+  explicit World(uint64_t seed) : random(seed) {
+    const uint64_t users = 2 + random() % 20;
+    for (uint64_t user = 1; user <= users; ++user) {
+      if (random() % 3 != 0) readers.push_back(UserId{user});
+    }
+    for (uint64_t i = random() % 80; i > 0; --i) edges.emplace(Any(users), Any(users));
+    for (uint64_t i = random() % 120; i > 0; --i) {
+      // Few distinct times, so that many are equal.
+      posts.push_back({Any(users), Item{PostId{i}, static_cast<UnixMs>(1 + random() % 30)}});
+    }
+  }
+  UserId Any(uint64_t users) { return UserId{1 + random() % users}; }
+
+  AuditTruth Truth(size_t shards) {
+    std::vector<AuditTruth::Part> parts(shards, AuditTruth::Part(readers));
+    for (const auto& [reader, author] : edges) parts[random() % shards].AddEdge(reader, author);
+    for (const Post& post : posts) parts[random() % shards].AddPost(post.author, post.item);
+    return AuditTruth(readers, std::move(parts));
+  }
+
+  std::vector<Item> Wanted(UserId reader, Floor floor) const {
+    std::vector<Item> wanted;
+    for (const Post& post : posts) {
+      const bool followed = edges.count({reader, post.author}) == 1;
+      if (followed && post.item.created_at > floor) wanted.push_back(post.item);
+    }
+    std::sort(wanted.begin(), wanted.end(), AuditTruth::Before);
+    return wanted;
+  }
+};
+
+TEST(AuditTruth, ExpectsTheVisiblePostsOfEverybodyFollowedNewerThanTheFloor) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    World world(seed);
+    const AuditTruth truth = world.Truth(1 + seed % 3);
+    for (size_t i = 0; i < world.readers.size(); ++i) {
+      for (const Floor floor : {Floor{0}, Floor{7}, Floor{15}, Floor{30}}) {
+        std::vector<Item> expected{{PostId{999}, 999}};  // is overwritten
+        truth.Expected(i, floor, &expected);
+        EXPECT_EQ(expected, world.Wanted(world.readers[i], floor))
+            << "seed " << seed << ", reader " << i << ", floor " << floor;
+      }
+    }
+  }
+}
+
+TEST(AuditTruth, KnowsWhoseAPostIsAmongThoseTheReaderFollows) {
+  const std::vector<UserId> readers{UserId{1}, UserId{2}};
+  std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers));
+  parts[0].AddEdge(UserId{1}, UserId{7});
+  parts[0].AddEdge(UserId{2}, UserId{8});
+  parts[0].AddPost(UserId{7}, {PostId{70}, 5});
+  parts[0].AddPost(UserId{8}, {PostId{80}, 5});
+  const AuditTruth truth(readers, std::move(parts));
+  EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 5}), UserId{7});
+  EXPECT_EQ(truth.AuthorOf(1, {PostId{80}, 5}), UserId{8});
+  EXPECT_EQ(truth.AuthorOf(0, {PostId{80}, 5}), std::nullopt);
+  EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 6}), std::nullopt);
+}
+
+TEST(AuditTruth, TheOrderInWhichReadersComeDoesNotMatter) {
+  const std::vector<UserId> readers{UserId{1}, UserId{5}, UserId{9}};
+  std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers));
+  for (const uint64_t reader : {9, 1, 4, 9, 5, 1}) {  // 4 is nobody who was asked about
+    parts[0].AddEdge(UserId{reader}, UserId{7});
+  }
+  parts[0].AddPost(UserId{7}, {PostId{70}, 5});
+  const AuditTruth truth(readers, std::move(parts));
+  for (size_t i = 0; i < readers.size(); ++i) {
+    std::vector<Item> expected;
+    truth.Expected(i, kNoFloor, &expected);
+    EXPECT_THAT(expected, ElementsAre(Item{PostId{70}, 5})) << i;
+  }
+}
+
+TEST(Differences, AreWhatOnlyOneSideHas) {
+  const Item a{PostId{1}, 30}, b{PostId{2}, 20}, c{PostId{3}, 10};
+  std::vector<Item> missing, extra;
+  Differences(std::vector{a, b}, std::vector{b, c}, &missing, &extra);
+  EXPECT_THAT(missing, ElementsAre(a));
+  EXPECT_THAT(extra, ElementsAre(c));
+}
+
+TEST(Differences, APostAtAnotherTimeIsBothMissingAndExtra) {
+  std::vector<Item> missing, extra;
+  Differences(std::vector{Item{PostId{1}, 30}}, std::vector{Item{PostId{1}, 31}}, &missing, &extra);
+  EXPECT_THAT(missing, ElementsAre(Item{PostId{1}, 30}));
+  EXPECT_THAT(extra, ElementsAre(Item{PostId{1}, 31}));
+}
+
+TEST(Differences, OfTheSameAreNone) {
+  const std::vector<Item> same{{PostId{1}, 30}, {PostId{2}, 30}};
+  std::vector<Item> missing, extra;
+  Differences(same, same, &missing, &extra);
+  EXPECT_THAT(missing, IsEmpty());
+  EXPECT_THAT(extra, IsEmpty());
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

@@ -1,0 +1,65 @@
+#include "feedctl/edge_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::HasSubstr;
+
+Edge EdgeOf(std::string_view line, uint64_t id_offset = 0) {
+  const auto parsed = ParseEdgeLine(line, id_offset);
+  const auto* edge = std::get_if<Edge>(&parsed);
+  EXPECT_NE(edge, nullptr) << line;
+  return edge != nullptr ? *edge : Edge{};
+}
+
+std::string ReasonOf(std::string_view line, uint64_t id_offset = 0) {
+  const auto parsed = ParseEdgeLine(line, id_offset);
+  const auto* bad = std::get_if<BadEdge>(&parsed);
+  EXPECT_NE(bad, nullptr) << line;
+  return bad != nullptr ? bad->reason : "";
+}
+
+TEST(EdgeLine, IsWhoFollowsAndWhom) {
+  for (const char* line : {"1 2", "1\t2", "  1 \t 2  ", "1 2\r"}) {
+    EXPECT_EQ(EdgeOf(line), Edge(UserId{1}, UserId{2})) << line;
+  }
+}
+
+TEST(EdgeLine, OfACommentOrOfNothingIsNoEdge) {
+  for (const char* line : {"", "   ", "\t\r", "# 1 2", "  # FromNodeId ToNodeId", "#"}) {
+    EXPECT_TRUE(std::holds_alternative<NoEdge>(ParseEdgeLine(line))) << '"' << line << '"';
+  }
+}
+
+TEST(EdgeLine, IdsAreShiftedByTheOffset) {
+  EXPECT_EQ(EdgeOf("0 75887", 1), Edge(UserId{1}, UserId{75888}));
+  EXPECT_EQ(EdgeOf("1 2", UINT64_MAX - 3), Edge(UserId{UINT64_MAX - 2}, UserId{UINT64_MAX - 1}));
+}
+
+TEST(EdgeLine, NoIdIsOutsideTheirRangeEvenWhenShifted) {
+  EXPECT_EQ(EdgeOf("1 18446744073709551614"), Edge(UserId{1}, UserId{UINT64_MAX - 1}));
+  EXPECT_THAT(ReasonOf("0 1"), HasSubstr("--id-offset 1"));
+  EXPECT_THAT(ReasonOf("1 18446744073709551615"), HasSubstr("\"18446744073709551615\""));
+  EXPECT_THAT(ReasonOf("1 18446744073709551616"), HasSubstr("is no user id"));
+  EXPECT_THAT(ReasonOf("18446744073709551615 1", 2), HasSubstr("--id-offset is added"));
+  EXPECT_THAT(ReasonOf("18446744073709551614 1", 1), HasSubstr("--id-offset is added"));
+}
+
+TEST(EdgeLine, WhatIsNoIdIsQuoted) {
+  EXPECT_THAT(ReasonOf("1 two"), HasSubstr("\"two\" is no user id"));
+  EXPECT_THAT(ReasonOf("-1 2"), HasSubstr("\"-1\""));
+  EXPECT_THAT(ReasonOf("1.5 2"), HasSubstr("\"1.5\""));
+  EXPECT_THAT(ReasonOf("1,2 3"), HasSubstr("\"1,2\""));
+  EXPECT_THAT(ReasonOf("\x01 2"), HasSubstr("\"?\""));
+}
+
+TEST(EdgeLine, HasTwoIdsNoMoreAndNoLess) {
+  EXPECT_THAT(ReasonOf("1"), HasSubstr("one id only"));
+  EXPECT_THAT(ReasonOf("1 2 3"), HasSubstr("more than two"));
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

@@ -1,0 +1,109 @@
+#include "feedctl/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct Explained {
+  int code;
+  std::string line;
+};
+
+Explained Explain(const Status& status) {
+  Settings settings;
+  settings.kafka.brokers = "k1:9092,k2:9092";
+  settings.redis.address = {"r1", 6379};
+  settings.mysql.shards = "tcp://m0:3306/feed,tcp://m1:3307/feed";
+  const Failure failure = feedctl::Explain(status, settings);
+  return {failure.exit_code(), failure.what()};
+}
+
+TEST(Explain, ARedisThatIsAwayIsNamedWithWhatToDo) {
+  const auto [code, line] = Explain(Status::Later("redis", "redis r1:6379: Connection refused"));
+  EXPECT_EQ(code, 69);
+  EXPECT_EQ(line,
+            "cannot reach Redis at r1:6379: connection refused; start it or set --redis / "
+            "FANLINE_REDIS");
+}
+
+TEST(Explain, ARedisThatIsSilentDidNotAnswerInTime) {
+  EXPECT_THAT(
+      Explain(Status::Later("redis", "redis r1:6379: Resource temporarily unavailable")).line,
+      HasSubstr("at r1:6379: no answer in time;"));
+}
+
+TEST(Explain, ARedisThatRefusesIsReachedAllTheSame) {
+  const auto full = Explain(Status::Later("redis", "OOM command not allowed"));
+  EXPECT_EQ(full.code, 69);
+  EXPECT_EQ(full.line, "Redis at r1:6379: OOM command not allowed");
+  const auto locked = Explain(Status::Later("redis", "NOAUTH Authentication required."));
+  EXPECT_EQ(locked.code, 78);
+  EXPECT_THAT(locked.line, HasSubstr("--redis-password / FANLINE_REDIS_PASSWORD"));
+}
+
+TEST(Explain, AShardThatIsAwayIsNamedWithItsOwnAddress) {
+  const auto [code, line] = Explain(
+      Status::Later("mysql_1", "MariaDB error 2002: Can't connect to server on 'm1' (111)"));
+  EXPECT_EQ(code, 69);
+  EXPECT_THAT(line, AllOf(StartsWith("cannot reach MariaDB shard 1 at m1:3307/feed: "),
+                          HasSubstr("onnection refused; "),
+                          HasSubstr("--mysql-shards / FANLINE_MYSQL_SHARDS")));
+}
+
+TEST(Explain, WhatOnlyTheOperatorCanMendIsAMatterOfConfiguration) {
+  const auto password = Explain(Status::Later("mysql_0", "MariaDB error 1045: Access denied"));
+  EXPECT_EQ(password.code, 78);
+  EXPECT_THAT(password.line, HasSubstr("--mysql-password"));
+  const auto table = Explain(Status::Later("mysql_0", "MariaDB error 1146: no such table"));
+  EXPECT_EQ(table.code, 78);
+  EXPECT_THAT(table.line, HasSubstr("feedctl init"));
+  const auto infile = Explain(Status::Later("mysql_0", "MariaDB error 4166: not allowed"));
+  EXPECT_EQ(infile.code, 78);
+  EXPECT_THAT(infile.line, HasSubstr("--local-infile=ON"));
+}
+
+TEST(Explain, AnErrorOfAShardWithoutAdviceIsStillNamed) {
+  const auto [code, line] =
+      Explain(Status::Later("mysql_0", "MariaDB error 1205: Lock wait timeout exceeded"));
+  EXPECT_EQ(code, 69);
+  EXPECT_THAT(line, AllOf(HasSubstr("MariaDB shard 0 at m0:3306/feed"), HasSubstr("1205"),
+                          Not(HasSubstr("cannot reach"))));
+}
+
+TEST(Explain, AKafkaThatIsAwayIsNamedWithoutLibraryTalk) {
+  for (const char* error : {"(_TRANSPORT)", "(_ALL_BROKERS_DOWN)", "(_TIMED_OUT)"}) {
+    const auto [code, line] =
+        Explain(Status::Later("kafka", std::string("looking up topic x: no answer ") + error));
+    EXPECT_EQ(code, 69);
+    EXPECT_EQ(line,
+              "cannot reach Kafka at k1:9092,k2:9092: no answer; start it or set "
+              "--kafka-brokers / FANLINE_KAFKA_BROKERS");
+  }
+}
+
+TEST(Explain, AMissingTopicIsToBeCreated) {
+  const auto [code, line] =
+      Explain(Status::Later("kafka", "record for x: the topic does not exist (_UNKNOWN_TOPIC)"));
+  EXPECT_EQ(code, 78);
+  EXPECT_THAT(line, HasSubstr("feedctl topics create"));
+}
+
+TEST(Explain, WhatCanNeverWorkHasTheCodeOfTheCaller) {
+  EXPECT_EQ(feedctl::Explain(Status::Never("no"), Settings(), 65).exit_code(), 65);
+  EXPECT_EQ(Explain(Status::Never("no")).code, 78);
+}
+
+TEST(Explain, IsAlwaysOneLine) {
+  EXPECT_THAT(Explain(Status::Never("one\ntwo")).line, Not(HasSubstr("\n")));
+  EXPECT_THAT(Explain(Status::Later("redis", "one\ntwo")).line, Not(HasSubstr("\n")));
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

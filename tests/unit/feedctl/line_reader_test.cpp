@@ -1,0 +1,148 @@
+#include "feedctl/line_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <fstream>
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LineReaderTest : public ::testing::Test {
+ protected:
+  LineReaderTest() {
+    const int fd = mkstemp(path_);
+    EXPECT_GE(fd, 0);
+    close(fd);
+  }
+  ~LineReaderTest() override { unlink(path_); }
+
+  void Write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
+
+  static std::string Gzip(const std::string& text) {
+    z_stream stream{};
+    EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    std::string packed(text.size() + 1000, '\0');
+    std::string copy = text;
+    stream.next_in = reinterpret_cast<Bytef*>(copy.data());
+    stream.avail_in = static_cast<uInt>(copy.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+  }
+
+  std::vector<std::string> Lines() {
+    LineReader reader(path_);
+    std::vector<std::string> lines;
+    std::string_view line;
+    while (reader.Next(&line)) lines.emplace_back(line);
+    EXPECT_EQ(reader.number(), lines.size());
+    return lines;
+  }
+
+  Failure FailureOfReading() {
+    try {
+      Lines();
+    } catch (const Failure& failure) {
+      return failure;
+    }
+    ADD_FAILURE() << "it was read";
+    return Failure(0, "");
+  }
+
+  char path_[32] = "/tmp/line_reader_test_XXXXXX";
+};
+
+// Longer than any buffer.
+std::string ManyLines(size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += "line " + std::to_string(i) + "\n";
+  return text;
+}
+
+TEST_F(LineReaderTest, ReadsLinesWithoutTheirEnds) {
+  Write("one\ntwo\r\n\nfour");
+  EXPECT_THAT(Lines(), ElementsAre("one", "two", "", "four"));
+}
+
+TEST_F(LineReaderTest, AnEmptyFileHasNoLine) {
+  EXPECT_THAT(Lines(), IsEmpty());
+  Write("\n");
+  EXPECT_THAT(Lines(), ElementsAre(""));
+}
+
+TEST_F(LineReaderTest, UnpacksGzip) {
+  Write(Gzip("one\ntwo\n"));
+  EXPECT_THAT(Lines(), ElementsAre("one", "two"));
+}
+
+TEST_F(LineReaderTest, UnpacksGzipOfSeveralMembers) {
+  Write(Gzip("one\ntw") + Gzip("o\n") + Gzip("") + Gzip("three\n"));
+  EXPECT_THAT(Lines(), ElementsAre("one", "two", "three"));
+}
+
+TEST_F(LineReaderTest, LinesMayCrossAnyBuffer) {
+  constexpr size_t kLines = 200'000;
+  for (const bool packed : {false, true}) {
+    Write(packed ? Gzip(ManyLines(kLines)) : ManyLines(kLines));
+    const auto lines = Lines();
+    ASSERT_EQ(lines.size(), kLines);
+    for (size_t i = 0; i < kLines; ++i) ASSERT_EQ(lines[i], "line " + std::to_string(i));
+  }
+}
+
+TEST_F(LineReaderTest, AGzipCutAnywhereIsNeverTakenForAWholeOne) {
+  const std::string whole = Gzip(ManyLines(1000));
+  for (size_t size = 2; size < whole.size(); size += 7) {
+    Write(whole.substr(0, size));
+    const Failure failure = FailureOfReading();
+    EXPECT_EQ(failure.exit_code(), 65) << size;
+    EXPECT_THAT(failure.what(), HasSubstr("cut short")) << size;
+  }
+}
+
+TEST_F(LineReaderTest, ADamagedGzipIsRefused) {
+  std::string bytes = Gzip(ManyLines(1000));
+  bytes[bytes.size() - 6] ^= 1;  // in its checksum
+  Write(bytes);
+  EXPECT_EQ(FailureOfReading().exit_code(), 65);
+  EXPECT_THAT(FailureOfReading().what(), HasSubstr("damaged"));
+}
+
+TEST_F(LineReaderTest, ALineWithoutEndIsRefusedBeforeItFillsTheMemory) {
+  Write("short\n" + std::string(4 * LineReader::kMaxLineBytes, 'x'));
+  EXPECT_EQ(FailureOfReading().exit_code(), 65);
+  EXPECT_THAT(FailureOfReading().what(), HasSubstr(":2: the line is longer than"));
+}
+
+TEST_F(LineReaderTest, AFileThatIsNotThereIsNoInput) {
+  try {
+    LineReader reader("/nowhere/at/all");
+    ADD_FAILURE() << "it was opened";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.exit_code(), 66);
+    EXPECT_THAT(failure.what(), HasSubstr("cannot open /nowhere/at/all: No such file"));
+  }
+}
+
+TEST_F(LineReaderTest, WhatIsWrongIsSaidWithFileAndLine) {
+  Write("one\ntwo\n");
+  LineReader reader(path_);
+  std::string_view line;
+  ASSERT_TRUE(reader.Next(&line));
+  ASSERT_TRUE(reader.Next(&line));
+  EXPECT_EQ(reader.Bad("no").what(), std::string(path_) + ":2: no");
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

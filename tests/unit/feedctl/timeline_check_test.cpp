@@ -1,0 +1,140 @@
+#include "feedctl/timeline_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr UserId kReader{1};
+constexpr UserId kAuthor{7};
+constexpr uint32_t kLeast = 2;  // items of a timeline with a floor
+
+// World: a reader who follows an author of four posts, 10 to 40, at the times of their numbers.
+class TimelineCheckTest : public ::testing::Test {
+ protected:
+  static AuditTruth Truth(const std::vector<UserId>& readers) {
+    std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers));
+    parts[0].AddEdge(kReader, kAuthor);
+    for (const uint64_t post : {10, 20, 30, 40}) parts[0].AddPost(kAuthor, At(post));
+    return AuditTruth(readers, std::move(parts));
+  }
+  static Item At(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
+
+  static redis::RawTimeline Ready(const std::vector<uint64_t>& posts, Floor floor = kNoFloor) {
+    redis::RawTimeline timeline;
+    timeline.reader = kReader;
+    timeline.state = TimelineState::kReady;
+    timeline.floor = floor;
+    for (const uint64_t post : posts) timeline.items.push_back(At(post));
+    return timeline;
+  }
+
+  AuditFindings Check(const redis::RawTimeline& timeline, bool indexed = true) {
+    TimelineCheck check(truth_, kLeast, show_);
+    check.Check(0, timeline, indexed);
+    return check.findings();
+  }
+
+  const std::vector<UserId> readers_{kReader};
+  const AuditTruth truth_ = Truth(readers_);
+  size_t show_ = 10;
+};
+
+TEST_F(TimelineCheckTest, AWholeTimelineIsGood) {
+  const auto found = Check(Ready({40, 30, 20, 10}));
+  EXPECT_TRUE(found.good());
+  EXPECT_EQ(found.timelines, 1u);
+  EXPECT_EQ(found.items, 4u);
+  EXPECT_EQ(found.trimmed_timelines, 0u);
+  EXPECT_THAT(found.examples, IsEmpty());
+}
+
+TEST_F(TimelineCheckTest, BelowItsFloorNothingIsPromisedAndNothingIsJudged) {
+  for (const auto& posts : {std::vector<uint64_t>{40, 30}, {40, 30, 20}, {40, 30, 15}}) {
+    const auto found = Check(Ready(posts, 20));
+    EXPECT_TRUE(found.good());
+    EXPECT_EQ(found.items, 2u);
+    EXPECT_EQ(found.trimmed_timelines, 1u);
+  }
+}
+
+TEST_F(TimelineCheckTest, AMissingItemIsNamedWithItsAuthor) {
+  const auto found = Check(Ready({40, 30, 10}));
+  EXPECT_FALSE(found.good());
+  EXPECT_EQ(found.missing, 1u);
+  EXPECT_EQ(found.extra, 0u);
+  EXPECT_THAT(found.examples, ElementsAre("reader 1: missing post 20, created "
+                                          "1970-01-01T00:00:00.020Z, of author 7"));
+}
+
+TEST_F(TimelineCheckTest, AnExtraItemIsNamed) {
+  const auto found = Check(Ready({50, 40, 30, 20, 10}));
+  EXPECT_EQ(found.missing, 0u);
+  EXPECT_EQ(found.extra, 1u);
+  EXPECT_THAT(found.examples, ElementsAre(HasSubstr("extra post 50")));
+}
+
+TEST_F(TimelineCheckTest, EqualTimesAreOrderedAsRedisOrdersThem) {
+  // By the text of the member: 10, 9. The truth is compared as a set.
+  std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers_));
+  parts[0].AddEdge(kReader, kAuthor);
+  parts[0].AddPost(kAuthor, {PostId{9}, 5});
+  parts[0].AddPost(kAuthor, {PostId{10}, 5});
+  const AuditTruth truth(readers_, std::move(parts));
+  redis::RawTimeline timeline = Ready({});
+  timeline.items = {{PostId{10}, 5}, {PostId{9}, 5}};
+  TimelineCheck check(truth, kLeast, show_);
+  check.Check(0, timeline, true);
+  EXPECT_TRUE(check.findings().good());
+}
+
+TEST_F(TimelineCheckTest, ATimelineWithAFloorHoldsHalfAWindow) {
+  const auto found = Check(Ready({40}, 30));
+  EXPECT_FALSE(found.good());
+  EXPECT_EQ(found.wrong_size, 1u);
+  EXPECT_TRUE(Check(Ready({40, 30}, 20)).good());
+}
+
+TEST_F(TimelineCheckTest, OneThatACompleteIndexDoesNotNameIsNotGood) {
+  const auto found = Check(Ready({40, 30, 20, 10}), false);
+  EXPECT_FALSE(found.good());
+  EXPECT_EQ(found.not_indexed, 1u);
+}
+
+TEST_F(TimelineCheckTest, OneUnderRebuildOrGoneIsSkipped) {
+  redis::RawTimeline building = Ready({99});
+  building.state = TimelineState::kBuilding;
+  redis::RawTimeline gone = Ready({});
+  gone.state = TimelineState::kNotLive;
+  EXPECT_TRUE(Check(building).good());
+  EXPECT_EQ(Check(building).building, 1u);
+  EXPECT_TRUE(Check(gone).good());
+  EXPECT_EQ(Check(gone).gone, 1u);
+  EXPECT_EQ(Check(gone).timelines, 0u);
+}
+
+TEST_F(TimelineCheckTest, AKeyThatIsNoTimelineIsNotGood) {
+  redis::RawTimeline wrong = Ready({});
+  wrong.problem = "WRONGTYPE";
+  const auto found = Check(wrong);
+  EXPECT_FALSE(found.good());
+  EXPECT_EQ(found.malformed, 1u);
+  EXPECT_EQ(found.timelines, 0u);
+}
+
+TEST_F(TimelineCheckTest, AllDifferencesAreCountedButOnlySomeNamed) {
+  show_ = 3;
+  const auto found = Check(Ready({60, 50}));
+  EXPECT_EQ(found.missing, 4u);
+  EXPECT_EQ(found.extra, 2u);
+  EXPECT_THAT(found.examples, SizeIs(3));
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

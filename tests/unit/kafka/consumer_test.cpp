@@ -1,0 +1,407 @@
+#include "backends/kafka/consumer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "backends/kafka/producer.h"
+#include "backends/kafka/testing/member.h"
+#include "backends/kafka/testing/mock_cluster.h"
+#include "backends/kafka/testing/raw_log.h"
+
+namespace fanline::kafka {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Api;
+using test::Member;
+using test::MockCluster;
+using test::OffsetsFromTo;
+
+constexpr int kPartitions = 2;
+constexpr int kRecords = 100;  // in each partition, when a test starts
+
+// A cluster, and somebody who publishes.
+class World {
+ public:
+  World() {
+    ProducerOptions options;
+    options.client.brokers = cluster.brokers();
+    producer_ = std::make_unique<Producer>(options, nullptr, nullptr, LogSink());
+  }
+
+  void CreateTopic(const std::string& topic) {
+    cluster.CreateTopic(topic, kPartitions);
+    for (int32_t partition = 0; partition < kPartitions; ++partition)
+      Publish(topic, partition, kRecords);
+  }
+  void Publish(const std::string& topic, int32_t partition, int records,
+               const std::string& value = "value", const Headers& headers = {}) {
+    std::atomic<int> done = 0;
+    for (int i = 0; i < records; ++i)
+      producer_->Produce(topic, partition, "key", value, headers,
+                         [&done](Status status) { done += status.done(); });
+    ASSERT_TRUE(producer_->Flush(seconds(10)));
+    ASSERT_EQ(done, records);
+  }
+  ConsumerOptions OptionsFor(const std::string& topic) const {
+    ConsumerOptions options;
+    options.client.brokers = cluster.brokers();
+    options.group = topic + "-group";
+    options.topic = topic;
+    options.fetch_wait = milliseconds(20);
+    return options;
+  }
+  int64_t Committed(const std::string& topic, int32_t partition) const {
+    return test::CommittedOffset(cluster.brokers(), topic + "-group", topic, partition);
+  }
+  void Commit(const std::string& topic, int32_t partition, int64_t offset) const {
+    test::CommitOffset(cluster.brokers(), topic + "-group", topic, partition, offset);
+  }
+
+  MockCluster cluster;
+
+ private:
+  std::unique_ptr<Producer> producer_;
+};
+
+// One world for these tests, and for each a topic and a member of a group of its own. All join at
+// once, when the suite starts, so that the mock group's 3 s are waited for once.
+class ConsumerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    world_ = std::make_unique<World>();
+    const auto* suite = ::testing::UnitTest::GetInstance()->current_test_suite();
+    for (int i = 0; i < suite->total_test_count(); ++i) {
+      if (!suite->GetTestInfo(i)->should_run()) continue;
+      const std::string name = suite->GetTestInfo(i)->name();
+      world_->CreateTopic(name);
+      members_[name] = std::make_unique<Member>(world_->OptionsFor(name));
+    }
+  }
+  static void TearDownTestSuite() {
+    members_.clear();
+    world_.reset();
+  }
+
+  static World& world() { return *world_; }
+  Member& member() { return *members_.at(topic); }
+  // The member, with all partitions flowing from their start.
+  Member& Flowing() {
+    EXPECT_TRUE(member().Assigned(kPartitions));
+    for (int32_t partition = 0; partition < kPartitions; ++partition) member().Seek(partition, 0);
+    return member();
+  }
+  // Publishes behind all there is, and waits for that record of partition 0: what was fetched
+  // before has had its time to come.
+  void PassTime(Member& m) {
+    const size_t before = m.Offsets(0).size();
+    world().Publish(topic, 0, 1);
+    ASSERT_TRUE(m.Delivered(0, before + 1));
+  }
+
+  const std::string topic = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+
+ private:
+  static std::unique_ptr<World> world_;
+  static std::map<std::string, std::unique_ptr<Member>> members_;
+};
+
+std::unique_ptr<World> ConsumerTest::world_;
+std::map<std::string, std::unique_ptr<Member>> ConsumerTest::members_;
+
+TEST_F(ConsumerTest, OnTheVeryFirstStartAPartitionComesWithTheLogsFirstOffset) {
+  ASSERT_TRUE(member().Assigned(kPartitions));
+  for (const PartitionAssigned& assigned : member().All<PartitionAssigned>()) {
+    EXPECT_EQ(assigned.start, 0);
+    EXPECT_EQ(assigned.low, 0);
+  }
+}
+
+TEST_F(ConsumerTest, NothingIsDeliveredOfAPartitionThatWasNotSought) {
+  Member& m = member();
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  m.Seek(0, 0);
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  PassTime(m);
+  EXPECT_TRUE(m.Offsets(1).empty());
+}
+
+TEST_F(ConsumerTest, DeliversRecordsWholeAndInOrderFromWhereItWasSought) {
+  Member& m = member();
+  const Headers headers = {{"traceparent", "00-abc-01"}, {"empty", ""}};
+  world().Publish(topic, 1, 1, std::string("\0v\xff", 3), headers);
+  ASSERT_TRUE(m.Assigned(kPartitions));
+
+  m.Seek(1, 40);
+
+  ASSERT_TRUE(m.Delivered(1, kRecords - 40 + 1));
+  EXPECT_EQ(m.Offsets(1), OffsetsFromTo(40, kRecords + 1));
+  const Record last = m.All<Record>().back();
+  EXPECT_EQ(last.topic, topic);
+  EXPECT_EQ(last.partition, 1);
+  EXPECT_EQ(last.key, "key");
+  EXPECT_EQ(last.value, std::string("\0v\xff", 3));
+  EXPECT_EQ(last.headers, headers);
+  EXPECT_GT(last.timestamp, 1'600'000'000'000);
+}
+
+TEST_F(ConsumerTest, ASleepingLoopIsWokenByARecord) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  ASSERT_TRUE(m.Delivered(1, kRecords));
+  const size_t woken = m.woken();
+  world().Publish(topic, 0, 1);
+  // Nothing else would end this wait.
+  while (m.woken() == woken) m.Turn(seconds(30));
+  ASSERT_TRUE(m.Delivered(0, kRecords + 1));
+}
+
+TEST_F(ConsumerTest, APollThatStoppedAtItsLimitWakesTheLoopAgain) {
+  Member& m = Flowing();
+  while (m.All<Record>().size() < 2 * kRecords) {
+    const size_t woken = m.woken();
+    m.Turn(seconds(30), 7);
+    ASSERT_EQ(m.woken(), woken + 1);
+  }
+}
+
+TEST_F(ConsumerTest, ASeekBackDeliversAgainWithoutGapAndNothingFromBefore) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Delivered(0, 10));
+  m.events.clear();
+
+  m.Seek(0, 5);
+
+  ASSERT_TRUE(m.Delivered(0, kRecords - 5));
+  PassTime(m);
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(5, kRecords + 1));
+}
+
+TEST_F(ConsumerTest, ASeekForwardSkips) {
+  Member& m = Flowing();
+  m.Turn(milliseconds(0), 3);
+  m.events.clear();
+  m.Seek(0, 90);
+  ASSERT_TRUE(m.Delivered(0, 10));
+  PassTime(m);
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(90, kRecords + 1));
+}
+
+TEST_F(ConsumerTest, APausedPartitionIsStillAndGoesOnExactlyWhereItStopped) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Until([&] {
+    m.Turn(milliseconds(100), 5);
+    return !m.Offsets(1).empty();
+  }));
+  m.Pause(1);
+  const std::vector<int64_t> before = m.Offsets(1);
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  PassTime(m);
+  EXPECT_EQ(m.Offsets(1), before);
+
+  m.Resume(1);
+
+  ASSERT_TRUE(m.Delivered(1, kRecords));
+  EXPECT_EQ(m.Offsets(1), OffsetsFromTo(0, kRecords));
+}
+
+TEST_F(ConsumerTest, NothingIsLostWhenAPartitionIsPausedBeforeItsFirstRecord) {
+  Member& m = member();
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  m.Seek(0, 0);
+  // Until a fetch has told the log's end; nothing is polled meanwhile.
+  while (m.consumer().Lags().at(0).records < 0) m.Sleep(milliseconds(1));
+
+  m.Pause(0);
+  m.Resume(0);
+
+  world().Publish(topic, 0, 1);
+  ASSERT_TRUE(m.Until([&] { return !m.Offsets(0).empty() && m.Offsets(0).back() == kRecords; }));
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(0, kRecords + 1));
+}
+
+TEST_F(ConsumerTest, PausingAndResumingAtRandomLosesAndRepeatsNothing) {
+  Member& m = Flowing();
+  for (int i = 0; m.Offsets(0).size() < kRecords || m.Offsets(1).size() < kRecords; ++i) {
+    ASSERT_LT(i, 10'000);
+    if (i % 3 == 0) m.Pause(i % 2);
+    if (i % 5 == 0) m.Resume(0);
+    if (i % 5 == 0) m.Resume(1);
+    m.Turn(milliseconds(5), 3);
+  }
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(0, kRecords));
+  EXPECT_EQ(m.Offsets(1), OffsetsFromTo(0, kRecords));
+}
+
+TEST_F(ConsumerTest, ResumingWhatIsNotPausedChangesNothing) {
+  Member& m = Flowing();
+  for (int i = 0; m.Offsets(0).size() < kRecords; ++i) {
+    ASSERT_LT(i, 10'000);
+    m.Resume(0);
+    m.Resume(1);
+    m.Turn(milliseconds(100), 9);
+  }
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(0, kRecords));
+}
+
+TEST_F(ConsumerTest, CommitsReachTheGroupAndAgainAfterARefusal) {
+  Member& m = Flowing();
+  m.Commit(0, 10);
+  ASSERT_TRUE(m.Until([&] { return world().Committed(topic, 0) == 10; }));
+
+  world().cluster.Fail(Api::kOffsetCommit, {RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE});
+  m.Commit(0, 20);
+  ASSERT_TRUE(m.Until([&] { return world().Committed(topic, 0) == 20; }));
+}
+
+TEST_F(ConsumerTest, OrdersForAPartitionThatIsNotOursAreIgnored) {
+  ConsumerOrders early;
+  early.seek = {{0, 3}};
+  early.pause = {0};
+  early.resume = {0};
+  early.commit = {{1, 50}};
+  member().Apply(early);  // joined, but nothing is assigned before a poll
+  Member& m = Flowing();
+  m.Commit(0, 4);
+  ASSERT_TRUE(m.Until([&] { return world().Committed(topic, 0) == 4; }));
+  EXPECT_EQ(world().Committed(topic, 1), -1);
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(0, kRecords));
+}
+
+TEST_F(ConsumerTest, AnOffsetTheLogDoesNotHoldIsTroubleAndASeekHealsIt) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  ASSERT_TRUE(m.Delivered(1, 1));
+  m.events.clear();
+
+  m.Seek(0, 1'000'000);
+
+  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionTrouble>().empty(); }));
+  const PartitionTrouble trouble = m.All<PartitionTrouble>()[0];
+  EXPECT_EQ(trouble.partition, 0);
+  EXPECT_EQ(trouble.position, 1'000'000);
+  EXPECT_THAT(trouble.reason, ::testing::HasSubstr("does not hold this offset"));
+  EXPECT_TRUE(m.Offsets(0).empty());  // never reset to a place somebody made up
+
+  m.Seek(0, kRecords - 3);
+  world().Publish(topic, 1, 1);
+  ASSERT_TRUE(m.Delivered(0, 3));
+  ASSERT_TRUE(m.Until([&] { return !m.Offsets(1).empty() && m.Offsets(1).back() == kRecords; }));
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(kRecords - 3, kRecords));
+  // The other partition, whose fetcher was started anew too, lost and repeated nothing.
+  EXPECT_EQ(m.Offsets(1), OffsetsFromTo(m.Offsets(1)[0], kRecords + 1));
+  EXPECT_EQ(m.All<PartitionTrouble>().size(), 1u);
+}
+
+// A pause drops what is queued, the error too.
+TEST_F(ConsumerTest, TroubleOfAPartitionThatWasPausedMeanwhileIsToldWhenItIsResumed) {
+  Member& m = member();
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  m.Seek(0, 1'000'000);
+  // Without a poll nobody is woken again: time for the broker's answer. Were it late, the test
+  // would only show less.
+  for (int i = 0; i < 2; ++i) m.Sleep(milliseconds(200));
+  m.Pause(0);
+  m.Turn(milliseconds(0));
+  EXPECT_TRUE(m.All<PartitionTrouble>().empty());
+
+  m.Resume(0);
+
+  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionTrouble>().empty(); }));
+  EXPECT_EQ(m.All<PartitionTrouble>()[0].position, 1'000'000);
+}
+
+TEST_F(ConsumerTest, LagIsWhatLiesBetweenThePositionAndTheLogsEnd) {
+  Member& m = member();
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  for (const Consumer::Lag& lag : m.consumer().Lags()) EXPECT_EQ(lag.records, -1);
+  m.Seek(0, 0);
+  m.Seek(1, kRecords - 30);
+  m.Pause(1);
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  // Of a partition that does not flow no fetch tells the end: it is asked for.
+  ASSERT_TRUE(m.Until([&] { return m.consumer().Lags().at(1).records == 30; }));
+  EXPECT_EQ(m.consumer().Lags().at(0).records, 0);
+}
+
+// Tests with a world of their own, and the 3 s that cost.
+
+TEST(ConsumerStart, PositionsAreAskedForUntilTheBrokerAnswersAndNeverMadeUp) {
+  World world;
+  world.CreateTopic("events");
+  world.Commit("events", 0, 33);
+  world.cluster.Fail(Api::kOffsetFetch, {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+                                         RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED});
+  world.cluster.Fail(Api::kListOffsets, {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED});
+  Member m(world.OptionsFor("events"));
+
+  ASSERT_TRUE(m.Assigned(kPartitions));
+
+  std::map<int32_t, int64_t> starts;
+  for (const PartitionAssigned& assigned : m.All<PartitionAssigned>())
+    starts[assigned.partition] = assigned.start;
+  EXPECT_EQ(starts, (std::map<int32_t, int64_t>{{0, 33}, {1, 0}}));
+}
+
+TEST(ConsumerStart, ALogTrimmedBelowTheCommittedOffsetShowsItsGap) {
+  World world;
+  world.CreateTopic("events");
+  world.Commit("events", 0, 10);
+  world.Publish("events", 0, 80, std::string(100'000, 'x'));  // the mock keeps 5 MB a partition
+  Member m(world.OptionsFor("events"));
+
+  ASSERT_TRUE(m.Assigned(kPartitions));
+
+  for (const PartitionAssigned& assigned : m.All<PartitionAssigned>()) {
+    EXPECT_EQ(assigned.start, assigned.partition == 0 ? 10 : 0);
+    EXPECT_EQ(assigned.low > 10, assigned.partition == 0);
+  }
+}
+
+TEST(ConsumerEnd, ClosingIsBoundedWhileTheBrokerIsAway) {
+  World world;
+  world.CreateTopic("events");
+  Member m(world.OptionsFor("events"));
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  m.Seek(0, 0);
+  ASSERT_TRUE(m.Delivered(0, 1));
+  world.cluster.GoDown();
+  m.Commit(0, 5);
+  const auto begin = std::chrono::steady_clock::now();
+
+  m.consumer().Close(milliseconds(500));
+
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(4));
+}
+
+TEST(ConsumerEnd, RecordsThatArriveWhileItClosesAreLeftToOthers) {
+  World world;
+  world.CreateTopic("events");
+  Member m(world.OptionsFor("events"));
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  m.Seek(0, 0);
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  std::atomic<bool> closed = false;
+  std::thread publisher([&] {
+    while (!closed) world.Publish("events", 0, 20);
+  });
+  ASSERT_TRUE(m.Delivered(0, kRecords + 100));
+  const auto begin = std::chrono::steady_clock::now();
+
+  m.consumer().Close(seconds(10));
+
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(8));  // left, not given up
+  closed = true;
+  publisher.join();
+}
+
+}  // namespace
+}  // namespace fanline::kafka

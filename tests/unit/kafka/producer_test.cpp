@@ -1,0 +1,340 @@
+#include "backends/kafka/producer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+#include "backends/kafka/testing/mock_cluster.h"
+#include "backends/kafka/testing/raw_log.h"
+
+namespace fanline::kafka {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::Api;
+using test::MockCluster;
+using test::ReadLog;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+constexpr int kRanges = 16;
+
+AppendHints HintPerRange(uint64_t id) {
+  AppendHints request;
+  request.id = id;
+  for (Range range = 0; range < kRanges; ++range)
+    request.hints.emplace_back(range, Hint::OfPost(UserId{7}, PostId{id}));
+  return request;
+}
+
+// Replies as they come, from whatever thread.
+class Replies {
+ public:
+  void Put(uint64_t id, Status status) {
+    const std::lock_guard lock(mutex_);
+    ++counts_[id];
+    statuses_[id] = std::move(status);
+    changed_.notify_all();
+  }
+  Status Wait(uint64_t id) {
+    std::unique_lock lock(mutex_);
+    const bool come = changed_.wait_for(lock, seconds(20), [&] { return statuses_.contains(id); });
+    return come ? statuses_[id] : Status::Never("no reply came");
+  }
+  bool Has(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return statuses_.contains(id);
+  }
+  size_t Count(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return counts_[id];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, Status> statuses_;
+  std::map<uint64_t, size_t> counts_;
+};
+
+// One cluster for all tests (it takes a second to end), topics for each.
+class ProducerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { cluster_ = std::make_unique<MockCluster>(); }
+  static void TearDownTestSuite() { cluster_.reset(); }
+
+  ProducerTest() {
+    cluster().CreateTopic(hints, kRanges);
+    cluster().CreateTopic(events, 2);
+    cluster().CreateTopic(dead_letters, 1);
+  }
+  ~ProducerTest() override { cluster().ComeUp(); }
+
+  static MockCluster& cluster() { return *cluster_; }
+  ProducerOptions Options() {
+    ProducerOptions options;
+    options.client.brokers = cluster().brokers();
+    options.hint_topic = hints;
+    return options;
+  }
+  std::unique_ptr<Producer> Start(const ProducerOptions& options) {
+    return std::make_unique<Producer>(
+        options, [this](HintsAppended r) { replies.Put(r.id, std::move(r.status)); },
+        [this](DeadLetterAppended r) { replies.Put(r.id, std::move(r.status)); }, LogSink());
+  }
+  std::unique_ptr<Producer> Start() { return Start(Options()); }
+  std::vector<Record> Log(const std::string& topic, int32_t partition, size_t count) {
+    return ReadLog(cluster().brokers(), topic, partition, count);
+  }
+
+  const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::string hints = name + "-hints";
+  const std::string events = name + "-events";
+  const std::string dead_letters = events + ".dlq";
+  Replies replies;
+
+ private:
+  static std::unique_ptr<MockCluster> cluster_;
+};
+
+std::unique_ptr<MockCluster> ProducerTest::cluster_;
+
+TEST_F(ProducerTest, AppendsEachHintToThePartitionOfItsRangeAndAnswersOnce) {
+  auto producer = Start();
+
+  producer->Submit(HintPerRange(1));
+
+  ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  for (const Range range : {0, 7, 15}) {
+    const auto log = Log(hints, range, 1);
+    ASSERT_EQ(log.size(), 1u);
+    std::string why;
+    EXPECT_EQ(DecodeHint(log[0].value, &why), Hint::OfPost(UserId{7}, PostId{1})) << why;
+    EXPECT_EQ(log[0].key, "");
+  }
+  EXPECT_EQ(replies.Count(1), 1u);
+  EXPECT_EQ(producer->records_in_flight(), 0u);
+}
+
+TEST_F(ProducerTest, HeadersTravelOnWithTheHints) {
+  auto producer = Start();
+  AppendHints request = HintPerRange(1);
+  request.headers = {{"traceparent", "00-abc-01"}, {"odd", std::string("\0\xff", 2)}};
+
+  producer->Submit(request);
+
+  ASSERT_TRUE(replies.Wait(1).done());
+  EXPECT_EQ(Log(hints, 3, 1).at(0).headers, request.headers);
+}
+
+TEST_F(ProducerTest, ARequestWithoutHintsIsDone) {
+  auto producer = Start();
+  producer->Submit(AppendHints{.id = 9, .hints = {}, .headers = {}});
+  EXPECT_TRUE(replies.Wait(9).done());
+}
+
+TEST_F(ProducerTest, ErrorsThatPassAreRetriedOutOfSight) {
+  auto producer = Start();
+  cluster().Fail(Api::kProduce,
+                 {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+                  RD_KAFKA_RESP_ERR__TRANSPORT});
+
+  producer->Submit(HintPerRange(1));
+
+  EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  EXPECT_EQ(Log(hints, 0, 1).size(), 1u);
+}
+
+TEST_F(ProducerTest, ABrokerThatStaysAwayIsLater) {
+  ProducerOptions options = Options();
+  options.delivery_timeout = milliseconds(1000);
+  auto producer = Start(options);
+  cluster().GoDown();
+
+  producer->Submit(HintPerRange(1));
+
+  const Status status = replies.Wait(1);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "kafka");
+  EXPECT_THAT(status.message, HasSubstr(hints));
+}
+
+TEST_F(ProducerTest, AFullQueueIsLaterAtOnce) {
+  ProducerOptions options = Options();
+  options.queued_records = 20;
+  auto producer = Start(options);
+  cluster().GoDown();
+
+  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(2));
+
+  EXPECT_FALSE(replies.Has(1));  // queued, waits for the broker
+  ASSERT_TRUE(replies.Has(2));   // only four found room
+  EXPECT_TRUE(replies.Wait(2).later());
+  EXPECT_THAT(replies.Wait(2).message, HasSubstr("queue is full"));
+
+  cluster().ComeUp();
+  EXPECT_TRUE(replies.Wait(1).done());
+  ASSERT_TRUE(producer->Flush(seconds(10)));
+  EXPECT_EQ(replies.Count(2), 1u);  // the four went out; nobody is told twice
+}
+
+TEST_F(ProducerTest, ARecordTooLargeForTheClientIsNever) {
+  ProducerOptions options = Options();
+  options.max_record_bytes = 10'000;
+  auto producer = Start(options);
+  AppendDeadLetter letter;
+  letter.id = 1;
+  letter.letter.record.topic = events;
+  letter.letter.record.value = std::string(20'000, 'x');
+
+  producer->Submit(letter);
+
+  EXPECT_TRUE(replies.Wait(1).never());
+  EXPECT_THAT(replies.Wait(1).message, HasSubstr(dead_letters));
+  EXPECT_THAT(replies.Wait(1).message, HasSubstr("larger than"));
+}
+
+TEST_F(ProducerTest, ARecordTooLargeForTheBrokerIsNever) {
+  auto producer = Start();
+  cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
+  AppendHints request;
+  request.id = 1;
+  request.hints.emplace_back(0, Hint::OfPost(UserId{7}, PostId{1}));
+
+  producer->Submit(request);
+
+  EXPECT_TRUE(replies.Wait(1).never()) << replies.Wait(1).message;
+}
+
+TEST_F(ProducerTest, APartitionThatDoesNotExistIsLater) {
+  auto producer = Start();
+  AppendHints request;
+  request.id = 1;
+  request.hints.emplace_back(kRanges, Hint::OfPost(UserId{7}, PostId{1}));
+
+  producer->Submit(request);
+
+  EXPECT_TRUE(replies.Wait(1).later()) << replies.Wait(1).message;
+}
+
+// The error makes an idempotent producer fatal: from then on it accepts nothing.
+TEST_F(ProducerTest, AFatalErrorIsLaterAndANewProducerTakesOver) {
+  auto producer = Start();
+  producer->Submit(HintPerRange(1));
+  ASSERT_TRUE(replies.Wait(1).done());
+  cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER});
+  AppendHints one;
+  one.id = 2;
+  one.hints.emplace_back(0, Hint::OfPost(UserId{7}, PostId{2}));
+
+  producer->Submit(one);
+
+  ASSERT_TRUE(replies.Wait(2).later()) << replies.Wait(2).message;
+  uint64_t id = 3;
+  const auto until = std::chrono::steady_clock::now() + seconds(20);
+  for (producer->Submit(HintPerRange(id)); !replies.Wait(id).done();
+       producer->Submit(HintPerRange(id))) {
+    ASSERT_TRUE(replies.Wait(id).later()) << replies.Wait(id).message;
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+    ++id;
+  }
+  EXPECT_GT(id, 3u) << "the old producer was not fatal: this test shows nothing";
+  EXPECT_EQ(Log(hints, 5, 2).size(), 2u);
+}
+
+TEST_F(ProducerTest, ADeadLetterIsTheRecordByteForByteWithItsStory) {
+  auto producer = Start();
+  AppendDeadLetter request;
+  request.id = 1;
+  request.letter.stage = "dispatcher";
+  request.letter.reason = "author_id: missing";
+  Record& record = request.letter.record;
+  record = {events, 1, 4711, 5, std::string("k\0y", 3), std::string("\0\x01\xffv", 4), {}};
+  record.headers = {{"traceparent", "00-abc-01"}, {"traceparent", "twice"}};
+
+  producer->Submit(request);
+
+  ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  const auto log = Log(dead_letters, 0, 1);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0].key, record.key);
+  EXPECT_EQ(log[0].value, record.value);
+  EXPECT_THAT(
+      log[0].headers,
+      ElementsAre(Pair("traceparent", "00-abc-01"), Pair("traceparent", "twice"),
+                  Pair("fanline-reason", "author_id: missing"), Pair("fanline-stage", "dispatcher"),
+                  Pair("fanline-origin", events + "/1/4711")));
+}
+
+TEST_F(ProducerTest, ProducesAnyRecordAndCallsBack) {
+  auto producer = Start();
+  for (uint64_t id = 0; id < 100; ++id)
+    producer->Produce(events, Producer::kAnyPartition, "author-7", std::to_string(id), {},
+                      [this, id](Status status) { replies.Put(id, std::move(status)); });
+
+  ASSERT_TRUE(producer->Flush(seconds(10)));
+  for (uint64_t id = 0; id < 100; ++id) EXPECT_TRUE(replies.Has(id));
+  // Murmur2 of "author-7", as Java's producer places it: one partition holds all, in order.
+  const auto log = Log(events, 1, 100);
+  ASSERT_EQ(log.size(), 100u);
+  EXPECT_EQ(log[99].value, "99");
+}
+
+TEST_F(ProducerTest, ClosingAnswersWhatIsUnderWay) {
+  auto producer = Start();
+  cluster().GoDown();
+  producer->Submit(HintPerRange(1));
+
+  producer->Close(milliseconds(100));
+
+  ASSERT_TRUE(replies.Has(1));
+  EXPECT_TRUE(replies.Wait(1).later());
+  producer->Submit(HintPerRange(2));
+  ASSERT_TRUE(replies.Has(2));
+  EXPECT_TRUE(replies.Wait(2).later());
+}
+
+TEST_F(ProducerTest, FlushEndsWhenItsTimeIsUp) {
+  auto producer = Start();
+  cluster().GoDown();
+  producer->Submit(HintPerRange(1));
+  EXPECT_FALSE(producer->Flush(milliseconds(50)));
+  producer->Close(milliseconds(0));
+}
+
+TEST_F(ProducerTest, PropertiesThatCarryTheGuaranteesAreRefused) {
+  ProducerOptions options = Options();
+  options.client.properties["acks"] = "1";
+  try {
+    Start(options);
+    FAIL() << "acks=1 was taken";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("acks"));
+  }
+}
+
+TEST_F(ProducerTest, ARefusedPropertyIsNamedAndItsValueIsNot) {
+  ProducerOptions options = Options();
+  options.client.properties["security.protocol"] = "hunter2";
+  try {
+    Start(options);
+    FAIL() << "it was taken";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("security.protocol"));
+    EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
+  }
+}
+
+}  // namespace
+}  // namespace fanline::kafka

@@ -1,0 +1,34 @@
+#include "backends/mysql/errors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::mysql {
+namespace {
+
+TEST(ErrorTable, EachClassOfErrorHasItsKind) {
+  EXPECT_EQ(KindOf(1213), ErrorKind::kDeadlock);
+  for (const int lost : {2002, 2003, 2006, 2013, 2014, 2030, 1927, 1053, 0}) {
+    EXPECT_EQ(KindOf(lost), ErrorKind::kLost) << lost;
+  }
+  for (const int refused : {1040, 1045, 1290}) {
+    EXPECT_EQ(KindOf(refused), ErrorKind::kLost) << refused;
+  }
+  for (const int busy : {1205, 1317, 1114, 1021}) EXPECT_EQ(KindOf(busy), ErrorKind::kBusy) << busy;
+  for (const int data : {1264, 1366, 1406, 4025}) EXPECT_EQ(KindOf(data), ErrorKind::kData) << data;
+}
+
+TEST(ErrorTable, OnlyDataIsNeverAndAllElseNamesTheShard) {
+  const Status never = StatusOf(MysqlError(1264, "out of range"), 3);
+  EXPECT_TRUE(never.never());
+  EXPECT_TRUE(never.resource.empty());
+  for (const int code : {1213, 1205, 2013, 1290, 1146, 99999}) {
+    const Status later = StatusOf(MysqlError(code, "text"), 3);
+    EXPECT_TRUE(later.later()) << code;
+    EXPECT_EQ(later.resource, "mysql_3");
+    EXPECT_THAT(later.message, ::testing::HasSubstr(std::to_string(code) + ": text"));
+  }
+}
+
+}  // namespace
+}  // namespace fanline::mysql

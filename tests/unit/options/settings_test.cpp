@@ -1,0 +1,158 @@
+// The options by which programs find Kafka, Redis and MariaDB, and what adapters make of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/options/kafka_settings.h"
+#include "backends/options/mysql_settings.h"
+#include "backends/options/redis_settings.h"
+
+namespace fanline::options {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+// World: a program with all of these options.
+struct World {
+  KafkaSettings kafka;
+  TopicSettings topics;
+  RedisSettings redis;
+  TimelineSettings timelines;
+  MysqlSettings mysql;
+  daemon::OptionTable table{"program", "for tests"};
+
+  World() {
+    AddOptions(table, kafka);
+    AddOptions(table, topics);
+    AddOptions(table, redis);
+    AddOptions(table, timelines);
+    AddOptions(table, mysql);
+  }
+  daemon::Parsed Parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "program");
+    const daemon::Environment env{{"FANLINE_MYSQL_SHARDS", "tcp://m0/feed,tcp://m1:3307/feed"}};
+    return table.Parse(static_cast<int>(arguments.size()), arguments.data(), env);
+  }
+};
+
+TEST(Settings, DefaultsAreAccepted) {
+  World world;
+  EXPECT_TRUE(world.Parse({}).proceed()) << world.Parse({}).err;
+  EXPECT_EQ(redis::Problem(ToOptions(world.redis, world.timelines)), "");
+}
+
+TEST(Settings, ShardsAreRequired) {
+  World world;
+  const char* arguments[] = {"program"};
+  const auto parsed = world.table.Parse(1, arguments, {});
+  EXPECT_EQ(parsed.exit_code, 78);
+  EXPECT_THAT(parsed.err, HasSubstr("--mysql-shards: is required"));
+}
+
+TEST(Settings, ShardsThatAreNoneAreRefused) {
+  World world;
+  EXPECT_THAT(world.Parse({"--mysql-shards", "m0"}).err, HasSubstr("tcp://host:port/database"));
+}
+
+TEST(Settings, ReachTheAdapterOfMariaDb) {
+  World world;
+  ASSERT_TRUE(world.Parse({"--mysql-user", "u", "--mysql-password", "p"}).proceed());
+  const mysql::Config config = ToConfig(world.mysql);
+  ASSERT_EQ(config.shards.size(), 2u);
+  EXPECT_EQ(config.shards[1].host, "m1");
+  EXPECT_EQ(config.shards[1].port, 3307);
+  EXPECT_EQ(config.user, "u");
+  EXPECT_EQ(config.password, "p");
+}
+
+TEST(Settings, TimeoutsOfMariaDbAreRoundedUpToSeconds) {
+  World world;
+  ASSERT_TRUE(
+      world.Parse({"--mysql-connect-timeout", "1ms", "--mysql-read-timeout", "2001ms"}).proceed());
+  const mysql::Config config = ToConfig(world.mysql);
+  EXPECT_EQ(config.connect_timeout, 1s);
+  EXPECT_EQ(config.read_timeout, 3s);
+}
+
+TEST(Settings, ALockIsGivenUpBeforeTheConnectionIs) {
+  World world;
+  for (const char* timeout : {"2s", "3s", "5s", "1m"}) {
+    ASSERT_TRUE(world.Parse({"--mysql-read-timeout", timeout}).proceed());
+    const mysql::Config config = ToConfig(world.mysql);
+    EXPECT_GE(config.lock_wait, 1s) << timeout;
+    EXPECT_LT(config.lock_wait, config.read_timeout) << timeout;
+  }
+}
+
+TEST(Settings, ReachTheAdapterOfRedis) {
+  World world;
+  ASSERT_TRUE(
+      world
+          .Parse({"--redis", "[::1]:7000", "--redis-user", "u", "--redis-password", "p", "--window",
+                  "100", "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
+          .proceed());
+  const redis::Options options = ToOptions(world.redis, world.timelines);
+  EXPECT_EQ(options.address, "[::1]:7000");
+  EXPECT_EQ(options.username, "u");
+  EXPECT_EQ(options.password, "p");
+  EXPECT_EQ(options.window.window, 100u);
+  EXPECT_EQ(options.timeline_ttl, 2h);
+  EXPECT_EQ(options.command_timeout, 300ms);
+}
+
+TEST(Settings, AWindowThatDoesNotFitIsRefusedExactlyWhenRedisWouldRefuseIt) {
+  for (uint32_t window = 480; window < 512; ++window) {
+    World world;
+    const std::string text = std::to_string(window);
+    const bool accepted = world.Parse({"--window", text.c_str()}).proceed();
+    EXPECT_EQ(accepted, redis::Problem(ToOptions(world.redis, world.timelines)).empty()) << window;
+  }
+  World world;
+  EXPECT_TRUE(world.Parse({"--window", "800", "--timeline-max-entries", "1000"}).proceed());
+}
+
+TEST(Settings, PropertiesOfKafkaAreNameAndValue) {
+  World world;
+  ASSERT_TRUE(world
+                  .Parse({"--kafka-brokers", "k1:1,k2:2", "--kafka-properties",
+                          "security.protocol=SSL,sasl.password=a=b"})
+                  .proceed());
+  const kafka::ClientOptions options = ToOptions(world.kafka, "me");
+  EXPECT_EQ(options.brokers, "k1:1,k2:2");
+  EXPECT_EQ(options.client_id, "me");
+  EXPECT_THAT(options.properties,
+              UnorderedElementsAre(Pair("security.protocol", "SSL"), Pair("sasl.password", "a=b")));
+}
+
+TEST(Settings, APropertyWithoutAValueIsRefusedWithoutBeingShown) {
+  World world;
+  const auto parsed = world.Parse({"--kafka-properties", "s3cret"});
+  EXPECT_EQ(parsed.exit_code, 78);
+  EXPECT_THAT(parsed.err, HasSubstr("name=value"));
+  EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
+}
+
+TEST(Settings, SecretsAreNotShown) {
+  World world;
+  const auto parsed =
+      world.Parse({"--check-config", "--mysql-password", "s3cret", "--redis-password", "s3cret",
+                   "--kafka-properties", "sasl.password=s3cret"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_THAT(parsed.out, Not(HasSubstr("s3cret")));
+}
+
+TEST(Settings, TopicsMustBeTheInstallations) {
+  mysql::Installation installation;
+  EXPECT_EQ(TopicMismatch({}, installation), "");
+  installation.feed_topic = "posts";
+  EXPECT_EQ(TopicMismatch({}, installation),
+            "--feed-topic: \"feed-events\" is not the installation's, which is \"posts\"; set "
+            "--feed-topic to that");
+  EXPECT_THAT(TopicMismatch({"posts", "others"}, installation), HasSubstr("--tasks-topic"));
+}
+
+}  // namespace
+}  // namespace fanline::options

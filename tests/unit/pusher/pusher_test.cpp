@@ -1,0 +1,421 @@
+#include "pusher/pusher.h"
+
+#include <gtest/gtest.h>
+
+#include "fanline/size_class.h"
+#include "tests/unit/pusher/world.h"
+
+namespace fanline::pusher {
+namespace {
+
+using Posts = std::vector<PostId>;
+constexpr PostId kPost{77};
+
+TEST(Pusher, SkipsTimelinesThatAreNotLive) {
+  World w;
+  const UserId bob = ReaderIn(0, 0), cid = ReaderIn(0, 1);
+  w.Follow(bob, kAnn);
+  w.Follow(cid, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);  // cid has not read for weeks
+
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(bob), Posts{kPost});
+  EXPECT_FALSE(w.IsLive(cid));  // a push never creates one
+  EXPECT_EQ(w.metrics.skipped, 1u);
+}
+
+TEST(Pusher, ReadsTheStateAfterTheHintWhateverTheHintWasAbout) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Delete(kAnn, kPost);  // before the hint is read: the publish's hint already finds it deleted
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(bob), Posts{});
+}
+
+TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.Publish(kAnn, kPost, 1'000);
+  w.MakeLive(bob, {{kPost, 1'000}});
+
+  w.Delete(kAnn, kPost);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(bob), Posts{});
+}
+
+TEST(Pusher, ASyncOfAFollowerBringsTheAuthorsPosts) {
+  World w;
+  const UserId bob = ReaderIn(1);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Follow(bob, kAnn);
+
+  w.Give(1, Hint::OfSync(bob, kAnn));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(bob), Posts{kPost});
+}
+
+TEST(Pusher, ASyncOfAFormerFollowerTakesTheAuthorsPostsOnly) {
+  World w;
+  const UserId bob = ReaderIn(1);
+  w.AssignAll();
+  w.Publish(kAnn, kPost, 1'000);
+  w.Publish(kBen, PostId{78}, 2'000);
+  w.Follow(bob, kBen);
+  w.MakeLive(bob, {{kPost, 1'000}, {PostId{78}, 2'000}});
+
+  w.Give(1, Hint::OfSync(bob, kAnn));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(bob), Posts{PostId{78}});
+}
+
+TEST(Pusher, ASyncThatMeetsATimelineBeingBuiltDropsIt) {
+  World w;
+  const UserId bob = ReaderIn(1);
+  w.AssignAll();
+  w.redis.Begin(bob, "under way");
+
+  w.Give(1, Hint::OfSync(bob, kAnn));
+  w.RunUntilIdle();
+
+  EXPECT_FALSE(w.IsLive(bob));
+  EXPECT_FALSE(w.redis.Finish(bob, "under way", {}, kNoFloor));
+}
+
+TEST(Pusher, WritesNothingBehindALanesHeadBeforeTheHeadIsDone) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.AnswerTruth();  // the head has read its truth, and is written
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+
+  EXPECT_EQ(w.timeline_calls.size(), 1u);
+  EXPECT_TRUE(w.truth_calls.empty()) << "the second hint was started beside the first";
+
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 2);
+}
+
+TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.Follow(bob, kBen);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Publish(kBen, PostId{78}, 2'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  auto anns_read = std::exchange(w.truth_calls, {});  // Ann's shard does not answer
+  w.Give(0, Hint::OfPost(kBen, PostId{78}));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(bob), Posts{PostId{78}});
+}
+
+TEST(Pusher, WalksABigAuthorsFollowersPageByPage) {
+  Limits limits;
+  limits.followers_per_page = 3;
+  World w(limits);
+  for (int i = 0; i < 10; ++i) w.Follow(ReaderIn(0, i), kAnn);
+  w.AssignAll();
+  for (int i = 0; i < 10; ++i) w.MakeLive(ReaderIn(0, i));
+  w.Publish(kAnn, kPost, 1'000);
+
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.RunUntilIdle();
+
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(w.Items(ReaderIn(0, i)), Posts{kPost});
+  EXPECT_EQ(w.metrics.delivered, 10u);
+}
+
+TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  for (uint64_t i = 0; i < 3; ++i) {
+    w.Publish(kAnn, PostId{80 + i}, 1'000 + static_cast<UnixMs>(i));
+    w.Give(0, Hint::OfPost(kAnn, PostId{80 + i}));
+  }
+  w.Step();
+  w.AnswerTruth();
+  w.Step();
+
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto& batch = std::get<TimelineBatch>(w.timeline_calls.front());
+  EXPECT_EQ(batch.writes.size(), 1u);
+  EXPECT_EQ(batch.adds.size(), 3u);
+}
+
+TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.committed.clear();
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 1);
+  EXPECT_TRUE(w.committed.empty()) << "committed before pos: was written";
+
+  w.Pass(std::chrono::seconds(1));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.committed.size(), 1u);
+  EXPECT_EQ(w.committed.front().offset, 1);
+  EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
+}
+
+TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.redis.Do(ClaimRange{1, 0, 50});  // somebody with a higher epoch, since gone
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.sought.clear();
+  w.RunUntilIdle();
+  EXPECT_EQ(w.Items(bob), Posts{}) << "a fenced write was applied";
+  EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought.front().offset, 0);
+
+  w.next_offset[0] = 0;
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.Items(bob), Posts{kPost});
+}
+
+TEST(Pusher, NoticesARollbackInAQuietHour) {
+  World w;
+  w.AssignAll();
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  w.redis.FlushAll();
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+
+  EXPECT_FALSE(w.redis.LiveMembers(BucketOf(bob)).empty()) << "the bucket is not complete again";
+  EXPECT_EQ(w.pusher.ranges_ready(), 2u);
+  EXPECT_EQ(w.metrics.takeovers.size(), 4u);  // two at the start, two now
+}
+
+TEST(Pusher, BuriesWhatItCannotReadAndDropsTheRangesTimelines) {
+  World w;
+  const UserId bob = ReaderIn(0), eve = ReaderIn(1);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.MakeLive(eve);
+  w.GiveBytes(0, "no hint at all");
+  w.RunUntilIdle();
+
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters.front().record.value, "no hint at all");
+  EXPECT_EQ(w.letters.front().stage, "pusher");
+  EXPECT_FALSE(w.letters.front().reason.empty());
+  EXPECT_FALSE(w.IsLive(bob)) << "its readers' timelines may lack what the hint was about";
+  EXPECT_TRUE(w.IsLive(eve));
+  EXPECT_EQ(w.metrics.done, 1);
+}
+
+TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
+  const UserId bob = ReaderIn(0);
+  World w;
+  w.Follow(bob, kAnn);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Publish(kAnn, PostId{78}, 1'001);
+  // Two starts that ended in crashes, then a third which saved what it was about to do.
+  for (int i = 0; i < 3; ++i) w.mysql.Do(AcquireRange{1, 0});
+  w.mysql.Do(SaveStart{1, 0, 0});
+  w.Assign(0);
+  w.MakeLive(bob);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Give(0, Hint::OfPost(kAnn, PostId{78}));
+  w.RunUntilIdle();
+
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters.front().record.offset, 0);
+  EXPECT_EQ(w.metrics.done, 2);
+  EXPECT_FALSE(w.IsLive(bob));
+}
+
+TEST(Pusher, AStartThatLastedIsNoCrash) {
+  World w;
+  w.mysql.Do(AcquireRange{1, 0});
+  w.Assign(0);
+  w.Pass(std::chrono::seconds(31));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+}
+
+TEST(Pusher, BeingToldToGoIsNoCrash) {
+  World w;
+  for (int i = 0; i < 5; ++i) {  // rebalances, one after the other
+    w.Assign(0);
+    w.inbox.emplace_back(PartitionRevoked{0});
+    w.RunUntilIdle();
+  }
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+}
+
+TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {
+  World w;
+  const UserId bob = ReaderIn(0), eve = ReaderIn(1);
+  w.Follow(bob, kAnn);
+  w.Follow(eve, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.MakeLive(eve);
+  w.Publish(kAnn, kPost, 1'000);
+  const auto sample = [&](uint32_t part) {
+    return DeliverySample{part, kRanges, w.now.unix_ms, 5'000};
+  };
+  w.Give(0, Hint::OfPost(kAnn, kPost, sample(0)));
+  w.Give(0, Hint::OfPost(kAnn, kPost, sample(0)));  // delivered twice
+  w.Pass(std::chrono::milliseconds(20));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.metrics.first.size(), 1u);
+  EXPECT_EQ(w.metrics.first[0].first, SizeClassOf(5'000));
+  EXPECT_EQ(w.metrics.first[0].second, std::chrono::milliseconds(20));
+  EXPECT_TRUE(w.metrics.last.empty()) << "the other range is still to come";
+
+  auto late = sample(1);
+  late.published_at -= 20;
+  w.Give(1, Hint::OfPost(kAnn, kPost, late));
+  w.Pass(std::chrono::milliseconds(30));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.first.size(), 1u);
+  ASSERT_EQ(w.metrics.last.size(), 1u);
+  EXPECT_EQ(w.metrics.last[0].second, std::chrono::milliseconds(50));
+}
+
+TEST(Pusher, PausesARangeThatHoldsTooManyHintsAndResumesIt) {
+  Limits limits;
+  limits.buffered_hints_per_range = 4;
+  limits.posts_per_unit = 1;
+  World w(limits);
+  w.AssignAll();
+  for (int i = 0; i < 5; ++i) w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
+}
+
+// Fills the pusher with authors that nobody follows: each is done with the answer to its one read.
+struct FullWorld : World {
+  static constexpr uint32_t kUnits = 8;
+  static Limits Few() {
+    Limits limits;
+    limits.units_in_flight = kUnits;
+    return limits;
+  }
+  FullWorld() : World(Few()) {
+    AssignAll();
+    for (uint64_t author = 1; author <= 2 * kUnits; ++author) {
+      Give(0, Hint::OfPost(UserId{author}, PostId{author}));
+    }
+    Step();
+  }
+  void AnswerOne() {
+    inbox.emplace_back(TruthReply(mysql.Do(std::get<ReadPostPage>(truth_calls.front()))));
+    truth_calls.erase(truth_calls.begin());
+  }
+  void FailOne() {
+    PostPage page;
+    page.id = std::get<ReadPostPage>(truth_calls.front()).id;
+    page.status = Status::Later("mysql_0", "away");
+    inbox.emplace_back(TruthReply(page));
+    truth_calls.erase(truth_calls.begin());
+  }
+};
+
+TEST(Pusher, OnceFullStartsUnitsAQuarterAtATime) {
+  FullWorld w;
+  ASSERT_EQ(w.truth_calls.size(), 8u);
+
+  w.AnswerOne();
+  w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 7u);
+
+  w.AnswerOne();
+  w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 8u);
+}
+
+TEST(Pusher, WhatIsParkedDoesNotKeepOthersFromStarting) {
+  FullWorld w;
+  for (int i = 0; i < 7; ++i) w.FailOne();
+  w.AnswerOne();
+  w.Step();
+
+  EXPECT_EQ(w.truth_calls.size(), 1u);
+}
+
+TEST(Pusher, DrainsWhatItStartedAndCommitsIt) {
+  World w;
+  w.AssignAll();
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.pusher.StopTaking();
+  w.Give(0, Hint::OfPost(kAnn, kPost));  // comes too late
+  EXPECT_FALSE(w.pusher.drained());
+  w.RunUntilIdle();
+
+  EXPECT_TRUE(w.pusher.drained());
+  EXPECT_EQ(w.committed.back().offset, 1);
+}
+
+TEST(Pusher, ForgetsARevokedRangesWork) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.committed.clear();
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
+
+  EXPECT_TRUE(w.committed.empty());
+  EXPECT_EQ(w.pusher.hints_open(), 0u);
+  EXPECT_EQ(w.Items(bob), Posts{});
+}
+
+}  // namespace
+}  // namespace fanline::pusher

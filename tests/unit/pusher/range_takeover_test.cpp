@@ -1,0 +1,61 @@
+// Guard 4 as a truth table: what a bucket's pos: says decides what is dropped and where the hints
+// are replayed from.
+#include <gtest/gtest.h>
+
+#include "tests/unit/pusher/world.h"
+
+namespace fanline::pusher {
+namespace {
+
+struct Case {
+  const char* name;
+  std::optional<AppliedPosition> position;  // of every bucket of range 0; the range's own
+  int64_t committed;
+  int64_t low;
+  int64_t replay_from;
+  bool dropped;
+};
+
+class Takeover : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Takeover, DecidesByThePosition) {
+  const Case& c = GetParam();
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  if (c.position) {
+    w.redis.Do(ClaimRange{1, 0, 1});
+    w.redis.Do(ResetRange{2, 0, 1, {}, {}, *c.position});
+  }
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.Assign(0, c.committed, c.low);
+
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought[0].offset, c.replay_from);
+  EXPECT_EQ(w.IsLive(bob), !c.dropped);
+  EXPECT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, c.replay_from}));
+  EXPECT_TRUE(w.redis.LiveMembers(BucketOf(bob)).contains("#complete"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Positions, Takeover,
+    ::testing::Values(Case{"as_committed", AppliedPosition{7, 40}, 40, 0, 40, false},
+                      Case{"behind_is_a_rollback", AppliedPosition{7, 30}, 40, 0, 30, false},
+                      Case{"ahead_of_the_commit", AppliedPosition{7, 50}, 40, 0, 40, false},
+                      Case{"missing", std::nullopt, 40, 0, 40, true},
+                      Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 40, true},
+                      Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 40, true},
+                      Case{"the_commit_is_older_than_the_log", AppliedPosition{7, 30}, 10, 20, 20,
+                           false}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
+  World w;
+  w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90
+  w.Assign(0);
+  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_GT(*w.redis.own(RangeLayout(kRanges).First(0)), 90u);
+}
+
+}  // namespace
+}  // namespace fanline::pusher

@@ -1,0 +1,166 @@
+// A pusher with its stores in memory: two ranges, calls answered when the test says so.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pusher/pusher.h"
+#include "tests/fakes/fake_mysql.h"
+#include "tests/fakes/fake_redis.h"
+
+namespace fanline::pusher {
+
+inline constexpr UserId kAnn{1001};  // authors
+inline constexpr UserId kBen{1002};
+inline constexpr uint32_t kRanges = 2;
+inline constexpr WindowLimits kWindow{6, 26};
+
+// Some user of a range: the `nth` one.
+inline UserId ReaderIn(Range range, int nth = 0) {
+  const RangeLayout layout(kRanges);
+  for (uint64_t id = 1;; ++id) {
+    if (layout.RangeOf(UserId{id}) == range && nth-- == 0) return UserId{id};
+  }
+}
+
+struct Seen : Metrics {
+  void HintDone(bool, Duration) override { ++done; }
+  void HintQuarantined(const std::string& why) override { quarantined.push_back(why); }
+  void SkippedNotLive(uint64_t index, uint64_t script) override { skipped += index + script; }
+  void Delivered(uint64_t added, uint64_t) override { delivered += added; }
+  void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
+  void RangeReady(int64_t hints, uint64_t timelines) override {
+    replayed = hints;
+    dropped = timelines;
+  }
+  void FirstDelivery(int size_class, Duration since) override {
+    first.emplace_back(size_class, since);
+  }
+  void LastDelivery(int size_class, Duration since) override {
+    last.emplace_back(size_class, since);
+  }
+
+  int done = 0;
+  std::vector<std::string> quarantined;
+  uint64_t skipped = 0;
+  uint64_t delivered = 0;
+  std::vector<TakeoverCause> takeovers;
+  int64_t replayed = 0;
+  uint64_t dropped = 0;
+  std::vector<std::pair<int, Duration>> first, last;
+};
+
+struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
+  explicit World(Limits given = Limits{}) : pusher(MakePusher(given)) {}
+
+  Pusher MakePusher(Limits limits) {
+    limits.window = kWindow;
+    return Pusher({*this, *this, *this, *this, metrics}, {RangeLayout(kRanges), 7, 1}, limits);
+  }
+
+  // ---- ports: kept until answered --------------------------------------------------------------
+  void Submit(TruthRequest request) override { truth_calls.push_back(std::move(request)); }
+  void Submit(TimelineRequest request) override { timeline_calls.push_back(std::move(request)); }
+  void Submit(OwnerRequest request) override {
+    std::visit([this](const auto& asked) { inbox.emplace_back(mysql.Do(asked)); }, request);
+  }
+  void Submit(AppendDeadLetter request) override {
+    inbox.emplace_back(DeadLetterAppended{request.id, {}});
+    letters.push_back(std::move(request.letter));
+  }
+
+  void AnswerTruth() {
+    auto calls = std::exchange(truth_calls, {});
+    for (const auto& call : calls) {
+      std::visit([this](const auto& asked) { inbox.emplace_back(TruthReply(mysql.Do(asked))); },
+                 call);
+    }
+  }
+  void AnswerTimelines() {
+    auto calls = std::exchange(timeline_calls, {});
+    for (const auto& call : calls) {
+      std::visit([this](const auto& asked) { inbox.emplace_back(TimelineReply(redis.Do(asked))); },
+                 call);
+    }
+  }
+
+  // ---- driving ---------------------------------------------------------------------------------
+  void Step() {
+    std::vector<Input> inputs = std::exchange(inbox, {});
+    const Progress progress = pusher.Step(inputs, now);
+    for (const auto& at : progress.orders.seek) sought.push_back(at);
+    for (const auto& at : progress.orders.commit) committed.push_back(at);
+    for (auto range : progress.orders.pause) paused.push_back(range);
+    for (auto range : progress.orders.resume) resumed.push_back(range);
+  }
+  void RunUntilIdle() {
+    do {
+      Step();
+      AnswerTruth();
+      AnswerTimelines();
+    } while (!inbox.empty());
+    Step();
+  }
+  void Pass(Duration time) {
+    now.mono += time;
+    now.unix_ms += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  }
+  void Assign(Range range, int64_t start = 0, int64_t low = 0) {
+    inbox.emplace_back(PartitionAssigned{range, start, low});
+    RunUntilIdle();
+  }
+  void AssignAll() {
+    Assign(0);
+    Assign(1);
+  }
+  void Give(Range range, const Hint& hint) { GiveBytes(range, EncodeHint(hint)); }
+  void GiveBytes(Range range, std::string bytes) {
+    Record record;
+    record.topic = "fanout-tasks";
+    record.partition = range;
+    record.offset = next_offset[static_cast<size_t>(range)]++;
+    record.timestamp = now.unix_ms;
+    record.value = std::move(bytes);
+    inbox.emplace_back(std::move(record));
+  }
+
+  // ---- the world's facts -----------------------------------------------------------------------
+  void Follow(UserId reader, UserId author, bool live = true) {
+    const uint64_t version = mysql.WriteForward(reader, author, live);
+    mysql.ApplyReverse(reader, author, version, live);
+  }
+  void Publish(UserId author, PostId post, UnixMs at) {
+    mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, post, author, at, 0}}});
+  }
+  void Delete(UserId author, PostId post) {
+    mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, post, author, 0, 0}}});
+  }
+  void MakeLive(UserId reader, std::vector<Item> items = {}, Floor floor = kNoFloor) {
+    redis.Begin(reader, "t");
+    redis.Finish(reader, "t", items, floor);
+  }
+  bool IsLive(UserId reader) const { return redis.timelines().contains(reader); }
+  std::vector<PostId> Items(UserId reader) {
+    std::vector<PostId> posts;
+    for (const Item& item : redis.Read(reader, std::nullopt, 1'000).items)
+      posts.push_back(item.post);
+    return posts;
+  }
+
+  fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
+  fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
+  Seen metrics;
+  Now now{Time(std::chrono::seconds(100)), 1'000'000};
+  std::vector<Input> inbox;
+  std::vector<TruthRequest> truth_calls;
+  std::vector<TimelineRequest> timeline_calls;
+  std::vector<DeadLetter> letters;
+  std::vector<ConsumerOrders::At> sought, committed;
+  std::vector<int32_t> paused, resumed;
+  int64_t next_offset[kRanges] = {0, 0};
+  Pusher pusher;
+};
+
+}  // namespace fanline::pusher

@@ -1,0 +1,132 @@
+#include "pusher/write_batcher.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "tests/unit/seeded.h"
+
+namespace fanline::pusher {
+namespace {
+
+Item Post(uint64_t id) { return {PostId{id}, static_cast<UnixMs>(id)}; }
+
+TEST(WriteBatcher, PostsOfDifferentAuthorsMeetInOneTimelinesWrite) {
+  const Limits limits;
+  WriteBatcher batcher(limits);
+  batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
+  batcher.Add({2, {UserId{6}}, {Post(11)}, {PostId{12}}});
+  std::vector<Share> shares;
+  const TimelineBatch batch = batcher.Cut(&shares);
+
+  EXPECT_TRUE(batcher.empty());
+  EXPECT_EQ(batch.writes.size(), 2u);
+  EXPECT_EQ(batch.adds.size(), 3u);
+  EXPECT_EQ(batch.removes, std::vector{PostId{12}});
+  ASSERT_EQ(shares.size(), 2u);
+  EXPECT_EQ(shares[0].writes.size(), 2u);
+  EXPECT_EQ(shares[1].writes.size(), 1u);
+}
+
+TEST(WriteBatcher, AReaderWhoseWriteIsFullHoldsUpNobodyElse) {
+  Limits limits;
+  limits.items_per_zadd = 1;
+  WriteBatcher batcher(limits);
+  batcher.Add({1, {UserId{5}, UserId{6}}, {Post(10)}, {}});
+  batcher.Add({2, {UserId{6}, UserId{7}}, {Post(11)}, {}});
+  batcher.Add({3, {UserId{8}}, {Post(12)}, {}});
+  std::vector<Share> shares;
+  EXPECT_EQ(batcher.Cut(&shares).writes.size(), 4u);
+  EXPECT_EQ(batcher.waiting_readers(), 1u);
+
+  shares.clear();
+  const TimelineBatch later = batcher.Cut(&shares);
+  ASSERT_EQ(later.writes.size(), 1u);
+  EXPECT_EQ(later.writes[0].reader, UserId{6});
+  EXPECT_EQ(later.adds, std::vector{Post(11)});
+  EXPECT_EQ(shares[0].unit, 2u);
+  EXPECT_TRUE(batcher.empty());
+}
+
+TEST(WriteBatcher, AContributionThatMustBeAloneIsAlone) {
+  const Limits limits;
+  WriteBatcher batcher(limits);
+  batcher.Add({1, {UserId{5}}, {Post(10)}, {}});
+  batcher.Add({2, {UserId{6}}, {Post(11)}, {}, true});
+  batcher.Add({3, {UserId{7}}, {Post(12)}, {}});
+  std::vector<size_t> sizes;
+  while (!batcher.empty()) {
+    std::vector<Share> shares;
+    batcher.Cut(&shares);
+    sizes.push_back(shares.size());
+  }
+  EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 1}));
+}
+
+// Whatever is put in comes out once: each (unit, reader) in one batch, with its unit's items, and
+// every bound holds in every batch.
+TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
+  fanline::testing::Seeded random;
+  for (int round = 0; round < 300; ++round) {
+    Limits limits;
+    limits.timelines_per_batch = 1 + static_cast<uint32_t>(random.Bits() % 12);
+    limits.items_per_zadd = 1 + static_cast<uint32_t>(random.Bits() % kMaxAddsPerWrite);
+    WriteBatcher batcher(limits);
+    std::map<uint64_t, Contribution> given;
+    std::set<std::pair<uint64_t, UserId>> expected;
+    for (uint64_t unit = 1; unit <= 8; ++unit) {
+      Contribution contribution{unit, {}, {}, {}, random.Bits() % 10 == 0};
+      std::set<uint64_t> readers;
+      for (uint64_t i = random.Bits() % 20; i > 0; --i) readers.insert(1 + random.Bits() % 30);
+      for (uint64_t reader : readers) {
+        contribution.readers.push_back(UserId{reader});
+        expected.emplace(unit, UserId{reader});
+      }
+      const uint64_t adds = 1 + random.Bits() % limits.items_per_zadd;
+      for (uint64_t i = 0; i < adds; ++i) contribution.adds.push_back(Post(unit * 100 + i));
+      if (random.Bits() % 2 == 0) contribution.removes.push_back(PostId{unit * 100 + 99});
+      given[unit] = contribution;
+      batcher.Add(contribution);
+    }
+    EXPECT_EQ(batcher.waiting_readers(), expected.size());
+
+    while (!batcher.empty()) {
+      std::vector<Share> shares;
+      const TimelineBatch batch = batcher.Cut(&shares);
+      ASSERT_FALSE(batch.writes.empty());
+      ASSERT_LE(batch.writes.size(), limits.timelines_per_batch);
+      std::set<UserId> readers;
+      std::set<Bucket> closed;
+      for (size_t i = 0; i < batch.writes.size(); ++i) {
+        ASSERT_TRUE(readers.insert(batch.writes[i].reader).second) << "a reader twice in a batch";
+        ASSERT_EQ(batch.writes[i].bucket, BucketOf(batch.writes[i].reader));
+        if (i > 0 && batch.writes[i].bucket != batch.writes[i - 1].bucket) {
+          ASSERT_TRUE(closed.insert(batch.writes[i - 1].bucket).second) << "not grouped";
+        }
+        const uint32_t from = i == 0 ? 0 : batch.writes[i - 1].adds_end;
+        ASSERT_LE(batch.writes[i].adds_end - from, limits.items_per_zadd);
+      }
+      for (const Share& share : shares) {
+        if (given[share.unit].alone) {
+          ASSERT_EQ(shares.size(), 1u);
+        }
+        for (uint32_t write : share.writes) {
+          const auto& at = batch.writes.at(write);
+          ASSERT_EQ(expected.erase({share.unit, at.reader}), 1u) << "twice, or never given";
+          const uint32_t from = write == 0 ? 0 : batch.writes[write - 1].adds_end;
+          for (const Item& item : given[share.unit].adds) {
+            const auto begin = batch.adds.begin() + from, end = batch.adds.begin() + at.adds_end;
+            ASSERT_NE(std::find(begin, end, item), end);
+          }
+        }
+      }
+    }
+    ASSERT_TRUE(expected.empty()) << expected.size() << " were lost";
+    ASSERT_EQ(batcher.waiting_readers(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace fanline::pusher

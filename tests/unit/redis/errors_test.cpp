@@ -1,0 +1,62 @@
+#include "backends/redis/errors.h"
+
+#include <gtest/gtest.h>
+
+namespace fanline::redis {
+namespace {
+
+struct Case {
+  const char* error;
+  Outcome outcome;
+  ErrorAction action;
+};
+
+TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
+  const Case cases[] = {
+      {"FENCED own:{5} holds 9, the call carries 8", Outcome::kLater, ErrorAction::kNeedsClaim},
+      {"NOSCRIPT No matching script.", Outcome::kLater, ErrorAction::kLoadScripts},
+      {"READONLY You can't write against a read only replica.", Outcome::kLater,
+       ErrorAction::kLeaveNode},
+      {"LOADING Redis is loading the dataset in memory", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"MASTERDOWN Link with MASTER is down", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"MOVED 3999 127.0.0.1:6381", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"NOAUTH Authentication required.", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"WRONGPASS invalid username-password pair", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"ASK 3999 127.0.0.1:6381", Outcome::kLater, ErrorAction::kNone},
+      {"TRYAGAIN Multiple keys request during rehashing of slot", Outcome::kLater,
+       ErrorAction::kNone},
+      {"CLUSTERDOWN Hash slot not served", Outcome::kLater, ErrorAction::kNone},
+      {"OOM command not allowed when used memory > 'maxmemory'.", Outcome::kLater,
+       ErrorAction::kNone},
+      {"BUSY Redis is busy running a script.", Outcome::kLater, ErrorAction::kNone},
+      {"MISCONF Redis is configured to save RDB snapshots", Outcome::kLater, ErrorAction::kNone},
+      {"WRONGTYPE Operation against a key holding the wrong kind of value", Outcome::kNever,
+       ErrorAction::kNone},
+  };
+  for (const Case& c : cases) {
+    const ErrorMeaning meaning = MeaningOf(c.error);
+    EXPECT_EQ(meaning.outcome, c.outcome) << c.error;
+    EXPECT_EQ(meaning.action, c.action) << c.error;
+  }
+}
+
+TEST(RedisErrors, AWordNobodyKnowsIsTriedAgain) {
+  EXPECT_EQ(MeaningOf("ERR something new").outcome, Outcome::kLater);
+  EXPECT_EQ(MeaningOf("").outcome, Outcome::kLater);
+  EXPECT_EQ(MeaningOf("WRONGTYPES are not WRONGTYPE").outcome, Outcome::kLater);
+}
+
+TEST(RedisErrors, AnErrorPassedOnByAScriptIsFoundBehindItsPlace) {
+  const auto meaning = MeaningOf(
+      "ERR Error running script (call to f_ab): @user_script:12: WRONGTYPE Operation against a "
+      "key");
+  EXPECT_EQ(meaning.outcome, Outcome::kNever);
+}
+
+TEST(RedisErrors, ALaterNamesTheResource) {
+  EXPECT_EQ(StatusOf(MeaningOf("BUSY x"), "BUSY x").resource, "redis");
+  EXPECT_EQ(StatusOf(MeaningOf("WRONGTYPE x"), "WRONGTYPE x").resource, "");
+}
+
+}  // namespace
+}  // namespace fanline::redis

@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "backends/redis/identity.h"
+#include "backends/redis/reply.h"
+#include "backends/redis/requests.h"
+#include "backends/redis/server_check.h"
+
+namespace fanline::redis {
+namespace {
+
+// A reply as it comes from the wire.
+class Reply {
+ public:
+  explicit Reply(std::string_view wire) : reader_(redisReaderCreate(), redisReaderFree) {
+    void* raw = nullptr;
+    redisReaderFeed(reader_.get(), wire.data(), wire.size());
+    redisReaderGetReply(reader_.get(), &raw);
+    reply_ = {static_cast<redisReply*>(raw), freeReplyObject};
+  }
+  const redisReply& operator*() const { return *reply_; }
+
+ private:
+  std::unique_ptr<redisReader, void (*)(redisReader*)> reader_;
+  std::unique_ptr<redisReply, void (*)(void*)> reply_{nullptr, freeReplyObject};
+};
+
+TEST(RedisReplies, AClaimTellsTheStateOfEachBucket) {
+  const auto claimed =
+      Parse(ClaimRange{4, 0, 7},
+            *Reply("*5\r\n$1\r\n0\r\n$1\r\n1\r\n$5\r\n2:300\r\n$1\r\n0\r\n$0\r\n\r\n"));
+  EXPECT_EQ(claimed.id, 4u);
+  EXPECT_TRUE(claimed.status.done());
+  EXPECT_EQ(claimed.refused_by, 0u);
+  ASSERT_EQ(claimed.buckets.size(), 2u);
+  EXPECT_TRUE(claimed.buckets[0].index_complete);
+  EXPECT_EQ(claimed.buckets[0].position, (AppliedPosition{2, 300}));
+  EXPECT_FALSE(claimed.buckets[1].index_complete);
+  EXPECT_EQ(claimed.buckets[1].position, std::nullopt);
+}
+
+TEST(RedisReplies, ARefusedClaimNamesTheOwner) {
+  const auto claimed = Parse(ClaimRange{}, *Reply("*1\r\n$2\r\n12\r\n"));
+  EXPECT_TRUE(claimed.status.done());
+  EXPECT_EQ(claimed.refused_by, 12u);
+  EXPECT_TRUE(claimed.buckets.empty());
+}
+
+TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
+  const Reply odd("+WHAT\r\n");
+  EXPECT_TRUE(Parse(ClaimRange{}, *odd).status.later());
+  EXPECT_TRUE(Parse(SavePosition{}, *odd).status.later());
+  EXPECT_TRUE(Parse(ReadTimeline{}, *odd).status.later());
+  EXPECT_TRUE(Parse(ApplySync{}, *odd).status.later());
+  EXPECT_TRUE(Parse(DropTimeline{}, *odd).status.later());
+  EXPECT_TRUE(Parse(MarkPart{}, *odd).status.later());
+  EXPECT_TRUE(Parse(ClaimRange{}, *Reply("*2\r\n$1\r\n0\r\n$1\r\n1\r\n")).status.later());
+}
+
+TEST(RedisReplies, MembersKeepTheirOrder) {
+  const auto read = Parse(ReadTimeline{}, *Reply("*3\r\n$5\r\nready\r\n$1\r\n9\r\n$1\r\n3\r\n"));
+  EXPECT_EQ(read.state, TimelineState::kReady);
+  EXPECT_EQ(read.members, (std::vector{PostId{9}, PostId{3}}));
+  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$8\r\nbuilding\r\n")).state,
+            TimelineState::kBuilding);
+  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$4\r\nnone\r\n")).state, TimelineState::kNotLive);
+}
+
+TEST(RedisReplies, PositionsHaveOneSpelling) {
+  EXPECT_EQ(TextOf(AppliedPosition{3, 400}), "3:400");
+  EXPECT_EQ(ParsePosition("3:400"), (AppliedPosition{3, 400}));
+  for (const char* wrong : {"", ":", "3", "3:", ":4", "3:4x", "x:4", "-3:4"}) {
+    EXPECT_EQ(ParsePosition(wrong), std::nullopt) << wrong;
+  }
+}
+
+TEST(RedisReplies, AScoreIsMinusTheTime) {
+  EXPECT_EQ(TimeOfScore("-1700000000000"), 1'700'000'000'000);
+  EXPECT_EQ(TimeOfScore("-9007199254740991"), kMaxCreatedAt);
+  EXPECT_EQ(TimeOfScore("-1.7e+12"), 1'700'000'000'000);
+  EXPECT_EQ(TimeOfScore("inf"), kNoFloor);
+  EXPECT_EQ(TimeOfScore("-inf"), std::nullopt);
+  EXPECT_EQ(TimeOfScore("x"), std::nullopt);
+}
+
+TEST(RedisIdentity, IsReadFromInfo) {
+  const auto identity = IdentityOf(
+      "# Server\r\nredis_version:7.0.15\r\nrun_id:abc\r\n# Replication\r\nrole:master\r\n"
+      "master_replid:r1\r\nmaster_replid2:r2\r\n");
+  EXPECT_EQ(identity, (Identity{"abc", "master", "r2"}));
+  EXPECT_TRUE(identity.master());
+  EXPECT_EQ(IdentityOf(""), Identity{});
+}
+
+// ---- the start-up check ---------------------------------------------------------------------
+
+constexpr const char* kGood =
+    "redis_version:7.0.15\r\ncluster_enabled:0\r\nmaxmemory_policy:volatile-lru\r\n";
+
+TEST(RedisServerCheck, AcceptsWhatKeepsTheFence) {
+  const auto check = Judge(kGood, "512", {});
+  EXPECT_TRUE(check.refusals.empty());
+  EXPECT_TRUE(check.warnings.empty());
+  EXPECT_EQ(check.version, "7.0.15");
+}
+
+TEST(RedisServerCheck, RefusesToLetTheFenceBeEvictedAndSaysWhatToSet) {
+  const auto check = Judge("redis_version:7.0.15\r\nmaxmemory_policy:allkeys-lfu\r\n", "512", {});
+  ASSERT_EQ(check.refusals.size(), 1u);
+  EXPECT_NE(check.refusals[0].find("allkeys-lfu"), std::string::npos);
+  EXPECT_NE(check.refusals[0].find("noeviction"), std::string::npos);
+}
+
+TEST(RedisServerCheck, RefusesServersWithoutSmismember) {
+  const auto refused = [](const std::string& version) {
+    return !Judge("redis_version:" + version + "\r\n", "512", {}).refusals.empty();
+  };
+  EXPECT_TRUE(refused("5.0.14"));
+  EXPECT_TRUE(refused("6.0.16"));
+  EXPECT_FALSE(refused("6.2.0"));
+  EXPECT_FALSE(refused("7.0.15"));
+  EXPECT_FALSE(refused("10.0.0"));
+}
+
+TEST(RedisServerCheck, RefusesAClusterNode) {
+  EXPECT_EQ(Judge("redis_version:7.0.15\r\ncluster_enabled:1\r\n", "512", {}).refusals.size(), 1u);
+}
+
+TEST(RedisServerCheck, WarnsWhatATooSmallListpackCosts) {
+  const auto check = Judge(kGood, "128", {});
+  EXPECT_TRUE(check.refusals.empty());
+  ASSERT_EQ(check.warnings.size(), 1u);
+  EXPECT_NE(check.warnings[0].find("5.6"), std::string::npos);
+  EXPECT_NE(check.warnings[0].find("512"), std::string::npos);
+  EXPECT_EQ(Judge(kGood, "", {}).warnings.size(), 1u) << "hidden";
+}
+
+}  // namespace
+}  // namespace fanline::redis

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/fakes/fake_mysql.h"
+#include "tests/fakes/fake_redis.h"
+#include "tests/unit/seeded.h"
+#include "timeline/reader.h"
+
+namespace fanline::timeline {
+namespace {
+
+constexpr uint32_t kRanges = 2;
+constexpr WindowLimits kWindow{6, 26};
+constexpr UserId kBob{1};
+
+// The blocking ports on the in-memory stores.
+struct World : ReaderTruth, ReaderTimelines {
+  Status Followees(UserId reader, std::vector<UserId>* out) override {
+    *out = mysql.Followees(reader);
+    return Status::Done();
+  }
+  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
+    *out = mysql.LastAt(authors);
+    return Status::Done();
+  }
+  Status Outboxes(const std::vector<UserId>& authors, const std::optional<Position>& after,
+                  uint32_t limit, std::vector<Item>* out) override {
+    authors_read += authors.size();
+    *out = mysql.Outboxes(authors, after, limit);
+    if (on_read) on_read();
+    return Status::Done();
+  }
+  Status Begin(UserId reader, const std::string& token, TimelineState* found) override {
+    *found = redis.Begin(reader, token);
+    return Status::Done();
+  }
+  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                Floor floor, bool* applied) override {
+    *applied = redis.Finish(reader, token, items, floor);
+    return Status::Done();
+  }
+  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+              ReaderTimelines::Page* page) override {
+    *page = redis.Read(reader, after, limit);
+    return Status::Done();
+  }
+
+  void Follow(UserId author) { mysql.WriteForward(kBob, author, true); }
+  void Publish(UserId author, uint64_t post, UnixMs at) {
+    mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, author, at, 0}}});
+  }
+  // Brute force: everything bob should see, newest first.
+  std::vector<Item> Everything() {
+    auto items = mysql.Outboxes(mysql.Followees(kBob), std::nullopt, UINT32_MAX);
+    std::sort(items.begin(), items.end(), IsNewer);
+    return items;
+  }
+
+  fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
+  fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
+  std::function<void()> on_read;
+  size_t authors_read = 0;
+  int tokens = 0;
+  Reader home{*this, *this, kWindow.window, [this] { return std::to_string(++tokens); }};
+};
+
+std::vector<Item> WalkPages(World& w, uint32_t limit) {
+  std::vector<Item> walked;
+  std::optional<Position> after;
+  for (int page_count = 0; page_count < 1'000; ++page_count) {
+    Reader::Page page;
+    EXPECT_TRUE(w.home.Read(kBob, after, limit, &page).done());
+    walked.insert(walked.end(), page.items.begin(), page.items.end());
+    if (!page.next) return walked;
+    after = page.next;
+  }
+  ADD_FAILURE() << "the walk does not end";
+  return walked;
+}
+
+TEST(Reader, AWalkOverPagesShowsEverythingOnceInOrder) {
+  fanline::testing::Seeded random;
+  for (int round = 0; round < 100; ++round) {
+    World w;
+    for (uint64_t author = 0; author < 1 + random.Below(30); ++author)
+      w.Follow(UserId{100 + author});
+    for (uint64_t post = 1; post <= random.Below(60); ++post) {
+      // Few moments, so that many posts share one.
+      w.Publish(UserId{100 + random.Below(30)}, post, 1 + static_cast<UnixMs>(random.Below(25)));
+    }
+    const uint32_t limit = 1 + static_cast<uint32_t>(random.Below(12));
+    EXPECT_EQ(WalkPages(w, limit), w.Everything()) << "pulled";
+    EXPECT_EQ(WalkPages(w, limit), w.Everything()) << "live, and below its floor";
+  }
+}
+
+TEST(Reader, TheFirstPageMakesTheTimelineLive) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  Reader::Page page;
+  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
+  EXPECT_FALSE(page.live);
+  EXPECT_EQ(page.items.size(), 1u);
+  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
+  EXPECT_TRUE(page.live);
+}
+
+TEST(Rebuild, KeepsTheNewestItemsAndAFloorBelowWhichNothingIsPromised) {
+  fanline::testing::Seeded random;
+  for (int round = 0; round < 200; ++round) {
+    World w;
+    for (uint64_t author = 0; author < 40; ++author) w.Follow(UserId{100 + author});
+    for (uint64_t post = 1; post <= random.Below(40); ++post) {
+      w.Publish(UserId{100 + random.Below(40)}, post, 1 + static_cast<UnixMs>(random.Below(100)));
+    }
+    RebuildResult result;
+    ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+    ASSERT_EQ(result, RebuildResult::kRebuilt);
+    const auto& timeline = w.redis.timelines().at(kBob);
+    const auto everything = w.Everything();
+    ASSERT_LE(timeline.items.size(), std::min<size_t>(everything.size(), kWindow.window));
+    for (const Item& item : everything) {
+      if (item.created_at > *timeline.floor) {
+        ASSERT_TRUE(timeline.items.contains(item.post)) << "a hole above the floor";
+      }
+    }
+    ASSERT_EQ(*timeline.floor == kNoFloor, everything.size() <= kWindow.window);
+  }
+}
+
+TEST(Rebuild, ReadsOnlyAsManyAuthorsAsItNeeds) {
+  World w;
+  for (uint64_t author = 0; author < 1'000; ++author) {
+    w.Follow(UserId{100 + author});
+    w.Publish(UserId{100 + author}, 1 + author, 1 + static_cast<UnixMs>(author));
+  }
+  RebuildResult result;
+  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  EXPECT_LE(w.authors_read, 2 * Pull::kAuthorsPerRead);
+}
+
+TEST(Rebuild, KeepsWhatIsPushedWhileItReads) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  const RangeLayout layout(kRanges);
+  w.redis.Do(ClaimRange{1, layout.RangeOf(kBob), 1});
+  w.on_read = [&] {
+    w.redis.Do(TimelineBatch{
+        2, layout.RangeOf(kBob), 1, {{kBob, BucketOf(kBob), 1, 0}}, {{PostId{8}, 2'000}}, {}});
+  };
+  RebuildResult result;
+  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  EXPECT_TRUE(w.redis.timelines().at(kBob).items.contains(PostId{8}));
+}
+
+TEST(Rebuild, LeavesARebuildOfAnotherAlone) {
+  World w;
+  w.redis.Begin(kBob, "another");
+  RebuildResult result;
+  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  EXPECT_EQ(result, RebuildResult::kBusy);
+}
+
+TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  int losses = 2;
+  w.on_read = [&] {
+    if (losses-- > 0) w.redis.Expire(kBob);
+  };
+  RebuildResult result;
+  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  EXPECT_EQ(result, RebuildResult::kRebuilt);
+  EXPECT_EQ(w.tokens, 3);
+
+  w.redis.Expire(kBob);
+  losses = 1'000;
+  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  EXPECT_EQ(result, RebuildResult::kGaveUp);
+}
+
+}  // namespace
+}  // namespace fanline::timeline

@@ -1,0 +1,47 @@
+// The door for operators and their tools: an HTTP server for
+//   /metrics   Prometheus text of the registry and of the process
+//   /healthz   200 alive, 503 the loop stands still        (restart it)
+//   /readyz    200 ready, 503 with the reasons as JSON     (send it no work)
+#pragma once
+
+#include <prometheus/registry.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "daemon/clock.h"
+#include "daemon/endpoint.h"
+#include "daemon/health.h"
+#include "daemon/log.h"
+
+namespace fanline::daemon {
+
+struct AdminOptions {
+  Endpoint listen{"127.0.0.1", 0};  // port 0: a free one, see port()
+};
+
+// --admin-listen
+void AddOptions(OptionTable& table, AdminOptions& options);
+
+// Serves from construction to destruction, on threads of its own: each connection carries one
+// request, so that clients which linger cannot keep a probe waiting (those which never send
+// anything are dropped after a second).
+class Admin {
+ public:
+  // Binds and serves before it returns, and logs where. Throws std::runtime_error if it cannot,
+  // also when another process listens there. `registry` and `health` must outlive it.
+  Admin(const AdminOptions& options, const prometheus::Registry& registry, const Health& health,
+        const Log& log, std::function<Now()> clock = SystemNow);
+  // Waits for the requests in progress; clients that say nothing delay it by a second per eight.
+  ~Admin();
+  Admin(const Admin&) = delete;
+  Admin& operator=(const Admin&) = delete;
+
+  [[nodiscard]] uint16_t port() const;
+
+ private:
+  class Server;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace fanline::daemon

@@ -1,0 +1,148 @@
+// spdlog carries the lines (its sinks lock and flush); the JSON is made here, because its
+// patterns do not escape.
+#include "daemon/log.h"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "daemon/clock.h"
+#include "daemon/options.h"
+#include "daemon/rate_limit.h"
+#include "daemon/redact.h"
+
+namespace fanline::daemon {
+namespace {
+
+constexpr std::array<std::string_view, 4> kOwnKeys{"ts", "level", "component", "msg"};
+
+std::string_view NameOf(LogLevel level) {
+  constexpr std::array<std::string_view, 4> kNames{"debug", "info", "warn", "error"};
+  return kNames[static_cast<size_t>(level)];
+}
+
+// Copies what must be changed before it is printed: keys that are ours, texts with passwords.
+class PrintableFields {
+ public:
+  void Add(const Field& field) {
+    const bool taken = std::find(kOwnKeys.begin(), kOwnKeys.end(), field.key) != kOwnKeys.end();
+    const std::string_view key = taken ? Keep(std::string(field.key) + "_") : field.key;
+    if (const auto* text = std::get_if<std::string_view>(&field.value.variant())) {
+      fields_.push_back({key, Keep(Redact(*text))});
+    } else {
+      fields_.push_back({key, field.value});
+    }
+  }
+  void AddOwn(std::string_view key, FieldValue value) { fields_.push_back({key, value}); }
+  std::span<const Field> fields() const { return fields_; }
+  std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+
+ private:
+  std::deque<std::string> kept_;  // references stay valid
+  std::vector<Field> fields_;
+};
+
+}  // namespace
+
+struct Log::Shared {
+  Shared(LogOptions options, spdlog::sink_ptr sink, std::function<UnixMs()> clock)
+      : level(options.level), logger("", std::move(sink)), wall_clock(std::move(clock)) {
+    logger.set_pattern("%v");
+    logger.set_level(spdlog::level::trace);
+    logger.flush_on(spdlog::level::trace);
+  }
+
+  const LogLevel level;
+  spdlog::logger logger;  // thread-safe
+  const std::function<UnixMs()> wall_clock;
+  std::mutex mutex;
+  RateLimit rate_limit;  // guarded by mutex
+};
+
+void AddOptions(OptionTable& table, LogOptions& options) {
+  table.Add("log-level",
+            ChoiceOf<LogLevel>(&options.level, {{"debug", LogLevel::kDebug},
+                                                {"info", LogLevel::kInfo},
+                                                {"warn", LogLevel::kWarn},
+                                                {"error", LogLevel::kError}}),
+            "the least severe lines that are logged");
+}
+
+Log::Log(std::string component, LogOptions options)
+    : Log(std::move(component),
+          std::make_shared<Shared>(options, std::make_shared<spdlog::sinks::stderr_sink_mt>(),
+                                   [] { return SystemNow().unix_ms; })) {}
+
+Log::Log(std::string component, LogOptions options, std::ostream& out,
+         std::function<UnixMs()> wall_clock)
+    : Log(std::move(component),
+          std::make_shared<Shared>(options, std::make_shared<spdlog::sinks::ostream_sink_mt>(out),
+                                   std::move(wall_clock))) {}
+
+Log::Log(std::string component, std::shared_ptr<Shared> shared)
+    : component_(std::move(component)), shared_(std::move(shared)) {}
+
+Log Log::Named(std::string component) const { return Log(std::move(component), shared_); }
+
+LogSink Log::Sink() const {
+  return
+      [log = *this](LogLevel level, const std::string& message) { log.Write(level, message, {}); };
+}
+
+void Log::Debug(std::string_view message, Fields fields) const {
+  Write(LogLevel::kDebug, message, fields);
+}
+void Log::Info(std::string_view message, Fields fields) const {
+  Write(LogLevel::kInfo, message, fields);
+}
+void Log::Warn(std::string_view message, Fields fields) const {
+  Write(LogLevel::kWarn, message, fields);
+}
+void Log::Error(std::string_view message, Fields fields) const {
+  Write(LogLevel::kError, message, fields);
+}
+
+void Log::WarnEvery(std::string_view key, Duration interval, Time now, std::string_view message,
+                    Fields fields) const {
+  std::optional<uint64_t> held_back;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    held_back = shared_->rate_limit.Pass(key, interval, now);
+  }
+  if (!held_back) return;
+  std::vector<Field> all(fields);
+  if (*held_back > 0) all.push_back({"suppressed", *held_back});
+  Write(LogLevel::kWarn, message, all);
+}
+
+void Log::Write(LogLevel level, std::string_view message, std::span<const Field> fields) const {
+  if (level < shared_->level) return;
+  PrintableFields line;
+  line.AddOwn("ts", line.Keep(Rfc3339(shared_->wall_clock())));
+  line.AddOwn("level", NameOf(level));
+  line.AddOwn("component", component_);
+  line.AddOwn("msg", line.Keep(Redact(message)));
+  for (const Field& field : fields) line.Add(field);
+  shared_->logger.log(spdlog::level::info, spdlog::string_view_t(JsonObject(line.fields())));
+}
+
+std::string Rfc3339(UnixMs wall) {
+  const int64_t ms = (wall % 1000 + 1000) % 1000;
+  const std::time_t seconds = (wall - ms) / 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 40> text{};
+  size_t size = std::strftime(text.data(), text.size(), "%FT%T", &utc);
+  size += static_cast<size_t>(
+      std::snprintf(text.data() + size, text.size() - size, ".%03dZ", static_cast<int>(ms)));
+  return std::string(text.data(), size);
+}
+
+}  // namespace fanline::daemon

@@ -1,0 +1,70 @@
+// The log: one JSON object a line on stderr.
+//
+//   {"ts":"2026-01-31T12:00:00.123Z","level":"info","component":"pusher","msg":"assigned",
+//    "range":3,"offset":77}
+//
+// The message is a fixed text that can be searched for; what varies goes into fields. A field
+// whose key is one of the first four gets a '_' behind it. Texts are passed through Redact.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "daemon/json_fields.h"
+#include "fanline/log_sink.h"
+#include "fanline/time.h"
+
+namespace fanline::daemon {
+
+class OptionTable;
+
+struct LogOptions {
+  LogLevel level = LogLevel::kInfo;  // what is below is dropped
+};
+
+// --log-level
+void AddOptions(OptionTable& table, LogOptions& options);
+
+// Cheap to copy; copies share the stream and the memory of what was suppressed. Thread-safe; a
+// line is written whole, and is written when the call returns. Never throws.
+class Log {
+ public:
+  // To stderr, stamped with the system's clock.
+  explicit Log(std::string component, LogOptions options = {});
+  // For tests: to `out`, stamped by `wall_clock` (milliseconds since 1970).
+  Log(std::string component, LogOptions options, std::ostream& out,
+      std::function<UnixMs()> wall_clock);
+
+  // The same log under another component's name.
+  [[nodiscard]] Log Named(std::string component) const;
+
+  // For an adapter: what it reports becomes lines of this log. Outlives the Log it came from.
+  [[nodiscard]] LogSink Sink() const;
+
+  void Debug(std::string_view message, Fields fields = {}) const;
+  void Info(std::string_view message, Fields fields = {}) const;
+  void Warn(std::string_view message, Fields fields = {}) const;
+  void Error(std::string_view message, Fields fields = {}) const;
+
+  // For what may repeat fast (a resource that is away): at most one line per `interval` and
+  // `key`; the next line says how many were left out, as "suppressed". `key` is of a small set
+  // ("redis 10.0.0.5:6379"): the first 1,000 keys are told apart, others share one.
+  void WarnEvery(std::string_view key, Duration interval, Time now, std::string_view message,
+                 Fields fields = {}) const;
+
+ private:
+  struct Shared;
+  Log(std::string component, std::shared_ptr<Shared> shared);
+  void Write(LogLevel level, std::string_view message, std::span<const Field> fields) const;
+
+  std::string component_;
+  std::shared_ptr<Shared> shared_;
+};
+
+// "2026-01-31T12:00:00.123Z" (RFC 3339, UTC).
+[[nodiscard]] std::string Rfc3339(UnixMs wall);
+
+}  // namespace fanline::daemon

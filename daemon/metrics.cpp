@@ -1,0 +1,45 @@
+#include "daemon/metrics.h"
+
+#include <prometheus/family.h>
+
+#include "fanline/check.h"
+
+namespace fanline::daemon {
+
+using prometheus::Histogram;
+using prometheus::Labels;
+using prometheus::Registry;
+
+prometheus::Counter& AddCounter(Registry& registry, const std::string& name,
+                                const std::string& help, const Labels& labels) {
+  FANLINE_CHECK(name.starts_with("fanline_") && name.ends_with("_total"), "a counter's name");
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add(labels);
+}
+
+prometheus::Gauge& AddGauge(Registry& registry, const std::string& name, const std::string& help,
+                            const Labels& labels) {
+  FANLINE_CHECK(name.starts_with("fanline_") && !name.ends_with("_total"), "a gauge's name");
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels);
+}
+
+Histogram& AddHistogram(Registry& registry, const std::string& name, const std::string& help,
+                        const Histogram::BucketBoundaries& buckets, const Labels& labels) {
+  const bool seconds = &buckets == &SecondsBuckets();
+  FANLINE_CHECK(name.starts_with("fanline_") && name.ends_with("_seconds") == seconds,
+                "a histogram's name");
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels, buckets);
+}
+
+const Histogram::BucketBoundaries& SecondsBuckets() {
+  static const Histogram::BucketBoundaries buckets{
+      0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+  return buckets;
+}
+
+const Histogram::BucketBoundaries& SizeBuckets() {
+  static const Histogram::BucketBoundaries buckets{1,   2,   5,    10,   20,   50,   100,
+                                                   200, 500, 1000, 2000, 5000, 10000};
+  return buckets;
+}
+
+}  // namespace fanline::daemon

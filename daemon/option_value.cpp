@@ -1,0 +1,264 @@
+#include "daemon/option_value.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace fanline::daemon {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+template <typename T>
+inline constexpr bool kIsDuration =
+    std::is_same_v<T, milliseconds> || std::is_same_v<T, microseconds>;
+
+struct Unit {
+  std::string_view suffix;
+  int64_t us;
+};
+// Longest unit first: the order in which a duration is shown.
+constexpr std::array<Unit, 5> kUnits{
+    {{"h", 3'600'000'000}, {"m", 60'000'000}, {"s", 1'000'000}, {"ms", 1000}, {"us", 1}}};
+
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<microseconds> ParseDuration(std::string_view text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto count = ParseNumber<int64_t>(text.substr(0, digits));
+  for (const Unit& unit : kUnits) {
+    if (!count || text.substr(digits) != unit.suffix) continue;
+    if (*count > std::numeric_limits<int64_t>::max() / unit.us) return std::nullopt;
+    return microseconds(*count * unit.us);
+  }
+  return std::nullopt;
+}
+
+// In the largest unit that says it exactly: 90s, not 1.5m; 2m, not 120s.
+std::string ShowDuration(microseconds duration) {
+  for (const Unit& unit : kUnits) {
+    if (duration.count() == 0 || duration.count() % unit.us != 0) continue;
+    return std::to_string(duration.count() / unit.us) + std::string(unit.suffix);
+  }
+  return "0s";
+}
+
+std::string ShowReal(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return std::string(text.data(), end);
+}
+
+template <typename T>
+std::string ShowBound(int64_t bound) {
+  if constexpr (kIsDuration<T>) {
+    return ShowDuration(T(bound));
+  } else {
+    return std::to_string(bound);
+  }
+}
+
+template <typename T>
+bool Below(T value, int64_t bound) {
+  if constexpr (kIsDuration<T>) {
+    return value.count() < bound;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value < static_cast<T>(bound);
+  } else {
+    return std::cmp_less(value, bound);
+  }
+}
+
+template <typename T>
+bool Above(T value, int64_t bound) {
+  if constexpr (kIsDuration<T>) {
+    return value.count() > bound;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value > static_cast<T>(bound);
+  } else {
+    return std::cmp_greater(value, bound);
+  }
+}
+
+template <typename T>
+std::string RangeOf(const ValueRange& range) {
+  if (!range.min && !range.max) return {};
+  if (!range.max) return "at least " + ShowBound<T>(*range.min);
+  if (!range.min) return "at most " + ShowBound<T>(*range.max);
+  return ShowBound<T>(*range.min) + ".." + ShowBound<T>(*range.max);
+}
+
+template <typename T>
+std::string StoreInRange(T value, const ValueRange& range, T* target) {
+  if ((range.min && Below(value, *range.min)) || (range.max && Above(value, *range.max))) {
+    return (range.min && range.max ? "is not in " : "is not ") + RangeOf<T>(range);
+  }
+  *target = value;
+  return {};
+}
+
+template <typename T>
+std::string TypeBounds() {
+  return std::to_string(std::numeric_limits<T>::min()) + ".." +
+         std::to_string(std::numeric_limits<T>::max());
+}
+
+// One overload per type; called with the single text of a scalar.
+struct Store {
+  const std::string& text;
+  const ValueRange& range;
+
+  std::string operator()(std::string* target) const {
+    *target = text;
+    return {};
+  }
+
+  std::string operator()(bool* target) const {
+    for (const auto* yes : {"true", "yes", "on", "1"}) {
+      if (text == yes) return *target = true, std::string();
+    }
+    for (const auto* no : {"false", "no", "off", "0"}) {
+      if (text == no) return *target = false, std::string();
+    }
+    return "is neither true nor false";
+  }
+
+  template <typename T>
+  requires std::is_integral_v<T> std::string operator()(T* target) const {
+    const auto value = ParseNumber<T>(text);
+    if (!value) return "is not a whole number in " + TypeBounds<T>();
+    return StoreInRange(*value, range, target);
+  }
+
+  std::string operator()(double* target) const {
+    const auto value = ParseNumber<double>(text);
+    if (!value || !std::isfinite(*value)) return "is not a number";
+    return StoreInRange(*value, range, target);
+  }
+
+  template <typename T>
+  requires kIsDuration<T> std::string operator()(T* target) const {
+    const auto us = ParseDuration(text);
+    if (!us) return "is not a duration such as 500ms, 2s, 1m or 1h";
+    const T value = std::chrono::duration_cast<T>(*us);
+    if (value != *us) return "is finer than a millisecond";
+    return StoreInRange(value, range, target);
+  }
+
+  std::string operator()(Endpoint* target) const {
+    auto endpoint = ParseEndpoint(text);
+    if (!endpoint) return "is not host:port";
+    *target = std::move(*endpoint);
+    return {};
+  }
+
+  std::string operator()(const Choice& choice) const {
+    const auto at = std::find(choice.names.begin(), choice.names.end(), text);
+    if (at == choice.names.end()) return "is not one of " + Placeholder(choice);
+    choice.set(static_cast<size_t>(at - choice.names.begin()));
+    return {};
+  }
+};
+
+void AppendItems(std::string_view text, std::vector<std::string>& items) {
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) items.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+}
+
+std::string Join(const std::vector<std::string>& items, std::string_view separator) {
+  std::string joined;
+  for (const std::string& item : items) {
+    if (!joined.empty()) joined += separator;
+    joined += item;
+  }
+  return joined;
+}
+
+struct Show {
+  std::string operator()(const std::string* target) const { return *target; }
+  std::string operator()(const bool* target) const { return *target ? "true" : "false"; }
+  std::string operator()(const double* target) const { return ShowReal(*target); }
+  std::string operator()(const Endpoint* target) const { return ToString(*target); }
+  std::string operator()(const std::vector<std::string>* target) const {
+    return Join(*target, ",");
+  }
+  std::string operator()(const Choice& choice) const {
+    const size_t index = choice.get();
+    return index < choice.names.size() ? choice.names[index] : std::string();
+  }
+  template <typename T>
+  std::string operator()(const T* target) const {
+    if constexpr (kIsDuration<T>) {
+      return ShowDuration(*target);
+    } else {
+      return std::to_string(*target);
+    }
+  }
+};
+
+struct NameType {
+  std::string operator()(const std::string*) const { return "TEXT"; }
+  std::string operator()(const bool*) const { return "true|false"; }
+  std::string operator()(const Endpoint*) const { return "HOST:PORT"; }
+  std::string operator()(const std::vector<std::string>*) const { return "LIST"; }
+  std::string operator()(const Choice& choice) const { return Join(choice.names, "|"); }
+  template <typename T>
+  std::string operator()(const T*) const {
+    return kIsDuration<T> ? "DURATION" : "N";
+  }
+};
+
+}  // namespace
+
+std::string StoreValue(const OptionTarget& target, const ValueRange& range,
+                       const std::vector<std::string>& texts) {
+  if (const auto* list = std::get_if<std::vector<std::string>*>(&target)) {
+    (*list)->clear();
+    for (const std::string& text : texts) AppendItems(text, **list);
+    return {};
+  }
+  if (texts.size() != 1) return "is more than one value";
+  const Store store{texts.front(), range};
+  return std::visit(
+      [&store](const auto& to) -> std::string {
+        if constexpr (std::is_invocable_v<Store, decltype(to)>) {
+          return store(to);
+        } else {
+          return {};  // the list, done above
+        }
+      },
+      target);
+}
+
+std::string ShowValue(const OptionTarget& target) { return std::visit(Show{}, target); }
+
+std::string ShowRange(const OptionTarget& target, const ValueRange& range) {
+  return std::visit(
+      [&range](const auto& to) {
+        using T = std::remove_cvref_t<decltype(to)>;
+        if constexpr (std::is_pointer_v<T>) {
+          return RangeOf<std::remove_pointer_t<T>>(range);
+        } else {
+          return std::string();  // a choice
+        }
+      },
+      target);
+}
+
+std::string Placeholder(const OptionTarget& target) { return std::visit(NameType{}, target); }
+
+}  // namespace fanline::daemon

@@ -1,0 +1,86 @@
+// The types an option may have, and how each is written as text: the same on the command line,
+// in the environment, in a file, in --help and in --check-config.
+//
+//   string         as it is
+//   bool           true, false (also yes/no, on/off, 1/0)
+//   whole numbers  decimal; `double` also with a point
+//   durations      a whole number with its unit: 250us, 500ms, 2s, 1m, 1h
+//   endpoint       host:port
+//   list           comma-separated, empty items dropped; giving the flag twice appends
+//   choice         one of its names
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "daemon/endpoint.h"
+
+namespace fanline::daemon {
+
+// An enum given by name. Build it with ChoiceOf.
+struct Choice {
+  std::vector<std::string> names;
+  std::function<size_t()> get;      // index of the present value
+  std::function<void(size_t)> set;  // by index
+};
+
+// ChoiceOf(&config.level, {{"debug", Level::kDebug}, {"info", Level::kInfo}})
+template <typename E>
+Choice ChoiceOf(E* target, std::vector<std::pair<std::string, E>> values) {
+  Choice choice;
+  std::vector<E> by_index;
+  for (const auto& [name, value] : values) {
+    choice.names.push_back(name);
+    by_index.push_back(value);
+  }
+  choice.get = [target, by_index] {
+    size_t index = 0;
+    while (index < by_index.size() && by_index[index] != *target) ++index;
+    return index;
+  };
+  choice.set = [target, by_index](size_t index) { *target = by_index[index]; };
+  return choice;
+}
+
+// Where an option's value goes; what it holds before parsing is the default.
+using OptionTarget =
+    std::variant<std::string*, bool*, int32_t*, int64_t*, uint16_t*, uint32_t*, uint64_t*, double*,
+                 std::chrono::milliseconds*, std::chrono::microseconds*, Endpoint*,
+                 std::vector<std::string>*, Choice>;
+
+// Inclusive bounds of a number, or of a duration in its target's unit.
+struct ValueRange {
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+};
+
+// Reads `texts` (one, except for a list) into the target. Answers what is wrong with the text,
+// in words that follow the quoted value ("is not a whole number"); empty when it was stored.
+// A refused value leaves the target as it was.
+[[nodiscard]] std::string StoreValue(const OptionTarget& target, const ValueRange& range,
+                                     const std::vector<std::string>& texts);
+
+// The target's present value, as text that StoreValue reads back.
+[[nodiscard]] std::string ShowValue(const OptionTarget& target);
+
+// "1..512", "1ms..1m", "at least 1"; empty without a bound.
+[[nodiscard]] std::string ShowRange(const OptionTarget& target, const ValueRange& range);
+
+// The placeholder --help shows for a value: TEXT, N, DURATION, HOST:PORT, LIST, a|b.
+[[nodiscard]] std::string Placeholder(const OptionTarget& target);
+
+[[nodiscard]] inline bool IsBool(const OptionTarget& target) {
+  return std::holds_alternative<bool*>(target);
+}
+[[nodiscard]] inline bool IsList(const OptionTarget& target) {
+  return std::holds_alternative<std::vector<std::string>*>(target);
+}
+
+}  // namespace fanline::daemon

@@ -1,0 +1,346 @@
+#include "daemon/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "daemon/nearest_name.h"
+#include "daemon/options_text.h"
+#include "daemon/raw_input.h"
+#include "daemon/redact.h"
+#include "fanline/check.h"
+
+namespace fanline::daemon {
+namespace {
+
+constexpr std::string_view kEnvPrefix = "FANLINE_";
+
+std::string EnvNameOf(std::string_view option) {
+  std::string name(kEnvPrefix);
+  for (const char c : option) {
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+void CollectFlags(const OptionTable& table, std::vector<const Option*>& flags) {
+  for (const auto& option : table.options()) {
+    if (!option->positional()) flags.push_back(option.get());
+  }
+  for (const auto& command : table.commands()) CollectFlags(*command, flags);
+}
+
+// One run of Parse: gathers the three sources, then settles option by option.
+class Parsing {
+ public:
+  Parsing(const OptionTable& table, const Environment& env) : table_(table), env_(env) {
+    CollectFlags(table, known_);
+  }
+
+  Parsed Run(std::vector<std::string> arguments) {
+    line_ = ReadCommandLine(table_, std::move(arguments));
+    if (line_.path.empty()) line_.path.push_back(&table_);
+    for (const std::string& problem : line_.problems) Usage(problem);
+    if (line_.help) return Print(HelpText(line_.path));
+    if (line_.version) return Print(VersionText(table_));
+    ReadFile();
+    WarnOfUnknownVariables();
+    for (const OptionTable* table : line_.path) Settle(*table);
+    RequireCommand();
+    if (problems_.empty()) AskRules();
+    return Finish();
+  }
+
+ private:
+  void Usage(const std::string& problem) {
+    problems_.push_back(problem);
+    usage_error_ = true;
+  }
+  void Config(const std::string& problem) { problems_.push_back(problem); }
+
+  static Parsed Print(std::string text) {
+    Parsed parsed;
+    parsed.exit_code = 0;
+    parsed.out = std::move(text);
+    return parsed;
+  }
+
+  // An empty variable counts as not set: that is how deployment templates write "nothing".
+  const std::string* Variable(const std::string& name) const {
+    const auto found = env_.find(name);
+    return found == env_.end() || found->second.empty() ? nullptr : &found->second;
+  }
+
+  std::string FilePath() {
+    if (line_.config_file.size() > 1) Usage("--config: given twice");
+    if (!line_.config_file.empty()) return line_.config_file.front();
+    const std::string* variable = Variable(EnvNameOf("config"));
+    return variable ? *variable : std::string();
+  }
+
+  void ReadFile() {
+    file_path_ = FilePath();
+    if (file_path_.empty()) return;
+    std::ifstream input(file_path_);
+    if (!input) return Config(file_path_ + ": cannot be read");
+    file_ = ReadConfigFile(input);
+    for (const std::string& problem : file_.problems) Config(file_path_ + ": " + problem);
+    RefuseUnknownKeys();
+  }
+
+  // A key of a command that is not running is known, too: one file serves all commands.
+  void RefuseUnknownKeys() {
+    std::vector<std::string> names;
+    for (const Option* option : known_) names.push_back(option->name());
+    for (const auto& [key, texts] : file_.values) {
+      if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+      Config(file_path_ + ": unknown key " + key + DidYouMean(key, names));
+    }
+  }
+
+  void WarnOfUnknownVariables() {
+    std::vector<std::string> names{EnvNameOf("config")};
+    for (const Option* option : known_) names.push_back(option->EnvName());
+    for (const auto& [name, value] : env_) {
+      if (!name.starts_with(kEnvPrefix)) continue;
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      warnings_.push_back(name + " is set, and is no option of " + table_.name() +
+                          DidYouMean(name, names));
+    }
+  }
+
+  void Settle(const OptionTable& table) {
+    for (const auto& option : table.options()) {
+      const std::string source = SettleOne(*option, &table != &table_);
+      effective_.push_back({option->name(), option->Shown(), source});
+    }
+  }
+
+  // Stores the strongest source's value; answers which one that was.
+  std::string SettleOne(const Option& option, bool of_command) {
+    if (const auto given = line_.values.find(&option); given != line_.values.end()) {
+      if (!StoreOrRefuse(option, given->second, option.Flag())) usage_error_ = true;
+      return "command line";
+    }
+    if (option.positional()) return RequireOrDefault(option, of_command);
+    if (const std::string* variable = Variable(option.EnvName())) {
+      StoreOrRefuse(option, {*variable}, option.EnvName());
+      return option.EnvName();
+    }
+    if (const auto item = file_.values.find(option.name()); item != file_.values.end()) {
+      StoreOrRefuse(option, item->second, file_path_ + ": " + option.name());
+      return file_path_;
+    }
+    return RequireOrDefault(option, of_command);
+  }
+
+  std::string RequireOrDefault(const Option& option, bool of_command) {
+    // What the command line got wrong already is not also called missing.
+    if (!option.required() || !line_.problems.empty()) return "default";
+    const std::string problem = option.Flag() + ": is required";
+    if (option.positional()) {
+      Usage(problem);
+    } else if (of_command) {
+      Usage(problem + " (or " + option.EnvName() + ")");
+    } else {
+      Config(problem + " (or " + option.EnvName() + ")");
+    }
+    return "default";
+  }
+
+  bool StoreOrRefuse(const Option& option, const std::vector<std::string>& texts,
+                     const std::string& source) {
+    const std::string wrong = option.Store(texts);
+    if (wrong.empty()) return true;
+    std::string shown;
+    for (const std::string& text : texts) shown += (shown.empty() ? "" : " ") + text;
+    shown = option.secret() ? std::string(kMasked) : Redact(shown);
+    problems_.push_back(source + ": \"" + shown + "\" " + wrong);
+    return false;
+  }
+
+  void RequireCommand() {
+    const auto& commands = line_.path.back()->commands();
+    if (commands.empty() || !problems_.empty()) return;
+    std::string names;
+    for (const auto& command : commands) names += " " + command->name();
+    Usage("which command? One of:" + names);
+  }
+
+  void AskRules() {
+    for (const OptionTable* table : line_.path) {
+      for (const auto& rule : table->checks()) {
+        const std::string wrong = rule();
+        if (!wrong.empty()) Config(wrong);
+      }
+    }
+  }
+
+  Parsed Finish() {
+    Parsed parsed;
+    for (size_t i = 1; i < line_.path.size(); ++i) {
+      parsed.command += (i > 1 ? " " : "") + line_.path[i]->name();
+    }
+    for (const std::string& problem : problems_)
+      parsed.err += table_.name() + ": " + problem + "\n";
+    if (!problems_.empty()) {
+      parsed.exit_code = usage_error_ && !line_.check_config ? kExitUsage : kExitConfig;
+      if (usage_error_) parsed.err += "See " + table_.name() + " --help.\n";
+    } else if (line_.check_config) {
+      parsed.exit_code = 0;
+      parsed.out = EffectiveText(effective_, warnings_);
+    }
+    parsed.warnings = std::move(warnings_);
+    return parsed;
+  }
+
+  const OptionTable& table_;
+  const Environment& env_;
+  std::vector<const Option*> known_;  // all with a flag, of all commands
+  CommandLine line_;
+  std::string file_path_;
+  ConfigFile file_;
+  std::vector<EffectiveValue> effective_;
+  std::vector<std::string> warnings_;
+  std::vector<std::string> problems_;
+  bool usage_error_ = false;
+};
+
+}  // namespace
+
+Environment ProcessEnvironment() {
+  Environment env;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals == text.npos) continue;
+    env.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return env;
+}
+
+Option::Option(std::string name, OptionTarget target, std::string description, bool positional)
+    : name_(std::move(name)),
+      description_(std::move(description)),
+      shown_default_(Redact(ShowValue(target))),
+      target_(std::move(target)),
+      positional_(positional),
+      required_(positional) {}
+
+Option& Option::Range(int64_t min, int64_t max) {
+  range_ = {min, max};
+  return *this;
+}
+
+Option& Option::AtLeast(int64_t min) {
+  range_.min = min;
+  return *this;
+}
+
+Option& Option::OneOf(std::vector<std::string> texts) {
+  FANLINE_CHECK(std::holds_alternative<std::string*>(target_), "OneOf is for strings");
+  one_of_ = std::move(texts);
+  return *this;
+}
+
+Option& Option::Unit(std::string unit) {
+  unit_ = std::move(unit);
+  return *this;
+}
+
+Option& Option::Secret() {
+  secret_ = true;
+  shown_default_ = shown_default_.empty() ? "" : std::string(kMasked);
+  return *this;
+}
+
+Option& Option::Required() {
+  required_ = true;
+  return *this;
+}
+
+Option& Option::Optional() {
+  required_ = false;
+  return *this;
+}
+
+std::string Option::Flag() const { return positional_ ? "<" + name_ + ">" : "--" + name_; }
+
+std::string Option::EnvName() const { return EnvNameOf(name_); }
+
+std::string Option::ValueName() const {
+  if (!unit_.empty()) return unit_;
+  std::string texts;
+  for (const std::string& text : one_of_) texts += (texts.empty() ? "" : "|") + text;
+  return texts.empty() ? Placeholder(target_) : texts;
+}
+
+std::string Option::RangeText() const { return ShowRange(target_, range_); }
+
+std::string Option::Shown() const {
+  const std::string value = ShowValue(target_);
+  if (secret_ && !value.empty()) return std::string(kMasked);
+  return Redact(value);
+}
+
+std::string Option::Store(const std::vector<std::string>& texts) const {
+  const bool listed = one_of_.empty() || texts.size() != 1 ||
+                      std::find(one_of_.begin(), one_of_.end(), texts.front()) != one_of_.end();
+  if (!listed) return "is not one of " + ValueName();
+  return StoreValue(target_, range_, texts);
+}
+
+OptionTable::OptionTable(std::string program, std::string summary)
+    : name_(std::move(program)), summary_(std::move(summary)) {}
+
+OptionTable::OptionTable(const OptionTable* outer, std::string name, std::string summary)
+    : outer_(outer), name_(std::move(name)), summary_(std::move(summary)) {}
+
+Option& OptionTable::Add(std::string name, OptionTarget target, std::string description) {
+  RefuseSecondDeclaration(name);
+  options_.push_back(std::make_unique<Option>(std::move(name), std::move(target),
+                                              std::move(description), /*positional=*/false));
+  return *options_.back();
+}
+
+Option& OptionTable::AddPositional(std::string name, OptionTarget target, std::string description) {
+  RefuseSecondDeclaration(name);
+  options_.push_back(std::make_unique<Option>(std::move(name), std::move(target),
+                                              std::move(description), /*positional=*/true));
+  return *options_.back();
+}
+
+OptionTable& OptionTable::AddCommand(std::string name, std::string summary) {
+  commands_.emplace_back(new OptionTable(this, std::move(name), std::move(summary)));
+  return *commands_.back();
+}
+
+void OptionTable::Check(std::function<std::string()> rule) { checks_.push_back(std::move(rule)); }
+
+void OptionTable::RefuseSecondDeclaration(const std::string& name) const {
+  for (const OptionTable* table = this; table; table = table->outer_) {
+    const bool taken = std::any_of(table->options_.begin(), table->options_.end(),
+                                   [&](const auto& option) { return option->name() == name; });
+    FANLINE_CHECK(!taken, "an option is declared twice");
+  }
+}
+
+Parsed OptionTable::Parse(int argc, const char* const* argv, const Environment& env) const {
+  const int first = std::min(argc, 1);  // past the program's name
+  return Parsing(*this, env).Run(std::vector<std::string>(argv + first, argv + argc));
+}
+
+Parsed OptionTable::ParseOrExit(int argc, const char* const* argv) const {
+  Parsed parsed = Parse(argc, argv, ProcessEnvironment());
+  if (parsed.proceed()) return parsed;
+  std::fputs(parsed.out.c_str(), stdout);
+  std::fputs(parsed.err.c_str(), stderr);
+  std::exit(*parsed.exit_code);
+}
+
+}  // namespace fanline::daemon

@@ -1,0 +1,157 @@
+// One option table per program: the flags, the environment, the configuration file, --help and
+// --check-config all come from it, so that they cannot disagree.
+//
+//   Config config;                                        // defaults are its initial values
+//   OptionTable table("fanline-pusher", "hints to live timelines");
+//   table.Add("redis", &config.redis, "where the timelines live").Required();
+//   table.Add("keys-per-call", &config.keys_per_call, "most keys of one script call").Range(1,
+//   5000); table.ParseOrExit(argc, argv);
+//
+// An option `keys-per-call` is the flag --keys-per-call, the environment variable
+// FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default.
+// A file is flat TOML: `key = value` lines; in a section `[redis]` the key `nodes` means
+// `redis-nodes`. What nobody declared is refused with the nearest known name, except variables of
+// the environment, which several programs share: --check-config lists those.
+//
+// Every table also answers --help, --version, --check-config and --config FILE (FANLINE_CONFIG).
+//
+// A program of several commands declares a table for each; options of the outer table may stand
+// before or after the command:
+//
+//   OptionTable& publish = table.AddCommand("publish", "publishes one post");
+//   publish.Add("author", &author, "who posts").Required();
+//   if (table.ParseOrExit(argc, argv).command == "publish") ...
+//
+// Not thread-safe; values are written by Parse only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/option_value.h"
+
+namespace fanline::daemon {
+
+// Exit codes of sysexits.h that our programs use.
+inline constexpr int kExitUsage = 64;     // the command line is wrong
+inline constexpr int kExitSoftware = 70;  // a fault of the program
+inline constexpr int kExitTempFail = 75;  // left work behind; it will be done again
+inline constexpr int kExitConfig = 78;    // the environment, the file or the whole is wrong
+
+using Environment = std::map<std::string, std::string, std::less<>>;
+[[nodiscard]] Environment ProcessEnvironment();
+
+// One declared option. The setters refine the declaration and chain.
+class Option {
+ public:
+  Option(std::string name, OptionTarget target, std::string description, bool positional);
+
+  // Inclusive; for a duration in the unit of its target (Range(1, 60'000) of milliseconds).
+  Option& Range(int64_t min, int64_t max);
+  Option& AtLeast(int64_t min);
+  // For a string: the only texts it may have.
+  Option& OneOf(std::vector<std::string> texts);
+  // What a number counts, for --help: "bytes", "posts".
+  Option& Unit(std::string unit);
+  // Never shown: neither value nor default, not even when it is refused.
+  Option& Secret();
+  // Some source must give a value. A positional is required unless Optional().
+  Option& Required();
+  Option& Optional();
+
+  const std::string& name() const { return name_; }
+  const std::string& description() const { return description_; }
+  const OptionTarget& target() const { return target_; }
+  bool positional() const { return positional_; }
+  bool required() const { return required_; }
+  bool secret() const { return secret_; }
+
+  // "--keys-per-call"; a positional is "<name>".
+  std::string Flag() const;
+  // "FANLINE_KEYS_PER_CALL".
+  std::string EnvName() const;
+  // The placeholder of --help: its unit, its texts or its type.
+  std::string ValueName() const;
+  // "1..512"; empty if any value of its type will do.
+  std::string RangeText() const;
+  // The present value, masked if secret, URLs redacted: fit to be printed.
+  std::string Shown() const;
+  // As Shown, of the value it had when it was declared.
+  const std::string& ShownDefault() const { return shown_default_; }
+
+  // Stores the value; what is wrong with it otherwise (as StoreValue).
+  [[nodiscard]] std::string Store(const std::vector<std::string>& texts) const;
+
+ private:
+  std::string name_;
+  std::string description_;
+  std::string unit_;
+  std::string shown_default_;
+  OptionTarget target_;
+  ValueRange range_;
+  std::vector<std::string> one_of_;
+  bool positional_;
+  bool required_;
+  bool secret_ = false;
+};
+
+// What Parse found: proceed, or print and leave.
+struct Parsed {
+  std::optional<int> exit_code;       // none: proceed
+  std::string out;                    // for stdout: help, version, effective values
+  std::string err;                    // for stderr: one line per problem
+  std::string command;                // of a program with commands: "publish", "dlq replay"
+  std::vector<std::string> warnings;  // FANLINE_* variables this program does not know
+
+  bool proceed() const { return !exit_code.has_value(); }
+};
+
+class OptionTable {
+ public:
+  OptionTable(std::string program, std::string summary);
+  OptionTable(const OptionTable&) = delete;
+  OptionTable& operator=(const OptionTable&) = delete;
+
+  // Declares an option; names are lower case words joined by '-'. A name stands once on the way
+  // from the outer table to a command (checked). The reference lives as long as the table, and
+  // `target` must, too.
+  Option& Add(std::string name, OptionTarget target, std::string description);
+  // An argument without a flag, in the order of declaration; only the command line gives it.
+  // A list takes all that are left, so it comes last.
+  Option& AddPositional(std::string name, OptionTarget target, std::string description);
+  // A command, which may have commands itself. The outer table then needs one to be given.
+  OptionTable& AddCommand(std::string name, std::string summary);
+  // A rule about several options, asked after all are stored: empty, or what is wrong.
+  void Check(std::function<std::string()> rule);
+
+  // Reads everything and writes the targets. Problems: exit code 64 if one of them is on the
+  // command line, else 78 (with --check-config always 78); targets then hold a mixture.
+  [[nodiscard]] Parsed Parse(int argc, const char* const* argv, const Environment& env) const;
+
+  // Parse with the process's environment; prints and exits unless the program shall proceed.
+  Parsed ParseOrExit(int argc, const char* const* argv) const;
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  const std::vector<std::unique_ptr<Option>>& options() const { return options_; }
+  const std::vector<std::unique_ptr<OptionTable>>& commands() const { return commands_; }
+  const std::vector<std::function<std::string()>>& checks() const { return checks_; }
+
+ private:
+  OptionTable(const OptionTable* outer, std::string name, std::string summary);
+  void RefuseSecondDeclaration(const std::string& name) const;
+
+  const OptionTable* outer_ = nullptr;
+  std::string name_;
+  std::string summary_;
+  std::vector<std::unique_ptr<Option>> options_;
+  std::vector<std::unique_ptr<OptionTable>> commands_;
+  std::vector<std::function<std::string()>> checks_;
+};
+
+}  // namespace fanline::daemon

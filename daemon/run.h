@@ -1,0 +1,53 @@
+// The loop of every daemon: step while there is work, sleep until the next timer or wake-up, and
+// after a stop request drain, but not for ever.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "daemon/clock.h"
+#include "daemon/health.h"
+#include "daemon/log.h"
+#include "daemon/wakeup.h"
+
+namespace fanline::daemon {
+
+class OptionTable;
+
+struct RunOptions {
+  std::chrono::milliseconds drain_limit{20'000};  // below the grace period of the supervisor
+  // The loop turns at least this often, for the watchdog. Far below Health's stall limit.
+  std::chrono::milliseconds longest_sleep{1000};
+};
+
+// --drain-limit
+void AddOptions(OptionTable& table, RunOptions& options);
+
+struct StepResult {
+  bool did_work = false;                // true: step again at once
+  std::optional<Time> next_timer = {};  // none: only a wake-up brings new work
+};
+
+struct DrainResult {
+  bool done = false;  // nothing is in flight any more
+  bool did_work = false;
+  std::optional<Time> next_timer = {};
+};
+
+// What the loop is made of. All are called on the thread of Run.
+struct Loop {
+  std::function<bool()> stop_requested;
+  std::function<StepResult(const Now&)> step;
+  // Takes no new input; finishes what is in flight. Called again until it says done.
+  std::function<DrainResult(const Now&)> drain;
+  std::function<Now()> clock = SystemNow;
+};
+
+// Runs until a stop was requested and drained; answers the process's exit code: 0 drained, 75
+// the limit passed and work was left behind (it will be done again: nothing was acknowledged).
+// Beats `health` at every turn, is ready as "loop" while it steps, and not while it drains.
+// An exception of step or drain leaves the loop (main_guard.h makes it exit code 70).
+[[nodiscard]] int Run(const RunOptions& options, const Wakeup& wakeup, Health& health,
+                      const Log& log, const Loop& loop);
+
+}  // namespace fanline::daemon

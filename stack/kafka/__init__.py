@@ -1,0 +1,1 @@
+"""The broker: which one, and how its start is made cheap."""

@@ -1,0 +1,169 @@
+"""LocalStack: the services of one installation, supervised, to the end of the `with` block.
+
+`stack.env` is all a program needs to reach them:
+    FANLINE_KAFKA_BROKERS   127.0.0.1:PORT
+    FANLINE_REDIS           127.0.0.1:PORT
+    FANLINE_MYSQL_SHARDS    tcp://127.0.0.1:P1/fanline,tcp://127.0.0.1:P2/fanline
+    FANLINE_MYSQL_USER, FANLINE_MYSQL_PASSWORD
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from stack import tag, watchdog
+from stack.ports import Ports
+from stack.process import Process
+from stack.services.kafka import Kafka
+from stack.services.mysql import USER, Mysql
+from stack.services.redis import Redis
+from stack.services.service import ServiceFailed
+from stack.waiting import NotInTime, wait_until
+from stack.workspace import BUILD, Workspace
+
+__all__ = ["LocalStack", "NotInTime", "Process", "ServiceFailed", "wait_until"]
+
+KEPT_LOGS = BUILD / "stack" / "failed"
+
+
+def _say_on_stderr(line):
+    print(line, file=sys.stderr, flush=True)
+
+
+class LocalStack:
+    def __init__(self, shards=2, redis_args=(), mysql_args=(), kafka_config=None,
+                 kafka_java_args=(), redis_appendonly=False, mysql_buffer_pool="256M", data=None,
+                 ports=None, say=_say_on_stderr):
+        """The `_args` are appended to a server's command line, `kafka_config` overrides
+        server.properties. `data`: the folder to hold the stack's own (default: memory when there is
+        room). `say` takes progress lines. Nothing runs before `start()` or `with`."""
+        self._say = say
+        self._data = data
+        self._ports = ports or Ports()
+        self._make = lambda workspace, ports, env, password: (
+            Kafka("kafka", workspace, ports, env, config=kafka_config, java_args=kafka_java_args),
+            Redis("redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args),
+            [Mysql(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
+                   args=[f"--server-id={i + 1}", *mysql_args]) for i in range(shards)])
+        self._spawned = []
+        self._workspace = None
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, *_):
+        if kind is not None and not issubclass(kind, (KeyboardInterrupt, SystemExit)):
+            self._say(f"logs of this failure: {self.keep_logs(Path(sys.argv[0]).stem)}")
+        self.stop()
+
+    def start(self):
+        _leave_orderly_on(signal.SIGTERM, signal.SIGHUP)
+        begin = time.monotonic()
+        self._workspace = Workspace(self._data)
+        self._lifeline = watchdog.start(self._workspace)
+        self._tagged = {**os.environ, tag.variable(self._workspace.id): "1"}
+        password = secrets.token_urlsafe(24)
+        self.kafka, self.redis, self.mysql = self._make(
+            self._workspace, self._ports, self._tagged, password)
+        try:
+            self._start_together()
+        except BaseException:
+            self.stop()
+            raise
+        self.env = {
+            "FANLINE_KAFKA_BROKERS": self.kafka.address,
+            "FANLINE_REDIS": self.redis.address,
+            "FANLINE_MYSQL_SHARDS": ",".join(shard.uri for shard in self.mysql),
+            "FANLINE_MYSQL_USER": USER,
+            "FANLINE_MYSQL_PASSWORD": password,
+        }
+        self._say(f"stack is up after {time.monotonic() - begin:.1f} s, in {self._workspace.path}")
+        return self
+
+    @property
+    def services(self):
+        return [self.kafka, self.redis, *self.mysql]
+
+    @property
+    def logs(self):
+        """The folder of the services' and the spawned programs' logs, one file per name."""
+        return self._workspace.logs
+
+    def spawn(self, name, argv, env=None, log=None, cwd=None):
+        """A program under the stack's supervision: in its own process group, with the stack's
+        environment plus `env`, its output appended to `log` (default: NAME.log in the logs folder).
+        It is stopped before the services are."""
+        log = log or self.logs / f"{name}.log"
+        process = Process(name, argv, self._program_env(env), log, cwd)
+        self._spawned.append(process)
+        return process
+
+    def run(self, argv, env=None):
+        """A program on our terminal and in our process group; returned while it runs."""
+        process = Process(Path(argv[0]).name, argv, self._program_env(env), own_group=False,
+                          stdin=None)
+        self._spawned.append(process)
+        return process
+
+    def failures(self):
+        """For every service that is gone though nobody stopped it, what it said last."""
+        return [f"{service.name} is gone; its last words:\n{service.tail()}"
+                for service in self.services if service.failed]
+
+    def keep_logs(self, name):
+        """Copies the logs to a folder of that name that outlives the stack, and returns it."""
+        kept = KEPT_LOGS / name
+        shutil.rmtree(kept, ignore_errors=True)
+        return shutil.copytree(self.logs, kept, dirs_exist_ok=True)
+
+    def stop(self):
+        """Stops everything, newest program first, the services together, and leaves nothing behind.
+        Safe to call twice."""
+        if self._workspace is None:
+            return
+        for process in reversed(self._spawned):
+            process.terminate()
+        with ThreadPoolExecutor() as pool:
+            for service in self.services:
+                pool.submit(service.stop, 8)
+        tag.sweep(self._workspace.id)
+        self._ports.close()
+        self._workspace.remove()
+        os.close(self._lifeline)  # the watchdog has nothing left to do, and goes
+        self._workspace = None
+
+    def _program_env(self, env):
+        own = {name: str(value) for name, value in (env or {}).items()}
+        return {**self._tagged, **self.env, **own}
+
+    def _start_together(self):
+        with ThreadPoolExecutor(thread_name_prefix="start") as pool:
+            starts = [pool.submit(self._start_one, service) for service in self.services]
+            try:
+                for start in wait(starts, return_when=FIRST_EXCEPTION).done:
+                    start.result()
+            except BaseException:
+                for service in self.services:
+                    service.abandon()
+                raise
+
+    def _start_one(self, service):
+        service.start()
+        self._say(
+            f"  {service.name:<8} {service.address:<16} ready after {service.ready_after:.1f} s")
+
+
+def _leave_orderly_on(*signals):
+    """Makes these end us through the `with` blocks, as Ctrl-C does, unless the program has an idea
+    of its own."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in signals:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda received, _: sys.exit(128 + received))

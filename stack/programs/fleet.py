@@ -1,0 +1,95 @@
+"""Dispatchers and pushers, seen as one."""
+
+import time
+
+from stack.programs.backlog import Backlog
+from stack.programs.daemon import Daemon
+from stack.programs.metrics import Samples
+from stack.waiting import NotInTime, wait_until
+
+FEED, TASKS = "feed-events", "fanout-tasks"
+PARTITIONS = 16  # of fanout-tasks, unless feedctl init is told otherwise
+
+
+class Fleet:
+    """The daemons of one installation, each a process. `close()` ends only what it asks Kafka
+    with: the processes end with the stack."""
+
+    def __init__(self, stack, ports, dispatchers=1, pushers=1, ranges=PARTITIONS,
+                 dispatcher_args=(), pusher_args=()):
+        self.ranges = ranges
+        self.dispatchers = [
+            Daemon(stack, ports, "fanline-dispatcher", f"dispatcher-{n}", dispatcher_args)
+            for n in range(1, dispatchers + 1)]
+        self.pushers = [
+            Daemon(stack, ports, "fanline-pusher", f"pusher-{n}", pusher_args)
+            for n in range(1, pushers + 1)]
+        brokers = stack.env["FANLINE_KAFKA_BROKERS"]
+        self._events = Backlog(brokers, "fanline-dispatcher", FEED)
+        self._hints = Backlog(brokers, "fanline-pusher", TASKS)
+
+    @property
+    def daemons(self):
+        return [*self.dispatchers, *self.pushers]
+
+    def start(self):
+        for daemon in self.daemons:
+            daemon.start()
+        return self
+
+    def wait_serving(self, timeout=60):
+        """Every daemon is ready, and every range has an owner that claimed it."""
+        for daemon in self.daemons:
+            daemon.wait_ready(timeout)
+        wait_until(lambda: self.ranges_ready() == self.ranges, timeout, "every range to be owned")
+        return self
+
+    def ranges_ready(self):
+        return sum(pusher.scrape().total("fanline_ranges_ready") for pusher in self.pushers)
+
+    def counters(self):
+        """Counters and histograms of all processes in all their lives, added."""
+        return sum((daemon.counters() for daemon in self.daemons), Samples())
+
+    def check_alive(self):
+        for daemon in self.daemons:
+            daemon.check_alive()
+
+    def backlog(self):
+        """Records somebody still has to work on, events first: their hints are not yet counted."""
+        return self._events.records() or self._hints.records()
+
+    def wait_idle(self, timeout, meanwhile=lambda counters: None):
+        """Until everything appended so far is done and acknowledged. `meanwhile` is given the
+        counters now and then. Returns the moment (time.monotonic) the counters of work last moved:
+        the backlog is seen to be empty only after the next commit."""
+        deadline = time.monotonic() + timeout
+        moved_at, before = time.monotonic(), None
+        while True:
+            self.check_alive()
+            counters = self.counters()
+            meanwhile(counters)
+            work = _work(counters)
+            if work != before:
+                moved_at, before = time.monotonic(), work
+            elif self._is_idle():
+                return moved_at
+            if time.monotonic() >= deadline:
+                raise NotInTime(f"waited {timeout:g} s for the fleet to be idle; "
+                                f"{self.backlog()} records are left")
+            time.sleep(0.1)
+
+    def _is_idle(self):
+        try:
+            return self.backlog() == 0
+        except ConnectionError:
+            return False
+
+    def close(self):
+        self._events.close()
+        self._hints.close()
+
+
+def _work(counters):
+    return (counters.total("fanline_events_done_total"), counters.total("fanline_hints_done_total"),
+            counters.total("fanline_deliveries_total"))

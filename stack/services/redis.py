@@ -1,0 +1,45 @@
+"""One Redis node, as Fanline wants it: noeviction (under allkeys-* the fence itself could be
+evicted) and timelines as listpacks."""
+
+from stack.services.service import Service, ServiceFailed
+from stack.wire.redis import RedisClient, RedisError
+from stack.workspace import BUILD
+
+# Debian's redis-tools carries the server too: the program looks at the name it is called by.
+# stack/setup makes the link.
+SERVER = BUILD / "tools" / "redis-server"
+
+
+class Redis(Service):
+    def __init__(self, name, workspace, ports, env, appendonly=False, args=()):
+        super().__init__(name, workspace, ports, env)
+        self._appendonly = appendonly
+        self._args = list(args)
+
+    def prepare(self):
+        if not SERVER.exists():
+            raise ServiceFailed(f"{SERVER} is missing: run `make setup`")
+
+    def argv(self):
+        return [
+            SERVER, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.data,
+            "--save", "", "--appendonly", "yes" if self._appendonly else "no",
+            "--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "512",
+        ] + self._args
+
+    def answers(self):
+        try:
+            # Whose answer it is: another's Redis may have taken the port a moment before ours.
+            return f"process_id:{self.pid}\r\n" in self.command("INFO", "server")
+        except RedisError as error:
+            if str(error).startswith("LOADING"):
+                return False
+            raise
+
+    def command(self, *words):
+        """One command, its reply as Python values; for more than a few open `client()`."""
+        with self.client() as client:
+            return client.command(*words)
+
+    def client(self):
+        return RedisClient(self.port)

@@ -1,0 +1,1 @@
+"""The harness tested on real services."""

@@ -1,0 +1,128 @@
+#include "backends/kafka/admin.h"
+
+#include <thread>
+#include <utility>
+
+#include "backends/kafka/client.h"
+#include "backends/kafka/errors.h"
+
+namespace fanline::kafka {
+namespace {
+
+// A consumer without a group: unlike a producer's, its metadata requests make no topics.
+ClientConfig ConfigOf(const ClientOptions& options) {
+  return ClientConfig(options, {}, {{"allow.auto.create.topics", "false"}});
+}
+
+}  // namespace
+
+class Admin::Impl {
+ public:
+  Impl(const ClientOptions& options, Duration timeout, LogSink log)
+      : timeout_(timeout), client_(RD_KAFKA_CONSUMER, ConfigOf(options), std::move(log), nullptr) {}
+
+  Status Create(const TopicSpec& topic);
+  Status Count(const std::string& topic, int32_t* partitions);
+
+ private:
+  // kNever: the specification itself is not valid.
+  Status Specify(const TopicSpec& topic, NewTopicHandle* made);
+  rd_kafka_resp_err_t Send(rd_kafka_NewTopic_t* topic, std::string* why);
+  Status AwaitTopic(const std::string& topic, int32_t* partitions);
+
+  const Duration timeout_;
+  Client client_;
+};
+
+Status Admin::Impl::Create(const TopicSpec& topic) {
+  NewTopicHandle made;
+  if (Status status = Specify(topic, &made); !status.done()) return status;
+  std::string why;
+  const rd_kafka_resp_err_t error = Send(made.get(), &why);
+  const std::string what = "creating topic " + topic.name + (why.empty() ? "" : " (" + why + ")");
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+    return StatusOf(error, what);
+
+  int32_t found = 0;
+  if (Status status = AwaitTopic(topic.name, &found); !status.done()) return status;
+  if (found == topic.partitions) return Status::Done();
+  return Status::Never("topic " + topic.name + " exists with " + std::to_string(found) +
+                       " partitions, " + std::to_string(topic.partitions) + " are wanted");
+}
+
+// The controller made it; the brokers hear of it a moment later, and of its leaders after that.
+Status Admin::Impl::AwaitTopic(const std::string& topic, int32_t* partitions) {
+  const auto until = Clock::now() + timeout_;
+  for (;;) {
+    const Status status = Count(topic, partitions);
+    if (status.never() || (status.done() && *partitions > 0)) return status;
+    if (Clock::now() >= until)
+      return status.later() ? status
+                            : StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT, "waiting for topic " + topic);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Status Admin::Impl::Specify(const TopicSpec& topic, NewTopicHandle* made) {
+  char why[512] = "";
+  made->reset(rd_kafka_NewTopic_new(topic.name.c_str(), topic.partitions, topic.replication, why,
+                                    sizeof why));
+  if (!*made) return Status::Never("topic " + topic.name + ": " + why);
+  for (const auto& [name, value] : topic.configs)
+    rd_kafka_NewTopic_set_config(made->get(), name.c_str(), value.c_str());
+  return Status::Done();
+}
+
+rd_kafka_resp_err_t Admin::Impl::Send(rd_kafka_NewTopic_t* topic, std::string* why) {
+  const AdminOptionsHandle options(
+      rd_kafka_AdminOptions_new(client_.get(), RD_KAFKA_ADMIN_OP_CREATETOPICS));
+  char text[512] = "";
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout_), text, sizeof text);
+  rd_kafka_AdminOptions_set_operation_timeout(options.get(), ToMs(timeout_), text, sizeof text);
+  const QueueHandle queue(rd_kafka_queue_new(client_.get()));
+  rd_kafka_CreateTopics(client_.get(), &topic, 1, options.get(), queue.get());
+
+  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout_) + 500));
+  if (!event) return RD_KAFKA_RESP_ERR__TIMED_OUT;
+  if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    *why = rd_kafka_event_error_string(event.get());
+    return rd_kafka_event_error(event.get());
+  }
+  size_t count = 0;
+  const rd_kafka_topic_result_t** results =
+      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
+  if (count != 1) return RD_KAFKA_RESP_ERR__BAD_MSG;
+  if (const char* text_of_broker = rd_kafka_topic_result_error_string(results[0]))
+    *why = text_of_broker;
+  return rd_kafka_topic_result_error(results[0]);
+}
+
+Status Admin::Impl::Count(const std::string& topic, int32_t* partitions) {
+  const TopicHandle handle(rd_kafka_topic_new(client_.get(), topic.c_str(), nullptr));
+  if (!handle) return StatusOf(rd_kafka_last_error(), "topic " + topic);
+  const rd_kafka_metadata_t* raw = nullptr;
+  const rd_kafka_resp_err_t error =
+      rd_kafka_metadata(client_.get(), 0, handle.get(), &raw, ToMs(timeout_));
+  const MetadataHandle metadata(raw);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(error, "looking up topic " + topic);
+  if (metadata->topic_cnt != 1)
+    return StatusOf(RD_KAFKA_RESP_ERR__BAD_MSG, "looking up topic " + topic);
+
+  const rd_kafka_metadata_topic_t& found = metadata->topics[0];
+  *partitions = found.partition_cnt;
+  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Done();
+  *partitions = 0;
+  if (found.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return Status::Done();
+  return StatusOf(found.err, "looking up topic " + topic);
+}
+
+Admin::Admin(ClientOptions options, Duration timeout, LogSink log)
+    : impl_(std::make_unique<Impl>(options, timeout, std::move(log))) {}
+Admin::~Admin() = default;
+
+Status Admin::CreateTopic(const TopicSpec& topic) { return impl_->Create(topic); }
+Status Admin::CountPartitions(const std::string& topic, int32_t* partitions) {
+  return impl_->Count(topic, partitions);
+}
+
+}  // namespace fanline::kafka

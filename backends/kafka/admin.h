@@ -1,0 +1,45 @@
+// Topics: made once, by `feedctl` and the tests; counted by every daemon at its start.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backends/kafka/client_options.h"
+#include "fanline/log_sink.h"
+#include "fanline/outcome.h"
+#include "fanline/time.h"
+
+namespace fanline::kafka {
+
+struct TopicSpec {
+  std::string name;
+  int32_t partitions = 1;
+  int32_t replication = -1;  // -1: the cluster's default
+  std::map<std::string, std::string> configs;
+};
+
+// Blocking calls that end within `timeout`. Messages are one line. One thread.
+class Admin {
+ public:
+  // Throws std::invalid_argument or std::runtime_error like the other clients; brokers need not be
+  // there yet.
+  Admin(ClientOptions options, Duration timeout, LogSink log);
+  ~Admin();
+  Admin(const Admin&) = delete;
+  Admin& operator=(const Admin&) = delete;
+
+  // kDone: the brokers know the topic. Also when the topic exists with the same number of
+  // partitions (its other settings are not compared); with another number kNever, naming both.
+  [[nodiscard]] Status CreateTopic(const TopicSpec& topic);
+
+  // *partitions = 0: there is no such topic. Never makes one.
+  [[nodiscard]] Status CountPartitions(const std::string& topic, int32_t* partitions);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fanline::kafka

@@ -1,0 +1,104 @@
+#include "backends/kafka/client.h"
+
+#include <algorithm>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+#include "backends/kafka/errors.h"
+
+namespace fanline::kafka {
+namespace {
+
+LogLevel FromSyslog(int level) {
+  if (level <= 2) return LogLevel::kError;
+  if (level <= 4) return LogLevel::kWarn;
+  return level <= 6 ? LogLevel::kInfo : LogLevel::kDebug;
+}
+
+void OnLog(const rd_kafka_t* client, int level, const char* facility, const char* text) {
+  ContextOf(rd_kafka_opaque(client))
+      .log.Log(FromSyslog(level), std::string("log ") + facility,
+               std::string("kafka: ") + facility + ": " + text);
+}
+
+void OnError(rd_kafka_t* client, int code, const char* reason, void* opaque) {
+  ClientContext& context = ContextOf(opaque);
+  auto error = static_cast<rd_kafka_resp_err_t>(code);
+  if (error == RD_KAFKA_RESP_ERR__FATAL) {
+    char text[512] = "";
+    error = rd_kafka_fatal_error(client, text, sizeof text);
+    context.fatal.store(true, std::memory_order_relaxed);
+    context.log.Log(LogLevel::kError, "kafka: fatal: " + Describe(error) + ": " + text);
+    return;
+  }
+  context.log.Log(LogLevel::kWarn, std::string("error ") + rd_kafka_err2name(error),
+                  "kafka: " + Describe(error) + ": " + reason);
+}
+
+// Ends the client in a thread of its own, for it may hang; false: it did not end in time.
+bool DestroyWithin(rd_kafka_t* client, std::shared_ptr<ClientContext> context, Duration limit) {
+  auto ended = std::make_shared<std::promise<void>>();
+  std::future<void> end = ended->get_future();
+  std::thread thread([client, context, ended] {
+    rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    ended->set_value();
+  });
+  const bool in_time = end.wait_for(limit) == std::future_status::ready;
+  in_time ? thread.join() : thread.detach();
+  return in_time;
+}
+
+}  // namespace
+
+ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed)
+    : config_(rd_kafka_conf_new()) {
+  Set("bootstrap.servers", options.brokers);
+  Set("client.id", options.client_id);
+  Set("log.connection.close", "false");  // idle connections are closed by brokers all the time
+  Set("socket.timeout.ms", "10000");     // how long a broker that hangs may hold a request
+  Set("socket.keepalive.enable", "true");
+  Set("socket.nagle.disable", "true");
+  Set("reconnect.backoff.max.ms", "2000");
+  Set("topic.metadata.refresh.interval.ms", "10000");  // a missing topic is noticed within this
+  for (const auto& [name, value] : defaults) Set(name, value);
+  for (const auto& [name, value] : options.properties) {
+    const bool ours = std::any_of(fixed.begin(), fixed.end(),
+                                  [&](const auto& property) { return property.first == name; });
+    if (ours)
+      throw std::invalid_argument("kafka property " + name + " is fixed: delivery depends on it");
+    Set(name, value);
+  }
+  for (const auto& [name, value] : fixed) Set(name, value);
+  rd_kafka_conf_set_log_cb(config_.get(), OnLog);
+  rd_kafka_conf_set_error_cb(config_.get(), OnError);
+}
+
+void ClientConfig::Set(const std::string& name, const std::string& value) {
+  switch (rd_kafka_conf_set(config_.get(), name.c_str(), value.c_str(), nullptr, 0)) {
+    case RD_KAFKA_CONF_OK:
+      return;
+    case RD_KAFKA_CONF_UNKNOWN:
+      throw std::invalid_argument("kafka property " + name + " does not exist");
+    case RD_KAFKA_CONF_INVALID:
+      throw std::invalid_argument("kafka property " + name + " does not take its value");
+  }
+}
+
+Client::Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* owner)
+    : context_(std::make_shared<ClientContext>(std::move(sink))) {
+  context_->owner = owner;
+  rd_kafka_conf_set_opaque(config.get(), context_.get());
+  char why[512] = "";
+  handle_ = rd_kafka_new(type, config.get(), why, sizeof why);
+  if (handle_ == nullptr) throw std::runtime_error(std::string("kafka client: ") + why);
+  config.config_.release();  // rd_kafka_new owns it now
+}
+
+Client::~Client() {
+  if (DestroyWithin(handle_, context_, destroy_limit_)) return;
+  log().Log(LogLevel::kError, "kafka: the client did not end in time and is left behind");
+  log().Silence();
+}
+
+}  // namespace fanline::kafka

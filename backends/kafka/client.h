@@ -1,0 +1,73 @@
+// One librdkafka client with its settings, its log and a bounded end.
+#pragma once
+
+#include <atomic>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backends/kafka/client_options.h"
+#include "backends/kafka/handles.h"
+#include "backends/kafka/log_limiter.h"
+#include "fanline/log_sink.h"
+#include "fanline/time.h"
+
+namespace fanline::kafka {
+
+// What librdkafka's callbacks find behind rd_kafka_opaque(). It lives as long as the client does,
+// also when the client is left behind.
+struct ClientContext {
+  explicit ClientContext(LogSink sink) : log(std::move(sink)) {}
+  LogLimiter log;
+  std::atomic<bool> fatal = false;  // the client can do nothing any more
+  void* owner = nullptr;            // of callbacks served by the owner's own polls
+};
+
+using Properties = std::initializer_list<std::pair<const char*, std::string>>;
+
+class ClientConfig {
+ public:
+  // Throws std::invalid_argument, naming the property and never its value, when librdkafka does
+  // not take one or when options.properties names one of `fixed`.
+  // Order: our defaults for every client, `defaults`, options.properties, `fixed`.
+  ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed);
+  rd_kafka_conf_t* get() { return config_.get(); }
+
+ private:
+  friend class Client;
+  void Set(const std::string& name, const std::string& value);
+  ConfigHandle config_;
+};
+
+class Client {
+ public:
+  // Throws std::runtime_error when librdkafka cannot start (settings that contradict each other,
+  // no threads). Brokers need not be there yet. `owner`: see ClientContext.
+  Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* owner);
+  // Destroys within `limit`; what does not end by then (librdkafka 2.0 has ways to hang) is left
+  // behind, silent, for the end of the process.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void SetDestroyLimit(Duration limit) { destroy_limit_ = limit; }
+
+  rd_kafka_t* get() const { return handle_; }
+  ClientContext& context() const { return *context_; }
+  LogLimiter& log() const { return context_->log; }
+  bool fatal() const { return context_->fatal.load(std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<ClientContext> context_;
+  rd_kafka_t* handle_ = nullptr;
+  Duration destroy_limit_ = std::chrono::seconds(5);
+};
+
+inline ClientContext& ContextOf(void* opaque) { return *static_cast<ClientContext*>(opaque); }
+
+inline int ToMs(Duration duration) {
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace fanline::kafka

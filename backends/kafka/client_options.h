@@ -1,0 +1,18 @@
+// How every Kafka client of ours reaches the brokers.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace fanline::kafka {
+
+struct ClientOptions {
+  std::string brokers;  // host:port,host:port
+  std::string client_id = "fanline";
+  // librdkafka's own properties (security.protocol, sasl.*, ssl.*, statistics ...), applied over
+  // our defaults. Those that carry the delivery guarantees are ours alone: naming one of them
+  // here is refused. Values are never logged.
+  std::map<std::string, std::string> properties;
+};
+
+}  // namespace fanline::kafka

@@ -1,0 +1,280 @@
+#include "backends/kafka/consumer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "backends/kafka/client.h"
+#include "backends/kafka/commit_orders.h"
+#include "backends/kafka/errors.h"
+#include "backends/kafka/message_record.h"
+#include "backends/kafka/partition_flow.h"
+#include "backends/kafka/position_lookup.h"
+
+namespace fanline::kafka {
+namespace {
+
+constexpr Duration kRevokeCommitLimit = std::chrono::seconds(2);
+constexpr Duration kSettleAgainAfter = std::chrono::milliseconds(5);
+constexpr Duration kEndsEvery = std::chrono::seconds(10);
+constexpr uint64_t kWakePayload = 1;
+
+std::string Ms(std::chrono::milliseconds ms) { return std::to_string(ms.count()); }
+
+ClientConfig ConfigOf(const ConsumerOptions& options) {
+  return ClientConfig(
+      options.client,
+      {{"session.timeout.ms", Ms(options.session_timeout)},
+       // How soon a member hears of a rebalance.
+       {"heartbeat.interval.ms",
+        Ms(std::min(options.session_timeout / 6, std::chrono::milliseconds(1000)))},
+       {"max.poll.interval.ms", Ms(std::max(options.max_poll_interval, options.session_timeout))},
+       {"fetch.wait.max.ms", Ms(options.fetch_wait)},
+       {"queued.max.messages.kbytes", std::to_string(options.queued_kbytes)}},
+      {{"group.id", options.group},
+       {"partition.assignment.strategy", "range"},
+       {"auto.offset.reset", "error"},
+       {"enable.auto.commit", "false"},
+       {"enable.auto.offset.store", "false"},
+       {"enable.partition.eof", "false"}});
+}
+
+}  // namespace
+
+class Consumer::Impl {
+ public:
+  Impl(ConsumerOptions options, LogSink log);
+
+  void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
+  void Apply(const ConsumerOrders& orders);
+  std::vector<Lag> Lags() const;
+  void Close(Duration limit);
+
+ private:
+  static ClientConfig Configure(const ConsumerOptions& options);
+  static Impl& Of(void* opaque) { return *static_cast<Impl*>(ContextOf(opaque).owner); }
+
+  void OnAssigned(const rd_kafka_topic_partition_list_t& list);
+  void OnRevoked();
+  void OnError(const rd_kafka_message_t& message);
+  void TakeAnswers();
+  void Tend();
+  void Wake() const;
+
+  const ConsumerOptions options_;
+  // The client is held apart, so that it can be left behind.
+  std::unique_ptr<Client> client_;
+  PartitionFlow flow_;
+  CommitOrders commits_;
+  std::unique_ptr<PositionLookup> lookup_;
+
+  uint64_t assignment_ = 0;
+  // Of the partitions reported as assigned: the end of the log when last asked.
+  std::map<int32_t, std::optional<int64_t>> reported_;
+  Time ask_ends_at_{};
+  std::vector<ConsumerEvent>* out_ = nullptr;  // during a Poll
+};
+
+Consumer::Impl::Impl(ConsumerOptions options, LogSink log)
+    : options_(std::move(options)),
+      client_(
+          std::make_unique<Client>(RD_KAFKA_CONSUMER, Configure(options_), std::move(log), this)),
+      flow_(*client_, options_.topic),
+      commits_(*client_, options_.topic),
+      lookup_(std::make_unique<PositionLookup>(*client_, options_.topic, [fd = options_.wake_fd] {
+        if (fd >= 0) (void)!write(fd, &kWakePayload, sizeof kWakePayload);
+      })) {
+  rd_kafka_poll_set_consumer(client_->get());
+  if (options_.wake_fd >= 0) {
+    const QueueHandle queue(rd_kafka_queue_get_consumer(client_->get()));
+    rd_kafka_queue_io_event_enable(queue.get(), options_.wake_fd, &kWakePayload,
+                                   sizeof kWakePayload);
+  }
+  const PartitionList topics = NewPartitionList(1);
+  rd_kafka_topic_partition_list_add(topics.get(), options_.topic.c_str(), RD_KAFKA_PARTITION_UA);
+  const rd_kafka_resp_err_t error = rd_kafka_subscribe(client_->get(), topics.get());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    throw std::runtime_error("kafka: subscribing to " + options_.topic + ": " + Describe(error));
+}
+
+ClientConfig Consumer::Impl::Configure(const ConsumerOptions& options) {
+  ClientConfig config = ConfigOf(options);
+  // Both are called by our own polls only.
+  rd_kafka_conf_set_rebalance_cb(
+      config.get(), [](rd_kafka_t*, rd_kafka_resp_err_t what, rd_kafka_topic_partition_list_t* list,
+                       void* opaque) {
+        what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS ? Of(opaque).OnAssigned(*list)
+                                                     : Of(opaque).OnRevoked();
+      });
+  rd_kafka_conf_set_offset_commit_cb(
+      config.get(),
+      [](rd_kafka_t*, rd_kafka_resp_err_t error, rd_kafka_topic_partition_list_t* offsets,
+         void* opaque) { Of(opaque).commits_.OnAnswer(error, *offsets, MonoNow()); });
+  return config;
+}
+
+void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
+  out_ = &out;
+  TakeAnswers();
+  size_t records = 0;
+  while (records < max_records) {
+    const MessageHandle message(rd_kafka_consumer_poll(client_->get(), 0));
+    if (!message) break;
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      OnError(*message);
+    } else if (flow_.Accept(message->partition, message->offset)) {
+      out.emplace_back(RecordOf(*message, options_.topic));
+      ++records;
+    }
+  }
+  if (records == max_records) Wake();
+  out_ = nullptr;
+  Tend();
+}
+
+void Consumer::Impl::Apply(const ConsumerOrders& orders) {
+  for (const ConsumerOrders::At& at : orders.seek)
+    if (reported_.contains(at.partition)) flow_.Seek(at.partition, at.offset);
+  for (const int32_t partition : orders.pause) flow_.Pause(partition);
+  for (const int32_t partition : orders.resume) flow_.Resume(partition);
+  for (const ConsumerOrders::At& at : orders.commit)
+    if (reported_.contains(at.partition)) commits_.Order(at.partition, at.offset);
+  Tend();
+}
+
+// What was ordered and could not be done at once.
+void Consumer::Impl::Tend() {
+  const Time now = MonoNow();
+  if (!flow_.Settle(now)) lookup_->WakeAfter(kSettleAgainAfter);
+  const Duration again = commits_.SendDue(now);
+  if (again > Duration::zero()) lookup_->WakeAfter(again);
+  if (now < ask_ends_at_ || reported_.empty()) return;
+  ask_ends_at_ = now + kEndsEvery;
+  lookup_->AskEnds(flow_.owned());
+}
+
+void Consumer::Impl::TakeAnswers() {
+  const PositionLookup::Answers answers = lookup_->Take();
+  for (const PositionLookup::Position& found : answers.positions) {
+    if (found.assignment != assignment_ || !flow_.owns(found.partition)) continue;
+    reported_[found.partition] = std::nullopt;
+    out_->emplace_back(PartitionAssigned{found.partition, found.committed, found.low});
+  }
+  for (const PositionLookup::End& end : answers.ends) {
+    const auto found = reported_.find(end.partition);
+    if (found != reported_.end()) found->second = end.offset;
+  }
+}
+
+void Consumer::Impl::OnAssigned(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<int32_t> partitions;
+  for (int i = 0; i < list.cnt; ++i) partitions.push_back(list.elems[i].partition);
+  flow_.Assign(partitions);
+  lookup_->AskPositions(++assignment_, std::move(partitions));
+  ask_ends_at_ = {};
+}
+
+void Consumer::Impl::OnRevoked() {
+  // The group gave them away without us: whoever has them now commits.
+  const bool lost = rd_kafka_assignment_lost(client_->get()) != 0;
+  if (!lost) commits_.CommitNow(kRevokeCommitLimit);
+  lookup_->AskPositions(++assignment_, {});
+  commits_.ForgetAll();
+  flow_.Unassign();
+  if (out_ != nullptr)
+    for (const auto& [partition, end] : reported_) out_->emplace_back(PartitionRevoked{partition});
+  reported_.clear();
+}
+
+void Consumer::Impl::OnError(const rd_kafka_message_t& message) {
+  const Meaning meaning = MeaningOf(message.err);
+  const bool of_partition = message.rkt != nullptr && message.partition >= 0;
+  if (of_partition && meaning.position_lost) {
+    if (!flow_.Lost(message.partition)) return;
+    const int64_t position = flow_.next(message.partition).value_or(-1);
+    out_->emplace_back(PartitionTrouble{
+        message.partition, position,
+        options_.topic + "/" + std::to_string(message.partition) + "/" + std::to_string(position) +
+            ": " + Describe(message.err) + ": " + rd_kafka_message_errstr(&message)});
+    return;
+  }
+  const std::string where =
+      options_.topic + (of_partition ? "/" + std::to_string(message.partition) : "");
+  client_->log().Log(
+      LogLevel::kWarn, where + rd_kafka_err2name(message.err),
+      "kafka: " + where + ": " + Describe(message.err) + ": " + rd_kafka_message_errstr(&message));
+}
+
+std::vector<Consumer::Lag> Consumer::Impl::Lags() const {
+  std::vector<Lag> lags;
+  for (const auto& [partition, asked_end] : reported_) {
+    int64_t low = -1;
+    int64_t end = -1;
+    rd_kafka_get_watermark_offsets(client_->get(), options_.topic.c_str(), partition, &low, &end);
+    end = std::max(end, asked_end.value_or(-1));
+    const std::optional<int64_t> next = flow_.next(partition);
+    lags.push_back({partition, next && end >= 0 ? std::max<int64_t>(end - *next, 0) : -1});
+  }
+  return lags;
+}
+
+void Consumer::Impl::Wake() const {
+  if (options_.wake_fd >= 0) (void)!write(options_.wake_fd, &kWakePayload, sizeof kWakePayload);
+}
+
+void Consumer::Impl::Close(Duration limit) {
+  const Time until = MonoNow() + limit;
+  const auto left = [until] { return std::max(until - MonoNow(), Duration::zero()); };
+  {
+    // The descriptor is the caller's, and may be gone soon.
+    const QueueHandle queue(rd_kafka_queue_get_consumer(client_->get()));
+    rd_kafka_queue_io_event_enable(queue.get(), -1, nullptr, 0);
+  }
+  for (const int32_t partition : flow_.owned()) flow_.Pause(partition);
+  (void)flow_.Settle(MonoNow());
+  // A rebalance that waits in the queue would never be answered once closing has begun.
+  while (const MessageHandle message{rd_kafka_consumer_poll(client_->get(), 0)})
+    if (left() == Duration::zero()) break;
+
+  const QueueHandle closing(rd_kafka_queue_new(client_->get()));
+  const ErrorHandle error(rd_kafka_consumer_close_queue(client_->get(), closing.get()));
+  // Answers the last rebalance, and drops records that still arrive: a poll for callbacks alone
+  // aborts the process when it meets one.
+  while (!error && !rd_kafka_consumer_closed(client_->get()) && left() > Duration::zero())
+    MessageHandle(rd_kafka_consume_queue(closing.get(), 20));
+
+  const bool stopped = lookup_->Stop(left() + std::chrono::milliseconds(100));
+  if (!stopped || !rd_kafka_consumer_closed(client_->get())) {
+    client_->log().Log(LogLevel::kWarn, "kafka: did not leave the group in time");
+  }
+  client_->SetDestroyLimit(left() + std::chrono::milliseconds(100));
+  if (stopped)
+    client_.reset();
+  else
+    client_.release()->log().Silence();
+}
+
+Consumer::Consumer(ConsumerOptions options, LogSink log)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(log))) {}
+
+Consumer::~Consumer() {
+  if (impl_) Close(std::chrono::seconds(10));
+}
+
+void Consumer::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
+  impl_->Poll(max_records, out);
+}
+
+void Consumer::Apply(const ConsumerOrders& orders) { impl_->Apply(orders); }
+
+std::vector<Consumer::Lag> Consumer::Lags() const { return impl_->Lags(); }
+
+void Consumer::Close(Duration limit) {
+  impl_->Close(limit);
+  impl_.reset();
+}
+
+}  // namespace fanline::kafka

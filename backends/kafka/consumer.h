@@ -1,0 +1,99 @@
+// A member of a consumer group over one topic: hands over records in order, says which partitions
+// come and go, and does what the logic orders (fanline/consumer.h).
+//
+// A partition comes paused, with the position the group committed; on the group's very first start
+// with the log's first offset. Nothing of it is delivered before a seek. A position is never made
+// up: while it cannot be looked up, the partition is not reported, and an offset the log does not
+// hold (any more) is reported as trouble, never reset.
+//
+// Assignment is eager (`range`): the whole group stops for a rebalance, and in return every
+// partition has at every moment at most one owner who knows it. The cooperative assignor of
+// librdkafka 2.0 leaves moved partitions unread for a second and fails commits meanwhile.
+//
+// Redelivery: after a crash or a rebalance records from the last commit on are delivered again.
+//
+// Threads: everything is called from one thread, which must Poll at least every max_poll_interval
+// or the group gives its partitions to others. The constructor starts a thread for lookups.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backends/kafka/client_options.h"
+#include "fanline/consumer.h"
+#include "fanline/log_sink.h"
+#include "fanline/record.h"
+#include "fanline/time.h"
+
+namespace fanline::kafka {
+
+struct ConsumerOptions {
+  ClientOptions client;
+  std::string group;
+  std::string topic;
+  // How long a member may be silent before its partitions go to others. The broker's bounds
+  // (group.min.session.timeout.ms, default 6 s) apply. When the coordinator itself was away for
+  // longer, the group waits as long once more for the members it remembers.
+  std::chrono::milliseconds session_timeout{10'000};
+  // How long the thread may go without a Poll before the member leaves its group.
+  std::chrono::milliseconds max_poll_interval{60'000};
+  // How long a broker may hold a fetch that finds nothing new. A partition that is sought or
+  // resumed waits for the fetch under way: this is its worst delay.
+  std::chrono::milliseconds fetch_wait{100};
+  // Records fetched ahead, all partitions together.
+  size_t queued_kbytes = 16 * 1024;
+  // Becomes readable (eight bytes, a uint64 of 1) when there is something to Poll: an eventfd.
+  int wake_fd = -1;
+};
+
+// The partition's position is lost, the log being shorter, trimmed or corrupt: nothing of it flows
+// until a seek or a new assignment.
+struct PartitionTrouble {
+  int32_t partition = 0;
+  int64_t position = 0;  // where it should have gone on
+  std::string reason;    // one line
+};
+
+using ConsumerEvent = std::variant<Record, PartitionAssigned, PartitionRevoked, PartitionTrouble>;
+
+class Consumer {
+ public:
+  // Joins the group in the background. Throws std::invalid_argument for a property librdkafka does
+  // not take, std::runtime_error when it cannot start; brokers need not be there yet.
+  Consumer(ConsumerOptions options, LogSink log);
+  // Close, if that was not done.
+  ~Consumer();
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+
+  // Appends what happened, in order, with at most `max_records` records; when there may be more,
+  // the wake_fd is readable again. Does not wait, except at a revocation, at most 2 s, for the
+  // last commit of the partitions to arrive. After PartitionRevoked, and after an order to seek,
+  // nothing fetched before is delivered.
+  void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
+
+  // In this order: seeks, pauses, resumes, commits. Orders for partitions that are not ours are
+  // ignored. Commits are sent without waiting, and again when they fail.
+  void Apply(const ConsumerOrders& orders);
+
+  // Records between the position and the log's end; -1: not known yet. Ends are as of the last
+  // fetch, and asked for every ten seconds for partitions that do not flow.
+  struct Lag {
+    int32_t partition = 0;
+    int64_t records = -1;
+  };
+  [[nodiscard]] std::vector<Lag> Lags() const;
+
+  // Commits what was ordered, gives up the partitions and leaves the group, all within `limit`;
+  // what is not done by then is left behind. Nothing may be called afterwards.
+  void Close(Duration limit);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fanline::kafka

@@ -1,0 +1,102 @@
+#include "backends/kafka/errors.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace fanline::kafka {
+namespace {
+
+struct Row {
+  rd_kafka_resp_err_t code;
+  Meaning meaning;
+};
+
+constexpr Meaning Later(const char* text) { return {Outcome::kLater, text, false}; }
+constexpr Meaning Never(const char* text) { return {Outcome::kNever, text, false}; }
+constexpr Meaning Lost(const char* text) { return {Outcome::kLater, text, true}; }
+
+constexpr Row kTable[] = {
+    {RD_KAFKA_RESP_ERR_NO_ERROR, {Outcome::kDone, "acknowledged", false}},
+
+    // The record itself.
+    {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, Never("larger than the topic or the client accepts")},
+    {RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, Never("larger than the topic's segments")},
+    {RD_KAFKA_RESP_ERR_INVALID_RECORD, Never("the broker's validation refused the record")},
+    {RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP, Never("its timestamp is out of the topic's bounds")},
+
+    // Where to read on is not known any more.
+    {RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, Lost("the log does not hold this offset")},
+    {RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, Lost("the log does not hold this offset")},
+    {RD_KAFKA_RESP_ERR__BAD_MSG, Lost("the log is corrupt here")},
+    {RD_KAFKA_RESP_ERR__BAD_COMPRESSION, Lost("the log is corrupt here")},
+    {RD_KAFKA_RESP_ERR_INVALID_MSG, Lost("the log is corrupt here")},
+
+    // Brokers away, slow or changing places.
+    {RD_KAFKA_RESP_ERR__TRANSPORT, Later("no connection to the broker")},
+    {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, Later("no broker can be reached")},
+    {RD_KAFKA_RESP_ERR__RESOLVE, Later("the broker's name does not resolve")},
+    {RD_KAFKA_RESP_ERR__TIMED_OUT, Later("no answer in time")},
+    {RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, Later("not acknowledged in time")},
+    {RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, Later("the broker's replicas did not answer in time")},
+    {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, Later("too few replicas in sync")},
+    {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND, Later("too few replicas in sync")},
+    {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, Later("the partition's leader changed")},
+    {RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, Later("the partition has no leader")},
+    {RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, Later("the broker's disk failed")},
+
+    // Our own queue, or our own end.
+    {RD_KAFKA_RESP_ERR__QUEUE_FULL, Later("the send queue is full")},
+    {RD_KAFKA_RESP_ERR__PURGE_QUEUE, Later("taken back before it was sent")},
+    {RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, Later("given up while it was being sent")},
+    {RD_KAFKA_RESP_ERR__DESTROY, Later("the client is shutting down")},
+    {RD_KAFKA_RESP_ERR__FATAL, Later("the producer must be made anew")},
+
+    // To be put right by somebody; until then everything waits.
+    {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, Later("the topic or partition does not exist")},
+    {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, Later("the topic does not exist")},
+    {RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, Later("the topic has no such partition")},
+    {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, Later("not allowed to use the topic")},
+    {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, Later("not allowed to use the group")},
+    {RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, Later("not allowed by the cluster")},
+    {RD_KAFKA_RESP_ERR__AUTHENTICATION, Later("the broker refused our credentials")},
+    {RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, Later("the broker refused our credentials")},
+
+    // The group moved on: the partition is or will be somebody else's.
+    {RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, Later("the group has rebalanced since")},
+    {RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, Later("the group has let us go")},
+    {RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, Later("the group is rebalancing")},
+    {RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED, Later("left the group: no poll for too long")},
+
+    // Orders to make a topic that no cluster will follow.
+    {RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS, Never("the topic exists")},
+    {RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION, Never("not a valid topic name")},
+    {RD_KAFKA_RESP_ERR_INVALID_PARTITIONS, Never("not a valid number of partitions")},
+    {RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR, Never("more replicas than brokers")},
+    {RD_KAFKA_RESP_ERR_INVALID_CONFIG, Never("not a valid topic setting")},
+    {RD_KAFKA_RESP_ERR_POLICY_VIOLATION, Never("the cluster's policy forbids it")},
+    {RD_KAFKA_RESP_ERR__INVALID_ARG, Never("not a valid argument")},
+};
+
+}  // namespace
+
+Meaning MeaningOf(rd_kafka_resp_err_t code) {
+  const auto* row = std::find_if(std::begin(kTable), std::end(kTable),
+                                 [code](const Row& candidate) { return candidate.code == code; });
+  return row == std::end(kTable) ? Meaning{} : row->meaning;
+}
+
+std::string Describe(rd_kafka_resp_err_t code) {
+  const char* text = MeaningOf(code).text;
+  return std::string(text != nullptr ? text : rd_kafka_err2str(code)) + " (" +
+         rd_kafka_err2name(code) + ")";
+}
+
+Status StatusOf(rd_kafka_resp_err_t code, std::string_view what) {
+  const Outcome outcome = MeaningOf(code).outcome;
+  if (outcome == Outcome::kDone) return Status::Done();
+  std::string message = std::string(what) + ": " + Describe(code);
+  return outcome == Outcome::kNever ? Status::Never(std::move(message))
+                                    : Status::Later("kafka", std::move(message));
+}
+
+}  // namespace fanline::kafka

@@ -1,0 +1,34 @@
+// The one table of what librdkafka's error codes mean to us and what the caller must do.
+//
+// kNever is only for what is wrong with the record or the order itself, so that it fails the same
+// way each time and nothing else is held up by setting it aside. A missing topic, a missing
+// partition or a refused login is kLater: putting them right makes everything go on, whereas
+// quarantining all traffic until then would not.
+#pragma once
+
+#include <librdkafka/rdkafka.h>
+
+#include <string>
+#include <string_view>
+
+#include "fanline/outcome.h"
+
+namespace fanline::kafka {
+
+struct Meaning {
+  Outcome outcome = Outcome::kLater;
+  const char* text = nullptr;  // a clause, without full stop; nullptr: librdkafka's own words
+  // The consumer no longer knows what follows in this partition: it must not guess.
+  bool position_lost = false;
+};
+
+Meaning MeaningOf(rd_kafka_resp_err_t code);
+
+// The Status of a call, its message one line: "<what>: <meaning> (<CODE>)". The resource of a
+// kLater is "kafka".
+Status StatusOf(rd_kafka_resp_err_t code, std::string_view what);
+
+// "<meaning> (<CODE>)", for log lines.
+std::string Describe(rd_kafka_resp_err_t code);
+
+}  // namespace fanline::kafka

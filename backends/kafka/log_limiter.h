@@ -1,0 +1,47 @@
+// Passes a client's log lines on, but of equal ones only one per interval: librdkafka repeats
+// itself several times a second for as long as a broker is away.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "fanline/log_sink.h"
+#include "fanline/time.h"
+
+namespace fanline::kafka {
+
+inline Time MonoNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
+
+// Any thread.
+class LogLimiter {
+ public:
+  static constexpr Duration kInterval = std::chrono::seconds(10);
+
+  explicit LogLimiter(LogSink sink, std::function<Time()> clock = MonoNow);
+
+  // Lines of one key count as equal. The first passes, the next after the interval, which then
+  // says how many were held back.
+  void Log(LogLevel level, const std::string& key, const std::string& message);
+  // Always passes.
+  void Log(LogLevel level, const std::string& message);
+  // From now on nothing passes: whoever made the sink may be gone.
+  void Silence();
+
+ private:
+  // Keys are few (error code, partition); beyond this many the memory starts afresh.
+  static constexpr size_t kMaxKeys = 1000;
+  struct State {
+    Time passed{};
+    uint64_t held_back = 0;
+  };
+
+  std::mutex mutex_;
+  LogSink sink_;  // guarded by mutex_, also while it is called: Silence means silence
+  const std::function<Time()> clock_;
+  std::map<std::string, State> states_;  // guarded by mutex_
+};
+
+}  // namespace fanline::kafka

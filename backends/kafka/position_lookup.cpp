@@ -1,0 +1,203 @@
+#include "backends/kafka/position_lookup.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/kafka/errors.h"
+
+namespace fanline::kafka {
+namespace {
+
+// Of one call. A broker that is away costs the thread this long, and nobody else anything.
+constexpr int kCallTimeoutMs = 3000;
+constexpr Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(3)};
+
+PartitionList ListOf(const std::string& topic, const std::vector<int32_t>& partitions,
+                     int64_t offset) {
+  PartitionList list = NewPartitionList(partitions.size());
+  for (const int32_t partition : partitions)
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
+  return list;
+}
+
+}  // namespace
+
+struct PositionLookup::Shared {
+  Shared(Client& client_in, std::string topic_in, std::function<void()> wake_in)
+      : client(client_in), topic(std::move(topic_in)), wake(std::move(wake_in)) {}
+
+  Client& client;
+  const std::string topic;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  // All below is guarded by mutex.
+  std::function<void()> wake;
+  bool stop = false;
+  bool ended = false;
+  uint64_t assignment = 0;
+  std::vector<int32_t> unanswered;  // of `assignment`
+  uint32_t attempts = 0;
+  Time ask_at{};
+  std::vector<int32_t> ends_wanted;
+  std::optional<Time> wake_at;
+  Answers answers;
+
+  void TurnOnce(std::unique_lock<std::mutex>& lock);
+  void LookUpPositions(std::unique_lock<std::mutex>& lock);
+  void LookUpEnds(std::unique_lock<std::mutex>& lock);
+  std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
+  bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
+  void LogFailure(const char* what, rd_kafka_resp_err_t error);
+  void Wake() {
+    if (wake) wake();
+  }
+};
+
+PositionLookup::PositionLookup(Client& client, std::string topic, std::function<void()> wake)
+    : shared_(std::make_shared<Shared>(client, std::move(topic), std::move(wake))),
+      thread_([shared = shared_] { Run(shared); }) {}
+
+PositionLookup::~PositionLookup() {
+  if (thread_.joinable()) (void)Stop(std::chrono::milliseconds(3 * kCallTimeoutMs));
+}
+
+void PositionLookup::AskPositions(uint64_t assignment, std::vector<int32_t> partitions) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->assignment = assignment;
+  shared_->unanswered = std::move(partitions);
+  shared_->attempts = 0;
+  shared_->ask_at = {};
+  shared_->changed.notify_one();
+}
+
+void PositionLookup::AskEnds(std::vector<int32_t> partitions) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->ends_wanted = std::move(partitions);
+  shared_->changed.notify_one();
+}
+
+void PositionLookup::WakeAfter(Duration delay) {
+  const std::lock_guard lock(shared_->mutex);
+  const Time at = MonoNow() + delay;
+  if (shared_->wake_at && *shared_->wake_at <= at) return;
+  shared_->wake_at = at;
+  shared_->changed.notify_one();
+}
+
+PositionLookup::Answers PositionLookup::Take() {
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->answers, {});
+}
+
+bool PositionLookup::Stop(Duration limit) {
+  std::unique_lock lock(shared_->mutex);
+  shared_->stop = true;
+  shared_->changed.notify_one();
+  const bool ended = shared_->changed.wait_for(lock, limit, [&] { return shared_->ended; });
+  shared_->wake = nullptr;
+  lock.unlock();
+  ended ? thread_.join() : thread_.detach();
+  return ended;
+}
+
+void PositionLookup::Run(const std::shared_ptr<Shared>& shared) {
+  std::unique_lock lock(shared->mutex);
+  while (!shared->stop) shared->TurnOnce(lock);
+  shared->ended = true;
+  shared->changed.notify_all();
+}
+
+void PositionLookup::Shared::TurnOnce(std::unique_lock<std::mutex>& lock) {
+  const Time now = MonoNow();
+  if (wake_at && *wake_at <= now) {
+    wake_at.reset();
+    Wake();
+  }
+  if (!unanswered.empty() && ask_at <= now) return LookUpPositions(lock);
+  if (!ends_wanted.empty()) return LookUpEnds(lock);
+
+  Time until = now + std::chrono::hours(1);
+  if (wake_at) until = std::min(until, *wake_at);
+  if (!unanswered.empty()) until = std::min(until, ask_at);
+  changed.wait_until(lock, until);
+}
+
+void PositionLookup::Shared::LookUpPositions(std::unique_lock<std::mutex>& lock) {
+  const uint64_t asked = assignment;
+  const std::vector<int32_t> partitions = unanswered;
+  lock.unlock();
+  std::vector<Position> found = Positions(asked, partitions);
+  lock.lock();
+  if (assignment != asked) return;  // moot by now
+
+  for (const Position& position : found) std::erase(unanswered, position.partition);
+  if (!unanswered.empty()) {
+    const auto random = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
+    ask_at = MonoNow() + kBackoff.Delay(++attempts, random);
+  }
+  if (found.empty()) return;
+  answers.positions.insert(answers.positions.end(), found.begin(), found.end());
+  Wake();
+}
+
+std::vector<PositionLookup::Position> PositionLookup::Shared::Positions(
+    uint64_t of, const std::vector<int32_t>& partitions) {
+  PartitionList committed = ListOf(topic, partitions, RD_KAFKA_OFFSET_INVALID);
+  const rd_kafka_resp_err_t error =
+      rd_kafka_committed(client.get(), committed.get(), kCallTimeoutMs);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    LogFailure("looking up committed offsets", error);
+    return {};
+  }
+  PartitionList lows;
+  if (!Offsets(partitions, RD_KAFKA_OFFSET_BEGINNING, &lows)) return {};
+
+  std::vector<Position> found;
+  for (const int32_t partition : partitions) {
+    const auto* group =
+        rd_kafka_topic_partition_list_find(committed.get(), topic.c_str(), partition);
+    const auto* log = rd_kafka_topic_partition_list_find(lows.get(), topic.c_str(), partition);
+    if (group->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      LogFailure("looking up a committed offset", group->err);
+    } else if (log->err != RD_KAFKA_RESP_ERR_NO_ERROR || log->offset < 0) {
+      LogFailure("looking up where a log begins", log->err);
+    } else {
+      const int64_t start = group->offset == RD_KAFKA_OFFSET_INVALID ? log->offset : group->offset;
+      found.push_back({of, partition, start, log->offset});
+    }
+  }
+  return found;
+}
+
+void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
+  const std::vector<int32_t> partitions = std::exchange(ends_wanted, {});
+  lock.unlock();
+  PartitionList list;
+  const bool answered = Offsets(partitions, RD_KAFKA_OFFSET_END, &list);
+  lock.lock();
+  if (!answered) return;
+  for (int i = 0; i < list->cnt; ++i) {
+    const rd_kafka_topic_partition_t& end = list->elems[i];
+    if (end.err == RD_KAFKA_RESP_ERR_NO_ERROR && end.offset >= 0)
+      answers.ends.push_back({end.partition, end.offset});
+  }
+}
+
+// rd_kafka_offsets_for_times passes the two special times on to the brokers, in one request per
+// broker, and keeps its timeout; rd_kafka_query_watermark_offsets of 2.0 does neither.
+bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int64_t which,
+                                     PartitionList* found) {
+  *found = ListOf(topic, partitions, which);
+  const rd_kafka_resp_err_t error =
+      rd_kafka_offsets_for_times(client.get(), found->get(), kCallTimeoutMs);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) LogFailure("looking up the ends of logs", error);
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void PositionLookup::Shared::LogFailure(const char* what, rd_kafka_resp_err_t error) {
+  client.log().Log(LogLevel::kWarn, what,
+                   "kafka: " + topic + ": " + what + ": " + Describe(error) + "; will ask again");
+}
+
+}  // namespace fanline::kafka

@@ -1,0 +1,91 @@
+// Appends to Kafka: hints, dead letters, and whatever feedctl publishes. One idempotent producer
+// (acks=all) behind all of them; records of one partition stay in the order they were given.
+//
+// A reply comes exactly once per request: kDone when every record of it is acknowledged, kLater
+// when one was given up (some may be in the log all the same: append again, readers do not mind),
+// kNever when one can never be appended (too large, refused by the broker's validation). Nothing
+// waits longer than delivery_timeout. A full send queue answers kLater at once.
+//
+// An idempotent producer that turns fatal (librdkafka 2.0 does so after some disconnects) is
+// thrown away and made anew; what was under way is answered kLater.
+//
+// Threads: any thread may call. Replies come from the producer's own thread, or from within the
+// call when not all of it could be queued, or from within Close.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backends/kafka/client_options.h"
+#include "fanline/hint_log.h"
+#include "fanline/log_sink.h"
+#include "fanline/record.h"
+#include "fanline/time.h"
+
+namespace fanline::kafka {
+
+struct ProducerOptions {
+  ClientOptions client;
+  std::string hint_topic = "fanout-tasks";
+  // How long a record waits for others of its partition. 0 sends at once, and records that arrive
+  // while a request is under way still travel together: under load batches form by themselves.
+  std::chrono::milliseconds linger{0};
+  std::chrono::milliseconds delivery_timeout{30'000};
+  size_t queued_records = 200'000;  // not yet acknowledged; beyond, requests are refused
+  size_t queued_kbytes = 64 * 1024;
+  // A dead letter is up to 64 KB larger than its record.
+  size_t max_record_bytes = 1024 * 1024 + 64 * 1024 + 4096;
+};
+
+class Producer final : public HintLog, public DeadLetters {
+ public:
+  using HintsReply = std::function<void(HintsAppended)>;
+  using DeadLetterReply = std::function<void(DeadLetterAppended)>;
+  using Reply = std::function<void(Status)>;
+
+  // Throws std::invalid_argument for a property librdkafka does not take, std::runtime_error when
+  // it cannot start; brokers need not be there yet. An empty reply function is allowed for ports
+  // that are not used.
+  Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
+           LogSink log);
+  // Close(10 s), if that was not done.
+  ~Producer() override;
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+
+  // One record per (range, hint): partition = range, no key.
+  void Submit(AppendHints request) override;
+
+  // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
+  // fanline-origin (topic/partition/offset). A record without a key has none there either.
+  void Submit(AppendDeadLetter request) override;
+
+  static constexpr int32_t kAnyPartition = -1;  // by the key's murmur2 hash, as Java clients do
+  // Any record. An empty key is none.
+  void Produce(const std::string& topic, int32_t partition, std::string_view key,
+               std::string_view value, const Headers& headers, Reply reply);
+
+  // Waits until everything appended so far is answered. False: not within `limit`.
+  [[nodiscard]] bool Flush(Duration limit);
+
+  // Flushes within `limit`, answers what is left kLater, and ends. Submits from now on answer
+  // kLater.
+  void Close(Duration limit);
+
+  [[nodiscard]] size_t records_in_flight() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Names of the text headers a dead letter carries.
+inline constexpr const char* kReasonHeader = "fanline-reason";
+inline constexpr const char* kStageHeader = "fanline-stage";
+inline constexpr const char* kOriginHeader = "fanline-origin";
+std::string DeadLetterTopic(std::string_view topic);
+
+}  // namespace fanline::kafka

@@ -1,0 +1,107 @@
+#include "backends/kafka/producer_session.h"
+
+#include <array>
+
+namespace fanline::kafka {
+namespace {
+
+// Serves Delivery by the pointer each record carries.
+void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
+  static_cast<Delivery*>(message->_private)->OnRecord(message->err);
+}
+
+ClientConfig ConfigOf(const ProducerOptions& options) {
+  ClientConfig config(
+      options.client,
+      {{"linger.ms", std::to_string(options.linger.count())},
+       {"delivery.timeout.ms", std::to_string(options.delivery_timeout.count())},
+       {"queue.buffering.max.messages", std::to_string(options.queued_records)},
+       {"queue.buffering.max.kbytes", std::to_string(options.queued_kbytes)},
+       {"message.max.bytes", std::to_string(options.max_record_bytes)},
+       // Small next to the topic's limit, which brokers apply to whole batches.
+       {"batch.size", "262144"},
+       {"request.timeout.ms", "10000"}},
+      {{"enable.idempotence", "true"}, {"acks", "all"}, {"partitioner", "murmur2_random"}});
+  rd_kafka_conf_set_dr_msg_cb(config.get(), OnDelivered);
+  return config;
+}
+
+rd_kafka_vu_t Field(rd_kafka_vtype_t type) {
+  rd_kafka_vu_t field;
+  field.vtype = type;
+  return field;
+}
+
+rd_kafka_vu_t Bytes(rd_kafka_vtype_t type, std::string_view bytes) {
+  rd_kafka_vu_t field = Field(type);
+  field.u.mem.ptr = const_cast<char*>(bytes.data());
+  field.u.mem.size = bytes.size();
+  return field;
+}
+
+rd_kafka_resp_err_t SendWithHeaders(rd_kafka_t* client, rd_kafka_topic_t* topic,
+                                    const ProducerSession::Outgoing& record, Delivery* delivery) {
+  HeadersHandle headers(rd_kafka_headers_copy(record.headers));
+  std::array<rd_kafka_vu_t, 7> fields = {Field(RD_KAFKA_VTYPE_RKT),
+                                         Field(RD_KAFKA_VTYPE_PARTITION),
+                                         Field(RD_KAFKA_VTYPE_MSGFLAGS),
+                                         Field(RD_KAFKA_VTYPE_OPAQUE),
+                                         Bytes(RD_KAFKA_VTYPE_VALUE, record.value),
+                                         Bytes(RD_KAFKA_VTYPE_KEY, record.key),
+                                         Field(RD_KAFKA_VTYPE_HEADERS)};
+  fields[0].u.rkt = topic;
+  fields[1].u.i32 = record.partition;
+  fields[2].u.i = RD_KAFKA_MSG_F_COPY;
+  fields[3].u.ptr = delivery;
+  fields[6].u.headers = headers.get();
+  if (record.key.empty()) fields[5].u.mem.ptr = nullptr;
+  const ErrorHandle error(rd_kafka_produceva(client, fields.data(), fields.size()));
+  if (error) return rd_kafka_error_code(error.get());
+  headers.release();  // the record's now
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+}  // namespace
+
+ProducerSession::ProducerSession(const ProducerOptions& options, const LogSink& log)
+    : client_(RD_KAFKA_PRODUCER, ConfigOf(options), log, this) {}
+
+rd_kafka_resp_err_t ProducerSession::Send(const std::string& topic, const Outgoing& record,
+                                          Delivery* delivery) {
+  rd_kafka_topic_t* handle = TopicOf(topic);
+  if (handle == nullptr) return rd_kafka_last_error();
+  if (record.headers != nullptr) return SendWithHeaders(client_.get(), handle, record, delivery);
+  const int failed = rd_kafka_produce(handle, record.partition, RD_KAFKA_MSG_F_COPY,
+                                      const_cast<char*>(record.value.data()), record.value.size(),
+                                      record.key.empty() ? nullptr : record.key.data(),
+                                      record.key.size(), delivery);
+  return failed == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error();
+}
+
+void ProducerSession::Serve(Duration wait) { rd_kafka_poll(client_.get(), ToMs(wait)); }
+
+void ProducerSession::GiveUp() {
+  rd_kafka_purge(client_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+}
+
+size_t ProducerSession::in_flight() const {
+  return static_cast<size_t>(rd_kafka_outq_len(client_.get()));
+}
+
+rd_kafka_topic_t* ProducerSession::TopicOf(const std::string& name) {
+  const auto known = topics_.find(name);
+  if (known != topics_.end()) return known->second.get();
+  rd_kafka_topic_t* made = rd_kafka_topic_new(client_.get(), name.c_str(), nullptr);
+  if (made != nullptr) topics_.emplace(name, TopicHandle(made));
+  return made;
+}
+
+HeadersHandle ToHandle(const Headers& headers, size_t more) {
+  HeadersHandle handle(rd_kafka_headers_new(headers.size() + more));
+  for (const auto& [name, value] : headers)
+    rd_kafka_header_add(handle.get(), name.data(), static_cast<ssize_t>(name.size()), value.data(),
+                        static_cast<ssize_t>(value.size()));
+  return handle;
+}
+
+}  // namespace fanline::kafka

@@ -1,0 +1,53 @@
+// librdkafka's own brokers, in this process: they speak the protocol, keep logs and groups, and
+// fail on demand. A member that joins a group waits 3 s; CreateTopics gets no answer.
+#pragma once
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fanline::kafka::test {
+
+enum class Api : int16_t {
+  kProduce = 0,
+  kListOffsets = 2,
+  kOffsetCommit = 8,
+  kOffsetFetch = 9,
+};
+
+class MockCluster {
+ public:
+  MockCluster()
+      : client_(rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), nullptr, 0)),
+        cluster_(rd_kafka_mock_cluster_new(client_, 1)),
+        brokers_(rd_kafka_mock_cluster_bootstraps(cluster_)) {}
+  ~MockCluster() {
+    rd_kafka_mock_cluster_destroy(cluster_);
+    rd_kafka_destroy(client_);
+  }
+  MockCluster(const MockCluster&) = delete;
+  MockCluster& operator=(const MockCluster&) = delete;
+
+  const std::string& brokers() const { return brokers_; }
+  void CreateTopic(const std::string& name, int partitions) {
+    rd_kafka_mock_topic_create(cluster_, name.c_str(), partitions, 1);
+  }
+  // The next requests of that kind get these errors, one each.
+  void Fail(Api api, const std::vector<rd_kafka_resp_err_t>& errors) {
+    rd_kafka_mock_push_request_errors_array(cluster_, static_cast<int16_t>(api), errors.size(),
+                                            errors.data());
+  }
+  void GoDown() { rd_kafka_mock_broker_set_down(cluster_, -1); }
+  void ComeUp() { rd_kafka_mock_broker_set_up(cluster_, -1); }
+
+ private:
+  rd_kafka_t* client_;
+  rd_kafka_mock_cluster_t* cluster_;
+  std::string brokers_;
+};
+
+}  // namespace fanline::kafka::test

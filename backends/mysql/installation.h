@@ -1,0 +1,47 @@
+// Which installation the shards belong to: table `installation`, one row copied to every shard.
+// Every program reads it at its start and refuses to run when the shards disagree, with each other
+// or with the program's own list of shards. Blocking; for start-up and rare checks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backends/mysql/config.h"
+#include "backends/mysql/connection.h"
+#include "fanline/bucket.h"
+#include "fanline/outcome.h"
+
+namespace fanline::mysql {
+
+inline constexpr uint32_t kSchemaVersion = 1;  // of schemas/sql/shard.sql
+
+struct Installation {
+  uint32_t schema_version = kSchemaVersion;
+  uint32_t buckets = kBuckets;
+  uint32_t partitions = 16;  // of the tasks topic
+  ShardMap shard_map = ShardMap::Even(1);
+  uint64_t generation = 1;  // of the tasks topic
+  std::string feed_topic = "feed-events";
+  std::string tasks_topic = "fanout-tasks";
+
+  RangeLayout layout() const { return RangeLayout(partitions); }
+};
+
+// Creates the tables on every shard where they are missing.
+[[nodiscard]] Status ApplySchema(const Config& config);
+
+// Writes the row on every shard that has none, unless one that has it disagrees: then nothing is
+// written. An interrupted run is finished by running it again. `installation.shard_map` is of
+// config.shards.size() shards.
+[[nodiscard]] Status CreateInstallation(const Config& config, const Installation& installation);
+
+// What all shards agree on. Never: the message names the first difference: shard, field and both
+// values. Later: a shard cannot be asked.
+[[nodiscard]] Status ReadInstallation(const Config& config, Installation* out);
+
+// Whether all shards still say what `expected` says: for a look at every metadata refresh. The same
+// answers as ReadInstallation.
+[[nodiscard]] Status CheckInstallation(const Config& config, const Installation& expected);
+
+}  // namespace fanline::mysql

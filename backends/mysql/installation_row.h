@@ -1,0 +1,27 @@
+// One shard's copy of the installation row, as text by field: what is compared, written and shown.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "backends/mysql/installation.h"
+
+namespace fanline::mysql {
+
+struct InstallationField {
+  const char* name;
+  std::string value;
+};
+using InstallationRow = std::array<InstallationField, 9>;  // in the order of the table
+
+InstallationRow RowOf(const Installation& installation, Shard shard);
+
+// Nothing, and *why set, when the row is of another schema or not one this program can work with.
+std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why);
+
+// "" when they are equal. `found` is shard's own, `expected` is what it should be.
+std::string DifferenceOf(Shard shard, const InstallationRow& found,
+                         const InstallationRow& expected);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,31 @@
+// The truth behind one reader's timeline (port ReaderTruth of fanline/reader_ports.h). Blocking,
+// bounded by the timeouts of Config per statement; one object per thread.
+//
+// Sized for a reader of thousands of authors: 5,000 followees are one statement, their last_at a
+// dozen. Outboxes is meant for the few dozen authors at a time a rebuild goes through.
+#pragma once
+
+#include <vector>
+
+#include "backends/mysql/shard_connections.h"
+#include "fanline/bucket.h"
+#include "fanline/reader_ports.h"
+
+namespace fanline::mysql {
+
+class MysqlReaderTruth : public ReaderTruth {
+ public:
+  MysqlReaderTruth(const Config& config, const ShardMap& map);
+
+  // Each appends to *out, which holds what was read before the first failure.
+  Status Followees(UserId reader, std::vector<UserId>* out) override;
+  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
+  Status Outboxes(const std::vector<UserId>& authors, const std::optional<Position>& after,
+                  uint32_t limit, std::vector<Item>* out) override;
+
+ private:
+  ShardConnections connections_;
+  const ShardMap map_;
+};
+
+}  // namespace fanline::mysql

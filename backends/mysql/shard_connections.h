@@ -1,0 +1,45 @@
+// One connection per shard for blocking callers, opened when first used. After a failed attempt
+// the next ones fail at once until the back-off is over, so a shard that is away costs its callers
+// a connect timeout now and then, not each time. One thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/mysql/config.h"
+#include "backends/mysql/connection.h"
+#include "fanline/outcome.h"
+#include "fanline/time.h"
+
+namespace fanline::mysql {
+
+class ShardConnections {
+ public:
+  explicit ShardConnections(const Config& config, Connection::Options options = {});
+
+  const Config& config() const { return config_; }
+
+  // Runs `call` and maps what it throws. When a connection that had been idle turns out to be dead,
+  // `call` runs a second time on a new one: it must be idempotent.
+  [[nodiscard]] Status Run(Shard shard, const std::function<void(Connection&)>& call);
+
+ private:
+  struct Slot {
+    std::unique_ptr<Connection> connection;
+    uint32_t failed_attempts = 0;
+    Time next_attempt{};
+    std::string why;
+  };
+
+  bool RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call);
+  void Open(Slot& slot);
+
+  const Config config_;
+  std::vector<Slot> slots_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+}  // namespace fanline::mysql

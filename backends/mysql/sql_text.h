@@ -1,0 +1,42 @@
+// Pieces of SQL text. Statements are text, not prepared: their lists vary in length, a prepared
+// statement dies with its connection, and preparing one for a single use costs a round trip more
+// (measured with lists of 8 authors: text 0.57 M rows/s, prepared each time 0.40 M).
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fanline/ids.h"
+
+namespace fanline::mysql {
+
+template <typename Integer>
+void AppendNumber(std::string& sql, Integer value) {
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  sql.append(digits, end);
+}
+inline void AppendId(std::string& sql, UserId id) { AppendNumber(sql, Raw(id)); }
+inline void AppendId(std::string& sql, PostId id) { AppendNumber(sql, Raw(id)); }
+
+// "one, two, three" where each element is written by `append(sql, element)`.
+template <typename Elements, typename Append>
+void AppendJoined(std::string& sql, const Elements& elements, Append append) {
+  bool first = true;
+  for (const auto& element : elements) {
+    if (!first) sql += ',';
+    first = false;
+    append(sql, element);
+  }
+}
+
+// A string literal.
+std::string Quoted(std::string_view text);
+
+// The statements of a script: cut at semicolons, without "--" comments and empty statements.
+std::vector<std::string> SplitStatements(std::string_view script);
+
+}  // namespace fanline::mysql

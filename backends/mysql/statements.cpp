@@ -1,0 +1,161 @@
+#include "backends/mysql/statements.h"
+
+#include "backends/mysql/sql_text.h"
+#include "fanline/item.h"
+
+namespace fanline::mysql {
+namespace {
+
+void AppendIds(std::string& sql, std::span<const UserId> users) {
+  sql += '(';
+  AppendJoined(sql, users, [](std::string& out, UserId user) { AppendId(out, user); });
+  sql += ')';
+}
+
+void AppendKeys(std::string& sql, std::span<const PostKey> keys) {
+  sql += '(';
+  AppendJoined(sql, keys, [](std::string& out, const PostKey& key) {
+    out += '(';
+    AppendId(out, key.first);
+    out += ',';
+    AppendId(out, key.second);
+    out += ')';
+  });
+  sql += ')';
+}
+
+void AppendLimit(std::string& sql, uint32_t limit) {
+  sql += " LIMIT ";
+  AppendNumber(sql, limit);
+}
+
+// FORCE INDEX, here and below: a table whose statistics are stale or small is otherwise scanned,
+// and (dst, state, pos) would do as well in the optimizer's eyes: every page would be sorted.
+constexpr const char* kFollowersOf =
+    " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst ";
+
+void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>& after,
+                  uint32_t limit) {
+  sql +=
+      "(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+      " WHERE author_id = ";
+  AppendId(sql, author);
+  sql += " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0";
+  if (after) {
+    // The first comparison alone bounds the range that is read; the second is the exact one.
+    sql += " AND created_at_ms <= ";
+    AppendNumber(sql, after->created_at);
+    sql += " AND (created_at_ms < ";
+    AppendNumber(sql, after->created_at);
+    sql += " OR member > '";
+    sql += std::string_view(MemberText(after->post));
+    sql += "')";
+  }
+  sql += " ORDER BY created_at_ms DESC, member";
+  AppendLimit(sql, limit);
+  sql += ')';
+}
+
+}  // namespace
+
+std::string PostRowsSql(std::span<const PostKey> posts) {
+  std::string sql =
+      "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
+      " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ";
+  AppendKeys(sql, posts);
+  return sql;
+}
+
+std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
+                               uint32_t limit) {
+  std::string sql = std::string("SELECT dst, bucket, src") + kFollowersOf + "IN ";
+  AppendIds(sql, authors);
+  sql += " AND bucket BETWEEN ";
+  AppendNumber(sql, first);
+  sql += " AND ";
+  AppendNumber(sql, last);
+  sql += " ORDER BY dst, bucket, src";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit) {
+  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
+  AppendId(sql, author);
+  sql += " AND bucket = ";
+  AppendNumber(sql, bucket);
+  sql += " AND src > ";
+  AppendId(sql, after);
+  sql += " ORDER BY src";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint32_t limit) {
+  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
+  AppendId(sql, author);
+  sql += " AND bucket BETWEEN ";
+  AppendNumber(sql, first);
+  sql += " AND ";
+  AppendNumber(sql, last);
+  sql += " ORDER BY bucket, src";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string LiveEdgesSql(std::span<const EdgeKey> edges) {
+  std::string sql =
+      "SELECT dst, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1"
+      " AND (dst, bucket, src) IN (";
+  AppendJoined(sql, edges, [](std::string& out, const EdgeKey& edge) {
+    out += '(';
+    AppendId(out, edge.first);
+    out += ',';
+    AppendNumber(out, BucketOf(edge.second));
+    out += ',';
+    AppendId(out, edge.second);
+    out += ')';
+  });
+  sql += ')';
+  return sql;
+}
+
+std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
+                        uint32_t limit) {
+  std::string sql;
+  for (const UserId author : authors) {
+    if (!sql.empty()) sql += " UNION ALL ";
+    AppendOutbox(sql, author, after, limit);
+  }
+  return sql;
+}
+
+std::string FolloweesSql(UserId reader) {
+  std::string sql = "SELECT dst FROM following WHERE state = 1 AND src = ";
+  AppendId(sql, reader);
+  return sql;
+}
+
+std::string LastAtSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT author_id, last_at FROM author FORCE INDEX (PRIMARY) WHERE author_id IN ";
+  AppendIds(sql, authors);
+  return sql;
+}
+
+std::string FansCountSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ";
+  AppendIds(sql, authors);
+  return sql;
+}
+
+std::string NotPushedSql(std::span<const PostKey> posts) {
+  std::string sql =
+      "SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0"
+      " AND (author_id, post_id) IN ";
+  AppendKeys(sql, posts);
+  return sql;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,55 @@
+// The SQL of the hot paths, as text: the shapes that were measured, kept where a test can EXPLAIN
+// them. Callers keep lists within kListLimit and never empty: from 1,000 values on, counted inside
+// the tuples too, MariaDB turns an IN list into a join with a temporary table and scans.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "fanline/bucket.h"
+#include "fanline/ids.h"
+#include "fanline/reader_ports.h"
+#include "fanline/time.h"
+
+namespace fanline::mysql {
+
+inline constexpr size_t kListLimit = 300;     // elements of one IN list: up to 900 values
+inline constexpr size_t kUnionLimit = 32;     // selects of one UNION ALL
+inline constexpr size_t kAuthorsLimit = 128;  // authors of one statement over followers
+
+using PostKey = std::pair<UserId, PostId>;  // author, post
+using EdgeKey = std::pair<UserId, UserId>;  // author (dst), reader (src)
+
+// author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version
+std::string PostRowsSql(std::span<const PostKey> posts);
+
+// dst, bucket, src of live edges, in primary key order: a page of many authors at once.
+std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
+                               uint32_t limit);
+// src of live edges, the rest of one bucket. Bucket by bucket on purpose: the comparison
+// (bucket, src) > (?, ?) is three times slower.
+std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit);
+// src of live edges, whole buckets, in (bucket, src) order.
+std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint32_t limit);
+
+// dst, src of those of `edges` that are live.
+std::string LiveEdgesSql(std::span<const EdgeKey> edges);
+
+// author_id, post_id, created_at_ms of the newest visible pushed items of each author behind
+// `after`, at most `limit` of each, each author's in order.
+std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
+                        uint32_t limit);
+
+// dst
+std::string FolloweesSql(UserId reader);
+// author_id, last_at
+std::string LastAtSql(std::span<const UserId> authors);
+// user_id, fans_cnt
+std::string FansCountSql(std::span<const UserId> authors);
+// author_id, post_id of those that are merged at read
+std::string NotPushedSql(std::span<const PostKey> posts);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,19 @@
+// Whom the shards know. Blocking; for tools, not for daemons.
+#pragma once
+
+#include <functional>
+
+#include "backends/mysql/shard_connections.h"
+#include "fanline/ids.h"
+
+namespace fanline::mysql {
+
+// Everybody who follows somebody, shard by shard and ascending within each, read page by page.
+[[nodiscard]] Status ScanReaders(ShardConnections& connections, Shard shard,
+                                 const std::function<void(UserId)>& each);
+
+// Whether any row is about the user: one who follows or followed, is or was followed, has posted.
+[[nodiscard]] Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user,
+                             bool* known);
+
+}  // namespace fanline::mysql

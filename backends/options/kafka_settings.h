@@ -1,0 +1,42 @@
+// Where Kafka is, as every program of ours is told: options, and what the adapter makes of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/kafka/client_options.h"
+#include "backends/mysql/installation.h"
+#include "daemon/options.h"
+
+namespace fanline::options {
+
+struct KafkaSettings {
+  std::string brokers = "127.0.0.1:9092";  // host:port,host:port
+  // name=value of librdkafka (security.protocol, sasl.*, ssl.* ...); may carry credentials.
+  std::vector<std::string> properties;
+};
+
+// The two topics. What the installation says counts; a program that reads it refuses to go on with
+// others (TopicMismatch), one that does not (feedctl publish) goes by these.
+struct TopicSettings {
+  std::string feed = "feed-events";
+  std::string tasks = "fanout-tasks";
+};
+
+// --kafka-brokers, --kafka-properties. `settings` outlives the table, here and below.
+void AddOptions(daemon::OptionTable& table, KafkaSettings& settings);
+
+// --feed-topic, --tasks-topic
+void AddOptions(daemon::OptionTable& table, TopicSettings& settings);
+void AddFeedTopic(daemon::OptionTable& table, TopicSettings& settings);
+void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings);
+
+// Of settings that a table has accepted. `client_id` names the program to the brokers.
+[[nodiscard]] kafka::ClientOptions ToOptions(const KafkaSettings& settings,
+                                             const std::string& client_id);
+
+// "" when the settings name the installation's topics; else one line that says what to set.
+[[nodiscard]] std::string TopicMismatch(const TopicSettings& settings,
+                                        const mysql::Installation& installation);
+
+}  // namespace fanline::options

@@ -1,0 +1,56 @@
+#include "backends/options/mysql_settings.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::options {
+namespace {
+
+std::string Problem(const MysqlSettings& settings) {
+  std::string why;
+  if (!mysql::ParseShards(settings.shards, &why).empty()) return {};
+  return "--mysql-shards: " + why;
+}
+
+std::chrono::seconds RoundedUp(std::chrono::milliseconds time) {
+  return std::chrono::ceil<std::chrono::seconds>(time);
+}
+
+}  // namespace
+
+void AddOptions(daemon::OptionTable& table, MysqlSettings& settings) {
+  table
+      .Add("mysql-shards", &settings.shards,
+           "the MariaDB shards, always in the same order: tcp://host:port/database,...")
+      .Unit("URI,...")
+      .Required();
+  table.Add("mysql-user", &settings.user, "the user on every shard");
+  table.Add("mysql-password", &settings.password, "the password of that user").Secret();
+  table
+      .Add("mysql-connect-timeout", &settings.connect_timeout,
+           "how long connecting may take, rounded up to seconds")
+      .Range(1, 60'000);
+  table
+      .Add("mysql-read-timeout", &settings.read_timeout,
+           "how long a statement may take, rounded up to seconds")
+      .Range(2000, 600'000);
+  table.Check([&settings] { return Problem(settings); });
+}
+
+mysql::Config ToConfig(const MysqlSettings& settings) {
+  std::string why;
+  mysql::Config config;
+  config.shards = mysql::ParseShards(settings.shards, &why);
+  FANLINE_CHECK(!config.shards.empty(), "settings that a table has accepted");
+  config.user = settings.user;
+  config.password = settings.password;
+  config.connect_timeout = RoundedUp(settings.connect_timeout);
+  config.read_timeout = RoundedUp(settings.read_timeout);
+  config.write_timeout = config.read_timeout;
+  // A lock wait that outlasts a read costs the connection.
+  config.lock_wait = std::min(config.lock_wait, config.read_timeout / 2);
+  return config;
+}
+
+}  // namespace fanline::options

@@ -1,0 +1,28 @@
+// Where the MariaDB shards are, as every program of ours is told.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "backends/mysql/config.h"
+#include "daemon/options.h"
+
+namespace fanline::options {
+
+struct MysqlSettings {
+  std::string shards;  // "tcp://host:port/database,..." in the installation's order
+  std::string user = "fanline";
+  std::string password;
+  std::chrono::milliseconds connect_timeout{2000};
+  std::chrono::milliseconds read_timeout{5000};
+};
+
+// --mysql-shards (required), --mysql-user, --mysql-password, --mysql-connect-timeout,
+// --mysql-read-timeout. `settings` outlives the table.
+void AddOptions(daemon::OptionTable& table, MysqlSettings& settings);
+
+// Of settings that a table has accepted. Timeouts are rounded up to whole seconds, which is what
+// the client library counts in.
+[[nodiscard]] mysql::Config ToConfig(const MysqlSettings& settings);
+
+}  // namespace fanline::options

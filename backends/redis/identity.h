@@ -1,0 +1,25 @@
+// Who a Redis node is, as far as a claim on it is concerned: another process, another role or a
+// time as a replica in between, and what was claimed there says nothing any more.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fanline::redis {
+
+struct Identity {
+  std::string run_id;     // of the process
+  std::string role;       // "master" or "slave"
+  std::string former_id;  // master_replid2: changes when a replica becomes a master
+  friend bool operator==(const Identity&, const Identity&) = default;
+
+  bool master() const { return role == "master"; }
+};
+
+// From the text of INFO (sections server and replication).
+Identity IdentityOf(std::string_view info);
+
+// The value of "name:value\r\n" in an INFO text; empty when it is not there.
+std::string_view InfoField(std::string_view info, std::string_view name);
+
+}  // namespace fanline::redis

@@ -1,0 +1,327 @@
+#include "backends/redis/node.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "backends/redis/answers.h"
+#include "backends/redis/errors.h"
+#include "backends/redis/reply.h"
+#include "backends/redis/requests.h"
+#include "fanline/check.h"
+
+namespace fanline::redis {
+namespace {
+
+Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
+
+void SetStatus(TimelineReply& reply, const Status& status) {
+  std::visit([&](auto& answer) { answer.status = status; }, reply);
+}
+
+}  // namespace
+
+Node::Node(const Options& options, const RangeLayout& layout, OnReplies on_replies,
+           OnState on_state, LogSink log)
+    : options_(options),
+      layout_(layout),
+      on_replies_(std::move(on_replies)),
+      on_state_(std::move(on_state)),
+      log_(std::move(log)),
+      wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      random_(std::random_device{}()) {
+  FANLINE_CHECK(wakeup_ >= 0, "no event descriptor left");
+  thread_ = std::thread([this] { Run(); });
+}
+
+Node::~Node() {
+  stopping_ = true;
+  eventfd_write(wakeup_, 1);
+  thread_.join();
+  close(wakeup_);
+}
+
+void Node::Submit(TimelineRequest request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (unanswered_ >= options_.max_requests) {
+      refused_.push_back(Failed(request, Away("too many requests are waiting"), false));
+    } else {
+      ++unanswered_;
+      inbox_.push_back(std::move(request));
+    }
+  }
+  eventfd_write(wakeup_, 1);
+}
+
+bool Node::connected() const {
+  const std::lock_guard lock(mutex_);
+  return connected_;
+}
+
+std::string Node::reason() const {
+  const std::lock_guard lock(mutex_);
+  return reason_;
+}
+
+// ---- the thread -----------------------------------------------------------------------------
+
+void Node::Run() {
+  while (!stopping_) {
+    now_ = ClockNow();
+    if (!link_ && now_ >= next_attempt_) Connect();
+    TakeRequests();
+    if (link_) {
+      if (ready_) {
+        Beat();
+        StartParts();
+      }
+      if (!link_->Pump(now_)) leave_ = leave_.empty() ? link_->failure() : leave_;
+      if (leave_.empty() && ready_) StartParts();
+      if (!leave_.empty()) Lose(leave_);
+    }
+    DeliverReplies();
+    Wait();
+  }
+}
+
+Time Node::NextMoment() const {
+  if (!link_) return next_attempt_;
+  return ready_ ? std::min(link_->deadline(), next_beat_) : link_->deadline();
+}
+
+void Node::Wait() {
+  pollfd waiting[2] = {{wakeup_, POLLIN, 0}, {-1, 0, 0}};
+  if (link_) waiting[1] = {link_->fd(), link_->events(), 0};
+  const auto left = NextMoment() - ClockNow();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
+  poll(waiting, 2, static_cast<int>(std::clamp<int64_t>(ms, 0, 1000)));
+  eventfd_t count = 0;
+  eventfd_read(wakeup_, &count);
+}
+
+void Node::DeliverReplies() {
+  {
+    const std::lock_guard lock(mutex_);
+    unanswered_ -= replies_.size();
+    replies_.insert(replies_.end(), std::make_move_iterator(refused_.begin()),
+                    std::make_move_iterator(refused_.end()));
+    refused_.clear();
+  }
+  if (replies_.empty()) return;
+  on_replies_(std::move(replies_));
+  replies_.clear();
+}
+
+// ---- requests -------------------------------------------------------------------------------
+
+void Node::TakeRequests() {
+  std::vector<TimelineRequest> requests;
+  {
+    const std::lock_guard lock(mutex_);
+    requests.swap(inbox_);
+  }
+  for (TimelineRequest& request : requests) Accept(std::move(request));
+}
+
+void Node::Accept(TimelineRequest request) {
+  const auto start = [this](auto& r) {
+    using Request = std::decay_t<decltype(r)>;
+    if (!ready_) {
+      replies_.push_back(Failed(r, Away(reason()), true));
+      return;
+    }
+    if constexpr (kNeedsClaimedRange<Request>) {
+      if (!claimed_.contains(r.range)) {
+        replies_.push_back(Failed(r, Away("the range is not claimed in this session"), true));
+        return;
+      }
+    }
+    const Ticket ticket = next_ticket_++;
+    open_.emplace(ticket, Failed(r, {}, true));
+    Start(std::move(r), ticket);
+  };
+  std::visit(start, request);
+}
+
+template <class Request>
+void Node::Start(Request request, Ticket ticket) {
+  const Answer answer = [this, ticket](TimelineReply reply) { Reply(ticket, std::move(reply)); };
+  if constexpr (std::is_same_v<Request, TimelineBatch>) {
+    batches_.push_back(std::make_shared<BatchJob>(
+        std::move(request), options_, prune_gate_, [this] { --parts_in_flight_; }, answer));
+  } else if constexpr (std::is_same_v<Request, ResetRange>) {
+    walk_->Add(std::move(request), answer);
+  } else {
+    const auto shared = std::make_shared<const Request>(std::move(request));
+    Call(
+        [this, shared](CommandBuffer& out, const ScriptDigests& digests) {
+          Encoder{options_, layout_, digests, out}(*shared);
+        },
+        [this, shared, answer](const CallResult& result) {
+          if (!result.status.done()) {
+            return answer(Failed(*shared, result.status, result.needs_claim));
+          }
+          auto parsed = Parse(*shared, *result.reply);
+          if constexpr (std::is_same_v<Request, ClaimRange>) {
+            if (parsed.status.done() && parsed.refused_by == 0) claimed_.insert(shared->range);
+          }
+          answer(std::move(parsed));
+        });
+  }
+}
+
+void Node::StartParts() {
+  while (!batches_.empty() && parts_in_flight_ < options_.calls_in_flight) {
+    ++parts_in_flight_;
+    const auto batch = batches_.front();
+    batch->StartPart(*this);
+    if (!batch->has_more()) batches_.pop_front();
+  }
+}
+
+void Node::Reply(Ticket ticket, TimelineReply reply) {
+  if (open_.erase(ticket) != 0) replies_.push_back(std::move(reply));
+}
+
+// ---- the session ----------------------------------------------------------------------------
+
+void Node::Connect() {
+  link_ = std::make_unique<Link>(options_);
+  walk_ = std::make_unique<ResetWalk>(static_cast<Calls&>(*this), options_, layout_);
+  leave_.clear();
+  Greet();
+}
+
+// What is sent first, once per connection; its answers make the session ready.
+void Node::Greet() {
+  if (!options_.password.empty()) {
+    Call(
+        [this](CommandBuffer& out, const ScriptDigests&) {
+          if (options_.username.empty()) {
+            out.Command("AUTH", options_.password);
+          } else {
+            out.Command("AUTH", options_.username, options_.password);
+          }
+        },
+        [this](const CallResult& result) {
+          if (!result.status.done()) leave_ = "not let in: " + result.status.message;
+        });
+  }
+  LoadScripts();
+  AskIdentity();
+}
+
+void Node::LoadScripts() {
+  for (size_t i = 0; i < kScriptCount; ++i) {
+    const Script script = static_cast<Script>(i);
+    Call([script](CommandBuffer& out,
+                  const ScriptDigests&) { out.Command("SCRIPT", "LOAD", TextOf(script)); },
+         [this, script](const CallResult& result) {
+           if (result.status.done()) {
+             digests_.Set(script, std::string(Text(*result.reply)));
+           } else if (leave_.empty()) {
+             leave_ = "a script was refused: " + result.status.message;
+           }
+         });
+  }
+}
+
+void Node::AskIdentity() {
+  const auto info = std::make_shared<std::string>();
+  for (const char* section : {"server", "replication"}) {
+    const bool last = section == std::string_view("replication");
+    Call([section](CommandBuffer& out, const ScriptDigests&) { out.Command("INFO", section); },
+         [this, info, last](const CallResult& result) {
+           if (!result.status.done()) {
+             if (leave_.empty()) leave_ = result.status.message;
+             return;
+           }
+           *info += Text(*result.reply);
+           if (last) TakeIdentity(IdentityOf(*info));
+         });
+  }
+}
+
+void Node::TakeIdentity(const Identity& identity) {
+  if (!leave_.empty()) return;
+  if (!identity.master()) {
+    leave_ = "the node is not a master";
+  } else if (!ready_) {
+    identity_ = identity;
+    ready_ = true;
+    failures_ = 0;
+    next_beat_ = now_ + Duration(options_.heartbeat);
+    SetState(true, "");
+  } else if (identity != identity_) {
+    leave_ = "the node is not the one it was (restart or change of role)";
+  }
+}
+
+void Node::Beat() {
+  if (now_ < next_beat_) return;
+  next_beat_ = now_ + Duration(options_.heartbeat);
+  AskIdentity();
+}
+
+void Node::Lose(const std::string& why) {
+  const std::string reason = "redis " + options_.address + ": " + why;
+  link_.reset();  // and with it every callback
+  walk_.reset();
+  batches_.clear();
+  parts_in_flight_ = 0;
+  claimed_.clear();
+  ready_ = false;
+  for (auto& [ticket, reply] : open_) {
+    SetStatus(reply, Away(reason));
+    replies_.push_back(std::move(reply));
+  }
+  open_.clear();
+  next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());
+  SetState(false, reason);
+  leave_.clear();
+}
+
+void Node::SetState(bool connected, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (connected_ == connected && reason_ == reason) return;
+    connected_ = connected;
+    reason_ = reason;
+  }
+  if (log_) {
+    log_(connected ? LogLevel::kInfo : LogLevel::kWarn,
+         connected ? "redis " + options_.address + ": connected" : reason);
+  }
+  if (on_state_) on_state_(connected, reason);
+}
+
+// ---- calls ----------------------------------------------------------------------------------
+
+void Node::Call(Encode encode, Done done) { Send(std::move(encode), std::move(done), true); }
+
+void Node::Send(Encode encode, Done done, bool may_load_scripts) {
+  encode(link_->out(), digests_);
+  link_->Expect(
+      [this, encode = std::move(encode), done = std::move(done),
+       may_load_scripts](const redisReply& reply) {
+        if (IsError(reply)) return OnError(Text(reply), encode, done, may_load_scripts);
+        done({Status::Done(), false, &reply});
+      },
+      now_);
+}
+
+void Node::OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts) {
+  const ErrorMeaning meaning = MeaningOf(error);
+  if (meaning.action == ErrorAction::kLoadScripts && may_load_scripts) {
+    LoadScripts();
+    Send(std::move(encode), std::move(done), false);
+    return;
+  }
+  if (meaning.action == ErrorAction::kLeaveNode && leave_.empty()) leave_ = std::string(error);
+  const bool needs_claim =
+      meaning.action == ErrorAction::kNeedsClaim || meaning.action == ErrorAction::kLeaveNode;
+  done({StatusOf(meaning, error), needs_claim, nullptr});
+}
+
+}  // namespace fanline::redis

@@ -1,0 +1,115 @@
+// One Redis node as the pusher sees it: a thread of its own, one pipelined connection, made again
+// with back-off when lost. While replies are outstanding the next calls are already being encoded
+// and sent, so that the node always has work.
+//
+// A session is one connection to one unchanged node. Ranges are claimed per session: what was
+// claimed before is refused with needs_claim. When the session ends, everything accepted and not
+// answered is answered kLater.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/redis/batch_job.h"
+#include "backends/redis/calls.h"
+#include "backends/redis/identity.h"
+#include "backends/redis/link.h"
+#include "backends/redis/reset_walk.h"
+#include "fanline/log_sink.h"
+
+namespace fanline::redis {
+
+class Node : private Calls {
+ public:
+  using OnReplies = std::function<void(std::vector<TimelineReply>)>;
+  using OnState = std::function<void(bool connected, const std::string& reason)>;
+
+  // Callbacks come from the node's thread, on_replies with everything answered since the last time.
+  Node(const Options& options, const RangeLayout& layout, OnReplies on_replies, OnState on_state,
+       LogSink log);
+  ~Node() override;  // what is unanswered stays so
+
+  void Submit(TimelineRequest request);  // any thread; never blocks
+  bool connected() const;
+  std::string reason() const;  // why not, empty when connected
+
+ private:
+  using Ticket = uint64_t;
+
+  // ---- the thread
+  void Run();
+  void Wait();
+  Time NextMoment() const;
+  void DeliverReplies();
+
+  // ---- requests
+  void TakeRequests();
+  void Accept(TimelineRequest request);
+  template <class Request>
+  void Start(Request request, Ticket ticket);
+  void StartParts();
+  void Reply(Ticket ticket, TimelineReply reply);
+
+  // ---- the session
+  void Connect();
+  void Greet();
+  void LoadScripts();
+  void AskIdentity();
+  void TakeIdentity(const Identity& identity);
+  void Beat();
+  void Lose(const std::string& why);
+  void SetState(bool connected, const std::string& reason);
+
+  // ---- Calls
+  void Call(Encode encode, Done done) override;
+  void Send(Encode encode, Done done, bool may_load_scripts);
+  void OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts);
+
+  const Options options_;
+  const RangeLayout layout_;
+  const OnReplies on_replies_;
+  const OnState on_state_;
+  const LogSink log_;
+  const int wakeup_;  // eventfd
+
+  // ---- shared with the callers, under mutex_
+  mutable std::mutex mutex_;
+  std::vector<TimelineRequest> inbox_;
+  std::vector<TimelineReply> refused_;  // answers to requests beyond max_requests
+  bool connected_ = false;
+  std::string reason_ = "not connected yet";
+  std::atomic<size_t> unanswered_{0};
+  std::atomic<bool> stopping_{false};
+
+  // ---- the thread's own
+  Time now_{};
+  std::unique_ptr<Link> link_;
+  ScriptDigests digests_;
+  Identity identity_;
+  bool ready_ = false;     // greeted: requests are accepted
+  std::string leave_;      // why the session ends after this round of replies
+  uint32_t failures_ = 0;  // in a row, of connecting
+  Time next_attempt_{};
+  Time next_beat_{};
+  std::mt19937_64 random_;
+  std::set<Range> claimed_;  // in this session
+  Ticket next_ticket_ = 1;
+  // What to answer should the session end first.
+  std::unordered_map<Ticket, TimelineReply> open_;
+  PruneGate prune_gate_;
+  std::deque<std::shared_ptr<BatchJob>> batches_;
+  uint32_t parts_in_flight_ = 0;
+  std::unique_ptr<ResetWalk> walk_;
+  std::vector<TimelineReply> replies_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace fanline::redis

@@ -1,0 +1,119 @@
+#include "backends/redis/reader_timelines.h"
+
+#include "backends/redis/errors.h"
+#include "backends/redis/keys.h"
+#include "backends/redis/reply.h"
+
+namespace fanline::redis {
+namespace {
+
+Status Unexpected(const char* script) {
+  return Away(std::string("unexpected answer of script ") + script);
+}
+
+void ArgFloor(CommandBuffer& out, Floor floor) {
+  if (floor == kNoFloor) {
+    out.Arg("+inf");
+  } else {
+    out.Arg(-floor);
+  }
+}
+
+// {"ready", floor, reached, member, score, member, score ...}
+Status ParsePage(const redisReply& reply, ReaderTimelines::Page* page) {
+  if (!IsArray(reply, 1)) return Unexpected("read_page");
+  const std::string_view state = Text(At(reply, 0));
+  if (state != "ready") {
+    page->state = state == "building" ? TimelineState::kBuilding : TimelineState::kNotLive;
+    return Status::Done();
+  }
+  const auto floor = IsArray(reply, 3) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
+  if (!floor) return Unexpected("read_page");
+  page->state = TimelineState::kReady;
+  page->floor = *floor;
+  page->reached_floor = Integer(At(reply, 2)) == 1;
+  for (size_t i = 3; i + 1 < reply.elements; i += 2) {
+    const auto post = ParseId(Text(At(reply, i)));
+    const auto created_at = TimeOfScore(Text(At(reply, i + 1)));
+    if (post && created_at) page->items.push_back({PostId{*post}, *created_at});
+  }
+  return Status::Done();
+}
+
+}  // namespace
+
+RedisReaderTimelines::RedisReaderTimelines(const Options& options)
+    : options_(options), connection_(options) {}
+
+Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, TimelineState* found) {
+  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
+    const Bucket bucket = BucketOf(reader);
+    out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 2, Key::Live(bucket),
+                Key::Timeline(bucket, reader), Raw(reader), token, options_.building_ttl.count());
+  };
+  return connection_.Eval(Script::kRebuildBegin, encode, [&](const redisReply& reply) {
+    const std::string_view word = Text(reply);
+    if (word == "created") {
+      *found = TimelineState::kNotLive;
+    } else if (word == "building") {
+      *found = TimelineState::kBuilding;
+    } else if (word == "ready") {
+      *found = TimelineState::kReady;
+    } else {
+      return Unexpected("rebuild_begin");
+    }
+    return Status::Done();
+  });
+}
+
+Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
+                                    const std::vector<Item>& items, Floor floor, bool* applied) {
+  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
+    const Bucket bucket = BucketOf(reader);
+    out.Begin(3 + 2 + 4 + 2 * items.size());
+    out.Arg("EVALSHA");
+    out.Arg(digests.Of(Script::kRebuildFinish));
+    out.Arg(2);
+    out.Arg(Key::Edge(bucket));
+    out.Arg(Key::Timeline(bucket, reader));
+    out.Arg(token);
+    ArgFloor(out, floor);
+    out.Arg(options_.window.window);
+    out.Arg(options_.timeline_ttl.count());
+    for (const Item& item : items) {
+      out.Arg(-item.created_at);
+      out.Arg(MemberText(item.post));
+    }
+  };
+  return connection_.Eval(Script::kRebuildFinish, encode, [&](const redisReply& reply) {
+    const auto answer = Integer(reply);
+    if (!answer) return Unexpected("rebuild_finish");
+    *applied = *answer == 1;
+    return Status::Done();
+  });
+}
+
+Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& after,
+                                  uint32_t limit, Page* page) {
+  *page = {};
+  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
+    out.Begin(3 + 1 + 4);
+    out.Arg("EVALSHA");
+    out.Arg(digests.Of(Script::kReadPage));
+    out.Arg(1);
+    out.Arg(Key::Timeline(reader));
+    if (after) {
+      out.Arg(-after->created_at);
+      out.Arg(MemberText(after->post));
+    } else {
+      out.Arg("");
+      out.Arg("");
+    }
+    out.Arg(limit);
+    out.Arg(options_.timeline_ttl.count());
+  };
+  return connection_.Eval(Script::kReadPage, encode,
+                          [&](const redisReply& reply) { return ParsePage(reply, page); });
+}
+
+}  // namespace fanline::redis

@@ -1,0 +1,27 @@
+// The port ReaderTimelines on a real Redis: rebuilding and reading one timeline. Blocking; one
+// object per thread. After a timeout a call may have been carried out: Begin then answers
+// kBuilding until the token's TTL ends, Finish answers that its token is gone, and the rebuild
+// starts again.
+#pragma once
+
+#include "backends/redis/connection.h"
+#include "fanline/reader_ports.h"
+
+namespace fanline::redis {
+
+class RedisReaderTimelines : public ReaderTimelines {
+ public:
+  explicit RedisReaderTimelines(const Options& options);
+
+  Status Begin(UserId reader, const std::string& token, TimelineState* found) override;
+  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                Floor floor, bool* applied) override;
+  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+              Page* page) override;
+
+ private:
+  const Options options_;
+  Connection connection_;
+};
+
+}  // namespace fanline::redis

@@ -1,0 +1,197 @@
+#include "backends/redis/requests.h"
+
+#include "backends/redis/errors.h"
+#include "backends/redis/keys.h"
+#include "backends/redis/reply.h"
+
+namespace fanline::redis {
+namespace {
+
+void BeginEval(CommandBuffer& out, const std::string& digest, size_t keys, size_t arguments) {
+  out.Begin(3 + keys + arguments);
+  out.Arg("EVALSHA");
+  out.Arg(digest);
+  out.Arg(keys);
+}
+
+template <class KeyOf>
+void ArgRange(CommandBuffer& out, const RangeLayout& layout, Range range, KeyOf key_of) {
+  for (Bucket b = layout.First(range); b <= layout.Last(range); ++b) out.Arg(key_of(b));
+}
+
+Status Unexpected(const char* script) {
+  return Away(std::string("unexpected answer of script ") + script);
+}
+
+TimelineState StateOf(std::string_view word) {
+  if (word == "ready") return TimelineState::kReady;
+  if (word == "building") return TimelineState::kBuilding;
+  return TimelineState::kNotLive;
+}
+
+}  // namespace
+
+std::string TextOf(const AppliedPosition& position) {
+  return std::to_string(position.generation) + ':' + std::to_string(position.offset);
+}
+
+std::optional<AppliedPosition> ParsePosition(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto generation = ParseNumber<uint64_t>(text.substr(0, colon));
+  const auto offset = ParseNumber<int64_t>(text.substr(colon + 1));
+  if (!generation || !offset) return std::nullopt;
+  return AppliedPosition{*generation, *offset};
+}
+
+// ---- claim ----------------------------------------------------------------------------------
+
+void Encoder::operator()(const ClaimRange& request) const {
+  const uint32_t buckets = layout.buckets_per_range();
+  BeginEval(out, digests.Of(Script::kClaim), 3 * buckets, 2);
+  ArgRange(out, layout, request.range, Key::Own);
+  ArgRange(out, layout, request.range, Key::Live);
+  ArgRange(out, layout, request.range, Key::Pos);
+  out.Arg(request.epoch);
+  out.Arg(buckets);
+}
+
+RangeClaimed Parse(const ClaimRange& request, const redisReply& reply) {
+  RangeClaimed claimed;
+  claimed.id = request.id;
+  const auto refused_by =
+      IsArray(reply, 1) ? ParseNumber<uint64_t>(Text(At(reply, 0))) : std::nullopt;
+  if (!refused_by || (*refused_by == 0 && reply.elements % 2 == 0)) {
+    claimed.status = Unexpected("claim");
+    return claimed;
+  }
+  claimed.refused_by = *refused_by;
+  for (size_t i = 1; i + 1 < reply.elements; i += 2) {
+    claimed.buckets.push_back({Text(At(reply, i)) == "1", ParsePosition(Text(At(reply, i + 1)))});
+  }
+  return claimed;
+}
+
+// ---- position -------------------------------------------------------------------------------
+
+void Encoder::operator()(const SavePosition& request) const {
+  const uint32_t buckets = layout.buckets_per_range();
+  BeginEval(out, digests.Of(Script::kSavePosition), 2 * buckets, 4);
+  ArgRange(out, layout, request.range, Key::Own);
+  ArgRange(out, layout, request.range, Key::Pos);
+  out.Arg(request.epoch);
+  out.Arg(buckets);
+  out.Arg(TextOf(request.expected));
+  out.Arg(TextOf(request.next));
+}
+
+PositionSaved Parse(const SavePosition& request, const redisReply& reply) {
+  PositionSaved saved;
+  saved.id = request.id;
+  const auto answer = Integer(reply);
+  if (!answer) saved.status = Unexpected("save_position");
+  saved.mismatch = answer == 0;
+  return saved;
+}
+
+// ---- one timeline ---------------------------------------------------------------------------
+
+void Encoder::operator()(const ReadTimeline& request) const {
+  BeginEval(out, digests.Of(Script::kReadMembers), 2, 1);
+  const Bucket bucket = BucketOf(request.reader);
+  out.Arg(Key::Own(bucket));
+  out.Arg(Key::Timeline(bucket, request.reader));
+  out.Arg(request.epoch);
+}
+
+TimelineRead Parse(const ReadTimeline& request, const redisReply& reply) {
+  TimelineRead read;
+  read.id = request.id;
+  if (!IsArray(reply, 1)) {
+    read.status = Unexpected("read_members");
+    return read;
+  }
+  read.state = StateOf(Text(At(reply, 0)));
+  for (size_t i = 1; i < reply.elements; ++i) {
+    // A member that is no post id is not ours to judge: no truth would name it.
+    if (const auto post = ParseId(Text(At(reply, i)))) read.members.push_back(PostId{*post});
+  }
+  return read;
+}
+
+void Encoder::operator()(const ApplySync& request) const {
+  BeginEval(out, digests.Of(Script::kSync), 4,
+            7 + request.removes.size() + 2 * request.adds.size());
+  const Bucket bucket = BucketOf(request.reader);
+  out.Arg(Key::Own(bucket));
+  out.Arg(Key::Live(bucket));
+  out.Arg(Key::Edge(bucket));
+  out.Arg(Key::Timeline(bucket, request.reader));
+  out.Arg(request.epoch);
+  out.Arg(options.window.window);
+  out.Arg(options.window.trim_above());
+  out.Arg(options.window.fell_short());
+  out.Arg(kMaxAddsPerWrite);
+  if (request.floor_at_least) {
+    out.Arg(-*request.floor_at_least);
+  } else {
+    out.Arg("");
+  }
+  out.Arg(request.removes.size());
+  for (PostId post : request.removes) out.Arg(Raw(post));
+  for (const Item& item : request.adds) {
+    out.Arg(-item.created_at);
+    out.Arg(Raw(item.post));
+  }
+}
+
+SyncApplied Parse(const ApplySync& request, const redisReply& reply) {
+  SyncApplied applied;
+  applied.id = request.id;
+  const auto answer = Integer(reply);
+  if (!answer) applied.status = Unexpected("sync");
+  applied.live = answer == 1;
+  return applied;
+}
+
+void Encoder::operator()(const DropTimeline& request) const {
+  BeginEval(out, digests.Of(Script::kDrop), 3, 1);
+  const Bucket bucket = BucketOf(request.reader);
+  out.Arg(Key::Own(bucket));
+  out.Arg(Key::Live(bucket));
+  out.Arg(Key::Timeline(bucket, request.reader));
+  out.Arg(request.epoch);
+}
+
+TimelineDropped Parse(const DropTimeline& request, const redisReply& reply) {
+  TimelineDropped dropped;
+  dropped.id = request.id;
+  if (!Integer(reply)) dropped.status = Unexpected("drop");
+  return dropped;
+}
+
+// ---- delivery marks -------------------------------------------------------------------------
+
+void Encoder::operator()(const MarkPart& request) const {
+  BeginEval(out, digests.Of(Script::kMarkPart), 1, 4);
+  out.Arg(Key::Done(request.author, request.post));
+  out.Arg(request.part);
+  out.Arg(request.parts);
+  out.Arg(request.delivered ? 1 : 0);
+  out.Arg(options.done_ttl.count());
+}
+
+PartMarked Parse(const MarkPart& request, const redisReply& reply) {
+  PartMarked marked;
+  marked.id = request.id;
+  if (!IsArray(reply, 3)) {
+    marked.status = Unexpected("mark_part");
+    return marked;
+  }
+  marked.first_delivery = Integer(At(reply, 0)) == 1;
+  marked.last_part = Integer(At(reply, 1)) == 1;
+  marked.any_delivery = Integer(At(reply, 2)) == 1;
+  return marked;
+}
+
+}  // namespace fanline::redis

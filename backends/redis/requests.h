@@ -1,0 +1,40 @@
+// The requests that are one script call each: how they are written, how the answer is read. Pure.
+// A batch and a reset are more than one call: batch_job.h, reset_walk.h.
+#pragma once
+
+#include "backends/redis/command_buffer.h"
+#include "backends/redis/options.h"
+#include "backends/redis/scripts.h"
+#include "fanline/live_timelines.h"
+
+struct redisReply;
+
+namespace fanline::redis {
+
+struct Encoder {
+  const Options& options;
+  const RangeLayout& layout;
+  const ScriptDigests& digests;
+  CommandBuffer& out;
+
+  void operator()(const ClaimRange& request) const;
+  void operator()(const SavePosition& request) const;
+  void operator()(const ReadTimeline& request) const;
+  void operator()(const ApplySync& request) const;
+  void operator()(const DropTimeline& request) const;
+  void operator()(const MarkPart& request) const;
+};
+
+// `reply` is no error. An answer of another shape than the script gives is kLater.
+RangeClaimed Parse(const ClaimRange& request, const redisReply& reply);
+PositionSaved Parse(const SavePosition& request, const redisReply& reply);
+TimelineRead Parse(const ReadTimeline& request, const redisReply& reply);
+SyncApplied Parse(const ApplySync& request, const redisReply& reply);
+TimelineDropped Parse(const DropTimeline& request, const redisReply& reply);
+PartMarked Parse(const MarkPart& request, const redisReply& reply);
+
+// pos:{tag}: "generation:offset".
+std::string TextOf(const AppliedPosition& position);
+std::optional<AppliedPosition> ParsePosition(std::string_view text);
+
+}  // namespace fanline::redis

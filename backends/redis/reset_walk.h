@@ -1,0 +1,64 @@
+// Carries out ResetRange: the state of buckets is made known by enumerating all keys of the node,
+// once for all resets that are waiting when a walk begins (after a restart of Redis every range
+// asks for one). Those that come during a walk take the next.
+//
+//   reset_begin  forgets the index of the buckets to drop   -> before the walk, so that what is
+//                created from now on lists itself for good
+//   SCAN         page by page: reset_page drops or lists the timelines found
+//   reset_end    headers and positions                      -> after it
+//
+// One thread, the node's; destroyed with the connection.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "backends/redis/calls.h"
+
+namespace fanline::redis {
+
+class ResetWalk {
+ public:
+  ResetWalk(Calls& calls, const Options& options, const RangeLayout& layout);
+
+  void Add(ResetRange request, Answer answer);
+
+ private:
+  struct Reset {
+    ResetRange request;
+    Answer answer;
+    RangeReset reply;
+    bool failed = false;
+  };
+  enum class Fate { kNone, kDrop, kIndex };
+  struct Plan {  // of a bucket, during a walk
+    Reset* reset = nullptr;
+    Fate fate = Fate::kNone;
+  };
+
+  void StartIfIdle();
+  void Begin(Reset& reset);
+  void Scan();
+  void TakePage(const redisReply& page);
+  void SendPage(Reset& reset, std::vector<std::string> keys);
+  void StepDone();  // one of the calls of the current step was answered
+  void End(Reset& reset);
+  void Fail(Reset& reset, const CallResult& result);
+  void FailAll(const CallResult& result);
+  void Finish();
+  void AnswerAll();
+
+  Calls& calls_;
+  const Options& options_;
+  const RangeLayout& layout_;
+  std::deque<std::unique_ptr<Reset>> waiting_;
+  std::vector<std::unique_ptr<Reset>> walking_;
+  std::array<Plan, kBuckets> plans_{};
+  std::string cursor_ = "0";
+  size_t outstanding_ = 0;                    // calls of the current step
+  void (ResetWalk::*next_step_)() = nullptr;  // once all of them are answered
+};
+
+}  // namespace fanline::redis

@@ -1,0 +1,42 @@
+// The Lua scripts of schemas/redis, each with the shared head (timeline.lua) in front.
+#pragma once
+
+#include <array>
+#include <string>
+
+namespace fanline::redis {
+
+enum class Script {
+  kApply,
+  kClaim,
+  kDrop,
+  kMarkPart,
+  kReadMembers,
+  kReadPage,
+  kRebuildBegin,
+  kRebuildFinish,
+  kResetBegin,
+  kResetEnd,
+  kResetPage,
+  kSavePosition,
+  kSync,
+};
+inline constexpr size_t kScriptCount = 13;
+
+// What SCRIPT LOAD is given.
+const std::string& TextOf(Script script);
+
+// The digests by which EVALSHA names them, as SCRIPT LOAD answered. A digest depends on the text
+// alone: one answer holds for every node and for good.
+class ScriptDigests {
+ public:
+  const std::string& Of(Script script) const { return digests_[static_cast<size_t>(script)]; }
+  void Set(Script script, std::string digest) {
+    digests_[static_cast<size_t>(script)] = std::move(digest);
+  }
+
+ private:
+  std::array<std::string, kScriptCount> digests_;
+};
+
+}  // namespace fanline::redis

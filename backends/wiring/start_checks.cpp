@@ -1,0 +1,98 @@
+#include "backends/wiring/start_checks.h"
+
+#include <cstdlib>
+#include <functional>
+#include <random>
+
+#include "backends/kafka/admin.h"
+#include "backends/redis/server_check.h"
+#include "daemon/clock.h"
+#include "daemon/options.h"
+
+namespace fanline::wiring {
+namespace {
+
+constexpr Duration kRetryEvery = std::chrono::seconds(1);
+constexpr Duration kWarnEvery = std::chrono::seconds(10);
+constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
+
+[[noreturn]] void Refuse(const daemon::Log& log, const std::string& message) {
+  log.Error("refusing to start", {{"reason", message}});
+  std::exit(daemon::kExitConfig);
+}
+
+// Tries until it is done; false: a stop was requested.
+bool Await(const std::string& what, const Starting& starting, const std::function<Status()>& ask) {
+  while (!starting.stop.requested()) {
+    const Status status = ask();
+    if (status.done()) {
+      starting.health.SetReady(what, true);
+      return true;
+    }
+    if (status.never()) Refuse(starting.log, status.message);
+    starting.health.SetReady(what, false, status.message);
+    starting.log.WarnEvery(what, kWarnEvery, daemon::SystemNow().mono, "waiting for a service",
+                           {{"service", what}, {"reason", status.message}});
+    starting.wakeup.Wait(kRetryEvery);
+  }
+  return false;
+}
+
+}  // namespace
+
+mysql::Installation AwaitInstallation(const mysql::Config& config,
+                                      const options::TopicSettings& topics, bool feed, bool tasks,
+                                      const Starting& starting) {
+  mysql::Installation installation;
+  const bool known = Await("installation", starting,
+                           [&] { return mysql::ReadInstallation(config, &installation); });
+  if (!known) return installation;
+  // A program is told only the topics it uses; the others are as the installation says.
+  options::TopicSettings told{installation.feed_topic, installation.tasks_topic};
+  if (feed) told.feed = topics.feed;
+  if (tasks) told.tasks = topics.tasks;
+  if (const auto wrong = options::TopicMismatch(told, installation); !wrong.empty()) {
+    Refuse(starting.log, wrong);
+  }
+  return installation;
+}
+
+void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
+                const Starting& starting) {
+  kafka::Admin admin(client, kKafkaTimeout, starting.log.Sink());
+  Await("topic " + topic, starting, [&] {
+    int32_t found = 0;
+    const Status status = admin.CountPartitions(topic, &found);
+    if (!status.done()) return status;
+    if (found == 0) {
+      return Status::Later("kafka", "there is no topic " + topic + ": run feedctl topics create");
+    }
+    if (partitions != 0 && found != static_cast<int32_t>(partitions)) {
+      return Status::Never("topic " + topic + " has " + std::to_string(found) +
+                           " partitions, but the installation says " + std::to_string(partitions) +
+                           " ranges: a new number needs a new topic generation");
+    }
+    return Status::Done();
+  });
+}
+
+void AwaitRedis(const redis::Options& options, const Starting& starting) {
+  redis::ServerCheck check;
+  const bool known = Await("redis", starting, [&] {
+    check = {};
+    const Status status = redis::CheckServer(options, &check);
+    if (status.done() && !check.refusals.empty()) return Status::Never(check.refusals.front());
+    return status;
+  });
+  if (!known) return;
+  for (const std::string& warning : check.warnings) {
+    starting.log.Warn("Redis works, at a price", {{"reason", warning}});
+  }
+}
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) ^ device();
+}
+
+}  // namespace fanline::wiring

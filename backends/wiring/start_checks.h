@@ -1,0 +1,42 @@
+// What a daemon makes sure of before it consumes anything: that everybody agrees on shards, ranges
+// and topics, and that Redis can hold timelines. A service that is away is waited for (not ready,
+// one warning every ten seconds); a disagreement ends the process with 78, saying what to change.
+// Each returns at once, with nothing sure, when a stop is requested meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/kafka/client_options.h"
+#include "backends/mysql/installation.h"
+#include "backends/options/kafka_settings.h"
+#include "backends/redis/options.h"
+#include "daemon/health.h"
+#include "daemon/log.h"
+#include "daemon/signals.h"
+#include "daemon/wakeup.h"
+
+namespace fanline::wiring {
+
+struct Starting {
+  const daemon::StopOnSignal& stop;
+  const daemon::Wakeup& wakeup;
+  daemon::Health& health;
+  const daemon::Log& log;
+};
+
+// The row all shards agree on, of the topics this program was told.
+mysql::Installation AwaitInstallation(const mysql::Config& config,
+                                      const options::TopicSettings& topics, bool feed, bool tasks,
+                                      const Starting& starting);
+
+// The topic exists; with so many partitions, unless 0.
+void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
+                const Starting& starting);
+
+void AwaitRedis(const redis::Options& options, const Starting& starting);
+
+// Of jitter; not secret.
+uint64_t RandomSeed();
+
+}  // namespace fanline::wiring

@@ -1,0 +1,62 @@
+// The broker stack/with-stack started, and topics of a test's own on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "backends/kafka/admin.h"
+#include "backends/kafka/consumer.h"
+#include "backends/kafka/producer.h"
+
+namespace fanline::kafka::test {
+
+inline ClientOptions RealBroker() {
+  const char* brokers = std::getenv("FANLINE_KAFKA_BROKERS");
+  ClientOptions options;
+  options.brokers = brokers == nullptr ? "" : brokers;
+  EXPECT_NE(options.brokers, "") << "run by stack/with-stack";
+  return options;
+}
+
+class RealBrokerTest : public ::testing::Test {
+ protected:
+  void CreateTopic(const std::string& name, int32_t partitions,
+                   std::map<std::string, std::string> configs = {}) {
+    const Status status = admin.CreateTopic({name, partitions, 1, std::move(configs)});
+    ASSERT_TRUE(status.done()) << status.message;
+  }
+  // `records` records with the values "0", "1", ...; returns when they are acknowledged.
+  void Publish(const std::string& to, int32_t partition, int records) {
+    ProducerOptions options;
+    options.client = RealBroker();
+    Producer producer(options, nullptr, nullptr, LogSink());
+    std::atomic<int> done = 0;
+    for (int i = 0; i < records; ++i)
+      producer.Produce(to, partition, "key", std::to_string(i), {},
+                       [&done](Status status) { done += status.done(); });
+    ASSERT_TRUE(producer.Flush(std::chrono::seconds(20)));
+    ASSERT_EQ(done, records);
+  }
+  ConsumerOptions GroupMember() const {
+    ConsumerOptions options;
+    options.client = RealBroker();
+    options.group = topic + "-group";
+    options.topic = topic;
+    options.session_timeout = std::chrono::milliseconds(6000);
+    return options;
+  }
+
+  const std::string brokers = RealBroker().brokers;
+  // Another one each time, so that --gtest_repeat works.
+  const std::string topic =
+      std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "." +
+      std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
+  Admin admin{RealBroker(), std::chrono::seconds(10), LogSink()};
+};
+
+}  // namespace fanline::kafka::test

@@ -1,0 +1,99 @@
+// Owner epochs on real shards.
+#include "backends/mysql/range_owners.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/integration/mysql/replies.h"
+#include "tests/integration/mysql/shards.h"
+
+namespace fanline::mysql {
+namespace {
+
+uint64_t IdOf(const RangeOwned& reply) { return reply.id; }
+
+class RangeOwnersTest : public ::testing::Test {
+ protected:
+  template <typename Request>
+  RangeOwned Ask(Request request) {
+    request.id = ++last_id_;
+    owners_.Submit(request);
+    const RangeOwned owned = replies_.Await(request.id);
+    EXPECT_TRUE(owned.status.done()) << owned.status.message;
+    return owned;
+  }
+
+  Shards shards_;
+  Replies<RangeOwned> replies_{IdOf};
+  MysqlRangeOwners owners_{
+      shards_.config(), shards_.map(), RangeLayout(16), replies_.sink(), {}, kNoLog};
+  uint64_t last_id_ = 0;
+};
+
+TEST_F(RangeOwnersTest, EachAssignmentGetsAHigherEpochAndCountsAStart) {
+  auto owned = Ask(AcquireRange{.range = 3});
+  EXPECT_EQ(owned.epoch, 1u);
+  EXPECT_EQ(owned.starts, 1u);
+  EXPECT_EQ(owned.last_offset, -1);
+  owned = Ask(AcquireRange{.range = 3});
+  EXPECT_EQ(owned.epoch, 2u);
+  EXPECT_EQ(owned.starts, 2u);
+  EXPECT_EQ(Ask(AcquireRange{.range = 4}).epoch, 1u);
+}
+
+TEST_F(RangeOwnersTest, ARaisedEpochIsAboveBothAndCountsNoStart) {
+  Ask(AcquireRange{.range = 0});
+  auto owned = Ask(RaiseEpoch{.range = 0, .above = 41});
+  EXPECT_EQ(owned.epoch, 42u);
+  EXPECT_EQ(owned.starts, 1u);
+  EXPECT_EQ(Ask(RaiseEpoch{.range = 0, .above = 7}).epoch, 43u);
+  EXPECT_EQ(Ask(AcquireRange{.range = 0}).epoch, 44u);
+}
+
+TEST_F(RangeOwnersTest, ASavedStartIsFoundByTheNextOwnerUntilItIsSettled) {
+  Ask(AcquireRange{.range = 9});
+  EXPECT_EQ(Ask(SaveStart{.range = 9, .offset = 5'000'000'000}).last_offset, -1);
+  auto owned = Ask(AcquireRange{.range = 9});
+  EXPECT_EQ(owned.last_offset, 5'000'000'000);
+  EXPECT_EQ(owned.starts, 2u);
+  Ask(SettleRange{.range = 9});
+  owned = Ask(AcquireRange{.range = 9});
+  EXPECT_EQ(owned.last_offset, -1);
+  EXPECT_EQ(owned.starts, 1u);
+  EXPECT_EQ(owned.epoch, 3u);
+}
+
+TEST_F(RangeOwnersTest, ARangesRowLiesOnTheShardOfItsFirstBucket) {
+  for (Range range = 0; range < 16; ++range) Ask(AcquireRange{.range = range});
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    shards_.on(shard).Query("SELECT range_id FROM range_owner", [&](const Row& row) {
+      const auto range = static_cast<Range>(row.Int64(1));
+      EXPECT_EQ(shards_.map().ShardOf(RangeLayout(16).First(range)), shard);
+    });
+  }
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM range_owner"), 16);
+}
+
+TEST_F(RangeOwnersTest, ConcurrentOwnersNeverGetTheSameEpoch) {
+  Replies<RangeOwned> other_replies(IdOf);
+  MysqlRangeOwners other(shards_.config(), shards_.map(), RangeLayout(16), other_replies.sink(), {},
+                         kNoLog);
+  constexpr uint64_t kEach = 100;
+  for (uint64_t id = 1; id <= kEach; ++id) {
+    owners_.Submit(AcquireRange{id, 7});
+    other.Submit(AcquireRange{id, 7});
+  }
+  std::set<uint64_t> epochs;
+  for (uint64_t id = 1; id <= kEach; ++id) {
+    const auto one = replies_.Await(id), two = other_replies.Await(id);
+    EXPECT_TRUE(one.status.done()) << one.status.message;
+    EXPECT_TRUE(two.status.done()) << two.status.message;
+    epochs.insert(one.epoch);
+    epochs.insert(two.epoch);
+  }
+  EXPECT_EQ(epochs.size(), 2 * kEach);
+}
+
+}  // namespace
+}  // namespace fanline::mysql

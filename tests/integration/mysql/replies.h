@@ -1,0 +1,48 @@
+// Collects what an adapter replies from its threads.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace fanline::mysql {
+
+template <typename Reply>
+class Replies {
+ public:
+  using IdOf = std::function<uint64_t(const Reply&)>;
+  explicit Replies(IdOf id_of) : id_of_(std::move(id_of)) {}
+
+  std::function<void(Reply)> sink() {
+    return [this](Reply reply) {
+      const std::lock_guard lock(mutex_);
+      const uint64_t id = id_of_(reply);
+      EXPECT_TRUE(by_id_.emplace(id, std::move(reply)).second) << "request " << id << " twice";
+      changed_.notify_all();
+    };
+  }
+
+  // The reply to `id`, taken out; fails the test and answers an empty one after half a minute.
+  Reply Await(uint64_t id) {
+    std::unique_lock lock(mutex_);
+    const auto there = [&] { return by_id_.contains(id); };
+    if (!changed_.wait_for(lock, std::chrono::seconds(30), there)) {
+      ADD_FAILURE() << "no reply to request " << id;
+      return Reply{};
+    }
+    return std::move(by_id_.extract(id).mapped());
+  }
+
+ private:
+  const IdOf id_of_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, Reply> by_id_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,107 @@
+#include "tests/integration/mysql/shards.h"
+
+#include <cstdlib>
+#include <memory>
+
+#include "backends/mysql/installation.h"
+#include "backends/mysql/sql_text.h"
+#include "fanline/check.h"
+#include "fanline/item.h"
+
+namespace fanline::mysql {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  FANLINE_CHECK(value != nullptr, "run through stack/with-stack");
+  return value;
+}
+
+constexpr const char* kTables[] = {"installation", "following", "follower",    "user_rel",
+                                   "user_fan",     "author",    "author_post", "range_owner"};
+
+}  // namespace
+
+Config ConfigFromEnvironment() {
+  Config config;
+  std::string why;
+  config.shards = ParseShards(Environment("FANLINE_MYSQL_SHARDS"), &why);
+  FANLINE_CHECK(config.shards.size() >= 2, "two shards or more");
+  config.user = Environment("FANLINE_MYSQL_USER");
+  config.password = Environment("FANLINE_MYSQL_PASSWORD");
+  return config;
+}
+
+Shards::Shards() {
+  for (Shard shard = 0; shard < count(); ++shard) {
+    connections_.push_back(std::make_unique<Connection>(config_, shard));
+    on(shard).Open();
+    for (const char* table : kTables) {
+      on(shard).Execute(std::string("DROP TABLE IF EXISTS ") + table);
+    }
+  }
+  FANLINE_CHECK(ApplySchema(config_).done(), "the schema can be applied");
+}
+
+int64_t Shards::Number(Shard shard, const std::string& sql) {
+  int64_t number = 0;
+  on(shard).Query(sql, [&](const Row& row) { number = row.Int64(1); });
+  return number;
+}
+
+int64_t Shards::Total(const std::string& sql) {
+  int64_t total = 0;
+  for (Shard shard = 0; shard < count(); ++shard) total += Number(shard, sql);
+  return total;
+}
+
+void Shards::PutFollower(UserId dst, UserId src, bool live) {
+  of(dst).Execute("INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES (" +
+                  ToString(dst) + "," + std::to_string(BucketOf(src)) + "," + ToString(src) +
+                  ",1," + (live ? "1" : "0") +
+                  ",1) ON DUPLICATE KEY UPDATE state = " + (live ? "1" : "0"));
+}
+
+void Shards::PutFollowers(UserId dst, const std::vector<UserId>& sources) {
+  constexpr size_t kRows = 1000;
+  for (size_t begin = 0; begin < sources.size(); begin += kRows) {
+    std::string sql = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
+    for (size_t i = begin; i < std::min(begin + kRows, sources.size()); ++i) {
+      sql += (i == begin ? "(" : ",(") + ToString(dst) + "," +
+             std::to_string(BucketOf(sources[i])) + "," + ToString(sources[i]) + ",1,1,1)";
+    }
+    of(dst).Execute(sql);
+  }
+}
+
+void Shards::PutPost(UserId author, PostId post, const PostState& state) {
+  const auto flag = [](bool set) { return std::string(set ? ",1" : ",0"); };
+  of(author).Execute(
+      "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden, pushed,"
+      " visibility_version, edit_version) VALUES (" +
+      ToString(author) + "," + ToString(post) + ",'" + ToString(post) + "'," +
+      (state.created_at ? std::to_string(*state.created_at) : "NULL") + flag(state.deleted) +
+      flag(state.hidden) + flag(state.pushed) + "," + std::to_string(state.visibility_version) +
+      "," + std::to_string(state.edit_version) + ")");
+}
+
+PostState Shards::ReadPost(UserId author, PostId post) {
+  PostState state;
+  of(author).Query(
+      "SELECT created_at_ms, deleted, hidden, pushed, visibility_version, edit_version"
+      " FROM author_post WHERE author_id = " +
+          ToString(author) + " AND post_id = " + ToString(post),
+      [&](const Row& row) {
+        state = {row.OptionalInt64(1), row.Bool(2),   row.Bool(3),
+                 row.Bool(4),          row.UInt64(5), row.UInt64(6)};
+      });
+  return state;
+}
+
+UserId Shards::UserOn(Shard shard, uint64_t n) const {
+  for (uint64_t raw = 1;; ++raw) {
+    if (map_.ShardOf(UserId{raw}) == shard && --n == 0) return UserId{raw};
+  }
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,51 @@
+// The MariaDB shards that stack/with-stack started, with empty tables: what each test begins with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/mysql/config.h"
+#include "backends/mysql/connection.h"
+#include "fanline/bucket.h"
+#include "fanline/event.h"
+#include "fanline/ids.h"
+#include "fanline/log_sink.h"
+#include "fanline/post_state.h"
+
+namespace fanline::mysql {
+
+// From FANLINE_MYSQL_SHARDS, FANLINE_MYSQL_USER and FANLINE_MYSQL_PASSWORD.
+Config ConfigFromEnvironment();
+
+inline const LogSink kNoLog = [](LogLevel, const std::string&) {};
+
+class Shards {
+ public:
+  Shards();  // drops and creates all tables on all shards
+
+  const Config& config() const { return config_; }
+  const ShardMap& map() const { return map_; }
+  Shard count() const { return static_cast<Shard>(config_.shards.size()); }
+  Connection& on(Shard shard) { return *connections_[shard]; }
+  Connection& of(UserId user) { return on(map_.ShardOf(user)); }
+
+  // The one number a statement answers; added up over all shards.
+  int64_t Number(Shard shard, const std::string& sql);
+  int64_t Total(const std::string& sql);
+
+  // Rows as they are, without the code under test.
+  void PutFollower(UserId dst, UserId src, bool live = true);
+  void PutFollowers(UserId dst, const std::vector<UserId>& sources);
+  void PutPost(UserId author, PostId post, const PostState& state);
+  PostState ReadPost(UserId author, PostId post);  // no row: default
+
+  // The n-th user, from 1, whose rows lie on `shard`.
+  UserId UserOn(Shard shard, uint64_t n) const;
+
+ private:
+  const Config config_ = ConfigFromEnvironment();
+  const ShardMap map_ = ShardMap::Even(static_cast<uint32_t>(config_.shards.size()));
+  std::vector<std::unique_ptr<Connection>> connections_;
+};
+
+}  // namespace fanline::mysql

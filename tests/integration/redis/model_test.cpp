@@ -1,0 +1,370 @@
+// Random operations on the real scripts and on the model the simulation runs on: after each of
+// them every timeline is compared member by member, every index, owner and position, and every
+// reply. A failure prints the seed; FANLINE_SEED=n replays it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "backends/redis/keys.h"
+#include "backends/redis/requests.h"
+#include "tests/fakes/fake_redis.h"
+#include "tests/integration/redis/redis_world.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+constexpr uint32_t kPartitions = 512;  // two buckets per range
+constexpr uint32_t kPosts = 60;
+constexpr int kSteps = 1500;
+
+// Small enough that every bound is met often: 12 items, trimmed above 16 members.
+constexpr WindowLimits kWindow{12, 32};
+
+std::vector<UserId> ReadersOf(const RangeLayout& layout, Range range, size_t per_bucket) {
+  std::vector<UserId> readers;
+  for (Bucket bucket = layout.First(range); bucket <= layout.Last(range); ++bucket) {
+    size_t found = 0;
+    for (uint64_t raw = 1; found < per_bucket; ++raw) {
+      if (BucketOf(UserId{raw}) != bucket) continue;
+      readers.push_back(UserId{raw});
+      ++found;
+    }
+  }
+  return readers;
+}
+
+class Model {
+ public:
+  explicit Model(uint64_t seed)
+      : random_(seed),
+        options_(WithWindow()),
+        console_(options_),
+        driver_(options_),
+        reader_(options_),
+        layout_(kPartitions),
+        fake_(layout_, kWindow),
+        readers_(ReadersOf(layout_, 0, 3)) {
+    for (UserId reader : ReadersOf(layout_, 1, 1)) readers_.push_back(reader);
+    console_.Run({"FLUSHALL"});
+    driver_.WaitUntilConnected();
+    for (uint32_t i = 0; i < kPosts; ++i) {
+      // Few distinct times, so that equal ones are common.
+      posts_.push_back({PostId{(Pick(3) == 0 ? 1u : 9'000'000'000u) + i * 7u}, 1000 + Pick(40)});
+    }
+    epochs_ = {{0, 1}, {1, 1}};
+    Claim(0);
+    Claim(1);
+  }
+
+  void Run() {
+    for (int step = 0; step < kSteps && !::testing::Test::HasFailure(); ++step) {
+      SCOPED_TRACE("step " + std::to_string(step) + ": " + StepOnce());
+      CompareState();
+    }
+  }
+
+ private:
+  static Options WithWindow() {
+    Options options = OptionsFromEnvironment();
+    options.window = kWindow;
+    options.partitions = kPartitions;
+    options.keys_per_call = 3;  // batches are cut
+    options.scan_count = 2;     // walks take pages
+    return options;
+  }
+
+  uint32_t Pick(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
+  UserId AnyReader() { return readers_[Pick(static_cast<uint32_t>(readers_.size()))]; }
+  Range RangeOf(UserId reader) const { return layout_.RangeOf(reader); }
+  // Mostly the owner's, sometimes that of one who was the owner before.
+  uint64_t Epoch(Range range) { return Pick(12) == 0 ? epochs_[range] - 1 : epochs_[range]; }
+
+  // Different posts, newest first.
+  std::vector<Item> SomeItems(uint32_t most) {
+    std::vector<Item> items = posts_;
+    std::shuffle(items.begin(), items.end(), random_);
+    items.resize(Pick(most + 1));
+    std::sort(items.begin(), items.end(), IsNewer);
+    return items;
+  }
+  std::vector<PostId> SomePosts(uint32_t most) {
+    std::vector<PostId> posts;
+    for (const Item& item : SomeItems(most)) posts.push_back(item.post);
+    return posts;
+  }
+
+  std::string StepOnce() {
+    const uint32_t dice = Pick(100);
+    if (dice < 40) return Batch();
+    if (dice < 50) return Begin();
+    if (dice < 65) return Finish();
+    if (dice < 75) return Sync();
+    if (dice < 83) return ReadPage();
+    if (dice < 88) return ReadMembers();
+    if (dice < 90) return Drop();
+    if (dice < 92) return Expire();
+    if (dice < 93) return Mark();
+    if (dice < 95) return Reset();
+    if (dice < 96) return SavePositions();
+    if (dice < 97) return FlushAll();
+    return Claim(static_cast<Range>(Pick(2)));
+  }
+
+  std::string Batch() {
+    const Range range = static_cast<Range>(Pick(2));
+    BatchOf batch(range, Epoch(range));
+    for (UserId reader : readers_) {
+      if (RangeOf(reader) != range || Pick(3) == 0) continue;
+      std::vector<Item> adds = SomeItems(Pick(4) == 0 ? 16 : 2);
+      std::vector<PostId> removes;
+      for (PostId post : SomePosts(Pick(3) == 0 ? 6 : 0)) {
+        if (std::none_of(adds.begin(), adds.end(),
+                         [post](const Item& item) { return item.post == post; })) {
+          removes.push_back(post);
+        }
+      }
+      if (adds.empty() && removes.empty()) continue;
+      batch.Write(reader, adds, removes);
+    }
+    const TimelineBatch request = batch.Take();
+    const BatchWritten expected = fake_.Do(request);
+    const BatchWritten got = driver_.Do(request);
+    CompareStatus(expected, got);
+    if (expected.status.done()) {
+      EXPECT_EQ(got.results, expected.results);
+      EXPECT_EQ(got.pruned, expected.pruned);
+      EXPECT_EQ(got.removed, expected.removed);
+      EXPECT_EQ(got.trimmed, expected.trimmed);
+      EXPECT_EQ(got.fell_short, expected.fell_short);
+    }
+    return "batch";
+  }
+
+  std::string Begin() {
+    const UserId reader = AnyReader();
+    const std::string token = std::to_string(random_());
+    TimelineState got{};
+    EXPECT_TRUE(reader_.Begin(reader, token, &got).done());
+    const TimelineState expected = fake_.Begin(reader, token);
+    EXPECT_EQ(got, expected);
+    if (expected == TimelineState::kNotLive) tokens_[reader] = token;
+    return "begin";
+  }
+
+  std::string Finish() {
+    if (tokens_.empty()) return "nothing to finish";
+    const auto& [reader, token] =
+        *std::next(tokens_.begin(), Pick(static_cast<uint32_t>(tokens_.size())));
+    const auto items = SomeItems(30);
+    const Floor floor = Pick(2) == 0 ? kNoFloor : 1000 + Pick(30);
+    bool got = false;
+    EXPECT_TRUE(reader_.Finish(reader, token, items, floor, &got).done());
+    EXPECT_EQ(got, fake_.Finish(reader, token, items, floor));
+    return "finish";
+  }
+
+  std::string Sync() {
+    ApplySync request;
+    request.reader = AnyReader();
+    request.range = RangeOf(request.reader);
+    request.epoch = Epoch(request.range);
+    request.removes = SomePosts(5);
+    for (const Item& item : SomeItems(Pick(2) == 0 ? 0 : 40)) {
+      const bool removed = std::find(request.removes.begin(), request.removes.end(), item.post) !=
+                           request.removes.end();
+      if (!removed) request.adds.push_back(item);
+    }
+    if (Pick(3) == 0) request.floor_at_least = 1000 + Pick(25);
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    CompareStatus(expected, got);
+    EXPECT_EQ(got.live, expected.live);
+    return "sync";
+  }
+
+  std::string ReadPage() {
+    const UserId reader = AnyReader();
+    std::optional<Position> after;
+    if (Pick(2) == 0) {
+      const Item& item = posts_[Pick(kPosts)];
+      after = Position{item.created_at, item.post};
+    }
+    const uint32_t limit = 1 + Pick(8);
+    ReaderTimelines::Page got;
+    EXPECT_TRUE(reader_.Read(reader, after, limit, &got).done());
+    const auto expected = fake_.Read(reader, after, limit);
+    EXPECT_EQ(got.state, expected.state);
+    EXPECT_EQ(got.items, expected.items);
+    EXPECT_EQ(got.floor, expected.floor);
+    EXPECT_EQ(got.reached_floor, expected.reached_floor);
+    return "read page";
+  }
+
+  std::string ReadMembers() {
+    ReadTimeline request;
+    request.reader = AnyReader();
+    request.range = RangeOf(request.reader);
+    request.epoch = Epoch(request.range);
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    CompareStatus(expected, got);
+    EXPECT_EQ(got.state, expected.state);
+    EXPECT_EQ(got.members, expected.members);
+    return "read members";
+  }
+
+  std::string Drop() {
+    DropTimeline request;
+    request.reader = AnyReader();
+    request.range = RangeOf(request.reader);
+    request.epoch = Epoch(request.range);
+    CompareStatus(fake_.Do(request), driver_.Do(request));
+    return "drop";
+  }
+
+  std::string Expire() {
+    const UserId reader = AnyReader();
+    console_.Run({"DEL", Name(Key::Timeline(reader))});
+    fake_.Expire(reader);
+    return "expire";
+  }
+
+  std::string Mark() {
+    MarkPart request;
+    request.author = readers_[0];  // a post has one author
+    request.post = posts_[Pick(5)].post;
+    request.parts = 3;
+    request.part = Pick(3);
+    request.delivered = Pick(2) == 0;
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    EXPECT_EQ(got.first_delivery, expected.first_delivery);
+    EXPECT_EQ(got.last_part, expected.last_part);
+    EXPECT_EQ(got.any_delivery, expected.any_delivery);
+    return "mark";
+  }
+
+  std::string Reset() {
+    ResetRange request;
+    request.range = static_cast<Range>(Pick(2));
+    request.epoch = Epoch(request.range);
+    for (Bucket b = layout_.First(request.range); b <= layout_.Last(request.range); ++b) {
+      const uint32_t fate = Pick(3);
+      if (fate == 0) request.drop.push_back(b);
+      if (fate == 1) request.index.push_back(b);
+    }
+    request.position = {1, static_cast<int64_t>(Pick(1000))};
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    CompareStatus(expected, got);
+    EXPECT_EQ(got.dropped, expected.dropped);
+    if (expected.status.done()) positions_[request.range] = request.position;
+    return "reset";
+  }
+
+  std::string SavePositions() {
+    SavePosition request;
+    request.range = static_cast<Range>(Pick(2));
+    request.epoch = Epoch(request.range);
+    request.expected = positions_[request.range];
+    request.next = {1, request.expected.offset + Pick(3)};
+    if (Pick(4) == 0) request.expected.offset += 100;
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    CompareStatus(expected, got);
+    EXPECT_EQ(got.mismatch, expected.mismatch);
+    if (expected.status.done() && !expected.mismatch) positions_[request.range] = request.next;
+    return "save position";
+  }
+
+  std::string FlushAll() {
+    console_.Run({"FLUSHALL"});
+    fake_.FlushAll();
+    return "flush all";
+  }
+
+  std::string Claim(Range range) {
+    ClaimRange request;
+    request.range = range;
+    request.epoch = Pick(4) == 0 ? epochs_[range] : epochs_[range] + 1;
+    const auto expected = fake_.Do(request);
+    const auto got = driver_.Do(request);
+    EXPECT_EQ(got.status.outcome, Outcome::kDone);
+    EXPECT_EQ(got.refused_by, expected.refused_by);
+    EXPECT_EQ(got.buckets.size(), expected.buckets.size());
+    for (size_t i = 0; i < std::min(got.buckets.size(), expected.buckets.size()); ++i) {
+      EXPECT_EQ(got.buckets[i].index_complete, expected.buckets[i].index_complete);
+      EXPECT_EQ(got.buckets[i].position, expected.buckets[i].position);
+    }
+    if (expected.refused_by == 0) epochs_[range] = request.epoch;
+    return "claim";
+  }
+
+  template <class Answer>
+  void CompareStatus(const Answer& expected, const Answer& got) {
+    EXPECT_EQ(got.status.outcome, expected.status.outcome) << got.status.message;
+    EXPECT_EQ(got.needs_claim, expected.needs_claim);
+  }
+
+  static std::string Name(const Key& key) { return std::string(std::string_view(key)); }
+
+  void CompareState() {
+    for (UserId reader : readers_) {
+      const auto list =
+          console_.List({"ZRANGE", Name(Key::Timeline(reader)), "0", "-1", "WITHSCORES"});
+      std::vector<std::pair<std::string, double>> members;
+      for (size_t i = 0; i + 1 < list.size(); i += 2) {
+        members.emplace_back(list[i], std::strtod(list[i + 1].c_str(), nullptr));
+      }
+      EXPECT_EQ(members, fake_.Members(reader)) << "reader " << ToString(reader);
+      EXPECT_LE(members.size(), kWindow.max_entries);
+    }
+    for (Bucket bucket = 0; bucket <= layout_.Last(1); ++bucket) {
+      const auto live = console_.List({"SMEMBERS", Name(Key::Live(bucket))});
+      EXPECT_EQ(std::set<std::string>(live.begin(), live.end()), fake_.LiveMembers(bucket));
+      const auto own = fake_.own(bucket);
+      EXPECT_EQ(console_.Run({"GET", Name(Key::Own(bucket))}),
+                own ? std::to_string(*own) : "(nil)");
+      const auto position = fake_.position(bucket);
+      EXPECT_EQ(console_.Run({"GET", Name(Key::Pos(bucket))}),
+                position ? TextOf(*position) : "(nil)");
+    }
+  }
+
+  std::mt19937_64 random_;
+  const Options options_;
+  Console console_;
+  Driver driver_;
+  RedisReaderTimelines reader_;
+  RangeLayout layout_;
+  fakes::FakeRedis fake_;
+  std::vector<UserId> readers_;
+  std::vector<Item> posts_;
+  std::map<UserId, std::string> tokens_;
+  std::map<Range, uint64_t> epochs_;
+  std::map<Range, AppliedPosition> positions_;
+};
+
+std::vector<uint64_t> Seeds() {
+  if (const char* seed = std::getenv("FANLINE_SEED")) return {std::strtoull(seed, nullptr, 10)};
+  std::vector<uint64_t> seeds = {1, 2, 3, 4};
+  for (int i = 0; i < 4; ++i) seeds.push_back(std::random_device{}());
+  return seeds;
+}
+
+TEST(RedisScripts, DoWhatTheModelDoesMemberByMember) {
+  for (uint64_t seed : Seeds()) {
+    SCOPED_TRACE("FANLINE_SEED=" + std::to_string(seed));
+    Model(seed).Run();
+    if (HasFailure()) {
+      std::printf("replay with FANLINE_SEED=%llu\n", static_cast<unsigned long long>(seed));
+      return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fanline::redis::testing

@@ -1,0 +1,345 @@
+// Guards 3 and 4 on a real Redis: fencing by epoch, positions, sessions, resets, and what the
+// adapter does when the node goes away.
+
+#include <gtest/gtest.h>
+
+#include "backends/redis/keys.h"
+#include "backends/redis/server_check.h"
+#include "tests/integration/redis/redis_world.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+constexpr UserId kBob{1001};
+constexpr Item kPost{PostId{77}, 1'700'000'000'000};
+
+std::string Name(const Key& key) { return std::string(std::string_view(key)); }
+
+class RedisOwnership : public ::testing::Test {
+ protected:
+  RedisOwnership()
+      : options_(Quick()),
+        console_(options_),
+        reader_(options_),
+        layout_(options_.partitions),
+        range_(layout_.RangeOf(kBob)),
+        bucket_(BucketOf(kBob)) {
+    console_.Run({"FLUSHALL"});
+    driver_ = std::make_unique<Driver>(options_);
+    driver_->WaitUntilConnected();
+  }
+
+  static Options Quick() {
+    Options options = OptionsFromEnvironment();
+    options.heartbeat = std::chrono::milliseconds(20);
+    return options;
+  }
+  RangeClaimed Claim(uint64_t epoch) { return driver_->Do(ClaimRange{0, range_, epoch}); }
+  RangeReset Reset(uint64_t epoch, std::vector<Bucket> drop, std::vector<Bucket> index,
+                   AppliedPosition position) {
+    return driver_->Do(ResetRange{0, range_, epoch, std::move(drop), std::move(index), position});
+  }
+  BatchWritten Push(uint64_t epoch) {
+    return driver_->Do(BatchOf(range_, epoch).Write(kBob, {kPost}).Take());
+  }
+  void Build(UserId reader) {
+    TimelineState found{};
+    bool applied = false;
+    ASSERT_TRUE(reader_.Begin(reader, "t", &found).done());
+    ASSERT_TRUE(reader_.Finish(reader, "t", {}, kNoFloor, &applied).done());
+    ASSERT_TRUE(applied);
+  }
+  std::string Get(const Key& key) { return console_.Run({"GET", Name(key)}); }
+  bool IsListed(UserId reader) {
+    return console_.Run({"SISMEMBER", Name(Key::Live(BucketOf(reader))), ToString(reader)}) == "1";
+  }
+
+  const Options options_;
+  Console console_;
+  RedisReaderTimelines reader_;
+  RangeLayout layout_;
+  const Range range_;
+  const Bucket bucket_;
+  std::unique_ptr<Driver> driver_;
+};
+
+// ---- claims and the fence -------------------------------------------------------------------
+
+TEST_F(RedisOwnership, AClaimMustBeHigherThanEveryOwnerFound) {
+  EXPECT_EQ(Claim(5).refused_by, 0u);
+  EXPECT_EQ(Claim(5).refused_by, 5u);
+  console_.Run({"SET", Name(Key::Own(bucket_)), "9"});  // one bucket alone
+  const RangeClaimed refused = Claim(8);
+  EXPECT_TRUE(refused.status.done());
+  EXPECT_EQ(refused.refused_by, 9u);
+  EXPECT_EQ(Get(Key::Own(layout_.First(range_))), "5") << "nothing is raised by a refused claim";
+  EXPECT_EQ(Claim(10).refused_by, 0u);
+  EXPECT_EQ(Get(Key::Own(bucket_)), "10");
+}
+
+TEST_F(RedisOwnership, EpochsAreComparedAsNumbers) {
+  EXPECT_EQ(Claim(9).refused_by, 0u);
+  EXPECT_EQ(Claim(10).refused_by, 0u);
+  EXPECT_EQ(Claim(9'007'199'254'740'991).refused_by, 0u);
+  EXPECT_EQ(Claim(9'007'199'254'740'990).refused_by, 9'007'199'254'740'991u);
+}
+
+TEST_F(RedisOwnership, AClaimTellsWhatEachBucketHolds) {
+  ASSERT_EQ(Claim(5).refused_by, 0u);
+  console_.Run({"SADD", Name(Key::Live(bucket_)), "#complete"});
+  console_.Run({"SET", Name(Key::Pos(bucket_)), "3:400"});
+  const RangeClaimed claimed = Claim(6);
+  ASSERT_EQ(claimed.buckets.size(), layout_.buckets_per_range());
+  const auto& bob = claimed.buckets[bucket_ - layout_.First(range_)];
+  EXPECT_TRUE(bob.index_complete);
+  EXPECT_EQ(bob.position, (AppliedPosition{3, 400}));
+  const auto& other = claimed.buckets[(bucket_ + 1) % layout_.buckets_per_range()];
+  EXPECT_FALSE(other.index_complete);
+  EXPECT_EQ(other.position, std::nullopt);
+}
+
+TEST_F(RedisOwnership, AWriterWithALowerEpochWritesNothing) {
+  Claim(5);
+  Build(kBob);
+  console_.Run({"SET", Name(Key::Own(bucket_)), "6"});  // another pusher took over
+  const BatchWritten batch = Push(5);
+  EXPECT_TRUE(batch.needs_claim);
+  EXPECT_TRUE(batch.status.later());
+  EXPECT_TRUE(driver_->Do(ApplySync{0, range_, 5, kBob, {}, {kPost}, {}}).needs_claim);
+  EXPECT_TRUE(driver_->Do(ReadTimeline{0, range_, 5, kBob}).needs_claim);
+  EXPECT_TRUE(driver_->Do(DropTimeline{0, range_, 5, kBob}).needs_claim);
+  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 1}, {1, 2}}).needs_claim);
+  EXPECT_TRUE(Reset(5, {bucket_}, {}, {1, 1}).needs_claim);
+  EXPECT_EQ(console_.Run({"ZRANGE", Name(Key::Timeline(kBob)), "0", "-1"}), "T F");
+  EXPECT_EQ(Get(Key::Pos(bucket_)), "(nil)");
+  EXPECT_EQ(Get(Key::Own(layout_.First(range_))), "5");
+}
+
+TEST_F(RedisOwnership, AWriterWithAHigherEpochRaisesTheOwner) {
+  Claim(5);
+  Build(kBob);
+  EXPECT_EQ(Push(8).results, std::vector<int8_t>{1});
+  EXPECT_EQ(Get(Key::Own(bucket_)), "8");
+}
+
+TEST_F(RedisOwnership, AFlushedRedisRefusesEveryWriterUntilItClaims) {
+  Claim(5);
+  Reset(5, {bucket_}, {}, {1, 10});
+  console_.Run({"FLUSHALL"});
+  EXPECT_TRUE(Push(5).needs_claim);
+  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 10}, {1, 11}}).needs_claim);
+  const RangeClaimed claimed = Claim(6);
+  EXPECT_EQ(claimed.refused_by, 0u);
+  EXPECT_EQ(claimed.buckets.front().position, std::nullopt);
+}
+
+// ---- positions ------------------------------------------------------------------------------
+
+TEST_F(RedisOwnership, APositionMovesOnlyFromWhereItWasLeft) {
+  Claim(5);
+  Reset(5, {}, {}, {1, 100});
+  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch);
+  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch) << "repeated";
+  console_.Run({"SET", Name(Key::Pos(bucket_)), "1:150"});  // one bucket was rolled back
+  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 200}, {1, 300}}).mismatch);
+  EXPECT_EQ(Get(Key::Pos(layout_.First(range_))), "1:200") << "nothing is written on a mismatch";
+}
+
+// ---- resets ---------------------------------------------------------------------------------
+
+TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
+  Claim(5);
+  Build(kBob);
+  console_.Run({"SREM", Name(Key::Live(bucket_)), ToString(kBob)});  // a lost index entry
+  console_.Run({"SADD", Name(Key::Live(bucket_)), "4711"});          // a stale one
+  const RangeReset reset = Reset(5, {bucket_}, {}, {1, 10});
+  EXPECT_EQ(reset.dropped, 1u);
+  EXPECT_EQ(console_.Run({"EXISTS", Name(Key::Timeline(kBob))}), "0");
+  EXPECT_EQ(console_.Run({"SMEMBERS", Name(Key::Live(bucket_))}), "#complete");
+  EXPECT_EQ(Get(Key::Pos(layout_.Last(range_))), "1:10");
+}
+
+TEST_F(RedisOwnership, AResetListsEveryTimelineOfABucketToIndex) {
+  Claim(5);
+  Build(kBob);
+  console_.Run({"DEL", Name(Key::Live(bucket_))});
+  EXPECT_EQ(Reset(5, {}, {bucket_}, {1, 10}).dropped, 0u);
+  EXPECT_TRUE(IsListed(kBob));
+  EXPECT_EQ(console_.Run({"SISMEMBER", Name(Key::Live(bucket_)), "#complete"}), "1");
+  EXPECT_EQ(Push(5).results, std::vector<int8_t>{1}) << "not pruned";
+}
+
+TEST_F(RedisOwnership, AResetLeavesOtherRangesAlone) {
+  UserId other{};
+  for (uint64_t raw = 1; Raw(other) == 0; ++raw) {
+    if (layout_.RangeOf(UserId{raw}) != range_) other = UserId{raw};
+  }
+  Claim(5);
+  Build(kBob);
+  Build(other);
+  std::vector<Bucket> all;
+  for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) all.push_back(b);
+  EXPECT_EQ(Reset(5, all, {}, {1, 0}).dropped, 1u);
+  EXPECT_EQ(console_.Run({"EXISTS", Name(Key::Timeline(other))}), "1");
+  EXPECT_TRUE(IsListed(other));
+}
+
+TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
+  for (Range range = 0; range < 16; ++range) driver_->Do(ClaimRange{0, range, 5});
+  for (uint64_t raw = 1; raw <= 3000; ++raw) {
+    console_.Run({"ZADD", Name(Key::Timeline(UserId{raw})), "-inf", "T", "+inf", "F"});
+  }
+  const auto scans = [&] {
+    const std::string stats = console_.Run({"INFO", "commandstats"});
+    const size_t at = stats.find("cmdstat_scan:calls=");
+    return at == std::string::npos ? 0 : std::stoi(stats.substr(at + 19));
+  };
+  console_.Run({"CONFIG", "RESETSTAT"});
+  for (Range range = 0; range < 16; ++range) {
+    ResetRange reset{1000 + static_cast<uint64_t>(range), range, 5, {}, {}, {1, 0}};
+    for (Bucket b = layout_.First(range); b <= layout_.Last(range); ++b) reset.drop.push_back(b);
+    driver_->Submit(reset);
+  }
+  uint64_t dropped = 0;
+  for (const TimelineReply& reply : driver_->WaitForReplies(16)) {
+    dropped += std::get<RangeReset>(reply).dropped;
+  }
+  EXPECT_EQ(dropped, 3000u);
+  EXPECT_LE(scans(), 3 * 15);  // the first may walk alone; 16 walks would be 16 * 5 or so
+}
+
+// ---- sessions -------------------------------------------------------------------------------
+
+TEST_F(RedisOwnership, NothingIsWrittenToARangeNotClaimedInThisSession) {
+  EXPECT_TRUE(Push(5).needs_claim);
+  Claim(5);
+  EXPECT_FALSE(Push(5).needs_claim);
+}
+
+TEST_F(RedisOwnership, ALostConnectionVoidsEveryClaim) {
+  Claim(5);
+  Build(kBob);
+  const size_t before = driver_->times_connected();
+  console_.Run({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  BatchWritten written = Push(5);
+  // The first answer may come from the dying connection; whichever, it asks for a claim.
+  EXPECT_TRUE(written.needs_claim);
+  EXPECT_TRUE(written.status.later());
+  EXPECT_EQ(written.status.resource, "redis");
+  driver_->WaitForConnection(before);
+  EXPECT_TRUE(Push(5).needs_claim) << "also on the new connection";
+  EXPECT_EQ(Claim(6).refused_by, 0u);
+  EXPECT_FALSE(Push(6).needs_claim);
+}
+
+TEST_F(RedisOwnership, ATimeAsAReplicaVoidsEveryClaim) {
+  Claim(5);
+  const size_t before = driver_->times_connected();
+  console_.Run({"REPLICAOF", "127.0.0.1", "1"});
+  console_.Run({"REPLICAOF", "NO", "ONE"});  // and back before anybody asked
+  driver_->WaitForConnection(before);
+  EXPECT_TRUE(Push(5).needs_claim);
+  EXPECT_EQ(Claim(6).refused_by, 0u);
+}
+
+TEST_F(RedisOwnership, AReplicaIsNotAccepted) {
+  console_.Run({"REPLICAOF", "127.0.0.1", "1"});
+  driver_->WaitUntilConnected(false);
+  EXPECT_TRUE(Claim(5).status.later());
+  console_.Run({"REPLICAOF", "NO", "ONE"});
+  driver_->WaitUntilConnected();
+  EXPECT_EQ(Claim(5).refused_by, 0u);
+}
+
+TEST_F(RedisOwnership, ACallWithoutAnAnswerInTimeEndsTheSession) {
+  Options impatient = options_;
+  impatient.command_timeout = std::chrono::milliseconds(150);
+  impatient.heartbeat = std::chrono::seconds(60);
+  Driver driver(impatient);
+  driver.WaitUntilConnected();
+  ASSERT_EQ(driver.Do(ClaimRange{0, range_, 20}).refused_by, 0u);
+  console_.Run({"CLIENT", "PAUSE", "600", "ALL"});
+  const auto written = driver.Do(BatchOf(range_, 20).Write(kBob, {kPost}).Take());
+  EXPECT_TRUE(written.status.later());
+  EXPECT_TRUE(written.needs_claim);
+  EXPECT_NE(written.status.message.find("no reply in time"), std::string::npos)
+      << written.status.message;
+}
+
+TEST_F(RedisOwnership, ForgottenScriptsAreLoadedAgain) {
+  Claim(5);
+  Build(kBob);
+  console_.Run({"SCRIPT", "FLUSH"});
+  EXPECT_EQ(Push(5).results, std::vector<int8_t>{1});
+  console_.Run({"SCRIPT", "FLUSH"});
+  ReaderTimelines::Page page;
+  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 10, &page).done());
+  EXPECT_EQ(page.items.size(), 1u);
+}
+
+TEST_F(RedisOwnership, RequestsBeyondTheBoundAreAnsweredLater) {
+  Options narrow = options_;
+  narrow.max_requests = 4;
+  Driver driver(narrow);
+  driver.WaitUntilConnected();
+  console_.Run({"CLIENT", "PAUSE", "100", "ALL"});
+  for (uint64_t id = 1; id <= 20; ++id) driver.Submit(ClaimRange{id, range_, 100 + id});
+  size_t later = 0;
+  for (const TimelineReply& reply : driver.WaitForReplies(20)) {
+    later += std::get<RangeClaimed>(reply).status.later();
+  }
+  EXPECT_EQ(later, 16u);
+}
+
+TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
+  Options nowhere = options_;
+  nowhere.address = "127.0.0.1:1";
+  Driver driver(nowhere);
+  const auto claimed = driver.Do(ClaimRange{0, range_, 5});
+  EXPECT_TRUE(claimed.status.later());
+  EXPECT_EQ(claimed.status.resource, "redis");
+  EXPECT_FALSE(driver.adapter().connected());
+  EXPECT_NE(driver.adapter().reason(), "");
+  RedisReaderTimelines reader(nowhere);
+  ReaderTimelines::Page page;
+  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).later());
+}
+
+TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
+  console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret", "~*", "+@all"});
+  Options named = options_;
+  named.username = "fanline";
+  named.password = "s3cret";
+  Driver welcome(named);
+  welcome.WaitUntilConnected();
+  named.password = "s3cret-wrong";
+  Driver refused(named);
+  const auto claimed = refused.Do(ClaimRange{0, range_, 5});
+  RedisReaderTimelines reader(named);
+  ReaderTimelines::Page page;
+  const Status status = reader.Read(kBob, std::nullopt, 1, &page);
+  console_.Run({"ACL", "DELUSER", "fanline"});
+  EXPECT_TRUE(claimed.status.later());
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.message.find("s3cret"), std::string::npos);
+  EXPECT_EQ(claimed.status.message.find("s3cret"), std::string::npos);
+}
+
+// ---- start-up -------------------------------------------------------------------------------
+
+TEST_F(RedisOwnership, AServerThatEvictsTheFenceIsRefused) {
+  ServerCheck check;
+  ASSERT_TRUE(CheckServer(options_, &check).done());
+  EXPECT_EQ(check.refusals, std::vector<std::string>{});
+  EXPECT_EQ(check.warnings, std::vector<std::string>{});
+  console_.Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  console_.Run({"CONFIG", "SET", "zset-max-listpack-entries", "128"});
+  ASSERT_TRUE(CheckServer(options_, &check).done());
+  console_.Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  console_.Run({"CONFIG", "SET", "zset-max-listpack-entries", "512"});
+  EXPECT_EQ(check.refusals.size(), 1u);
+  EXPECT_EQ(check.warnings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace fanline::redis::testing

@@ -1,0 +1,137 @@
+#include "tests/integration/redis/redis_world.h"
+
+#include <cstdlib>
+
+#include "backends/redis/reply.h"
+#include "fanline/check.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+
+std::string TextOfReply(const redisReply& reply) {
+  switch (reply.type) {
+    case REDIS_REPLY_NIL:
+      return "(nil)";
+    case REDIS_REPLY_INTEGER:
+      return std::to_string(reply.integer);
+    case REDIS_REPLY_ERROR:
+      return "(error) " + std::string(Text(reply));
+    case REDIS_REPLY_ARRAY: {
+      std::string joined;
+      for (size_t i = 0; i < reply.elements; ++i) {
+        joined += (i == 0 ? "" : " ") + TextOfReply(At(reply, i));
+      }
+      return joined;
+    }
+    default:
+      return std::string(Text(reply));
+  }
+}
+
+CommandBuffer CommandOf(const std::vector<std::string>& words) {
+  CommandBuffer command;
+  command.Begin(words.size());
+  for (const std::string& word : words) command.Arg(word);
+  return command;
+}
+
+}  // namespace
+
+Options OptionsFromEnvironment() {
+  const char* address = std::getenv("FANLINE_REDIS");
+  FANLINE_CHECK(address != nullptr, "FANLINE_REDIS is not set: run this under stack/with-stack");
+  Options options;
+  options.address = address;
+  options.reconnect = {std::chrono::milliseconds(5), std::chrono::milliseconds(50)};
+  return options;
+}
+
+std::string Console::Run(const std::vector<std::string>& words) {
+  std::string text;
+  const Status status = connection_.PipelineRaw(CommandOf(words), 1, [&](const redisReply& reply) {
+    text = TextOfReply(reply);
+    return Status::Done();
+  });
+  return status.done() ? text : "(away) " + status.message;
+}
+
+std::vector<std::string> Console::List(const std::vector<std::string>& words) {
+  std::vector<std::string> list;
+  const Status status = connection_.PipelineRaw(CommandOf(words), 1, [&](const redisReply& reply) {
+    for (size_t i = 0; i < reply.elements; ++i) list.push_back(TextOfReply(At(reply, i)));
+    return Status::Done();
+  });
+  FANLINE_CHECK(status.done(), "redis does not answer");
+  return list;
+}
+
+uint64_t IdOf(const TimelineReply& reply) {
+  return std::visit([](const auto& answer) { return answer.id; }, reply);
+}
+
+Driver::Driver(const Options& options)
+    : adapter_(
+          options,
+          [this](std::vector<TimelineReply> replies) {
+            const std::lock_guard lock(mutex_);
+            for (TimelineReply& reply : replies) replies_.push_back(std::move(reply));
+            changed_.notify_all();
+          },
+          nullptr,
+          [this](bool connected, const std::string&) {
+            const std::lock_guard lock(mutex_);
+            connected_ = connected;
+            times_connected_ += connected;
+            changed_.notify_all();
+          }) {}
+
+template <class Condition>
+void Driver::Wait(std::unique_lock<std::mutex>& lock, const char* what, Condition condition) {
+  FANLINE_CHECK(changed_.wait_for(lock, kPatience, condition), what);
+}
+
+TimelineReply Driver::WaitFor(uint64_t id) {
+  std::unique_lock lock(mutex_);
+  std::vector<TimelineReply>::iterator found;
+  Wait(lock, "a request was not answered in time", [&] {
+    found = std::find_if(replies_.begin(), replies_.end(),
+                         [id](const TimelineReply& reply) { return IdOf(reply) == id; });
+    return found != replies_.end();
+  });
+  TimelineReply reply = std::move(*found);
+  replies_.erase(found);
+  return reply;
+}
+
+std::vector<TimelineReply> Driver::WaitForReplies(size_t count) {
+  std::unique_lock lock(mutex_);
+  Wait(lock, "requests were not answered in time", [&] { return replies_.size() >= count; });
+  return std::move(replies_);
+}
+
+void Driver::WaitUntilConnected(bool connected) {
+  std::unique_lock lock(mutex_);
+  Wait(lock, "the connection did not change", [&] { return connected_ == connected; });
+}
+
+void Driver::WaitForConnection(size_t more_than) {
+  std::unique_lock lock(mutex_);
+  Wait(lock, "the connection was not made again", [&] { return times_connected_ > more_than; });
+}
+
+size_t Driver::times_connected() const {
+  const std::lock_guard lock(mutex_);
+  return times_connected_;
+}
+
+BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes) {
+  batch_.adds.insert(batch_.adds.end(), adds.begin(), adds.end());
+  batch_.removes.insert(batch_.removes.end(), removes.begin(), removes.end());
+  batch_.writes.push_back({reader, BucketOf(reader), static_cast<uint32_t>(batch_.adds.size()),
+                           static_cast<uint32_t>(batch_.removes.size())});
+  return *this;
+}
+
+}  // namespace fanline::redis::testing

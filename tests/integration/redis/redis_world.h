@@ -1,0 +1,85 @@
+// A real Redis (FANLINE_REDIS), emptied, and the adapters on it, driven one request at a time.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/redis/answers.h"
+#include "backends/redis/connection.h"
+#include "backends/redis/live_timelines.h"
+#include "backends/redis/reader_timelines.h"
+#include "backends/redis/timeline_scanner.h"
+
+namespace fanline::redis::testing {
+
+Options OptionsFromEnvironment();
+
+// Commands as an operator would type them.
+class Console {
+ public:
+  explicit Console(const Options& options) : connection_(options) {}
+
+  // The reply as text: strings and numbers as they are, arrays joined by blanks, nil as "(nil)",
+  // errors as "(error) ...".
+  std::string Run(const std::vector<std::string>& words);
+  std::vector<std::string> List(const std::vector<std::string>& words);
+
+ private:
+  Connection connection_;
+};
+
+// Collects replies and state changes of one adapter; waits for them with a deadline.
+class Driver {
+ public:
+  explicit Driver(const Options& options);
+
+  // Submits and waits. A test fails loudly (abort) when no answer comes within 10 seconds.
+  template <class Request>
+  typename AnswerTo<Request>::Type Do(Request request) {
+    request.id = ++next_id_;
+    adapter_.Submit(std::move(request));
+    return std::get<typename AnswerTo<Request>::Type>(WaitFor(next_id_));
+  }
+  // Without waiting; the replies are collected.
+  void Submit(TimelineRequest request) { adapter_.Submit(std::move(request)); }
+  std::vector<TimelineReply> WaitForReplies(size_t count);
+
+  void WaitUntilConnected(bool connected = true);
+  size_t times_connected() const;
+  void WaitForConnection(size_t more_than);  // until times_connected() is
+  RedisLiveTimelines& adapter() { return adapter_; }
+
+ private:
+  TimelineReply WaitFor(uint64_t id);
+  template <class Condition>
+  void Wait(std::unique_lock<std::mutex>& lock, const char* what, Condition condition);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<TimelineReply> replies_;
+  bool connected_ = false;
+  size_t times_connected_ = 0;
+  uint64_t next_id_ = 0;
+  RedisLiveTimelines adapter_;  // last: it calls back
+};
+
+// A batch of whole writes, for readers that each stand in it once.
+class BatchOf {
+ public:
+  BatchOf(Range range, uint64_t epoch) {
+    batch_.range = range;
+    batch_.epoch = epoch;
+  }
+  BatchOf& Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {});
+  TimelineBatch Take() { return std::move(batch_); }
+
+ private:
+  TimelineBatch batch_;
+};
+
+uint64_t IdOf(const TimelineReply& reply);
+
+}  // namespace fanline::redis::testing

@@ -1,0 +1,503 @@
+// The rules of the timeline scripts by example, on a real Redis. The random counterpart is
+// model_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backends/redis/keys.h"
+#include "tests/integration/redis/redis_world.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+constexpr UnixMs kDawn = 1'700'000'000'000;
+constexpr uint64_t kEpoch = 7;
+constexpr UserId kBob{1001};
+
+std::string Name(const Key& key) { return std::string(std::string_view(key)); }
+Item At(uint64_t post, UnixMs minutes) { return {PostId{post}, kDawn + minutes * 60'000}; }
+
+// One owner of Bob's range, one reader; Redis empty, the range taken over.
+class RedisTimelines : public ::testing::Test {
+ protected:
+  RedisTimelines()
+      : options_(OptionsFromEnvironment()),
+        console_(options_),
+        driver_(options_),
+        reader_(options_),
+        layout_(options_.partitions),
+        range_(layout_.RangeOf(kBob)) {
+    console_.Run({"FLUSHALL"});
+    driver_.WaitUntilConnected();
+    TakeOver(kEpoch);
+  }
+
+  void TakeOver(uint64_t epoch) {
+    ASSERT_EQ(driver_.Do(ClaimRange{0, range_, epoch}).refused_by, 0u);
+    ResetRange reset{0, range_, epoch, {}, {}, {1, 0}};
+    for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) reset.drop.push_back(b);
+    ASSERT_TRUE(driver_.Do(reset).status.done());
+  }
+
+  // A ready timeline of `count` items, one a minute, the oldest at minute 1; posts 1..count.
+  void Build(UserId reader, uint32_t count, Floor floor = kNoFloor) {
+    std::vector<Item> items;
+    for (uint32_t i = 1; i <= count; ++i) items.push_back(At(i, i));
+    TimelineState found{};
+    bool applied = false;
+    ASSERT_TRUE(reader_.Begin(reader, "t", &found).done());
+    ASSERT_EQ(found, TimelineState::kNotLive);
+    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, &applied).done());
+    ASSERT_TRUE(applied);
+  }
+  void Open(UserId reader, const std::string& token) {
+    TimelineState found{};
+    ASSERT_TRUE(reader_.Begin(reader, token, &found).done());
+    ASSERT_EQ(found, TimelineState::kNotLive);
+  }
+  bool Close(UserId reader, const std::string& token, const std::vector<Item>& items) {
+    bool applied = false;
+    EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, &applied).done());
+    return applied;
+  }
+
+  BatchWritten Push(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {}) {
+    return driver_.Do(BatchOf(range_, kEpoch).Write(reader, adds, removes).Take());
+  }
+  ReaderTimelines::Page Page(UserId reader, uint32_t limit = 1000) {
+    ReaderTimelines::Page page;
+    EXPECT_TRUE(reader_.Read(reader, std::nullopt, limit, &page).done());
+    return page;
+  }
+  std::string Members(UserId reader) {
+    return console_.Run({"ZRANGE", Name(Key::Timeline(reader)), "0", "-1"});
+  }
+  size_t Card(UserId reader) {
+    return std::stoul(console_.Run({"ZCARD", Name(Key::Timeline(reader))}));
+  }
+  bool Exists(UserId reader) {
+    return console_.Run({"EXISTS", Name(Key::Timeline(reader))}) == "1";
+  }
+  bool IsListed(UserId reader) {
+    return console_.Run({"SISMEMBER", Name(Key::Live(BucketOf(reader))), ToString(reader)}) == "1";
+  }
+  // So that scripts, not the index, meet the dead.
+  void ForgetIndex() {
+    for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) {
+      console_.Run({"SREM", Name(Key::Live(b)), "#complete"});
+    }
+  }
+
+  const Options options_;
+  Console console_;
+  Driver driver_;
+  RedisReaderTimelines reader_;
+  RangeLayout layout_;
+  const Range range_;
+};
+
+// ---- pushes ---------------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, APushReachesALiveTimelineOnce) {
+  Build(kBob, 2);
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{0});
+  EXPECT_EQ(Page(kBob).items, (std::vector{At(77, 9), At(2, 2), At(1, 1)}));
+}
+
+TEST_F(RedisTimelines, APushToADeadKeyCreatesNothingAndCleansTheIndex) {
+  ForgetIndex();
+  console_.Run({"SADD", Name(Key::Live(BucketOf(kBob))), ToString(kBob)});
+  const BatchWritten written = Push(kBob, {At(77, 9)});
+  EXPECT_EQ(written.results, std::vector<int8_t>{BatchWritten::kNotLive});
+  EXPECT_EQ(written.pruned, 0u);
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+}
+
+TEST_F(RedisTimelines, ARemovalMeetingADeadKeyCreatesNothing) {
+  ForgetIndex();
+  EXPECT_EQ(Push(kBob, {}, {PostId{5}}).results, std::vector<int8_t>{BatchWritten::kNotLive});
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(RedisTimelines, AnIndexThatIsCompleteSparesTheScriptTheDead) {
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 1u);
+  Build(kBob, 1);  // rebuilding lists the reader first
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 0u);
+}
+
+TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutAgain) {
+  Build(kBob, 300, At(0, 10).created_at);
+  EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
+  EXPECT_EQ(console_.Run({"ZSCORE", Name(Key::Timeline(kBob)), "5000"}), "(nil)");
+  EXPECT_EQ(Push(kBob, {At(5001, 11)}).results, std::vector<int8_t>{1});
+}
+
+TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutWhetherTheEdgeIsKnownOrNot) {
+  Build(kBob, 300, At(0, 10).created_at);
+  const std::string edge = Name(Key::Edge(BucketOf(kBob)));
+  EXPECT_EQ(console_.Run({"GET", edge}), std::to_string(At(0, 10).created_at));
+  for (const char* damage : {"", "?0", "rubbish"}) {
+    console_.Run({"SET", edge, damage});
+    EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0}) << damage;
+  }
+  console_.Run({"DEL", edge});
+  EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
+  console_.Run({"LPUSH", edge, "a wrong type"});
+  EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
+  EXPECT_EQ(Push(kBob, {At(5001, 500)}).results, std::vector<int8_t>{1});
+}
+
+TEST_F(RedisTimelines, EveryRaisedFloorRaisesTheEdge) {
+  const auto edge = [&] { return console_.Run({"GET", Name(Key::Edge(BucketOf(kBob)))}); };
+  EXPECT_EQ(edge(), "0");
+  Build(kBob, 460);  // more than the window
+  EXPECT_EQ(edge(), std::to_string(At(0, 10).created_at));
+  driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {}, At(0, 20).created_at});
+  EXPECT_EQ(edge(), std::to_string(At(0, 20).created_at));
+  uint64_t post = 10'000;
+  while (Push(kBob, {At(post, static_cast<UnixMs>(post))}).trimmed == 0) ++post;
+  EXPECT_EQ(edge(), std::to_string(Page(kBob).floor));
+  EXPECT_GT(Page(kBob).floor, At(0, 20).created_at);
+}
+
+TEST_F(RedisTimelines, IndexingABucketLearnsItsEdge) {
+  Build(kBob, 300, At(0, 10).created_at);
+  const std::string edge = Name(Key::Edge(BucketOf(kBob)));
+  console_.Run({"DEL", edge});
+  driver_.Do(ResetRange{0, range_, kEpoch, {}, {BucketOf(kBob)}, {1, 0}});
+  EXPECT_EQ(console_.Run({"GET", edge}), std::to_string(At(0, 10).created_at));
+}
+
+TEST_F(RedisTimelines, ATrimKeepsTheWindowAndRaisesTheFloorToTheNewestItemCut) {
+  Build(kBob, 450);
+  const uint32_t limit = options_.window.trim_above();
+  uint64_t trimmed = 0;
+  uint32_t pushed = 0;
+  while (trimmed == 0 && pushed < 100) {
+    trimmed = Push(kBob, {At(10'000 + pushed, 500 + pushed)}).trimmed;
+    ++pushed;
+  }
+  EXPECT_EQ(pushed, limit - 452 + 1);
+  EXPECT_EQ(Card(kBob), 452u);
+  const auto page = Page(kBob);
+  EXPECT_EQ(page.items.size(), 450u);
+  EXPECT_EQ(page.floor, At(0, pushed).created_at);  // the items of minutes 1..pushed are gone
+  EXPECT_EQ(page.items.back(), At(pushed + 1, pushed + 1));
+  EXPECT_TRUE(page.reached_floor);
+}
+
+TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
+  Build(kBob, 450);
+  std::mt19937_64 random(42);
+  uint64_t next = 100'000;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<Item> adds;
+    for (uint64_t n = random() % (kMaxAddsPerWrite + 1); n > 0; --n) {
+      adds.push_back(At(next++, 500 + static_cast<UnixMs>(random() % 5000)));
+    }
+    std::vector<PostId> removes;
+    for (uint64_t n = random() % 3; n > 0; --n) {
+      removes.push_back(PostId{100'000 + random() % (next - 99'999)});
+    }
+    if (adds.empty() && removes.empty()) continue;
+    Push(kBob, adds, removes);
+    if (!Exists(kBob)) Build(kBob, 450);
+  }
+  EXPECT_LE(Card(kBob), options_.window.max_entries);
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(Key::Timeline(kBob))}), "listpack");
+}
+
+TEST_F(RedisTimelines, ATimelineThatFallsShortIsDropped) {
+  Build(kBob, 226, At(0, 0).created_at);
+  EXPECT_EQ(Push(kBob, {}, {PostId{1}}).fell_short, 0u);  // 225 left: half the window
+  const BatchWritten written = Push(kBob, {}, {PostId{2}});
+  EXPECT_EQ(written.fell_short, 1u);
+  EXPECT_EQ(written.removed, 1u);
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+}
+
+TEST_F(RedisTimelines, ATimelineWithNothingOlderNeverFallsShort) {
+  Build(kBob, 2);
+  EXPECT_EQ(Push(kBob, {}, {PostId{1}, PostId{2}}).fell_short, 0u);
+  EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
+  EXPECT_TRUE(Page(kBob).items.empty());
+}
+
+TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
+  UserId other{};
+  for (uint64_t raw = 2000; Raw(other) == 0; ++raw) {
+    if (layout_.RangeOf(UserId{raw}) == range_) other = UserId{raw};
+  }
+  Build(other, 1);
+  ForgetIndex();
+  console_.Run({"SET", Name(Key::Timeline(kBob)), "not a timeline"});
+  const BatchWritten written =
+      driver_.Do(BatchOf(range_, kEpoch).Write(kBob, {At(77, 9)}).Write(other, {At(77, 9)}).Take());
+  EXPECT_TRUE(written.status.done());
+  EXPECT_EQ(written.results, (std::vector<int8_t>{BatchWritten::kKeyFailed, 1}));
+  EXPECT_NE(written.key_error.find("WRONGTYPE"), std::string::npos) << written.key_error;
+}
+
+TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
+  console_.Run({"SET", Name(Key::Timeline(kBob)), "not a timeline"});
+  EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.never());
+  EXPECT_TRUE(driver_.Do(DropTimeline{0, range_, kEpoch, kBob}).status.done());
+  EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
+}
+
+TEST_F(RedisTimelines, WithoutMemoryTheKeyFailsAndRemovalsStillWork) {
+  Build(kBob, 3);
+  console_.Run({"CONFIG", "SET", "maxmemory", "1mb"});
+  const BatchWritten added = Push(kBob, {At(77, 9)});
+  const BatchWritten removed = Push(kBob, {}, {PostId{2}});
+  console_.Run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(added.results, std::vector<int8_t>{BatchWritten::kKeyFailed});
+  EXPECT_NE(added.key_error.find("OOM"), std::string::npos) << added.key_error;
+  EXPECT_EQ(removed.removed, 1u);
+  EXPECT_EQ(Page(kBob).items, (std::vector{At(3, 3), At(1, 1)}));
+}
+
+TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
+  BatchOf batch(range_, kEpoch);
+  std::vector<int8_t> expected;
+  size_t readers = 0;
+  for (uint64_t raw = 1; readers < 1800; ++raw) {
+    const UserId reader{raw};
+    if (layout_.RangeOf(reader) != range_) continue;
+    const bool live = ++readers % 3 == 0;
+    if (live) Build(reader, 1);
+    batch.Write(reader, {At(77, 9)});
+    expected.push_back(live ? 1 : BatchWritten::kNotLive);
+  }
+  TimelineBatch request = batch.Take();
+  std::vector<UserId> order;
+  for (const auto& write : request.writes) order.push_back(write.reader);
+  const BatchWritten written = driver_.Do(request);
+  EXPECT_EQ(written.results, expected);
+  EXPECT_EQ(written.pruned, 1200u);
+}
+
+TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
+  const auto push_to_all = [this](uint64_t from) {
+    BatchOf batch(range_, kEpoch);
+    for (uint64_t raw = from, readers = 0; readers < 500; ++raw) {
+      if (layout_.RangeOf(UserId{raw}) != range_) continue;
+      ++readers;
+      batch.Write(UserId{raw}, {At(77, 9)});
+    }
+    return batch.Take();
+  };
+  TimelineBatch live = push_to_all(1'000'000);
+  for (const auto& write : live.writes) Build(write.reader, 1);
+  for (int push = 0; push < 15; ++push) driver_.Do(live);
+
+  const BatchWritten unasked = Push(kBob, {At(77, 9)});
+  EXPECT_EQ(unasked.results, std::vector<int8_t>{BatchWritten::kNotLive});
+  EXPECT_EQ(unasked.pruned, 0u);
+  EXPECT_FALSE(Exists(kBob));
+
+  driver_.Do(push_to_all(2'000'000));
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).pruned, 1u);
+}
+
+// ---- rebuilding -----------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, ABuildingTimelineIsNeverServed) {
+  Open(kBob, "a");
+  Push(kBob, {At(77, 9)});
+  EXPECT_EQ(Page(kBob).state, TimelineState::kBuilding);
+  EXPECT_TRUE(Page(kBob).items.empty());
+  EXPECT_EQ(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).state, TimelineState::kBuilding);
+}
+
+TEST_F(RedisTimelines, WhatIsPushedAndRemovedDuringARebuildIsInItsResult) {
+  Open(kBob, "a");
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});
+  Push(kBob, {}, {PostId{2}});  // read before, deleted meanwhile
+  Push(kBob, {}, {PostId{3}});  // hidden ...
+  Push(kBob, {At(3, 3)});       // ... and shown again
+  EXPECT_TRUE(Close(kBob, "a", {At(3, 3), At(2, 2), At(1, 1)}));
+  EXPECT_EQ(Page(kBob).items, (std::vector{At(77, 9), At(3, 3), At(1, 1)}));
+  EXPECT_EQ(Members(kBob), "T 77 3 1 F");
+}
+
+TEST_F(RedisTimelines, ARebuildWhoseTokenIsGoneChangesNothing) {
+  Open(kBob, "a");
+  driver_.Do(DropTimeline{0, range_, kEpoch, kBob});
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_FALSE(Exists(kBob));
+  Open(kBob, "b");
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_TRUE(Close(kBob, "b", {At(2, 2)}));
+  EXPECT_FALSE(Close(kBob, "b", {At(3, 3)}));  // once only
+  EXPECT_EQ(Page(kBob).items, std::vector{At(2, 2)});
+}
+
+TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
+  TimelineState found{};
+  Open(kBob, "a");
+  EXPECT_TRUE(reader_.Begin(kBob, "b", &found).done());
+  EXPECT_EQ(found, TimelineState::kBuilding);
+  Close(kBob, "a", {});
+  EXPECT_TRUE(reader_.Begin(kBob, "b", &found).done());
+  EXPECT_EQ(found, TimelineState::kReady);
+}
+
+TEST_F(RedisTimelines, TooManyRemovalsEndARebuild) {
+  Open(kBob, "a");
+  std::vector<PostId> removes;
+  for (uint64_t post = 1; post <= 600; ++post) removes.push_back(PostId{post});
+  Push(kBob, {}, removes);
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+}
+
+TEST_F(RedisTimelines, TooManyPushesEndARebuild) {
+  Open(kBob, "a");
+  for (uint64_t post = 1; post < 600 && Exists(kBob); ++post) {
+    EXPECT_LE(Card(kBob), options_.window.trim_above());
+    Push(kBob, {At(post, static_cast<UnixMs>(post))});
+  }
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(RedisTimelines, ARebuildOfMoreThanTheWindowRaisesTheFloor) {
+  Build(kBob, 600);
+  const auto page = Page(kBob);
+  EXPECT_EQ(page.items.size(), 450u);
+  EXPECT_EQ(page.floor, At(0, 150).created_at);
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(Key::Timeline(kBob))}), "listpack");
+}
+
+TEST_F(RedisTimelines, KeysLiveAsLongAsPromised) {
+  Open(kBob, "a");
+  EXPECT_LE(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 60'000);
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 50'000);
+  Close(kBob, "a", {At(1, 1)});
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 60'000);
+  console_.Run({"PEXPIRE", Name(Key::Timeline(kBob)), "30000"});
+  Page(kBob);  // reading refreshes it
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 60'000);
+  EXPECT_EQ(console_.Run({"TTL", Name(Key::Live(BucketOf(kBob)))}), "-1");
+  EXPECT_EQ(console_.Run({"TTL", Name(Key::Own(BucketOf(kBob)))}), "-1");
+}
+
+// ---- reading --------------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, PagesFollowEachOtherWithoutOverlapOrGapAtEqualTimes) {
+  Open(kBob, "a");
+  std::vector<Item> items;
+  for (uint64_t post = 1; post <= 30; ++post) items.push_back(At(post, post <= 20 ? 5 : 6));
+  Close(kBob, "a", items);
+  std::sort(items.begin(), items.end(), IsNewer);
+  std::vector<Item> walked;
+  std::optional<Position> after;
+  ReaderTimelines::Page page;
+  do {
+    ASSERT_TRUE(reader_.Read(kBob, after, 7, &page).done());
+    walked.insert(walked.end(), page.items.begin(), page.items.end());
+    if (!page.items.empty()) after = Position{page.items.back().created_at, page.items.back().post};
+  } while (!page.reached_floor && walked.size() < 100);
+  EXPECT_EQ(walked, items);
+}
+
+TEST_F(RedisTimelines, APlaceThatIsGoneOrBelowTheFloorIsStillAPlace) {
+  Build(kBob, 300, At(0, 100).created_at);
+  ReaderTimelines::Page page;
+  ASSERT_TRUE(reader_.Read(kBob, Position{At(0, 150).created_at, PostId{999}}, 2, &page).done());
+  EXPECT_EQ(page.items, (std::vector{At(149, 149), At(148, 148)}));
+  ASSERT_TRUE(reader_.Read(kBob, Position{At(0, 50).created_at, PostId{50}}, 2, &page).done());
+  EXPECT_TRUE(page.items.empty());
+  EXPECT_TRUE(page.reached_floor);
+}
+
+// ---- syncs ----------------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
+  Build(kBob, 440, At(0, 100).created_at);  // items 101..440
+  ApplySync sync{0, range_, kEpoch, kBob, {PostId{440}}, {}, {}};
+  for (uint64_t i = 450; i > 0; --i) sync.adds.push_back(At(50'000 + i, static_cast<UnixMs>(i)));
+  EXPECT_TRUE(driver_.Do(sync).live);
+  const auto page = Page(kBob);
+  EXPECT_LE(Card(kBob), options_.window.max_entries);
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(Key::Timeline(kBob))}), "listpack");
+  EXPECT_GE(page.items.size(), 440u);
+  EXPECT_GT(page.floor, At(0, 100).created_at);
+  for (const Item& item : page.items) EXPECT_GT(item.created_at, page.floor);
+  EXPECT_EQ(page.items.front(), At(50'450, 450));
+}
+
+TEST_F(RedisTimelines, ASyncRaisesTheFloorItIsTold) {
+  Build(kBob, 400);
+  ApplySync sync{0, range_, kEpoch, kBob, {}, {}, At(0, 100).created_at};
+  EXPECT_TRUE(driver_.Do(sync).live);
+  EXPECT_EQ(Page(kBob).floor, At(0, 100).created_at);
+  EXPECT_EQ(Page(kBob).items.back(), At(101, 101));
+  sync.floor_at_least = At(0, 50).created_at;  // never down
+  driver_.Do(sync);
+  EXPECT_EQ(Page(kBob).floor, At(0, 100).created_at);
+  sync.floor_at_least = At(0, 300).created_at;  // too little is left
+  driver_.Do(sync);
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(RedisTimelines, ASyncThatMeetsABuildingTimelineDeletesIt) {
+  Open(kBob, "a");
+  EXPECT_FALSE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {At(1, 1)}, {}}).live);
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(Close(kBob, "a", {}));
+}
+
+// ---- delivery marks -------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, PartsAreMarkedOnceAndTheLastOneIsKnown) {
+  const auto mark = [&](uint32_t part, bool delivered) {
+    return driver_.Do(MarkPart{0, kBob, PostId{9}, part, 3, delivered});
+  };
+  EXPECT_FALSE(mark(0, false).first_delivery);
+  EXPECT_TRUE(mark(2, true).first_delivery);
+  const auto again = mark(2, true);
+  EXPECT_FALSE(again.first_delivery);
+  EXPECT_FALSE(again.last_part);
+  const auto last = mark(1, true);
+  EXPECT_TRUE(last.last_part);
+  EXPECT_TRUE(last.any_delivery);
+  EXPECT_FALSE(last.first_delivery);
+  const long ttl = std::stol(console_.Run({"TTL", Name(Key::Done(kBob, PostId{9}))}));
+  EXPECT_GT(ttl, 3500);
+  EXPECT_LE(ttl, 3600);
+}
+
+// ---- the audit's view -----------------------------------------------------------------------
+
+TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
+  Build(kBob, 3, At(0, 0).created_at);
+  Open(UserId{7}, "a");
+  console_.Run({"ZADD", Name(Key::Timeline(UserId{8})), "0", "rubbish"});
+  console_.Run({"SET", Name(Key::Timeline(UserId{9})), "x"});
+  console_.Run({"SET", "tl:{nonsense}:9", "x"});
+  TimelineScanner scanner(options_);
+  std::vector<UserId> readers;
+  ASSERT_TRUE(scanner.Readers(&readers).done());
+  EXPECT_EQ(readers, (std::vector{UserId{7}, UserId{8}, UserId{9}, kBob}));
+  std::vector<RawTimeline> raw;
+  ASSERT_TRUE(scanner.Read(readers, [&](const RawTimeline& t) { raw.push_back(t); }).done());
+  ASSERT_EQ(raw.size(), 4u);
+  EXPECT_EQ(raw[0].state, TimelineState::kBuilding);
+  EXPECT_NE(raw[1].problem, "");
+  EXPECT_NE(raw[2].problem, "");
+  EXPECT_EQ(raw[3].items, (std::vector{At(3, 3), At(2, 2), At(1, 1)}));
+  EXPECT_EQ(raw[3].floor, At(0, 0).created_at);
+  EXPECT_EQ(raw[3].problem, "");
+  BucketIndex index;
+  ASSERT_TRUE(scanner.Index(BucketOf(kBob), &index).done());
+  EXPECT_TRUE(index.complete);
+  EXPECT_EQ(index.readers, std::vector{kBob});
+}
+
+}  // namespace
+}  // namespace fanline::redis::testing

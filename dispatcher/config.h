@@ -1,0 +1,24 @@
+// The dispatcher's options, all of them.
+#pragma once
+
+#include <string>
+
+#include "backends/options/kafka_settings.h"
+#include "backends/options/mysql_settings.h"
+#include "daemon/daemon_options.h"
+#include "dispatcher/limits.h"
+
+namespace fanline::dispatcher {
+
+struct Config {
+  daemon::DaemonOptions daemon;
+  options::KafkaSettings kafka;
+  options::TopicSettings topics;
+  std::string group = "fanline-dispatcher";
+  options::MysqlSettings mysql;
+  Limits limits;
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config);
+
+}  // namespace fanline::dispatcher

@@ -1,0 +1,314 @@
+#include "dispatcher/dispatcher.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::dispatcher {
+namespace {
+
+std::string ContentType(const Record& record) {
+  for (const auto& [name, value] : record.headers) {
+    if (name == "content-type") return value;
+  }
+  return {};
+}
+
+// What travels on with the hints: everything but what describes the event's own encoding.
+Headers TravelOn(const Headers& headers) {
+  Headers out;
+  for (const auto& header : headers) {
+    if (header.first != "content-type") out.push_back(header);
+  }
+  return out;
+}
+
+uint64_t Mix(uint64_t value) {  // SplitMix64's finalizer: spreads post ids evenly
+  value += 0x9E3779B97F4A7C15u;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
+  return value ^ (value >> 31);
+}
+
+int64_t Milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
+    : ports_(ports),
+      setup_(std::move(setup)),
+      limits_(limits),
+      random_(setup_.seed),
+      shards_(setup_.shards.shards()) {}
+
+Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
+  Progress progress;
+  for (Input& input : inputs) {
+    std::visit([&](auto& value) { On(value, now); }, input);
+  }
+  RetryDue(now);
+  SendTransactions(now);
+  Order(now, progress.orders);
+  progress.next_timer = NextTimer();
+  ports_.metrics.Buffered(works_.size());
+  return progress;
+}
+
+// ---- the consumer ---------------------------------------------------------------------------
+
+void Dispatcher::On(PartitionAssigned& assigned, Now) {
+  Partition& partition = partitions_[assigned.partition];
+  partition = Partition{};
+  partition.assignment = ++ids_;
+  if (assigned.start < assigned.low) {
+    ports_.metrics.LogGap(assigned.partition, assigned.start, assigned.low);
+  }
+  const int64_t start = std::max(assigned.start, assigned.low);
+  partition.ledger.Reset(start);
+  seeks_.push_back({assigned.partition, start});
+}
+
+// Works of the partition go on (their effects are idempotent) but are no longer committed here.
+void Dispatcher::On(PartitionRevoked& revoked, Now) { partitions_.erase(revoked.partition); }
+
+void Dispatcher::On(Record& record, Now now) {
+  const auto found = partitions_.find(record.partition);
+  if (found == partitions_.end() || !taking_) return;
+  const bool seeking = std::any_of(seeks_.begin(), seeks_.end(), [&](const auto& seek) {
+    return seek.partition == record.partition;
+  });
+  if (seeking || !found->second.ledger.Received(record.offset)) return;
+
+  const uint64_t id = ++ids_;
+  Work& work = works_[id];
+  work.record = std::move(record);
+  work.assignment = found->second.assignment;
+  auto decoded = DecodeEvent(work.record.value, ContentType(work.record));
+  if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
+    Bury(id, work, rejection->reason);
+    return;
+  }
+  work.event = std::get<FeedEvent>(decoded);
+  ports_.metrics.EventReceived(work.event.kind);
+  if (auto reason = Validate(work.record, work.event, now); !reason.empty()) {
+    Bury(id, work, reason);
+    return;
+  }
+  shards_[setup_.shards.ShardOf(work.event.author)].waiting.push_back(id);
+}
+
+std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, Now now) const {
+  if (record.timestamp > 0 &&
+      now.unix_ms - record.timestamp > Milliseconds(limits_.oldest_record)) {
+    return "the record is older than rows are kept (its timestamp is " +
+           std::to_string(record.timestamp) + " ms): publish the event anew";
+  }
+  if (event.kind == EventKind::kPublished &&
+      event.created_at - now.unix_ms > Milliseconds(limits_.furthest_future)) {
+    return "created_at_ms " + std::to_string(event.created_at) +
+           " lies further in the future than allowed: is it in milliseconds since 1970?";
+  }
+  return {};
+}
+
+// ---- rows -----------------------------------------------------------------------------------
+
+void Dispatcher::SendTransactions(Now now) {
+  for (Shard shard = 0; shard < shards_.size(); ++shard) {
+    ShardQueue& queue = shards_[shard];
+    if (queue.retry_at && *queue.retry_at > now.mono) continue;
+    queue.retry_at.reset();
+    while (queue.in_flight < limits_.transactions_in_flight) {
+      std::vector<uint64_t> works;
+      if (!queue.halves.empty()) {
+        works = std::move(queue.halves.front());
+        queue.halves.pop_front();
+      } else {
+        const size_t count = std::min<size_t>(queue.waiting.size(), limits_.events_per_transaction);
+        const auto end = queue.waiting.begin() + static_cast<std::ptrdiff_t>(count);
+        works.assign(queue.waiting.begin(), end);
+        queue.waiting.erase(queue.waiting.begin(), end);
+      }
+      if (works.empty()) break;
+      SendTransaction(shard, std::move(works));
+    }
+  }
+}
+
+void Dispatcher::SendTransaction(Shard shard, std::vector<uint64_t> works) {
+  ApplyEvents request{++ids_, shard, {}};
+  request.events.reserve(works.size());
+  for (uint64_t id : works) request.events.push_back(works_.at(id).event);
+  ports_.metrics.TransactionSent(works.size());
+  ++shards_[shard].in_flight;
+  transactions_.emplace(request.id, std::move(works));
+  ports_.posts.Submit(std::move(request));
+}
+
+void Dispatcher::On(EventsApplied& applied, Now now) {
+  const auto found = transactions_.find(applied.id);
+  FANLINE_CHECK(found != transactions_.end(), "a reply to a transaction never sent");
+  std::vector<uint64_t> works = std::move(found->second);
+  transactions_.erase(found);
+  ShardQueue& queue = shards_[setup_.shards.ShardOf(works_.at(works.front()).event.author)];
+  --queue.in_flight;
+
+  if (applied.status.later()) {
+    ports_.metrics.Parked(applied.status.resource);
+    queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
+    queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
+    return;
+  }
+  if (applied.status.never()) {
+    if (works.size() == 1) {
+      Bury(works.front(), works_.at(works.front()), applied.status.message);
+      return;
+    }
+    const auto middle = works.begin() + static_cast<std::ptrdiff_t>(works.size() / 2);
+    queue.halves.emplace_back(works.begin(), middle);
+    queue.halves.emplace_back(middle, works.end());
+    return;
+  }
+  queue.attempts = 0;
+  for (size_t i = 0; i < works.size(); ++i) {
+    Work& work = works_.at(works[i]);
+    work.pushed = applied.applied.at(i).pushed;
+    work.followers = applied.applied.at(i).followers;
+    if (work.pushed) {
+      Append(works[i], work);
+    } else {
+      Done(works[i], now);  // merged at read: nothing to fan out
+    }
+  }
+}
+
+// ---- hints ----------------------------------------------------------------------------------
+
+// By the post's id, so that a redelivered event is sampled again.
+bool Dispatcher::sampled(const FeedEvent& event) const {
+  if (event.kind != EventKind::kPublished) return false;
+  const double place = static_cast<double>(Mix(Raw(event.post)) >> 11) * 0x1.0p-53;  // [0, 1)
+  return place < limits_.sample_rate;
+}
+
+void Dispatcher::Append(uint64_t id, Work& work) {
+  work.stage = Work::Stage::kAppending;
+  const uint32_t parts = setup_.layout.partitions();
+  const bool sample = sampled(work.event);
+  AppendHints request{id, {}, TravelOn(work.record.headers)};
+  request.hints.reserve(parts);
+  for (uint32_t part = 0; part < parts; ++part) {
+    std::optional<DeliverySample> measured;
+    if (sample) measured = DeliverySample{part, parts, work.record.timestamp, work.followers};
+    request.hints.emplace_back(static_cast<Range>(part),
+                               Hint::OfPost(work.event.author, work.event.post, measured));
+  }
+  ports_.hints.Submit(std::move(request));
+}
+
+void Dispatcher::On(HintsAppended& appended, Now now) {
+  const auto found = works_.find(appended.id);
+  FANLINE_CHECK(found != works_.end(), "a reply about hints never appended");
+  if (appended.status.done()) {
+    ports_.metrics.HintsAppended(setup_.layout.partitions());
+    Done(appended.id, now);
+  } else if (appended.status.never()) {
+    Bury(appended.id, found->second, appended.status.message);
+  } else {
+    RetryLater(appended.id, found->second, appended.status, now);
+  }
+}
+
+// ---- ends -----------------------------------------------------------------------------------
+
+void Dispatcher::Bury(uint64_t id, Work& work, const std::string& reason) {
+  if (work.reason.empty()) {
+    work.reason = reason;
+    ports_.metrics.EventRejected(reason);
+  }
+  work.stage = Work::Stage::kBurying;
+  ports_.dead_letters.Submit({id, {work.record, "dispatcher", work.reason}});
+}
+
+void Dispatcher::On(DeadLetterAppended& appended, Now now) {
+  const auto found = works_.find(appended.id);
+  FANLINE_CHECK(found != works_.end(), "a reply about a letter never sent");
+  if (appended.status.done()) {
+    Done(appended.id, now);
+  } else {
+    RetryLater(appended.id, found->second, appended.status, now);
+  }
+}
+
+void Dispatcher::RetryLater(uint64_t id, Work& work, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  retries_.emplace(now.mono + limits_.backoff.Delay(++work.attempts, random_()), id);
+}
+
+void Dispatcher::RetryDue(Now now) {
+  while (!retries_.empty() && retries_.begin()->first <= now.mono) {
+    const uint64_t id = retries_.begin()->second;
+    retries_.erase(retries_.begin());
+    Work& work = works_.at(id);
+    if (work.stage == Work::Stage::kBurying) {
+      Bury(id, work, work.reason);
+    } else {
+      Append(id, work);
+    }
+  }
+}
+
+void Dispatcher::Done(uint64_t id, Now now) {
+  const auto found = works_.find(id);
+  const Work& work = found->second;
+  const auto partition = partitions_.find(work.record.partition);
+  if (partition != partitions_.end() && partition->second.assignment == work.assignment) {
+    partition->second.ledger.Finished(work.record.offset);
+  }
+  ports_.metrics.EventDone(
+      std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - work.record.timestamp)));
+  works_.erase(found);
+}
+
+// ---- orders ---------------------------------------------------------------------------------
+
+void Dispatcher::Order(Now now, ConsumerOrders& orders) {
+  orders.seek = std::move(seeks_);
+  seeks_.clear();
+  const bool commit = now.mono >= commit_at_ || !taking_;
+  if (commit) commit_at_ = now.mono + limits_.commit_every;
+  const bool full = works_.size() >= limits_.events_open;
+  const bool roomy = works_.size() <= limits_.events_open / 2;
+  for (auto& [number, partition] : partitions_) {
+    const int64_t committable = partition.ledger.committable();
+    if (commit && committable != partition.ordered) {
+      partition.ordered = committable;
+      orders.commit.push_back({number, committable});
+    }
+    const size_t open = partition.ledger.span();
+    if (!partition.paused && (full || open >= limits_.events_open_per_partition)) {
+      partition.paused = true;
+      orders.pause.push_back(number);
+    } else if (partition.paused && roomy && open <= limits_.events_open_per_partition / 2) {
+      partition.paused = false;
+      orders.resume.push_back(number);
+    }
+  }
+}
+
+std::optional<Time> Dispatcher::NextTimer() const {
+  std::optional<Time> next;
+  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  if (!retries_.empty()) earliest(retries_.begin()->first);
+  for (const ShardQueue& queue : shards_) {
+    if (queue.retry_at) earliest(*queue.retry_at);
+  }
+  for (const auto& [number, partition] : partitions_) {
+    if (partition.ledger.committable() != partition.ordered) earliest(commit_at_);
+  }
+  return next;
+}
+
+}  // namespace fanline::dispatcher

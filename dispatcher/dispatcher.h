@@ -1,0 +1,128 @@
+// Turns feed events into truth and hints: an event becomes a change of its post's row, and then
+// one hint per range of readers, however many followers the author has. The offset is committed
+// after the brokers acknowledged every hint.
+//
+//   record -> decode, validate -> row (MariaDB, many per transaction) -> P hints -> committable
+//
+// Row changes are idempotent and commutative and hints have no verb, so events of any order,
+// twice, or of two dispatchers at once leave the same rows and timelines. Hints are appended on
+// every apply, also when the row was already so: a crash between the two must not lose one.
+// What cannot be used (undecodable, invalid, too old) goes to the dead letters with its reason.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "dispatcher/limits.h"
+#include "dispatcher/metrics.h"
+#include "fanline/bucket.h"
+#include "fanline/consumer.h"
+#include "fanline/event_codec.h"
+#include "fanline/hint_log.h"
+#include "fanline/offset_ledger.h"
+#include "fanline/post_store.h"
+#include "fanline/record.h"
+
+namespace fanline::dispatcher {
+
+using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied,
+                           HintsAppended, DeadLetterAppended>;
+
+struct Progress {
+  ConsumerOrders orders;
+  std::optional<Time> next_timer;  // Step again by then, even without input
+};
+
+class Dispatcher {
+ public:
+  struct Ports {
+    PostStore& posts;
+    HintLog& hints;
+    DeadLetters& dead_letters;
+    Metrics& metrics;
+  };
+  struct Setup {
+    RangeLayout layout{16};
+    ShardMap shards = ShardMap::Even(1);
+    uint64_t seed = 1;  // of the jitter
+  };
+
+  Dispatcher(Ports ports, Setup setup, Limits limits);
+
+  [[nodiscard]] Progress Step(std::span<Input> inputs, Now now);
+
+  // From now on no further event is started (SIGTERM); keep stepping until drained().
+  void StopTaking() { taking_ = false; }
+  bool drained() const { return works_.empty(); }
+  size_t events_open() const { return works_.size(); }
+
+ private:
+  // One event on its way.
+  struct Work {
+    Record record;
+    uint64_t assignment = 0;  // of its partition; another one = not ours to commit any more
+    FeedEvent event;
+    std::string reason;  // set: on its way to the dead letters
+    bool pushed = true;
+    uint64_t followers = 0;
+    uint32_t attempts = 0;
+    enum class Stage { kStoring, kAppending, kBurying } stage = Stage::kStoring;
+  };
+  struct Partition {
+    OffsetLedger ledger;
+    uint64_t assignment = 0;
+    int64_t ordered = -1;  // the last commit
+    bool paused = false;
+  };
+  struct ShardQueue {
+    std::deque<uint64_t> waiting;              // ids of works
+    std::deque<std::vector<uint64_t>> halves;  // of a transaction that can never be committed
+    size_t in_flight = 0;
+    uint32_t attempts = 0;
+    std::optional<Time> retry_at;
+  };
+
+  void On(PartitionAssigned& assigned, Now now);
+  void On(PartitionRevoked& revoked, Now now);
+  void On(Record& record, Now now);
+  void On(EventsApplied& applied, Now now);
+  void On(HintsAppended& appended, Now now);
+  void On(DeadLetterAppended& appended, Now now);
+
+  std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
+  void SendTransactions(Now now);
+  void SendTransaction(Shard shard, std::vector<uint64_t> works);
+  void Append(uint64_t id, Work& work);
+  void Bury(uint64_t id, Work& work, const std::string& reason);
+  void RetryLater(uint64_t id, Work& work, const Status& status, Now now);
+  void RetryDue(Now now);
+  void Done(uint64_t id, Now now);
+  bool sampled(const FeedEvent& event) const;
+  void Order(Now now, ConsumerOrders& orders);
+  std::optional<Time> NextTimer() const;
+
+  Ports ports_;
+  Setup setup_;
+  Limits limits_;
+  std::mt19937_64 random_;
+  uint64_t ids_ = 0;
+  bool taking_ = true;
+
+  std::map<int32_t, Partition> partitions_;
+  std::vector<ConsumerOrders::At> seeks_;
+  std::unordered_map<uint64_t, Work> works_;
+  std::vector<ShardQueue> shards_;
+  std::unordered_map<uint64_t, std::vector<uint64_t>> transactions_;  // request -> works
+  std::multimap<Time, uint64_t> retries_;                             // works
+  Time commit_at_{};
+};
+
+}  // namespace fanline::dispatcher

@@ -1,0 +1,26 @@
+// Every bound of a dispatcher in one place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fanline/backoff.h"
+#include "fanline/time.h"
+
+namespace fanline::dispatcher {
+
+struct Limits {
+  uint32_t events_per_transaction = 256;
+  uint32_t transactions_in_flight = 2;  // per shard
+  uint32_t events_open = 8'192;         // all partitions are paused above
+  uint32_t events_open_per_partition = 4'096;
+  Duration commit_every = std::chrono::milliseconds(200);
+  // Rows are sticky for at least this long (design 2, guard 1); an event whose record is older
+  // could meet a row that was collected, so it is refused.
+  Duration oldest_record = std::chrono::hours(24 * 14);
+  Duration furthest_future = std::chrono::hours(24);  // of created_at
+  double sample_rate = 0.01;  // of publishes, measured from publish to delivery
+  Backoff backoff;
+};
+
+}  // namespace fanline::dispatcher

@@ -1,0 +1,44 @@
+// The dispatcher's metrics in a Prometheus registry. docs/metrics.md lists them for operators.
+// Called from the dispatcher's thread; scraped from another.
+#pragma once
+
+#include <prometheus/registry.h>
+
+#include <array>
+#include <map>
+
+#include "daemon/log.h"
+#include "dispatcher/metrics.h"
+
+namespace fanline::dispatcher {
+
+class PrometheusMetrics final : public Metrics {
+ public:
+  // Both outlive this object.
+  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
+
+  void EventReceived(EventKind kind) override;
+  void EventRejected(const std::string& reason) override;
+  void EventDone(Duration since_published) override;
+  void TransactionSent(uint64_t events) override;
+  void HintsAppended(uint64_t hints) override;
+  void Parked(const std::string& resource) override;
+  void LogGap(int32_t partition, int64_t from, int64_t to) override;
+  void Buffered(uint64_t events) override;
+
+ private:
+  prometheus::Registry& registry_;
+  const daemon::Log& log_;
+  std::array<prometheus::Counter*, 5> received_;  // by EventKind
+  prometheus::Counter& rejected_;
+  prometheus::Counter& done_;
+  prometheus::Histogram& event_seconds_;
+  prometheus::Gauge& lag_seconds_;
+  prometheus::Histogram& transaction_events_;
+  prometheus::Counter& hints_;
+  std::map<std::string, prometheus::Counter*> parked_;  // by resource
+  prometheus::Counter& lost_;
+  prometheus::Gauge& open_;
+};
+
+}  // namespace fanline::dispatcher

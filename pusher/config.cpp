@@ -1,0 +1,32 @@
+#include "pusher/config.h"
+
+namespace fanline::pusher {
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  config.daemon.admin.listen.port = 9402;
+  daemon::AddOptions(table, config.daemon);
+  options::AddOptions(table, config.kafka);
+  options::AddTasksTopic(table, config.topics);
+  table.Add("group", &config.group, "consumer group on the tasks topic");
+  options::AddOptions(table, config.redis);
+  options::AddOptions(table, config.timelines);
+  options::AddOptions(table, config.mysql);
+  table.Add("truth-threads", &config.truth_threads, "threads that read each shard").Range(1, 32);
+  Limits& limits = config.limits;
+  table.Add("timelines-per-batch", &limits.timelines_per_batch, "timelines in one write batch")
+      .Range(1, 5'000);
+  table.Add("items-per-zadd", &limits.items_per_zadd, "posts that may meet in one timeline's write")
+      .Range(1, kMaxAddsPerWrite);
+  table.Add("batches-in-flight", &limits.batches_in_flight, "write batches sent ahead")
+      .Range(1, 64);
+  table.Add("followers-per-page", &limits.followers_per_page, "followers read at once")
+      .Range(100, 100'000);
+  table
+      .Add("buffered-hints", &limits.buffered_hints_per_range,
+           "hints held of one range before it is paused")
+      .Range(16, 1'000'000);
+  table.Add("save-position-every", &limits.save_position_every,
+            "how often progress is written to Redis and then committed");
+}
+
+}  // namespace fanline::pusher

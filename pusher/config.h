@@ -1,0 +1,28 @@
+// The pusher's options, all of them.
+#pragma once
+
+#include <string>
+
+#include "backends/options/kafka_settings.h"
+#include "backends/options/mysql_settings.h"
+#include "backends/options/redis_settings.h"
+#include "daemon/daemon_options.h"
+#include "pusher/limits.h"
+
+namespace fanline::pusher {
+
+struct Config {
+  daemon::DaemonOptions daemon;
+  options::KafkaSettings kafka;
+  options::TopicSettings topics;
+  std::string group = "fanline-pusher";
+  options::RedisSettings redis;
+  options::TimelineSettings timelines;
+  options::MysqlSettings mysql;
+  uint32_t truth_threads = 2;  // per shard
+  Limits limits;
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config);
+
+}  // namespace fanline::pusher

@@ -1,0 +1,34 @@
+// Every bound of a pusher in one place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fanline/backoff.h"
+#include "fanline/live_timelines.h"
+#include "fanline/time.h"
+
+namespace fanline::pusher {
+
+struct Limits {
+  WindowLimits window;
+
+  uint32_t timelines_per_batch = 500;          // bounds how long one call holds a Redis node
+  uint32_t items_per_zadd = kMaxAddsPerWrite;  // posts that may meet in one timeline's write
+  uint32_t batches_in_flight = 8;              // more only lengthens the queue in front of Redis
+  uint32_t posts_per_unit = kMaxAddsPerWrite;  // hints at the head of a lane handled as one
+  uint32_t followers_per_page = 10'000;        // a celebrity yields to others after each page
+  uint32_t units_in_flight = 1'024;            // refilled a quarter at a time
+  uint32_t waiting_readers = 40'000;           // page contents held back for Redis: no reads beyond
+  uint32_t buffered_hints_per_range = 4'096;   // the range is paused above
+  Duration save_position_every = std::chrono::seconds(1);
+  Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
+  Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash
+  Backoff backoff;
+
+  // The order inside a lane is a guard (design 2). Off only in the simulation's mutation check,
+  // which must then fail.
+  bool lanes_in_order = true;
+};
+
+}  // namespace fanline::pusher

@@ -1,0 +1,39 @@
+// What a pusher tells about itself, called like verbs so that no metric library stands in the
+// logic. The do-nothing default serves the simulation; prometheus_metrics.h is the real one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fanline/hint.h"
+#include "fanline/time.h"
+
+namespace fanline::pusher {
+
+// Why a range was taken over (again), and why timelines were dropped or hints replayed.
+enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
+
+class Metrics {
+ public:
+  virtual ~Metrics() = default;
+
+  virtual void HintReceived(bool /*is_sync*/) {}
+  virtual void HintDone(bool /*is_sync*/, Duration /*since_appended*/) {}
+  virtual void HintQuarantined(const std::string& /*reason*/) {}
+  virtual void Delivered(uint64_t /*added*/, uint64_t /*already_there*/) {}
+  virtual void SkippedNotLive(uint64_t /*by_index*/, uint64_t /*by_script*/) {}
+  virtual void Removed(uint64_t /*items*/) {}
+  virtual void Trimmed(uint64_t /*timelines*/) {}
+  virtual void FellShort(uint64_t /*timelines*/) {}
+  virtual void KeyFailed(uint64_t /*timelines*/, const std::string& /*example*/) {}
+  virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
+  virtual void PageRead(uint64_t /*followers*/) {}
+  virtual void Parked(const std::string& /*resource*/) {}
+  virtual void TakeoverStarted(TakeoverCause) {}
+  virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
+  virtual void FirstDelivery(int /*size_class*/, Duration /*since_published*/) {}
+  virtual void LastDelivery(int /*size_class*/, Duration /*since_published*/) {}
+  virtual void Buffered(uint64_t /*hints*/, uint64_t /*units*/, uint64_t /*ranges_ready*/) {}
+};
+
+}  // namespace fanline::pusher

@@ -1,0 +1,198 @@
+#include "pusher/prometheus_metrics.h"
+
+#include <chrono>
+
+#include "daemon/metrics.h"
+
+namespace fanline::pusher {
+namespace {
+
+using daemon::AddCounter;
+using daemon::AddGauge;
+using daemon::AddHistogram;
+using daemon::SecondsBuckets;
+using daemon::SizeBuckets;
+using prometheus::Registry;
+
+constexpr const char* kHintKinds[] = {"post", "sync"};
+constexpr const char* kCauses[] = {"assigned", "session_lost", "fenced", "rolled_back"};
+
+double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+template <size_t kCount>
+std::array<prometheus::Counter*, kCount> Counters(Registry& registry, const std::string& name,
+                                                  const std::string& help, const char* label,
+                                                  const char* const (&values)[kCount]) {
+  std::array<prometheus::Counter*, kCount> counters{};
+  for (size_t i = 0; i < kCount; ++i) {
+    counters[i] = &AddCounter(registry, name, help, {{label, values[i]}});
+  }
+  return counters;
+}
+
+prometheus::Counter& Deliveries(Registry& registry, const char* result) {
+  return AddCounter(registry, "fanline_deliveries_total",
+                    "Posts for timelines by result: added, already_there, not_live_index (pruned "
+                    "by the live index), not_live_script (the key was gone), key_failed",
+                    {{"result", result}});
+}
+
+std::array<prometheus::Histogram*, 2> HintSeconds(Registry& registry) {
+  std::array<prometheus::Histogram*, 2> histograms{};
+  for (size_t i = 0; i < 2; ++i) {
+    histograms[i] = &AddHistogram(registry, "fanline_hint_seconds",
+                                  "From a hint's append to its last acknowledged write",
+                                  SecondsBuckets(), {{"kind", kHintKinds[i]}});
+  }
+  return histograms;
+}
+
+}  // namespace
+
+PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
+    : registry_(registry),
+      log_(log),
+      hints_received_(Counters(registry, "fanline_hints_received_total", "Hints taken from the log",
+                               "kind", kHintKinds)),
+      hints_done_(Counters(registry, "fanline_hints_done_total",
+                           "Hints whose every write is acknowledged", "kind", kHintKinds)),
+      quarantined_(AddCounter(registry, "fanline_hints_quarantined_total",
+                              "Hints given to the dead letters")),
+      hint_seconds_(HintSeconds(registry)),
+      lag_seconds_(AddGauge(registry, "fanline_lag_seconds",
+                            "Age of the hint that was finished last, when it was finished")),
+      added_(Deliveries(registry, "added")),
+      already_there_(Deliveries(registry, "already_there")),
+      not_live_index_(Deliveries(registry, "not_live_index")),
+      not_live_script_(Deliveries(registry, "not_live_script")),
+      key_failed_(Deliveries(registry, "key_failed")),
+      removed_(AddCounter(registry, "fanline_items_removed_total",
+                          "Items taken out of timelines: deleted, hidden, unfollowed")),
+      trimmed_(AddCounter(registry, "fanline_timelines_trimmed_total",
+                          "Timelines cut back to the window, their floor raised")),
+      fell_short_(AddCounter(registry, "fanline_timelines_fell_short_total",
+                             "Timelines deleted because removals left less than half a window")),
+      batch_timelines_(AddHistogram(registry, "fanline_batch_timelines",
+                                    "Timelines per write batch", SizeBuckets())),
+      batch_items_(AddHistogram(registry, "fanline_batch_items",
+                                "Items per write batch; beside fanline_batch_timelines it tells "
+                                "how many posts meet in one write",
+                                SizeBuckets())),
+      followers_read_(
+          AddCounter(registry, "fanline_followers_read_total", "Follower rows read for fan-out")),
+      takeovers_(Counters(registry, "fanline_takeovers_total",
+                          "Ranges claimed, by cause; rolled_back is a Redis that lost writes",
+                          "cause", kCauses)),
+      replayed_(AddCounter(registry, "fanline_hints_replayed_total",
+                           "Hints behind the committed offset that a takeover asked for again")),
+      dropped_(AddCounter(registry, "fanline_timelines_dropped_total",
+                          "Timelines deleted by takeovers because their position was unknown")),
+      first_delivery_(DeliveryHistograms(
+          "fanline_publish_to_first_delivery_seconds",
+          "From the event's record to the first live timeline that has the post (sampled)")),
+      last_delivery_(DeliveryHistograms(
+          "fanline_publish_to_last_delivery_seconds",
+          "From the event's record until every live timeline has the post (sampled)")),
+      hints_open_(AddGauge(registry, "fanline_hints_open", "Hints received and not finished")),
+      units_open_(AddGauge(registry, "fanline_units_open", "Units of work under way")),
+      ranges_ready_(AddGauge(registry, "fanline_ranges_ready", "Ranges owned and claimed")) {}
+
+PrometheusMetrics::BySize PrometheusMetrics::DeliveryHistograms(const std::string& name,
+                                                                const std::string& help) {
+  BySize histograms{};
+  for (size_t i = 0; i < kSizeClassCount; ++i) {
+    histograms[i] =
+        &AddHistogram(registry_, name, help, SecondsBuckets(), {{"followers", kSizeClasses[i]}});
+  }
+  return histograms;
+}
+
+void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
+
+void PrometheusMetrics::HintDone(bool is_sync, Duration since_appended) {
+  hints_done_[is_sync]->Increment();
+  hint_seconds_[is_sync]->Observe(Seconds(since_appended));
+  lag_seconds_.Set(Seconds(since_appended));
+}
+
+void PrometheusMetrics::HintQuarantined(const std::string& reason) {
+  quarantined_.Increment();
+  log_.Error("hint quarantined: its readers' timelines are dropped and will be rebuilt",
+             {{"reason", reason}});
+}
+
+void PrometheusMetrics::Delivered(uint64_t added, uint64_t already_there) {
+  added_.Increment(static_cast<double>(added));
+  already_there_.Increment(static_cast<double>(already_there));
+}
+
+void PrometheusMetrics::SkippedNotLive(uint64_t by_index, uint64_t by_script) {
+  not_live_index_.Increment(static_cast<double>(by_index));
+  not_live_script_.Increment(static_cast<double>(by_script));
+}
+
+void PrometheusMetrics::Removed(uint64_t items) { removed_.Increment(static_cast<double>(items)); }
+
+void PrometheusMetrics::Trimmed(uint64_t timelines) {
+  trimmed_.Increment(static_cast<double>(timelines));
+}
+
+void PrometheusMetrics::FellShort(uint64_t timelines) {
+  fell_short_.Increment(static_cast<double>(timelines));
+}
+
+void PrometheusMetrics::KeyFailed(uint64_t timelines, const std::string& example) {
+  key_failed_.Increment(static_cast<double>(timelines));
+  log_.Error("some timelines could not be written; delete such keys and their readers rebuild them",
+             {{"timelines", timelines}, {"example", example}});
+}
+
+void PrometheusMetrics::BatchSent(uint64_t timelines, uint64_t items) {
+  batch_timelines_.Observe(static_cast<double>(timelines));
+  batch_items_.Observe(static_cast<double>(items));
+}
+
+void PrometheusMetrics::PageRead(uint64_t followers) {
+  followers_read_.Increment(static_cast<double>(followers));
+}
+
+void PrometheusMetrics::Parked(const std::string& resource) {
+  auto& counter = parked_[resource];
+  if (counter == nullptr) {
+    counter = &AddCounter(registry_, "fanline_parked_total",
+                          "Work put off because a resource was away", {{"resource", resource}});
+  }
+  counter->Increment();
+}
+
+void PrometheusMetrics::TakeoverStarted(TakeoverCause cause) {
+  takeovers_[static_cast<size_t>(cause)]->Increment();
+  if (cause == TakeoverCause::kRolledBack) {
+    log_.Error("Redis lost acknowledged writes: the range is claimed again and replayed");
+  }
+}
+
+void PrometheusMetrics::RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) {
+  if (replayed_hints > 0) replayed_.Increment(static_cast<double>(replayed_hints));
+  dropped_.Increment(static_cast<double>(timelines_dropped));
+  if (replayed_hints > 0 || timelines_dropped > 0) {
+    log_.Warn("a takeover set timelines right",
+              {{"hints_replayed", replayed_hints}, {"timelines_dropped", timelines_dropped}});
+  }
+}
+
+void PrometheusMetrics::FirstDelivery(int size_class, Duration since_published) {
+  first_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
+}
+
+void PrometheusMetrics::LastDelivery(int size_class, Duration since_published) {
+  last_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
+}
+
+void PrometheusMetrics::Buffered(uint64_t hints, uint64_t units, uint64_t ranges_ready) {
+  hints_open_.Set(static_cast<double>(hints));
+  units_open_.Set(static_cast<double>(units));
+  ranges_ready_.Set(static_cast<double>(ranges_ready));
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,72 @@
+// The pusher's metrics in a Prometheus registry. docs/metrics.md lists them for operators.
+// Called from the pusher's thread; scraped from another.
+#pragma once
+
+#include <prometheus/registry.h>
+
+#include <array>
+#include <map>
+
+#include "daemon/log.h"
+#include "fanline/size_class.h"
+#include "pusher/metrics.h"
+
+namespace fanline::pusher {
+
+class PrometheusMetrics final : public Metrics {
+ public:
+  // Both outlive this object.
+  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
+
+  void HintReceived(bool is_sync) override;
+  void HintDone(bool is_sync, Duration since_appended) override;
+  void HintQuarantined(const std::string& reason) override;
+  void Delivered(uint64_t added, uint64_t already_there) override;
+  void SkippedNotLive(uint64_t by_index, uint64_t by_script) override;
+  void Removed(uint64_t items) override;
+  void Trimmed(uint64_t timelines) override;
+  void FellShort(uint64_t timelines) override;
+  void KeyFailed(uint64_t timelines, const std::string& example) override;
+  void BatchSent(uint64_t timelines, uint64_t items) override;
+  void PageRead(uint64_t followers) override;
+  void Parked(const std::string& resource) override;
+  void TakeoverStarted(TakeoverCause cause) override;
+  void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override;
+  void FirstDelivery(int size_class, Duration since_published) override;
+  void LastDelivery(int size_class, Duration since_published) override;
+  void Buffered(uint64_t hints, uint64_t units, uint64_t ranges_ready) override;
+
+ private:
+  using BySize = std::array<prometheus::Histogram*, kSizeClassCount>;
+  BySize DeliveryHistograms(const std::string& name, const std::string& help);
+
+  prometheus::Registry& registry_;
+  const daemon::Log& log_;
+  std::array<prometheus::Counter*, 2> hints_received_;  // post, sync
+  std::array<prometheus::Counter*, 2> hints_done_;
+  prometheus::Counter& quarantined_;
+  std::array<prometheus::Histogram*, 2> hint_seconds_;
+  prometheus::Gauge& lag_seconds_;
+  prometheus::Counter& added_;
+  prometheus::Counter& already_there_;
+  prometheus::Counter& not_live_index_;
+  prometheus::Counter& not_live_script_;
+  prometheus::Counter& key_failed_;
+  prometheus::Counter& removed_;
+  prometheus::Counter& trimmed_;
+  prometheus::Counter& fell_short_;
+  prometheus::Histogram& batch_timelines_;
+  prometheus::Histogram& batch_items_;
+  prometheus::Counter& followers_read_;
+  std::map<std::string, prometheus::Counter*> parked_;  // by resource
+  std::array<prometheus::Counter*, 4> takeovers_;       // by TakeoverCause
+  prometheus::Counter& replayed_;
+  prometheus::Counter& dropped_;
+  BySize first_delivery_;
+  BySize last_delivery_;
+  prometheus::Gauge& hints_open_;
+  prometheus::Gauge& units_open_;
+  prometheus::Gauge& ranges_ready_;
+};
+
+}  // namespace fanline::pusher

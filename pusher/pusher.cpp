@@ -1,0 +1,263 @@
+// Ranges and inputs; what happens to a single unit is in unit_steps.cpp.
+#include "pusher/pusher.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::pusher {
+
+Pusher::Pusher(Ports ports, Setup setup, Limits limits)
+    : ports_(ports), setup_(setup), limits_(limits), random_(setup.seed) {}
+
+Pusher::~Pusher() = default;
+
+Progress Pusher::Step(std::span<Input> inputs, Now now) {
+  Progress progress;
+  for (Input& input : inputs) {
+    std::visit([&](auto& value) { On(value, now); }, input);
+  }
+  RetryDue(now);
+  TendRanges(now, progress.orders);
+  StartUnits(now);
+  SendBatches();
+  progress.next_timer = NextTimer();
+  ports_.metrics.Buffered(hints_open(), units_.size(), ranges_ready());
+  return progress;
+}
+
+// ---- inputs ---------------------------------------------------------------------------------
+
+void Pusher::On(PartitionAssigned& assigned, Now now) {
+  auto owned = std::make_unique<Owned>(
+      RangeTakeover::Ports{ports_.owners, ports_.timelines, ports_.metrics}, limits_, setup_, ids_);
+  owned->takeover.Start(assigned, now);
+  if (const auto old = ranges_.find(assigned.partition); old != ranges_.end()) {
+    DropWork(*old->second, assigned.partition);
+  }
+  ranges_[assigned.partition] = std::move(owned);
+}
+
+void Pusher::On(PartitionRevoked& revoked, Now) {
+  const auto found = ranges_.find(revoked.partition);
+  if (found == ranges_.end()) return;
+  // Told to go is no crash: a rebalance takes every range from every member.
+  if (!found->second->settled) ports_.owners.Submit(SettleRange{++ids_, revoked.partition});
+  DropWork(*found->second, revoked.partition);
+  ranges_.erase(found);
+}
+
+void Pusher::On(Record& record, Now) {
+  const auto found = ranges_.find(record.partition);
+  if (found == ranges_.end() || !found->second->feeding || !taking_) return;
+  Owned& owned = *found->second;
+  if (!owned.ledger.Received(record.offset)) return;  // seen before
+
+  std::string why;
+  Task task{std::move(record), std::nullopt};
+  task.hint = DecodeHint(task.record.value, &why);
+  const UserId author = task.hint ? task.hint->author : UserId{};  // undecodable: a lane of its own
+  ports_.metrics.HintReceived(task.hint && std::holds_alternative<Hint::Sync>(task.hint->what));
+  Lane& lane = owned.lanes[author];
+  lane.waiting.push_back(std::move(task));
+  if (!lane.queued && (lane.active == 0 || !limits_.lanes_in_order)) {
+    lane.queued = true;
+    owned.runnable.push_back(author);
+  }
+}
+
+void Pusher::On(TruthReply& reply, Now now) {
+  if (auto* page = std::get_if<PostPage>(&reply)) {
+    OnPage(*page, now);
+  } else {
+    OnSyncTruth(std::get<SyncTruth>(reply), now);
+  }
+}
+
+template <typename Reply>
+bool Pusher::OfTakeover(const Reply& reply, Now now) {
+  for (auto& [range, owned] : ranges_) {
+    const bool was_ready = owned->takeover.ready();
+    if (!owned->takeover.On(reply, now, random_())) continue;
+    if (was_ready && !owned->takeover.ready()) DropWork(*owned, range);
+    if (!was_ready && owned->takeover.ready()) owned->ready_since = now.mono;
+    return true;
+  }
+  return false;
+}
+
+void Pusher::On(TimelineReply& reply, Now now) {
+  struct Visitor {
+    Pusher& self;
+    Now now;
+    void operator()(RangeClaimed& claimed) { self.OfTakeover(claimed, now); }
+    void operator()(RangeReset& reset) {
+      if (self.OfTakeover(reset, now)) return;
+      self.OnDropped(reset.id, reset.status, reset.needs_claim, now);
+    }
+    void operator()(PositionSaved& saved) { self.OfTakeover(saved, now); }
+    void operator()(BatchWritten& written) { self.OnBatch(written, now); }
+    void operator()(TimelineRead& read) { self.OnTimelineRead(read, now); }
+    void operator()(SyncApplied& applied) { self.OnSyncApplied(applied, now); }
+    void operator()(TimelineDropped& dropped) {
+      self.OnDropped(dropped.id, dropped.status, dropped.needs_claim, now);
+    }
+    void operator()(PartMarked& marked) { self.OnPartMarked(marked, now); }
+  };
+  std::visit(Visitor{*this, now}, reply);
+}
+
+void Pusher::On(RangeOwned& reply, Now now) {
+  if (OfTakeover(reply, now)) return;
+  Unit* unit = Find(reply.id);
+  if (unit == nullptr || unit->stage != Unit::Stage::kMarkingStart) return;
+  if (!reply.status.done()) {
+    Later(*unit, reply.status, now);
+  } else {
+    Begin(*unit, now);
+  }
+}
+
+void Pusher::On(DeadLetterAppended& reply, Now now) {
+  Unit* unit = Find(reply.id);
+  if (unit == nullptr) return;
+  if (!reply.status.done()) {
+    Later(*unit, reply.status, now);
+  } else {
+    Finish(*unit, now);
+  }
+}
+
+// ---- ranges ---------------------------------------------------------------------------------
+
+// Forgets all work on a range. What is under way may still arrive in Redis: the epoch refuses it.
+void Pusher::DropWork(Owned& owned, Range range) {
+  std::erase_if(units_, [range](const auto& entry) { return entry.second.range == range; });
+  owned.units = 0;
+  owned.batcher.Clear();
+  owned.lanes.clear();
+  owned.runnable.clear();
+  owned.paused = false;
+  owned.feeding = false;
+}
+
+// Redis refused, or may not be what it was: nothing read so far may be written any more.
+void Pusher::Redo(Range range, TakeoverCause cause, Now now) {
+  const auto found = ranges_.find(range);
+  if (found == ranges_.end()) return;
+  found->second->takeover.Again(cause, now);
+  DropWork(*found->second, range);
+}
+
+void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
+  for (auto& [range, owned] : ranges_) {
+    owned->takeover.OnTimer(now);
+    if (const auto seek = owned->takeover.TakeSeek()) {
+      owned->ledger.Reset(*seek);
+      owned->feeding = true;
+      owned->save_at = now.mono + limits_.save_position_every;
+      owned->check_at = now.mono + limits_.check_position_every;
+      orders.seek.push_back({range, *seek});
+    }
+    if (!owned->takeover.ready()) continue;
+
+    if (owned->takeover.saved() != owned->ordered) {
+      owned->ordered = owned->takeover.saved();
+      orders.commit.push_back({range, owned->ordered});
+    }
+    SavePosition(*owned, now);
+
+    const size_t open = owned->ledger.open();
+    if (!owned->paused && open >= limits_.buffered_hints_per_range) {
+      owned->paused = true;
+      orders.pause.push_back(range);
+    } else if (owned->paused && open <= limits_.buffered_hints_per_range / 2) {
+      owned->paused = false;
+      orders.resume.push_back(range);
+    }
+    const bool leaving = !taking_ && owned->units == 0;
+    if (!owned->settled && (leaving || now.mono - owned->ready_since >= limits_.settle_after)) {
+      owned->settled = true;
+      owned->takeover.Settled();
+      ports_.owners.Submit(SettleRange{++ids_, range});
+    }
+  }
+}
+
+void Pusher::SavePosition(Owned& owned, Now now) {
+  if (owned.takeover.saving()) return;
+  const int64_t applied = owned.ledger.committable();
+  const bool moved = applied > owned.takeover.saved();
+  const bool draining = !taking_ && owned.units == 0;
+  // Also when nothing moved, now and then: that is how a flushed or rolled-back Redis is noticed
+  // in a quiet hour.
+  if (!(moved && (draining || now.mono >= owned.save_at)) && now.mono < owned.check_at) return;
+  owned.save_at = now.mono + limits_.save_position_every;
+  owned.check_at = now.mono + limits_.check_position_every;
+  owned.takeover.Save(applied);
+}
+
+void Pusher::SendBatches() {
+  while (batches_in_flight_ < limits_.batches_in_flight) {
+    // The next range, round robin, that has something to write.
+    auto at = ranges_.upper_bound(last_sent_);
+    size_t looked = 0;
+    for (; looked < ranges_.size(); ++looked, ++at) {
+      if (at == ranges_.end()) at = ranges_.begin();
+      if (!at->second->batcher.empty()) break;
+    }
+    if (looked == ranges_.size()) return;
+    auto& [range, owned] = *at;
+    last_sent_ = range;
+    SentBatch sent{range, {}};
+    TimelineBatch batch = owned->batcher.Cut(&sent.shares);
+    batch.id = ++ids_;
+    batch.range = range;
+    batch.epoch = owned->takeover.epoch();
+    ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());
+    batches_.emplace(batch.id, std::move(sent));
+    ++batches_in_flight_;
+    ports_.timelines.Submit(std::move(batch));
+  }
+}
+
+// After the second crash one hint at a time, its offset saved before it starts.
+bool Pusher::careful(const Owned& owned) const { return owned.takeover.starts() >= 3; }
+
+// ---- what the outside sees ------------------------------------------------------------------
+
+bool Pusher::drained() const {
+  if (!units_.empty()) return false;
+  return std::all_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
+    const Owned& owned = *entry.second;
+    return !owned.takeover.ready() ||
+           (owned.ledger.committable() <= owned.takeover.saved() && !owned.takeover.saving());
+  });
+}
+
+size_t Pusher::ranges_ready() const {
+  return static_cast<size_t>(std::count_if(ranges_.begin(), ranges_.end(), [](const auto& entry) {
+    return entry.second->takeover.ready();
+  }));
+}
+
+size_t Pusher::hints_open() const {
+  size_t open = 0;
+  for (const auto& [range, owned] : ranges_) open += owned->ledger.open();
+  return open;
+}
+
+std::optional<Time> Pusher::NextTimer() const {
+  std::optional<Time> next;
+  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  if (!retries_.empty()) earliest(retries_.begin()->first);
+  for (const auto& [range, owned] : ranges_) {
+    if (owned->takeover.timer()) earliest(*owned->takeover.timer());
+    if (!owned->takeover.ready() || owned->takeover.saving()) continue;
+    const bool moved = owned->ledger.committable() > owned->takeover.saved();
+    earliest(moved ? owned->save_at : owned->check_at);
+  }
+  return next;
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,178 @@
+// Makes the live timelines of the ranges it owns agree with the truth, hint by hint. A hint says
+// "look again", never what to do, so a hint seen twice, late or beside others leaves the same
+// timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
+//
+// Order: all hints of one (range, author) form a lane; the head of a lane - one sync, or a run of
+// posts - is a unit, and nothing behind it is written before it is finished. Lanes of different
+// authors commute and pass each other freely; units of big authors go page by page, others in
+// between. Truth is read after the hint was taken from the log.
+//
+// An offset is committed after pos: in Redis says that all below it is applied. Replaying from
+// anywhere changes nothing.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "fanline/consumer.h"
+#include "fanline/hint_log.h"
+#include "fanline/live_timelines.h"
+#include "fanline/offset_ledger.h"
+#include "fanline/range_owners.h"
+#include "fanline/record.h"
+#include "fanline/truth.h"
+#include "pusher/limits.h"
+#include "pusher/metrics.h"
+#include "pusher/range_takeover.h"
+#include "pusher/unit.h"
+#include "pusher/write_batcher.h"
+
+namespace fanline::pusher {
+
+using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, TruthReply, TimelineReply,
+                           RangeOwned, DeadLetterAppended>;
+
+struct Progress {
+  ConsumerOrders orders;
+  std::optional<Time> next_timer;  // Step again by then, even without input
+};
+
+class Pusher {
+ public:
+  struct Ports {
+    Truth& truth;
+    LiveTimelines& timelines;
+    RangeOwners& owners;
+    DeadLetters& dead_letters;
+    Metrics& metrics;
+  };
+  struct Setup {
+    RangeLayout layout{16};
+    uint64_t topic_generation = 1;
+    uint64_t seed = 1;  // of the jitter
+  };
+
+  Pusher(Ports ports, Setup setup, Limits limits);
+  ~Pusher();
+
+  // Takes new hints and the completions of earlier requests, advances every lane as far as it
+  // can, and says which offsets may be committed: those whose effect Redis has acknowledged.
+  // Ports queue requests; they never block here.
+  [[nodiscard]] Progress Step(std::span<Input> inputs, Now now);
+
+  // From now on no further hint is started (SIGTERM); keep stepping until drained().
+  void StopTaking() { taking_ = false; }
+  // Everything started is finished, saved and ordered to be committed.
+  bool drained() const;
+
+  size_t ranges_ready() const;
+  size_t ranges() const { return ranges_.size(); }
+  size_t hints_open() const;
+
+ private:
+  struct Lane {
+    std::deque<Task> waiting;
+    size_t active = 0;    // units under way: at most one (the guard)
+    bool queued = false;  // stands in Owned::runnable
+    bool singly = false;  // one hint a unit: a culprit is looked for
+  };
+  struct Owned {  // a range of ours
+    explicit Owned(RangeTakeover::Ports ports, const Limits& limits, const Pusher::Setup& setup,
+                   uint64_t& ids)
+        : takeover(ports, limits, setup.layout, setup.topic_generation, ids), batcher(limits) {}
+    RangeTakeover takeover;
+    OffsetLedger ledger;
+    WriteBatcher batcher;
+    std::unordered_map<UserId, Lane> lanes;
+    std::deque<UserId> runnable;  // lanes with waiting hints and no unit under way
+    size_t units = 0;
+    bool feeding = false;  // a seek was ordered: records from now on are meant for us
+    int64_t ordered = -1;  // the last commit
+    bool paused = false;
+    bool settled = false;
+    Time ready_since{};
+    Time save_at{};
+    Time check_at{};
+  };
+  struct SentBatch {
+    Range range = 0;
+    std::vector<Share> shares;
+  };
+
+  // Inputs.
+  void On(PartitionAssigned& assigned, Now now);
+  void On(PartitionRevoked& revoked, Now now);
+  void On(Record& record, Now now);
+  void On(TruthReply& reply, Now now);
+  void On(TimelineReply& reply, Now now);
+  void On(RangeOwned& reply, Now now);
+  void On(DeadLetterAppended& reply, Now now);
+  void OnPage(PostPage& page, Now now);
+  void OnSyncTruth(SyncTruth& truth, Now now);
+  void OnBatch(BatchWritten& written, Now now);
+  void OnTimelineRead(TimelineRead& read, Now now);
+  void OnSyncApplied(SyncApplied& applied, Now now);
+  void OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now);
+  void OnPartMarked(const PartMarked& marked, Now now);
+  template <typename Reply>
+  bool OfTakeover(const Reply& reply, Now now);
+
+  // Units.
+  void StartUnits(Now now);
+  bool Refills() const;
+  bool StartOne(Owned& owned, Range range, Now now);
+  void Begin(Unit& unit, Now now);
+  void ReadPage(Unit& unit);
+  void WritePage(Unit& unit, std::vector<UserId> readers, Now now);
+  void PageDone(Unit& unit, Now now);
+  void Finish(Unit& unit, Now now);
+  void MarkParts(const Unit& unit);
+  void Later(Unit& unit, const Status& status, Now now);
+  void Never(Unit& unit, const std::string& reason, Now now);
+  void Quarantine(Unit& unit, Now now);
+  void Failed(Unit& unit, const Status& status, bool needs_claim, Now now);
+  void RetryDue(Now now);
+  Unit* Find(uint64_t id);
+
+  // Ranges.
+  void SendBatches();
+  void DropWork(Owned& owned, Range range);
+  void Redo(Range range, TakeoverCause cause, Now now);
+  void TendRanges(Now now, ConsumerOrders& orders);
+  void SavePosition(Owned& owned, Now now);
+  bool careful(const Owned& owned) const;
+  std::optional<Time> NextTimer() const;
+
+  Ports ports_;
+  Setup setup_;
+  Limits limits_;
+  std::mt19937_64 random_;
+  uint64_t ids_ = 0;
+  bool taking_ = true;
+
+  std::map<Range, std::unique_ptr<Owned>> ranges_;
+  Range last_started_ = -1;  // round robin over ranges
+  Range last_sent_ = -1;
+  bool full_ = false;  // units_ reached its bound and has not been refilled since
+  std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
+  std::multimap<Time, uint64_t> retries_;
+  std::unordered_map<uint64_t, SentBatch> batches_;
+  size_t batches_in_flight_ = 0;
+  struct MarkedPart {
+    int size_class = 0;
+    UnixMs published_at = 0;
+  };
+  std::unordered_map<uint64_t, MarkedPart> marks_;
+};
+
+}  // namespace fanline::pusher

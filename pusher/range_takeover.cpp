@@ -1,0 +1,162 @@
+#include "pusher/range_takeover.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::pusher {
+
+RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, RangeLayout layout,
+                             uint64_t topic_generation, uint64_t& ids)
+    : ports_(ports), limits_(&limits), layout_(layout), generation_(topic_generation), ids_(&ids) {}
+
+void RangeTakeover::Start(const PartitionAssigned& assigned, Now) {
+  assigned_ = assigned;
+  expected_ = assigned.start;
+  ports_.metrics.TakeoverStarted(TakeoverCause::kAssigned);
+  Own(true);
+}
+
+void RangeTakeover::Again(TakeoverCause cause, Now) {
+  if (stage_ != Stage::kReady) return;
+  ports_.metrics.TakeoverStarted(cause);
+  saving_ = 0;
+  unsure_ = false;
+  seek_.reset();
+  expected_ = saved_.offset;
+  raise_above_ = epoch_;
+  attempts_ = 0;
+  Own(false);
+}
+
+// The first epoch of an assignment counts as a start; raising it again does not.
+void RangeTakeover::Own(bool first) {
+  stage_ = Stage::kOwning;
+  retry_at_.reset();
+  awaited_ = ++*ids_;
+  if (first) {
+    ports_.owners.Submit(AcquireRange{awaited_, assigned_.partition});
+  } else {
+    ports_.owners.Submit(RaiseEpoch{awaited_, assigned_.partition, raise_above_});
+  }
+}
+
+void RangeTakeover::Claim() {
+  stage_ = Stage::kClaiming;
+  retry_at_.reset();
+  awaited_ = ++*ids_;
+  ports_.timelines.Submit(ClaimRange{awaited_, assigned_.partition, epoch_});
+}
+
+void RangeTakeover::Retry(Now now, uint64_t random) {
+  awaited_ = 0;
+  retry_at_ = now.mono + limits_->backoff.Delay(++attempts_, random);
+}
+
+void RangeTakeover::OnTimer(Now now) {
+  if (!retry_at_ || *retry_at_ > now.mono) return;
+  // A claim that failed half-way, or a reset, is begun anew under a higher epoch.
+  if (acquired_) raise_above_ = std::max(raise_above_, epoch_);
+  Own(!acquired_);
+}
+
+bool RangeTakeover::On(const RangeOwned& reply, Now now, uint64_t random) {
+  if (stage_ != Stage::kOwning || reply.id != awaited_) return false;
+  if (!reply.status.done()) {
+    ports_.metrics.Parked(reply.status.resource);
+    Retry(now, random);
+    return true;
+  }
+  if (!acquired_) {
+    acquired_ = true;
+    starts_ = reply.starts;
+    suspect_ = reply.last_offset;
+  }
+  epoch_ = reply.epoch;
+  Claim();
+  return true;
+}
+
+bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
+  if (stage_ != Stage::kClaiming || reply.id != awaited_) return false;
+  if (!reply.status.done()) {
+    ports_.metrics.Parked(reply.status.resource);
+    Retry(now, random);
+  } else if (reply.refused_by != 0) {
+    // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again.
+    raise_above_ = reply.refused_by;
+    Own(false);
+  } else {
+    Decide(reply);
+  }
+  return true;
+}
+
+void RangeTakeover::Decide(const RangeClaimed& claimed) {
+  ResetRange reset;
+  reset.range = assigned_.partition;
+  reset.epoch = epoch_;
+  int64_t start = std::max(expected_, assigned_.low);
+  for (size_t index = 0; index < claimed.buckets.size(); ++index) {
+    const auto& bucket = claimed.buckets[index];
+    const Bucket number = layout_.First(assigned_.partition) + static_cast<Bucket>(index);
+    const bool usable = bucket.position && bucket.position->generation == generation_ &&
+                        bucket.position->offset >= assigned_.low;
+    if (!usable) {
+      reset.drop.push_back(number);
+      continue;
+    }
+    start = std::min(start, bucket.position->offset);
+    if (!bucket.index_complete) reset.index.push_back(number);
+  }
+  reset.position = {generation_, start};
+  saved_ = reset.position;
+  stage_ = Stage::kResetting;
+  awaited_ = reset.id = ++*ids_;
+  ports_.timelines.Submit(std::move(reset));
+}
+
+bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
+  if (stage_ != Stage::kResetting || reply.id != awaited_) return false;
+  if (!reply.status.done() || reply.needs_claim) {
+    ports_.metrics.Parked(reply.status.resource);
+    Retry(now, random);
+    return true;
+  }
+  stage_ = Stage::kReady;
+  attempts_ = 0;
+  seek_ = saved_.offset;
+  ports_.metrics.RangeReady(expected_ - saved_.offset, reply.dropped);
+  return true;
+}
+
+std::optional<int64_t> RangeTakeover::TakeSeek() {
+  auto seek = seek_;
+  seek_.reset();
+  return seek;
+}
+
+void RangeTakeover::Save(int64_t offset) {
+  FANLINE_CHECK(ready() && !saving(), "one position at a time, of a range that is ready");
+  // A save that failed may have been applied to some buckets: finish that one first, or its value
+  // would look like a rollback.
+  if (!unsure_) saving_next_ = {generation_, offset};
+  saving_ = ++*ids_;
+  ports_.timelines.Submit(SavePosition{saving_, assigned_.partition, epoch_, saved_, saving_next_});
+}
+
+bool RangeTakeover::On(const PositionSaved& reply, Now now, uint64_t) {
+  if (saving_ == 0 || reply.id != saving_) return false;
+  saving_ = 0;
+  if (reply.mismatch) {
+    Again(TakeoverCause::kRolledBack, now);
+  } else if (reply.needs_claim) {
+    Again(TakeoverCause::kSessionLost, now);
+  } else {
+    unsure_ = !reply.status.done();
+    if (reply.status.done()) saved_ = saving_next_;
+  }
+  return true;
+}
+
+}  // namespace fanline::pusher

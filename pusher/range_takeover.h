@@ -1,0 +1,98 @@
+// Takes over one range, and guards it afterwards: owner epoch, claim in Redis, applied position.
+//
+//   Acquire/Raise the epoch (MariaDB) -> claim own: of every bucket, reading pos: and live:
+//   -> decide which buckets' timelines must go and from which offset to replay -> reset -> ready
+//
+// Nothing is read or written for the range before it is ready. Taken over again whenever Redis
+// may not be what it was: session lost, fenced, or pos: does not hold what was written (rolled
+// back). Each takeover raises the epoch, so that a write of before, still under way somewhere, is
+// refused by Redis when it arrives.
+//
+// The decision (design 2, guard 4), per bucket: pos: missing, of another topic generation or
+// older than the log -> its timelines are dropped, readers rebuild them; else -> replay from it.
+// Passive, not thread-safe. One object per assignment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fanline/consumer.h"
+#include "fanline/live_timelines.h"
+#include "fanline/range_owners.h"
+#include "pusher/limits.h"
+#include "pusher/metrics.h"
+
+namespace fanline::pusher {
+
+class RangeTakeover {
+ public:
+  struct Ports {
+    RangeOwners& owners;
+    LiveTimelines& timelines;
+    Metrics& metrics;
+  };
+  // `ids` gives request ids; it outlives this object.
+  RangeTakeover(Ports ports, const Limits& limits, RangeLayout layout, uint64_t topic_generation,
+                uint64_t& ids);
+
+  void Start(const PartitionAssigned& assigned, Now now);
+  // Redis may not be what it was. Does nothing when a takeover is already under way.
+  void Again(TakeoverCause cause, Now now);
+
+  // Offers a reply; true when it was this range's.
+  bool On(const RangeOwned& reply, Now now, uint64_t random);
+  bool On(const RangeClaimed& reply, Now now, uint64_t random);
+  bool On(const RangeReset& reply, Now now, uint64_t random);
+  bool On(const PositionSaved& reply, Now now, uint64_t random);
+  void OnTimer(Now now);
+
+  bool ready() const { return stage_ == Stage::kReady; }
+  // Set once when the range becomes ready: deliver hints from here on.
+  std::optional<int64_t> TakeSeek();
+  uint64_t epoch() const { return epoch_; }
+  uint32_t starts() const { return starts_; }
+  int64_t suspect() const { return suspect_; }  // offset being worked on at the last crash, or -1
+  void Settled() { starts_ = 0, suspect_ = -1; }
+  // What to wait for, if anything.
+  std::optional<Time> timer() const { return retry_at_; }
+
+  // All hints below `offset` are applied: write it to pos:, then it may be committed. One at a
+  // time; when it went well saved() moves.
+  void Save(int64_t offset);
+  bool saving() const { return saving_ != 0; }
+  int64_t saved() const { return saved_.offset; }
+
+ private:
+  enum class Stage { kIdle, kOwning, kClaiming, kResetting, kReady };
+
+  void Own(bool first);
+  void Claim();
+  void Decide(const RangeClaimed& claimed);
+  void Retry(Now now, uint64_t random);
+
+  Ports ports_;
+  const Limits* limits_;
+  RangeLayout layout_;
+  uint64_t generation_;
+  uint64_t* ids_;
+
+  PartitionAssigned assigned_;
+  Stage stage_ = Stage::kIdle;
+  bool acquired_ = false;  // the assignment's own epoch bump happened
+  uint64_t awaited_ = 0;   // id of the request under way
+  uint64_t saving_ = 0;    // id of the SavePosition under way
+  uint64_t epoch_ = 0;
+  uint64_t raise_above_ = 0;
+  uint32_t starts_ = 0;
+  int64_t suspect_ = -1;
+  AppliedPosition saved_;  // what pos: of every bucket holds
+  AppliedPosition saving_next_;
+  bool unsure_ = false;   // saving_next_ may already stand in some buckets
+  int64_t expected_ = 0;  // position before this takeover: behind it = rolled back
+  std::optional<int64_t> seek_;
+  uint32_t attempts_ = 0;
+  std::optional<Time> retry_at_;
+};
+
+}  // namespace fanline::pusher

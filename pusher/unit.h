@@ -1,0 +1,62 @@
+// A unit of work: the head of one lane - a sync hint, or a run of post hints of one author - with
+// where it stands. The lane waits until it is finished.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fanline/hint.h"
+#include "fanline/record.h"
+#include "fanline/truth.h"
+
+namespace fanline::pusher {
+
+// A hint as received. The record is kept for the dead letters, byte for byte.
+struct Task {
+  Record record;
+  std::optional<Hint> hint;  // none: undecodable
+};
+
+struct Unit {
+  enum class Stage {
+    kReadingTruth,     // post page or sync truth asked for
+    kReadingTimeline,  // sync: members asked for
+    kWriting,          // batches, or the sync's one call, under way
+    kWaiting,          // parked until retry_at
+    kMarkingStart,     // careful mode: offset being saved before it starts
+    kDropping,         // quarantine: its readers' timelines being made not live
+    kBurying,          // quarantine: dead letter being appended
+  };
+
+  uint64_t id = 0;
+  Range range = 0;
+  UserId author{};
+  std::vector<Task> tasks;  // one, or several post hints
+  Stage stage = Stage::kReadingTruth;
+
+  // Post hints.
+  std::vector<PostId> posts;  // distinct, as asked from the truth
+  std::vector<Item> adds;
+  std::vector<PostId> removes;
+  bool states_read = false;
+  std::optional<FollowerCursor> page_from;  // where the current page began
+  std::optional<FollowerCursor> next_page;
+  size_t writes_open = 0;  // timelines of this page not yet acknowledged
+  bool delivered = false;  // reached at least one live timeline
+  bool alone = false;      // written in a batch of its own (looking for a culprit)
+  Status trouble;          // the first failure among this page's batches
+
+  // Sync hint.
+  std::vector<PostId> members;
+
+  uint32_t attempts = 0;
+  Time retry_at{};
+  std::string reason;  // quarantine
+
+  bool is_sync() const {
+    return tasks.front().hint && std::holds_alternative<Hint::Sync>(tasks.front().hint->what);
+  }
+};
+
+}  // namespace fanline::pusher

@@ -1,0 +1,424 @@
+// What happens to one unit, from the lane's head to finished. Units stand apart: each knows its
+// stage, and every reply moves exactly one of them (a batch's reply: all that share it).
+#include <algorithm>
+
+#include "fanline/check.h"
+#include "fanline/size_class.h"
+#include "pusher/pusher.h"
+
+namespace fanline::pusher {
+
+using Stage = Unit::Stage;
+
+Unit* Pusher::Find(uint64_t id) {
+  const auto found = units_.find(id);
+  return found == units_.end() ? nullptr : &found->second;
+}
+
+// ---- starting -------------------------------------------------------------------------------
+
+void Pusher::StartUnits(Now now) {
+  if (!taking_ || ranges_.empty()) return;
+  size_t waiting_readers = 0;
+  for (const auto& [range, owned] : ranges_) waiting_readers += owned->batcher.waiting_readers();
+  if (!Refills()) return;
+  size_t idle = 0;
+  auto at = ranges_.upper_bound(last_started_);
+  while (idle < ranges_.size() && units_.size() < limits_.units_in_flight &&
+         waiting_readers < limits_.waiting_readers) {
+    if (at == ranges_.end()) at = ranges_.begin();
+    const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first, now);
+    idle = started ? 0 : idle + 1;
+    last_started_ = at->first;
+    ++at;
+  }
+  full_ = units_.size() >= limits_.units_in_flight;
+}
+
+// Once full, units start again a quarter at a time: those that start together are read from the
+// truth together, in few large statements instead of many small ones. Parked units do not count:
+// what waits for one resource must not hold back what needs another.
+bool Pusher::Refills() const {
+  if (!full_) return true;
+  const size_t parked = std::min(retries_.size(), units_.size());
+  const size_t room = limits_.units_in_flight - std::min<size_t>(limits_.units_in_flight, parked);
+  return units_.size() - parked <= room / 4 * 3;
+}
+
+// Forms a unit of the next runnable lane's head and starts it.
+bool Pusher::StartOne(Owned& owned, Range range, Now now) {
+  if (owned.runnable.empty() || (careful(owned) && owned.units > 0)) return false;
+  const UserId author = owned.runnable.front();
+  owned.runnable.pop_front();
+  Lane& lane = owned.lanes.at(author);
+  lane.queued = false;
+
+  Unit unit;
+  unit.id = ++ids_;
+  unit.range = range;
+  unit.author = author;
+  const bool singly = lane.singly || careful(owned);
+  const size_t most =
+      singly ? 1 : std::min({limits_.posts_per_unit, limits_.items_per_zadd, kMaxAddsPerWrite});
+  const auto is_post = [](const Task& task) {
+    return task.hint && std::holds_alternative<Hint::Post>(task.hint->what);
+  };
+  do {
+    unit.tasks.push_back(std::move(lane.waiting.front()));
+    lane.waiting.pop_front();
+  } while (!lane.waiting.empty() && unit.tasks.size() < most && is_post(unit.tasks.front()) &&
+           is_post(lane.waiting.front()));
+  unit.alone = singly;
+  if (lane.waiting.empty()) lane.singly = false;
+  ++lane.active;
+  ++owned.units;
+  if (!limits_.lanes_in_order && !lane.waiting.empty()) {
+    lane.queued = true;
+    owned.runnable.push_back(author);
+  }
+
+  Unit& placed = units_.emplace(unit.id, std::move(unit)).first->second;
+  const int64_t offset = placed.tasks.front().record.offset;
+  if (careful(owned) && owned.takeover.suspect() == offset) {
+    placed.reason = "the worker crashed on this hint again and again";
+    Quarantine(placed, now);
+  } else if (careful(owned)) {
+    placed.stage = Stage::kMarkingStart;
+    ports_.owners.Submit(SaveStart{placed.id, range, offset});
+  } else {
+    Begin(placed, now);
+  }
+  return true;
+}
+
+// Asks for the truth (again): the state a unit starts from, and goes back to after a failure.
+void Pusher::Begin(Unit& unit, Now now) {
+  const Task& first = unit.tasks.front();
+  if (!first.hint) {
+    Quarantine(unit, now);
+    return;
+  }
+  if (const auto* sync = std::get_if<Hint::Sync>(&first.hint->what)) {
+    unit.stage = Stage::kReadingTimeline;
+    ports_.timelines.Submit(
+        ReadTimeline{unit.id, unit.range, ranges_.at(unit.range)->takeover.epoch(), sync->reader});
+    return;
+  }
+  if (unit.posts.empty()) {
+    for (const Task& task : unit.tasks)
+      unit.posts.push_back(std::get<Hint::Post>(task.hint->what).post);
+    std::sort(unit.posts.begin(), unit.posts.end());
+    unit.posts.erase(std::unique(unit.posts.begin(), unit.posts.end()), unit.posts.end());
+  }
+  ReadPage(unit);
+}
+
+void Pusher::ReadPage(Unit& unit) {
+  unit.stage = Stage::kReadingTruth;
+  ReadPostPage request{unit.id, unit.range,     unit.author,
+                       {},      unit.page_from, limits_.followers_per_page};
+  if (!unit.states_read) request.posts = unit.posts;
+  ports_.truth.Submit(std::move(request));
+}
+
+// ---- post hints -----------------------------------------------------------------------------
+
+void Pusher::OnPage(PostPage& page, Now now) {
+  Unit* unit = Find(page.id);
+  if (unit == nullptr) return;
+  if (!page.status.done()) {
+    Failed(*unit, page.status, false, now);
+    return;
+  }
+  ports_.metrics.PageRead(page.followers.size());
+  if (!unit->states_read) {
+    unit->states_read = true;
+    for (size_t i = 0; i < unit->posts.size(); ++i) {
+      const PostState& state = page.posts.at(i);
+      // A pull-mode post is merged at read: it must not stand in any timeline.
+      if (state.visible() && state.pushed) {
+        unit->adds.push_back({unit->posts[i], *state.created_at});
+      } else {
+        unit->removes.push_back(unit->posts[i]);
+      }
+    }
+  }
+  unit->next_page = page.next;
+  WritePage(*unit, std::move(page.followers), now);
+}
+
+void Pusher::WritePage(Unit& unit, std::vector<UserId> readers, Now now) {
+  unit.stage = Stage::kWriting;
+  unit.trouble = Status::Done();
+  unit.writes_open = readers.size();
+  if (readers.empty()) {
+    PageDone(unit, now);
+    return;
+  }
+  ranges_.at(unit.range)
+      ->batcher.Add({unit.id, std::move(readers), unit.adds, unit.removes, unit.alone});
+}
+
+void Pusher::OnBatch(BatchWritten& written, Now now) {
+  const auto found = batches_.find(written.id);
+  FANLINE_CHECK(found != batches_.end(), "a reply to a batch never sent");
+  const SentBatch sent = std::move(found->second);
+  batches_.erase(found);
+  --batches_in_flight_;
+
+  if (written.status.done() && !written.needs_claim) {
+    uint64_t added = 0, already = 0, dead = 0, failed = 0;
+    for (int8_t result : written.results) {
+      if (result > 0) added += static_cast<uint64_t>(result);
+      already += result == 0;
+      dead += result == BatchWritten::kNotLive;
+      failed += result == BatchWritten::kKeyFailed;
+    }
+    ports_.metrics.Delivered(added, already);
+    ports_.metrics.SkippedNotLive(written.pruned, dead - written.pruned);
+    ports_.metrics.Removed(written.removed);
+    ports_.metrics.Trimmed(written.trimmed);
+    ports_.metrics.FellShort(written.fell_short);
+    if (failed > 0) ports_.metrics.KeyFailed(failed, written.key_error);
+  }
+  for (const Share& share : sent.shares) {
+    Unit* unit = Find(share.unit);
+    if (unit == nullptr) continue;  // its range was lost meanwhile
+    if (written.needs_claim) {
+      Failed(*unit, written.status, true, now);  // drops every unit of the range
+      return;
+    }
+    unit->writes_open -= share.writes.size();
+    if (!written.status.done()) {
+      if (unit->trouble.done()) unit->trouble = written.status;
+    } else if (!unit->delivered && !unit->adds.empty()) {
+      unit->delivered = std::any_of(share.writes.begin(), share.writes.end(),
+                                    [&](uint32_t write) { return written.results.at(write) >= 0; });
+    }
+    if (unit->writes_open == 0) PageDone(*unit, now);
+  }
+}
+
+void Pusher::PageDone(Unit& unit, Now now) {
+  if (!unit.trouble.done()) {
+    Failed(unit, unit.trouble, false, now);  // the same page is read and written again
+    return;
+  }
+  unit.attempts = 0;
+  if (!unit.next_page) {
+    MarkParts(unit);
+    Finish(unit, now);
+    return;
+  }
+  unit.page_from = unit.next_page;
+  ReadPage(unit);
+}
+
+// A measurement: it never delays or fails the hint.
+void Pusher::MarkParts(const Unit& unit) {
+  for (const Task& task : unit.tasks) {
+    const auto& post = std::get<Hint::Post>(task.hint->what);
+    if (!post.sample) continue;
+    const bool visible = std::any_of(unit.adds.begin(), unit.adds.end(),
+                                     [&](const Item& item) { return item.post == post.post; });
+    if (!visible) continue;
+    const uint64_t id = ++ids_;
+    marks_[id] = {SizeClassOf(post.sample->followers), post.sample->published_at};
+    ports_.timelines.Submit(MarkPart{id, unit.author, post.post, post.sample->part,
+                                     post.sample->parts, unit.delivered});
+  }
+}
+
+void Pusher::OnPartMarked(const PartMarked& marked, Now now) {
+  const auto found = marks_.find(marked.id);
+  if (found == marks_.end()) return;
+  const MarkedPart mark = found->second;
+  marks_.erase(found);
+  if (!marked.status.done()) return;
+  const Duration since =
+      std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - mark.published_at));
+  if (marked.first_delivery) ports_.metrics.FirstDelivery(mark.size_class, since);
+  if (marked.last_part && marked.any_delivery) ports_.metrics.LastDelivery(mark.size_class, since);
+}
+
+// ---- sync hints -----------------------------------------------------------------------------
+
+void Pusher::OnTimelineRead(TimelineRead& read, Now now) {
+  Unit* unit = Find(read.id);
+  if (unit == nullptr) return;
+  if (!read.status.done() || read.needs_claim) {
+    Failed(*unit, read.status, read.needs_claim, now);
+    return;
+  }
+  const auto& sync = std::get<Hint::Sync>(unit->tasks.front().hint->what);
+  switch (read.state) {
+    case TimelineState::kNotLive:
+      Finish(*unit, now);
+      return;
+    case TimelineState::kBuilding:
+      // What its rebuild has read may be of before this change: it starts again.
+      unit->stage = Stage::kWriting;
+      ports_.timelines.Submit(DropTimeline{unit->id, unit->range,
+                                           ranges_.at(unit->range)->takeover.epoch(), sync.reader});
+      return;
+    case TimelineState::kReady:
+      unit->stage = Stage::kReadingTruth;
+      ports_.truth.Submit(ReadSync{unit->id, sync.reader, unit->author, std::move(read.members),
+                                   limits_.window.window});
+      return;
+  }
+}
+
+void Pusher::OnSyncTruth(SyncTruth& truth, Now now) {
+  Unit* unit = Find(truth.id);
+  if (unit == nullptr) return;
+  if (!truth.status.done()) {
+    Failed(*unit, truth.status, false, now);
+    return;
+  }
+  const auto& sync = std::get<Hint::Sync>(unit->tasks.front().hint->what);
+  unit->stage = Stage::kWriting;
+  ports_.timelines.Submit(
+      ApplySync{unit->id, unit->range, ranges_.at(unit->range)->takeover.epoch(), sync.reader,
+                std::move(truth.remove), std::move(truth.visible), truth.newest_unread});
+}
+
+void Pusher::OnSyncApplied(SyncApplied& applied, Now now) {
+  Unit* unit = Find(applied.id);
+  if (unit == nullptr) return;
+  if (!applied.status.done() || applied.needs_claim) {
+    Failed(*unit, applied.status, applied.needs_claim, now);
+  } else {
+    Finish(*unit, now);
+  }
+}
+
+// ---- ends -----------------------------------------------------------------------------------
+
+void Pusher::Finish(Unit& unit, Now now) {
+  Owned& owned = *ranges_.at(unit.range);
+  for (const Task& task : unit.tasks) {
+    owned.ledger.Finished(task.record.offset);
+    const Duration since =
+        std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - task.record.timestamp));
+    ports_.metrics.HintDone(unit.is_sync(), since);
+  }
+  --owned.units;
+  const auto lane = owned.lanes.find(unit.author);
+  --lane->second.active;
+  if (lane->second.waiting.empty()) {
+    if (lane->second.active == 0) owned.lanes.erase(lane);
+  } else if (!lane->second.queued) {
+    lane->second.queued = true;
+    owned.runnable.push_back(unit.author);
+  }
+  units_.erase(unit.id);
+}
+
+void Pusher::Failed(Unit& unit, const Status& status, bool needs_claim, Now now) {
+  if (needs_claim) {
+    ports_.metrics.Parked(status.resource);
+    Redo(unit.range,
+         status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost, now);
+  } else if (status.never()) {
+    Never(unit, status.message, now);
+  } else {
+    Later(unit, status, now);
+  }
+}
+
+void Pusher::Later(Unit& unit, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  if (unit.stage != Stage::kDropping && unit.stage != Stage::kBurying &&
+      unit.stage != Stage::kMarkingStart) {
+    unit.stage = Stage::kWaiting;
+  }
+  retries_.emplace(now.mono + limits_.backoff.Delay(++unit.attempts, random_()), unit.id);
+}
+
+void Pusher::RetryDue(Now now) {
+  while (!retries_.empty() && retries_.begin()->first <= now.mono) {
+    Unit* unit = Find(retries_.begin()->second);
+    retries_.erase(retries_.begin());
+    if (unit == nullptr) continue;
+    switch (unit->stage) {
+      case Stage::kDropping:
+      case Stage::kBurying:
+        Quarantine(*unit, now);
+        break;
+      case Stage::kMarkingStart:
+        ports_.owners.Submit(SaveStart{unit->id, unit->range, unit->tasks.front().record.offset});
+        break;
+      default:
+        Begin(*unit, now);
+    }
+  }
+}
+
+// Some hint of the unit can never be carried out. With several, they are tried one by one, and
+// alone in their batch, so that only the culprit is quarantined.
+void Pusher::Never(Unit& unit, const std::string& reason, Now now) {
+  if (unit.tasks.size() == 1 && (unit.alone || unit.is_sync())) {
+    unit.reason = reason;
+    Quarantine(unit, now);
+    return;
+  }
+  Owned& owned = *ranges_.at(unit.range);
+  Lane& lane = owned.lanes.at(unit.author);
+  lane.singly = true;
+  while (!unit.tasks.empty()) {
+    lane.waiting.push_front(std::move(unit.tasks.back()));
+    unit.tasks.pop_back();
+  }
+  --lane.active;
+  --owned.units;
+  if (!lane.queued) {
+    lane.queued = true;
+    owned.runnable.push_front(unit.author);
+  }
+  units_.erase(unit.id);
+}
+
+// First its readers' timelines are made not live (they rebuild, and miss nothing), then the hint
+// goes to the dead letters. A post hint's readers cannot be trusted to be readable, so the whole
+// range goes; a sync names its one reader.
+void Pusher::Quarantine(Unit& unit, Now now) {
+  Owned& owned = *ranges_.at(unit.range);
+  const Task& task = unit.tasks.front();
+  if (unit.stage == Stage::kBurying) {
+    ports_.dead_letters.Submit({unit.id, {task.record, "pusher", unit.reason}});
+    return;
+  }
+  if (unit.reason.empty()) DecodeHint(task.record.value, &unit.reason);
+  ports_.metrics.HintQuarantined(unit.reason);
+  unit.stage = Stage::kDropping;
+  const uint64_t epoch = owned.takeover.epoch();
+  if (unit.is_sync()) {
+    const auto& sync = std::get<Hint::Sync>(task.hint->what);
+    ports_.timelines.Submit(DropTimeline{unit.id, unit.range, epoch, sync.reader});
+    return;
+  }
+  ResetRange reset{unit.id, unit.range, epoch,
+                   {},      {},         {setup_.topic_generation, owned.takeover.saved()}};
+  for (Bucket bucket = setup_.layout.First(unit.range); bucket <= setup_.layout.Last(unit.range);
+       ++bucket) {
+    reset.drop.push_back(bucket);
+  }
+  ports_.timelines.Submit(std::move(reset));
+  (void)now;
+}
+
+void Pusher::OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now) {
+  Unit* unit = Find(id);
+  if (unit == nullptr) return;
+  if (!status.done() || needs_claim) {
+    Failed(*unit, needs_claim ? status : Status::Later("redis", status.message), needs_claim, now);
+  } else if (unit->stage == Stage::kDropping) {
+    unit->stage = Stage::kBurying;
+    Quarantine(*unit, now);
+  } else {
+    Finish(*unit, now);  // a building timeline met by a sync
+  }
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,148 @@
+#include "pusher/write_batcher.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "fanline/check.h"
+
+namespace fanline::pusher {
+namespace {
+
+// A rough upper bound of what one timeline costs on the wire, key and counts included, and what
+// each item adds; the adapter cuts calls by exact bytes.
+constexpr size_t kBytesPerTimeline = 64;
+constexpr size_t kBytesPerItem = 48;
+constexpr size_t kBytesPerBatch = 1 << 20;
+
+constexpr size_t kLooksPerTimeline = 8;
+
+}  // namespace
+
+void WriteBatcher::Add(Contribution contribution) {
+  FANLINE_CHECK(contribution.adds.size() <= kMaxAddsPerWrite, "too many adds for one write");
+  if (contribution.readers.empty()) return;
+  waiting_readers_ += contribution.readers.size();
+  queue_.push_back(std::move(contribution));
+}
+
+void WriteBatcher::Clear() {
+  queue_.clear();
+  waiting_readers_ = 0;
+}
+
+// Whether one more write of these sizes to that reader fits; takes it if so.
+WriteBatcher::Fit WriteBatcher::Take(UserId reader, uint32_t adds, uint32_t removes,
+                                     uint32_t* slot) {
+  const uint32_t most_items = std::min(limits_->items_per_zadd, kMaxAddsPerWrite);
+  const auto known = slot_of_.find(reader);
+  if (known == slot_of_.end()) {
+    if (slots_.size() >= limits_->timelines_per_batch || bytes_ >= kBytesPerBatch) {
+      return Fit::kNoRoom;
+    }
+    *slot = static_cast<uint32_t>(slots_.size());
+    slot_of_.emplace(reader, *slot);
+    slots_.push_back({reader, BucketOf(reader), adds, removes});
+    bytes_ += kBytesPerTimeline;
+  } else {
+    *slot = known->second;
+    Slot& write = slots_[*slot];
+    if (write.adds + adds > most_items || write.removes + removes > kMaxAddsPerWrite) {
+      return Fit::kWriteFull;
+    }
+    write.adds += adds;
+    write.removes += removes;
+  }
+  bytes_ += (adds + removes) * kBytesPerItem;
+  return Fit::kTaken;
+}
+
+// Moves readers of one contribution into the batch; those whose write is full stay behind, for the
+// next one. False when the batch has no room for another timeline.
+bool WriteBatcher::TakeFrom(size_t index, Piece& piece) {
+  Contribution& from = queue_[index];
+  const auto adds = static_cast<uint32_t>(from.adds.size());
+  const auto removes = static_cast<uint32_t>(from.removes.size());
+  auto stays = from.readers.begin();
+  Fit fit = Fit::kTaken;
+  for (const UserId reader : from.readers) {
+    uint32_t slot = 0;
+    if (fit != Fit::kNoRoom) fit = Take(reader, adds, removes, &slot);
+    if (fit == Fit::kTaken) {
+      piece.slots.push_back(slot);
+    } else {
+      *stays++ = reader;
+    }
+  }
+  from.readers.erase(stays, from.readers.end());
+  waiting_readers_ -= piece.slots.size();
+  return fit != Fit::kNoRoom;
+}
+
+TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
+  slots_.clear();
+  slot_of_.clear();
+  bytes_ = 0;
+  std::vector<Piece> pieces;
+  size_t looked_at = 0;  // readers: a queue full of one popular reader is not searched to its end
+  size_t end = 0;
+  for (bool room = true; room && end < queue_.size(); ++end) {
+    if (end > 0 && (queue_[end].alone || queue_[end - 1].alone)) break;
+    looked_at += queue_[end].readers.size();
+    Piece piece{end, {}};
+    room = TakeFrom(end, piece) && looked_at < kLooksPerTimeline * limits_->timelines_per_batch;
+    if (!piece.slots.empty()) pieces.push_back(std::move(piece));
+  }
+  TimelineBatch batch = Assemble(pieces, shares);
+  DropUsedUp(end);
+  return batch;
+}
+
+// Of the first `end` contributions keeps those with readers left, in their order.
+void WriteBatcher::DropUsedUp(size_t end) {
+  size_t kept = end;
+  for (size_t i = end; i-- > 0;) {
+    if (queue_[i].readers.empty()) continue;
+    if (--kept != i) queue_[kept] = std::move(queue_[i]);
+  }
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(kept));
+}
+
+TimelineBatch WriteBatcher::Assemble(const std::vector<Piece>& pieces, std::vector<Share>* shares) {
+  // Slots grouped by bucket, so that a call checks each bucket's owner once.
+  std::vector<uint32_t> order(slots_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [this](uint32_t a, uint32_t b) { return slots_[a].bucket < slots_[b].bucket; });
+  TimelineBatch batch;
+  std::vector<uint32_t> place(slots_.size());
+  std::vector<uint32_t> next_add(slots_.size());
+  std::vector<uint32_t> next_remove(slots_.size());
+  uint32_t adds = 0;
+  uint32_t removes = 0;
+  batch.writes.reserve(slots_.size());
+  for (uint32_t index : order) {
+    const Slot& slot = slots_[index];
+    place[index] = static_cast<uint32_t>(batch.writes.size());
+    next_add[index] = adds;
+    next_remove[index] = removes;
+    adds += slot.adds;
+    removes += slot.removes;
+    batch.writes.push_back({slot.reader, slot.bucket, adds, removes});
+  }
+  batch.adds.resize(adds);
+  batch.removes.resize(removes);
+  for (const Piece& piece : pieces) {
+    const Contribution& from = queue_[piece.contribution];
+    Share share{from.unit, {}};
+    share.writes.reserve(piece.slots.size());
+    for (uint32_t slot : piece.slots) {
+      share.writes.push_back(place[slot]);
+      for (const Item& item : from.adds) batch.adds[next_add[slot]++] = item;
+      for (PostId post : from.removes) batch.removes[next_remove[slot]++] = post;
+    }
+    shares->push_back(std::move(share));
+  }
+  return batch;
+}
+
+}  // namespace fanline::pusher

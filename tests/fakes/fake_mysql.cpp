@@ -1,0 +1,177 @@
+#include "tests/fakes/fake_mysql.h"
+
+#include <algorithm>
+
+namespace fanline::fakes {
+
+// ---- posts ----------------------------------------------------------------------------------
+
+// True when the row is not as it was.
+bool FakeMysql::Apply(const FeedEvent& event) {
+  const auto key = std::make_pair(event.author, event.post);
+  const bool known = posts_.contains(key);
+  if (event.kind == EventKind::kDeleted && !known && !rules.sticky_tombstones) return false;
+  PostState& state = posts_[key];
+  const PostState before = state;
+  if (!rules.versions && (event.kind == EventKind::kHidden || event.kind == EventKind::kUnhidden)) {
+    state.hidden = event.kind == EventKind::kHidden;
+  } else {
+    ApplyEvent(event, state);
+  }
+  return !known || before.created_at != state.created_at || before.deleted != state.deleted ||
+         before.hidden != state.hidden || before.edit_version != state.edit_version ||
+         before.visibility_version != state.visibility_version;
+}
+
+EventsApplied FakeMysql::Do(const ApplyEvents& request) {
+  EventsApplied applied{request.id, Status::Done(), {}};
+  for (const FeedEvent& event : request.events) {
+    const bool changed = Apply(event);
+    if (event.kind == EventKind::kPublished) {
+      UnixMs& last_at = last_at_[event.author];
+      last_at = rules.last_at_grows ? std::max(last_at, event.created_at) : event.created_at;
+    }
+    uint64_t followers = 0;
+    for (const auto& [edge, row] : reverse_) followers += edge.second == event.author && row.live;
+    applied.applied.push_back({changed || rules.hint_on_every_apply, followers});
+  }
+  return applied;
+}
+
+std::vector<Item> FakeMysql::Visible(UserId author) const {
+  std::vector<Item> items;
+  for (auto at = posts_.lower_bound({author, PostId{}}); at != posts_.end(); ++at) {
+    if (at->first.first != author) break;
+    if (at->second.visible() && at->second.pushed) {
+      items.push_back({at->first.second, *at->second.created_at});
+    }
+  }
+  std::sort(items.begin(), items.end(), IsNewer);
+  return items;
+}
+
+// ---- what a pusher reads --------------------------------------------------------------------
+
+PostPage FakeMysql::Do(const ReadPostPage& request) const {
+  PostPage page;
+  page.id = request.id;
+  for (PostId post : request.posts) {
+    const auto found = posts_.find({request.author, post});
+    page.posts.push_back(found == posts_.end() ? PostState{} : found->second);
+  }
+  std::vector<FollowerCursor> followers;
+  for (const auto& [edge, row] : reverse_) {
+    if (edge.second != request.author || !row.live) continue;
+    const Bucket bucket = BucketOf(edge.first);
+    if (layout_.RangeOf(bucket) == request.range) followers.push_back({bucket, edge.first});
+  }
+  const auto before = [](const FollowerCursor& a, const FollowerCursor& b) {
+    return std::pair(a.bucket, a.reader) < std::pair(b.bucket, b.reader);
+  };
+  std::sort(followers.begin(), followers.end(), before);
+  auto at = request.after
+                ? std::upper_bound(followers.begin(), followers.end(), *request.after, before)
+                : followers.begin();
+  const size_t limit = std::min(request.limit, page_limit_);
+  for (; at != followers.end() && page.followers.size() < limit; ++at) {
+    page.followers.push_back(at->reader);
+    if (page.followers.size() == limit && at + 1 != followers.end()) page.next = *at;
+  }
+  return page;
+}
+
+SyncTruth FakeMysql::Do(const ReadSync& request) const {
+  SyncTruth truth;
+  truth.id = request.id;
+  const auto edge = reverse_.find({request.reader, request.author});
+  truth.following = edge != reverse_.end() && edge->second.live;
+  for (PostId post : request.members) {
+    const auto found = posts_.find({request.author, post});
+    if (found == posts_.end()) continue;
+    if (!truth.following || !found->second.visible()) truth.remove.push_back(post);
+  }
+  if (!truth.following) return truth;
+  truth.visible = Visible(request.author);
+  if (truth.visible.size() > request.window) {
+    truth.newest_unread = truth.visible[request.window].created_at;
+    truth.visible.resize(request.window);
+  }
+  return truth;
+}
+
+// ---- owners ---------------------------------------------------------------------------------
+
+RangeOwned FakeMysql::Do(const AcquireRange& request) {
+  Owner& owner = owners_[request.range];
+  ++owner.epoch;
+  ++owner.starts;
+  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+}
+
+RangeOwned FakeMysql::Do(const RaiseEpoch& request) {
+  Owner& owner = owners_[request.range];
+  owner.epoch = std::max(owner.epoch, request.above) + 1;
+  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+}
+
+RangeOwned FakeMysql::Do(const SaveStart& request) {
+  Owner& owner = owners_[request.range];
+  owner.last_offset = request.offset;
+  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+}
+
+RangeOwned FakeMysql::Do(const SettleRange& request) {
+  Owner& owner = owners_[request.range];
+  owner.last_offset = -1;
+  owner.starts = 0;
+  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+}
+
+// ---- relations ------------------------------------------------------------------------------
+
+uint64_t FakeMysql::WriteForward(UserId src, UserId dst, bool live) {
+  Edge& edge = forward_[{src, dst}];
+  if (edge.live == live) return 0;
+  edge = {edge.version + 1, live};
+  return edge.version;
+}
+
+void FakeMysql::ApplyReverse(UserId src, UserId dst, uint64_t version, bool live) {
+  Edge& edge = reverse_[{src, dst}];
+  if (version > edge.version) edge = {version, live};
+}
+
+// ---- the reading side -----------------------------------------------------------------------
+
+std::vector<UserId> FakeMysql::Followees(UserId reader) const {
+  std::vector<UserId> authors;
+  for (const auto& [edge, row] : forward_) {
+    if (edge.first == reader && row.live) authors.push_back(edge.second);
+  }
+  return authors;
+}
+
+std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) const {
+  std::vector<AuthorLastAt> out;
+  for (UserId author : authors) {
+    const auto found = last_at_.find(author);
+    if (found != last_at_.end()) out.push_back({author, found->second});
+  }
+  return out;
+}
+
+std::vector<Item> FakeMysql::Outboxes(const std::vector<UserId>& authors,
+                                      const std::optional<Position>& after, uint32_t limit) const {
+  std::vector<Item> out;
+  for (UserId author : authors) {
+    uint32_t taken = 0;
+    for (const Item& item : Visible(author)) {
+      if (after && !IsNewer({after->post, after->created_at}, item)) continue;
+      if (taken++ == limit) break;
+      out.push_back(item);
+    }
+  }
+  return out;
+}
+
+}  // namespace fanline::fakes

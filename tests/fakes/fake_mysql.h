@@ -1,0 +1,80 @@
+// The rows of schemas/sql as a small in-memory model: what MariaDB answers to each request of the
+// ports Truth, PostStore, RangeOwners and ReaderTruth, at once. The sticky rules of a post's row
+// can be switched off (Rules) for the mutation checks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/post_state.h"
+#include "fanline/post_store.h"
+#include "fanline/range_owners.h"
+#include "fanline/reader_ports.h"
+#include "fanline/truth.h"
+
+namespace fanline::fakes {
+
+struct MysqlRules {
+  bool sticky_tombstones = true;    // a delete of an unknown post leaves a tombstone
+  bool versions = true;             // hide and unhide: higher wins, not later
+  bool hint_on_every_apply = true;  // off: an event that changed nothing emits no hints
+  bool last_at_grows = true;        // off: the latest event's time, not the newest
+};
+
+class FakeMysql {
+ public:
+  struct Edge {
+    uint64_t version = 0;
+    bool live = false;
+  };
+  using EdgeKey = std::pair<UserId, UserId>;  // (src, dst)
+
+  FakeMysql(RangeLayout layout, uint32_t page_limit) : layout_(layout), page_limit_(page_limit) {}
+  MysqlRules rules;
+
+  EventsApplied Do(const ApplyEvents& request);
+  PostPage Do(const ReadPostPage& request) const;
+  SyncTruth Do(const ReadSync& request) const;
+  RangeOwned Do(const AcquireRange& request);
+  RangeOwned Do(const RaiseEpoch& request);
+  RangeOwned Do(const SaveStart& request);
+  RangeOwned Do(const SettleRange& request);
+
+  // Relations: the forward row, which gives the version, and the mirror's guarded apply.
+  uint64_t WriteForward(UserId src, UserId dst, bool live);  // 0: nothing changed
+  void ApplyReverse(UserId src, UserId dst, uint64_t version, bool live);
+
+  std::vector<UserId> Followees(UserId reader) const;
+  std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
+  std::vector<Item> Outboxes(const std::vector<UserId>& authors,
+                             const std::optional<Position>& after, uint32_t limit) const;
+
+  const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
+  const std::map<EdgeKey, Edge>& forward() const { return forward_; }
+  const std::map<EdgeKey, Edge>& reverse() const { return reverse_; }
+
+ private:
+  struct Owner {
+    uint64_t epoch = 0;
+    int64_t last_offset = -1;
+    uint32_t starts = 0;
+  };
+
+  bool Apply(const FeedEvent& event);
+  std::vector<Item> Visible(UserId author) const;
+
+  RangeLayout layout_;
+  uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages
+  std::map<std::pair<UserId, PostId>, PostState> posts_;
+  std::map<UserId, UnixMs> last_at_;
+  std::map<EdgeKey, Edge> forward_;
+  std::map<EdgeKey, Edge> reverse_;
+  std::map<Range, Owner> owners_;
+};
+
+}  // namespace fanline::fakes

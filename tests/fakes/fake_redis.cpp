@@ -1,0 +1,421 @@
+#include "tests/fakes/fake_redis.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace fanline::fakes {
+namespace {
+
+Status Fenced() { return Status::Later("fence", "own: is missing or higher"); }
+
+}  // namespace
+
+// ---- the fence ------------------------------------------------------------------------------
+
+bool FakeRedis::Refused(const std::vector<Bucket>& buckets, uint64_t epoch) {
+  if (!rules.fence) return false;
+  for (Bucket bucket : buckets) {
+    const auto& own = buckets_[bucket].own;
+    if (!own || *own > epoch) return true;
+  }
+  for (Bucket bucket : buckets) buckets_[bucket].own = epoch;
+  return false;
+}
+
+bool FakeRedis::RangeRefused(Range range, uint64_t epoch) {
+  std::vector<Bucket> buckets;
+  for (Bucket bucket = layout_.First(range); bucket <= layout_.Last(range); ++bucket) {
+    buckets.push_back(bucket);
+  }
+  return Refused(buckets, epoch);
+}
+
+RangeClaimed FakeRedis::Do(const ClaimRange& request) {
+  RangeClaimed claimed{request.id, Status::Done(), 0, {}};
+  for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
+       ++bucket) {
+    const auto own = buckets_[bucket].own.value_or(0);
+    if (rules.fence && own >= request.epoch) claimed.refused_by = std::max(claimed.refused_by, own);
+  }
+  if (claimed.refused_by != 0) return claimed;
+  for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
+       ++bucket) {
+    BucketKeys& keys = buckets_[bucket];
+    keys.own = request.epoch;
+    const AppliedPosition all_is_well{keys.position ? keys.position->generation : 1, INT64_MAX};
+    claimed.buckets.push_back({keys.complete, rules.positions ? keys.position : all_is_well});
+  }
+  return claimed;
+}
+
+RangeReset FakeRedis::Do(const ResetRange& request) {
+  RangeReset reset{request.id, Status::Done(), false, 0};
+  if (RangeRefused(request.range, request.epoch)) {
+    reset.status = Fenced();
+    reset.needs_claim = true;
+    return reset;
+  }
+  for (Bucket bucket : request.drop) {
+    buckets_[bucket].live.clear();
+    reset.dropped += std::erase_if(
+        timelines_, [bucket](const auto& entry) { return BucketOf(entry.first) == bucket; });
+    buckets_[bucket].complete = true;
+  }
+  for (Bucket bucket : request.index) {
+    for (const auto& [reader, timeline] : timelines_) {
+      if (BucketOf(reader) == bucket) buckets_[bucket].live.insert(reader);
+    }
+    buckets_[bucket].complete = true;
+  }
+  for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
+       ++bucket) {
+    buckets_[bucket].position = request.position;
+  }
+  return reset;
+}
+
+PositionSaved FakeRedis::Do(const SavePosition& request) {
+  PositionSaved saved{request.id, Status::Done(), false, false};
+  if (RangeRefused(request.range, request.epoch)) {
+    saved.status = Fenced();
+    saved.needs_claim = true;
+    return saved;
+  }
+  const Bucket first = layout_.First(request.range);
+  const Bucket last = layout_.Last(request.range);
+  for (Bucket bucket = first; bucket <= last && rules.positions; ++bucket) {
+    const auto& position = buckets_[bucket].position;
+    if (position != request.expected && position != request.next) saved.mismatch = true;
+  }
+  if (saved.mismatch) return saved;
+  for (Bucket bucket = first; bucket <= last; ++bucket) buckets_[bucket].position = request.next;
+  return saved;
+}
+
+// ---- writes ---------------------------------------------------------------------------------
+
+size_t FakeRedis::Card(const Timeline& timeline) {
+  return 1 + timeline.items.size() + timeline.removed.size() + (timeline.building ? 1 : 0) +
+         (timeline.floor ? 1 : 0);
+}
+
+std::vector<Item> FakeRedis::Sorted(const Timeline& timeline) {
+  std::vector<Item> items;
+  for (const auto& [post, created_at] : timeline.items) items.push_back({post, created_at});
+  std::sort(items.begin(), items.end(), IsNewer);
+  return items;
+}
+
+void FakeRedis::Delete(UserId reader) {
+  timelines_.erase(reader);
+  buckets_[BucketOf(reader)].live.erase(reader);
+}
+
+// What sorts behind F goes. Items of the floor's very time sort before it and stay: nobody is
+// promised them.
+void FakeRedis::CutBehindFloor(Timeline& timeline) {
+  if (!timeline.floor || *timeline.floor == kNoFloor) return;
+  std::erase_if(timeline.items, [&](const auto& item) { return item.second < *timeline.floor; });
+}
+
+// Back to the window, the floor raised to the newest item that goes.
+void FakeRedis::Trim(Timeline& timeline) {
+  const auto items = Sorted(timeline);
+  if (items.size() <= window_.window) return;
+  if (rules.raise_floor) {
+    timeline.floor = std::max(timeline.floor.value_or(kNoFloor), items[window_.window].created_at);
+  }
+  for (size_t i = window_.window; i < items.size(); ++i) timeline.items.erase(items[i].post);
+}
+
+// False when the timeline was deleted: a building one that grew past its bound.
+bool FakeRedis::Add(UserId reader, Timeline& timeline, const std::vector<Item>& adds,
+                    uint32_t& added, uint64_t& trimmed) {
+  for (const Item& item : adds) {
+    added += timeline.items.insert_or_assign(item.post, item.created_at).second;  // as ZADD does
+  }
+  if (added == 0) return true;
+  if (timeline.building) {
+    if (Card(timeline) <= window_.trim_above()) return true;
+    Delete(reader);
+    return false;
+  }
+  const size_t before = timeline.items.size();
+  CutBehindFloor(timeline);
+  const size_t behind = before - timeline.items.size();  // never seen by anybody: not new
+  added -= static_cast<uint32_t>(std::min<size_t>(added, behind));
+  if (Card(timeline) > window_.trim_above()) {
+    Trim(timeline);
+    ++trimmed;
+  }
+  return true;
+}
+
+bool FakeRedis::DropIfShort(UserId reader, const Timeline& timeline) {
+  if (!rules.short_rule || *timeline.floor == kNoFloor) return false;
+  if (timeline.items.size() >= window_.fell_short()) return false;
+  Delete(reader);
+  return true;
+}
+
+uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
+                           bool& gone) {
+  uint64_t removed = 0;
+  for (PostId post : removes) {
+    removed += timeline.items.erase(post);
+    if (timeline.building && rules.record_removals) timeline.removed.insert(post);
+  }
+  if (timeline.building) {
+    gone = Card(timeline) > window_.trim_above();
+    if (gone) Delete(reader);
+  } else if (removed > 0) {
+    gone = DropIfShort(reader, timeline);
+  }
+  return removed;
+}
+
+int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
+                        const std::vector<PostId>& removes, BatchWritten& totals) {
+  auto found = timelines_.find(reader);
+  if (found == timelines_.end()) {
+    buckets_[BucketOf(reader)].live.erase(reader);
+    if (!rules.never_create && !adds.empty()) {
+      Timeline& created = timelines_[reader];
+      created.floor = kNoFloor;
+      for (const Item& item : adds) created.items[item.post] = item.created_at;
+      return static_cast<int8_t>(adds.size());
+    }
+    return BatchWritten::kNotLive;
+  }
+  const bool was_building = found->second.building;
+  uint32_t added = 0;
+  if (!removes.empty()) {
+    bool gone = false;
+    totals.removed += Remove(reader, found->second, removes, gone);
+    if (gone) {
+      totals.fell_short += !was_building;
+      return BatchWritten::kNotLive;
+    }
+  }
+  if (!adds.empty() && !Add(reader, found->second, adds, added, totals.trimmed)) {
+    return BatchWritten::kNotLive;
+  }
+  return static_cast<int8_t>(added);
+}
+
+BatchWritten FakeRedis::Do(const TimelineBatch& request) {
+  BatchWritten written;
+  written.id = request.id;
+  std::vector<Bucket> buckets;
+  for (const auto& write : request.writes) buckets.push_back(write.bucket);
+  if (Refused(buckets, request.epoch)) {
+    written.status = Fenced();
+    written.needs_claim = true;
+    return written;
+  }
+  uint32_t add = 0;
+  uint32_t remove = 0;
+  for (const auto& write : request.writes) {
+    const std::vector<Item> adds(request.adds.begin() + add, request.adds.begin() + write.adds_end);
+    const std::vector<PostId> removes(request.removes.begin() + remove,
+                                      request.removes.begin() + write.removes_end);
+    add = write.adds_end;
+    remove = write.removes_end;
+    const BucketKeys& keys = buckets_[write.bucket];
+    if (keys.complete && !keys.live.contains(write.reader)) {
+      ++written.pruned;
+      written.results.push_back(BatchWritten::kNotLive);
+      continue;
+    }
+    written.results.push_back(Write(write.reader, adds, removes, written));
+  }
+  return written;
+}
+
+TimelineRead FakeRedis::Do(const ReadTimeline& request) {
+  TimelineRead read;
+  read.id = request.id;
+  if (Refused({BucketOf(request.reader)}, request.epoch)) {
+    read.status = Fenced();
+    read.needs_claim = true;
+    return read;
+  }
+  const auto found = timelines_.find(request.reader);
+  if (found == timelines_.end()) return read;
+  read.state = found->second.building ? TimelineState::kBuilding : TimelineState::kReady;
+  if (found->second.building && !rules.sync_drops_building) read.state = TimelineState::kNotLive;
+  if (read.state != TimelineState::kReady) return read;
+  for (const Item& item : Sorted(found->second)) read.members.push_back(item.post);
+  return read;
+}
+
+SyncApplied FakeRedis::Do(const ApplySync& request) {
+  SyncApplied applied{request.id, Status::Done(), false, false};
+  if (Refused({BucketOf(request.reader)}, request.epoch)) {
+    applied.status = Fenced();
+    applied.needs_claim = true;
+    return applied;
+  }
+  const auto found = timelines_.find(request.reader);
+  if (found == timelines_.end()) {
+    buckets_[BucketOf(request.reader)].live.erase(request.reader);
+    return applied;
+  }
+  Timeline& timeline = found->second;
+  if (timeline.building) {
+    if (rules.sync_drops_building) Delete(request.reader);
+    return applied;
+  }
+  applied.live = true;
+  const size_t before = timeline.items.size();
+  for (PostId post : request.removes) timeline.items.erase(post);
+  const bool removed = timeline.items.size() < before;
+  // Newest first, in pieces that keep the key within its bound; the floor may rise on the way.
+  for (size_t at = 0; at < request.adds.size(); at += kMaxAddsPerWrite) {
+    const size_t end = std::min(request.adds.size(), at + kMaxAddsPerWrite);
+    for (size_t i = at; i < end; ++i) {
+      if (request.adds[i].created_at > *timeline.floor) {
+        timeline.items.insert_or_assign(request.adds[i].post, request.adds[i].created_at);
+      }
+    }
+    if (Card(timeline) > window_.trim_above()) Trim(timeline);
+  }
+  if (request.floor_at_least && *request.floor_at_least > *timeline.floor) {
+    if (rules.raise_floor) timeline.floor = *request.floor_at_least;
+    CutBehindFloor(timeline);
+  }
+  if (removed || request.floor_at_least) DropIfShort(request.reader, timeline);
+  return applied;
+}
+
+TimelineDropped FakeRedis::Do(const DropTimeline& request) {
+  TimelineDropped dropped{request.id, Status::Done(), false};
+  if (Refused({BucketOf(request.reader)}, request.epoch)) {
+    dropped.status = Fenced();
+    dropped.needs_claim = true;
+    return dropped;
+  }
+  Delete(request.reader);
+  return dropped;
+}
+
+PartMarked FakeRedis::Do(const MarkPart& request) {
+  PartMarked marked{request.id, Status::Done(), false, false, false};
+  auto& bits = done_[{request.author, request.post}];
+  const bool any = bits.contains(request.parts);
+  const bool fresh = bits.insert(request.part).second;
+  if (fresh && request.delivered && !any) {
+    bits.insert(request.parts);
+    marked.first_delivery = true;
+  }
+  marked.any_delivery = bits.contains(request.parts);
+  marked.last_part = fresh && bits.size() - (marked.any_delivery ? 1 : 0) == request.parts;
+  return marked;
+}
+
+// ---- the reading side -----------------------------------------------------------------------
+
+TimelineState FakeRedis::Begin(UserId reader, const std::string& token) {
+  const auto found = timelines_.find(reader);
+  if (found != timelines_.end()) {
+    return found->second.building ? TimelineState::kBuilding : TimelineState::kReady;
+  }
+  buckets_[BucketOf(reader)].live.insert(reader);
+  Timeline& timeline = timelines_[reader];
+  timeline.building = true;
+  timeline.token = token;
+  return TimelineState::kNotLive;
+}
+
+bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                       Floor floor) {
+  const auto found = timelines_.find(reader);
+  if (found == timelines_.end() || !found->second.building || found->second.token != token) {
+    return false;
+  }
+  Timeline& building = found->second;
+  Timeline ready;
+  ready.floor = floor;
+  for (const Item& item : items) ready.items[item.post] = item.created_at;
+  for (PostId post : building.removed) ready.items.erase(post);
+  // What stands in the key was added after it was recorded as removed, if it ever was.
+  for (const auto& [post, created_at] : building.items) ready.items[post] = created_at;
+  std::erase_if(ready.items, [floor](const auto& item) { return item.second <= floor; });
+  Trim(ready);
+  building = ready;
+  return true;
+}
+
+ReaderTimelines::Page FakeRedis::Read(UserId reader, const std::optional<Position>& after,
+                                      uint32_t limit) {
+  ReaderTimelines::Page page;
+  const auto found = timelines_.find(reader);
+  if (found == timelines_.end()) return page;
+  const Timeline& timeline = found->second;
+  page.state = timeline.building ? TimelineState::kBuilding : TimelineState::kReady;
+  if (timeline.building && rules.hide_building) return page;
+  page.state = TimelineState::kReady;
+  page.floor = timeline.floor.value_or(kNoFloor);
+  for (const Item& item : Sorted(timeline)) {
+    if (item.created_at <= page.floor) break;
+    if (after && !IsNewer({after->post, after->created_at}, item)) continue;
+    if (page.items.size() == limit) return page;
+    page.items.push_back(item);
+  }
+  page.reached_floor = true;
+  return page;
+}
+
+// ---- what happens to a Redis ----------------------------------------------------------------
+
+void FakeRedis::Expire(UserId reader) { timelines_.erase(reader); }
+
+void FakeRedis::FlushAll() {
+  timelines_.clear();
+  buckets_.clear();
+  done_.clear();
+}
+
+// ---- looking inside -------------------------------------------------------------------------
+
+std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) const {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto found = timelines_.find(reader);
+  if (found == timelines_.end()) return {};
+  const Timeline& timeline = found->second;
+  std::vector<std::pair<std::string, double>> members{{"T", -kInf}};
+  for (const auto& [post, created_at] : timeline.items) {
+    members.emplace_back(ToString(post), -static_cast<double>(created_at));
+  }
+  if (timeline.building) members.emplace_back("B:" + timeline.token, kInf);
+  for (PostId post : timeline.removed) members.emplace_back("X" + ToString(post), kInf);
+  if (timeline.floor) {
+    members.emplace_back(
+        "F", *timeline.floor == kNoFloor ? kInf : -static_cast<double>(*timeline.floor));
+  }
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second < b.second : a.first < b.first;
+  });
+  return members;
+}
+
+std::set<std::string> FakeRedis::LiveMembers(Bucket bucket) const {
+  std::set<std::string> members;
+  const auto found = buckets_.find(bucket);
+  if (found == buckets_.end()) return members;
+  for (UserId reader : found->second.live) members.insert(ToString(reader));
+  if (found->second.complete) members.insert("#complete");
+  return members;
+}
+
+std::optional<uint64_t> FakeRedis::own(Bucket bucket) const {
+  const auto found = buckets_.find(bucket);
+  return found == buckets_.end() ? std::nullopt : found->second.own;
+}
+
+std::optional<AppliedPosition> FakeRedis::position(Bucket bucket) const {
+  const auto found = buckets_.find(bucket);
+  return found == buckets_.end() ? std::nullopt : found->second.position;
+}
+
+}  // namespace fanline::fakes

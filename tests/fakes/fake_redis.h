@@ -1,0 +1,104 @@
+// The keys and scripts of schemas/redis as a small in-memory model: what one Redis answers to each
+// request of the ports LiveTimelines and ReaderTimelines, at once and without a network. Copyable,
+// so that a test can take a snapshot and roll back. tests/integration/redis_model_test.cpp holds
+// it against the real scripts, member by member.
+//
+// Each rule that carries the design can be switched off (Rules), for the mutation checks: with it
+// off, the simulation must fail.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/live_timelines.h"
+#include "fanline/reader_ports.h"
+
+namespace fanline::fakes {
+
+struct RedisRules {
+  bool fence = true;                // guard 3: lower epochs are refused
+  bool positions = true;            // guard 4: pos: tells of a rollback
+  bool never_create = true;         // a push that meets no key leaves none
+  bool raise_floor = true;          // whoever trims raises the floor
+  bool record_removals = true;      // a removal that meets a building key is remembered
+  bool sync_drops_building = true;  // a sync that meets a building key deletes it
+  bool short_rule = true;           // below W/2 with a floor: deleted
+  bool hide_building = true;        // a building key is never served
+};
+
+class FakeRedis {
+ public:
+  struct Timeline {
+    std::map<PostId, UnixMs> items;
+    bool building = false;
+    std::string token;           // while building
+    std::set<PostId> removed;    // while building
+    std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
+    friend bool operator==(const Timeline&, const Timeline&) = default;
+  };
+
+  FakeRedis(RangeLayout layout, WindowLimits window) : layout_(layout), window_(window) {}
+  RedisRules rules;
+
+  RangeClaimed Do(const ClaimRange& request);
+  RangeReset Do(const ResetRange& request);
+  PositionSaved Do(const SavePosition& request);
+  BatchWritten Do(const TimelineBatch& request);
+  TimelineRead Do(const ReadTimeline& request);
+  SyncApplied Do(const ApplySync& request);
+  TimelineDropped Do(const DropTimeline& request);
+  PartMarked Do(const MarkPart& request);
+
+  TimelineState Begin(UserId reader, const std::string& token);
+  bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor);
+  ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
+
+  // What happens to a Redis.
+  void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes
+  void FlushAll();
+
+  // Looking inside.
+  const std::map<UserId, Timeline>& timelines() const { return timelines_; }
+  // The zset as Redis has it, in order: (member, score).
+  std::vector<std::pair<std::string, double>> Members(UserId reader) const;
+  std::set<std::string> LiveMembers(Bucket bucket) const;
+  std::optional<uint64_t> own(Bucket bucket) const;
+  std::optional<AppliedPosition> position(Bucket bucket) const;
+
+ private:
+  struct BucketKeys {
+    std::set<UserId> live;
+    bool complete = false;
+    std::optional<uint64_t> own;
+    std::optional<AppliedPosition> position;
+  };
+
+  bool RangeRefused(Range range, uint64_t epoch);
+  bool Refused(const std::vector<Bucket>& buckets, uint64_t epoch);
+  void Delete(UserId reader);
+  int8_t Write(UserId reader, const std::vector<Item>& adds, const std::vector<PostId>& removes,
+               BatchWritten& totals);
+  bool Add(UserId reader, Timeline& timeline, const std::vector<Item>& adds, uint32_t& added,
+           uint64_t& trimmed);
+  uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
+                  bool& gone);
+  bool DropIfShort(UserId reader, const Timeline& timeline);
+  void Trim(Timeline& timeline);
+  static void CutBehindFloor(Timeline& timeline);
+  static std::vector<Item> Sorted(const Timeline& timeline);
+  static size_t Card(const Timeline& timeline);
+
+  RangeLayout layout_;
+  WindowLimits window_;
+  std::map<UserId, Timeline> timelines_;
+  std::map<Bucket, BucketKeys> buckets_;
+  std::map<std::pair<UserId, PostId>, std::set<uint32_t>> done_;
+};
+
+}  // namespace fanline::fakes

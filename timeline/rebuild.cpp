@@ -1,0 +1,55 @@
+#include "timeline/rebuild.h"
+
+namespace fanline::timeline {
+
+Rebuild::Rebuild(uint32_t window, std::function<std::string()> next_token, uint32_t attempts,
+                 uint32_t authors_per_read)
+    : window_(window),
+      next_token_(std::move(next_token)),
+      attempts_left_(attempts),
+      authors_per_read_(authors_per_read),
+      pull_(window) {
+  StartAttempt();
+}
+
+void Rebuild::StartAttempt() {
+  if (attempts_left_ == 0) {
+    result_ = RebuildResult::kGaveUp;
+    return;
+  }
+  --attempts_left_;
+  begun_ = false;
+  token_ = next_token_();
+  pull_ = Pull(window_, std::nullopt, authors_per_read_);
+}
+
+RebuildNeed Rebuild::needed() const {
+  if (result_ != RebuildResult::kUnderWay) return NothingNeeded{};
+  if (!begun_) return NeedBegin{token_};
+  if (pull_.done()) return NeedFinish{token_, pull_.items(), pull_.floor()};
+  return std::visit([](const auto& need) { return RebuildNeed(need); }, pull_.needed());
+}
+
+void Rebuild::OnBegun(TimelineState found) {
+  switch (found) {
+    case TimelineState::kNotLive:
+      begun_ = true;
+      return;
+    case TimelineState::kBuilding:
+      result_ = RebuildResult::kBusy;
+      return;
+    case TimelineState::kReady:
+      result_ = RebuildResult::kAlreadyReady;
+      return;
+  }
+}
+
+void Rebuild::OnFinished(bool applied) {
+  if (applied) {
+    result_ = RebuildResult::kRebuilt;
+  } else {
+    StartAttempt();
+  }
+}
+
+}  // namespace fanline::timeline

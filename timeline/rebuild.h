@@ -1,0 +1,69 @@
+// Makes a timeline live: two scripts with a token around reads of the truth.
+//   begin: the key exists from now on and collects pushes; removals are recorded
+//   pull:  the newest W items of everybody the reader follows
+//   finish: what was pulled and what was pushed meanwhile become the timeline, with its floor
+// The token is gone when the key expired, grew past its bound or met a sync: start again. Readers
+// never see a key that is being built.
+// Passive: needed() says what comes next, the On...() take its answer. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fanline/reader_ports.h"
+#include "timeline/pull.h"
+
+namespace fanline::timeline {
+
+struct NeedBegin {
+  std::string token;
+};
+struct NeedFinish {
+  std::string token;
+  std::vector<Item> items;
+  Floor floor = kNoFloor;
+};
+using RebuildNeed =
+    std::variant<NeedBegin, NeedFollowees, NeedLastAt, NeedOutboxes, NeedFinish, NothingNeeded>;
+
+enum class RebuildResult {
+  kUnderWay,
+  kRebuilt,
+  kAlreadyReady,  // somebody was faster
+  kBusy,          // another rebuild of this reader is under way (single flight)
+  kGaveUp,        // the token went away in every attempt
+};
+
+class Rebuild {
+ public:
+  // `next_token` makes a new token at each attempt; tokens must never repeat.
+  Rebuild(uint32_t window, std::function<std::string()> next_token, uint32_t attempts = 5,
+          uint32_t authors_per_read = Pull::kAuthorsPerRead);
+
+  RebuildNeed needed() const;
+  void OnBegun(TimelineState found);
+  void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }
+  void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }
+  void OnOutboxes(const std::vector<Item>& items) { pull_.OnOutboxes(items); }
+  void OnFinished(bool applied);
+
+  RebuildResult result() const { return result_; }
+
+ private:
+  void StartAttempt();
+
+  uint32_t window_;
+  std::function<std::string()> next_token_;
+  uint32_t attempts_left_;
+  uint32_t authors_per_read_;
+  bool begun_ = false;
+  std::string token_;
+  Pull pull_;
+  RebuildResult result_ = RebuildResult::kUnderWay;
+};
+
+}  // namespace fanline::timeline

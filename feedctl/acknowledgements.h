@@ -1,0 +1,36 @@
+// Counts what was sent to Kafka and what came of it. Any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "fanline/outcome.h"
+
+namespace fanline::feedctl {
+
+class Acknowledgements {
+ public:
+  // One more was sent.
+  void Expect();
+  // What became of one that was sent.
+  void Answer(const Status& status);
+
+  // Waits until no more than so many are unanswered. Each is answered within the producer's own
+  // time limit, so this ends.
+  void AwaitAtMost(uint64_t unanswered);
+
+  [[nodiscard]] uint64_t acknowledged() const;
+  // The first that failed; done when none did.
+  [[nodiscard]] Status failure() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable answered_;
+  uint64_t expected_ = 0;  // all under mutex_
+  uint64_t acknowledged_ = 0;
+  uint64_t failed_ = 0;
+  Status failure_;
+};
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,70 @@
+// What should be in the timelines of some readers, by brute force: all posts of everybody they
+// follow, held in memory in flat arrays (while it is filled 16 bytes an edge, 24 a post).
+//
+// Filled shard by shard, each Part by one thread; then constant, for any thread. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fanline/ids.h"
+#include "fanline/item.h"
+
+namespace fanline::feedctl {
+
+class AuditTruth {
+ public:
+  // What one shard holds, in any order. `readers` ascending, and outlives it.
+  class Part {
+   public:
+    explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
+    void AddEdge(UserId reader, UserId author);  // dropped unless it is one of the readers
+    void AddPost(UserId author, Item item);      // visible and pushed
+
+   private:
+    friend class AuditTruth;
+    const std::vector<UserId>* readers_;
+    std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
+    std::vector<std::pair<UserId, Item>> posts_;
+    std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
+  };
+
+  AuditTruth(const std::vector<UserId>& readers, std::vector<Part> parts);
+
+  // Items of reader number `index` strictly newer than `floor`, in Before's order. `out` is
+  // overwritten.
+  void Expected(size_t index, Floor floor, std::vector<Item>* out) const;
+
+  // Whom of those the reader follows the post is from; nothing when from nobody.
+  std::optional<UserId> AuthorOf(size_t index, const Item& item) const;
+
+  // Newest first, then by number: a cheaper order than IsNewer, for comparing sets.
+  static bool Before(const Item& a, const Item& b) {
+    return a.created_at != b.created_at ? a.created_at > b.created_at : a.post < b.post;
+  }
+
+ private:
+  struct Outbox {
+    UserId author{};
+    size_t begin = 0;  // posts_[begin, end), in Before's order
+    size_t end = 0;
+  };
+
+  void TakePosts(std::vector<Part>& parts);
+  void TakeEdges(size_t readers, const std::vector<Part>& parts);
+  std::span<const uint32_t> OutboxesOf(size_t index) const;
+
+  std::vector<Item> posts_;
+  std::vector<Outbox> outboxes_;        // by author
+  std::vector<uint32_t> followed_;      // outboxes, reader by reader
+  std::vector<size_t> followed_begin_;  // of reader i: followed_[begin[i], begin[i + 1])
+};
+
+// How one timeline differs from what it should be. Both in Before's order; appends what differs.
+void Differences(std::span<const Item> expected, std::span<const Item> actual,
+                 std::vector<Item>* missing, std::vector<Item>* extra);
+
+}  // namespace fanline::feedctl

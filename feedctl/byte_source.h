@@ -1,0 +1,50 @@
+// The bytes of a file or of stdin as they arrive, unpacked when they are gzip. Unlike gzread it
+// never waits for more than there is, so a producer may pipe its events in one by one.
+#pragma once
+
+#include <zlib.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fanline::feedctl {
+
+class ByteSource {
+ public:
+  // "-" is stdin. `stop`: asked while there is nothing to read; true ends the input there.
+  // Failure 66 when it cannot be opened.
+  ByteSource(const std::string& path, std::function<bool()> stop);
+  ~ByteSource();
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  // At least one byte, at most `most` (not 0); 0: the end. Failure 74 when it cannot be read, 65
+  // when the gzip is damaged or cut short.
+  size_t Read(char* to, size_t most);
+
+  const std::string& name() const { return name_; }
+
+ private:
+  enum class Form { kUnknown, kPlain, kGzip };
+
+  bool AwaitInput();  // false: stopped
+  // Appends to packed_ what is there; false: the end, or stopped.
+  bool Fetch();
+  void Recognize();
+  size_t TakePlain(char* to, size_t most);
+  size_t Unpack(char* to, size_t most);
+  void BeginMember();
+
+  const std::string name_;
+  const std::function<bool()> stop_;
+  const int fd_;
+  std::vector<char> packed_;  // read, and not yet handed on from packed_at_
+  size_t packed_at_ = 0;
+  Form form_ = Form::kUnknown;
+  z_stream stream_{};
+  bool in_member_ = false;  // a gzip may have several members, one behind the other
+  bool stopped_ = false;
+};
+
+}  // namespace fanline::feedctl

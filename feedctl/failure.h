@@ -1,0 +1,38 @@
+// How a command ends when it cannot do what it was asked: one line that says what to do, and an
+// exit code of sysexits.h. Thrown by any part of feedctl, caught in one place (program.cpp).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "daemon/options.h"
+
+namespace fanline::feedctl {
+
+using daemon::kExitConfig;
+using daemon::kExitTempFail;
+using daemon::kExitUsage;
+inline constexpr int kExitFound = 1;          // an audit found something wrong
+inline constexpr int kExitData = 65;          // what was given to read is wrong
+inline constexpr int kExitNoInput = 66;       // a file cannot be opened
+inline constexpr int kExitNoUser = 67;        // nobody knows this user
+inline constexpr int kExitUnavailable = 69;   // a service is away or refuses
+inline constexpr int kExitIo = 74;            // reading or writing failed
+inline constexpr int kExitInterrupted = 130;  // Ctrl-C
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(int exit_code, const std::string& message)
+      : std::runtime_error(message), exit_code_(exit_code) {}
+  int exit_code() const { return exit_code_; }
+
+ private:
+  int exit_code_;
+};
+
+// For rules about several options: `problem` is empty, or what is wrong.
+inline void RequireUsage(const std::string& problem) {
+  if (!problem.empty()) throw Failure(kExitUsage, problem);
+}
+
+}  // namespace fanline::feedctl

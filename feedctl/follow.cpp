@@ -1,0 +1,226 @@
+// feedctl follow, unfollow: the relation in both directions, then the hint that brings the
+// reader's timeline in line with it.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "backends/kafka/producer.h"
+#include "backends/mysql/relations.h"
+#include "daemon/clock.h"
+#include "daemon/json_fields.h"
+#include "feedctl/acknowledgements.h"
+#include "feedctl/commands.h"
+#include "feedctl/edge_line.h"
+#include "feedctl/explain.h"
+#include "feedctl/installed.h"
+#include "feedctl/line_reader.h"
+#include "feedctl/progress.h"
+#include "feedctl/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr uint64_t kMostHintsUnderWay = 10'000;
+constexpr const char* kAgain = "; run the same again, what is done already stays as it is";
+
+uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000; }
+
+struct Tally {
+  std::atomic<uint64_t> done = 0;
+  std::atomic<uint64_t> changed = 0;
+  std::mutex mutex;
+  Status failure;  // under mutex: the first
+};
+
+class Follow : public Command {
+ public:
+  Follow(bool follow, daemon::OptionTable& table, Settings& settings)
+      : follow_(follow), settings_(settings) {
+    table.Add("reader", &reader_, "who reads").Unit("ID");
+    table.Add("author", &author_, "whom").Unit("ID");
+    table
+        .Add("from", &from_,
+             "instead of one pair: a file with a reader and an author per line, also gzipped; - is "
+             "stdin")
+        .Unit("FILE");
+    table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
+    table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.kafka);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    RequireUsage(Problem());
+    const std::vector<Edge> edges = Edges();
+    const mysql::Installation installation = ReadInstalled(settings_);
+    RequireTopic(settings_, installation.tasks_topic, installation.partitions);
+    kafka::ProducerOptions options;
+    options.client = options::ToOptions(settings_.kafka, kClientId);
+    options.hint_topic = installation.tasks_topic;
+    Acknowledgements hints;
+    kafka::Producer producer(
+        options, [&hints](const HintsAppended& reply) { hints.Answer(reply.status); }, {},
+        [](LogLevel, const std::string&) {});
+
+    const Interrupt::Graceful graceful(interrupt);
+    const Time begin = daemon::SystemNow().mono;
+    Tally tally;
+    Work work{edges, installation, producer, hints, interrupt, tally};
+    ChangeAll(work);
+    hints.AwaitAtMost(0);
+    RequireAll(work);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    Report(edges, tally, seconds, interrupt.requested());
+    return 0;
+  }
+
+ private:
+  struct Work {
+    const std::vector<Edge>& edges;
+    const mysql::Installation& installation;
+    kafka::Producer& producer;
+    Acknowledgements& hints;
+    const Interrupt& interrupt;
+    Tally& tally;
+    std::atomic<size_t> next = 0;
+  };
+
+  std::string Problem() const {
+    if (from_.empty()) {
+      if (!IsValidId(reader_) || !IsValidId(author_)) {
+        return "--reader and --author are required, or --from; ids are from 1 to 2^64-2";
+      }
+      return reader_ == author_ ? "--author: nobody follows themselves" : "";
+    }
+    if (reader_ != 0 || author_ != 0) return "--from: not together with --reader and --author";
+    return {};
+  }
+
+  // Read whole before anything is changed: a bad line changes nothing.
+  std::vector<Edge> Edges() const {
+    if (from_.empty()) return {Edge{UserId{reader_}, UserId{author_}}};
+    std::vector<Edge> edges;
+    LineReader lines(from_);
+    std::string_view line;
+    while (lines.Next(&line)) {
+      const auto parsed = ParseEdgeLine(line);
+      if (const auto* bad = std::get_if<BadEdge>(&parsed)) throw lines.Bad(bad->reason);
+      const auto* edge = std::get_if<Edge>(&parsed);
+      if (edge == nullptr) continue;
+      if (edge->first == edge->second) throw lines.Bad("nobody follows themselves");
+      edges.push_back(*edge);
+    }
+    return edges;
+  }
+
+  void ChangeAll(Work& work) {
+    Progress progress(follow_ ? "following" : "unfollowing", "relations", work.edges.size());
+    std::vector<std::thread> threads;
+    const size_t count = std::min<size_t>(threads_, work.edges.size());
+    for (size_t i = 0; i < count; ++i) {
+      threads.emplace_back([&] { ChangeSome(work, progress); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void ChangeSome(Work& work, Progress& progress) {
+    mysql::Relations relations(options::ToConfig(settings_.mysql), work.installation.shard_map);
+    const RangeLayout layout = work.installation.layout();
+    while (!work.interrupt.requested()) {
+      const size_t at = work.next++;
+      if (at >= work.edges.size()) return;
+      const auto& [reader, author] = work.edges[at];
+      mysql::Relations::Result result;
+      const Status status = follow_ ? relations.Follow(reader, author, UnixUs(), &result)
+                                    : relations.Unfollow(reader, author, UnixUs(), &result);
+      if (!status.done()) return Fail(work, status);
+      work.hints.AwaitAtMost(kMostHintsUnderWay);
+      work.hints.Expect();
+      work.producer.Submit(
+          AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}});
+      if (result.changed) ++work.tally.changed;
+      if (work.edges.size() == 1) version_ = result.version;
+      progress.At(++work.tally.done);
+    }
+  }
+
+  static void Fail(Work& work, const Status& status) {
+    const std::lock_guard lock(work.tally.mutex);
+    if (work.tally.failure.done()) work.tally.failure = status;
+    work.next = work.edges.size();  // the others stop
+  }
+
+  void RequireAll(const Work& work) const {
+    const Status& relation = work.tally.failure;
+    const Status hint = work.hints.failure();
+    if (relation.done() && hint.done()) return;
+    const Failure why = Explain(relation.done() ? hint : relation, settings_);
+    const std::string part = relation.done() ? "written, but not all hints are acknowledged: " : "";
+    const bool many = work.edges.size() > 1;
+    throw Failure(many || relation.done() ? kExitTempFail : why.exit_code(),
+                  part + why.what() +
+                      (many ? "; " + Grouped(work.tally.done) + " of " +
+                                  Counted(work.edges.size(), "relation") + " were written"
+                            : "") +
+                      kAgain);
+  }
+
+  void Report(const std::vector<Edge>& edges, const Tally& tally, double seconds,
+              bool interrupted) const {
+    if (!from_.empty()) return ReportMany(tally, seconds, interrupted);
+    const auto& [reader, author] = edges.front();
+    const bool changed = tally.changed > 0;
+    if (json_) {
+      const std::string version = std::to_string(version_);
+      const daemon::Field fields[] = {{"reader", reader},
+                                      {"author", author},
+                                      {"follows", follow_},
+                                      {"changed", changed},
+                                      {"version", version}};
+      std::printf("%s\n", daemon::JsonObject(fields).c_str());
+      return;
+    }
+    std::printf("%s %s %s: %s, version %llu\n", ToString(reader).c_str(),
+                follow_ ? "follows" : "does not follow", ToString(author).c_str(),
+                changed ? "changed" : "it was so already",
+                static_cast<unsigned long long>(version_));
+  }
+
+  void ReportMany(const Tally& tally, double seconds, bool interrupted) const {
+    const uint64_t done = tally.done;
+    const uint64_t changed = tally.changed;
+    if (json_) {
+      const daemon::Field fields[] = {{"relations", done},
+                                      {"changed", changed},
+                                      {"seconds", seconds},
+                                      {"interrupted", interrupted}};
+      std::printf("%s\n", daemon::JsonObject(fields).c_str());
+      return;
+    }
+    std::printf("%s%s %s in %s, %s of them changed\n", interrupted ? "interrupted: " : "",
+                Counted(done, "relation").c_str(), follow_ ? "made" : "ended",
+                Seconds(seconds).c_str(), Grouped(changed).c_str());
+  }
+
+  const bool follow_;
+  Settings& settings_;
+  uint64_t reader_ = 0;
+  uint64_t author_ = 0;
+  std::string from_;
+  uint32_t threads_ = 4;
+  bool json_ = false;
+  std::atomic<uint64_t> version_ = 0;  // of a single relation
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeFollow(daemon::OptionTable& table, Settings& settings) {
+  return std::make_unique<Follow>(true, table, settings);
+}
+std::unique_ptr<Command> MakeUnfollow(daemon::OptionTable& table, Settings& settings) {
+  return std::make_unique<Follow>(false, table, settings);
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,56 @@
+// Ctrl-C (and SIGTERM). A command ends at once with 130, which is safe wherever the work is
+// repeatable: nothing of ours needs a clean end, sessions and tokens expire. A command that has
+// something to bring home first says so with a Graceful, and looks at requested(); the second
+// Ctrl-C does not wait for it.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "daemon/signals.h"
+#include "daemon/wakeup.h"
+
+namespace fanline::feedctl {
+
+// One per process; before any other thread.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  // Any thread.
+  bool requested() const { return stop_.requested(); }
+
+  // What to tell whoever interrupts, behind "interrupted".
+  void Advise(std::string advice);
+
+  // While it lives, an interrupt only sets requested().
+  class Graceful {
+   public:
+    explicit Graceful(Interrupt& interrupt);
+    ~Graceful();
+    Graceful(const Graceful&) = delete;
+    Graceful& operator=(const Graceful&) = delete;
+
+   private:
+    Interrupt& interrupt_;
+  };
+
+ private:
+  void Watch();
+  void EndUnlessGraceful();  // under mutex_
+
+  daemon::Wakeup wakeup_;
+  daemon::StopOnSignal stop_{wakeup_};
+  std::atomic<bool> over_ = false;
+  std::mutex mutex_;
+  int graceful_ = 0;    // under mutex_
+  std::string advice_;  // under mutex_
+  std::thread watcher_;
+};
+
+}  // namespace fanline::feedctl

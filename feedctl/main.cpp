@@ -1,0 +1,30 @@
+// feedctl: the operator's tool. One file per command.
+#include "daemon/main_guard.h"
+#include "feedctl/program.h"
+
+using namespace fanline::feedctl;
+
+int main(int argc, char** argv) {
+  return fanline::daemon::GuardedMain("feedctl", [&] {
+    Program feedctl;
+    // Setting up
+    feedctl.Add("init", "creates the tables on every shard and writes down the installation",
+                MakeInit);
+    feedctl.Add("topics create", "creates the topics and their dead letters", MakeTopicsCreate);
+    feedctl.Add("import", "loads a graph of who follows whom", MakeImport);
+    // Posts
+    feedctl.Add("publish", "says that posts were published, one or a file of events", MakePublish);
+    feedctl.Add("delete", "says that a post was deleted, for ever", MakeDelete);
+    feedctl.Add("hide", "says that a post was hidden", MakeHide);
+    feedctl.Add("unhide", "says that a hidden post is shown again", MakeUnhide);
+    feedctl.Add("edit", "says that a post was edited", MakeEdit);
+    // Relations
+    feedctl.Add("follow", "makes a reader follow an author, or many", MakeFollow);
+    feedctl.Add("unfollow", "makes a reader no longer follow an author, or many", MakeUnfollow);
+    // Timelines
+    feedctl.Add("activate", "makes timelines live", MakeActivate);
+    feedctl.Add("timeline", "shows a page of a reader's timeline", MakeTimeline);
+    feedctl.Add("audit", "compares every live timeline with the truth", MakeAudit);
+    return feedctl.Main(argc, argv);
+  });
+}

@@ -1,0 +1,49 @@
+#include "feedctl/post_event.h"
+
+#include <cstdio>
+
+#include "daemon/clock.h"
+#include "daemon/log.h"
+#include "fanline/event_codec.h"
+#include "feedctl/event_sender.h"
+#include "feedctl/explain.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr UnixMs kFurthestFutureMs = 24 * 3'600'000;  // beyond, dispatchers refuse it
+
+void RequireAcceptable(const FeedEvent& event, const std::string& json) {
+  const DecodedEvent decoded = DecodeEvent(json, kJsonContentType);
+  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+    throw Failure(kExitUsage, refused->reason);
+  }
+  if (event.created_at > daemon::SystemNow().unix_ms + kFurthestFutureMs) {
+    throw Failure(kExitUsage,
+                  "--created-at: more than 24 hours in the future; it is in milliseconds");
+  }
+}
+
+}  // namespace
+
+std::string Describe(const FeedEvent& event) {
+  std::string text = std::string(NameOf(event.kind)) + " post " + ToString(event.post) +
+                     " of author " + ToString(event.author);
+  if (event.kind == EventKind::kPublished) {
+    return text + ", created " + daemon::Rfc3339(event.created_at);
+  }
+  if (event.kind == EventKind::kDeleted) return text;
+  return text + ", version " + std::to_string(event.version);
+}
+
+void SendOne(const FeedEvent& event, const Settings& settings, bool json) {
+  const std::string text = EncodeEventJson(event);
+  RequireAcceptable(event, text);
+  EventSender sender(settings, std::chrono::milliseconds(0));
+  sender.Send(event, text);
+  sender.Finish();
+  Require(sender.failure(), settings, kExitData);
+  std::printf("%s\n", json ? text.c_str() : Describe(event).c_str());
+}
+
+}  // namespace fanline::feedctl

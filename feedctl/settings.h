@@ -1,0 +1,21 @@
+// What all commands share: where the services are. Each command declares the options of those it
+// uses.
+#pragma once
+
+#include "backends/options/kafka_settings.h"
+#include "backends/options/mysql_settings.h"
+#include "backends/options/redis_settings.h"
+
+namespace fanline::feedctl {
+
+struct Settings {
+  options::KafkaSettings kafka;
+  options::TopicSettings topics;
+  options::RedisSettings redis;
+  options::TimelineSettings timelines;
+  options::MysqlSettings mysql;
+};
+
+inline constexpr const char* kClientId = "feedctl";
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,22 @@
+// How numbers and times read in feedctl's output. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fanline::feedctl {
+
+// 1017674 -> "1,017,674"
+std::string Grouped(uint64_t number);
+
+// (1, "row") -> "1 row", (2000, "row") -> "2,000 rows"
+std::string Counted(uint64_t number, const std::string& noun);
+
+// "5.1 s", "0.02 s"
+std::string Seconds(double seconds);
+
+// '"', the text, '"', fit for one line of a message: shortened, control characters as '?'.
+std::string QuotedShort(std::string_view text);
+
+}  // namespace fanline::feedctl

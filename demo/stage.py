@@ -1,0 +1,118 @@
+"""What the chapters of the demo stand on: services, fleet, ledger, producer, and ways to wait."""
+
+import time
+
+from demo.ledger import Ledger
+from demo.producer import Producer
+from demo.workload import Workload, count_distinct, plan_for
+from stack.programs.cpu import cpu_of
+from stack.programs.feedctl import Feedctl
+from stack.programs.fleet import FEED, Fleet
+from stack.waiting import NotInTime
+
+LIMIT = 180  # seconds anything may take
+# Two pushers of two cores: more ranges would only cut the work smaller.
+RANGES = 8
+SETTINGS = ",".join([
+    # Who is killed is missed this soon: a demo need not wait for the ten seconds of production.
+    "session.timeout.ms=3000", "heartbeat.interval.ms=500",
+    # Daemons, broker and shards share two cores here: records travel in batches, some ms late.
+    "linger.ms=20", "fetch.min.bytes=1000000", "fetch.wait.max.ms=50",
+])
+
+
+class Stage:
+    def __init__(self, stack, ports, graph, seed):
+        self.stack, self.graph = stack, graph
+        self.plan = plan_for(len(graph.users))
+        self.workload = Workload(seed, graph.followers)
+        self.everybodys, self.tenths = graph.users[-1] + 1, graph.users[-1] + 2
+        self.ledger = Ledger(self._all_followers())
+        self.edges = sum(map(len, self.ledger.followers.values()))
+        self.feedctl = Feedctl(stack)
+        common = ["--kafka-properties", SETTINGS]
+        self.fleet = Fleet(stack, ports, dispatchers=2, pushers=2, ranges=RANGES,
+                           dispatcher_args=["--sample-rate", "1", *common], pusher_args=common)
+        self._producer = Producer(stack.env["FANLINE_KAFKA_BROKERS"], FEED)
+        self._hints_done = 0
+        self.events = 0  # distinct ones, so far
+        self.parts = {}  # for the report, by chapter
+
+    def following(self, readers):
+        """Reader -> authors, of some readers."""
+        following = {reader: [] for reader in readers}
+        for author, followers in self.ledger.followers.items():
+            for reader in followers & following.keys():
+                following[reader].append(author)
+        return following
+
+    def send(self, events):
+        """At full speed; returns when the broker has acknowledged all."""
+        for event in events:
+            self.ledger.apply(event)
+        self._producer.send(events)
+
+    def send_paced(self, events, per_second, step):
+        for event in events:
+            self.ledger.apply(event)
+        self._producer.send_paced(events, per_second,
+                                  lambda sent: step.at(sent / len(events)))
+
+    def wait_idle(self, step, events):
+        """Until all is done and acknowledged; shows how much of so many new events is. The moment
+        the work ended."""
+        start = self._hints_done
+
+        def show(counters):
+            self._hints_done = counters.total("fanline_hints_done_total")
+            step.at((self._hints_done - start) / (events * RANGES))
+
+        return self.fleet.wait_idle(LIMIT, show)
+
+    def wait_dispatched(self, before, events):
+        """Until so many events since `before` are rows and hints."""
+        deadline = time.monotonic() + LIMIT
+        while (self.fleet.counters() - before).total("fanline_events_done_total") < events:
+            self.fleet.check_alive()
+            if time.monotonic() > deadline:
+                raise NotInTime(f"waited {LIMIT} s for {events:,.0f} events to be dispatched")
+            time.sleep(0.02)
+
+    def start_rebuild(self, readers, threads):
+        return self.feedctl.start("activate", "--threads", threads, lines=readers)
+
+    def wait_rebuilt(self, rebuild, step, readers):
+        with self.stack.redis.client() as redis:
+            while rebuild.running:
+                step.at(redis.command("DBSIZE") / len(readers))
+                time.sleep(0.2)
+        rebuild.finish(LIMIT)
+
+    def unfollow(self, edges):
+        """Edges of (reader, author), gone for good in the ledger too."""
+        self.feedctl.run("unfollow", lines=(f"{reader} {author}" for reader, author in edges),
+                         timeout=LIMIT)
+        for reader, author in edges:
+            self.ledger.unfollow(reader, author)
+
+    def cpu(self):
+        return cpu_of(self.stack, self.fleet)
+
+    def note_part(self, name, sendings, seconds, cpu_before=None):
+        """Keeps for the report what a chapter was."""
+        distinct = count_distinct(sendings)
+        self.events += distinct
+        self.parts[name] = {"events": distinct, "delivered_twice": len(sendings) - distinct,
+                            "seconds": round(seconds, 2)}
+        if cpu_before:
+            self.parts[name]["cpu_seconds"] = {
+                role: round(now - cpu_before[role], 2) for role, now in self.cpu().items()}
+
+    def close(self):
+        self.fleet.close()
+
+    def _all_followers(self):
+        followers = {author: set(readers) for author, readers in self.graph.followers.items()}
+        followers[self.everybodys] = set(self.graph.users)
+        followers[self.tenths] = set(self.graph.users[::10])
+        return followers

@@ -1,0 +1,187 @@
+"""The chapters of the demo, in their order. Each waits until the fleet has nothing left to do, so
+that the next begins from a known state and its figures are its own."""
+
+import math
+import time
+
+from demo import report
+from demo.check import check_timelines
+from demo.stage import LIMIT, RANGES, Stage
+from demo.truth import Truth
+from demo.workload import count_distinct, split
+from stack.programs.timelines import read_floors, read_timelines
+
+SHARES = (0.5, 0.2, 0.3)  # of the events: burst, crash, paced
+PACED_SECONDS = 20
+LIVE_AT_REST = 0.8  # of the live timelines; the others are rebuilt while posts flow
+KILL_AFTER = 0.3  # of the crash chapter's events
+KEPT_LIVE = 0.98  # an unfollow may leave a timeline too short, which ends it
+RECHECKED = 1_000  # timelines the demo checks by itself, past all of Fanline's code
+
+
+class Story:
+    def __init__(self, stack, ports, graph, options, progress):
+        self._options, self._progress = options, progress
+        self._stage = Stage(stack, ports, graph, options.seed)
+
+    def start_fleet(self):
+        stage = self._stage
+        with self._progress.step("start the fleet") as step:
+            stage.feedctl.run("init", "--ranges", RANGES)
+            stage.feedctl.run("topics", "create")
+            stage.fleet.start().wait_serving()
+            step.note("2 dispatchers and 2 pushers, each a process")
+
+    def import_graph(self):
+        stage = self._stage
+        self._begin = time.monotonic()
+        with self._progress.step("import the graph") as step:
+            stage.feedctl.run(
+                "import", self._options.graph, "--id-offset", self._options.id_offset,
+                "--everybody-follows", stage.everybodys,
+                "--every-nth-follows", f"10:{stage.tenths}", timeout=LIMIT)
+            step.note(f"{stage.edges:,} edges into {len(stage.stack.mysql)} shards: "
+                      f"{stage.everybodys} followed by everybody, {stage.tenths} by every tenth")
+
+    def publish_history(self):
+        stage = self._stage
+        posts = stage.workload.history(stage.plan.history, now_ms())
+        with self._progress.step("publish the past") as step:
+            stage.send(posts)
+            stage.wait_idle(step, len(posts))
+            step.note(f"{len(posts):,} posts, nobody reading yet")
+        stage.events += len(posts)
+
+    def make_readers_live(self):
+        stage = self._stage
+        self._live = stage.workload.sample(stage.graph.users, stage.plan.live)
+        at_rest = math.ceil(len(self._live) * LIVE_AT_REST)
+        readers, self._late = self._live[:at_rest], self._live[at_rest:]
+        with self._progress.step("rebuild timelines") as step:
+            stage.wait_rebuilt(stage.start_rebuild(readers, threads=2), step, readers)
+            step.note(f"{len(readers):,} readers come back, each timeline from the truth")
+        self._floors = read_floors(stage.stack.redis)
+
+    def burst(self):
+        """As fast as it goes: the rate everything after is measured by."""
+        stage, plan = self._stage, self._stage.plan
+        special = ((stage.everybodys, plan.by_everybodys), (stage.tenths, plan.by_tenths))
+        drawn = stage.workload.events(plan.events, now_ms(), special)
+        part, self._crash_part, self._paced_part = split(drawn, SHARES)
+        with self._progress.step("publish at full speed") as step:
+            cpu, before, begin = stage.cpu(), stage.fleet.counters(), time.monotonic()
+            stage.send([event for event, _ in part])
+            seconds = stage.wait_idle(step, len(part)) - begin
+            delivered = report.deliveries(stage.fleet.counters() - before)
+            self._events_per_s, self._deliveries_per_s = len(part) / seconds, delivered / seconds
+            step.note(f"{count_distinct(part):,} events, {delivered:,} deliveries: "
+                      f"{self._events_per_s:,.0f} and {self._deliveries_per_s:,.0f} a second")
+        stage.note_part("burst", part, seconds, cpu)
+
+    def crash(self):
+        """All at once: posts flow, readers come back, edges go, a pusher dies and returns."""
+        stage, part = self._stage, self._crash_part
+        victim = stage.fleet.pushers[0]
+        self._unfollowed = stage.workload.edges(self._live, stage.following(self._live),
+                                                stage.plan.unfollows)
+        with self._progress.step("everything at once") as step:
+            before, begin = stage.fleet.counters(), time.monotonic()
+            rebuild = stage.start_rebuild(self._late, threads=1) if self._late else None
+            stage.send([event for event, _ in part])
+            stage.wait_dispatched(before, KILL_AFTER * len(part))
+            self._unseen_s = victim.kill()
+            victim.start()
+            stage.unfollow(self._unfollowed)
+            if rebuild:
+                rebuild.finish(LIMIT)
+            seconds = stage.wait_idle(step, len(part)) - begin
+            step.note(f"{count_distinct(part):,} events; meanwhile a pusher killed, "
+                      f"{len(self._unfollowed):,} unfollows, {len(self._late):,} rebuilds")
+        stage.note_part("crash", part, seconds)
+        self._floors = read_floors(stage.stack.redis) | self._floors
+
+    def paced(self):
+        """Latency, at half of what the burst showed to be possible."""
+        stage, part, rate = self._stage, self._paced_part, self._events_per_s / 2
+        short = math.ceil(rate * PACED_SECONDS) - len(part)
+        if short > 0:
+            part = part + stage.workload.events(short, now_ms())
+        with self._progress.step("publish at half of that") as step:
+            cpu, before, begin = stage.cpu(), stage.fleet.counters(), time.monotonic()
+            stage.send_paced([event for event, _ in part], rate, step)
+            seconds = stage.wait_idle(step, len(part)) - begin
+            self._latency = (stage.fleet.counters() - before).histogram(
+                "fanline_publish_to_last_delivery_seconds")
+            step.note(f"{count_distinct(part):,} events, {rate:,.0f} a second; the last delivery "
+                      "after {p50} ms (p50), {p99} ms (p99)".format(**self._percentiles()))
+        stage.note_part("paced", part, seconds, cpu)
+
+    def audit(self):
+        """The figures, and what is wrong with them."""
+        stage = self._stage
+        with self._progress.step("audit every timeline") as step:
+            differences = Truth(stage.stack).differences(stage.ledger)
+            step.at(0.3)
+            audit = stage.feedctl.json("audit", "--json", timeout=LIMIT, codes=(0, 1))
+            step.at(0.8)
+            sample = set(stage.workload.sample(self._live, RECHECKED))
+            timelines = read_timelines(stage.stack.redis, sample)
+            wrong = check_timelines(timelines, stage.ledger)
+            floors = read_floors(stage.stack.redis)
+            step.note(f"{audit['timelines']:,} against the truth, and {len(timelines):,} of them "
+                      "and the truth against the demo's own ledger")
+        figures = self._figures(audit, floors)
+        stage.close()
+        return figures, [*map(str, differences), *self._complaints(figures, audit, wrong)]
+
+    def _percentiles(self):
+        return {name: report.milliseconds(self._latency.quantile(share))
+                for name, share in (("p50", 0.5), ("p99", 0.99))}
+
+    def _figures(self, audit, floors):
+        stage = self._stage
+        counters = stage.fleet.counters()
+        trimmed = sum(floor > self._floors.get(reader, floor) for reader, floor in floors.items())
+        return {
+            "events": stage.events,
+            **report.work_figures(counters),
+            "deliveries_per_s": round(self._deliveries_per_s),
+            "publish_to_last_delivery_ms": self._percentiles(),
+            "live_timelines": audit["timelines"],
+            "trimmed_timelines": trimmed,
+            "missing": audit["missing"],
+            "extra": audit["extra"],
+            "seconds": round(time.monotonic() - self._begin, 1),
+            "how": {
+                "seed": self._options.seed,
+                "users": len(stage.graph.users),
+                "edges": stage.edges,
+                "ranges": RANGES,
+                "parts": stage.parts,
+                "paced_events_per_s": round(self._events_per_s / 2),
+                "posts_measured": int(self._latency.total),
+                "rebuilt_while_posts_flowed": len(self._late),
+                "unfollowed": len(self._unfollowed),
+                "hints_replayed": int(counters.total("fanline_hints_replayed_total")),
+                "uncounted_before_the_kill_ms": round(self._unseen_s * 1000, 1),
+            },
+        }
+
+    def _complaints(self, figures, audit, wrong):
+        plan = self._stage.plan
+        yield from report.complaints(figures, plan.least_trimmed, int(plan.live * KEPT_LIVE))
+        if not audit["good"]:
+            yield f"feedctl audit is not content: {audit}"
+        if wrong:
+            reader, verdict = min(wrong.items())
+            yield (f"{len(wrong)} timelines differ from the demo's ledger, such as that of "
+                   f"{reader}: missing {verdict.missing[:3]}, extra {verdict.extra[:3]}")
+        counters = self._stage.fleet.counters()
+        for name in ("fanline_events_rejected_total", "fanline_hints_quarantined_total",
+                     "fanline_events_lost_total"):
+            if counters.total(name):
+                yield f"{name} is {counters.total(name):,.0f} and should be 0"
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000

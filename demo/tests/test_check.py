@@ -1,0 +1,55 @@
+"""A timeline is exact or it is said what is wrong with it."""
+
+import unittest
+
+from demo.check import check_timelines, compare
+from demo.ledger import Ledger
+from demo.workload import Event
+from stack.programs.timelines import Timeline, parse
+
+WANTED = [(3000, 8), (1000, 10), (1000, 9)]
+
+
+class Compare(unittest.TestCase):
+    def verdict(self, items, floor=0):
+        return compare(Timeline(1, items, floor), WANTED)
+
+    def test_exact_is_exact(self):
+        self.assertTrue(self.verdict(WANTED).exact)
+
+    def test_names_what_is_missing_and_what_is_extra(self):
+        verdict = self.verdict([(3000, 8), (2000, 5), (1000, 9)])
+        self.assertEqual((verdict.missing, verdict.extra), ([(1000, 10)], [(2000, 5)]))
+        self.assertFalse(verdict.exact)
+
+    def test_judges_only_what_is_newer_than_the_floor(self):
+        self.assertTrue(self.verdict([(3000, 8)], floor=1000).exact)
+        self.assertTrue(self.verdict([(3000, 8), (1000, 77)], floor=1000).exact)
+        self.assertEqual(self.verdict([], floor=1000).missing, [(3000, 8)])
+
+    def test_the_order_counts(self):
+        verdict = self.verdict([(3000, 8), (1000, 9), (1000, 10)])
+        self.assertEqual((verdict.missing, verdict.extra, verdict.exact), ([], [], False))
+
+
+class CheckTimelines(unittest.TestCase):
+    def setUp(self):
+        self.ledger = Ledger({1: {2, 3}})
+        self.ledger.apply(Event("published", 77, 1, 1000))
+
+    def test_answers_only_those_that_are_wrong(self):
+        right, wrong = Timeline(2, [(1000, 77)], 0), Timeline(3, [], 0)
+        verdicts = check_timelines({2: right, 3: wrong}, self.ledger)
+        self.assertEqual({reader: v.missing for reader, v in verdicts.items()}, {3: [(1000, 77)]})
+
+    def test_one_that_is_still_being_built_is_wrong(self):
+        self.assertIn(2, check_timelines({2: Timeline(2, [(1000, 77)], None)}, self.ledger))
+
+
+class Parse(unittest.TestCase):
+    def test_tells_items_from_sentinels(self):
+        self.assertEqual(parse(7, ["T", "-inf", "10", "-3000", "9", "-1000", "F", "-500"]),
+                         Timeline(7, [(3000, 10), (1000, 9)], 500))
+        self.assertEqual(parse(7, ["T", "-inf", "F", "inf"]), Timeline(7, [], 0))
+        self.assertEqual(parse(7, ["T", "-inf", "9", "-1", "B:x", "inf", "X9", "inf"]),
+                         Timeline(7, [(1, 9)], None))

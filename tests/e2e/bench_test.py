@@ -1,0 +1,55 @@
+"""The bench on a tiny installation: all rows come, complete and in shape. What they say about speed
+means nothing."""
+
+import json
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARES, ENCODINGS = ("live100", "live20", "live5"), ("compact", "skiplist")
+ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
+        | {f"deliveries_{share}_{encoding}" for share in SHARES for encoding in ENCODINGS}
+        | {"deliveries_live100_compact_hints_only", "deliveries_live100_compact_one_post",
+           "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio"})
+
+
+class BenchTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run(["/usr/bin/python3", ROOT / "bench" / "run.py", "--quick", "--out",
+                                  folder], capture_output=True, text=True, timeout=240)
+            if run.returncode != 0:
+                raise RuntimeError(f"the bench ended with {run.returncode}: {run.stdout}{run.stderr}")
+            cls.said = run.stdout
+            cls.rows = {row["name"]: row
+                        for row in json.loads((Path(folder) / "report.json").read_text())}
+
+    def test_every_row_is_there_and_in_shape(self):
+        self.assertEqual(set(self.rows), ROWS)
+        for name, row in self.rows.items():
+            with self.subTest(name):
+                self.assertTrue(row["unit"] and row["beside"] and row["machine"])
+                self.assertGreater(row["value"], 0)
+                self.assertGreater(row["beside_value"], 0)
+                self.assertAlmostEqual(row["ratio"], row["value"] / row["beside_value"])
+
+    def test_the_table_shows_every_row(self):
+        table = self.said[self.said.index("least..most"):]
+        for name in ROWS:
+            self.assertIn(name, table)
+
+    def test_one_post_per_zadd_means_one(self):
+        self.assertEqual(self.rows["deliveries_live100_compact_one_post"]["posts_per_zadd"], 1)
+        self.assertGreater(self.rows["deliveries_live100_compact"]["posts_per_zadd"], 1)
+
+    def test_a_compact_timeline_is_far_smaller(self):
+        compact, skiplist = (self.rows[f"timeline_bytes_{encoding}"]["value"]
+                             for encoding in ENCODINGS)
+        self.assertLess(compact, skiplist / 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

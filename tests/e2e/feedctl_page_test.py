@@ -1,0 +1,98 @@
+"""docs/feedctl.md says what feedctl --help says: the same commands, options, defaults and codes."""
+
+import re
+import subprocess
+import unittest
+
+from stack.programs import BIN
+from tests.e2e.decoding import ROOT
+
+PAGE = (ROOT / "docs" / "feedctl.md").read_text()
+SHARED = ("Kafka", "Redis", "MariaDB")
+OF_ALL_PROGRAMS = {"--config", "--check-config", "--version", "--help"}
+
+
+def help_of(*words):
+    return subprocess.run([BIN / "feedctl", *words, "--help"], capture_output=True, text=True,
+                          timeout=10, check=True).stdout
+
+
+def commands():
+    """Command -> summary."""
+    def listed(text):
+        block = re.search(r"\nCommands:\n((?:  .+\n)+)", text)
+        return dict(re.findall(r"  (\S+)\s+(.+)\n", block[1])) if block else {}
+
+    found = {}
+    for name, summary in listed(help_of()).items():
+        inner = listed(help_of(name))
+        found.update({f"{name} {word}": text for word, text in inner.items()}
+                     if inner else {name: summary})
+    return found
+
+
+def options_of(command):
+    """Flag -> default or "required", without those of every program."""
+    text = help_of(*command.split()).split("\nAlways:")[0]
+    entries = re.findall(r"\n  (--[\w-]+).*\n        .+\n        (.+)", text)
+    return {flag: "required" if facts.endswith("required") else facts.rpartition("default ")[2]
+            for flag, facts in entries}
+
+
+def table_of(text):
+    """The table of options: flag -> what its second column says."""
+    return dict(re.findall(r"^\| `(--[\w-]+)` \| (.*?) \|", text, re.M))
+
+
+def section_of(command):
+    """Text below the heading that names it, up to the next."""
+    for heading, text in re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", PAGE, re.M):
+        if command in heading.split(", "):
+            return text
+    raise AssertionError(f"no section about {command}")
+
+
+class FeedctlPage(unittest.TestCase):
+    def test_lists_every_command_with_its_summary(self):
+        page = dict(re.findall(r"^\| \[`(.+?)`\]\(#.+?\) \| (.+) \|$", PAGE, re.M))
+        self.assertEqual(page, commands())
+
+    def test_links_of_commands_lead_to_their_sections(self):
+        for command, anchor in re.findall(r"^\| \[`(.+?)`\]\(#(.+?)\)", PAGE, re.M):
+            headings = [heading for heading in re.findall(r"^## (.+)$", PAGE, re.M)
+                        if command in heading.split(", ")]
+            self.assertEqual([heading.replace(",", "").replace(" ", "-") for heading in headings],
+                             [anchor])
+
+    def test_tells_each_commands_options_and_defaults(self):
+        shared = {service: table_of(re.search(rf"\*\*{service}\*\*\n\n((?:\|.*\n)+)", PAGE)[1])
+                  for service in SHARED}
+        for command in commands():
+            with self.subTest(command):
+                section = section_of(command)
+                told = table_of(section)
+                if command == "delete":
+                    del told["--version"]
+                takes = re.search(r"Also\s+takes?\s+the\s+options\s+of\s([\w\s]+)", section)[1]
+                for service in SHARED:
+                    if service in takes:
+                        told.update(shared[service])
+                self.assertEqual(told, options_of(command))
+
+    def test_tells_every_exit_code(self):
+        told = set(re.findall(r"^\| (\d+) \|", PAGE, re.M))
+        self.assertEqual(told, set(re.findall(r"[:;]\s(\d+) ", help_of().split("Usage")[0])))
+
+    def test_names_no_option_that_is_not_there(self):
+        known = OF_ALL_PROGRAMS.union(*(options_of(command) for command in commands()))
+        self.assertLessEqual(set(re.findall(r"--[a-z][\w-]+", PAGE)), known)
+
+    def test_tells_every_figure_of_an_audit(self):
+        figures = section_of("audit").split("| figure | meaning |")[1]
+        told = set(re.findall(r"`(\w+)`", re.sub(r"\|[^|]*\|$", "", figures, flags=re.M)))
+        source = (ROOT / "feedctl" / "audit_findings.cpp").read_text()
+        self.assertEqual(told, set(re.findall(r'\{"(\w+)", &AuditFindings', source)))
+
+
+if __name__ == "__main__":
+    unittest.main()

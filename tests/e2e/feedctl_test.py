@@ -1,0 +1,606 @@
+"""feedctl as its users meet it: beside real services and daemons, from an empty installation to an
+audit that finds what was planted."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient, ConfigResource
+
+from stack.local_stack import LocalStack
+from stack.ports import Ports
+from stack.programs import BIN
+from stack.programs.fleet import Fleet
+from stack.waiting import wait_until
+
+FEEDCTL = BIN / "feedctl"
+TIMEOUT_S = 60
+
+# Who follows whom: an edge twice, one to oneself.
+GRAPH = """# who  whom
+1 2
+1 3
+2\t3
+4 3
+5 4
+
+1 2
+6 6
+"""
+USERS, EDGES = 6, 5
+STAR, HALF_STAR = 900, 901  # followed by everybody, by every second user
+
+
+class Installation:
+    """A stack, and feedctl beside it."""
+
+    def __init__(self, case):
+        self.stack = LocalStack()
+        case.addClassCleanup(self.stack.stop)
+        self.stack.start()
+        self.folder = tempfile.TemporaryDirectory()
+        case.addClassCleanup(self.folder.cleanup)
+        self.env = {**os.environ, **self.stack.env}
+
+    def start(self, *words, **settings):
+        return subprocess.Popen([FEEDCTL, *map(str, words)], env=self.env, text=True,
+                                stdout=subprocess.PIPE,
+                                **{"stderr": subprocess.PIPE, **settings})
+
+    def run(self, *words, given=None, env=None):
+        return subprocess.run([FEEDCTL, *map(str, words)], env={**self.env, **(env or {})},
+                              text=True, input=given, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT_S)
+
+    def file(self, name, content):
+        path = Path(self.folder.name) / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def number(self, sql):
+        return sum(int(shard.query(sql)[0][0] or 0) for shard in self.stack.mysql)
+
+
+def event(author, post, created_at_ms):
+    return json.dumps({"schema_version": 1, "type": "post.published", "post_id": str(post),
+                       "author_id": str(author), "created_at_ms": created_at_ms})
+
+
+def _read(terminal):
+    """What was written to it; b"" when nobody has it open any more."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
+class Using(unittest.TestCase):
+    """An installation with a small graph and its daemons. Each test has users of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.installation = Installation(cls)
+        cls.told = [cls.run_well("init"), cls.run_well("topics", "create")]
+        graph = cls.installation.file("graph.txt", GRAPH)
+        cls.imported = json.loads(cls.run_well(
+            "import", graph, "--everybody-follows", STAR, "--every-nth-follows", f"2:{HALF_STAR}",
+            "--json"))
+        ports = Ports()
+        cls.addClassCleanup(ports.close)
+        cls.fleet = Fleet(cls.installation.stack, ports)
+        cls.addClassCleanup(cls.fleet.close)
+        cls.fleet.start().wait_serving()
+
+    @classmethod
+    def run_well(cls, *words, **settings):
+        result = cls.installation.run(*words, **settings)
+        if result.returncode != 0:
+            raise AssertionError(f"feedctl {words}: {result.returncode}: {result.stderr}")
+        return result.stdout
+
+    def json(self, *words):
+        return json.loads(self.run_well(*words, "--json"))
+
+    def settle(self):
+        self.fleet.wait_idle(TIMEOUT_S)
+
+    def follow(self, reader, author):
+        self.run_well("follow", "--reader", reader, "--author", author)
+
+    def publish(self, author, *posts):
+        """Posts whose numbers are their times, too."""
+        events = "\n".join(event(author, post, post) for post in posts)
+        self.run_well("publish", "--from", "-", given=events)
+        self.settle()
+
+    def posts(self, reader, *words):
+        return [int(item["post_id"]) for item in self.json("timeline", reader, *words)["items"]]
+
+    def redis(self, *words):
+        return self.installation.stack.redis.command(*words)
+
+    def keys_of(self, reader):
+        """The timeline's key and its bucket's index."""
+        key, = (key for key in self.redis("KEYS", f"tl:*:{reader}"))
+        return key, f"live:{re.search('{.*}', key)[0]}"
+
+    def audit(self, *words):
+        result = self.installation.run("audit", "--json", *words)
+        return result.returncode, json.loads(result.stdout)
+
+    # ---- setting up ----
+
+    def test_setting_up_says_what_was_made(self):
+        self.assertEqual(self.told[0],
+                         "installed: shards 2, ranges 16, topics feed-events and fanout-tasks\n")
+        self.assertEqual(self.told[1], "feed-events: created, 8 partitions\n"
+                                       "feed-events.dlq: created, 8 partitions\n"
+                                       "fanout-tasks: created, 16 partitions\n"
+                                       "fanout-tasks.dlq: created, 16 partitions\n")
+
+    def test_setting_up_again_changes_nothing(self):
+        self.assertEqual(self.run_well("init"), self.told[0])
+        self.assertEqual(self.run_well("topics", "create"),
+                         self.told[1].replace("created", "exists"))
+        self.assertEqual(self.installation.number("SELECT COUNT(*) FROM installation"), 2)
+
+    def test_another_installation_over_this_one_is_refused(self):
+        result = self.installation.run("init", "--ranges", 32)
+        self.assertEqual(result.returncode, 78)
+        self.assertIn('partitions is "16", expected "32"', result.stderr)
+        result = self.installation.run("topics", "create", "--tasks-topic", "others")
+        self.assertEqual(result.returncode, 78)
+        self.assertIn('--tasks-topic: "others" is not the installation\'s', result.stderr)
+
+    def test_dead_letters_have_room_for_their_reasons(self):
+        admin = AdminClient({"bootstrap.servers": self.installation.stack.kafka.address})
+        configs = {}
+        for topic in ("feed-events", "fanout-tasks"):
+            for name in (topic, f"{topic}.dlq"):
+                resource = ConfigResource(ConfigResource.Type.TOPIC, name)
+                configs[name] = admin.describe_configs([resource])[resource].result(TIMEOUT_S)
+            sizes = [int(configs[name]["max.message.bytes"].value)
+                     for name in (topic, f"{topic}.dlq")]
+            self.assertEqual(sizes[1] - sizes[0], 64 * 1024)
+        hours = {name: int(config["retention.ms"].value) // 3_600_000
+                 for name, config in configs.items()}
+        self.assertEqual(hours, {"feed-events": 168, "feed-events.dlq": 336,
+                                 "fanout-tasks": 168, "fanout-tasks.dlq": 336})
+        self.assertEqual({config["cleanup.policy"].value for config in configs.values()},
+                         {"delete"})
+
+    # ---- import ----
+
+    def test_import_counts_what_it_loaded_and_what_it_left_out(self):
+        seconds = self.imported.pop("seconds", 1)
+        self.imported["seconds"] = seconds
+        self.assertEqual({**self.imported, "seconds": 0}, {
+            "users": USERS, "edges": EDGES + USERS + USERS // 2, "repeated": 1, "to_oneself": 1,
+            "already_there": 0, "seconds": 0})
+        star = f"SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = {STAR}"
+        half = f"SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = {HALF_STAR}"
+        self.assertEqual(self.installation.number(star), USERS)
+        self.assertEqual(self.installation.number(half), USERS // 2)
+
+    def test_import_again_finds_all_of_it_there(self):
+        graph = self.installation.file("again.txt", GRAPH)
+        again = self.json("import", graph)
+        self.assertEqual((again["edges"], again["already_there"]), (EDGES, EDGES))
+
+    def test_import_shifts_ids(self):
+        self.run_well("import", "-", "--id-offset", 1, given="70000 70001\n")
+        rows = "SELECT COUNT(*) FROM following WHERE src = 70001 AND dst = 70002"
+        self.assertEqual(self.installation.number(rows), 1)
+
+    def test_a_bad_line_is_named_and_nothing_is_loaded(self):
+        edges = self.installation.file("bad.txt", "71000 71001\n71000 who\n")
+        result = self.installation.run("import", edges)
+        self.assertEqual(result.returncode, 65)
+        self.assertIn(f'{edges}:2: "who" is no user id', result.stderr)
+        self.assertEqual(
+            self.installation.number("SELECT COUNT(*) FROM following WHERE src = 71000"), 0)
+
+    # ---- posts and timelines ----
+
+    def test_a_post_reaches_the_live_timeline_of_a_follower(self):
+        self.follow(1000, 1001)
+        self.assertEqual(self.json("activate", 1000)["rebuilt"], 1)
+        said = self.run_well("publish", "--author", 1001, "--post", 10, "--created-at", 10)
+        self.assertEqual(said,
+                         "post.published post 10 of author 1001, created 1970-01-01T00:00:00.010Z\n")
+        self.settle()
+        page = self.json("timeline", 1000)
+        self.assertEqual(page, {"reader": "1000", "follows": 1, "have_posted": 1, "source": "live",
+                                "items": [{"post_id": "10", "created_at_ms": 10}], "next": None})
+        self.assertEqual(self.run_well("timeline", 1000),
+                         "reader 1000 follows 1 author, of whom 1 has posted; "
+                         "from the live timeline\n1970-01-01T00:00:00.010Z  10\n")
+
+    def test_a_timeline_that_is_not_live_is_pulled_and_then_live(self):
+        self.follow(1010, 1011)
+        self.publish(1011, 20)
+        self.assertEqual(self.json("timeline", 1010)["source"], "pulled")
+        self.assertEqual(self.json("timeline", 1010)["source"], "live")
+        self.assertEqual(self.posts(1010), [20])
+
+    def test_pages_show_every_post_once_newest_first(self):
+        self.follow(1020, 1021)
+        published = range(100, 145)
+        self.publish(1021, *published)
+        for live in (False, True):
+            seen, after = [], []
+            while True:
+                page = self.json("timeline", 1020, "--limit", 10, *after)
+                seen += [int(item["post_id"]) for item in page["items"]]
+                if page["next"] is None:
+                    break
+                after = ["--after", page["next"]]
+            self.assertEqual(seen, sorted(published, reverse=True), f"live: {live}")
+
+    def test_below_its_floor_a_live_timeline_goes_on_from_the_shards(self):
+        self.follow(1030, 1031)
+        self.publish(1031, *range(200, 206))
+        # Rebuilt with a window of 4: two items are left to the shards.
+        self.run_well("activate", 1030, "--window", 4)
+        page = self.json("timeline", 1030)
+        self.assertEqual(page["source"], "live and pulled")
+        self.assertEqual([int(item["post_id"]) for item in page["items"]],
+                         [205, 204, 203, 202, 201, 200])
+        code, found = self.audit("--window", 4)
+        self.assertEqual((code, found["missing"], found["extra"]), (0, 0, 0))
+        self.assertGreaterEqual(found["trimmed_timelines"], 1)
+        key, index = self.keys_of(1030)  # of a window that is nobody else's
+        self.redis("DEL", key)
+        self.redis("SREM", index, 1030)
+
+    def test_why_a_timeline_is_empty_is_said(self):
+        self.follow(1040, 1041)
+        self.assertIn("reader 1040 follows 1 author, of whom nobody has posted yet",
+                      self.run_well("timeline", 1040))
+        self.run_well("unfollow", "--reader", 1040, "--author", 1041)
+        self.assertIn("reader 1040 follows nobody", self.run_well("timeline", 1040))
+
+    def test_nobody_knows_a_user_without_a_row(self):
+        result = self.installation.run("timeline", 123456789)
+        self.assertEqual(result.returncode, 67)
+        self.assertEqual(result.stderr, "feedctl: nobody knows user 123456789: follows nobody, is "
+                                        "followed by nobody, has not posted\n")
+
+    def test_what_happens_to_a_post_happens_to_timelines(self):
+        self.follow(1050, 1051)
+        self.run_well("activate", 1050)
+        self.publish(1051, 300, 301)
+        one = ("--author", 1051, "--post", 300)
+
+        def after(*words):
+            said = self.run_well(*words)
+            self.settle()
+            return said, self.posts(1050)
+
+        self.assertEqual(after("hide", *one, "--version", 1),
+                         ("post.hidden post 300 of author 1051, version 1\n", [301]))
+        self.assertEqual(after("unhide", *one, "--version", 2),
+                         ("post.unhidden post 300 of author 1051, version 2\n", [301, 300]))
+        self.assertEqual(after("edit", *one, "--version", 1),
+                         ("post.edited post 300 of author 1051, version 1\n", [301, 300]))
+        self.assertEqual(after("delete", *one),
+                         ("post.deleted post 300 of author 1051\n", [301]))
+        self.assertEqual(after("unhide", *one, "--version", 3)[1], [301])
+
+    def test_what_was_sent_is_shown_as_json(self):
+        sent = self.run_well("publish", "--author", 1061, "--post", 310, "--created-at", 310,
+                             "--json")
+        self.assertEqual(json.loads(sent), json.loads(event(1061, 310, 310)))
+
+    def test_publishing_keeps_its_rate(self):
+        events = "\n".join(event(1071, 400 + n, 400 + n) for n in range(26))
+        begin = time.monotonic()
+        self.run_well("publish", "--from", "-", "--rate", 50, given=events)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.5)
+
+    def test_a_bad_event_is_named_and_those_before_it_are_sent(self):
+        self.follow(1080, 1081)
+        events = self.installation.file(
+            "events.json", f'{event(1081, 410, 410)}\n{{"type":"post.deleted"}}\n')
+        result = self.installation.run("publish", "--from", events)
+        self.assertEqual(result.returncode, 65)
+        self.assertIn(f"{events}:2: schema_version: missing", result.stderr)
+        self.assertIn("1 event before it were acknowledged", result.stderr)
+        self.settle()
+        self.assertEqual(self.posts(1080), [410])
+
+    # ---- relations ----
+
+    def test_following_brings_posts_into_a_live_timeline_and_unfollowing_takes_them_out(self):
+        self.follow(1100, 1102)
+        self.publish(1101, 500)
+        self.run_well("activate", 1100)
+        pair = ("--reader", 1100, "--author", 1101)
+
+        made = self.json("follow", *pair)
+        self.assertEqual({**made, "version": 0}, {"reader": "1100", "author": "1101",
+                                                  "follows": True, "changed": True, "version": 0})
+        self.settle()
+        self.assertEqual(self.posts(1100), [500])
+
+        again = self.json("follow", *pair)
+        self.assertEqual((again["changed"], again["version"]), (False, made["version"]))
+
+        self.assertRegex(self.run_well("unfollow", *pair),
+                         r"^1100 does not follow 1101: changed, version \d+\n$")
+        self.settle()
+        self.assertEqual(self.posts(1100), [])
+
+    def test_many_relations_are_made_from_a_file(self):
+        pairs = "".join(f"{reader} 1201\n" for reader in range(1210, 1260))
+        path = self.installation.file("pairs.txt", pairs)
+        made = self.json("follow", "--from", path)
+        self.assertEqual((made["relations"], made["changed"]), (50, 50))
+        made = self.json("follow", "--from", path)
+        self.assertEqual((made["relations"], made["changed"]), (50, 0))
+        self.assertEqual(self.installation.number(
+            "SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = 1201"), 50)
+
+    def test_a_bad_pair_changes_nothing(self):
+        result = self.installation.run("follow", "--from", "-", given="1300 1301\n1300 1300\n")
+        self.assertEqual(result.returncode, 65)
+        self.assertIn("stdin:2: nobody follows themselves", result.stderr)
+        self.assertEqual(
+            self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1300"), 0)
+
+    # ---- activate ----
+
+    def test_readers_are_activated_by_name_by_file_and_by_their_number(self):
+        for reader in (1400, 1401, 1402):
+            self.follow(reader, 1410)
+        self.assertEqual(self.json("activate", 1400, 1401)["rebuilt"], 2)
+        path = self.installation.file("readers.txt", "1400\n1402\n")
+        told = self.json("activate", "--from", path)
+        self.assertEqual((told["rebuilt"], told["already_live"]), (1, 1))
+        everybody = self.json("activate", "--every-nth", 1)
+        readers = self.installation.number(
+            "SELECT COUNT(*) FROM user_rel WHERE following_cnt > 0")
+        self.assertEqual(everybody["readers"], readers)
+        self.assertEqual(everybody["rebuilt"] + everybody["already_live"], readers)
+        half = self.json("activate", "--every-nth", 2)
+        self.assertEqual(half["readers"], (readers + 1) // 2)
+
+    # ---- audit ----
+
+    def test_an_audit_finds_nothing_and_then_what_was_planted(self):
+        self.follow(1500, 1501)
+        self.run_well("activate", 1500)
+        self.publish(1501, 600, 601, 602)
+        self.assertEqual(self.posts(1500), [602, 601, 600])
+        code, found = self.audit()
+        self.assertEqual((code, found["good"], found["missing"], found["extra"]),
+                         (0, True, 0, 0))
+        key, index = self.keys_of(1500)
+
+        self.redis("ZREM", key, "601")
+        self.redis("ZADD", key, -700, "700")
+        code, found = self.audit()
+        self.assertEqual((code, found["good"], found["missing"], found["extra"]),
+                         (1, False, 1, 1))
+        self.assertEqual(found["examples"], [
+            "reader 1500: missing post 601, created 1970-01-01T00:00:00.601Z, of author 1501",
+            "reader 1500: extra post 700, created 1970-01-01T00:00:00.700Z"])
+        text = self.installation.run("audit").stdout
+        self.assertIn(found["examples"][0], text)
+        self.assertRegex(text, r"\nNOT GOOD, after [\d.]+ s\n$")
+
+        self.redis("ZREM", key, "700")
+        self.redis("ZADD", key, -601, "601")
+        self.assertEqual(self.audit()[0], 0)
+
+        self.redis("ZADD", key, -650, "601")  # the right post at the wrong time
+        code, found = self.audit()
+        self.assertEqual((code, found["missing"], found["extra"]), (1, 1, 1))
+        self.redis("ZADD", key, -601, "601")
+
+        self.redis("SREM", index, "1500")
+        code, found = self.audit()
+        self.assertEqual((code, found["not_indexed"], found["missing"]), (1, 1, 0))
+        self.redis("SADD", index, "1500")
+        self.assertEqual(self.audit()[0], 0)
+
+    def test_an_audit_finds_a_key_that_is_no_timeline(self):
+        self.follow(1510, 1501)
+        self.run_well("activate", 1510)
+        key, _ = self.keys_of(1510)
+        self.redis("DEL", key)
+        self.redis("SET", key, "not a timeline")
+        try:
+            code, found = self.audit()
+        finally:
+            self.redis("DEL", key)
+        self.assertEqual((code, found["malformed"]), (1, 1))
+        self.assertIn("reader 1510: no timeline", found["examples"][0])
+
+    def test_an_audit_skips_what_is_being_rebuilt(self):
+        self.follow(1520, 1501)
+        self.run_well("activate", 1520)
+        key, _ = self.keys_of(1520)
+        self.redis("ZREM", key, "F")
+        self.redis("ZADD", key, "+inf", "B:token")
+        try:
+            code, found = self.audit()
+        finally:
+            self.redis("DEL", key)
+        self.assertEqual((code, found["building"]), (0, 1))
+
+    def test_a_sample_is_as_large_as_asked(self):
+        for reader in (1530, 1531, 1532):
+            self.follow(reader, 1533)
+        self.run_well("activate", 1530, 1531, 1532)
+        code, found = self.audit("--sample", 2)
+        self.assertEqual((code, found["timelines"]), (0, 2))
+
+    def test_progress_is_a_bar_on_a_terminal(self):
+        self.follow(1540, 1541)
+        here, terminal = os.openpty()
+        pairs = "".join(f"{reader} 1541\n" for reader in range(200_000, 200_400))
+        path = self.installation.file("many.txt", pairs)
+        with self.installation.start("follow", "--from", path, stderr=terminal) as feedctl:
+            os.close(terminal)
+            drawn = b""
+            while chunk := _read(here):
+                drawn += chunk
+            os.close(here)
+            self.assertRegex(feedctl.stdout.read(), r"^400 relations made in")
+        self.assertRegex(drawn, rb"\r\x1b\[Kfollowing: \[#* *\] [\d,]+ of 400 relations, [\d,]+/s")
+        self.assertTrue(drawn.endswith(b"\r\x1b[K"), drawn[-80:])  # and then gone
+
+    # ---- being interrupted ----
+
+    def test_interrupted_publishing_brings_home_what_it_sent(self):
+        feedctl = self.installation.start("publish", "--from", "-", "--rate", 100,
+                                          stdin=subprocess.PIPE)
+        feedctl.stdin.write("".join(event(1601, 7000 + n, 7000 + n) + "\n" for n in range(500)))
+        feedctl.stdin.flush()
+        self.assertIn("publishing: ", feedctl.stderr.readline())  # it is under way
+        feedctl.send_signal(signal.SIGINT)
+        said, _ = feedctl.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(feedctl.returncode, 130)
+        told = re.fullmatch(r"interrupted: (\d+) events acknowledged in [\d.]+ s\n", said)
+        self.assertTrue(told, said)
+        self.settle()
+        rows = "SELECT COUNT(*) FROM author_post WHERE author_id = 1601"
+        self.assertEqual(self.installation.number(rows), int(told[1]))
+
+    def test_interrupted_publishing_does_not_wait_for_more_input(self):
+        self.follow(1610, 1611)
+        feedctl = self.installation.start("publish", "--from", "-", stdin=subprocess.PIPE)
+        feedctl.stdin.write(event(1611, 9900, 9900) + "\n")
+        feedctl.stdin.flush()
+        wait_until(lambda: self.posts(1610) == [9900], TIMEOUT_S, "the post that was piped in")
+        feedctl.send_signal(signal.SIGINT)
+        self.assertEqual(feedctl.wait(TIMEOUT_S), 130)
+        feedctl.communicate()
+
+    def test_what_has_nothing_to_bring_home_ends_at_once(self):
+        feedctl = self.installation.start("import", "-", stdin=subprocess.PIPE)
+        feedctl.stdin.write("1 2\n" * 1_000_000)  # more than a pipe holds: it is reading
+        feedctl.stdin.flush()
+        feedctl.send_signal(signal.SIGINT)
+        _, complaint = feedctl.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(feedctl.returncode, 130)
+        self.assertTrue(complaint.endswith("feedctl: interrupted\n"), complaint)
+
+
+class Failing(unittest.TestCase):
+    """Every way to be refused: one line that says what to do, and an exit code."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.installation = Installation(cls)
+
+    def check(self, code, line, *words, **settings):
+        result = self.installation.run(*words, **settings)
+        lines = [text for text in result.stderr.splitlines() if text != "See feedctl --help."]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertTrue(lines[0].startswith("feedctl: "), result.stderr)
+        self.assertRegex(lines[0], line)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stdout, "")
+        password = self.installation.env["FANLINE_MYSQL_PASSWORD"]
+        self.assertNotIn(password, result.stderr)
+
+    def test_before_anything_is_set_up(self):
+        for table in ("installation", "following"):
+            for shard in self.installation.stack.mysql:
+                shard.query(f"DROP TABLE IF EXISTS {table}")
+        self.check(78, "run feedctl init first$", "audit")
+        self.check(78, "run feedctl init first$", "topics", "create")
+        self.check(78, "there is no topic feed-events .*; create it with feedctl topics create$",
+                   "publish", "--author", 1, "--post", 1)
+
+    def test_before_there_are_topics(self):
+        self.assertEqual(self.installation.run("init").returncode, 0)
+        self.check(78, "there is no topic fanout-tasks .* feedctl topics create$",
+                   "follow", "--reader", 1, "--author", 2)
+        self.assertEqual(
+            self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1"), 0)
+
+    def test_a_service_that_is_away(self):
+        self.assertEqual(self.installation.run("init").returncode, 0)
+        self.check(69, r"cannot reach Redis at 127\.0\.0\.1:1: connection refused; "
+                       r"start it or set --redis / FANLINE_REDIS$",
+                   "audit", "--redis", "127.0.0.1:1")
+        self.check(69, r"cannot reach Kafka at 127\.0\.0\.1:1: no connection to the broker; "
+                       r"start it or set --kafka-brokers / FANLINE_KAFKA_BROKERS$",
+                   "publish", "--author", 1, "--post", 1, "--kafka-brokers", "127.0.0.1:1")
+        shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
+        self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; "
+                       r"start it or set --mysql-shards / FANLINE_MYSQL_SHARDS$",
+                   "audit", env={"FANLINE_MYSQL_SHARDS": shards})
+
+    def test_a_wrong_configuration(self):
+        self.check(78, "Access denied .*--mysql-password / FANLINE_MYSQL_PASSWORD$",
+                   "audit", "--mysql-password", "wrong")
+        self.check(78, "--mysql-shards: a shard is written tcp://host:port/database",
+                   "audit", env={"FANLINE_MYSQL_SHARDS": "here"})
+        self.check(78, "--mysql-shards: a shard address carries no user or password",
+                   "audit", env={"FANLINE_MYSQL_SHARDS": "tcp://u:p@127.0.0.1/fanline"})
+        self.check(78, "the installation has shard_count|table installation is empty|init first",
+                   "audit", env={"FANLINE_MYSQL_SHARDS": self.installation.stack.mysql[0].uri})
+        self.check(78, "--kafka-properties: kafka property flavour does not exist",
+                   "publish", "--author", 1, "--post", 1, "--kafka-properties", "flavour=sweet")
+        self.check(78, "--window: 500 does not fit --timeline-max-entries 512",
+                   "audit", env={"FANLINE_WINDOW": "500"})
+
+    def test_a_wrong_command_line(self):
+        self.check(64, 'unknown command "publsh"', "publsh")
+        self.check(64, "which command", "topics")
+        self.check(64, "unknown option --redsi, did you mean --redis", "audit", "--redsi", "x")
+        self.check(64, '--redis: "here" is not host:port', "audit", "--redis", "here")
+        self.check(64, "--author and --post are required, or --from$", "publish")
+        self.check(64, "--from: not together", "publish", "--from", "x", "--author", 1)
+        self.check(64, 'author_id: found "18446744073709551615"', "delete", "--author", 2**64 - 1,
+                   "--post", 1)
+        self.check(64, "version: found 0", "hide", "--author", 1, "--post", 1, "--version", 0)
+        self.check(64, "--version: is required", "hide", "--author", 1, "--post", 1)
+        self.check(64, "--created-at: more than 24 hours in the future", "publish", "--author", 1,
+                   "--post", 1, "--created-at", 10**14)
+        self.check(64, "--reader and --author are required", "follow", "--reader", 1)
+        self.check(64, "nobody follows themselves", "unfollow", "--reader", 1, "--author", 1)
+        self.check(64, '"5x" is no user id', "timeline", "5x")
+        self.check(64, '--after: "5" is no cursor', "timeline", 5, "--after", 5)
+        self.check(64, "one of them$", "activate")
+        self.check(64, "one of them$", "activate", 5, "--every-nth", 2)
+        self.check(64, '"x" is no user id', "activate", 5, "x")
+        self.check(64, "--ranges: 15 does not divide 1024", "init", "--ranges", 15)
+        self.check(64, '"0:1" is not N:ID', "import", "-", "--every-nth-follows", "0:1")
+        self.check(64, '"0" is no user id', "import", "-", "--everybody-follows", "0")
+
+    def test_wrong_input(self):
+        self.assertEqual(self.installation.run("init").returncode, 0)
+        cut = Path("data/epinions/soc-Epinions1.txt.gz").read_bytes()[:100_000]
+        for name, content, reason in [
+                ("zero.txt", "0 1\n", r':1: "0" is no user id: ids begin at 1; pass --id-offset 1$'),
+                ("one.txt", "1 2\n3\n", ":2: one id only; a line is two ids, who follows and whom$"),
+                ("three.txt", "1 2 3\n", ":1: more than two ids"),
+                ("cut.gz", cut, "cut short$")]:
+            path = self.installation.file(name, content)
+            offset = ["--id-offset", 1] if name == "cut.gz" else []
+            self.check(65, reason, "import", path, *offset)
+        self.check(66, "cannot open nowhere.txt: No such file or directory$", "import",
+                   "nowhere.txt")
+        self.check(74, "cannot read .*: Is a directory$", "import", self.installation.folder.name)
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([FEEDCTL, "init"], env=self.installation.env, stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        self.assertEqual(result.returncode, 74)
+        self.assertEqual(result.stderr, "feedctl: the output cannot be written\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+"""An installation to test: services, daemons, a small graph imported, and a ledger of what must
+come of it. Each class of tests has its own."""
+
+import itertools
+import random
+import time
+import unittest
+
+from demo.check import check_timelines
+from demo.ledger import Ledger
+from demo.producer import Producer
+from demo.workload import Event
+from stack.local_stack import LocalStack, wait_until
+from stack.ports import Ports
+from stack.programs.feedctl import Feedctl
+from stack.programs.fleet import FEED, Fleet
+from stack.programs.timelines import read_timelines
+
+USERS = 300
+# A member that is gone is missed this soon.
+SESSION = ["--kafka-properties", "session.timeout.ms=2000,heartbeat.interval.ms=300"]
+
+
+def made_up_graph(seed=1):
+    """Author -> followers. Some are followed by many, some by nobody, as in real ones."""
+    draw = random.Random(seed)
+    followers = {}
+    for author in range(1, USERS + 1):
+        size = min(USERS - 1, int(draw.paretovariate(1.0)))
+        others = [user for user in range(1, USERS + 1) if user != author]
+        followers[author] = set(draw.sample(others, size))
+    return followers
+
+
+class Installation(unittest.TestCase):
+    """Subclasses say how many daemons, and how the services are to be."""
+
+    dispatchers = 1
+    pushers = 1
+    stack_options = {}
+
+    @classmethod
+    def setUpClass(cls):
+        ports = Ports()
+        cls.stack = LocalStack(ports=ports, say=lambda line: None, **cls.stack_options)
+        cls.addClassCleanup(cls.stack.stop)
+        cls.stack.start()
+        cls.feedctl = Feedctl(cls.stack)
+        cls.feedctl.run("init")
+        cls.feedctl.run("topics", "create")
+        cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers,
+                          dispatcher_args=["--sample-rate", "1", *SESSION], pusher_args=SESSION)
+        cls.addClassCleanup(cls.fleet.close)
+        cls.fleet.start()
+        cls.ledger = Ledger(made_up_graph())
+        graph = cls.stack.logs / "graph.txt"
+        graph.write_text("".join(f"{src} {dst}\n" for src, dst in sorted(cls.ledger.edges())))
+        cls.feedctl.run("import", graph)
+        cls.producer = Producer(cls.stack.env["FANLINE_KAFKA_BROKERS"], FEED)
+        cls.post_ids = itertools.count(1)
+        cls.fleet.wait_serving()
+
+    def setUp(self):
+        for daemon in self.fleet.daemons:
+            if not daemon.running:  # an earlier test failed half-way
+                daemon.start().wait_ready()
+
+    def run(self, result=None):
+        """As always; but who fails leaves the logs behind."""
+        before = len(result.errors) + len(result.failures)
+        super().run(result)
+        if len(result.errors) + len(result.failures) > before:
+            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
+        return result
+
+    # ---- what happens --------------------------------------------------------------------------
+
+    def publish(self, author, created_at_ms=None):
+        """One post; its id."""
+        return self.publish_all([author], created_at_ms)[0]
+
+    def publish_all(self, authors, created_at_ms=None):
+        """A post of each, in this order; their ids."""
+        created_at_ms = created_at_ms or time.time_ns() // 1_000_000
+        events = [Event("published", next(self.post_ids), author, created_at_ms + number)
+                  for number, author in enumerate(authors)]
+        self.send(events)
+        return [event.post for event in events]
+
+    def send(self, events):
+        for event in events:
+            self.ledger.apply(event)
+        self.producer.send(events)
+
+    def delete(self, author, post):
+        self.send([Event("deleted", post, author)])
+
+    def hide(self, author, post, version):
+        self.send([Event("hidden", post, author, version=version)])
+
+    def unhide(self, author, post, version):
+        self.send([Event("unhidden", post, author, version=version)])
+
+    def follow(self, reader, author):
+        self.feedctl.run("follow", lines=[f"{reader} {author}"])
+        self.ledger.follow(reader, author)
+
+    def unfollow(self, reader, author):
+        self.feedctl.run("unfollow", lines=[f"{reader} {author}"])
+        self.ledger.unfollow(reader, author)
+
+    def make_live(self, readers):
+        self.feedctl.run("activate", lines=sorted(readers))
+
+    def settle(self, timeout=60):
+        self.fleet.wait_idle(timeout)
+
+    # ---- what must hold ------------------------------------------------------------------------
+
+    def timelines(self):
+        return read_timelines(self.stack.redis)
+
+    def posts_of(self, reader):
+        """Post ids in the reader's live timeline, newest first; None when it is not live."""
+        timeline = read_timelines(self.stack.redis, {reader}).get(reader)
+        return timeline and [post for _, post in timeline.items]
+
+    def assert_exact(self, live=None):
+        """Every live timeline is what the ledger says, and feedctl's audit finds the same. `live`:
+        who must be, exactly."""
+        timelines = self.timelines()
+        if live is not None:
+            self.assertEqual(set(timelines), set(live))
+        self.assertEqual(check_timelines(timelines, self.ledger), {})
+        audit = self.feedctl.json("audit", "--json", codes=(0, 1))
+        self.assertTrue(audit["good"], audit)
+        self.assertEqual((audit["missing"], audit["extra"], audit["timelines"]),
+                         (0, 0, len(timelines)))
+
+    def counter(self, name, **labels):
+        return self.fleet.counters().total(name, **labels)
+
+    def wait_for(self, predicate, what, timeout=30):
+        return wait_until(predicate, timeout, what)
+
+
+def most_followed(ledger, count=1):
+    """The authors with the most followers, most first."""
+    by_size = sorted(ledger.followers, key=lambda author: (-len(ledger.followers[author]), author))
+    return by_size[:count]

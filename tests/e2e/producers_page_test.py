@@ -1,0 +1,72 @@
+"""docs/producers.md cannot drift: its programs are the example files to the letter, and what it
+says is accepted or refused, is."""
+
+import re
+import subprocess
+import unittest
+
+from tests.e2e.decoding import ROOT, decode
+
+PAGE = (ROOT / "docs" / "producers.md").read_text()
+
+VERBATIM = re.compile(r"<!-- verbatim: (\S+) -->\n```\w+\n(.*?)^```$", re.S | re.M)
+REFUSED = re.compile(r"^\| `(\{.*?\})` \| `(.*)` \|$", re.M)
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.S | re.M)
+
+
+class ProducersPage(unittest.TestCase):
+    def test_shows_every_example_file_to_the_letter(self):
+        shown = dict(VERBATIM.findall(PAGE))
+        files = {str(path.relative_to(ROOT)): path.read_text()
+                 for path in (ROOT / "docs" / "examples").glob("*/*") if path.is_file()}
+        self.assertEqual(sorted(shown), sorted(files))
+        for path, text in files.items():
+            self.assertEqual(shown[path], text, f"{path} is not what the page shows")
+
+    def test_shows_one_accepted_json_event_of_each_type(self):
+        types = []
+        for value in blocks("json"):
+            accepted, event = decode(value.encode(), "application/json")
+            self.assertTrue(accepted, f"{value}: {event}")
+            types.append(re.search(r'"type":"([^"]*)"', event)[1])
+        self.assertEqual(sorted(types), ["post.deleted", "post.edited", "post.hidden",
+                                         "post.published", "post.unhidden"])
+
+    def test_shows_accepted_events_in_protobufs_text_format(self):
+        texts = blocks("textproto")
+        self.assertGreaterEqual(len(texts), 2)
+        for text in texts:
+            value = subprocess.run(
+                ["protoc", "--encode=fanline.v1.FeedEvent", "schemas/proto/feed_event.proto"],
+                cwd=ROOT, input=text.encode(), capture_output=True, check=True).stdout
+            accepted, event = decode(value, "application/x-protobuf")
+            self.assertTrue(accepted, f"{text}: {event}")
+
+    def test_shows_the_very_words_of_a_refusal(self):
+        refused = REFUSED.findall(PAGE)
+        self.assertGreaterEqual(len(refused), 5)
+        for value, reason in refused:
+            self.assertEqual(decode(value.encode(), "application/json"), (False, reason))
+
+    def test_names_the_limits_that_are_compiled_in(self):
+        for file, code, words in [
+            ("dispatcher/limits.h", "oldest_record = std::chrono::hours(24 * 14);",
+             "older than 14 days"),
+            ("dispatcher/limits.h", "furthest_future = std::chrono::hours(24);",
+             "24 hours in the future"),
+            ("fanline/event_codec.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
+        ]:
+            self.assertIn(code, (ROOT / file).read_text())
+            self.assertIn(words, PAGE)
+
+    def test_shows_a_command_line_whose_event_is_accepted(self):
+        typed = re.search(r"^echo '(.*)' \|$", PAGE, re.M)
+        accepted, event = decode(typed[1].encode() + b"\n")
+        self.assertTrue(accepted, event)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+// fanline-bench-fill: makes readers live. The first timeline of each size is made the way a read
+// makes it, by the two scripts of a rebuild, and so is the first of each bucket, the shortest there
+// are: it leaves the bucket's edge: as all of them would. The others are copies, which Redis makes
+// a hundred times faster. Sizes are spread evenly, as those of timelines are that grow and are
+// trimmed. The pushers must own their ranges before: they would drop what they do not know.
+// Prints {"timelines": n}.
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "backends/options/redis_settings.h"
+#include "backends/redis/keys.h"
+#include "backends/redis/reader_timelines.h"
+#include "bench/made_up.h"
+#include "bench/pipeline.h"
+#include "daemon/main_guard.h"
+#include "daemon/options.h"
+
+using namespace fanline;
+using redis::Key;
+
+namespace {
+
+struct Config {
+  options::RedisSettings redis;
+  uint64_t first_reader = 1;
+  uint64_t readers = 0;
+  uint32_t least = 450;
+  uint32_t most = 450;
+  UnixMs newest = 0;
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  options::AddOptions(table, config.redis);
+  table.Add("first-reader", &config.first_reader, "the first one's id").AtLeast(1);
+  table.Add("readers", &config.readers, "how many to make live, their ids in a row").Required();
+  table.Add("least", &config.least, "items of the shortest timeline").AtLeast(1);
+  table.Add("most", &config.most, "items of the longest").AtLeast(1);
+  table.Add("newest", &config.newest, "time of the newest item, in milliseconds since 1970")
+      .Required();
+  table.Check([&config]() -> std::string {
+    return config.least <= config.most ? "" : "--least: is above --most";
+  });
+}
+
+void Must(const Status& status) {
+  if (!status.done()) throw std::runtime_error(status.message);
+}
+
+void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32_t size,
+                   UnixMs newest) {
+  const std::string token = "bench";
+  std::vector<Item> items;
+  for (uint32_t i = 0; i < size; ++i) {  // one a minute
+    const UnixMs at = newest - UnixMs{i} * 60'000;
+    items.push_back({bench::PostOf(at, i), at});
+  }
+  TimelineState found{};
+  bool applied = false;
+  Must(timelines.Begin(reader, token, &found));
+  if (found != TimelineState::kNotLive) throw std::runtime_error("a reader is live already");
+  Must(timelines.Finish(reader, token, items, items.back().created_at - 1, &applied));
+  if (!applied) throw std::runtime_error("a timeline went while it was being made");
+}
+
+std::string Text(std::string_view key) { return std::string(key); }
+
+int Main(int argc, char** argv) {
+  Config config;
+  daemon::OptionTable table("fanline-bench-fill", "makes readers live");
+  AddOptions(table, config);
+  table.ParseOrExit(argc, argv);
+
+  auto redis = options::ToOptions(config.redis);
+  redis.window.window = config.most;  // as long as a timeline may be before its next trim
+  redis::RedisReaderTimelines timelines(redis);
+  bench::Pipeline pipeline(config.redis.address, 256);
+  std::map<uint32_t, UserId> first_of;  // by size
+  std::vector<bool> is_known(kBuckets, false);
+  for (uint64_t i = 0; i < config.readers; ++i) {
+    const UserId reader{config.first_reader + i};
+    const Bucket bucket = BucketOf(reader);
+    uint32_t size = config.least + static_cast<uint32_t>(i % (config.most - config.least + 1));
+    if (!is_known[bucket]) size = config.least;
+    const auto [first, is_new] = first_of.emplace(size, reader);
+    if (is_new || !is_known[bucket]) {
+      is_known[bucket] = true;
+      MakeByRebuild(timelines, reader, size, config.newest);
+      continue;
+    }
+    pipeline.Send({"SADD", Text(Key::Live(bucket)), ToString(reader)});
+    pipeline.Send({"COPY", Text(Key::Timeline(first->second)), Text(Key::Timeline(reader))});
+  }
+  pipeline.Drain();
+  std::printf("{\"timelines\": %llu}\n", static_cast<unsigned long long>(config.readers));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return daemon::GuardedMain("fanline-bench-fill", [&] { return Main(argc, argv); });
+}

@@ -1,0 +1,26 @@
+// The posts the bench makes up. Ids grow with time, as those of most applications do: 41 bits of
+// milliseconds, 22 bits that tell posts of one millisecond apart. Redis packs such a member and its
+// score into a compact timeline as integers.
+#pragma once
+
+#include "fanline/ids.h"
+#include "fanline/item.h"
+#include "fanline/time.h"
+
+namespace fanline::bench {
+
+inline constexpr UnixMs kIdEpoch = 1'288'834'974'657;
+
+constexpr PostId PostOf(UnixMs created_at, uint64_t which) {
+  return PostId{static_cast<uint64_t>(created_at - kIdEpoch) << 22 | (which & 0x3FFFFF)};
+}
+
+// A spread of 64-bit numbers that is the same in every run (SplitMix64).
+constexpr uint64_t Mixed(uint64_t value) {
+  value += 0x9E3779B97F4A7C15u;
+  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
+  value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
+  return value ^ (value >> 31);
+}
+
+}  // namespace fanline::bench

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""Puts the figures of build/bench/report.json into docs/benchmarks.md, between two marks."""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import report  # noqa: E402
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+BEGIN, END = "<!-- figures: written by bench/page.py -->", "<!-- end of figures -->"
+
+
+def main():
+    rows = json.loads((ROOT / "build" / "bench" / report.REPORT_NAME).read_text())
+    PAGE.write_text(filled(PAGE.read_text(), rows))
+
+
+def filled(page, rows):
+    head, _, rest = page.partition(BEGIN)
+    return f"{head}{BEGIN}\n{figures(rows)}\n{END}{rest.partition(END)[2]}"
+
+
+def figures(rows):
+    machines = sorted({row["machine"] for row in rows})
+    lines = [*machines, "", "| row | value | beside | ratio | least..most of rounds |",
+             "|---|---|---|---|---|"]
+    lines += [f"| `{row['name']}` | {report.number(row['value'])} {row['unit']} | "
+              f"{report.number(row['beside_value'])} {row['beside']} | {report.ratio(row)} | "
+              f"{report.spread(row)} |" for row in rows]
+    detailed = [row for row in rows if report.details(row)]
+    if detailed:
+        lines += ["", *processor_time(detailed)]
+    return "\n".join(lines)
+
+
+def processor_time(rows):
+    """Who is busy: CPU microseconds per delivery, which a busy machine disturbs least."""
+    roles = list(rows[0]["cpu_us_per_delivery"])
+    yield ("| row | posts per ZADD | timelines per batch | followers/s | "
+           + " | ".join(f"{role} us" for role in roles) + " | Redis us of a plain ZADD |")
+    yield "|---" * (5 + len(roles)) + "|"
+    for row in rows:
+        cpu = row["cpu_us_per_delivery"]
+        cells = [f"`{row['name']}`", f"{row['posts_per_zadd']:.2f}",
+                 report.number(row["timelines_per_batch"]),
+                 report.number(row["probes_per_second"]),
+                 *(f"{cpu.get(role, 0):.2f}" for role in roles),
+                 f"{row['beside_redis_cpu_us']:.2f}"]
+        yield f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+// Pipelined commands to one Redis through hiredis, as a program without any of our adapters would
+// send them: commands go out and replies come back with at most `in_flight` between them. One
+// thread. Whatever goes wrong is a std::runtime_error: a bench has no use for half a measurement.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/endpoint.h"
+
+struct redisContext;
+
+namespace fanline::bench {
+
+class Pipeline {
+ public:
+  Pipeline(const daemon::Endpoint& redis, uint32_t in_flight);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  // Waits for the oldest reply when `in_flight` are out.
+  void Send(const std::vector<std::string>& words);
+  // Waits for all.
+  void Drain();
+
+ private:
+  void Receive();
+
+  const uint32_t in_flight_;
+  uint32_t waiting_ = 0;
+  std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  std::vector<const char*> argv_;
+  std::vector<size_t> lengths_;
+};
+
+}  // namespace fanline::bench

@@ -1,0 +1,71 @@
+"""The rows as JSON for programs and as a table for people."""
+
+import json
+import os
+import time
+
+REPORT_NAME = "report.json"
+
+
+def write(rows, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / REPORT_NAME
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+    return path
+
+
+def table(rows):
+    """Lines. The ratio is the median of the rounds' ratios, with their spread; where there was one
+    round it stands alone."""
+    cells = [("", "value", "", "beside", "", "ratio", "least..most")]
+    cells += [(row["name"], number(row["value"]), row["unit"], number(row["beside_value"]),
+               row["beside"], ratio(row), spread(row)) for row in rows]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    return ["  ".join(cell.rjust(width) if column in (1, 3, 5) else cell.ljust(width)
+                      for column, (cell, width) in enumerate(zip(line, widths))).rstrip()
+            for line in cells]
+
+
+def sentence(row):
+    """A row as it is measured, in a line."""
+    return (f"{row['name']}: {number(row['value'])} {row['unit']} beside "
+            f"{number(row['beside_value'])} ({row['beside']}): {ratio(row)}"
+            + (f" ({spread(row)})" if spread(row) else ""))
+
+
+def details(row):
+    """What else a row of deliveries knows; "" for others."""
+    if "posts_per_zadd" not in row:
+        return ""
+    cpu = row["cpu_us_per_delivery"]
+    return (f"{row['posts_per_zadd']:.2f} posts met in one ZADD, "
+            f"{number(row['timelines_per_batch'])} timelines in a batch, "
+            f"{number(row['probes_per_second'])} followers/s; CPU us per delivery: "
+            + ", ".join(f"{name} {used:.2g}" for name, used in cpu.items())
+            + f"; Redis for a plain ZADD {row['beside_redis_cpu_us']:.2g}")
+
+
+def number(value):
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def ratio(row):
+    return f"{row.get('ratio_median', row['ratio']):.2f}"
+
+
+def spread(row):
+    if "ratio_min" not in row:
+        return ""
+    return f"{row['ratio_min']:.2f}..{row['ratio_max']:.2f} of {row['rounds']}"
+
+
+def machine(memory_backed):
+    """What it ran on, in a line; part of every row, since figures do not travel without."""
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        model = next((line.partition(":")[2].strip() for line in lines
+                      if line.startswith("model name")), "unknown processor")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    where = "tmpfs" if memory_backed else "disk"
+    return (f"{os.cpu_count()} x {model}, {memory:.0f} GB, Linux {os.uname().release}; MariaDB and "
+            f"Kafka on {where}, innodb_flush_log_at_trx_commit=2; load {os.getloadavg()[0]:.1f} "
+            f"before; {time.strftime('%Y-%m-%d')}")

@@ -1,0 +1,203 @@
+"""One installation to measure: services in memory, one dispatcher, one pusher, the population's
+graph. What it needs that costs time is kept from row to row."""
+
+import json
+import os
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+from bench.population import FIRST_LIVE
+from bench.processes import CpuMeter
+from stack.local_stack import LocalStack
+from stack.ports import Ports
+from stack.programs import BIN
+from stack.programs.feedctl import Feedctl
+from stack.programs.fleet import Fleet
+from stack.waiting import wait_until
+
+WINDOW, LONGEST = 450, 496  # items of a timeline after a trim, and before the next
+# A plain sorted set is cut to this after each round, in which it gets about ten: half way through it
+# is as long as the timelines are on average, and none ever exceeds what a listpack may hold.
+PLAIN = (WINDOW + LONGEST) // 2 - 5
+ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
+
+# A follower row is about 60 bytes, twice (either direction), and must not be read from disk.
+_BUFFER_POOL = "768M"
+_HOUR_MS = 3_600_000
+
+
+class Rig:
+    def __init__(self, population, say):
+        self.population = population
+        self.say = say
+        self.fleet = None
+        self._ports = Ports()
+        self._scene = None
+        self._live_followers = Counter()  # by author
+        self._clock_ms = int(time.time() * 1000) - 2 * _HOUR_MS
+        self.stack = LocalStack(ports=self._ports, mysql_buffer_pool=_BUFFER_POOL, say=say)
+
+    def __enter__(self):
+        self.stack.start()
+        self._feedctl = Feedctl(self.stack)
+        self._feedctl.run("init")
+        self._feedctl.run("topics", "create")
+        self._import()
+        return self
+
+    def __exit__(self, *error):
+        if self.fleet:
+            self.fleet.close()
+        self.stack.__exit__(*error)
+
+    # ---- scenes ---------------------------------------------------------------------------------
+
+    def fresh_redis(self, encoding):
+        """An empty Redis of that encoding, and nobody who writes to it."""
+        self._end_fleet()
+        self.redis("CONFIG", "SET", "zset-max-listpack-entries", ENCODINGS[encoding])
+        self.redis("FLUSHALL")
+        self._scene = None
+
+    def scene(self, encoding, pusher_args=()):
+        """A fleet that serves, timelines and plain sorted sets in Redis; as it was left when it is
+        the same scene."""
+        if self._scene == (encoding, pusher_args):
+            return
+        if self._scene and self._scene[0] == encoding:
+            self._end_fleet()
+            self._start_fleet(pusher_args)  # takes over what the former left
+        else:
+            self.fresh_redis(encoding)
+            self._start_fleet(pusher_args)
+            self.make_live(WINDOW, LONGEST)
+            self.make_plain_sets()
+        self._scene = (encoding, pusher_args)
+
+    def dispatcher_alone(self):
+        """A dispatcher, and nobody who takes what it appends."""
+        self._end_fleet()
+        self._scene = None
+        self.fleet = Fleet(self.stack, self._ports, pushers=0).start()
+        self.dispatcher.wait_ready()
+
+    def dispatched(self):
+        """Events whose every hint is acknowledged."""
+        return self.dispatcher.scrape().total("fanline_events_done_total")
+
+    def wait_dispatched(self, events):
+        wait_until(lambda: self.dispatched() >= events, 120, f"{events:.0f} events to be dispatched")
+
+    def make_live(self, least, most):
+        self.helper("fanline-bench-fill", "--first-reader", FIRST_LIVE, "--readers",
+                    self.population.live, "--least", least, "--most", most, "--newest",
+                    self.moments(1))
+
+    def make_plain_sets(self, size=PLAIN):
+        """As many as there are timelines."""
+        self._zadd("fill", "--size", size, "--newest", self.moments(1))
+
+    def _start_fleet(self, pusher_args):
+        self.fleet = Fleet(self.stack, self._ports, pusher_args=pusher_args).start()
+        self.fleet.wait_serving()
+
+    def _end_fleet(self):
+        if self.fleet is None:
+            return
+        for daemon in self.fleet.daemons:
+            daemon.stop()
+        self.fleet.close()
+        self.fleet = None
+
+    def _import(self):
+        begin = time.monotonic()
+        graph = self.stack.logs / "graph.txt"
+        with open(graph, "w", encoding="ascii") as lines:
+            edges = 0
+            for reader, author in self.population.edges():
+                lines.write(f"{reader} {author}\n")
+                edges += 1
+                self._live_followers[author] += self.population.is_live(reader)
+        self._feedctl.run("import", graph, timeout=600)
+        graph.unlink()
+        self.say(f"{edges:,} edges imported, {time.monotonic() - begin:.0f} s")
+
+    @property
+    def in_memory(self):
+        return Path("/dev/shm") in self.stack.logs.parents
+
+    # ---- tools ----------------------------------------------------------------------------------
+
+    @property
+    def dispatcher(self):
+        return self.fleet.dispatchers[0]
+
+    @property
+    def pusher(self):
+        return self.fleet.pushers[0]
+
+    def moments(self, count):
+        """The first of so many milliseconds later than all before and not in the future: created_at
+        of posts that go to the head of every timeline."""
+        first = self._clock_ms
+        self._clock_ms += count
+        return first
+
+    def publish(self, authors, posts):
+        """Puts that many events of the block's first authors in turn into the feed topic."""
+        each, turns = _in_turns(authors, posts)
+        self.helper("fanline-bench-publish", "--first-author", authors.first, "--authors", each,
+                    "--turns", turns, "--created-at", self.moments(posts))
+
+    def deliveries_due(self, authors, posts):
+        """How many timelines these posts must come into."""
+        each, turns = _in_turns(authors, posts)
+        return turns * sum(self._live_followers[author]
+                           for author in range(authors.first, authors.first + each))
+
+    def plain_zadd(self, posts, per_post, seed):
+        """So many deliveries by plain ZADD: seconds they took, CPU seconds Redis spent."""
+        meter = CpuMeter({"redis": [self.stack.redis.pid]})
+        run = self._zadd("run", "--posts", posts, "--per-post", per_post, "--seed", seed,
+                         "--newest", self.moments(posts))
+        cpu = meter.spent()["redis"]
+        self._zadd("cut", "--size", PLAIN)
+        return run["seconds"], cpu
+
+    def _zadd(self, command, *args):
+        return self.helper("fanline-bench-zadd", command, "--sets", self.population.live, *args)
+
+    def helper(self, program, *args):
+        """What it printed as JSON."""
+        run = subprocess.run([BIN / program, *map(str, args)], env={**os.environ, **self.stack.env},
+                             capture_output=True, text=True, timeout=300)
+        if run.returncode != 0:
+            raise RuntimeError(f"{program} ended with {run.returncode}: {run.stderr.strip()}")
+        return json.loads(run.stdout)
+
+    def redis(self, *words):
+        return self.stack.redis.command(*words)
+
+    def redis_bytes(self):
+        for line in self.redis("INFO", "memory").splitlines():
+            if line.startswith("used_memory:"):
+                return int(line.partition(":")[2])
+        raise RuntimeError("Redis does not say how much memory it uses")
+
+    def cpu_meter(self):
+        return CpuMeter({
+            "dispatcher": [self.dispatcher.process.pid],
+            "pusher": [daemon.process.pid for daemon in self.fleet.pushers],
+            "redis": [self.stack.redis.pid],
+            "mariadb": [shard.pid for shard in self.stack.mysql],
+            "kafka": [self.stack.kafka.pid],
+        })
+
+
+def _in_turns(authors, posts):
+    """How many of the authors publish how often: distinct ones as long as there are."""
+    turns = max(1, posts // authors.count)
+    assert posts % turns == 0 and posts // turns <= authors.count
+    return posts // turns, turns

@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Measures Fanline on this machine, each figure beside another of the same run (`make bench`).
+
+Prints a table and writes build/bench/report.json; docs/benchmarks.md explains the rows. Leave the
+machine alone meanwhile: services and clients share its cores.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import population, report  # noqa: E402
+from bench.backlog_run import run_hints  # noqa: E402
+from bench.rig import Rig  # noqa: E402
+from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
+                        timeline_bytes)
+
+FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
+             many_posts=5_000, dispatched=20_000)
+QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
+              dispatched=3_000)
+
+
+def measurements(rig, sizes):
+    """Name -> what measures that row, in the order that prepares the least between them."""
+    one_post = ("--items-per-zadd", "1")
+    for encoding in ("compact", "skiplist"):
+        yield f"timeline_bytes_{encoding}", lambda e=encoding: timeline_bytes(rig, e)
+        for share in ("live100", "live20", "live5"):
+            yield (f"deliveries_{share}_{encoding}",
+                   lambda s=share, e=encoding: deliveries(rig, sizes, s, e))
+        if encoding == "compact":
+            yield "last_fifth_of_a_million", lambda: long_run(rig, sizes)  # and rss_*
+            yield ("deliveries_live100_compact_hints_only",
+                   lambda: deliveries(rig, sizes, "live100", "compact", "hints_only",
+                                      run=run_hints))
+            yield ("deliveries_live100_compact_one_post",
+                   lambda: deliveries(rig, sizes, "live100", "compact", "one_post", one_post))
+    yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
+
+
+def main():
+    options = parse()
+    begin = time.monotonic()
+
+    def say(line):
+        print(f"[{time.monotonic() - begin:5.0f} s] {line}", flush=True)
+
+    people, sizes = (population.QUICK, QUICK) if options.quick else (population.FULL, FULL)
+    rows = []
+    with Rig(people, say) as rig:
+        machine = report.machine(rig.in_memory)
+        say(machine)
+        for measure in chosen(dict(measurements(rig, sizes)), options.rows):
+            for row in measure():
+                rows.append({**row, "machine": machine})
+                say(report.sentence(row))
+                if report.details(row):
+                    say(f"    {report.details(row)}")
+    path = report.write(rows, options.out)
+    print("", *report.table(rows), "", f"{path}, after {time.monotonic() - begin:.0f} s", sep="\n")
+
+
+def chosen(by_name, wanted):
+    unknown = [name for name in wanted or () if name not in by_name]
+    if unknown:
+        raise SystemExit(f"there is no row {unknown[0]}; there are {', '.join(by_name)}")
+    return [measure for name, measure in by_name.items() if not wanted or name in wanted]
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=lambda text: text.split(","), metavar="NAME,...",
+                        help="only these")
+    parser.add_argument("--quick", action="store_true",
+                        help="tiny: shows that the bench works, measures nothing")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", metavar="FOLDER",
+                        help="where report.json goes (default: build/bench)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,148 @@
+// fanline-bench-zadd: the other side of the scales. Plain pipelined ZADD through hiredis, one
+// member a call, a fixed number in flight, on sorted sets as long as the timelines; no fence, no
+// trim, no liveness, nothing but what Redis itself costs.
+//
+//   fill   makes the sorted sets, without the clock
+//   run    the deliveries: posts of `per-post` distinct sets each, drawn at random, each newer than
+//          the last. Prints {"deliveries": n, "seconds": s}
+//   cut    cuts the sets back to the size they had
+//
+// The two others print {"sets": n}.
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/options/redis_settings.h"
+#include "bench/made_up.h"
+#include "bench/pipeline.h"
+#include "daemon/main_guard.h"
+#include "daemon/options.h"
+#include "fanline/bucket.h"
+#include "fanline/item.h"
+
+using namespace fanline;
+
+namespace {
+
+struct Config {
+  options::RedisSettings redis;
+  uint64_t sets = 0;
+  uint32_t size = 450;
+  UnixMs newest = 0;
+  uint64_t posts = 0;
+  uint32_t per_post = 200;
+  uint32_t in_flight = 256;
+  uint64_t seed = 1;
+};
+
+// As long as a timeline's key, in the same slots.
+std::string KeyOf(uint64_t set) {
+  const UserId reader{1'000'000'000 + set};
+  return "bz:{" + TagOf(BucketOf(reader)) + "}:" + ToString(reader);
+}
+
+// Others are copies of the first: Redis makes them faster than it takes them.
+void Fill(const Config& config) {
+  bench::Pipeline pipeline(config.redis.address, 256);
+  std::vector<std::string> words{"ZADD", KeyOf(0)};
+  for (uint64_t i = config.size; i-- > 0;) {  // oldest first: each goes to the head
+    const UnixMs at = config.newest - static_cast<UnixMs>(i) * 60'000;
+    words.push_back(std::to_string(-at));
+    words.push_back(ToString(bench::PostOf(at, i)));
+  }
+  pipeline.Send(words);
+  for (uint64_t set = 1; set < config.sets; ++set) pipeline.Send({"COPY", KeyOf(0), KeyOf(set)});
+  pipeline.Drain();
+}
+
+void CutBack(const Config& config) {
+  bench::Pipeline pipeline(config.redis.address, config.in_flight);
+  for (uint64_t set = 0; set < config.sets; ++set) {
+    pipeline.Send({"ZREMRANGEBYRANK", KeyOf(set), std::to_string(config.size), "-1"});
+  }
+  pipeline.Drain();
+}
+
+// The distinct sets of every post, drawn before the clock starts.
+std::vector<uint32_t> Draw(const Config& config) {
+  std::mt19937_64 random(config.seed);
+  std::uniform_int_distribution<uint32_t> any(0, static_cast<uint32_t>(config.sets - 1));
+  std::vector<uint32_t> drawn;
+  drawn.reserve(config.posts * config.per_post);
+  std::vector<uint64_t> last_post(config.sets, 0);
+  for (uint64_t post = 1; post <= config.posts; ++post) {
+    for (uint32_t i = 0; i < config.per_post;) {
+      const uint32_t set = any(random);
+      if (last_post[set] == post) continue;
+      last_post[set] = post;
+      drawn.push_back(set);
+      ++i;
+    }
+  }
+  return drawn;
+}
+
+double Run(const Config& config) {
+  const std::vector<uint32_t> drawn = Draw(config);
+  std::vector<std::string> keys;
+  for (uint64_t set = 0; set < config.sets; ++set) keys.push_back(KeyOf(set));
+  bench::Pipeline pipeline(config.redis.address, config.in_flight);
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::string> words{"ZADD", "", "", ""};
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    if (i % config.per_post == 0) {
+      const UnixMs at = config.newest + static_cast<UnixMs>(i / config.per_post);
+      words[2] = std::to_string(-at);
+      words[3] = ToString(bench::PostOf(at, config.seed));
+    }
+    words[1] = keys[drawn[i]];
+    pipeline.Send(words);
+  }
+  pipeline.Drain();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  options::AddOptions(table, config.redis);
+  table.Add("sets", &config.sets, "how many sorted sets there are").AtLeast(1).Required();
+  table.Add("size", &config.size, "items of each").AtLeast(1);
+  table.Add("newest", &config.newest, "time of the (next) newest item, milliseconds since 1970");
+}
+
+void AddRunOptions(daemon::OptionTable& table, Config& config) {
+  table.Add("posts", &config.posts, "how many to deliver").AtLeast(1).Required();
+  table.Add("per-post", &config.per_post, "sets each is delivered to").AtLeast(1);
+  table.Add("in-flight", &config.in_flight, "calls sent ahead").Range(1, 100'000);
+  table.Add("seed", &config.seed, "of the draw");
+}
+
+int Main(int argc, char** argv) {
+  Config config;
+  daemon::OptionTable table("fanline-bench-zadd", "plain pipelined ZADD");
+  AddOptions(table, config);
+  table.AddCommand("fill", "makes the sorted sets");
+  table.AddCommand("cut", "cuts them back to --size");
+  AddRunOptions(table.AddCommand("run", "delivers"), config);
+  table.Check([&]() -> std::string {
+    return config.per_post <= config.sets ? "" : "--per-post: there are not so many sets";
+  });
+  const std::string command = table.ParseOrExit(argc, argv).command;
+
+  if (command == "run") {
+    const double seconds = Run(config);
+    std::printf("{\"deliveries\": %llu, \"seconds\": %.6f}\n",
+                static_cast<unsigned long long>(config.posts * config.per_post), seconds);
+    return 0;
+  }
+  command == "fill" ? Fill(config) : CutBack(config);
+  std::printf("{\"sets\": %llu}\n", static_cast<unsigned long long>(config.sets));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return daemon::GuardedMain("fanline-bench-zadd", [&] { return Main(argc, argv); });
+}

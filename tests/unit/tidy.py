@@ -1,0 +1,273 @@
+"""What a compiler cannot see: rules for the whole tree.
+
+A rule is a function of a Tree that yields violations; the first line of its docstring is the
+reason, printed with each of them. tests/unit/tidy_test.py runs all rules over this repository
+and each over a small made-up tree that breaks it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+CLANG_FORMAT = "clang-format-14"
+NOT_OURS = {"build", "__pycache__", "node_modules"}
+
+
+class Violation(NamedTuple):
+    path: str
+    line: int
+    what: str
+
+
+class Tree:
+    """The files below a folder, by their path from it; build output and hidden folders left out."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+        self.paths = sorted(self._walk())
+
+    def _walk(self):
+        for folder, folders, files in os.walk(self.root):
+            folders[:] = [name for name in folders
+                          if name not in NOT_OURS and not name.startswith(".")]
+            for name in files:
+                yield (Path(folder) / name).relative_to(self.root).as_posix()
+
+    def ending(self, *suffixes):
+        return [path for path in self.paths if path.endswith(suffixes)]
+
+    def text(self, path):
+        return (self.root / path).read_text(encoding="utf-8", errors="replace")
+
+    def lines(self, path):
+        return enumerate(self.text(path).splitlines(), start=1)
+
+    def exists(self, path):
+        return (self.root / path).exists()
+
+    def has(self, pattern):
+        """Whether a file or folder of that path, or of that glob, is there."""
+        return any(self.root.glob(pattern)) if "*" in pattern else self.exists(pattern)
+
+
+# ---- includes ---------------------------------------------------------------------------------
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# Folder -> what else of ours it may include. Wiring files of a service may include WIRED too.
+MAY_INCLUDE = {
+    "fanline": {"schemas"},
+    "daemon": {"fanline"},
+    "backends/kafka": {"fanline", "schemas"},
+    "backends/redis": {"fanline", "schemas"},
+    "backends/mysql": {"fanline", "schemas"},
+    "backends/options": {"fanline", "daemon", "backends"},
+    "dispatcher": {"fanline"},
+    "pusher": {"fanline"},
+    "timeline": {"fanline"},
+    "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
+}
+WIRING = re.compile(r"^(main|config|\w*_config|prometheus_\w+)\.(cpp|h)$")
+WIRED = {"daemon", "backends", "schemas", "timeline"}
+SERVICES = {"dispatcher", "pusher", "feedctl"}
+
+
+def includes(tree, path):
+    for number, line in tree.lines(path):
+        if found := INCLUDE.match(line):
+            yield number, found[1] == '"', found[2]
+
+
+def zone_of(path):
+    return next((zone for zone in MAY_INCLUDE if path.startswith(zone + "/")), None)
+
+
+def include_direction(tree):
+    """The data's way points one way: a folder that includes upwards can no longer be read alone."""
+    for path in tree.ending(".cpp", ".h"):
+        zone = zone_of(path)
+        if zone is None:
+            continue
+        allowed = {zone} | MAY_INCLUDE[zone]
+        if zone in SERVICES and WIRING.match(Path(path).name):
+            allowed |= WIRED
+        for line, ours, header in includes(tree, path):
+            if ours and not any(header.startswith(folder + "/") for folder in allowed):
+                yield Violation(path, line, f'includes "{header}"; may include only '
+                                            f'{", ".join(sorted(allowed))} (paths from the root)')
+
+
+CLIENT_HEADERS = {
+    "kafka": re.compile(r"^(librdkafka/|rdkafka)"),
+    "redis": re.compile(r"^(hiredis/|hiredis\.|sw/redis)"),
+    "mysql": re.compile(r"^(mysql|mariadb|cppconn)"),
+}
+MAY_USE_ANY_CLIENT = ("bench/", "tests/integration/")
+
+
+def client_libraries(tree):
+    """A client library included outside its adapter ties the logic to it: use the port."""
+    for path in tree.ending(".cpp", ".h"):
+        if path.startswith(MAY_USE_ANY_CLIENT):
+            continue
+        for line, _, header in includes(tree, path):
+            for backend, pattern in CLIENT_HEADERS.items():
+                if pattern.match(header) and not path.startswith(f"backends/{backend}/"):
+                    yield Violation(path, line, f"includes <{header}>, which only "
+                                                f"backends/{backend}/ may")
+
+
+# ---- builds -----------------------------------------------------------------------------------
+
+def built_files(tree):
+    """A source or test that no CMakeLists.txt names is never built or run, and nobody notices."""
+    lists = {str(Path(path).parent): set(re.findall(r"[\w./-]+", tree.text(path)))
+             for path in tree.paths if Path(path).name == "CMakeLists.txt"}
+    for path in tree.ending(".cpp", "_test.py"):
+        if path.endswith(".py") and not path.startswith("tests/"):
+            continue
+        for folder, words in lists.items():
+            if Path(folder) in Path(path).parents:
+                named = Path(path).relative_to(folder).as_posix()
+                if named in words or (named.endswith(".py") and named[:-3] in words):
+                    break
+        else:
+            yield Violation(path, 1, "is in no CMakeLists.txt")
+
+
+# ---- documents --------------------------------------------------------------------------------
+
+CODE_SPAN = re.compile(r"`([^`]+)`")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+PATH = re.compile(r"^[\w.*-]+(/[\w.*-]+)*/?$")
+SOURCE_NAME = re.compile(r"\.(cpp|h|py|java|proto|sql|lua|cmake|md)$|^CMakeLists\.txt$")
+
+
+def is_document(path):
+    return path.endswith(".md") and (
+        path in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") or path.startswith("docs/")
+        or (path.startswith("schemas/") and path.endswith("README.md")))
+
+
+def prose(tree, path):
+    """The lines outside of fenced code."""
+    fenced = False
+    for number, line in tree.lines(path):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def names_a_file(tree, word):
+    """Whether a word in backticks claims to be of this repository: it begins with one of its
+    folders, or is the bare name of a source file."""
+    if not PATH.match(word) or word.startswith("build/"):
+        return False
+    first, slash, _ = word.partition("/")
+    if slash:
+        return (tree.root / first).is_dir()
+    return bool(SOURCE_NAME.search(word)) and "*" not in word and not word.startswith(".")
+
+
+def file_exists(tree, word):
+    if "/" in word:
+        return tree.has(word)
+    return any(Path(path).name == word for path in tree.paths)
+
+
+def documents(tree):
+    """A document that names a file that is gone sends its reader astray."""
+    for document in filter(is_document, tree.paths):
+        for number, line in prose(tree, document):
+            for word in " ".join(CODE_SPAN.findall(line)).split():
+                word = word.strip("'\",;:()")
+                if names_a_file(tree, word) and not file_exists(tree, word):
+                    yield Violation(document, number, f"names `{word}`, which is not there")
+            for target in LINK.findall(line):
+                if ":" not in target and not tree.exists(Path(document).parent / target):
+                    yield Violation(document, number, f"links to {target}, which is not there")
+
+
+# ---- words ------------------------------------------------------------------------------------
+
+THIS = ("tests/unit/tidy.py", "tests/unit/tidy_test.py")  # they name what they forbid
+SOURCES = (".cpp", ".h", ".py", ".java", ".sh", ".proto", ".sql", ".lua", ".cmake", ".md", ".yaml",
+           "CMakeLists.txt", "Makefile")
+
+
+def find(tree, paths, pattern, what):
+    for path in paths:
+        if path in THIS:
+            continue
+        for number, line in tree.lines(path):
+            if pattern.search(line):
+                yield Violation(path, number, what)
+
+
+def no_sleep(tree):
+    """A test that sleeps is slow when it is right and flaky when it is not: step time by hand."""
+    paths = [path for path in tree.ending(".cpp", ".h", ".py")
+             if path.startswith(("tests/unit/", "tests/sim/"))]
+    return find(tree, paths, re.compile(r"\b(sleep_for|sleep_until|sleep|usleep|nanosleep)\s*\("),
+                "sleeps")
+
+
+def no_leftovers(tree):
+    """What is left for later in a comment is never found again: do it, or open an issue."""
+    return find(tree, tree.ending(*SOURCES), re.compile(r"\b(TODO|FIXME|XXX)\b"),
+                "leaves something for later")
+
+
+def no_silenced_tests(tree):
+    """A test switched off in silence stays off for ever."""
+    return find(tree, tree.ending(".cpp", ".h"), re.compile(r"\bDISABLED_\w|^\s*#\s*if 0\b"),
+                "is switched off")
+
+
+def headers(tree):
+    """A header is the manual of what it declares: it begins with what that is for."""
+    for path in tree.ending(".h"):
+        text = tree.text(path)
+        if not text.startswith("//"):
+            yield Violation(path, 1, "begins without a comment")
+        if "\n#pragma once\n" not in text:
+            yield Violation(path, 1, "has no #pragma once")
+
+
+# ---- format -----------------------------------------------------------------------------------
+
+MISFORMATTED = re.compile(r"^(.*?):(\d+):\d+: error: code should be clang-formatted", re.M)
+
+
+def can_check_format():
+    return shutil.which(CLANG_FORMAT) is not None
+
+
+def formatting(tree):
+    """One format for all, made by a program, so that nobody argues: run `make format`."""
+    paths = tree.ending(".cpp", ".h")
+    if not paths:
+        return
+    run = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror", *paths], cwd=tree.root,
+                         stderr=subprocess.PIPE, text=True, timeout=120)
+    first_of = {}
+    for path, line in MISFORMATTED.findall(run.stderr):
+        first_of.setdefault(path, int(line))
+    for path, line in first_of.items():
+        yield Violation(path, line, "is not formatted, from here on")
+    if run.returncode != 0 and not first_of:
+        yield Violation(".clang-format", 1, f"{CLANG_FORMAT} failed: {run.stderr.strip()}")
+
+
+RULES = [include_direction, client_libraries, built_files, documents, no_sleep, no_leftovers,
+         no_silenced_tests, headers, formatting]
+
+
+def report(rule, violations):
+    """One line per violation, then why it is one."""
+    lines = [f"{path}:{line}: {what}" for path, line, what in violations]
+    return "\n".join([*lines, f"{rule.__name__}: {rule.__doc__.splitlines()[0]}"])

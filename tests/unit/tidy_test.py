@@ -1,0 +1,189 @@
+"""The rules of tests/unit/tidy.py, over this repository and over trees made to break them."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from tests.unit import tidy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Repository(unittest.TestCase):
+    """One test per rule, so that each failure stands alone; made below."""
+
+    def test_is_all_there(self):
+        paths = tidy.Tree(ROOT).paths
+        for path in ("fanline/ids.cpp", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
+            self.assertIn(path, paths)
+        self.assertFalse([path for path in paths if path.startswith(("build/", ".git/"))])
+
+
+def check(rule):
+    def test(self):
+        if rule is tidy.formatting and not tidy.can_check_format():
+            self.skipTest(f"{tidy.CLANG_FORMAT} is not installed")
+        violations = list(rule(tidy.Tree(ROOT)))
+        if violations:
+            self.fail("\n" + tidy.report(rule, violations))
+    return test
+
+
+for _rule in tidy.RULES:
+    setattr(Repository, f"test_{_rule.__name__}", check(_rule))
+
+
+class Rules(unittest.TestCase):
+    def broken(self, rule, files):
+        """The (path, line) a rule finds in a tree of these files."""
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                file = Path(root, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            return [(violation.path, violation.line) for violation in rule(tidy.Tree(root))]
+
+    def test_every_rule_has_a_reason_and_prints_it(self):
+        for rule in tidy.RULES:
+            reason = rule.__doc__.splitlines()[0]
+            self.assertGreater(len(reason), 20)
+            text = tidy.report(rule, [tidy.Violation("a/b.cpp", 7, "is wrong")])
+            self.assertEqual(text, f"a/b.cpp:7: is wrong\n{rule.__name__}: {reason}")
+
+    def includes_allowed(self, path, header):
+        found = self.broken(tidy.include_direction, {path: f'#pragma once\n#include "{header}"\n'})
+        self.assertIn(found, ([], [(path, 2)]))
+        return not found
+
+    def test_includes_point_one_way(self):
+        table = [
+            ("fanline/a.h", "fanline/b.h", True),
+            ("fanline/a.cpp", "schemas/proto/hint.pb.h", True),
+            ("fanline/a.h", "daemon/log.h", False),
+            ("fanline/a.h", "pusher/pusher.h", False),
+            ("fanline/a.cpp", "b.h", False),
+            ("daemon/a.cpp", "fanline/time.h", True),
+            ("daemon/a.cpp", "backends/kafka/consumer.h", False),
+            ("backends/kafka/a.cpp", "fanline/record.h", True),
+            ("backends/kafka/a.cpp", "backends/kafka/errors.h", True),
+            ("backends/kafka/a.cpp", "backends/redis/keys.h", False),
+            ("backends/kafka/a.cpp", "daemon/log.h", False),
+            ("backends/mysql/a.cpp", "dispatcher/limits.h", False),
+            ("dispatcher/dispatcher.cpp", "dispatcher/limits.h", True),
+            ("dispatcher/dispatcher.cpp", "fanline/event.h", True),
+            ("dispatcher/dispatcher.cpp", "daemon/log.h", False),
+            ("dispatcher/dispatcher.cpp", "backends/kafka/consumer.h", False),
+            ("dispatcher/main.cpp", "backends/kafka/consumer.h", True),
+            ("dispatcher/config.h", "daemon/options.h", True),
+            ("dispatcher/prometheus_metrics.cpp", "daemon/metrics.h", True),
+            ("dispatcher/main.cpp", "pusher/limits.h", False),
+            ("pusher/main.cpp", "dispatcher/limits.h", False),
+            ("timeline/rebuild.cpp", "fanline/item.h", True),
+            ("timeline/rebuild.cpp", "backends/redis/keys.h", False),
+            ("feedctl/audit.cpp", "timeline/rebuild.h", True),
+            ("feedctl/audit.cpp", "pusher/pusher.h", False),
+            ("tests/sim/fleet.cpp", "pusher/pusher.h", True),
+        ]
+        for path, header, allowed in table:
+            self.assertEqual(self.includes_allowed(path, header), allowed, (path, header))
+
+    def test_client_libraries_stay_in_their_adapters(self):
+        table = [
+            ("backends/kafka/a.cpp", "librdkafka/rdkafka.h", True),
+            ("backends/redis/a.cpp", "hiredis/hiredis.h", True),
+            ("backends/mysql/a.cpp", "cppconn/driver.h", True),
+            ("backends/mysql/a.cpp", "mysql_connection.h", True),
+            ("bench/a.cpp", "hiredis/hiredis.h", True),
+            ("tests/integration/a.cpp", "hiredis/hiredis.h", True),
+            ("backends/redis/a.cpp", "librdkafka/rdkafka.h", False),
+            ("backends/kafka/a.cpp", "mariadb/mysql.h", False),
+            ("pusher/main.cpp", "hiredis/hiredis.h", False),
+            ("fanline/a.h", "cppconn/driver.h", False),
+            ("daemon/a.cpp", "mysql/mysql.h", False),
+            ("tests/unit/a_test.cpp", "librdkafka/rdkafka.h", False),
+        ]
+        for path, header, allowed in table:
+            found = self.broken(tidy.client_libraries, {path: f"#include <{header}>\n"})
+            self.assertEqual(found, [] if allowed else [(path, 1)], (path, header))
+
+    def test_sources_and_tests_are_in_a_cmake_list(self):
+        found = self.broken(tidy.built_files, {
+            "pusher/CMakeLists.txt": "add_library(x lane.cpp sub/page.cpp)\n",
+            "pusher/lane.cpp": "", "pusher/sub/page.cpp": "", "pusher/forgotten.cpp": "",
+            "pusher/ane.cpp": "", "pusher/sub/lane.cpp": "",
+            "tests/e2e/CMakeLists.txt": "fanline_e2e_test(named_test)\n",
+            "tests/e2e/named_test.py": "", "tests/e2e/forgotten_test.py": "",
+            "tests/e2e/help.py": "",
+            "bench/orphan.cpp": "",
+        })
+        self.assertEqual(sorted(found), [
+            ("bench/orphan.cpp", 1), ("pusher/ane.cpp", 1), ("pusher/forgotten.cpp", 1),
+            ("pusher/sub/lane.cpp", 1), ("tests/e2e/forgotten_test.py", 1)])
+
+    def test_documents_name_files_that_exist(self):
+        found = self.broken(tidy.documents, {
+            "fanline/ids.h": "", "stack/with-stack": "", "docs/other.md": "",
+            "README.md": "`fanline/ids.h`, `ids.h`, `stack/with-stack PROGRAM`, `fanline/*.h`\n"
+                         "`application/json`, `topic/partition/offset`, `build/x.h`, `my.conf`\n"
+                         "[other](docs/other.md#part) and [away](https://example.com/gone.md)\n"
+                         "`fanline/gone.h`\n"
+                         "run `stack/with-stack fanline/away.py`\n"
+                         "`gone.cpp` and `fanline/*.cpp`\n"
+                         "[gone](docs/gone.md)\n"
+                         "```\n`fanline/in_a_fence.h`\n```\n",
+            "docs/deep/page.md": "[up](../other.md) [down](other.md)\n",
+            "schemas/redis/README.md": "`fanline/gone.h`\n",
+            "tests/notes.md": "`fanline/gone.h`\n",
+        })
+        self.assertEqual(sorted(found), [
+            ("README.md", 4), ("README.md", 5), ("README.md", 6), ("README.md", 6),
+            ("README.md", 7), ("docs/deep/page.md", 1), ("schemas/redis/README.md", 1)])
+
+    def test_unit_and_simulation_tests_do_not_sleep(self):
+        found = self.broken(tidy.no_sleep, {
+            "tests/unit/a_test.cpp": "\nstd::this_thread::sleep_for(1ms);\n",
+            "tests/sim/b_test.cpp": "usleep (10);\n",
+            "tests/unit/c_test.py": "import time\ntime.sleep(1)\n",
+            "tests/unit/fine_test.cpp": "// nothing sleeps here\nTEST(A, NeverSleeps) {}\n",
+            "tests/integration/d_test.cpp": "sleep(1);\n",
+        })
+        self.assertEqual(sorted(found), [
+            ("tests/sim/b_test.cpp", 1), ("tests/unit/a_test.cpp", 2),
+            ("tests/unit/c_test.py", 2)])
+
+    def test_nothing_is_left_for_later(self):
+        found = self.broken(tidy.no_leftovers, {
+            "pusher/a.cpp": "int a;  // TODO: more\n", "docs/b.md": "\nFIXME\n",
+            "Makefile": "# XXX\n", "pusher/fine.cpp": "int kTodos, METODOS;\n",
+            "data.txt": "TODO\n"})
+        self.assertEqual(sorted(found), [("Makefile", 1), ("docs/b.md", 2), ("pusher/a.cpp", 1)])
+
+    def test_no_test_is_switched_off(self):
+        found = self.broken(tidy.no_silenced_tests, {
+            "tests/unit/a_test.cpp": "TEST(A, DISABLED_Works) {}\nTEST(A, IsNotDISABLED) {}\n",
+            "tests/sim/b_test.cpp": "#if 0\n#if 01\n#endif\n"})
+        self.assertEqual(found, [("tests/sim/b_test.cpp", 1), ("tests/unit/a_test.cpp", 1)])
+
+    def test_headers_begin_with_their_manual(self):
+        found = self.broken(tidy.headers, {
+            "fanline/good.h": "// What it is for.\n#pragma once\n",
+            "fanline/silent.h": "#pragma once\n\n#pragma once\n",
+            "fanline/twice.h": "// What it is for.\nint x;\n"})
+        self.assertEqual(sorted(found), [("fanline/silent.h", 1), ("fanline/twice.h", 1)])
+
+    @unittest.skipUnless(tidy.can_check_format(), f"{tidy.CLANG_FORMAT} is not installed")
+    def test_all_code_is_formatted(self):
+        found = self.broken(tidy.formatting, {
+            ".clang-format": "BasedOnStyle: Google\n", "a/good.cpp": "int x = 1;\n",
+            "a/bad.cpp": "int x = 1;\nint   y=2 ;\nint   z=3 ;\n"})
+        self.assertEqual(found, [("a/bad.cpp", 2)])
+
+    @unittest.skipUnless(tidy.can_check_format(), f"{tidy.CLANG_FORMAT} is not installed")
+    def test_a_style_file_that_is_not_understood_is_a_violation_too(self):
+        found = self.broken(tidy.formatting, {".clang-format": "BasedOnStyle: Nobody\n",
+                                          "a/good.cpp": "int x = 1;\n"})
+        self.assertEqual(found, [(".clang-format", 1)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -74,16 +74,16 @@ TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
 
 const Mutation kMutations[] = {
     // clang-format off
-    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {3, 5, 17}, 150},
-    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 28, 49}, 200},
-    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {6, 24, 42}, 250},
-    {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {29, 153, 221}, 600},
+    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {3, 17, 23}, 150},
+    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 29, 32}, 200},
+    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {6, 42, 48}, 250},
+    {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {153, 221, 264}, 600},
     {"fence", [](Guards& guards) { guards.redis.fence = false; }, {58, 169, 258}, 1100},
-    {"positions", [](Guards& guards) { guards.redis.positions = false; }, {85, 127, 130}, 600},
+    {"positions", [](Guards& guards) { guards.redis.positions = false; }, {60, 63, 85}, 600},
     {"never_create", [](Guards& guards) { guards.redis.never_create = false; }, {2, 3, 4}, 100},
     {"raise_floor", [](Guards& guards) { guards.redis.raise_floor = false; }, {6, 9, 15}, 100},
     {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {58, 95, 154}, 1600},
-    {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {33, 75, 97}, 350},
+    {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {33, 75, 128}, 350},
     {"short_rule", [](Guards& guards) { guards.redis.short_rule = false; }, {6, 17, 27}, 300},
     {"hide_building", [](Guards& guards) { guards.redis.hide_building = false; }, {1, 2, 3}, 50},
     {"truth_after_hint", [](Guards& guards) { guards.truth_after_hint = false; }, {3, 4, 7}, 50},
@@ -91,7 +91,7 @@ const Mutation kMutations[] = {
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {3, 11, 24}, 100},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {3, 7, 9}, 100},
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {95, 151, 179}, 2400},
-    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {31, 50, 51}, 300},
+    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {28, 31, 50}, 300},
     // clang-format on
 };
 

@@ -5,7 +5,7 @@ import time
 from confluent_kafka import Producer as KafkaProducer
 
 _FLUSH_LIMIT = 60
-_STEP = 0.01
+_STEP = 0.02
 
 
 class NotAcknowledged(Exception):
@@ -26,7 +26,7 @@ class Producer:
         self._flush()
 
     def send_paced(self, events, per_second, progress=lambda sent: None):
-        """Evenly, in steps of 10 ms; a delay is made up for, never spread. Returns when all are
+        """Evenly, in steps of 20 ms; a delay is made up for, never spread. Returns when all are
         acknowledged."""
         begin, sent = time.monotonic(), 0
         while sent < len(events):

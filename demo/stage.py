@@ -13,11 +13,13 @@ from stack.waiting import NotInTime
 LIMIT = 180  # seconds anything may take
 # Two pushers of two cores: more ranges would only cut the work smaller.
 RANGES = 8
+FEED_PARTITIONS = 4  # two for each dispatcher
 SETTINGS = ",".join([
     # Who is killed is missed this soon: a demo need not wait for the ten seconds of production.
     "session.timeout.ms=3000", "heartbeat.interval.ms=500",
-    # Daemons, broker and shards share two cores here: records travel in batches, some ms late.
-    "linger.ms=20", "fetch.min.bytes=1000000", "fetch.wait.max.ms=50",
+    # Broker, shards, Redis and daemons share two cores here, where fetching record by record would
+    # keep the broker busy at half the burst's rate: whoever fetches waits this long for more.
+    "fetch.min.bytes=1000000", "fetch.wait.max.ms=40", "linger.ms=3",
 ])
 
 

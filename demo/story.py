@@ -6,7 +6,7 @@ import time
 
 from demo import report
 from demo.check import check_timelines
-from demo.stage import LIMIT, RANGES, Stage
+from demo.stage import FEED_PARTITIONS, LIMIT, RANGES, Stage
 from demo.truth import Truth
 from demo.workload import count_distinct, split
 from stack.programs.timelines import read_floors, read_timelines
@@ -28,7 +28,7 @@ class Story:
         stage = self._stage
         with self._progress.step("start the fleet") as step:
             stage.feedctl.run("init", "--ranges", RANGES)
-            stage.feedctl.run("topics", "create")
+            stage.feedctl.run("topics", "create", "--feed-partitions", FEED_PARTITIONS)
             stage.fleet.start().wait_serving()
             step.note("2 dispatchers and 2 pushers, each a process")
 

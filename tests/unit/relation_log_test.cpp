@@ -1,0 +1,153 @@
+#include "fanline/relation_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schemas/proto/relation_log.pb.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline {
+namespace {
+
+using ::testing::HasSubstr;
+
+const EdgeWritten kFollow{
+    {.src = UserId{9}, .dst = UserId{5}, .ver = 41, .live = true, .pos = 1'700'000'000'000}};
+const EdgeWritten kUnfollow{{.src = UserId{9}, .dst = UserId{5}, .ver = 42}};
+const EdgeMirrored kMirrored{{UserId{9}, UserId{5}}, 42};
+const RelationMessage kOneOfEach[] = {kFollow, kUnfollow, kMirrored};
+
+std::string ReasonOf(std::string_view bytes) {
+  std::string why;
+  EXPECT_FALSE(DecodeRelationMessage(bytes, &why)) << "accepted";
+  return why;
+}
+
+v1::RelationLog ProtoOf(const RelationMessage& relation) {
+  v1::RelationLog message;
+  EXPECT_TRUE(message.ParseFromString(EncodeRelationMessage(relation)));
+  return message;
+}
+
+TEST(RelationLog, KeysAreDecimal) {
+  EXPECT_EQ(RelationLogKey({UserId{9}, UserId{UINT64_MAX - 1}}), "9:18446744073709551614");
+}
+
+TEST(RelationLog, ReadsBackEachKind) {
+  std::string why;
+  for (const auto& message : kOneOfEach) {
+    EXPECT_EQ(DecodeRelationMessage(EncodeRelationMessage(message), &why), message);
+  }
+  EXPECT_EQ(why, "");
+}
+
+TEST(RelationLog, KeepsNothingOfTheMessageBefore) {
+  for (const auto& before : kOneOfEach) {
+    for (const auto& message : kOneOfEach) {
+      const std::string alone = EncodeRelationMessage(message);
+      EncodeRelationMessage(before);
+      EXPECT_EQ(EncodeRelationMessage(message), alone);
+      std::string why;
+      EXPECT_TRUE(DecodeRelationMessage(EncodeRelationMessage(before), &why));
+      EXPECT_EQ(DecodeRelationMessage(alone, &why), message);
+    }
+  }
+}
+
+TEST(RelationLog, RefusesAVersionItDoesNotKnow) {
+  for (uint32_t version : {0u, 2u, 4'000'000'000u}) {
+    auto message = ProtoOf(kFollow);
+    message.set_schema_version(version);
+    EXPECT_THAT(ReasonOf(message.SerializeAsString()),
+                HasSubstr("schema_version: found " + std::to_string(version)));
+  }
+}
+
+// Both messages name an edge and a version; `change` damages one of them.
+template <class Change>
+void ExpectRefused(Change change, const std::string& reason) {
+  auto message = ProtoOf(kFollow);
+  change(message.mutable_written());
+  EXPECT_THAT(ReasonOf(message.SerializeAsString()), HasSubstr("written." + reason));
+  message = ProtoOf(kMirrored);
+  change(message.mutable_mirrored());
+  EXPECT_THAT(ReasonOf(message.SerializeAsString()), HasSubstr("mirrored." + reason));
+}
+
+TEST(RelationLog, RefusesWhatIsNoEdge) {
+  for (uint64_t bad : {uint64_t{0}, UINT64_MAX}) {
+    const std::string found = ": found " + std::to_string(bad);
+    ExpectRefused([&](auto* message) { message->set_src(bad); }, "src" + found);
+    ExpectRefused([&](auto* message) { message->set_dst(bad); }, "dst" + found);
+  }
+  ExpectRefused([](auto* message) { message->set_dst(9); }, "dst: found src itself, 9");
+}
+
+TEST(RelationLog, RefusesVersionZeroAndPositionsBefore1970) {
+  ExpectRefused([](auto* message) { message->set_version(0); }, "version: found 0");
+  auto message = ProtoOf(kFollow);
+  message.mutable_written()->set_pos_ms(-1);
+  EXPECT_THAT(ReasonOf(message.SerializeAsString()), HasSubstr("written.pos_ms: found -1"));
+}
+
+TEST(RelationLog, RefusesWhatIsNoMessage) {
+  EXPECT_THAT(ReasonOf("{\"schema_version\":1}"), HasSubstr("no fanline.v1.RelationLog"));
+  EXPECT_THAT(ReasonOf(""), HasSubstr("schema_version: found 0"));
+  EXPECT_THAT(ReasonOf("\x08\x01"), HasSubstr("neither written nor mirrored"));
+}
+
+RelationMessage RandomMessage(fanline::testing::Seeded& random) {
+  const EdgeKey key{UserId{random.Id()}, UserId{random.Id()}};
+  if (key.src == key.dst) return RandomMessage(random);
+  if (random.OneIn(2)) return EdgeMirrored{key, random.Id()};
+  return EdgeWritten{
+      EdgeOf(key, {random.Id(), random.OneIn(2), static_cast<UnixMs>(random.Id() >> 1)})};
+}
+
+TEST(RelationLog, ReadsBackAnyMessage) {
+  fanline::testing::Seeded random;
+  std::string why;
+  for (int round = 0; round < 20'000; ++round) {
+    const RelationMessage message = RandomMessage(random);
+    ASSERT_EQ(DecodeRelationMessage(EncodeRelationMessage(message), &why), message) << why;
+  }
+}
+
+TEST(RelationLog, RefusesEveryTruncation) {
+  fanline::testing::Seeded random;
+  std::string why;
+  for (int round = 0; round < 2'000; ++round) {
+    const std::string whole = EncodeRelationMessage(RandomMessage(random));
+    for (size_t size = 0; size < whole.size(); ++size) {
+      ASSERT_FALSE(DecodeRelationMessage(std::string_view(whole).substr(0, size), &why)) << size;
+    }
+  }
+}
+
+bool IsValid(const RelationMessage& message) {
+  const auto edge = [](const EdgeKey& key, uint64_t ver) {
+    return IsValidId(Raw(key.src)) && IsValidId(Raw(key.dst)) && key.src != key.dst && ver > 0;
+  };
+  if (const auto* mirrored = std::get_if<EdgeMirrored>(&message)) {
+    return edge(mirrored->edge, mirrored->ver);
+  }
+  const Edge& written = std::get<EdgeWritten>(message).edge;
+  return edge(written.key(), written.ver) && written.pos >= 0;
+}
+
+TEST(RelationLog, NeverYieldsAnInvalidMessageFromDamagedBytes) {
+  fanline::testing::Seeded random;
+  for (int round = 0; round < 100'000; ++round) {
+    std::string bytes = EncodeRelationMessage(RandomMessage(random));
+    for (uint64_t flips = 1 + random.Below(4); flips > 0; --flips) {
+      bytes[random.Below(bytes.size())] = static_cast<char>(random.Bits());
+    }
+    std::string why;
+    const auto message = DecodeRelationMessage(bytes, &why);
+    ASSERT_EQ(message.has_value(), why.empty());
+    ASSERT_TRUE(!message || IsValid(*message));
+  }
+}
+
+}  // namespace
+}  // namespace fanline

@@ -1,51 +1,153 @@
 #include "fanline/event_codec.h"
 
-#include <algorithm>
-
-#include "fanline/event_fields.h"
+#include "fanline/event_form.h"
+#include "fanline/event_json.h"
+#include "fanline/event_proto.h"
+#include "fanline/item.h"
+#include "schemas/proto/feed_event.pb.h"
 
 namespace fanline {
 namespace {
 
-// "Application/JSON; charset=utf-8" -> "application/json".
-std::string MediaType(std::string_view content_type) {
-  constexpr std::string_view kBlank = " \t";
-  content_type = content_type.substr(0, content_type.find(';'));
-  const auto first = content_type.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  content_type = content_type.substr(first, content_type.find_last_not_of(kBlank) - first + 1);
-  std::string media(content_type);
-  std::transform(media.begin(), media.end(), media.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+constexpr const char* kNames[] = {"post.published", "post.deleted", "post.hidden", "post.unhidden",
+                                  "post.edited"};
+
+constexpr NumberField kPostId = IdField("post_id");
+constexpr NumberField kAuthorId = IdField("author_id");
+constexpr NumberField kCreatedAt{"created_at_ms", 1, static_cast<uint64_t>(kMaxCreatedAt),
+                                 "milliseconds since 1970, from 1 to 9007199254740991"};
+constexpr NumberField kVersion{"version", 1, UINT64_MAX,
+                               "the post's own version from 1 on, growing with each change"};
+
+// The event of `kind`, from exactly the fields this kind needs.
+DecodedEvent ReadEvent(EventKind kind, const ReadNumber& read) {
+  uint64_t post = 0, author = 0, last = 0;
+  if (auto refused = read(kPostId, &post)) return *refused;
+  if (auto refused = read(kAuthorId, &author)) return *refused;
+  FeedEvent event{.kind = kind, .post = PostId{post}, .author = UserId{author}};
+  if (kind == EventKind::kDeleted) return event;
+  const bool published = kind == EventKind::kPublished;
+  if (auto refused = read(published ? kCreatedAt : kVersion, &last)) return *refused;
+  if (published) {
+    event.created_at = static_cast<UnixMs>(last);
+  } else {
+    event.version = last;
+  }
+  return event;
+}
+
+// ---- JSON -----------------------------------------------------------------------------------
+
+DecodedEvent DecodeJson(std::string_view value) {
+  JsonEvent json{kPostId.name, kAuthorId.name, kCreatedAt.name, kVersion.name};
+  size_t kind = 0;
+  if (auto refused = json.Open(value, kNames, &kind)) return *refused;
+  return ReadEvent(static_cast<EventKind>(kind), [&](const NumberField& field, uint64_t* number) {
+    return json.Read(field, number);
   });
-  return media;
 }
 
-bool SaysNothing(const std::string& media) {
-  return media.empty() || media == "application/octet-stream" || media == "text/plain";
+// ---- Protobuf -------------------------------------------------------------------------------
+
+// The number `field` asks for, out of the message of one event; `last` is its third one.
+DecodedEvent ReadMessage(EventKind kind, uint64_t post, uint64_t author, uint64_t last) {
+  return ReadEvent(kind, [&](const NumberField& field, uint64_t* number) {
+    const std::string_view name = field.name;
+    return ReadProtoNumber(name == kPostId.name     ? post
+                           : name == kAuthorId.name ? author
+                                                    : last,
+                           field, number);
+  });
 }
 
-// No FeedEvent in Protobuf starts with one of these: none is the tag of one of its fields.
-bool StartsLikeJson(std::string_view value) {
-  return std::string_view("{ \t\r\n").find(value.front()) != std::string_view::npos;
+template <class Message>
+DecodedEvent ReadVersioned(EventKind kind, const Message& message) {
+  return ReadMessage(kind, message.post_id(), message.author_id(), message.version());
+}
+
+template <class Message>
+void WriteIds(const FeedEvent& event, Message* message) {
+  message->set_post_id(Raw(event.post));
+  message->set_author_id(Raw(event.author));
+}
+
+template <class Message>
+void WriteVersioned(const FeedEvent& event, Message* message) {
+  WriteIds(event, message);
+  message->set_version(event.version);
+}
+
+DecodedEvent DecodeProto(std::string_view value) {
+  v1::FeedEvent message;
+  if (auto refused = OpenProto(value, &message)) return *refused;
+  switch (message.event_case()) {
+    case v1::FeedEvent::kPublished: {
+      const auto& published = message.published();
+      if (published.created_at_ms() < 0) {
+        return Refuse("created_at_ms", std::to_string(published.created_at_ms()),
+                      "milliseconds since 1970");
+      }
+      return ReadMessage(EventKind::kPublished, published.post_id(), published.author_id(),
+                         static_cast<uint64_t>(published.created_at_ms()));
+    }
+    case v1::FeedEvent::kDeleted:
+      return ReadMessage(EventKind::kDeleted, message.deleted().post_id(),
+                         message.deleted().author_id(), 0);
+    case v1::FeedEvent::kHidden:
+      return ReadVersioned(EventKind::kHidden, message.hidden());
+    case v1::FeedEvent::kUnhidden:
+      return ReadVersioned(EventKind::kUnhidden, message.unhidden());
+    case v1::FeedEvent::kEdited:
+      return ReadVersioned(EventKind::kEdited, message.edited());
+    case v1::FeedEvent::EVENT_NOT_SET:
+      break;
+  }
+  return RefuseNoEvent(message, kNames);
 }
 
 }  // namespace
 
+const char* NameOf(EventKind kind) { return kNames[static_cast<size_t>(kind)]; }
+
 DecodedEvent DecodeEvent(std::string_view value, std::string_view content_type) {
-  if (value.empty()) return RefuseMissing("value", "an event as a JSON object or in Protobuf");
-  if (value.size() > kMaxEventBytes) {
-    return Refuse("value", std::to_string(value.size()) + " bytes",
-                  "at most " + std::to_string(kMaxEventBytes));
+  const auto form = FormOf(value, content_type);
+  if (const auto* refused = std::get_if<Rejection>(&form)) return *refused;
+  return std::get<EventForm>(form) == EventForm::kJson ? DecodeJson(value) : DecodeProto(value);
+}
+
+std::string EncodeEventJson(const FeedEvent& event) {
+  JsonText json(NameOf(event.kind));
+  json.Id(kPostId.name, Raw(event.post)).Id(kAuthorId.name, Raw(event.author));
+  if (event.kind == EventKind::kPublished) {
+    json.Number(kCreatedAt.name, static_cast<uint64_t>(event.created_at));
+  } else if (event.kind != EventKind::kDeleted) {
+    json.Number(kVersion.name, event.version);
   }
-  const std::string media = MediaType(content_type);
-  if (media == kJsonContentType) return DecodeEventJson(value);
-  if (media == kProtoContentType || media == "application/protobuf") return DecodeEventProto(value);
-  if (SaysNothing(media)) {
-    return StartsLikeJson(value) ? DecodeEventJson(value) : DecodeEventProto(value);
+  return json.Take();
+}
+
+std::string EncodeEventProto(const FeedEvent& event) {
+  v1::FeedEvent message;
+  message.set_schema_version(kEventSchemaVersion);
+  switch (event.kind) {
+    case EventKind::kPublished:
+      WriteIds(event, message.mutable_published());
+      message.mutable_published()->set_created_at_ms(event.created_at);
+      break;
+    case EventKind::kDeleted:
+      WriteIds(event, message.mutable_deleted());
+      break;
+    case EventKind::kHidden:
+      WriteVersioned(event, message.mutable_hidden());
+      break;
+    case EventKind::kUnhidden:
+      WriteVersioned(event, message.mutable_unhidden());
+      break;
+    case EventKind::kEdited:
+      WriteVersioned(event, message.mutable_edited());
+      break;
   }
-  return Refuse("header content-type", Quoted(content_type),
-                "application/json, application/x-protobuf or no such header");
+  return message.SerializeAsString();
 }
 
 }  // namespace fanline

@@ -1,12 +1,5 @@
-// Reads and writes feed events: JSON or binary Protobuf, told apart by the content-type header;
-// without one that says (none, application/octet-stream, text/plain) by the first byte: '{' or
-// white space is JSON. The payload wins over the record's key. docs/producers.md is the page for
-// those who send them.
-//
-// Decoding is strict: a missing field, an id that is not a valid one, a JSON number of 2^53 or
-// above (send a string), a key given twice, an unknown type or a schema_version other than ours
-// is a Rejection whose reason names the field, what was found and what to send instead. Unknown
-// extra fields are ignored (a newer producer may send more). Pure; any thread.
+// Reads and writes feed events, in the forms and with the strictness of event_wire.h.
+// docs/producers.md is the page for those who send them. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -14,18 +7,9 @@
 #include <variant>
 
 #include "fanline/event.h"
+#include "fanline/event_wire.h"
 
 namespace fanline {
-
-inline constexpr uint32_t kEventSchemaVersion = 1;
-
-// An event is about 100 bytes; what a producer adds for others is ignored but must fit too.
-inline constexpr size_t kMaxEventBytes = 64 * 1024;
-
-// One line of printable ASCII: "post_id: found \"007\"; send ...". What was found is shortened.
-struct Rejection {
-  std::string reason;
-};
 
 using DecodedEvent = std::variant<FeedEvent, Rejection>;
 
@@ -34,8 +18,5 @@ DecodedEvent DecodeEvent(std::string_view value, std::string_view content_type);
 
 std::string EncodeEventJson(const FeedEvent& event);
 std::string EncodeEventProto(const FeedEvent& event);
-
-inline constexpr std::string_view kJsonContentType = "application/json";
-inline constexpr std::string_view kProtoContentType = "application/x-protobuf";
 
 }  // namespace fanline

@@ -1,11 +1,13 @@
 // JSON by nlohmann's event parser: no tree is built, and a key given twice is seen. The names
 // of what it calls are the library's.
-#include <array>
+#include "fanline/event_json.h"
+
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "fanline/event_fields.h"
+#include "fanline/check.h"
 
 namespace fanline {
 namespace {
@@ -13,35 +15,33 @@ namespace {
 // The largest integer that a reader with doubles cannot have rounded.
 constexpr uint64_t kMaxExactInteger = (uint64_t{1} << 53) - 1;
 
-struct JsonValue {
-  enum class Kind { kMissing, kNumber, kString, kOther } kind = Kind::kMissing;
-  std::string text;  // a number's digits, a string's content, else what to call it
-};
+using Kind = JsonEvent::Value::Kind;
 
 // Keeps the values of the top level's known fields; looks through everything else.
 class FieldCollector {
  public:
+  FieldCollector(const std::vector<std::string_view>& known, std::vector<JsonEvent::Value>* values)
+      : known_(known), values_(*values) {}
+
   using Number = nlohmann::json::number_integer_t;
   using Unsigned = nlohmann::json::number_unsigned_t;
 
-  bool null() { return Value(JsonValue::Kind::kOther, "null"); }
-  bool boolean(bool truth) { return Value(JsonValue::Kind::kOther, truth ? "true" : "false"); }
-  bool number_integer(Number n) { return Value(JsonValue::Kind::kNumber, std::to_string(n)); }
-  bool number_unsigned(Unsigned n) { return Value(JsonValue::Kind::kNumber, std::to_string(n)); }
-  bool number_float(double, const std::string& digits) {
-    return Value(JsonValue::Kind::kNumber, digits);
-  }
-  bool string(std::string& text) { return Value(JsonValue::Kind::kString, text); }
+  bool null() { return Value(Kind::kOther, "null"); }
+  bool boolean(bool truth) { return Value(Kind::kOther, truth ? "true" : "false"); }
+  bool number_integer(Number n) { return Value(Kind::kNumber, std::to_string(n)); }
+  bool number_unsigned(Unsigned n) { return Value(Kind::kNumber, std::to_string(n)); }
+  bool number_float(double, const std::string& digits) { return Value(Kind::kNumber, digits); }
+  bool string(std::string& text) { return Value(Kind::kString, text); }
   bool binary(std::vector<uint8_t>&) { return false; }  // never called for JSON text
 
   bool start_object(size_t) {
-    if (depth_ > 0) Value(JsonValue::Kind::kOther, "an object");
+    if (depth_ > 0) Value(Kind::kOther, "an object");
     ++depth_;
     return true;
   }
   bool start_array(size_t) {
     if (depth_ == 0) return Fail(Refuse("value", "an array", kSendObject));
-    Value(JsonValue::Kind::kOther, "an array");
+    Value(Kind::kOther, "an array");
     ++depth_;
     return true;
   }
@@ -63,27 +63,17 @@ class FieldCollector {
   }
 
   const std::optional<Rejection>& refused() const { return refused_; }
-  const JsonValue& operator[](std::string_view name) const {
-    for (size_t i = 0; i < kKnown.size(); ++i) {
-      if (kKnown[i] == name) return values_[i];
-    }
-    static const JsonValue missing;
-    return missing;
-  }
 
  private:
   static constexpr std::string_view kSendObject = "one JSON object, in UTF-8, of at most 64 KiB";
-  static constexpr std::array<std::string_view, 6> kKnown{
-      "schema_version", "type", "post_id", "author_id", "created_at_ms", "version"};
 
-  bool Value(JsonValue::Kind kind, const std::string& text) {
+  bool Value(Kind kind, const std::string& text) {
     if (depth_ == 0) {
-      return Fail(
-          Refuse("value", kind == JsonValue::Kind::kString ? Quoted(text) : text, kSendObject));
+      return Fail(Refuse("value", kind == Kind::kString ? Quoted(text) : text, kSendObject));
     }
     if (depth_ > 1) return true;
-    for (size_t i = 0; i < kKnown.size(); ++i) {
-      if (kKnown[i] == key_) values_[i] = {kind, text};
+    for (size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i] == key_) values_[i] = {kind, text};
     }
     return true;
   }
@@ -92,10 +82,11 @@ class FieldCollector {
     return false;
   }
 
+  const std::vector<std::string_view>& known_;
+  std::vector<JsonEvent::Value>& values_;
   size_t depth_ = 0;
   std::string key_;
   std::set<std::string> seen_;
-  std::array<JsonValue, kKnown.size()> values_;
   std::optional<Rejection> refused_;
 };
 
@@ -114,11 +105,45 @@ std::string Shortened(const std::string& digits) {
   return digits.size() <= 40 ? digits : digits.substr(0, 40) + "...";
 }
 
-std::optional<Rejection> ReadJsonNumber(const JsonValue& value, const NumberField& field,
-                                        uint64_t* number) {
-  if (value.kind == JsonValue::Kind::kMissing) return RefuseMissing(field.name, field.send);
-  if (value.kind == JsonValue::Kind::kOther) return Refuse(field.name, value.text, field.send);
-  const bool string = value.kind == JsonValue::Kind::kString;
+}  // namespace
+
+JsonEvent::JsonEvent(std::initializer_list<std::string_view> fields)
+    : known_{kSchemaVersionField.name, "type"} {
+  known_.insert(known_.end(), fields);
+  values_.resize(known_.size());
+}
+
+std::optional<Rejection> JsonEvent::Open(std::string_view value, EventNames names, size_t* kind) {
+  FieldCollector collector(known_, &values_);
+  nlohmann::json::sax_parse(value.begin(), value.end(), &collector);
+  if (collector.refused()) return collector.refused();
+
+  // The version first: of a newer one the rest may mean something else.
+  uint64_t version = 0;
+  if (auto refused = Read(kSchemaVersionField, &version)) return refused;
+  const Value& type = Find("type");
+  const std::string send = "one of " + AllOf(names);
+  if (type.kind == Kind::kMissing) return RefuseMissing("type", send);
+  const bool string = type.kind == Kind::kString;
+  const auto found = std::find(names.begin(), names.end(), std::string_view(type.text));
+  if (!string || found == names.end()) {
+    return Refuse("type", string ? Quoted(type.text) : Shortened(type.text), send);
+  }
+  *kind = static_cast<size_t>(found - names.begin());
+  return std::nullopt;
+}
+
+const JsonEvent::Value& JsonEvent::Find(std::string_view name) const {
+  const auto found = std::find(known_.begin(), known_.end(), name);
+  FANLINE_CHECK(found != known_.end(), "a field that was not named at first");
+  return values_[static_cast<size_t>(found - known_.begin())];
+}
+
+std::optional<Rejection> JsonEvent::Read(const NumberField& field, uint64_t* number) const {
+  const Value& value = Find(field.name);
+  if (value.kind == Kind::kMissing) return RefuseMissing(field.name, field.send);
+  if (value.kind == Kind::kOther) return Refuse(field.name, value.text, field.send);
+  const bool string = value.kind == Kind::kString;
   const std::string found = string ? Quoted(value.text) : Shortened(value.text);
   const auto parsed = ParseDecimal(value.text);
   if (!parsed) return Refuse(field.name, found, std::string(field.send) + ", in plain digits");
@@ -131,45 +156,20 @@ std::optional<Rejection> ReadJsonNumber(const JsonValue& value, const NumberFiel
   return std::nullopt;
 }
 
-}  // namespace
+JsonText::JsonText(const char* type)
+    : text_("{\"schema_version\":" + std::to_string(kEventSchemaVersion) + ",\"type\":\"" + type +
+            '"') {}
 
-DecodedEvent DecodeEventJson(std::string_view value) {
-  FieldCollector fields;
-  nlohmann::json::sax_parse(value.begin(), value.end(), &fields);
-  if (fields.refused()) return *fields.refused();
+JsonText& JsonText::Id(const char* name, uint64_t id) { return Member(name, id, "\""); }
 
-  // The version first: of a newer one the rest may mean something else.
-  uint64_t version = 0;
-  if (auto refused = ReadJsonNumber(fields["schema_version"], kSchemaVersionField, &version)) {
-    return *refused;
-  }
-  const JsonValue& type = fields["type"];
-  if (type.kind == JsonValue::Kind::kMissing) {
-    return RefuseMissing("type", "one of " + AllEventNames());
-  }
-  const bool string = type.kind == JsonValue::Kind::kString;
-  const auto kind = string ? EventKindOf(type.text) : std::nullopt;
-  if (!kind) {
-    return Refuse("type", string ? Quoted(type.text) : Shortened(type.text),
-                  "one of " + AllEventNames());
-  }
-  return ReadEvent(*kind, [&](const NumberField& field, uint64_t* number) {
-    return ReadJsonNumber(fields[field.name], field, number);
-  });
+JsonText& JsonText::Number(const char* name, uint64_t number) {
+  // A string above 2^53, as we ask of others.
+  return Member(name, number, number > kMaxExactInteger ? "\"" : "");
 }
 
-std::string EncodeEventJson(const FeedEvent& event) {
-  std::string json = "{\"schema_version\":" + std::to_string(kEventSchemaVersion) + ",\"type\":\"" +
-                     NameOf(event.kind) + "\",\"post_id\":\"" + ToString(event.post) +
-                     "\",\"author_id\":\"" + ToString(event.author) + '"';
-  if (event.kind == EventKind::kPublished) {
-    json += ",\"created_at_ms\":" + std::to_string(event.created_at);
-  } else if (event.kind != EventKind::kDeleted) {
-    // A string above 2^53, as we ask of others.
-    const char* quote = event.version > kMaxExactInteger ? "\"" : "";
-    json += std::string(",\"version\":") + quote + std::to_string(event.version) + quote;
-  }
-  return json + '}';
+JsonText& JsonText::Member(const char* name, uint64_t number, const char* quote) {
+  text_ += std::string(",\"") + name + "\":" + quote + std::to_string(number) + quote;
+  return *this;
 }
 
 }  // namespace fanline

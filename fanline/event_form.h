@@ -1,0 +1,17 @@
+// Which form an event's bytes have, behind the codecs.
+#pragma once
+
+#include <string_view>
+#include <variant>
+
+#include "fanline/event_wire.h"
+
+namespace fanline {
+
+enum class EventForm { kJson, kProto };
+
+// `content_type` is the header's value, empty when there is none. Refuses a value that is empty or
+// too long, and a content-type of neither form.
+std::variant<EventForm, Rejection> FormOf(std::string_view value, std::string_view content_type);
+
+}  // namespace fanline

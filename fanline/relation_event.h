@@ -1,0 +1,37 @@
+// What an application that keeps its own follow graph says happened to one edge of it
+// (schemas/proto/relation_event.proto): relation.follow or relation.unfollow {src, dst, version}.
+// The version is the application's and grows per edge; the highest wins, so an event seen twice,
+// late or overtaken by a newer one changes nothing.
+//
+// The forms and the strictness are those of event_wire.h. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "fanline/edge.h"
+#include "fanline/event_wire.h"
+
+namespace fanline {
+
+enum class RelationEventKind { kFollow, kUnfollow };
+
+struct RelationEvent {
+  RelationEventKind kind = RelationEventKind::kFollow;
+  EdgeKey edge;          // two different users
+  uint64_t version = 0;  // the application's, >= 1
+  friend bool operator==(const RelationEvent&, const RelationEvent&) = default;
+};
+
+const char* NameOf(RelationEventKind kind);  // "relation.follow", "relation.unfollow"
+
+using DecodedRelationEvent = std::variant<RelationEvent, Rejection>;
+
+// `content_type` is the header's value, empty when there is none.
+DecodedRelationEvent DecodeRelationEvent(std::string_view value, std::string_view content_type);
+
+std::string EncodeRelationEventJson(const RelationEvent& event);
+std::string EncodeRelationEventProto(const RelationEvent& event);
+
+}  // namespace fanline

@@ -67,12 +67,13 @@ MAY_INCLUDE = {
     "backends/options": {"fanline", "daemon", "backends"},
     "dispatcher": {"fanline"},
     "pusher": {"fanline"},
+    "mirror": {"fanline"},
     "timeline": {"fanline"},
     "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
 }
 WIRING = re.compile(r"^(main|config|\w*_config|prometheus_\w+)\.(cpp|h)$")
 WIRED = {"daemon", "backends", "schemas", "timeline"}
-SERVICES = {"dispatcher", "pusher", "feedctl"}
+SERVICES = {"dispatcher", "pusher", "mirror", "feedctl"}
 
 
 def includes(tree, path):

@@ -68,12 +68,13 @@ MAY_INCLUDE = {
     "dispatcher": {"fanline"},
     "pusher": {"fanline"},
     "mirror": {"fanline"},
+    "reconciler": {"fanline"},
     "timeline": {"fanline"},
     "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
 }
 WIRING = re.compile(r"^(main|config|\w*_config|prometheus_\w+)\.(cpp|h)$")
 WIRED = {"daemon", "backends", "schemas", "timeline"}
-SERVICES = {"dispatcher", "pusher", "mirror", "feedctl"}
+SERVICES = {"dispatcher", "pusher", "mirror", "reconciler", "feedctl"}
 
 
 def includes(tree, path):

@@ -81,6 +81,8 @@ class Rules(unittest.TestCase):
             ("mirror/fold.cpp", "fanline/edge.h", True),
             ("mirror/fold.cpp", "backends/mysql/relations.h", False),
             ("mirror/main.cpp", "backends/mysql/relations.h", True),
+            ("reconciler/pair_machine.cpp", "fanline/edge.h", True),
+            ("reconciler/pair_machine.cpp", "mirror/fold.h", False),
             ("timeline/rebuild.cpp", "fanline/item.h", True),
             ("timeline/rebuild.cpp", "backends/redis/keys.h", False),
             ("feedctl/audit.cpp", "timeline/rebuild.h", True),

@@ -1,0 +1,41 @@
+// Every bound of a reconciler in one place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fanline/time.h"
+
+namespace fanline::reconciler {
+
+// The guards of the pair machine. Off only in the mutation check of pair_mutation_test, which must
+// then fail.
+struct PairRules {
+  bool commit_lowest_pending = true;  // off: the position is committed
+  bool fire_caught_up = true;         // off: a deadline alone makes a check
+  bool remember_early = true;         // off: a msg2 without its msg1 is forgotten
+  bool release_acknowledged = true;   // off: a retry counts as written when it is sent
+};
+
+struct Limits {
+  // From msg1's arrival to its check. Healthy pairs take less; 3 s is the target for their p99.
+  Duration grace = std::chrono::seconds(3);
+  // A msg2 waits so long for its msg1, and an answered pair is known for so long.
+  Duration remember = std::chrono::seconds(60);
+  // Checks may be held back so long while the mirror lags; then the pair goes to the retries.
+  Duration longest_deferral = std::chrono::seconds(60);
+  Duration commit_every = std::chrono::seconds(1);
+
+  // Each per partition.
+  uint32_t pending = 50'000;          // above, the oldest goes to the retries
+  uint32_t remembered = 200'000;      // above, the oldest is forgotten early
+  uint32_t checks_in_flight = 1'000;  // two batches of what one statement looks up
+  uint32_t retries_in_flight = 1'000;
+
+  uint32_t checks_before_retry = 3;   // one more than a removal needs
+  uint32_t check_one_early_in = 100;  // of the msg2 whose msg1 never came
+
+  PairRules rules;
+};
+
+}  // namespace fanline::reconciler

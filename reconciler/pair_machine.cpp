@@ -1,0 +1,83 @@
+#include "reconciler/pair_machine.h"
+
+#include <algorithm>
+
+namespace fanline::reconciler {
+
+PairProgress PairMachine::Step(std::span<const PairInput> inputs, Now now) {
+  for (const PairInput& input : inputs) {
+    std::visit([&](const auto& what) { On(what, now); }, input);
+  }
+  PairProgress progress;
+  // One alert about the mirror instead of a check of everything it has not come to.
+  const bool deferred = mirror_lag_ > limits_.grace;
+  for (auto& [number, owned] : partitions_) owned.pairs.Advance(now.mono, deferred, progress);
+  Order(now, progress);
+  return progress;
+}
+
+void PairMachine::On(const PartitionAssigned& assigned, Now) {
+  if (assigned.start < assigned.low) {
+    metrics_.LogGap(assigned.partition, assigned.start, assigned.low);
+  }
+  const int64_t start = std::max(assigned.start, assigned.low);
+  partitions_.erase(assigned.partition);
+  partitions_.emplace(
+      assigned.partition,
+      Owned{PartitionPairs(limits_, metrics_, stamps_, assigned.partition, start), start});
+  seeks_.push_back({assigned.partition, start});
+}
+
+template <class Input>
+void PairMachine::On(const Input& input, Now now) {
+  const auto found = partitions_.find(input.partition);
+  if (found == partitions_.end()) return;
+  if constexpr (std::is_same_v<Input, HighWatermark>) {
+    found->second.pairs.On(input);
+  } else {
+    found->second.pairs.On(input, now.mono);
+  }
+}
+
+void PairMachine::Order(Now now, PairProgress& progress) {
+  progress.orders.seek = std::move(seeks_);
+  seeks_.clear();
+  const bool commit = now.mono >= commit_at_;
+  if (commit) commit_at_ = now.mono + limits_.commit_every;
+  for (auto& [number, owned] : partitions_) {
+    const int64_t committable = owned.pairs.committable();
+    if (commit && committable != owned.ordered) {
+      owned.ordered = committable;
+      progress.orders.commit.push_back({number, committable});
+    } else if (committable != owned.ordered) {
+      progress.next_timer = std::min(progress.next_timer.value_or(commit_at_), commit_at_);
+    }
+    const bool overfull = owned.pairs.overfull();
+    if (overfull == owned.paused) continue;
+    owned.paused = overfull;
+    (overfull ? progress.orders.pause : progress.orders.resume).push_back(number);
+  }
+}
+
+uint64_t PairMachine::pending() const {
+  uint64_t sum = 0;
+  for (const auto& [number, owned] : partitions_) sum += owned.pairs.pending();
+  return sum;
+}
+
+size_t PairMachine::timers() const {
+  size_t sum = 0;
+  for (const auto& [number, owned] : partitions_) sum += owned.pairs.timers();
+  return sum;
+}
+
+std::optional<UnixMs> PairMachine::OldestPending() const {
+  std::optional<UnixMs> oldest;
+  for (const auto& [number, owned] : partitions_) {
+    const auto of_partition = owned.pairs.OldestPending();
+    if (of_partition) oldest = std::min(oldest.value_or(*of_partition), *of_partition);
+  }
+  return oldest;
+}
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,76 @@
+// Finds changes of edges whose second half got lost. msg1 says that a forward row was committed,
+// msg2 that its reverse row was and that the hint is out; both lie in one partition of
+// relation-log. A msg1 without its msg2 for the length of the grace is checked: the rows themselves
+// are compared. A newer msg2 answers an older msg1, so disorder, duplicates and storms need no
+// further case.
+//
+//   msg1 -> armed -> msg2: answered
+//                 -> its time is over and the log was read up to then -> check -> answered, or
+//                 again
+//                 -> checked in vain, too many, held back too long -> retries -> answered
+//
+// A timeout is a question, not a verdict: a check that finds the rows equal changes nothing, so
+// checking too often costs reads only. What must not happen is that a pair is lost:
+// an offset is committed only below every pending msg1, and a pair leaves for the retries only when
+// they acknowledged it. Whoever takes the partition over replays from there and finds the same
+// pairs pending; a msg1 whose msg2 lay below the committed offset costs one check. Nothing pins the
+// log for long: while the mirror lags, or a shard is away, pairs go to the retries; only when these
+// cannot be written is the partition paused.
+//
+// During a rebalance nothing is pending here (a revocation drops the partition's pairs without a
+// last commit), and what is replayed afterwards gets its full grace again.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe. Bounded by limits.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "reconciler/limits.h"
+#include "reconciler/metrics.h"
+#include "reconciler/pair_types.h"
+#include "reconciler/partition_pairs.h"
+
+namespace fanline::reconciler {
+
+class PairMachine {
+ public:
+  PairMachine(const Limits& limits, Metrics& metrics) : limits_(limits), metrics_(metrics) {}
+  PairMachine(const PairMachine&) = delete;
+  PairMachine& operator=(const PairMachine&) = delete;
+
+  // Records of one partition in the order of their offsets. A reply about a pair that has moved on,
+  // or to an earlier owner of the partition, is ignored.
+  [[nodiscard]] PairProgress Step(std::span<const PairInput> inputs, Now now);
+
+  uint64_t pending() const;
+  std::optional<UnixMs> OldestPending() const;  // LogAppendTime; looks at every pair
+  size_t timers() const;                        // that are kept, those out of date too
+
+ private:
+  struct Owned {
+    PartitionPairs pairs;
+    int64_t ordered = -1;  // the last commit
+    bool paused = false;
+  };
+
+  void On(const PartitionAssigned& assigned, Now now);
+  void On(const PartitionRevoked& revoked, Now) { partitions_.erase(revoked.partition); }
+  void On(const MirrorLag& mirror, Now) { mirror_lag_ = mirror.lag; }
+  template <class Input>
+  void On(const Input& input, Now now);
+
+  void Order(Now now, PairProgress& progress);
+
+  const Limits limits_;
+  Metrics& metrics_;
+  uint64_t stamps_ = 0;
+  std::map<int32_t, Owned> partitions_;
+  std::vector<ConsumerOrders::At> seeks_;
+  Duration mirror_lag_{};
+  Time commit_at_{};
+};
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,73 @@
+// The edges a partition's pairs are about: a flat table by (src, dst). Nothing is allocated per
+// message: pairs lie side by side, the index over them is open addressing, and a pair's place stays
+// the same until it is erased, so that timers can name it by a number.
+//
+// Not thread-safe. Memory is that of the most pairs ever held: 64 bytes each, and the index.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fanline/edge.h"
+
+namespace fanline::reconciler {
+
+// What is known of one edge.
+struct Pair {
+  enum class Stage : uint8_t {
+    kRemembered,  // answered, or a msg2 that waits for its msg1
+    kArmed,       // a msg1 that waits for its msg2
+    kChecking,    // and whose rows are being compared
+    kRetrying,    // and that is being written to the retries
+  };
+
+  EdgeKey edge;
+  uint64_t written = 0;   // highest version of a msg1; 0: none came
+  uint64_t mirrored = 0;  // highest version of a msg2, or what a check answered for
+  // Of the msg1 that is pending.
+  int64_t offset = 0;
+  UnixMs appended = 0;
+  uint64_t stamp = 0;  // new with each stage: tells a timer or a reply that is out of date
+  uint32_t attempts = 0;
+  Stage stage = Stage::kRemembered;
+
+  bool pending() const { return stage != Stage::kRemembered; }
+};
+
+class PairTable {
+ public:
+  using Place = uint32_t;
+  static constexpr Place kNone = UINT32_MAX;
+
+  Place Find(const EdgeKey& edge) const;
+  // The edge's pair, a new one if there is none.
+  Place Take(const EdgeKey& edge);
+  void Erase(Place place);
+
+  Pair& operator[](Place place) { return pairs_[place]; }
+  const Pair& operator[](Place place) const { return pairs_[place]; }
+  size_t size() const { return pairs_.size() - free_.size(); }
+  std::optional<UnixMs> OldestPending() const;  // looks at every pair
+
+ private:
+  struct Slot {
+    uint32_t hash = 0;
+    Place place = kNone;
+  };
+
+  static uint32_t HashOf(const EdgeKey& edge) {
+    return static_cast<uint32_t>(std::hash<EdgeKey>()(edge));
+  }
+  size_t Next(size_t slot) const { return (slot + 1) & mask_; }
+  size_t SlotOf(const EdgeKey& edge, uint32_t hash) const;  // the edge's, or where it would go
+  void Grow();
+
+  std::vector<Pair> pairs_;
+  std::vector<Place> free_;
+  std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most 3/5 full
+  size_t mask_ = slots_.size() - 1;
+};
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,273 @@
+#include "reconciler/partition_pairs.h"
+
+#include <algorithm>
+
+namespace fanline::reconciler {
+namespace {
+
+using Stage = Pair::Stage;
+
+UnixMs Milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+}  // namespace
+
+PartitionPairs::PartitionPairs(const Limits& limits, Metrics& metrics, uint64_t& stamps,
+                               int32_t partition, int64_t start)
+    : limits_(&limits),
+      metrics_(&metrics),
+      stamps_(&stamps),
+      partition_(partition),
+      position_(start) {
+  ledger_.Reset(start);
+}
+
+// ---- records --------------------------------------------------------------------------------
+
+void PartitionPairs::On(const PairRecord& record, Time now) {
+  if (!ledger_.Received(record.offset)) return;
+  position_ = record.offset + 1;
+  newest_ = std::max(newest_, record.appended);
+  if (record.kind == PairRecord::Kind::kWritten) {
+    Written(record, now);
+    return;
+  }
+  if (record.kind == PairRecord::Kind::kMirrored) Mirrored(record, now);
+  ledger_.Finished(record.offset);
+}
+
+void PartitionPairs::Written(const PairRecord& record, Time now) {
+  const PairTable::Place place = pairs_.Take(record.edge);
+  Pair& pair = pairs_[place];
+  if (record.ver <= std::max(pair.written, pair.mirrored)) {
+    if (record.ver <= pair.written) {
+      metrics_->Duplicate();
+    } else {
+      metrics_->Early();
+      pair.written = record.ver;
+    }
+    ledger_.Finished(record.offset);
+    return;
+  }
+  if (pair.pending()) {
+    metrics_->Coalesced();
+    ledger_.Finished(pair.offset);  // the newer one, pending from here on, stands for it
+  } else {
+    ++pending_;
+  }
+  pair.written = record.ver;
+  pair.offset = record.offset;
+  pair.appended = record.appended;
+  pair.attempts = 0;
+  LeaveStage(pair);
+  Arm(place, now);
+}
+
+void PartitionPairs::Mirrored(const PairRecord& record, Time now) {
+  PairTable::Place place = pairs_.Find(record.edge);
+  const bool early = place == PairTable::kNone || !pairs_[place].pending();
+  if (early && !limits_->rules.remember_early) return;
+  if (place == PairTable::kNone) place = pairs_.Take(record.edge);
+  Pair& pair = pairs_[place];
+  if (record.ver <= pair.mirrored) {
+    metrics_->Duplicate();
+    return;
+  }
+  pair.mirrored = record.ver;
+  if (early) {
+    Remember(place, now);
+  } else if (pair.mirrored >= pair.written) {
+    metrics_->Matched(
+        std::chrono::milliseconds(std::max<UnixMs>(0, record.appended - pair.appended)));
+    Answer(place, now);
+  }
+}
+
+// ---- stages ---------------------------------------------------------------------------------
+
+void PartitionPairs::Arm(PairTable::Place place, Time now) {
+  Pair& pair = pairs_[place];
+  pair.stage = Stage::kArmed;
+  pair.stamp = ++*stamps_;
+  armed_.push_back({now + limits_->grace, place, pair.stamp});
+  if (armed_.size() > 2 * pending_ + 1'024) DropOutdated();
+}
+
+void PartitionPairs::LeaveStage(Pair& pair) {
+  if (pair.stage == Stage::kChecking) --checking_;
+  if (pair.stage == Stage::kRetrying) --retrying_;
+}
+
+void PartitionPairs::Answer(PairTable::Place place, Time now) {
+  Pair& pair = pairs_[place];
+  LeaveStage(pair);
+  --pending_;
+  ledger_.Finished(pair.offset);
+  Remember(place, now);
+}
+
+void PartitionPairs::Remember(PairTable::Place place, Time now) {
+  Pair& pair = pairs_[place];
+  pair.stage = Stage::kRemembered;
+  pair.stamp = ++*stamps_;
+  remembered_.push_back({now + limits_->remember, place, pair.stamp});
+  if (remembered_.size() > limits_->remembered) ForgetFirst();
+}
+
+void PartitionPairs::ForgetFirst() {
+  const Timer timer = remembered_.front();
+  remembered_.pop_front();
+  if (!Current(timer)) return;
+  const Pair& pair = pairs_[timer.place];
+  if (pair.mirrored > pair.written) {
+    metrics_->EarlyExpired();
+    if (expired_++ % limits_->check_one_early_in == 0) {
+      sampled_.push_back({partition_, pair.stamp, pair.edge, pair.mirrored});
+    }
+  }
+  pairs_.Erase(timer.place);
+}
+
+// While the first timer is held back, those behind it that are out of date would pile up.
+void PartitionPairs::DropOutdated() {
+  std::erase_if(armed_, [this](const Timer& timer) { return !Current(timer); });
+}
+
+// ---- replies --------------------------------------------------------------------------------
+
+void PartitionPairs::On(const HighWatermark& watermark) {
+  if (watermark.offset < 0) return;  // asked again in a while
+  if (!watermark_ || watermark.asked_at >= watermark_->asked_at) watermark_ = watermark;
+}
+
+void PartitionPairs::On(const Checked& checked, Time now) {
+  const PairTable::Place place = pairs_.Find(checked.edge);
+  if (place == PairTable::kNone || pairs_[place].stamp != checked.id) return;
+  Pair& pair = pairs_[place];
+  if (pair.stage != Stage::kChecking) return;
+  if (checked.resolved) {
+    pair.mirrored = std::max(pair.mirrored, pair.written);
+    Answer(place, now);
+  } else {
+    ++pair.attempts;
+    LeaveStage(pair);
+    Arm(place, now);
+  }
+}
+
+void PartitionPairs::On(const RetryAppended& appended, Time now) {
+  if (!appended.acknowledged) retry_after_ = now + limits_->grace;
+  const PairTable::Place place = pairs_.Find(appended.edge);
+  if (place == PairTable::kNone || pairs_[place].stamp != appended.id) return;
+  Pair& pair = pairs_[place];
+  if (pair.stage != Stage::kRetrying) return;
+  if (appended.acknowledged) {
+    pair.mirrored = std::max(pair.mirrored, pair.written);  // the retries answer for it
+    Answer(place, now);
+  } else {
+    LeaveStage(pair);
+    Arm(place, now);
+  }
+}
+
+// ---- what is due ----------------------------------------------------------------------------
+
+void PartitionPairs::Advance(Time now, bool deferred, PairProgress& progress) {
+  wake_.reset();
+  while (!remembered_.empty() && (remembered_.front().at <= now || !Current(remembered_.front()))) {
+    ForgetFirst();
+  }
+  if (!remembered_.empty()) WakeBy(remembered_.front().at);
+  progress.checks.insert(progress.checks.end(), sampled_.begin(), sampled_.end());
+  sampled_.clear();
+
+  while (!armed_.empty()) {
+    const bool outdated = !Current(armed_.front());
+    if (!outdated && !AdvanceFirst(now, deferred, progress)) break;
+    armed_.pop_front();
+  }
+  if (wake_) progress.next_timer = std::min(progress.next_timer.value_or(*wake_), *wake_);
+}
+
+// Whether something was begun for the first armed pair; else those behind it wait as well.
+bool PartitionPairs::AdvanceFirst(Time now, bool deferred, PairProgress& progress) {
+  const Timer timer = armed_.front();
+  if (overfull() && StartRetry(timer.place, RetryCause::kTooMany, now, progress)) return true;
+  if (timer.at > now) {
+    WakeBy(timer.at);
+    return false;
+  }
+  if (pairs_[timer.place].attempts >= limits_->checks_before_retry) {
+    return StartRetry(timer.place, RetryCause::kChecksFailed, now, progress);
+  }
+  if (deferred) {
+    if (now >= timer.at + limits_->longest_deferral) {
+      return StartRetry(timer.place, RetryCause::kDeferred, now, progress);
+    }
+    WakeBy(timer.at + limits_->longest_deferral);
+    return false;
+  }
+  if (!CaughtUp(timer)) {
+    AskWatermark(timer, now, progress);
+    return false;
+  }
+  if (checking_ >= limits_->checks_in_flight) return false;
+  StartCheck(timer.place, progress);
+  return true;
+}
+
+// Whether everything appended before the pair's time was over has been consumed.
+bool PartitionPairs::CaughtUp(const Timer& timer) const {
+  if (!limits_->rules.fire_caught_up) return true;
+  if (newest_ > pairs_[timer.place].appended + Milliseconds(limits_->grace)) return true;
+  return watermark_ && watermark_->asked_at >= timer.at && position_ >= watermark_->offset;
+}
+
+// Once when the pair's time is over, and again in case the answer was lost or the end has moved.
+void PartitionPairs::AskWatermark(const Timer& timer, Time now, PairProgress& progress) {
+  if (asked_at_ < timer.at || now >= asked_at_ + limits_->grace) {
+    asked_at_ = now;
+    progress.watermarks.push_back({partition_, now});
+  }
+  WakeBy(asked_at_ + limits_->grace);
+}
+
+void PartitionPairs::StartCheck(PairTable::Place place, PairProgress& progress) {
+  Pair& pair = pairs_[place];
+  if (pair.attempts == 0) metrics_->TimedOut();
+  pair.stage = Stage::kChecking;
+  pair.stamp = ++*stamps_;
+  ++checking_;
+  progress.checks.push_back({partition_, pair.stamp, pair.edge, pair.written, pair.attempts + 1});
+}
+
+bool PartitionPairs::StartRetry(PairTable::Place place, RetryCause cause, Time now,
+                                PairProgress& progress) {
+  if (retry_after_ > now) {
+    WakeBy(retry_after_);
+    return false;
+  }
+  if (retrying_ >= limits_->retries_in_flight) return false;
+  metrics_->SentToRetry(cause);
+  Pair& pair = pairs_[place];
+  pair.stage = Stage::kRetrying;
+  pair.stamp = ++*stamps_;
+  ++retrying_;
+  progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.written});
+  if (!limits_->rules.release_acknowledged) {
+    pair.mirrored = pair.written;
+    Answer(place, now);
+  }
+  return true;
+}
+
+void PartitionPairs::WakeBy(Time time) { wake_ = wake_ ? std::min(*wake_, time) : time; }
+
+// ---- offsets --------------------------------------------------------------------------------
+
+int64_t PartitionPairs::committable() const {
+  return limits_->rules.commit_lowest_pending ? ledger_.committable() : position_;
+}
+
+}  // namespace fanline::reconciler

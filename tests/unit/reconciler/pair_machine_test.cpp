@@ -1,0 +1,391 @@
+#include "reconciler/pair_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::reconciler {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
+constexpr EdgeKey kOther{UserId{3}, UserId{4}};
+
+struct Counted : Metrics {
+  void Matched(Duration latency) override { matched.push_back(latency); }
+  void Early() override { ++early; }
+  void Duplicate() override { ++duplicate; }
+  void Coalesced() override { ++coalesced; }
+  void TimedOut() override { ++timed_out; }
+  void EarlyExpired() override { ++early_expired; }
+  void SentToRetry(RetryCause cause) override { retried.push_back(cause); }
+  void LogGap(int32_t, int64_t wanted, int64_t first) override { gaps.push_back({wanted, first}); }
+
+  std::vector<Duration> matched;
+  int early = 0, duplicate = 0, coalesced = 0, timed_out = 0, early_expired = 0;
+  std::vector<RetryCause> retried;
+  std::vector<std::pair<int64_t, int64_t>> gaps;
+};
+
+class PairMachineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    limits.commit_every = 0ms;
+    Give(PartitionAssigned{0, 10, 0});
+  }
+
+  PairProgress Give(std::vector<PairInput> inputs) {
+    if (!machine) machine.emplace(limits, metrics);
+    PairProgress progress = machine->Step(inputs, {now, unix_ms()});
+    for (const auto& commit : progress.orders.commit) committed = commit.offset;
+    return progress;
+  }
+  template <class Input>
+  PairProgress Give(const Input& input) {
+    return Give(std::vector<PairInput>{input});
+  }
+  PairProgress Wait(Duration time) {
+    now += time;
+    return Give(std::vector<PairInput>{});
+  }
+  // Waits for the grace's end and says that nothing more is in the log.
+  PairProgress CatchUp() {
+    Wait(limits.grace);
+    return Give(HighWatermark{0, now, offset});
+  }
+  // A new machine with other limits.
+  void Restart(int64_t start = 10) {
+    machine.reset();
+    offset = start;
+    Give(PartitionAssigned{0, start, 0});
+  }
+
+  PairRecord Msg1(uint64_t ver, const EdgeKey& edge = kEdge) {
+    return {PairRecord::Kind::kWritten, 0, offset++, unix_ms(), edge, ver};
+  }
+  PairRecord Msg2(uint64_t ver, const EdgeKey& edge = kEdge) {
+    return {PairRecord::Kind::kMirrored, 0, offset++, unix_ms(), edge, ver};
+  }
+  PairRecord Nothing(UnixMs appended) {
+    return {PairRecord::Kind::kOther, 0, offset++, appended, {}, 0};
+  }
+  static Checked Reply(const Check& check, bool resolved) {
+    return {check.partition, check.id, check.edge, resolved};
+  }
+  static RetryAppended Reply(const Retry& retry, bool acknowledged) {
+    return {retry.partition, retry.id, retry.edge, acknowledged};
+  }
+  UnixMs unix_ms() const {
+    return 1'700'000'000'000 +
+           std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  }
+
+  Limits limits;
+  Counted metrics;
+  std::optional<PairMachine> machine;
+  Time now{1h};
+  int64_t offset = 10;
+  int64_t committed = -1;
+};
+
+TEST_F(PairMachineTest, StartsWhereTheGroupStoodAndReportsAGap) {
+  PairProgress progress = Give(PartitionAssigned{1, 5, 8});
+  ASSERT_THAT(progress.orders.seek, SizeIs(1));
+  EXPECT_EQ(progress.orders.seek[0].offset, 8);
+  EXPECT_THAT(metrics.gaps, ElementsAre(std::pair<int64_t, int64_t>(5, 8)));
+}
+
+TEST_F(PairMachineTest, AMsg2AnswersItsMsg1AndOnlyThenTheOffsetMayBeCommitted) {
+  Give(Msg1(7));
+  Give(Msg2(3, kOther));
+  EXPECT_EQ(committed, -1);
+  now += 200ms;
+  Give(Msg2(7));
+  EXPECT_EQ(committed, 13);
+  EXPECT_THAT(metrics.matched, ElementsAre(Duration(200ms)));
+  EXPECT_THAT(CatchUp().checks, IsEmpty());
+}
+
+TEST_F(PairMachineTest, ANewerMsg2AnswersAndAnOlderOneDoesNot) {
+  Give(Msg1(7));
+  Give(Msg2(6));
+  EXPECT_EQ(machine->pending(), 1u);
+  Give(Msg2(9));
+  EXPECT_EQ(machine->pending(), 0u);
+}
+
+TEST_F(PairMachineTest, AMsg2ThatComesFirstAnswersTheMsg1WhenItComes) {
+  Give(Msg2(7));
+  Give(Msg1(7));
+  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(metrics.early, 1);
+  EXPECT_EQ(committed, 12);
+  Wait(limits.remember);
+  EXPECT_EQ(metrics.early_expired, 0);
+}
+
+TEST_F(PairMachineTest, RepetitionsOpenNothing) {
+  Give({Msg1(7), Msg1(7), Msg1(6), Msg2(7), Msg2(7), Msg1(7)});
+  EXPECT_EQ(metrics.duplicate, 4);
+  EXPECT_EQ(committed, 16);
+  Wait(limits.remember);
+  EXPECT_EQ(metrics.early_expired, 0) << "a repeated msg2 was taken for one without its msg1";
+}
+
+TEST_F(PairMachineTest, ANewerMsg1StandsForTheOlderOneWithItsOwnTime) {
+  Give(Msg1(7));
+  Wait(2s);
+  Give(Msg1(8));
+  EXPECT_EQ(metrics.coalesced, 1);
+  EXPECT_EQ(committed, 11);
+  Wait(2s);
+  EXPECT_THAT(Give(HighWatermark{0, now, offset}).checks, IsEmpty());
+  Wait(1s);
+  const auto checks = Give(HighWatermark{0, now, offset}).checks;
+  ASSERT_THAT(checks, SizeIs(1));
+  EXPECT_EQ(checks[0].ver, 8u);
+}
+
+TEST_F(PairMachineTest, FiresOnlyWhenTheLogWasReadUpToTheEndOfItsTime) {
+  Give(Msg1(7));
+  EXPECT_THAT(Wait(limits.grace - 1us).watermarks, IsEmpty());
+  const auto asked = Wait(1us);
+  EXPECT_THAT(asked.checks, IsEmpty());
+  ASSERT_THAT(asked.watermarks, SizeIs(1));
+  EXPECT_THAT(Give(HighWatermark{0, now - 1us, 11}).checks, IsEmpty()) << "read before its end";
+  EXPECT_THAT(Give(HighWatermark{0, now, -1}).checks, IsEmpty()) << "not read at all";
+  EXPECT_THAT(Give(HighWatermark{0, now, 12}).checks, IsEmpty()) << "a record is still to come";
+  const auto checks = Give(Nothing(unix_ms() - 3'000)).checks;
+  ASSERT_THAT(checks, SizeIs(1));
+  EXPECT_EQ(checks[0].edge, kEdge);
+  EXPECT_EQ(checks[0].ver, 7u);
+  EXPECT_EQ(checks[0].attempt, 1u);
+  EXPECT_EQ(metrics.timed_out, 1);
+}
+
+TEST_F(PairMachineTest, AskingForTheWatermarkIsRepeatedUntilItIsKnown) {
+  Give(Msg1(7));
+  EXPECT_THAT(Wait(limits.grace).watermarks, SizeIs(1));
+  EXPECT_THAT(Wait(0s).watermarks, IsEmpty());
+  EXPECT_THAT(Wait(limits.grace).watermarks, SizeIs(1));
+}
+
+TEST_F(PairMachineTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
+  Give(Msg1(7));
+  const UnixMs msg1 = unix_ms();
+  Wait(limits.grace);
+  EXPECT_THAT(Give(Nothing(msg1 + 3'000)).checks, IsEmpty());
+  EXPECT_THAT(Give(Nothing(msg1 + 3'001)).checks, SizeIs(1));
+}
+
+TEST_F(PairMachineTest, AMsg2ThatLayUnreadBehindTheDeadlineAnswersWithoutACheck) {
+  Give(Msg1(7));
+  Wait(limits.grace);
+  const PairProgress progress = Give({HighWatermark{0, now, 12}, Msg2(7)});
+  EXPECT_THAT(progress.checks, IsEmpty());
+  EXPECT_EQ(machine->pending(), 0u);
+}
+
+TEST_F(PairMachineTest, AResolvedCheckAnswersThePair) {
+  Give(Msg1(7));
+  const auto checks = CatchUp().checks;
+  EXPECT_EQ(committed, -1);
+  Give(Reply(checks.at(0), true));
+  EXPECT_EQ(committed, 11);
+  Give(Msg2(7));
+  Wait(limits.remember);
+  EXPECT_EQ(metrics.early_expired, 0);
+}
+
+TEST_F(PairMachineTest, ACheckInVainIsRepeatedAfterTheGraceAndThenThePairGoesToTheRetries) {
+  Give(Msg1(7));
+  for (uint32_t attempt = 1; attempt <= limits.checks_before_retry; ++attempt) {
+    const auto checks = CatchUp().checks;
+    ASSERT_THAT(checks, SizeIs(1)) << attempt;
+    EXPECT_EQ(checks[0].attempt, attempt);
+    EXPECT_THAT(Give(Reply(checks[0], false)).retries, IsEmpty());
+  }
+  const PairProgress progress = CatchUp();
+  EXPECT_THAT(progress.checks, IsEmpty());
+  const auto retries = Wait(0s).retries;
+  EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kChecksFailed));
+  EXPECT_THAT(retries, IsEmpty()) << "ordered twice";
+  EXPECT_EQ(metrics.timed_out, 1);
+}
+
+// A pair that is on its way to the retries, after one check in vain.
+class PairOnItsWay : public PairMachineTest {
+ protected:
+  void SetUp() override {
+    limits.checks_before_retry = 1;
+    PairMachineTest::SetUp();
+    Give(Msg1(7));
+    Give(Reply(CatchUp().checks.at(0), false));
+    retry = Wait(limits.grace).retries.at(0);
+    EXPECT_EQ(retry.edge, kEdge);
+    EXPECT_EQ(retry.ver, 7u);
+    EXPECT_EQ(committed, -1) << "before the retries have it";
+  }
+  Retry retry;
+};
+
+TEST_F(PairOnItsWay, IsReleasedByTheAcknowledgement) {
+  Give(Reply(retry, true));
+  EXPECT_EQ(committed, 11);
+  EXPECT_EQ(machine->pending(), 0u);
+}
+
+TEST_F(PairOnItsWay, StaysPendingWhenItCouldNotBeWrittenAndGoesAgain) {
+  Give(Reply(retry, false));
+  EXPECT_EQ(machine->pending(), 1u);
+  const auto again = Wait(limits.grace).retries;
+  ASSERT_THAT(again, SizeIs(1));
+  Give(Reply(retry, true));
+  EXPECT_EQ(machine->pending(), 1u) << "an answer to the first one";
+  Give(Reply(again[0], true));
+  EXPECT_EQ(machine->pending(), 0u);
+}
+
+TEST_F(PairOnItsWay, IsAnsweredByAMsg2AllTheSame) {
+  Give(Msg2(7));
+  EXPECT_EQ(committed, 12);
+  Give(Reply(retry, true));
+  EXPECT_EQ(machine->pending(), 0u);
+}
+
+TEST_F(PairOnItsWay, ANewerMsg1IsNotReleasedByTheAcknowledgementOfTheOlder) {
+  Give(Msg1(8));
+  Give(Reply(retry, true));
+  EXPECT_EQ(machine->pending(), 1u);
+  EXPECT_EQ(committed, 11);
+}
+
+TEST_F(PairMachineTest, ACheckOfAnOlderVersionDoesNotAnswerANewerOne) {
+  Give(Msg1(7));
+  const auto checks = CatchUp().checks;
+  Give(Msg1(8));
+  Give(Reply(checks.at(0), true));
+  EXPECT_EQ(machine->pending(), 1u);
+}
+
+TEST_F(PairMachineTest, WhileTheMirrorLagsNothingIsCheckedButThePairDoesNotPinTheLogForEver) {
+  Give({Msg1(7), MirrorLag{limits.grace + 1us}});
+  EXPECT_THAT(CatchUp().checks, IsEmpty());
+  EXPECT_THAT(Wait(limits.longest_deferral - 1us).retries, IsEmpty());
+  const auto retries = Wait(1us).retries;
+  ASSERT_THAT(retries, SizeIs(1));
+  EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kDeferred));
+  Give(Reply(retries[0], true));
+  EXPECT_EQ(committed, 11);
+}
+
+TEST_F(PairMachineTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
+  Give({Msg1(7), MirrorLag{1h}});
+  CatchUp();
+  EXPECT_THAT(Give(MirrorLag{0s}).checks, SizeIs(1));
+}
+
+TEST_F(PairMachineTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
+  limits.pending = 2;
+  Restart();
+  const auto retries = Give({Msg1(1), Msg1(2, kOther), Msg1(3, {UserId{5}, UserId{6}})}).retries;
+  ASSERT_THAT(retries, SizeIs(1));
+  EXPECT_EQ(retries[0].edge, kEdge);
+  EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kTooMany));
+  Give(Reply(retries[0], true));
+  EXPECT_EQ(committed, 11);
+}
+
+TEST_F(PairMachineTest, PausesOnlyWhileTheRetriesCannotBeWritten) {
+  limits.pending = 1;
+  limits.retries_in_flight = 1;
+  Restart();
+  const PairProgress full = Give({Msg1(1), Msg1(2, kOther), Msg1(3, {UserId{5}, UserId{6}})});
+  ASSERT_THAT(full.retries, SizeIs(1));
+  EXPECT_THAT(full.orders.pause, ElementsAre(0));
+  const PairProgress failed = Give(Reply(full.retries[0], false));
+  EXPECT_THAT(failed.retries, IsEmpty()) << "at once again, in a circle";
+  EXPECT_THAT(failed.orders.resume, IsEmpty());
+  const PairProgress again = Wait(limits.grace);
+  ASSERT_THAT(again.retries, SizeIs(1));
+  const PairProgress roomy = Give(Reply(again.retries[0], true));
+  EXPECT_THAT(roomy.orders.resume, ElementsAre(0));
+}
+
+TEST_F(PairMachineTest, ChecksInFlightAreBounded) {
+  limits.checks_in_flight = 1;
+  Restart();
+  Give({Msg1(1), Msg1(2, kOther)});
+  const auto first = CatchUp().checks;
+  ASSERT_THAT(first, SizeIs(1));
+  EXPECT_THAT(Give(Reply(first[0], true)).checks, SizeIs(1));
+}
+
+TEST_F(PairMachineTest, OneInSoManyMsg2sWhoseMsg1NeverCameIsChecked) {
+  limits.check_one_early_in = 2;
+  Restart();
+  Give({Msg2(1), Msg2(2, kOther), Msg2(3, {UserId{5}, UserId{6}})});
+  EXPECT_THAT(Wait(limits.remember - 1us).checks, IsEmpty());
+  EXPECT_THAT(Wait(1us).checks, SizeIs(2));
+  EXPECT_EQ(metrics.early_expired, 3);
+}
+
+TEST_F(PairMachineTest, WhatIsRememberedIsBounded) {
+  limits.remembered = 1;
+  Restart();
+  Give({Msg2(1), Msg2(2, kOther)});
+  EXPECT_EQ(metrics.early_expired, 1);
+  Give({Msg1(1), Msg1(2, kOther)});
+  EXPECT_EQ(machine->pending(), 1u) << "the older one is forgotten, the newer is not";
+}
+
+TEST_F(PairMachineTest, ARevocationDropsThePartitionWithoutALastCommit) {
+  Give(Msg1(7));
+  const auto checks = CatchUp().checks;
+  const PairProgress revoked = Give({Msg1(8), PartitionRevoked{0}});
+  EXPECT_THAT(revoked.orders.commit, IsEmpty());
+  EXPECT_EQ(machine->pending(), 0u);
+  offset = 10;
+  Give({PartitionAssigned{0, 10, 0}, Msg1(7)});
+  Give(Reply(checks.at(0), true));
+  EXPECT_EQ(machine->pending(), 1u) << "answered by a check of the earlier assignment";
+}
+
+TEST_F(PairMachineTest, AReplayedRecordDoesNotReopenWhatIsFinished) {
+  Give({Msg1(7), Msg2(7), Msg1(9)});
+  offset = 10;
+  Give(Msg1(7));
+  EXPECT_EQ(committed, 12);
+}
+
+TEST_F(PairMachineTest, SaysWhenItMustBeSteppedAgain) {
+  EXPECT_EQ(Give(Msg1(7)).next_timer, now + limits.grace);
+  const auto to_ask_again = Wait(limits.grace).next_timer;
+  EXPECT_EQ(to_ask_again, now + limits.grace);
+  EXPECT_EQ(Give(Msg2(7)).next_timer, now + limits.remember);
+}
+
+TEST_F(PairMachineTest, CommitsAreOrderedOnceInAWhile) {
+  limits.commit_every = 1s;
+  Restart();
+  EXPECT_THAT(Give({Msg1(1), Msg2(1)}).orders.commit, IsEmpty());
+  EXPECT_LE(Wait(0s).next_timer, now + 1s);
+  EXPECT_THAT(Wait(1s).orders.commit, SizeIs(1));
+  EXPECT_THAT(Wait(1s).orders.commit, IsEmpty());
+}
+
+TEST_F(PairMachineTest, TimersOutOfDateDoNotPileUpBehindOneThatIsHeldBack) {
+  limits.remembered = 100;
+  Restart();
+  Give({Msg1(1, kOther), MirrorLag{1h}});
+  CatchUp();
+  for (uint64_t ver = 1; ver <= 10'000; ++ver) Give({Msg1(ver), Msg2(ver)});
+  EXPECT_EQ(machine->pending(), 1u);
+  EXPECT_LT(machine->timers(), 2'000u);
+}
+
+}  // namespace
+}  // namespace fanline::reconciler

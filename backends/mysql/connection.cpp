@@ -121,15 +121,43 @@ void Connection::Query(const std::string& sql, const std::function<void(const Ro
   }
 }
 
-void Connection::Transact(const std::function<bool()>& body) {
-  for (int attempt = 1; attempt < kDeadlockAttempts; ++attempt) {
+void Connection::RetryDeadlocks(const std::function<void()>& attempt) {
+  for (int attempts = 1; attempts < kDeadlockAttempts; ++attempts) {
     try {
-      return TransactOnce(body);
+      return attempt();
     } catch (const MysqlError& error) {
       if (error.kind() != ErrorKind::kDeadlock) throw;
     }
   }
-  TransactOnce(body);
+  attempt();
+}
+
+void Connection::Call(const std::string& sql, const std::function<void(const Row&)>& each) {
+  RetryDeadlocks([&] { CallOnce(sql, each); });
+}
+
+void Connection::CallOnce(const std::string& sql, const std::function<void(const Row&)>& each) {
+  if (!is_open()) throw MysqlError(2006, "the connection is closed");
+  try {
+    Translated([&] {
+      // After its results a procedure answers once more, with its status: all are taken, or the
+      // next statement would read this one's.
+      for (bool more = statement_->execute(sql); more; more = statement_->getMoreResults()) {
+        const std::unique_ptr<sql::ResultSet> result(statement_->getResultSet());
+        if (result == nullptr) break;
+        const Row row(*result);
+        while (result->next()) each(row);
+      }
+    });
+  } catch (const MysqlError& error) {
+    if (error.kind() == ErrorKind::kLost) Close();
+    RollBack();
+    throw;
+  }
+}
+
+void Connection::Transact(const std::function<bool()>& body) {
+  RetryDeadlocks([&] { TransactOnce(body); });
 }
 
 void Connection::TransactOnce(const std::function<bool()>& body) {

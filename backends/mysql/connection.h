@@ -72,7 +72,14 @@ class Connection {
   // loses the connection nobody knows whether it happened: the caller's writes are idempotent.
   void Transact(const std::function<bool()>& body);
 
+  // Calls a procedure that makes its own transaction, and shows the rows of its result if it has
+  // one. A deadlock's victim starts over, a few times; any other error rolls back what the
+  // procedure left open. Lost while it ran: nobody knows whether it had committed, as above.
+  void Call(const std::string& sql, const std::function<void(const Row&)>& each);
+
  private:
+  void CallOnce(const std::string& sql, const std::function<void(const Row&)>& each);
+  void RetryDeadlocks(const std::function<void()>& attempt);
   void TransactOnce(const std::function<bool()>& body);
   void RollBack() noexcept;
 

@@ -68,7 +68,8 @@ Status WrongShardCount(const Config& config, uint32_t installed) {
 
 Status ApplySchema(const Config& config) {
   ShardConnections connections(config);
-  const auto statements = SplitStatements(sql_schema::kShardSql);
+  auto statements = SplitStatements(sql_schema::kShardSql);
+  statements.emplace_back(sql_schema::kChangeEdgeSql);  // one statement: its own are inside
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(shard, [&](Connection& connection) {
       for (const std::string& statement : statements) connection.Execute(statement);

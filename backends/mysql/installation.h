@@ -14,7 +14,7 @@
 
 namespace fanline::mysql {
 
-inline constexpr uint32_t kSchemaVersion = 1;  // of schemas/sql/shard.sql
+inline constexpr uint32_t kSchemaVersion = 2;  // of schemas/sql
 
 struct Installation {
   uint32_t schema_version = kSchemaVersion;
@@ -28,7 +28,7 @@ struct Installation {
   RangeLayout layout() const { return RangeLayout(partitions); }
 };
 
-// Creates the tables on every shard where they are missing.
+// Creates the tables on every shard where they are missing, and the procedures anew.
 [[nodiscard]] Status ApplySchema(const Config& config);
 
 // Writes the row on every shard that has none, unless one that has it disagrees: then nothing is

@@ -1,58 +1,59 @@
-// Follow and unfollow: the forward row, then the reverse row, each with its counter in a
-// transaction of its own (the two may lie on different shards). Blocking; one object per thread.
+// Follow and unfollow written in both directions at once: the forward row, then the reverse row
+// (the two may lie on different shards, so each is a transaction of its own). For callers that need
+// both when the call returns, such as a tool; others write the forward row alone and leave the
+// reverse row to whoever relays log1. Blocking; one object per thread.
 //
-// The forward row's lock gives out the edge's versions, so an edge's changes have one order however
-// many writers there are; the reverse row takes what is newer. Idempotent: the same call again
-// changes nothing, but writes the reverse row again when a forward row exists, which heals a change
-// that was interrupted between the two. Unfollowing somebody who was never followed leaves no row.
+// Idempotent: the same call again changes nothing, but writes the reverse row again when there is a
+// forward row, which heals a change that was interrupted between the two.
 //
-// The caller emits the hint sync(src, dst) after every done call, also one that changed nothing.
+// The caller emits the hint sync(src, dst) after every done call, also one that changed nothing,
+// and marks the row of log1 done once the hint is acknowledged. A row that is left pending costs a
+// relay a look and changes nothing.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
+#include "backends/mysql/change_log.h"
+#include "backends/mysql/forward_edges.h"
+#include "backends/mysql/reverse_edges.h"
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
 #include "fanline/ids.h"
-#include "fanline/time.h"
 
 namespace fanline::mysql {
 
-// One row of `following`; its reverse carries the same ver, state and pos.
-struct Edge {
-  UserId src{};
-  UserId dst{};
-  uint64_t ver = 0;  // 0: there is no row
-  bool live = false;
-  UnixMs pos = 0;  // when src last became a follower of dst
+struct LoggedRow {  // of log1
+  Shard shard = 0;
+  uint64_t id = 0;
 };
 
 class Relations {
  public:
   struct Result {
-    uint64_t version = 0;  // of the forward row now; 0: no row
-    // The forward row's state. May be false after a connection was lost while this very change was
-    // being committed: it had happened when it was looked for again.
-    bool changed = false;
+    uint64_t version = 0;             // of the forward row now; 0: no row
+    bool changed = false;             // as in ForwardChanged
+    std::optional<LoggedRow> logged;  // to be marked done
   };
 
   Relations(const Config& config, const ShardMap& map);
 
-  // `unix_us`: wall time, microseconds; keeps versions roughly time-like, order does not rest on
-  // it. Later: with the reverse shard named, the follow itself may be committed: call again. Never:
-  // an id that is no id.
+  // `unix_us`: as in EdgeChange. Later: with the reverse shard named, the follow itself may be
+  // committed: call again. Never: as ForwardEdges::Change.
   [[nodiscard]] Status Follow(UserId src, UserId dst, uint64_t unix_us, Result* result);
   [[nodiscard]] Status Unfollow(UserId src, UserId dst, uint64_t unix_us, Result* result);
 
-  // The reverse half alone: makes `follower` and fans_cnt agree with `edge` unless they are already
-  // newer. For whoever has read or received a forward row.
-  [[nodiscard]] Status ApplyToReverse(const Edge& edge);
+  [[nodiscard]] Status MarkDone(const std::vector<LoggedRow>& rows);
 
  private:
-  Status Change(UserId src, UserId dst, bool live, uint64_t unix_us, Result* result);
+  Status Change(const EdgeChange& change, Result* result);
 
   ShardConnections connections_;
   const ShardMap map_;
+  ForwardEdges forward_{connections_, map_};
+  ReverseEdges reverse_{connections_, map_};
+  ChangeLog log_{connections_};
 };
 
 }  // namespace fanline::mysql

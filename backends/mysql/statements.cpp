@@ -150,6 +150,31 @@ std::string FansCountSql(std::span<const UserId> authors) {
   return sql;
 }
 
+std::string BelowZeroSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT user_id FROM user_fan FORCE INDEX (PRIMARY) WHERE fans_cnt < 0 AND user_id IN ";
+  AppendIds(sql, authors);
+  return sql;
+}
+
+std::string PendingChangesSql(uint64_t after, uint32_t limit) {
+  std::string sql =
+      "SELECT id, kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
+      " FROM log1 FORCE INDEX (pending) WHERE done = 0 AND id > ";
+  AppendNumber(sql, after);
+  sql += " ORDER BY id";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit) {
+  std::string sql = "SELECT id, ts < NOW(3) - INTERVAL ";
+  AppendNumber(sql, keep.count());
+  sql += " SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
 std::string NotPushedSql(std::span<const PostKey> posts) {
   std::string sql =
       "SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0"

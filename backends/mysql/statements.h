@@ -3,6 +3,7 @@
 // the tuples too, MariaDB turns an IN list into a join with a temporary table and scans.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,6 +50,14 @@ std::string FolloweesSql(UserId reader);
 std::string LastAtSql(std::span<const UserId> authors);
 // user_id, fans_cnt
 std::string FansCountSql(std::span<const UserId> authors);
+// user_id of those of `authors` whose counter of followers is below zero
+std::string BelowZeroSql(std::span<const UserId> authors);
+
+// id, kind, src, dst, ver, state, pos, written at (Unix ms) of pending rows of log1 above `after`
+std::string PendingChangesSql(uint64_t after, uint32_t limit);
+// id, whether it is older than `keep`, of the oldest rows of log1 that are done
+std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
+
 // author_id, post_id of those that are merged at read
 std::string NotPushedSql(std::span<const PostKey> posts);
 

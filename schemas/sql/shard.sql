@@ -2,13 +2,14 @@
 -- file on each, statement by statement, and may run it again: what exists is left alone.
 --
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
---   by src      following, user_rel
+--   by src      following, user_rel, log1, repair_log
 --   by dst      follower, user_fan         (dst is the author who is followed)
+--   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author
 --   by the range's first bucket            range_owner
 --   on every shard, the same               installation (but for its shard_index)
 --
--- Ids are unsigned 64-bit, never 0 or 2^64-1. Times named *_ms, pos and last_at are Unix
+-- Ids are unsigned 64-bit, never 0 or 2^64-1. Times named *_ms, pos, last_at, ts and at are Unix
 -- milliseconds; `ut` is when the server last wrote the row (UTC) and decides nothing but age.
 -- Counters are signed on purpose: a negative one is drift that somebody must see.
 
@@ -32,14 +33,20 @@ CREATE TABLE IF NOT EXISTS installation (
 
 -- Forward edges, the truth of who follows whom. A change takes the row's lock, and the version it
 -- gives out under that lock is the only order of one edge: max(ver + 1, microseconds of the clock).
+-- A change that came from elsewhere (an application through Kafka, a friendship) carries a version
+-- given out there. It is kept beside ours, and one that is not higher than what is kept is a change
+-- already made: repeated or late, it does nothing. ver never answers that: it is of our clock.
 CREATE TABLE IF NOT EXISTS following (
   src   BIGINT UNSIGNED NOT NULL,
   dst   BIGINT UNSIGNED NOT NULL,
   ver   BIGINT UNSIGNED NOT NULL,
   state TINYINT NOT NULL,                              -- 1 follows, 0 tombstone
   pos   BIGINT NOT NULL,                               -- when src last became a follower
+  app_version    BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of the application's last change; 0: none
+  friend_version BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of friend_request, as last applied here
   ut    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
-  PRIMARY KEY (src, dst)
+  PRIMARY KEY (src, dst),
+  KEY newest (src, state, pos, dst)                    -- lists of followed users, newest first
 ) ENGINE = InnoDB;
 
 -- Reverse edges, what a fan-out reads. Written after the forward row is committed, with its ver,
@@ -55,20 +62,72 @@ CREATE TABLE IF NOT EXISTS follower (
   pos    BIGINT NOT NULL,
   ut     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (dst, bucket, src),
-  KEY newest (dst, state, pos)                         -- lists of followers, newest first
+  KEY newest (dst, state, pos, src)                    -- lists of followers, newest first
+) ENGINE = InnoDB;
+
+-- Every change of a forward row, written in its transaction; also every change of a friendship.
+-- A row is pending until whoever relays it has written the reverse row (kind 1) or both forward
+-- rows (kind 2) and what follows from that is acknowledged. Ids are given out in another order
+-- than transactions commit in, so a relay asks for what is pending and never for what is above an
+-- id it has saved. Rows that are done stay for the scans that compare both directions, and are
+-- purged by age: `pending` answers "the oldest that are not done" and "done and this old" alike,
+-- without touching the millions of rows between them.
+CREATE TABLE IF NOT EXISTS log1 (
+  id    BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  kind  TINYINT NOT NULL,                              -- 1 edge src -> dst, 2 friendship of both
+  src   BIGINT UNSIGNED NOT NULL,                      -- of a friendship: the smaller id
+  dst   BIGINT UNSIGNED NOT NULL,
+  ver   BIGINT UNSIGNED NOT NULL,                      -- of following or friend_request
+  state TINYINT NOT NULL,                              -- 1 follows or friends, 0 not
+  pos   BIGINT NOT NULL,
+  ts    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),  -- when it was written (UTC)
+  done  TINYINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (id),
+  KEY pending (done, id)
+) ENGINE = InnoDB;
+
+-- What two users have agreed on, one row per pair: the truth of a friendship. It is followed by the
+-- two edges (a relay writes them from log1), so for a moment one edge may be there and not the
+-- other. ver grows with every change, as in following.
+CREATE TABLE IF NOT EXISTS friend_request (
+  low      BIGINT UNSIGNED NOT NULL,                   -- the smaller id
+  high     BIGINT UNSIGNED NOT NULL,
+  ver      BIGINT UNSIGNED NOT NULL,
+  state    TINYINT NOT NULL,                           -- 1 asked, 2 friends, 3 refused, 4 cancelled,
+                                                       -- 5 removed
+  asked_by BIGINT UNSIGNED NOT NULL,                   -- low or high
+  ut       DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (low, high)
+) ENGINE = InnoDB;
+
+-- What was repaired, for whoever asks afterwards: one row per repair, never changed.
+CREATE TABLE IF NOT EXISTS repair_log (
+  id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  net          VARBINARY(16) NOT NULL,                 -- what found it: pair, scan, counter, ...
+  cause        VARBINARY(16) NOT NULL,                 -- missing, stale, orphan, corrupt, drift, ...
+  src          BIGINT UNSIGNED NOT NULL,               -- of a counter: the user, and dst 0
+  dst          BIGINT UNSIGNED NOT NULL,
+  before_value VARBINARY(64) NOT NULL,
+  after_value  VARBINARY(64) NOT NULL,
+  ver          BIGINT UNSIGNED NOT NULL,               -- of the edge as repaired; of a counter: epoch
+  at           BIGINT NOT NULL DEFAULT (FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)),
+  PRIMARY KEY (id),
+  KEY by_time (at)
 ) ENGINE = InnoDB;
 
 -- Counters, changed in the transaction of the row they count, by the row's own transition.
--- No row = 0.
+-- No row = 0. epoch counts repairs: one that was worked out before another took effect is refused.
 CREATE TABLE IF NOT EXISTS user_rel (
   user_id       BIGINT UNSIGNED NOT NULL,
   following_cnt BIGINT NOT NULL DEFAULT 0,             -- rows of following with state 1
+  epoch         BIGINT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (user_id)
 ) ENGINE = InnoDB;
 
 CREATE TABLE IF NOT EXISTS user_fan (
   user_id  BIGINT UNSIGNED NOT NULL,
   fans_cnt BIGINT NOT NULL DEFAULT 0,                  -- rows of follower with state 1
+  epoch    BIGINT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (user_id)
 ) ENGINE = InnoDB;
 

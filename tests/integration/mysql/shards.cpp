@@ -17,8 +17,9 @@ std::string Environment(const char* name) {
   return value;
 }
 
-constexpr const char* kTables[] = {"installation", "following", "follower",    "user_rel",
-                                   "user_fan",     "author",    "author_post", "range_owner"};
+constexpr const char* kTables[] = {"installation", "following",   "follower",       "user_rel",
+                                   "user_fan",     "log1",        "friend_request", "repair_log",
+                                   "author",       "author_post", "range_owner"};
 
 }  // namespace
 

@@ -1,0 +1,72 @@
+#include "backends/mysql/change_log.h"
+
+#include <string>
+
+#include "backends/mysql/chunks.h"
+#include "backends/mysql/sql_text.h"
+#include "backends/mysql/statements.h"
+
+namespace fanline::mysql {
+namespace {
+
+LoggedChange ChangeOf(const Row& row) {
+  return {.id = row.UInt64(1),
+          .kind = static_cast<ChangeKind>(row.Int64(2)),
+          .edge = {UserId{row.UInt64(3)}, UserId{row.UInt64(4)}, row.UInt64(5), row.Bool(6),
+                   row.Int64(7)},
+          .written_at = row.Int64(8)};
+}
+
+std::string IdList(std::span<const uint64_t> ids) {
+  std::string list = "(";
+  AppendJoined(list, ids, [](std::string& out, uint64_t id) { AppendNumber(out, id); });
+  return list + ")";
+}
+
+}  // namespace
+
+Status ChangeLog::ReadPending(Shard shard, uint64_t after, uint32_t limit,
+                              std::vector<LoggedChange>* out) {
+  return connections_.Run(shard, [&](Connection& connection) {
+    out->clear();
+    connection.Query(PendingChangesSql(after, limit),
+                     [&](const Row& row) { out->push_back(ChangeOf(row)); });
+  });
+}
+
+Status ChangeLog::MarkDone(Shard shard, const std::vector<uint64_t>& ids) {
+  if (ids.empty()) return Status::Done();
+  return connections_.Run(shard, [&](Connection& connection) {
+    ForEachChunk(ids, kListLimit, [&](std::span<const uint64_t> chunk) {
+      connection.Execute(
+          "UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND id IN " +
+          IdList(chunk));
+    });
+  });
+}
+
+Status ChangeLog::CountPending(Shard shard, uint32_t most, uint64_t* count) {
+  const std::string sql =
+      "SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT " +
+      std::to_string(most) + ") AS counted";
+  return connections_.Run(shard, [&](Connection& connection) {
+    connection.Query(sql, [&](const Row& row) { *count = row.UInt64(1); });
+  });
+}
+
+// Found first and then deleted by key: a DELETE by age would read on to the end of the table when
+// fewer than `most` are old enough.
+Status ChangeLog::Purge(Shard shard, std::chrono::seconds keep, uint32_t most, uint64_t* deleted) {
+  return connections_.Run(shard, [&](Connection& connection) {
+    *deleted = 0;
+    std::vector<uint64_t> old;
+    connection.Query(OldestDoneSql(keep, most), [&](const Row& row) {
+      if (row.Bool(2)) old.push_back(row.UInt64(1));
+    });
+    ForEachChunk(old, kListLimit, [&](std::span<const uint64_t> chunk) {
+      *deleted += connection.Execute("DELETE FROM log1 WHERE done = 1 AND id IN " + IdList(chunk));
+    });
+  });
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,59 @@
+// Table log1: what was changed and may still have to be relayed. Each change of a forward edge, and
+// each of a friendship, is pending from its own transaction on until whoever relays it marks it
+// done, after all that follows from it was acknowledged. Blocking; one thread at a time.
+//
+// A relay asks for what is pending, from the oldest, again and again; several may do so side by
+// side, for what they do is idempotent. It must not ask for what is above an id it has saved:
+// transactions do not commit in the order of their ids, and one that commits late would be lost.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/mysql/shard_connections.h"
+#include "fanline/edge.h"
+
+namespace fanline::mysql {
+
+enum class ChangeKind {
+  kEdge = 1,        // `edge` as it was written: the reverse row is to agree
+  kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
+};
+
+struct LoggedChange {
+  uint64_t id = 0;
+  ChangeKind kind = ChangeKind::kEdge;
+  Edge edge;
+  UnixMs written_at = 0;  // the server's clock
+};
+
+class ChangeLog {
+ public:
+  // `connections` outlives this.
+  explicit ChangeLog(ShardConnections& connections) : connections_(connections) {}
+
+  // The oldest `limit` pending rows above `after`, by id. `after` is for one pass over all that is
+  // pending (0 begins it), so that rows whose other shard is away do not stand before the rest; it
+  // is never saved. Cheap whatever the number of rows that are done.
+  [[nodiscard]] Status ReadPending(Shard shard, uint64_t after, uint32_t limit,
+                                   std::vector<LoggedChange>* out);
+
+  // Repeating it changes nothing.
+  [[nodiscard]] Status MarkDone(Shard shard, const std::vector<uint64_t>& ids);
+
+  // How many are pending, counted up to `most`.
+  [[nodiscard]] Status CountPending(Shard shard, uint32_t most, uint64_t* count);
+
+  // Deletes rows that are done and older than `keep`, oldest first, at most `most` of them: bounds
+  // how long one call takes and what it leaves to undo. Called now and then by whoever relays. The
+  // youngest row that may be needed is as old as the longest scan window.
+  [[nodiscard]] Status Purge(Shard shard, std::chrono::seconds keep, uint32_t most,
+                             uint64_t* deleted);
+
+ private:
+  ShardConnections& connections_;
+};
+
+}  // namespace fanline::mysql

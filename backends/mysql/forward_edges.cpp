@@ -1,0 +1,83 @@
+#include "backends/mysql/forward_edges.h"
+
+#include <limits>
+#include <string>
+
+#include "backends/mysql/sql_text.h"
+
+namespace fanline::mysql {
+namespace {
+
+// Of change_edge.sql.
+enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2 };
+
+UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
+
+std::string CallSql(const EdgeChange& change, uint32_t most_followed) {
+  std::string sql = "CALL change_edge(";
+  AppendId(sql, change.src);
+  sql += ',';
+  AppendId(sql, change.dst);
+  sql += change.live ? ",1," : ",0,";
+  AppendNumber(sql, change.unix_us);
+  sql += ',';
+  AppendNumber(sql, PosOf(change));
+  sql += ',';
+  AppendNumber(sql, static_cast<int>(change.origin));
+  sql += ',';
+  AppendNumber(sql, change.origin_version);
+  sql += ',';
+  AppendNumber(sql, change.origin == Origin::kFriendship ? std::numeric_limits<int64_t>::max()
+                                                         : int64_t{most_followed});
+  sql += ')';
+  return sql;
+}
+
+// What no answer at all means.
+ForwardChanged PlainlyChanged(const EdgeChange& change) {
+  return {.edge = {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
+          .changed = true};
+}
+
+void TakeAnswer(const Row& row, ForwardChanged* out) {
+  const int64_t outcome = row.Int64(1);
+  out->changed = outcome == kChanged;
+  out->over_limit = outcome == kOverLimit;
+  out->edge.ver = row.UInt64(2);
+  out->edge.live = row.Bool(3);
+  out->edge.pos = row.Int64(4);
+  out->below_zero = row.Bool(5);
+}
+
+uint64_t LastInsertId(Connection& connection) {
+  uint64_t id = 0;
+  connection.Query("SELECT LAST_INSERT_ID()", [&](const Row& row) { id = row.UInt64(1); });
+  return id;
+}
+
+}  // namespace
+
+Status CheckEdgeIds(UserId src, UserId dst) {
+  if (!IsValidId(Raw(src)) || !IsValidId(Raw(dst))) {
+    return Status::Never("0 and 2^64-1 are no user ids");
+  }
+  if (src == dst) return Status::Never("nobody follows themselves");
+  return Status::Done();
+}
+
+Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out, uint64_t* log_id) {
+  *out = {};
+  if (log_id != nullptr) *log_id = 0;
+  if (Status status = CheckEdgeIds(change.src, change.dst); !status.done()) return status;
+  const std::string sql = CallSql(change, most_followed_);
+  Status status = connections_.Run(map_.ShardOf(change.src), [&](Connection& connection) {
+    *out = PlainlyChanged(change);
+    connection.Call(sql, [&](const Row& row) { TakeAnswer(row, out); });
+    if (log_id != nullptr && out->changed) *log_id = LastInsertId(connection);
+  });
+  if (!status.done()) return status;
+  if (!out->over_limit) return status;
+  return Status::Never("follows " + std::to_string(most_followed_) + " already");
+}
+
+}  // namespace fanline::mysql

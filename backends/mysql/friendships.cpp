@@ -1,0 +1,113 @@
+#include "backends/mysql/friendships.h"
+
+#include <algorithm>
+#include <string>
+
+namespace fanline::mysql {
+namespace {
+
+struct Pair {
+  Pair(UserId one, UserId other) : low(std::min(one, other)), high(std::max(one, other)) {}
+  std::string Key() const { return "low = " + ToString(low) + " AND high = " + ToString(high); }
+  std::string Values() const { return ToString(low) + "," + ToString(high); }
+  UserId low, high;
+};
+
+std::string Number(uint64_t value) { return std::to_string(value); }
+std::string Number(FriendState state) { return std::to_string(static_cast<int>(state)); }
+
+Friendship ReadRow(Connection& connection, const Pair& pair, const char* locking) {
+  Friendship row;
+  connection.Query("SELECT state, asked_by, ver FROM friend_request WHERE " + pair.Key() + locking,
+                   [&](const Row& columns) {
+                     row = {static_cast<FriendState>(columns.Int64(1)), UserId{columns.UInt64(2)},
+                            columns.UInt64(3)};
+                   });
+  return row;
+}
+
+// Lock or create, as for an edge.
+Friendship LockRow(Connection& connection, const Pair& pair) {
+  connection.Execute("INSERT INTO friend_request (low, high, ver, state, asked_by) VALUES (" +
+                     pair.Values() + ",0,0,0) ON DUPLICATE KEY UPDATE ver = ver");
+  return ReadRow(connection, pair, " FOR UPDATE");
+}
+
+void WriteRow(Connection& connection, const Pair& pair, const Friendship& row) {
+  connection.Execute("UPDATE friend_request SET state = " + Number(row.state) +
+                     ", asked_by = " + ToString(row.asked_by) + ", ver = " + Number(row.ver) +
+                     " WHERE " + pair.Key());
+}
+
+LoggedChange WriteLog(Connection& connection, const Pair& pair, const Friendship& row,
+                      uint64_t unix_us) {
+  LoggedChange logged;
+  logged.kind = ChangeKind::kFriendship;
+  logged.edge = {pair.low, pair.high, row.ver, row.state == FriendState::kFriends,
+                 static_cast<UnixMs>(unix_us / 1000)};
+  connection.Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (" +
+                     std::to_string(static_cast<int>(logged.kind)) + "," + pair.Values() + "," +
+                     Number(row.ver) + (logged.edge.live ? ",1," : ",0,") +
+                     std::to_string(logged.edge.pos) + ")");
+  connection.Query("SELECT LAST_INSERT_ID(), FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)",
+                   [&](const Row& columns) {
+                     logged.id = columns.UInt64(1);
+                     logged.written_at = columns.Int64(2);
+                   });
+  return logged;
+}
+
+}  // namespace
+
+Shard Friendships::PairShard(UserId one, UserId other) const {
+  return map_.ShardOf(std::min(one, other));
+}
+
+Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
+                           FriendshipChanged* out) {
+  *out = {};
+  if (Status status = CheckEdgeIds(who, whom); !status.done()) return status;
+  const Pair pair(who, whom);
+  const char* refusal = nullptr;
+  Status status = connections_.Run(PairShard(who, whom), [&](Connection& connection) {
+    connection.Transact([&] {
+      *out = {};
+      out->now = LockRow(connection, pair);
+      const FriendStep step = Decide(out->now, action, who);
+      refusal = step.refusal;
+      if (!step.changes) return false;  // a row that was created only to be locked goes with it
+      const bool were = out->now.state == FriendState::kFriends;
+      out->now = {step.state, step.asked_by, std::max(out->now.ver + 1, unix_us)};
+      out->changed = true;
+      WriteRow(connection, pair, out->now);
+      if (were != (step.state == FriendState::kFriends)) {
+        out->logged = WriteLog(connection, pair, out->now, unix_us);
+      }
+      return true;
+    });
+  });
+  if (!status.done()) return status;
+  return refusal == nullptr ? status : Status::Never(refusal);
+}
+
+Status Friendships::Read(UserId one, UserId other, Friendship* out) {
+  return connections_.Run(PairShard(one, other), [&](Connection& connection) {
+    *out = ReadRow(connection, Pair(one, other), "");
+  });
+}
+
+// By the time of the agreement, not of the relay: both edges get the same place in the lists,
+// whenever each is written.
+Status Friendships::WriteEdges(const LoggedChange& change, ForwardEdges& forward) {
+  const Edge& pair = change.edge;
+  const auto unix_us = static_cast<uint64_t>(pair.pos) * 1000;
+  for (const auto& [src, dst] : {std::pair(pair.src, pair.dst), std::pair(pair.dst, pair.src)}) {
+    ForwardChanged changed;
+    Status status =
+        forward.Change({src, dst, pair.live, unix_us, Origin::kFriendship, pair.ver}, &changed);
+    if (!status.done()) return status;
+  }
+  return Status::Done();
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,56 @@
+// Friend requests (table friend_request) and the way from an accepted one to its two edges.
+//
+// The row of a pair lies on one shard, its edges on two. So what is accepted or removed is
+// committed with a row of log1, and a relay writes both edges from that, each as an ordinary
+// forward change which is relayed in its turn. Killed between the edges it finds the row pending
+// and writes both again. The pair's version goes with them: a change that comes late, after a newer
+// one of the same pair, does nothing, also where the older one had never arrived.
+//
+// The edges are those of a follow: each may be ended by an unfollow, which leaves the friendship
+// as it is, until it is removed and asked for again. Blocking; one thread at a time.
+#pragma once
+
+#include <optional>
+
+#include "backends/mysql/change_log.h"
+#include "backends/mysql/forward_edges.h"
+#include "backends/mysql/shard_connections.h"
+#include "fanline/bucket.h"
+#include "fanline/friendship.h"
+
+namespace fanline::mysql {
+
+struct FriendshipChanged {
+  Friendship now;
+  bool changed = false;  // false also when it was done by a call whose answer was lost
+  // The row of log1 on PairShard: only when two became friends, or no longer are. Whoever does not
+  // wait for a relay calls WriteEdges and marks it done.
+  std::optional<LoggedChange> logged;
+};
+
+class Friendships {
+ public:
+  // `connections` and `map` outlive this.
+  Friendships(ShardConnections& connections, const ShardMap& map)
+      : connections_(connections), map_(map) {}
+
+  // `who` requests, cancels, accepts, ..., with `whom`. Never: what may not be done now, with the
+  // reason (Decide in fanline/friendship.h).
+  [[nodiscard]] Status Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
+                              FriendshipChanged* out);
+
+  [[nodiscard]] Status Read(UserId one, UserId other, Friendship* out);
+
+  // Both edges of a row of log1 of kind kFriendship. Repeating it changes nothing. Done: the row
+  // may be marked done, for what is still to be relayed has rows of its own.
+  [[nodiscard]] Status WriteEdges(const LoggedChange& change, ForwardEdges& forward);
+
+  // Where the pair's row lies, and its rows of log1.
+  Shard PairShard(UserId one, UserId other) const;
+
+ private:
+  ShardConnections& connections_;
+  const ShardMap& map_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,192 @@
+// Friend requests and their edges on two real shards: the two users' rows lie apart.
+#include "backends/mysql/friendships.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+using enum FriendAction;
+constexpr uint64_t kNow = 1'700'000'000'000'000;
+
+class FriendshipsTest : public ::testing::Test {
+ protected:
+  FriendshipChanged Do(FriendAction action, UserId who, UserId whom, uint64_t now = kNow) {
+    FriendshipChanged changed;
+    const Status status = friendships_.Change(action, who, whom, now, &changed);
+    EXPECT_TRUE(status.done()) << status.message;
+    return changed;
+  }
+  LoggedChange BecomeFriends(uint64_t now = kNow) {
+    Do(kRequest, ann_, bob_, now);
+    return Do(kAccept, bob_, ann_, now + 1'000).logged.value();
+  }
+  bool Follows(UserId src, UserId dst) {
+    return shards_.Number(shards_.map().ShardOf(src),
+                          "SELECT COUNT(*) FROM following WHERE state = 1 AND src = " +
+                              ToString(src) + " AND dst = " + ToString(dst)) == 1;
+  }
+  void WriteEdges(const LoggedChange& change) {
+    const Status status = friendships_.WriteEdges(change, forward_);
+    EXPECT_TRUE(status.done()) << status.message;
+  }
+  // What a relay would do with everything that is pending.
+  void RelayAll() {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      std::vector<LoggedChange> pending;
+      ASSERT_TRUE(log_.ReadPending(shard, 0, 1'000, &pending).done());
+      for (const LoggedChange& change : pending) {
+        if (change.kind == ChangeKind::kFriendship) WriteEdges(change);
+        ASSERT_TRUE(log_.MarkDone(shard, {change.id}).done());
+      }
+    }
+  }
+
+  RelationShards shards_;
+  ShardConnections connections_{shards_.config()};
+  Friendships friendships_{connections_, shards_.map()};
+  ForwardEdges forward_{connections_, shards_.map()};
+  ChangeLog log_{connections_};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
+};
+
+TEST_F(FriendshipsTest, ARequestThatIsAcceptedBecomesTwoEdges) {
+  const auto asked = Do(kRequest, ann_, bob_);
+  EXPECT_TRUE(asked.changed);
+  EXPECT_FALSE(asked.logged);
+  const auto accepted = Do(kAccept, bob_, ann_, kNow + 1'000);
+  EXPECT_GT(accepted.now.ver, asked.now.ver);
+  ASSERT_TRUE(accepted.logged);
+  EXPECT_FALSE(Follows(ann_, bob_));
+  RelayAll();
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000001000 1 1700000000001");
+  EXPECT_EQ(shards_.Forward(bob_, ann_), "1700000000001000 1 1700000000001");
+  EXPECT_EQ(shards_.PendingChanges(), 2);  // the edges' own, for the reverse rows
+  Friendship now;
+  ASSERT_TRUE(friendships_.Read(bob_, ann_, &now).done());
+  EXPECT_EQ(now.state, FriendState::kFriends);
+  EXPECT_EQ(now.asked_by, ann_);
+  EXPECT_EQ(now.ver, accepted.now.ver);
+}
+
+TEST_F(FriendshipsTest, ThereIsOneRowPerPairOnTheShardOfTheSmallerId) {
+  Do(kRequest, bob_, ann_);
+  EXPECT_EQ(Do(kRequest, ann_, bob_, kNow + 1).now.state, FriendState::kFriends);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 1);
+  const Shard home = shards_.map().ShardOf(std::min(ann_, bob_));
+  EXPECT_EQ(shards_.Number(home, "SELECT COUNT(*) FROM friend_request WHERE low < high"), 1);
+  EXPECT_EQ(shards_.Number(home, "SELECT COUNT(*) FROM log1 WHERE kind = 2"), 1);
+}
+
+TEST_F(FriendshipsTest, WhatMayNotBeDoneIsRefusedAndLeavesNoRow) {
+  FriendshipChanged changed;
+  const Status status = friendships_.Change(kAccept, bob_, ann_, kNow, &changed);
+  EXPECT_TRUE(status.never());
+  EXPECT_EQ(status.message, "there is no request to answer");
+  EXPECT_TRUE(friendships_.Change(kRequest, ann_, ann_, kNow, &changed).never());
+  EXPECT_TRUE(friendships_.Change(kRequest, ann_, UserId{0}, kNow, &changed).never());
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 0);
+}
+
+TEST_F(FriendshipsTest, ARequestThatIsRefusedOrCancelledLeavesNoEdge) {
+  Do(kRequest, ann_, bob_);
+  EXPECT_FALSE(Do(kRefuse, bob_, ann_).logged);
+  Do(kRequest, ann_, bob_);
+  EXPECT_FALSE(Do(kCancel, ann_, bob_).logged);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1"), 0);
+}
+
+TEST_F(FriendshipsTest, RemovingEndsBothEdges) {
+  BecomeFriends();
+  RelayAll();
+  ASSERT_TRUE(Do(kRemove, bob_, ann_, kNow + 5'000).logged);
+  RelayAll();
+  EXPECT_FALSE(Follows(ann_, bob_) || Follows(bob_, ann_));
+  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
+  EXPECT_EQ(shards_.FollowingCount(bob_), 0);
+}
+
+TEST_F(FriendshipsTest, OneWhoIsKilledBetweenTheEdgesIsMadeUpForByTheNext) {
+  BecomeFriends();
+  {
+    Config broken = shards_.config();  // the edges' second shard is gone when the first is written
+    const Shard second = shards_.map().ShardOf(std::max(ann_, bob_));
+    broken.shards[second].port = 1;
+    ShardConnections connections(broken);
+    ForwardEdges forward(connections, shards_.map());
+    std::vector<LoggedChange> pending;
+    const Shard home = friendships_.PairShard(ann_, bob_);
+    ASSERT_TRUE(log_.ReadPending(home, 0, 10, &pending).done());
+    const Status status = friendships_.WriteEdges(pending.at(0), forward);
+    EXPECT_TRUE(status.later());
+  }
+  EXPECT_NE(Follows(ann_, bob_), Follows(bob_, ann_));
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 1"), 2);
+  shards_.ExpectCountersMatchRows();
+}
+
+// The relay that read the acceptance hangs; another writes the removal; the first goes on.
+TEST_F(FriendshipsTest, AnAcceptanceThatIsWrittenAfterItsRemovalDoesNothing) {
+  const LoggedChange accepted = BecomeFriends();
+  const LoggedChange removed = Do(kRemove, ann_, bob_, kNow + 5'000).logged.value();
+  WriteEdges(removed);
+  WriteEdges(accepted);
+  EXPECT_FALSE(Follows(ann_, bob_) || Follows(bob_, ann_));
+  const LoggedChange again = BecomeFriends(kNow + 9'000);
+  WriteEdges(again);
+  WriteEdges(removed);
+  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(FriendshipsTest, AnUnfollowAfterTheAcceptanceIsNotUndoneByTheSameAcceptance) {
+  const LoggedChange accepted = BecomeFriends();
+  WriteEdges(accepted);
+  ForwardChanged changed;
+  ASSERT_TRUE(forward_.Change({ann_, bob_, false, kNow + 5'000}, &changed).done());
+  WriteEdges(accepted);
+  EXPECT_FALSE(Follows(ann_, bob_));
+  EXPECT_TRUE(Follows(bob_, ann_));
+}
+
+// Both ask, answer and remove at once, on one pair: nobody is told of an error of the shards, and
+// the edges end as the row says, in whatever order its changes are relayed.
+TEST_F(FriendshipsTest, BothActingAtOnceEndsInEdgesThatAgreeWithTheRow) {
+  testing::Seeded seeded;
+  std::vector<std::thread> actors;
+  for (int i = 0; i < 4; ++i) {
+    actors.emplace_back([&, i, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      ShardConnections connections(shards_.config());
+      Friendships friendships(connections, shards_.map());
+      const UserId who = i % 2 == 0 ? ann_ : bob_, whom = i % 2 == 0 ? bob_ : ann_;
+      for (int n = 0; n < 60; ++n) {
+        FriendshipChanged changed;
+        const Status status =
+            friendships.Change(static_cast<FriendAction>(random() % 5), who, whom, kNow, &changed);
+        EXPECT_FALSE(status.later()) << status.message;
+      }
+    });
+  }
+  for (std::thread& actor : actors) actor.join();
+  std::vector<LoggedChange> pending;
+  ASSERT_TRUE(log_.ReadPending(friendships_.PairShard(ann_, bob_), 0, 1'000, &pending).done());
+  std::shuffle(pending.begin(), pending.end(), seeded.engine());
+  for (const LoggedChange& change : pending) WriteEdges(change);
+  Friendship now;
+  ASSERT_TRUE(friendships_.Read(ann_, bob_, &now).done());
+  EXPECT_EQ(Follows(ann_, bob_), now.state == FriendState::kFriends);
+  EXPECT_EQ(Follows(bob_, ann_), now.state == FriendState::kFriends);
+  shards_.ExpectCountersMatchRows();
+}
+
+}  // namespace
+}  // namespace fanline::mysql

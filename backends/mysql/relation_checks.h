@@ -1,0 +1,68 @@
+// How one user stands to many, asked at once. Blocking; one thread at a time.
+//
+// Whom I follow is answered by forward rows, the truth. Who follows somebody is answered by the
+// reverse rows of that one's shard, which follow the forward rows a moment later; a question that
+// carries the version of a change is answered at that version or a later one all the same.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/mysql/relation_lists.h"
+#include "backends/mysql/shard_connections.h"
+#include "fanline/bucket.h"
+#include "fanline/relation.h"
+
+namespace fanline::mysql {
+
+struct CheckItem {
+  uint64_t user = 0;  // as the client sent it
+  // Of a change of the edge user -> followed; 0: none is asked for. When the reverse row is older,
+  // the forward row is read.
+  uint64_t min_version = 0;
+};
+
+struct CheckAnswer {
+  Relation relation = Relation::kNone;
+  std::string error;  // empty: `relation` is the answer. Else what is wrong with this item alone
+  friend bool operator==(const CheckAnswer&, const CheckAnswer&) = default;
+};
+
+enum class Sides {  // what is looked at; an answer says nothing about the other
+  kFollowing = 1,   // one statement or two on the viewer's shard
+  kFollowers = 2,   // the same on the shard of the one who is followed
+  kBoth = 3,
+};
+
+class RelationChecks {
+ public:
+  static constexpr size_t kMostItems = 500;
+
+  // `connections` and `map` outlive this.
+  RelationChecks(ShardConnections& connections, const ShardMap& map)
+      : connections_(connections), map_(map) {}
+
+  // Of each item: does `viewer` follow it (kFollowing), does it follow `followed` (kFollower),
+  // both (kMutual). With followed = viewer that is how they stand to each other; with another it
+  // answers "who of these, whom I follow, follows X". In the order asked, the same user as often as
+  // asked. Never: more than kMostItems.
+  [[nodiscard]] Status Check(UserId viewer, UserId followed, std::span<const CheckItem> items,
+                             Sides sides, std::vector<CheckAnswer>* out);
+
+  // How `viewer` stands to every entry of a page, in its order.
+  [[nodiscard]] Status OfEntries(UserId viewer, const std::vector<ListEntry>& entries,
+                                 std::vector<Relation>* out);
+
+  // Of all whom `viewer` follows, those who follow `followed`: the first `limit`, most recently
+  // followed first. Walks the list of followed users, which is limited.
+  [[nodiscard]] Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
+                                         std::vector<UserId>* out);
+
+ private:
+  ShardConnections& connections_;
+  const ShardMap& map_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,66 @@
+// Whom a user follows, who follows a user, and both; newest first, page by page. And how many.
+// Blocking; one thread at a time.
+//
+// A page begins behind the last entry of the one before it, by value: a walk shows no entry twice
+// and skips none that was there, unmoved, all the time, whatever is written meanwhile. What is
+// followed anew moves to the front.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/mysql/shard_connections.h"
+#include "fanline/bucket.h"
+#include "fanline/relation.h"
+
+namespace fanline::mysql {
+
+struct ListEntry {
+  UserId user{};
+  UnixMs pos = 0;  // when the one became a follower of the other
+  friend bool operator==(const ListEntry&, const ListEntry&) = default;
+};
+
+struct ListPage {
+  std::vector<ListEntry> entries;
+  std::optional<ListCursor> next;  // none: that was the last page
+};
+
+struct RelationCounts {
+  int64_t following = 0;  // exact and without a limit; negative: drift, to be repaired
+  int64_t followers = 0;
+};
+
+class RelationLists {
+ public:
+  static constexpr uint32_t kMostPerPage = 500;
+  // A list of followers ends after so many; the counter does not.
+  static constexpr uint32_t kMostFollowersShown = 10'000;
+
+  // `connections` and `map` outlive this.
+  RelationLists(ShardConnections& connections, const ShardMap& map,
+                uint32_t most_followers_shown = kMostFollowersShown)
+      : connections_(connections), map_(map), most_followers_shown_(most_followers_shown) {}
+
+  // `limit`: entries at most, 1 .. kMostPerPage (what is beyond is cut).
+  [[nodiscard]] Status Following(UserId user, const std::optional<ListCursor>& after,
+                                 uint32_t limit, ListPage* out);
+  [[nodiscard]] Status Followers(UserId user, const std::optional<ListCursor>& after,
+                                 uint32_t limit, ListPage* out);
+  // Mutual edges, in the order in which `user` followed them.
+  [[nodiscard]] Status Friends(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
+                               ListPage* out);
+
+  [[nodiscard]] Status Counts(UserId user, RelationCounts* out);
+
+ private:
+  using PageSql = std::string (*)(UserId, const std::optional<ListCursor>&, uint32_t);
+  Status ReadPage(PageSql sql, UserId user, const std::optional<ListCursor>& after, uint32_t limit,
+                  ListPage* out);
+
+  ShardConnections& connections_;
+  const ShardMap& map_;
+  const uint32_t most_followers_shown_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,46 @@
+// Counters made right while their rows are being written. Blocking; one thread at a time.
+//
+// Counter, epoch and the number of live rows are read by one statement, that is, from one snapshot:
+// a change writes row and counter in one transaction, so the difference is drift and nothing else,
+// and no lock is held while rows are counted. The drift is added, in a statement of its own: what
+// was followed meanwhile is kept. It is added only while the epoch is still the one that was read,
+// so two who repair the same counter do not both add it.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/mysql/shard_connections.h"
+#include "fanline/bucket.h"
+#include "fanline/ids.h"
+
+namespace fanline::mysql {
+
+struct CounterRepaired {
+  int64_t counter = 0;    // as it was read
+  int64_t rows = 0;       // live ones, at the same moment
+  bool repaired = false;  // false: it was right, or somebody else repaired it in between
+
+  int64_t drift() const { return rows - counter; }
+};
+
+class CounterRepair {
+ public:
+  // `connections` and `map` outlive this.
+  CounterRepair(ShardConnections& connections, const ShardMap& map)
+      : connections_(connections), map_(map) {}
+
+  // The number of those `user` follows, and of those who follow `user`. A repair leaves a row in
+  // repair_log (net "counter", cause "drift"), in its transaction.
+  [[nodiscard]] Status Following(UserId user, CounterRepaired* out);
+  [[nodiscard]] Status Followers(UserId user, CounterRepaired* out);
+
+ private:
+  struct Counter;
+  static const Counter kFollowing, kFollowers;
+  Status Repair(const Counter& counter, UserId user, CounterRepaired* out);
+
+  ShardConnections& connections_;
+  const ShardMap& map_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,56 @@
+// What a check of an edge reads, and what a repair writes besides an ordinary reverse apply.
+// Blocking; one thread at a time.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/repair_log.h"
+#include "backends/mysql/shard_connections.h"
+#include "fanline/bucket.h"
+#include "fanline/edge.h"
+
+namespace fanline::mysql {
+
+struct EdgeRows {
+  Status status;  // of this edge: one shard that is away does not keep the others unread
+  Edge forward;   // ver 0: there is no row
+  Edge reverse;
+};
+
+struct Adopted {
+  Edge edge;             // the forward row now
+  bool adopted = false;  // false: it had a newer version by then
+  bool below_zero = false;
+};
+
+class EdgeRepair {
+ public:
+  // `connections` and `map` outlive this.
+  EdgeRepair(ShardConnections& connections, const ShardMap& map)
+      : connections_(connections), map_(map) {}
+
+  // Both rows of each edge (src, dst), in the order asked. All reverse rows are read before the
+  // first forward row: a change is committed forward first, so whatever is written meanwhile, a
+  // reverse row that is newer than its forward row is not seen unless one is there.
+  void ReadReverseThenForward(std::span<const std::pair<UserId, UserId>> edges,
+                              std::vector<EdgeRows>* out);
+
+  // Makes the forward row say what `edge` says, one version higher than edge.ver, unless it is
+  // newer than edge.ver by now; row, counter and log1 row in one transaction, so that it is relayed
+  // like any change. Not held to the limit of followed users. For
+  //   a reverse row that is newer than its forward row, or has none: the reverse row;
+  //   the same, where orphans are to be removed: the reverse row with live = false;
+  //   equal versions with different states: the forward row, which is thereby written anew.
+  [[nodiscard]] Status AdoptIntoForward(const Edge& edge, Adopted* out);
+
+  // On the shard of repair.src.
+  [[nodiscard]] Status Log(const Repair& repair);
+
+ private:
+  ShardConnections& connections_;
+  const ShardMap& map_;
+};
+
+}  // namespace fanline::mysql

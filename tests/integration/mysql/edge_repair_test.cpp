@@ -1,0 +1,188 @@
+// What a check reads and a repair writes, on two real shards.
+#include "backends/mysql/edge_repair.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "backends/mysql/change_log.h"
+#include "backends/mysql/relations.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+constexpr uint64_t kNow = 1'700'000'000'000'000;
+
+class EdgeRepairTest : public ::testing::Test {
+ protected:
+  void Follow(UserId src, UserId dst, uint64_t now = kNow) {
+    Relations::Result result;
+    ASSERT_TRUE(relations_.Follow(src, dst, now, &result).done());
+    ASSERT_TRUE(result.logged && relations_.MarkDone({*result.logged}).done());
+  }
+  Adopted Adopt(const Edge& edge) {
+    Adopted adopted;
+    const Status status = repair_.AdoptIntoForward(edge, &adopted);
+    EXPECT_TRUE(status.done()) << status.message;
+    return adopted;
+  }
+  std::vector<EdgeRows> Read(const std::vector<std::pair<UserId, UserId>>& edges) {
+    std::vector<EdgeRows> rows;
+    repair_.ReadReverseThenForward(edges, &rows);
+    return rows;
+  }
+  // What a relay does with all that is pending.
+  void RelayAll() {
+    ChangeLog log(connections_);
+    ReverseEdges reverse(connections_, shards_.map());
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      std::vector<LoggedChange> pending;
+      ASSERT_TRUE(log.ReadPending(shard, 0, 1'000, &pending).done());
+      for (const LoggedChange& change : pending) {
+        ReverseResult result;
+        ASSERT_TRUE(
+            reverse.Apply(shards_.map().ShardOf(change.edge.dst), {&change.edge, 1}, &result)
+                .done());
+        ASSERT_TRUE(log.MarkDone(shard, {change.id}).done());
+      }
+    }
+  }
+
+  RelationShards shards_;
+  Relations relations_{shards_.config(), shards_.map()};
+  ShardConnections connections_{shards_.config()};
+  EdgeRepair repair_{connections_, shards_.map()};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1),
+               cid_ = shards_.UserOn(0, 2);
+};
+
+TEST_F(EdgeRepairTest, BothRowsOfEveryEdgeAreReadInTheOrderAsked) {
+  Follow(ann_, bob_);
+  Follow(bob_, cid_, kNow + 1);
+  shards_.of(cid_).Execute("DELETE FROM follower WHERE dst = " + ToString(cid_));
+  const auto rows = Read({{bob_, cid_}, {ann_, bob_}, {cid_, ann_}, {ann_, bob_}});
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].forward, (Edge{bob_, cid_, kNow + 1, true, kNow / 1000}));
+  EXPECT_EQ(rows[0].reverse, (Edge{.src = bob_, .dst = cid_}));
+  EXPECT_EQ(rows[1].forward, (Edge{ann_, bob_, kNow, true, kNow / 1000}));
+  EXPECT_EQ(rows[1].reverse, rows[1].forward);
+  EXPECT_EQ(rows[2].forward, (Edge{.src = cid_, .dst = ann_}));
+  EXPECT_EQ(rows[3].reverse, rows[1].reverse);
+}
+
+TEST_F(EdgeRepairTest, AShardThatIsAwayKeepsOnlyItsOwnEdgesUnread) {
+  Follow(ann_, cid_);
+  Config broken = shards_.config();
+  broken.shards[1].port = 1;
+  ShardConnections connections(broken);
+  EdgeRepair repair(connections, shards_.map());
+  const std::vector<std::pair<UserId, UserId>> edges = {{ann_, bob_}, {ann_, cid_}, {bob_, ann_}};
+  std::vector<EdgeRows> rows;
+  repair.ReadReverseThenForward(edges, &rows);
+  EXPECT_EQ(rows[0].status.resource, "mysql_1");
+  EXPECT_TRUE(rows[1].status.done());
+  EXPECT_EQ(rows[1].forward, rows[1].reverse);
+  EXPECT_EQ(rows[2].status.resource, "mysql_1");
+}
+
+// While edges change and are applied, a reverse row is never seen ahead of its forward row.
+TEST_F(EdgeRepairTest, AReverseRowIsNeverSeenAheadOfItsForwardRowWhileBothAreWritten) {
+  testing::Seeded seeded;
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 3; ++i) {
+    writers.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      Relations relations(shards_.config(), shards_.map());
+      for (int n = 0; n < 300; ++n) {
+        Relations::Result result;
+        const Status status = random() % 2 == 0 ? relations.Follow(ann_, bob_, kNow, &result)
+                                                : relations.Unfollow(ann_, bob_, kNow, &result);
+        EXPECT_TRUE(status.done()) << status.message;
+      }
+      stop = true;
+    });
+  }
+  uint64_t reads = 0;
+  while (!stop) {
+    const auto rows = Read({{ann_, bob_}});
+    EXPECT_GE(rows[0].forward.ver, rows[0].reverse.ver);
+    ++reads;
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(reads, 0u);
+}
+
+// A forward shard that lost what it had acknowledged: the reverse row is ahead, or alone.
+TEST_F(EdgeRepairTest, AReverseRowThatIsAheadIsAdoptedOneVersionHigher) {
+  Follow(ann_, bob_);
+  for (const char* loss :
+       {"UPDATE following SET ver = ver - 5, state = 0", "DELETE FROM following"}) {
+    shards_.of(ann_).Execute(loss);
+    shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
+    const Edge ahead = Read({{ann_, bob_}})[0].reverse;
+    const Adopted adopted = Adopt(ahead);
+    EXPECT_TRUE(adopted.adopted);
+    EXPECT_EQ(adopted.edge.ver, ahead.ver + 1);
+    EXPECT_FALSE(Adopt(ahead).adopted);  // once is enough, also by another that read the same
+    EXPECT_EQ(shards_.PendingChanges(), 1);
+    RelayAll();
+    shards_.ExpectConsistent();
+    EXPECT_EQ(shards_.FansCount(bob_), 1);
+  }
+}
+
+TEST_F(EdgeRepairTest, AnOrphanMayBeRemovedInsteadByATombstoneOnBothSides) {
+  Follow(ann_, bob_);
+  shards_.of(ann_).Execute("DELETE FROM following");
+  shards_.of(ann_).Execute("DELETE FROM user_rel");
+  Edge orphan = Read({{ann_, bob_}})[0].reverse;
+  orphan.live = false;
+  EXPECT_TRUE(Adopt(orphan).adopted);
+  RelayAll();
+  EXPECT_EQ(shards_.FansCount(bob_), 0);
+  EXPECT_EQ(shards_.Rows("following").size(), 1u);
+  shards_.ExpectConsistent();
+}
+
+TEST_F(EdgeRepairTest, EqualVersionsWithDifferentStatesAreWrittenAnewFromTheForwardRow) {
+  Follow(ann_, bob_);
+  shards_.of(bob_).Execute("UPDATE follower SET state = 0");
+  shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
+  const auto rows = Read({{ann_, bob_}})[0];
+  ASSERT_EQ(rows.forward.ver, rows.reverse.ver);
+  EXPECT_TRUE(Adopt(rows.forward).adopted);
+  RelayAll();
+  EXPECT_EQ(shards_.FansCount(bob_), 1);
+  shards_.ExpectConsistent();
+}
+
+TEST_F(EdgeRepairTest, ANewerForwardRowIsLeftAsItIs) {
+  Follow(ann_, bob_);
+  const Edge read = Read({{ann_, bob_}})[0].reverse;
+  Relations::Result result;
+  ASSERT_TRUE(relations_.Unfollow(ann_, bob_, kNow + 9, &result).done());
+  const Adopted adopted = Adopt(read);
+  EXPECT_FALSE(adopted.adopted);
+  EXPECT_EQ(adopted.edge.ver, kNow + 9);
+  shards_.ExpectConsistent();
+}
+
+TEST_F(EdgeRepairTest, ARepairIsWrittenDownOnTheForwardShard) {
+  ASSERT_TRUE(repair_.Log({"pair", "it's", ann_, bob_, "- 0", "7 1", 7}).done());
+  std::string row;
+  shards_.of(ann_).Query(
+      "SELECT CONCAT_WS('|', net, cause, src, dst, before_value, after_value, ver),"
+      " at > 1700000000000 FROM repair_log",
+      [&](const Row& columns) {
+        row = columns.Text(1);
+        EXPECT_TRUE(columns.Bool(2));
+      });
+  EXPECT_EQ(row, "pair|it's|" + ToString(ann_) + "|" + ToString(bob_) + "|- 0|7 1|7");
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -25,7 +25,7 @@ struct Pair {
 
   EdgeKey edge;
   uint64_t written = 0;   // highest version of a msg1; 0: none came
-  uint64_t mirrored = 0;  // highest version of a msg2, or what a check answered for
+  uint64_t mirrored = 0;  // highest version of a msg2; 0: none came
   // Of the msg1 that is pending.
   int64_t offset = 0;
   UnixMs appended = 0;

@@ -147,7 +147,6 @@ void PartitionPairs::On(const Checked& checked, Time now) {
   Pair& pair = pairs_[place];
   if (pair.stage != Stage::kChecking) return;
   if (checked.resolved) {
-    pair.mirrored = std::max(pair.mirrored, pair.written);
     Answer(place, now);
   } else {
     ++pair.attempts;
@@ -163,8 +162,7 @@ void PartitionPairs::On(const RetryAppended& appended, Time now) {
   Pair& pair = pairs_[place];
   if (pair.stage != Stage::kRetrying) return;
   if (appended.acknowledged) {
-    pair.mirrored = std::max(pair.mirrored, pair.written);  // the retries answer for it
-    Answer(place, now);
+    Answer(place, now);  // the retries stand for it
   } else {
     LeaveStage(pair);
     Arm(place, now);
@@ -255,10 +253,7 @@ bool PartitionPairs::StartRetry(PairTable::Place place, RetryCause cause, Time n
   pair.stamp = ++*stamps_;
   ++retrying_;
   progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.written});
-  if (!limits_->rules.release_acknowledged) {
-    pair.mirrored = pair.written;
-    Answer(place, now);
-  }
+  if (!limits_->rules.release_acknowledged) Answer(place, now);
   return true;
 }
 

@@ -1,9 +1,8 @@
 // How many checks and repairs a shard takes: so many per second, and so many at once after a rest
-// (a token bucket). Passive, not thread-safe.
+// (a token bucket). Exact, in whole numbers. Passive, not thread-safe.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "fanline/check.h"
@@ -14,36 +13,42 @@ namespace fanline::reconciler {
 class Throttle {
  public:
   // Full at first. Both at least 1.
-  Throttle(double per_second, double burst)
-      : per_us_(per_second / 1e6), burst_(burst), tokens_(burst) {
+  Throttle(uint32_t per_second, uint32_t burst)
+      : per_second_(per_second), full_(burst * kToken), credit_(full_) {
     FANLINE_CHECK(per_second >= 1 && burst >= 1, "a throttle that lets nothing pass");
   }
 
-  // Takes one if there is one. `now` never goes back.
+  // Takes one if there is one. A `now` that goes back counts as no time passed.
   [[nodiscard]] bool Take(Time now) {
     Fill(now);
-    if (tokens_ < 1) return false;
-    tokens_ -= 1;
+    if (credit_ < kToken) return false;
+    credit_ -= kToken;
     return true;
   }
 
   // When the next Take will succeed: now or later.
   Time Next(Time now) {
     Fill(now);
-    if (tokens_ >= 1) return now;
-    return now + Duration(static_cast<int64_t>(std::ceil((1 - tokens_) / per_us_)));
+    if (credit_ >= kToken) return now;
+    return filled_ + Duration((kToken - credit_ + per_second_ - 1) / per_second_);
   }
 
  private:
+  // A microsecond brings per_second_ parts of a token of so many.
+  static constexpr int64_t kToken = 1'000'000;
+
   void Fill(Time now) {
-    if (now <= filled_) return;
-    tokens_ = std::min(burst_, tokens_ + static_cast<double>((now - filled_).count()) * per_us_);
+    const int64_t passed = (now - filled_).count();
+    if (passed <= 0) return;
     filled_ = now;
+    const int64_t until_full = (full_ - credit_) / per_second_ + 1;
+    credit_ = passed >= until_full ? full_ : credit_ + passed * per_second_;
+    credit_ = std::min(credit_, full_);
   }
 
-  const double per_us_;
-  const double burst_;
-  double tokens_;
+  const int64_t per_second_;
+  const int64_t full_;
+  int64_t credit_;
   Time filled_{};
 };
 

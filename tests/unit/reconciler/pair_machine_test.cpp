@@ -181,6 +181,13 @@ TEST_F(PairMachineTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
   EXPECT_THAT(Give(Nothing(msg1 + 3'001)).checks, SizeIs(1));
 }
 
+TEST_F(PairMachineTest, ALateAnswerAboutAnEarlierEndTakesNothingBack) {
+  Give(Msg1(7));
+  Wait(limits.grace);
+  Give({HighWatermark{0, now, 12}, HighWatermark{0, now - 1us, 11}});
+  EXPECT_THAT(Give(Nothing(0)).checks, SizeIs(1));
+}
+
 TEST_F(PairMachineTest, AMsg2ThatLayUnreadBehindTheDeadlineAnswersWithoutACheck) {
   Give(Msg1(7));
   Wait(limits.grace);
@@ -263,6 +270,21 @@ TEST_F(PairOnItsWay, ANewerMsg1IsNotReleasedByTheAcknowledgementOfTheOlder) {
   EXPECT_EQ(committed, 11);
 }
 
+TEST_F(PairOnItsWay, IsNotTakenForLostWhenItsMsg2ComesAfterAll) {
+  Give(Reply(retry, true));
+  Give(Msg2(7));
+  Wait(limits.remember);
+  EXPECT_EQ(metrics.early_expired, 0);
+}
+
+TEST_F(PairOnItsWay, ANewerMsg1HasAllItsChecksBeforeIt) {
+  Give(Msg1(8));
+  const PairProgress progress = CatchUp();
+  EXPECT_THAT(progress.retries, IsEmpty());
+  ASSERT_THAT(progress.checks, SizeIs(1));
+  EXPECT_EQ(progress.checks[0].attempt, 1u);
+}
+
 TEST_F(PairMachineTest, ACheckOfAnOlderVersionDoesNotAnswerANewerOne) {
   Give(Msg1(7));
   const auto checks = CatchUp().checks;
@@ -280,6 +302,14 @@ TEST_F(PairMachineTest, WhileTheMirrorLagsNothingIsCheckedButThePairDoesNotPinTh
   EXPECT_THAT(metrics.retried, ElementsAre(RetryCause::kDeferred));
   Give(Reply(retries[0], true));
   EXPECT_EQ(committed, 11);
+}
+
+TEST_F(PairMachineTest, StepsAgainWhenADeferralIsOver) {
+  limits.remember = 24h;
+  Restart();
+  Give({Msg1(7), MirrorLag{1h}});
+  const Time due = now + limits.grace;
+  EXPECT_EQ(Wait(limits.grace + 1s).next_timer, due + limits.longest_deferral);
 }
 
 TEST_F(PairMachineTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
@@ -352,6 +382,13 @@ TEST_F(PairMachineTest, ARevocationDropsThePartitionWithoutALastCommit) {
   Give({PartitionAssigned{0, 10, 0}, Msg1(7)});
   Give(Reply(checks.at(0), true));
   EXPECT_EQ(machine->pending(), 1u) << "answered by a check of the earlier assignment";
+}
+
+TEST_F(PairMachineTest, AnAssignmentBeginsAnewEvenWithoutARevocation) {
+  Give(Msg1(7));
+  Give(PartitionAssigned{0, 20, 0});
+  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(committed, -1);
 }
 
 TEST_F(PairMachineTest, AReplayedRecordDoesNotReopenWhatIsFinished) {

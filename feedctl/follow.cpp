@@ -1,5 +1,5 @@
 // feedctl follow, unfollow: the relation in both directions, then the hint that brings the
-// reader's timeline in line with it.
+// reader's timeline in line with it; when that is acknowledged, the row of log1 is done.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -16,6 +16,7 @@
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"
 #include "feedctl/line_reader.h"
+#include "feedctl/log_marks.h"
 #include "feedctl/progress.h"
 #include "feedctl/text.h"
 
@@ -23,6 +24,7 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr uint64_t kMostHintsUnderWay = 10'000;
+constexpr size_t kMarkedAtOnce = 300;  // rows of log1: one statement
 constexpr const char* kAgain = "; run the same again, what is done already stays as it is";
 
 uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000; }
@@ -60,16 +62,20 @@ class Follow : public Command {
     options.client = options::ToOptions(settings_.kafka, kClientId);
     options.hint_topic = installation.tasks_topic;
     Acknowledgements hints;
-    kafka::Producer producer(
-        options, [&hints](const HintsAppended& reply) { hints.Answer(reply.status); }, {},
-        [](LogLevel, const std::string&) {});
+    LogMarks marks;
+    const auto answer = [&](const HintsAppended& reply) {
+      marks.Answer(reply.id, reply.status);  // first: when none is unanswered, all are known
+      hints.Answer(reply.status);
+    };
+    kafka::Producer producer(options, answer, {}, [](LogLevel, const std::string&) {});
 
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Tally tally;
-    Work work{edges, installation, producer, hints, interrupt, tally};
+    Work work{edges, installation, producer, hints, marks, interrupt, tally};
     ChangeAll(work);
     hints.AwaitAtMost(0);
+    MarkRest(work);
     RequireAll(work);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(edges, tally, seconds, interrupt.requested());
@@ -82,6 +88,7 @@ class Follow : public Command {
     const mysql::Installation& installation;
     kafka::Producer& producer;
     Acknowledgements& hints;
+    LogMarks& marks;
     const Interrupt& interrupt;
     Tally& tally;
     std::atomic<size_t> next = 0;
@@ -133,17 +140,25 @@ class Follow : public Command {
       if (at >= work.edges.size()) return;
       const auto& [reader, author] = work.edges[at];
       mysql::Relations::Result result;
-      const Status status = follow_ ? relations.Follow(reader, author, UnixUs(), &result)
-                                    : relations.Unfollow(reader, author, UnixUs(), &result);
+      Status status = follow_ ? relations.Follow(reader, author, UnixUs(), &result)
+                              : relations.Unfollow(reader, author, UnixUs(), &result);
+      if (status.done()) status = relations.MarkDone(work.marks.Take(kMarkedAtOnce));
       if (!status.done()) return Fail(work, status);
       work.hints.AwaitAtMost(kMostHintsUnderWay);
       work.hints.Expect();
+      if (result.logged) work.marks.Sent(at, *result.logged);
       work.producer.Submit(
           AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}});
       if (result.changed) ++work.tally.changed;
       if (work.edges.size() == 1) version_ = result.version;
       progress.At(++work.tally.done);
     }
+  }
+
+  void MarkRest(Work& work) {
+    mysql::Relations relations(options::ToConfig(settings_.mysql), work.installation.shard_map);
+    const Status status = relations.MarkDone(work.marks.Take(0));
+    if (!status.done()) Fail(work, status);
   }
 
   static void Fail(Work& work, const Status& status) {

@@ -26,8 +26,8 @@ Friendship ReadRow(Connection& connection, const Pair& pair, const char* locking
   return row;
 }
 
-// Lock or create, as for an edge.
-Friendship LockRow(Connection& connection, const Pair& pair) {
+// Lock or create: somebody else may have made it since.
+Friendship MakeRow(Connection& connection, const Pair& pair) {
   connection.Execute("INSERT INTO friend_request (low, high, ver, state, asked_by) VALUES (" +
                      pair.Values() + ",0,0,0) ON DUPLICATE KEY UPDATE ver = ver");
   return ReadRow(connection, pair, " FOR UPDATE");
@@ -72,10 +72,16 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
   Status status = connections_.Run(PairShard(who, whom), [&](Connection& connection) {
     connection.Transact([&] {
       *out = {};
-      out->now = LockRow(connection, pair);
-      const FriendStep step = Decide(out->now, action, who);
+      out->now = ReadRow(connection, pair, " FOR UPDATE");
+      FriendStep step = Decide(out->now, action, who);
+      // A row is made only when it is going to be written: one that is made to be locked and then
+      // rolled back leaves gap locks to those who wait for it, and they deadlock.
+      if (step.changes && out->now.ver == 0) {
+        out->now = MakeRow(connection, pair);
+        step = Decide(out->now, action, who);
+      }
       refusal = step.refusal;
-      if (!step.changes) return false;  // a row that was created only to be locked goes with it
+      if (!step.changes) return false;
       const bool were = out->now.state == FriendState::kFriends;
       out->now = {step.state, step.asked_by, std::max(out->now.ver + 1, unix_us)};
       out->changed = true;

@@ -1,14 +1,13 @@
 #include "backends/mysql/reverse_edges.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
 
 #include "backends/mysql/chunks.h"
+#include "backends/mysql/relation_statements.h"
 #include "backends/mysql/sql_text.h"
-#include "backends/mysql/statements.h"
 #include "fanline/check.h"
 
 namespace fanline::mysql {
@@ -69,26 +68,18 @@ void Lock(Connection& connection, const Changes& changes) {
   connection.Execute(sql + " ON DUPLICATE KEY UPDATE ver = ver");
 }
 
+// In the order of the key, which is the order of locking.
 void ReadLocked(Connection& connection, Changes& changes) {
-  std::vector<Key> keys;
-  for (const auto& [key, change] : changes) keys.push_back(key);
-  ForEachChunk(keys, kListLimit, [&](std::span<const Key> chunk) {
-    std::string sql =
-        "SELECT dst, bucket, src, ver, state FROM follower FORCE INDEX (PRIMARY)"
-        " WHERE (dst, bucket, src) IN (";
-    AppendJoined(sql, chunk, [](std::string& out, const Key& key) {
-      out += '(';
-      AppendKey(out, key);
-      out += ')';
-    });
-    sql += ") ORDER BY dst, bucket, src FOR UPDATE";
-    connection.Query(sql, [&](const Row& row) {
-      const Key key{UserId{row.UInt64(1)}, static_cast<Bucket>(row.UInt64(2)),
-                    UserId{row.UInt64(3)}};
-      Change& change = changes.at(key);
-      change.ver_before = row.UInt64(4);
-      change.live_before = row.Bool(5);
-    });
+  std::vector<EdgeKey> keys;
+  for (const auto& [key, change] : changes) keys.push_back({change.edge.dst, change.edge.src});
+  ForEachChunk(keys, kListLimit, [&](std::span<const EdgeKey> chunk) {
+    connection.Query(ReverseRowsSql(chunk) + " ORDER BY dst, bucket, src FOR UPDATE",
+                     [&](const Row& row) {
+                       const Edge edge{.src = UserId{row.UInt64(1)}, .dst = UserId{row.UInt64(2)}};
+                       Change& change = changes.at(KeyOf(edge));
+                       change.ver_before = row.UInt64(3);
+                       change.live_before = row.Bool(4);
+                     });
   });
 }
 

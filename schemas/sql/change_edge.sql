@@ -30,31 +30,39 @@ change_edge: BEGIN
   DECLARE plain, counts TINYINT DEFAULT 1;
 
   START TRANSACTION;
-  IF origin > 0 THEN
+  IF origin > 0 OR wanted = 0 THEN
     BEGIN
       DECLARE old_ver, seen_ver BIGINT UNSIGNED;
       DECLARE old_state TINYINT;
       DECLARE old_pos BIGINT;
-      -- Lock or create in one statement: it takes the exclusive lock at once. INSERT IGNORE would
-      -- take a shared one first, and two that upgrade it are a deadlock nearly every time.
-      INSERT INTO following (src, dst, ver, state, pos) VALUES (edge_src, edge_dst, 0, 0, 0)
-        ON DUPLICATE KEY UPDATE ver = ver;
-      SELECT ver, state, pos, IF(origin = 1, app_version, friend_version)
+      -- Only where the row is needed in any case: it must not be made and then rolled back. Those
+      -- who wait for its lock would be left with gap locks, and deadlock. It takes the exclusive
+      -- lock at once; INSERT IGNORE would take a shared one first, and two that upgrade it are a
+      -- deadlock nearly every time.
+      IF origin > 0 THEN
+        INSERT INTO following (src, dst, ver, state, pos) VALUES (edge_src, edge_dst, 0, 0, 0)
+          ON DUPLICATE KEY UPDATE ver = ver;
+      END IF;
+      -- MAX: one row also where there is none; at most one is meant.
+      SELECT COALESCE(MAX(ver), 0), COALESCE(MAX(state), 0), COALESCE(MAX(pos), 0),
+             COALESCE(MAX(IF(origin = 1, app_version, friend_version)), 0)
         INTO old_ver, old_state, old_pos, seen_ver
         FROM following WHERE src = edge_src AND dst = edge_dst FOR UPDATE;
-      IF origin_ver <= seen_ver THEN
+      IF (origin = 0 AND old_state = 0) OR (origin > 0 AND origin_ver <= seen_ver) THEN
         ROLLBACK;
         SELECT 0, old_ver, old_state, old_pos, 0;
         LEAVE change_edge;
       END IF;
-      -- Kept also where it is so already: an older one may still be on its way.
-      UPDATE following SET app_version = IF(origin = 1, origin_ver, app_version),
-                           friend_version = IF(origin = 2, origin_ver, friend_version)
-        WHERE src = edge_src AND dst = edge_dst;
-      IF old_state = wanted AND old_ver > 0 THEN
-        COMMIT;
-        SELECT 0, old_ver, old_state, old_pos, 0;
-        LEAVE change_edge;
+      IF origin > 0 THEN
+        -- Kept also where it is so already: an older one may still be on its way.
+        UPDATE following SET app_version = IF(origin = 1, origin_ver, app_version),
+                             friend_version = IF(origin = 2, origin_ver, friend_version)
+          WHERE src = edge_src AND dst = edge_dst;
+        IF old_state = wanted AND old_ver > 0 THEN
+          COMMIT;
+          SELECT 0, old_ver, old_state, old_pos, 0;
+          LEAVE change_edge;
+        END IF;
       END IF;
       SET counts = old_state <> wanted;
     END;
@@ -68,14 +76,9 @@ change_edge: BEGIN
       pos = IF(state = wanted OR wanted = 0, pos, VALUES(pos)),
       ver = IF(state = wanted AND ver > 0, ver, GREATEST(ver + 1, VALUES(ver))),
       state = wanted;
-  IF ROW_COUNT() <> 1 OR wanted = 0 THEN
+  IF ROW_COUNT() <> 1 THEN  -- 1 created, 2 changed, 0 it was so already
     BEGIN
-      DECLARE touched TINYINT DEFAULT ROW_COUNT();  -- 1 created, 2 changed, 0 it was so already
-      IF touched = 1 THEN
-        ROLLBACK;  -- an unfollow of somebody who was never followed leaves no row
-        SELECT 0, 0, 0, 0, 0;
-        LEAVE change_edge;
-      END IF;
+      DECLARE touched TINYINT DEFAULT ROW_COUNT();
       SELECT ver, pos, 0 INTO new_ver, new_pos, plain
         FROM following WHERE src = edge_src AND dst = edge_dst;
       IF touched = 0 THEN

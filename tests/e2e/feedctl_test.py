@@ -344,6 +344,9 @@ class Using(unittest.TestCase):
         self.assertEqual((made["relations"], made["changed"]), (50, 50))
         made = self.json("follow", "--from", path)
         self.assertEqual((made["relations"], made["changed"]), (50, 0))
+        logged = "SELECT COUNT(*) FROM log1 WHERE dst = 1201 AND done = "
+        self.assertEqual(self.installation.number(logged + "1"), 50)
+        self.assertEqual(self.installation.number(logged + "0"), 0)
         self.assertEqual(self.installation.number(
             "SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = 1201"), 50)
 

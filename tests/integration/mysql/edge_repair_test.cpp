@@ -8,6 +8,7 @@
 
 #include "backends/mysql/change_log.h"
 #include "backends/mysql/relations.h"
+#include "backends/mysql/statements.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 
@@ -106,9 +107,14 @@ TEST_F(EdgeRepairTest, AReverseRowIsNeverSeenAheadOfItsForwardRowWhileBothAreWri
       stop = true;
     });
   }
+  // Among many others, so that there is time for a change between the two reads of this one.
+  std::vector<std::pair<UserId, UserId>> edges = {{ann_, bob_}};
+  for (uint64_t raw = 1'000; edges.size() < 2 * kListLimit; ++raw) {
+    if (shards_.map().ShardOf(UserId{raw}) == 1) edges.push_back({ann_, UserId{raw}});
+  }
   uint64_t reads = 0;
   while (!stop) {
-    const auto rows = Read({{ann_, bob_}});
+    const auto rows = Read(edges);
     EXPECT_GE(rows[0].forward.ver, rows[0].reverse.ver);
     ++reads;
   }

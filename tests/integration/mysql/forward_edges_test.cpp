@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "schemas/sql_schema.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 
@@ -13,6 +14,13 @@ namespace fanline::mysql {
 namespace {
 
 constexpr uint64_t kNow = 1'700'000'000'000'000;
+
+// Commits of one edge are serial: its rows of the log have growing versions and alternate.
+constexpr const char* kLogDoesNotAlternate =
+    "SELECT COUNT(*) FROM (SELECT ver, state, LAG(ver) OVER edge AS ver_before,"
+    " LAG(state) OVER edge AS state_before FROM log1"
+    " WINDOW edge AS (PARTITION BY src, dst ORDER BY id)) AS l"
+    " WHERE ver <= ver_before OR state = state_before";
 
 class ForwardEdgesTest : public ::testing::Test {
  protected:
@@ -38,6 +46,44 @@ class ForwardEdgesTest : public ::testing::Test {
     const Edge& edge = change.edge;
     return ToString(edge.src) + " " + ToString(edge.dst) + " " + std::to_string(edge.ver) + " " +
            (edge.live ? "1" : "0") + " " + std::to_string(edge.pos);
+  }
+
+  int64_t Deadlocks(Shard shard) {
+    int64_t count = -1;
+    shards_.on(shard).Query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'",
+                            [&](const Row& row) { count = std::stoll(row.Text(2)); });
+    return count;
+  }
+  // On shard 1 change_edge commits as ever and then waits under the name "held".
+  void HoldBackAnswers() {
+    Connection& connection = shards_.on(1);
+    std::string made(sql_schema::kChangeEdgeSql);
+    const std::string name = "change_edge(";
+    const auto at = made.find("PROCEDURE " + name);
+    made.replace(at, 10 + name.size(), "PROCEDURE changed_and_silent(");
+    connection.Execute(made);
+    connection.Execute(
+        "CREATE OR REPLACE PROCEDURE change_edge(a BIGINT UNSIGNED, b BIGINT UNSIGNED, c TINYINT,"
+        " d BIGINT UNSIGNED, e BIGINT, f TINYINT, g BIGINT UNSIGNED, h BIGINT)"
+        " BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
+        " CALL changed_and_silent(a, b, c, d, e, f, g, h);"
+        " IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held'; END IF; END");
+  }
+  // Kills one connection that is at a statement like `what`; whether there was one.
+  bool KillOne(Connection& connection, const std::string& what) {
+    std::string id;
+    connection.Query(
+        "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()"
+        " AND user = '" +
+            shards_.config().user + "' AND info LIKE '" + what + "' LIMIT 1",
+        [&](const Row& row) { id = row.Text(1); });
+    if (id.empty()) return false;
+    try {
+      connection.Execute("KILL CONNECTION " + id);
+      return true;
+    } catch (const MysqlError&) {
+      return false;  // gone by itself
+    }
   }
 
   RelationShards shards_;
@@ -150,6 +196,86 @@ TEST_F(ForwardEdgesTest, TheVersionsOfDifferentOriginsDoNotMeet) {
   EXPECT_TRUE(App(true, 1'001).changed);
 }
 
+// The unknown outcome: the server commits, and the connection is gone before it says so. A sleeping
+// trigger would hold the answer back but also the commit, so the procedure is wrapped: what is
+// called commits as ever, then waits to be killed.
+TEST_F(ForwardEdgesTest, AConnectionKilledAfterTheCommitIsLookedUp) {
+  ForwardChanged changed;
+  ASSERT_TRUE(forward_.Change({bob_, ann_, false, kNow}, &changed).done());  // now it is connected
+  HoldBackAnswers();
+  std::thread killer([&] {
+    while (!KillOne(shards_.on(1), "DO SLEEP%held%")) {
+    }
+  });
+  uint64_t log_id = 7;
+  ASSERT_TRUE(forward_.Change({bob_, ann_, true, kNow}, &changed, &log_id).done());
+  killer.join();
+  EXPECT_FALSE(changed.changed);
+  EXPECT_TRUE(changed.worth_a_check());
+  EXPECT_EQ(changed.edge, (Edge{bob_, ann_, kNow, true, kNow / 1000}));
+  EXPECT_EQ(log_id, 0u);  // and its row of the log stays pending, for a relay
+  EXPECT_EQ(shards_.PendingChanges(), 1);
+  EXPECT_EQ(shards_.FollowingCount(bob_), 1);
+  shards_.ExpectCountersMatchRows();
+}
+
+// Killed anywhere, again and again, while eight writers go on: callers see no error but that the
+// shard was away, versions only grow, rows, counters and the log agree.
+TEST_F(ForwardEdgesTest, ConnectionsKilledAnywhereLeaveNothingHalfDone) {
+  testing::Seeded seeded;
+  std::atomic<int> writing = 8;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map());
+      for (int n = 0; n < 150; ++n) {
+        const EdgeChange change{ann_, UserId{100 + random() % 4}, random() % 2 == 0, kNow};
+        ForwardChanged changed;
+        Status status;
+        do {
+          status = forward.Change(change, &changed);
+          EXPECT_FALSE(status.never()) << status.message;
+        } while (status.later());
+        EXPECT_EQ(changed.edge.ver > 0 && changed.edge.live, change.live);
+      }
+      --writing;
+    });
+  }
+  int killed = 0;
+  while (writing > 0 && killed < 100) killed += KillOne(shards_.on(0), "%edge_%") ? 1 : 0;
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(killed, 0);
+  EXPECT_EQ(0, shards_.Total("SELECT COUNT(*) FROM following f WHERE (ver, state) <> (SELECT ver,"
+                             " state FROM log1 l WHERE l.src = f.src AND l.dst = f.dst"
+                             " ORDER BY ver DESC LIMIT 1)"));
+  EXPECT_EQ(0, shards_.Total(kLogDoesNotAlternate));
+  shards_.ExpectCountersMatchRows();
+}
+
+// A row that is made only to be locked and then rolled back leaves its lock to those who wait for
+// it as a gap lock, and two of them that then insert are a deadlock.
+TEST_F(ForwardEdgesTest, ManyWhoUnfollowAStrangerWriteNothingAndMeetNoDeadlock) {
+  const int64_t before = Deadlocks(0);
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&] {
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map());
+      for (int n = 0; n < 200; ++n) {
+        ForwardChanged changed;
+        const Status status = forward.Change({ann_, bob_, false, kNow}, &changed);
+        EXPECT_TRUE(status.done()) << status.message;
+        EXPECT_EQ(changed.edge.ver, 0u);
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
+  EXPECT_EQ(Deadlocks(0), before);
+}
+
 // Eight writers on six edges: versions of an edge only grow, no change is lost, nobody is told of
 // an error.
 TEST_F(ForwardEdgesTest, ManyWritersOfAFewEdgesLoseNothing) {
@@ -162,7 +288,7 @@ TEST_F(ForwardEdgesTest, ManyWritersOfAFewEdgesLoseNothing) {
       ShardConnections connections(shards_.config());
       ForwardEdges forward(connections, shards_.map());
       for (int n = 0; n < 200; ++n) {
-        const EdgeChange change{UserId{1 + random() % 2}, UserId{10 + random() % 3},
+        const EdgeChange change{UserId{1 + random() % 2}, UserId{100 + random() % 3},
                                 random() % 2 == 0, kNow + random() % 1'000};
         ForwardChanged changed;
         const Status status = forward.Change(change, &changed);
@@ -175,11 +301,7 @@ TEST_F(ForwardEdgesTest, ManyWritersOfAFewEdgesLoseNothing) {
   for (std::thread& writer : writers) writer.join();
   EXPECT_GT(changes, 100u);
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1"), changes);
-  // Commits of one edge are serial, so its rows of the log alternate, with growing versions.
-  EXPECT_EQ(0, shards_.Total("SELECT COUNT(*) FROM (SELECT ver, state,"
-                             " LAG(ver) OVER edge AS ver_before, LAG(state) OVER edge AS before_it"
-                             " FROM log1 WINDOW edge AS (PARTITION BY src, dst ORDER BY id)) AS l"
-                             " WHERE ver <= ver_before OR state = before_it"));
+  EXPECT_EQ(0, shards_.Total(kLogDoesNotAlternate));
   EXPECT_EQ(0, shards_.Total("SELECT COUNT(*) FROM following f WHERE (ver, state) <> (SELECT ver,"
                              " state FROM log1 l WHERE l.src = f.src AND l.dst = f.dst"
                              " ORDER BY ver DESC LIMIT 1)"));

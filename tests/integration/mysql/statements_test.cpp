@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/mysql/relation_statements.h"
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {
@@ -111,6 +112,19 @@ TEST_F(Statements, PostsAndEdgesAreLookedUpByKeyUpToTheListLimit) {
   ExpectRangeOf("PRIMARY", LiveEdgesSql(edges));
   EXPECT_LE(RowsRead(PostRowsSql(posts)), static_cast<int64_t>(2 * kListLimit));
   EXPECT_LE(RowsRead(LiveEdgesSql(edges)), static_cast<int64_t>(2 * kListLimit));
+}
+
+TEST_F(Statements, RelationsAreLookedUpByKeyUpToTheListLimit) {
+  std::vector<EdgeKey> edges;
+  for (uint64_t i = 0; i < kListLimit; ++i) edges.push_back({UserId{1 + i}, UserId{1 + i / 200}});
+  const auto lookups = {ForwardRowsSql(edges), ReverseRowsSql(edges),
+                        ReverseRowsSql(edges) + " ORDER BY dst, bucket, src FOR UPDATE",
+                        FollowedAmongSql(UserId{7}, Authors(kListLimit)),
+                        BelowZeroSql(Authors(kListLimit))};
+  for (const std::string& sql : lookups) {
+    ExpectRangeOf("PRIMARY", sql);
+    EXPECT_LE(RowsRead(sql), static_cast<int64_t>(2 * kListLimit)) << sql.substr(0, 100);
+  }
 }
 
 TEST_F(Statements, AnOutboxIsReadInOrderWithoutSorting) {

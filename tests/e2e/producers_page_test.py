@@ -57,7 +57,7 @@ class ProducersPage(unittest.TestCase):
              "older than 14 days"),
             ("dispatcher/limits.h", "furthest_future = std::chrono::hours(24);",
              "24 hours in the future"),
-            ("fanline/event_codec.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
+            ("fanline/event_wire.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
         ]:
             self.assertIn(code, (ROOT / file).read_text())
             self.assertIn(words, PAGE)

@@ -21,6 +21,7 @@ void Write(const EdgeWritten& written, v1::RelationLog* message) {
   WriteKey(written.edge.key(), written.edge.ver, out);
   out->set_live(written.edge.live);
   out->set_pos_ms(written.edge.pos);
+  out->set_log_id(written.log_id);
 }
 
 void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
@@ -65,7 +66,8 @@ Decoded Read(const v1::EdgeWritten& written, std::string* why) {
                       .dst = UserId{written.dst()},
                       .ver = written.version(),
                       .live = written.live(),
-                      .pos = written.pos_ms()}};
+                      .pos = written.pos_ms()},
+                     written.log_id()};
 }
 
 Decoded Read(const v1::EdgeMirrored& mirrored, std::string* why) {

@@ -14,8 +14,9 @@
 namespace fanline::mysql {
 
 struct ReverseApplied {
-  uint64_t ver = 0;    // of the row now: the edge's own, or a newer one that was there already
-  int transition = 0;  // +1 became a follower, -1 no longer one, 0 neither
+  uint64_t ver = 0;      // of the row now: the edge's own, or a newer one that was there already
+  bool written = false;  // this edge made the row what it is now; false: stale or a repetition
+  int transition = 0;    // +1 became a follower, -1 no longer one, 0 neither
 };
 
 struct ReverseResult {
@@ -24,16 +25,19 @@ struct ReverseResult {
   std::vector<UserId> below_zero;
 };
 
+// All of `edges`, whose dst lie on the connection's shard, in one transaction; any order, also the
+// same edge more than once: the rule is fanline/edge_fold.h. Rows are locked in the order of their
+// key and counters after them, each once, so that appliers wait for each other and do not deadlock.
+// An edge without a version (there is no forward row) must not be given. Throws MysqlError.
+[[nodiscard]] ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges);
+
 class ReverseEdges {
  public:
   // `connections` and `map` outlive this.
   ReverseEdges(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // All of `edges`, whose dst lie on `shard`, in one transaction; any order, also the same edge
-  // more than once. Rows are locked in the order of their key and counters after them, each once,
-  // so that appliers wait for each other and do not deadlock. An edge without a version (there is
-  // no forward row) must not be given.
+  // ApplyReverse on `shard`.
   [[nodiscard]] Status Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out);
 
  private:

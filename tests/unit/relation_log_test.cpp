@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 const EdgeWritten kFollow{
     {.src = UserId{9}, .dst = UserId{5}, .ver = 41, .live = true, .pos = 1'700'000'000'000}};
-const EdgeWritten kUnfollow{{.src = UserId{9}, .dst = UserId{5}, .ver = 42}};
+const EdgeWritten kUnfollow{{.src = UserId{9}, .dst = UserId{5}, .ver = 42}, 77};
 const EdgeMirrored kMirrored{{UserId{9}, UserId{5}}, 42};
 const RelationMessage kOneOfEach[] = {kFollow, kUnfollow, kMirrored};
 
@@ -101,7 +101,8 @@ RelationMessage RandomMessage(fanline::testing::Seeded& random) {
   if (key.src == key.dst) return RandomMessage(random);
   if (random.OneIn(2)) return EdgeMirrored{key, random.Id()};
   return EdgeWritten{
-      EdgeOf(key, {random.Id(), random.OneIn(2), static_cast<UnixMs>(random.Id() >> 1)})};
+      EdgeOf(key, {random.Id(), random.OneIn(2), static_cast<UnixMs>(random.Id() >> 1)}),
+      random.OneIn(2) ? 0 : random.Id()};
 }
 
 TEST(RelationLog, ReadsBackAnyMessage) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mirror/fold.h"
+#include "fanline/edge_fold.h"
 #include "reconciler/verdict.h"
 
 namespace fanline::reconciler {
@@ -69,13 +69,13 @@ void PairWorld::Write(uint32_t number) {
 void PairWorld::Commit(const std::vector<Change>& batch) {
   std::vector<Edge> messages, rows;
   for (const Change& change : batch) messages.push_back(EdgeOf(kEdge[change.edge], change.state));
-  for (const EdgeKey& key : mirror::EdgesToLock(messages)) {
+  for (const EdgeKey& key : EdgesToLock(messages)) {
     EdgeState row = reverse_[NumberOf(key)];
     if (row.ver == 0) continue;
     if (!guards_.apply_by_version) row.ver = 0;
     rows.push_back(EdgeOf(key, row));
   }
-  const mirror::Folded folded = mirror::Fold(messages, rows);
+  const Folded folded = Fold(messages, rows);
   for (const Edge& row : folded.rows) {
     EdgeState& reverse = reverse_[NumberOf(row.key())];
     if (row.ver < reverse.ver) Fail("I4: a reverse row went back to an older version");

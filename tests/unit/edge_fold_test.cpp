@@ -1,4 +1,4 @@
-#include "mirror/fold.h"
+#include "fanline/edge_fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@
 #include "fanline/bucket.h"
 #include "tests/unit/seeded.h"
 
-namespace fanline::mirror {
+namespace fanline {
 namespace {
 
-using fanline::testing::Seeded;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Seeded;
 
 Edge Follow(uint64_t src, uint64_t dst, uint64_t ver) {
   return {UserId{src}, UserId{dst}, ver, true, static_cast<UnixMs>(1000 + ver)};
@@ -165,4 +165,4 @@ TEST(Fold, AnyOrderDuplicationAndCutIntoBatchesEndsInTheSameRowsAndCounters) {
 }
 
 }  // namespace
-}  // namespace fanline::mirror
+}  // namespace fanline

@@ -14,7 +14,7 @@
 #include "fanline/edge.h"
 #include "fanline/relation_log.h"
 
-namespace fanline::mirror {
+namespace fanline {
 
 struct CounterChange {
   UserId user{};   // whose fans_cnt
@@ -38,4 +38,4 @@ std::vector<EdgeKey> EdgesToLock(std::span<const Edge> messages);
 // `rows`: what the table holds of these edges, in any order; an edge without a row is left out.
 Folded Fold(std::span<const Edge> messages, std::span<const Edge> rows);
 
-}  // namespace fanline::mirror
+}  // namespace fanline

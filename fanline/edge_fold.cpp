@@ -1,4 +1,4 @@
-#include "mirror/fold.h"
+#include "fanline/edge_fold.h"
 
 #include <compare>
 #include <map>
@@ -6,7 +6,7 @@
 #include "fanline/bucket.h"
 #include "fanline/check.h"
 
-namespace fanline::mirror {
+namespace fanline {
 namespace {
 
 struct Place {  // of a row in the table
@@ -68,4 +68,4 @@ Folded Fold(std::span<const Edge> messages, std::span<const Edge> rows) {
   return folded;
 }
 
-}  // namespace fanline::mirror
+}  // namespace fanline

@@ -10,6 +10,7 @@
 #include "fanline/hint.h"
 #include "fanline/outcome.h"
 #include "fanline/record.h"
+#include "fanline/relation_log.h"
 
 namespace fanline {
 
@@ -27,6 +28,21 @@ class HintLog {
  public:
   virtual ~HintLog() = default;
   virtual void Submit(AppendHints request) = 0;
+};
+
+struct AppendRelations {
+  uint64_t id = 0;
+  std::vector<RelationMessage> messages;  // each to the partition of its edge
+};
+struct RelationsAppended {
+  uint64_t id = 0;
+  Status status;
+};
+
+class RelationLog {
+ public:
+  virtual ~RelationLog() = default;
+  virtual void Submit(AppendRelations request) = 0;
 };
 
 struct AppendDeadLetter {

@@ -81,6 +81,11 @@ std::string RelationLogKey(const EdgeKey& edge) {
   return ToString(edge.src) + ':' + ToString(edge.dst);
 }
 
+EdgeKey KeyOf(const RelationMessage& message) {
+  if (const auto* written = std::get_if<EdgeWritten>(&message)) return written->edge.key();
+  return std::get<EdgeMirrored>(message).edge;
+}
+
 std::string EncodeRelationMessage(const RelationMessage& message) {
   thread_local v1::RelationLog out;
   out.set_schema_version(kRelationLogSchemaVersion);

@@ -31,9 +31,11 @@ struct EdgeMirrored {
 using RelationMessage = std::variant<EdgeWritten, EdgeMirrored>;
 
 inline constexpr uint32_t kRelationLogSchemaVersion = 1;
+inline constexpr const char* kRelationLogTopic = "relation-log";
 
 // "src:dst" in decimal: the record's key, so that both messages meet in one partition.
 std::string RelationLogKey(const EdgeKey& edge);
+EdgeKey KeyOf(const RelationMessage& message);
 
 // Binary Protobuf.
 std::string EncodeRelationMessage(const RelationMessage& message);

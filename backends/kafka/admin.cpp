@@ -23,6 +23,7 @@ class Admin::Impl {
 
   Status Create(const TopicSpec& topic);
   Status Count(const std::string& topic, int32_t* partitions);
+  Status Read(const std::string& topic, const std::string& name, std::string* value);
 
  private:
   // kNever: the specification itself is not valid.
@@ -116,6 +117,39 @@ Status Admin::Impl::Count(const std::string& topic, int32_t* partitions) {
   return StatusOf(found.err, "looking up topic " + topic);
 }
 
+Status Admin::Impl::Read(const std::string& topic, const std::string& name, std::string* value) {
+  const std::string what = "reading the settings of topic " + topic;
+  const ConfigResourceHandle asked(
+      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
+  const AdminOptionsHandle options(
+      rd_kafka_AdminOptions_new(client_.get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
+  char why[512] = "";
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), ToMs(timeout_), why, sizeof why);
+  const QueueHandle queue(rd_kafka_queue_new(client_.get()));
+  rd_kafka_ConfigResource_t* resource = asked.get();
+  rd_kafka_DescribeConfigs(client_.get(), &resource, 1, options.get(), queue.get());
+
+  const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout_) + 500));
+  if (!event) return StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
+  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return StatusOf(error, what);
+  size_t count = 0;
+  const rd_kafka_ConfigResource_t** found = rd_kafka_DescribeConfigs_result_resources(
+      rd_kafka_event_DescribeConfigs_result(event.get()), &count);
+  if (count != 1) return StatusOf(RD_KAFKA_RESP_ERR__BAD_MSG, what);
+  if (const auto error = rd_kafka_ConfigResource_error(found[0]);
+      error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return StatusOf(error, what);
+  const rd_kafka_ConfigEntry_t** entries = rd_kafka_ConfigResource_configs(found[0], &count);
+  for (size_t i = 0; i < count; ++i) {
+    if (name != rd_kafka_ConfigEntry_name(entries[i])) continue;
+    const char* text = rd_kafka_ConfigEntry_value(entries[i]);
+    *value = text == nullptr ? "" : text;
+    return Status::Done();
+  }
+  return Status::Never("topic " + topic + " has no setting " + name);
+}
+
 Admin::Admin(ClientOptions options, Duration timeout, LogSink log)
     : impl_(std::make_unique<Impl>(options, timeout, std::move(log))) {}
 Admin::~Admin() = default;
@@ -123,6 +157,9 @@ Admin::~Admin() = default;
 Status Admin::CreateTopic(const TopicSpec& topic) { return impl_->Create(topic); }
 Status Admin::CountPartitions(const std::string& topic, int32_t* partitions) {
   return impl_->Count(topic, partitions);
+}
+Status Admin::ReadConfig(const std::string& topic, const std::string& name, std::string* value) {
+  return impl_->Read(topic, name, value);
 }
 
 }  // namespace fanline::kafka

@@ -37,9 +37,17 @@ class Admin {
   // *partitions = 0: there is no such topic. Never makes one.
   [[nodiscard]] Status CountPartitions(const std::string& topic, int32_t* partitions);
 
+  // The value of one of an existing topic's settings, its own or the brokers' default.
+  [[nodiscard]] Status ReadConfig(const std::string& topic, const std::string& name,
+                                  std::string* value);
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// A topic's records carry the time at which the broker appended them.
+inline constexpr const char* kTimestampType = "message.timestamp.type";
+inline constexpr const char* kLogAppendTime = "LogAppendTime";
 
 }  // namespace fanline::kafka

@@ -29,6 +29,7 @@ using MetadataHandle = Holder<const rd_kafka_metadata_t, rd_kafka_metadata_destr
 using EventHandle = Holder<rd_kafka_event_t, rd_kafka_event_destroy>;
 using ErrorHandle = Holder<rd_kafka_error_t, rd_kafka_error_destroy>;
 using NewTopicHandle = Holder<rd_kafka_NewTopic_t, rd_kafka_NewTopic_destroy>;
+using ConfigResourceHandle = Holder<rd_kafka_ConfigResource_t, rd_kafka_ConfigResource_destroy>;
 using AdminOptionsHandle = Holder<rd_kafka_AdminOptions_t, rd_kafka_AdminOptions_destroy>;
 
 inline PartitionList NewPartitionList(size_t size) {

@@ -67,10 +67,12 @@ class Request final : public Delivery {
 
 class Producer::Impl {
  public:
-  Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter, LogSink log);
+  Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter, LogSink log,
+       RelationsReply on_relations);
   ~Impl() { Close(std::chrono::seconds(10)); }
 
   void Submit(AppendHints request);
+  void Submit(AppendRelations request);
   void Submit(AppendDeadLetter request);
   void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
   bool Flush(Duration limit);
@@ -87,6 +89,7 @@ class Producer::Impl {
   const ProducerOptions options_;
   const HintsReply on_hints_;
   const DeadLetterReply on_dead_letter_;
+  const RelationsReply on_relations_;
   const LogSink log_;
 
   std::atomic<size_t> unanswered_ = 0;  // requests
@@ -100,10 +103,11 @@ class Producer::Impl {
 };
 
 Producer::Impl::Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-                     LogSink log)
+                     LogSink log, RelationsReply on_relations)
     : options_(std::move(options)),
       on_hints_(std::move(on_hints)),
       on_dead_letter_(std::move(on_dead_letter)),
+      on_relations_(std::move(on_relations)),
       log_(std::move(log)),
       session_(std::make_shared<ProducerSession>(options_, log_)),
       server_([this] { Run(); }) {}
@@ -120,6 +124,24 @@ void Producer::Impl::Submit(AppendHints request) {
     for (const auto& [range, hint] : request.hints) {
       const std::string value = EncodeHint(hint);
       if (Send(options_.hint_topic, {range, {}, value, headers.get()}, open) !=
+          RD_KAFKA_RESP_ERR_NO_ERROR)
+        break;  // all of it must be appended again anyway
+    }
+  }
+  open->AllAdded();
+}
+
+void Producer::Impl::Submit(AppendRelations request) {
+  auto* open = new Request(unanswered_, "appending to " + options_.relation_topic,
+                           [this, id = request.id](Status status) {
+                             if (on_relations_) on_relations_({id, std::move(status)});
+                           });
+  {
+    const std::lock_guard lock(mutex_);
+    for (const RelationMessage& message : request.messages) {
+      const std::string key = RelationLogKey(KeyOf(message));
+      const std::string value = EncodeRelationMessage(message);
+      if (Send(options_.relation_topic, {kAnyPartition, key, value, nullptr}, open) !=
           RD_KAFKA_RESP_ERR_NO_ERROR)
         break;  // all of it must be appended again anyway
     }
@@ -237,13 +259,15 @@ size_t Producer::Impl::in_flight() const {
 }
 
 Producer::Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-                   LogSink log)
+                   LogSink log, RelationsReply on_relations)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(on_hints),
-                                   std::move(on_dead_letter), std::move(log))) {}
+                                   std::move(on_dead_letter), std::move(log),
+                                   std::move(on_relations))) {}
 
 Producer::~Producer() = default;
 
 void Producer::Submit(AppendHints request) { impl_->Submit(std::move(request)); }
+void Producer::Submit(AppendRelations request) { impl_->Submit(std::move(request)); }
 void Producer::Submit(AppendDeadLetter request) { impl_->Submit(std::move(request)); }
 
 void Producer::Produce(const std::string& topic, int32_t partition, std::string_view key,

@@ -1,5 +1,6 @@
-// Appends to Kafka: hints, dead letters, and whatever feedctl publishes. One idempotent producer
-// (acks=all) behind all of them; records of one partition stay in the order they were given.
+// Appends to Kafka: hints, messages about relations, dead letters, and whatever feedctl publishes.
+// One idempotent producer (acks=all) behind all of them; records of one partition stay in the order
+// they were given.
 //
 // A reply comes exactly once per request: kDone when every record of it is acknowledged, kLater
 // when one was given up (some may be in the log all the same: append again, readers do not mind),
@@ -23,6 +24,7 @@
 #include "fanline/hint_log.h"
 #include "fanline/log_sink.h"
 #include "fanline/record.h"
+#include "fanline/relation_log.h"
 #include "fanline/time.h"
 
 namespace fanline::kafka {
@@ -30,6 +32,7 @@ namespace fanline::kafka {
 struct ProducerOptions {
   ClientOptions client;
   std::string hint_topic = "fanout-tasks";
+  std::string relation_topic = kRelationLogTopic;
   // How long a record waits for others of its partition. 0 sends at once, and records that arrive
   // while a request is under way still travel together: under load batches form by themselves.
   std::chrono::milliseconds linger{0};
@@ -40,17 +43,18 @@ struct ProducerOptions {
   size_t max_record_bytes = 1024 * 1024 + 64 * 1024 + 4096;
 };
 
-class Producer final : public HintLog, public DeadLetters {
+class Producer final : public HintLog, public RelationLog, public DeadLetters {
  public:
   using HintsReply = std::function<void(HintsAppended)>;
   using DeadLetterReply = std::function<void(DeadLetterAppended)>;
+  using RelationsReply = std::function<void(RelationsAppended)>;
   using Reply = std::function<void(Status)>;
 
   // Throws std::invalid_argument for a property librdkafka does not take, std::runtime_error when
   // it cannot start; brokers need not be there yet. An empty reply function is allowed for ports
   // that are not used.
   Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-           LogSink log);
+           LogSink log, RelationsReply on_relations = {});
   // Close(10 s), if that was not done.
   ~Producer() override;
   Producer(const Producer&) = delete;
@@ -58,6 +62,9 @@ class Producer final : public HintLog, public DeadLetters {
 
   // One record per (range, hint): partition = range, no key.
   void Submit(AppendHints request) override;
+
+  // One record per message, its key RelationLogKey: both messages of an edge meet in one partition.
+  void Submit(AppendRelations request) override;
 
   // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
   // fanline-origin (topic/partition/offset). A record without a key has none there either.

@@ -25,24 +25,43 @@ std::string IdList(std::span<const uint64_t> ids) {
 
 }  // namespace
 
+std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after, uint32_t limit) {
+  std::vector<LoggedChange> changes;
+  connection.Query(PendingChangesSql(after, limit),
+                   [&](const Row& row) { changes.push_back(ChangeOf(row)); });
+  return changes;
+}
+
+void MarkChangesDone(Connection& connection, const std::vector<uint64_t>& ids) {
+  ForEachChunk(ids, kListLimit, [&](std::span<const uint64_t> chunk) {
+    connection.Execute("UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND id IN " +
+                       IdList(chunk));
+  });
+}
+
+// Found first and then deleted by key: a DELETE by age would read on to the end of the table when
+// fewer than `most` are old enough.
+uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most) {
+  uint64_t deleted = 0;
+  std::vector<uint64_t> old;
+  connection.Query(OldestDoneSql(keep, most), [&](const Row& row) {
+    if (row.Bool(2)) old.push_back(row.UInt64(1));
+  });
+  ForEachChunk(old, kListLimit, [&](std::span<const uint64_t> chunk) {
+    deleted += connection.Execute("DELETE FROM log1 WHERE done = 1 AND id IN " + IdList(chunk));
+  });
+  return deleted;
+}
+
 Status ChangeLog::ReadPending(Shard shard, uint64_t after, uint32_t limit,
                               std::vector<LoggedChange>* out) {
-  return connections_.Run(shard, [&](Connection& connection) {
-    out->clear();
-    connection.Query(PendingChangesSql(after, limit),
-                     [&](const Row& row) { out->push_back(ChangeOf(row)); });
-  });
+  return connections_.Run(
+      shard, [&](Connection& connection) { *out = PendingChanges(connection, after, limit); });
 }
 
 Status ChangeLog::MarkDone(Shard shard, const std::vector<uint64_t>& ids) {
   if (ids.empty()) return Status::Done();
-  return connections_.Run(shard, [&](Connection& connection) {
-    ForEachChunk(ids, kListLimit, [&](std::span<const uint64_t> chunk) {
-      connection.Execute(
-          "UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND id IN " +
-          IdList(chunk));
-    });
-  });
+  return connections_.Run(shard, [&](Connection& connection) { MarkChangesDone(connection, ids); });
 }
 
 Status ChangeLog::CountPending(Shard shard, uint32_t most, uint64_t* count) {
@@ -54,19 +73,9 @@ Status ChangeLog::CountPending(Shard shard, uint32_t most, uint64_t* count) {
   });
 }
 
-// Found first and then deleted by key: a DELETE by age would read on to the end of the table when
-// fewer than `most` are old enough.
 Status ChangeLog::Purge(Shard shard, std::chrono::seconds keep, uint32_t most, uint64_t* deleted) {
-  return connections_.Run(shard, [&](Connection& connection) {
-    *deleted = 0;
-    std::vector<uint64_t> old;
-    connection.Query(OldestDoneSql(keep, most), [&](const Row& row) {
-      if (row.Bool(2)) old.push_back(row.UInt64(1));
-    });
-    ForEachChunk(old, kListLimit, [&](std::span<const uint64_t> chunk) {
-      *deleted += connection.Execute("DELETE FROM log1 WHERE done = 1 AND id IN " + IdList(chunk));
-    });
-  });
+  return connections_.Run(
+      shard, [&](Connection& connection) { *deleted = PurgeChanges(connection, keep, most); });
 }
 
 }  // namespace fanline::mysql

@@ -13,21 +13,15 @@
 #include <vector>
 
 #include "backends/mysql/shard_connections.h"
-#include "fanline/edge.h"
+#include "fanline/change_log.h"
 
 namespace fanline::mysql {
 
-enum class ChangeKind {
-  kEdge = 1,        // `edge` as it was written: the reverse row is to agree
-  kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
-};
-
-struct LoggedChange {
-  uint64_t id = 0;
-  ChangeKind kind = ChangeKind::kEdge;
-  Edge edge;
-  UnixMs written_at = 0;  // the server's clock
-};
+// The same on a connection to the shard. Throw MysqlError.
+[[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
+                                                       uint32_t limit);
+void MarkChangesDone(Connection& connection, const std::vector<uint64_t>& ids);
+uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 class ChangeLog {
  public:

@@ -65,19 +65,28 @@ Status CheckEdgeIds(UserId src, UserId dst) {
   return Status::Done();
 }
 
+ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
+                             uint32_t most_followed, uint64_t* log_id) {
+  ForwardChanged changed = PlainlyChanged(change);
+  connection.Call(CallSql(change, most_followed),
+                  [&](const Row& row) { TakeAnswer(row, &changed); });
+  if (log_id != nullptr) *log_id = changed.changed ? LastInsertId(connection) : 0;
+  return changed;
+}
+
+Status StatusOf(const ForwardChanged& changed, uint32_t most_followed) {
+  if (!changed.over_limit) return Status::Done();
+  return Status::Never("follows " + std::to_string(most_followed) + " already");
+}
+
 Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out, uint64_t* log_id) {
   *out = {};
   if (log_id != nullptr) *log_id = 0;
   if (Status status = CheckEdgeIds(change.src, change.dst); !status.done()) return status;
-  const std::string sql = CallSql(change, most_followed_);
   Status status = connections_.Run(map_.ShardOf(change.src), [&](Connection& connection) {
-    *out = PlainlyChanged(change);
-    connection.Call(sql, [&](const Row& row) { TakeAnswer(row, out); });
-    if (log_id != nullptr && out->changed) *log_id = LastInsertId(connection);
+    *out = ChangeForward(connection, change, most_followed_, log_id);
   });
-  if (!status.done()) return status;
-  if (!out->over_limit) return status;
-  return Status::Never("follows " + std::to_string(most_followed_) + " already");
+  return status.done() ? mysql::StatusOf(*out, most_followed_) : status;
 }
 
 }  // namespace fanline::mysql

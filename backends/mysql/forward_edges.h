@@ -10,41 +10,28 @@
 
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
-#include "fanline/edge.h"
+#include "fanline/forward_edges.h"
 
 namespace fanline::mysql {
 
-// Who asked for a change. One that comes from elsewhere carries the version it was given there;
-// a version that is not higher than the last one of that origin is a change already made.
-enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2 };
+// Done, or why src cannot follow dst, ever.
+Status CheckEdgeIds(UserId src, UserId dst);
 
-struct EdgeChange {
-  UserId src{};
-  UserId dst{};
-  bool live = false;     // follow, or unfollow
-  uint64_t unix_us = 0;  // wall time; keeps versions roughly time-like, order does not rest on it
-  Origin origin = Origin::kUser;
-  uint64_t origin_version = 0;
-};
+// A user follows at most so many. Friendships are not held to it: both sides agreed, and one half
+// of a friendship would be worse. They count all the same.
+inline constexpr uint32_t kMostFollowed = 5'000;
 
-struct ForwardChanged {
-  Edge edge;  // as it is now; ver 0: there is no row. ver is the token of freshness for readers
-  // May be false after a connection was lost while this very change was being committed.
-  bool changed = false;
-  bool over_limit = false;  // with Never: src follows as many as there may be
-  // An unfollow took the counter below zero, so it had drifted before: it is to be recounted.
-  bool below_zero = false;
-
-  // It was so already, and there is a row: whether its reverse agrees is worth a look, for a change
-  // that was interrupted and is now asked for again looks just like this.
-  bool worth_a_check() const { return !changed && edge.ver > 0; }
-};
+// One change whose ids CheckEdgeIds accepts, on a connection to the shard of src. `log_id`: as
+// below. Throws MysqlError; over_limit is an answer here.
+[[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
+                                           uint32_t most_followed = kMostFollowed,
+                                           uint64_t* log_id = nullptr);
+// What being over the limit comes to.
+Status StatusOf(const ForwardChanged& changed, uint32_t most_followed = kMostFollowed);
 
 class ForwardEdges {
  public:
-  // A user follows at most so many. Friendships are not held to it: both sides agreed, and one half
-  // of a friendship would be worse. They count all the same.
-  static constexpr uint32_t kMostFollowed = 5'000;
+  static constexpr uint32_t kMostFollowed = mysql::kMostFollowed;
 
   // `connections` and `map` outlive this.
   ForwardEdges(ShardConnections& connections, const ShardMap& map,
@@ -62,8 +49,5 @@ class ForwardEdges {
   const ShardMap& map_;
   const uint32_t most_followed_;
 };
-
-// Done, or why src cannot follow dst, ever.
-Status CheckEdgeIds(UserId src, UserId dst);
 
 }  // namespace fanline::mysql

@@ -8,6 +8,7 @@
 --   by author   author_post, author
 --   by the range's first bucket            range_owner
 --   on every shard, the same               installation (but for its shard_index)
+--   on shard 0                             setting
 --
 -- Ids are unsigned 64-bit, never 0 or 2^64-1. Times named *_ms, pos, last_at, ts and at are Unix
 -- milliseconds; `ut` is when the server last wrote the row (UTC) and decides nothing but age.
@@ -30,6 +31,14 @@ CREATE TABLE IF NOT EXISTS installation (
   PRIMARY KEY (id),
   CHECK (id = 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
+
+-- What an operator changes while it all runs, read by programs about once a second. No row: the
+-- default. mirror_mode: sync or async (fanline/mirror_mode.h).
+CREATE TABLE IF NOT EXISTS setting (
+  name  VARBINARY(64) NOT NULL,
+  value VARBINARY(255) NOT NULL,
+  PRIMARY KEY (name)
+) ENGINE = InnoDB;
 
 -- Forward edges, the truth of who follows whom. A change takes the row's lock, and the version it
 -- gives out under that lock is the only order of one edge: max(ver + 1, microseconds of the clock).

@@ -50,6 +50,16 @@ TEST_F(AdminTest, WhatNoClusterWouldMakeIsNever) {
   EXPECT_EQ(copies.message.find('\n'), std::string::npos);
 }
 
+TEST_F(AdminTest, ReadsATopicsOwnSettingsAndTheBrokersDefaults) {
+  ASSERT_TRUE(admin.CreateTopic({topic, 1, 1, {{kTimestampType, kLogAppendTime}}}).done());
+  std::string value;
+  ASSERT_TRUE(admin.ReadConfig(topic, kTimestampType, &value).done());
+  EXPECT_EQ(value, kLogAppendTime);
+  ASSERT_TRUE(admin.ReadConfig(topic, "cleanup.policy", &value).done());
+  EXPECT_EQ(value, "delete");
+  EXPECT_TRUE(admin.ReadConfig(topic, "no.such.setting", &value).never());
+}
+
 TEST(AdminWithoutBroker, AnswersLaterInItsTime) {
   ClientOptions nobody;
   nobody.brokers = "127.0.0.1:1";

@@ -19,7 +19,7 @@ std::string Environment(const char* name) {
 
 constexpr const char* kTables[] = {"installation", "following",   "follower",       "user_rel",
                                    "user_fan",     "log1",        "friend_request", "repair_log",
-                                   "author",       "author_post", "range_owner"};
+                                   "author",       "author_post", "range_owner",    "setting"};
 
 }  // namespace
 

@@ -1,0 +1,16 @@
+// Table `setting`: what an operator changes while an installation runs. On shard 0 (the table is on
+// every shard, like all others, and used on the first only). Throw MysqlError.
+#pragma once
+
+#include "backends/mysql/connection.h"
+#include "fanline/mirror_mode.h"
+
+namespace fanline::mysql {
+
+inline constexpr Shard kSettingsShard = 0;
+
+// kAsync when it was never set.
+[[nodiscard]] MirrorMode GetMirrorMode(Connection& connection);
+void SetMirrorMode(Connection& connection, MirrorMode mode);
+
+}  // namespace fanline::mysql

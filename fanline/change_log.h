@@ -1,0 +1,77 @@
+// Table log1: what was changed and may still have to be relayed, and the port through which a relay
+// reads it. Each change of a forward edge, and each of a friendship, is pending from its own
+// transaction on until all that follows from it was acknowledged and it is marked done.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/edge.h"
+#include "fanline/outcome.h"
+#include "fanline/time.h"
+
+namespace fanline {
+
+enum class ChangeKind {
+  kEdge = 1,        // `edge` as it was written: the reverse row is to agree
+  kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
+};
+
+struct LoggedChange {
+  uint64_t id = 0;
+  ChangeKind kind = ChangeKind::kEdge;
+  Edge edge;
+  UnixMs written_at = 0;  // the server's clock
+};
+
+// The oldest `limit` pending rows above `after`, by id. Transactions do not commit in the order of
+// their ids, so `after` is for one pass, and a pass from 0 follows it.
+struct ReadPending {
+  uint64_t id = 0;
+  Shard shard = 0;
+  uint64_t after = 0;
+  uint32_t limit = 0;
+};
+struct PendingRead {
+  uint64_t id = 0;
+  Status status;
+  std::vector<LoggedChange> changes;
+};
+
+// Repeating it changes nothing.
+struct MarkDone {
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::vector<uint64_t> rows;
+};
+struct MarkedDone {
+  uint64_t id = 0;
+  Status status;
+};
+
+// Deletes rows that are done and older than `keep`, oldest first, at most `most` of them.
+struct PurgeDone {
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::chrono::seconds keep{0};
+  uint32_t most = 0;
+};
+struct PurgedDone {
+  uint64_t id = 0;
+  Status status;
+  uint64_t deleted = 0;
+};
+
+using ChangeRequest = std::variant<ReadPending, MarkDone, PurgeDone>;
+using ChangeReply = std::variant<PendingRead, MarkedDone, PurgedDone>;
+
+class ChangeStore {
+ public:
+  virtual ~ChangeStore() = default;
+  virtual void Submit(ChangeRequest request) = 0;
+};
+
+}  // namespace fanline

@@ -1,0 +1,255 @@
+#include "mirror/applier.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::mirror {
+namespace {
+
+template <class Map>
+typename Map::mapped_type Take(Map& requests, uint64_t id) {
+  const auto found = requests.find(id);
+  FANLINE_CHECK(found != requests.end(), "a reply to a request never sent");
+  auto value = std::move(found->second);
+  requests.erase(found);
+  return value;
+}
+
+std::vector<uint64_t> TakeFront(std::deque<uint64_t>& waiting, size_t most) {
+  const auto end =
+      waiting.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(waiting.size(), most));
+  std::vector<uint64_t> taken(waiting.begin(), end);
+  waiting.erase(waiting.begin(), end);
+  return taken;
+}
+
+Duration Since(UnixMs then, Now now) {
+  return std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - then));
+}
+
+}  // namespace
+
+Applier::Applier(Ports ports, Setup setup, const Limits& limits)
+    : ports_(ports),
+      setup_(std::move(setup)),
+      limits_(limits),
+      random_(setup_.seed),
+      partitions_(limits, ports.metrics),
+      reverse_(setup_.shards.shards()),
+      marks_(setup_.shards.shards()) {}
+
+void Applier::On(Record& record, Now now) {
+  if (!taking_) return;
+  const auto place = partitions_.Received(record);
+  if (!place) return;
+  std::string why;
+  const auto message = DecodeRelationMessage(record.value, &why);
+  if (message && std::holds_alternative<EdgeMirrored>(*message)) {
+    partitions_.Finished(*place);  // msg2: the reconciler's
+    return;
+  }
+  const uint64_t id = ids_.Next();
+  Work& work = works_[id];
+  work.record = std::move(record);
+  work.place = *place;
+  if (!message) return Bury(id, why);
+  work.written = std::get<EdgeWritten>(*message);
+  if (auto old = WhyTooOld(work.record, now); !old.empty()) {
+    ports_.metrics.OldMessageRejected();
+    return Bury(id, old);
+  }
+  reverse_[setup_.shards.ShardOf(work.written.edge.dst)].waiting.push_back(id);
+}
+
+std::string Applier::WhyTooOld(const Record& record, Now now) const {
+  if (record.timestamp <= 0 || Since(record.timestamp, now) <= limits_.oldest_record) return {};
+  return "the record is older than tombstones are kept (its timestamp is " +
+         std::to_string(record.timestamp) + " ms)";
+}
+
+std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
+  while (!batch_retries_.empty() && batch_retries_.begin()->first <= now.mono) {
+    Batch batch = std::move(batch_retries_.begin()->second);
+    batch_retries_.erase(batch_retries_.begin());
+    Advance(std::move(batch));
+  }
+  while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
+    const uint64_t id = letter_retries_.begin()->second;
+    letter_retries_.erase(letter_retries_.begin());
+    Bury(id, works_.at(id).reason);
+  }
+  for (Shard shard = 0; shard < reverse_.size(); ++shard) {
+    SendTransactions(shard, now);
+    SendMarks(shard, now);
+  }
+  partitions_.Order(works_.size(), !taking_, now, orders);
+
+  std::optional<Time> next = partitions_.NextTimer();
+  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  if (!batch_retries_.empty()) earliest(batch_retries_.begin()->first);
+  if (!letter_retries_.empty()) earliest(letter_retries_.begin()->first);
+  for (const auto* queues : {&reverse_, &marks_}) {
+    for (const Queue& queue : *queues) {
+      if (queue.retry_at) earliest(*queue.retry_at);
+    }
+  }
+  return next;
+}
+
+// ---- reverse rows ---------------------------------------------------------------------------
+
+void Applier::SendTransactions(Shard shard, Now now) {
+  Queue& queue = reverse_[shard];
+  if (queue.retry_at && *queue.retry_at > now.mono) return;
+  queue.retry_at.reset();
+  while (queue.in_flight < limits_.transactions_in_flight) {
+    Works works;
+    if (!queue.halves.empty()) {
+      works = std::move(queue.halves.front());
+      queue.halves.pop_front();
+    } else {
+      works = TakeFront(queue.waiting, limits_.edges_per_transaction);
+    }
+    if (works.empty()) return;
+    ApplyEdges request{ids_.Next(), shard, {}};
+    for (uint64_t id : works) request.edges.push_back(works_.at(id).written.edge);
+    ++queue.in_flight;
+    transactions_.emplace(request.id, std::move(works));
+    ports_.reverse.Submit(std::move(request));
+  }
+}
+
+void Applier::On(const EdgesApplied& applied, Now now) {
+  Works works = Take(transactions_, applied.id);
+  Queue& queue = reverse_[setup_.shards.ShardOf(works_.at(works.front()).written.edge.dst)];
+  --queue.in_flight;
+  if (applied.status.later()) return Wait(queue, works, applied.status, now);
+  if (applied.status.never()) {
+    if (works.size() == 1) return Bury(works.front(), applied.status.message);
+    const auto middle = works.begin() + static_cast<std::ptrdiff_t>(works.size() / 2);
+    queue.halves.emplace_back(works.begin(), middle);
+    queue.halves.emplace_back(middle, works.end());
+    return;
+  }
+  queue.attempts = 0;
+  if (applied.below_zero > 0) ports_.metrics.BelowZero(applied.below_zero);
+  for (size_t i = 0; i < works.size(); ++i) {
+    Work& work = works_.at(works[i]);
+    work.mirrored = applied.applied.at(i).ver;
+    ports_.metrics.Applied(applied.applied[i].written, Since(work.record.timestamp, now));
+  }
+  Advance({std::move(works)});
+}
+
+// The shard is away: the oldest stay in front.
+void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
+  queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
+}
+
+// ---- what is appended -----------------------------------------------------------------------
+
+void Applier::Advance(Batch batch) {
+  const uint64_t id = ids_.Next();
+  if (!batch.hinted) {
+    AppendHints request{id, {}, {}};
+    for (uint64_t each : batch.works) {
+      const Edge& edge = works_.at(each).written.edge;
+      request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+    }
+    appends_.emplace(id, std::move(batch));
+    ports_.hints.Submit(std::move(request));
+  } else {
+    AppendRelations request{id, {}};
+    for (uint64_t each : batch.works) {
+      const Work& work = works_.at(each);
+      request.messages.emplace_back(EdgeMirrored{work.written.edge.key(), work.mirrored});
+    }
+    appends_.emplace(id, std::move(batch));
+    ports_.relations.Submit(std::move(request));
+  }
+}
+
+void Applier::On(const HintsAppended& appended, Now now) {
+  Batch batch = Take(appends_, appended.id);
+  if (appended.status.never()) return BuryAll(batch.works, appended.status.message);
+  if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
+  batch.hinted = true;
+  batch.attempts = 0;
+  Advance(std::move(batch));
+}
+
+void Applier::On(const RelationsAppended& appended, Now now) {
+  Batch batch = Take(appends_, appended.id);
+  if (appended.status.never()) return BuryAll(batch.works, appended.status.message);
+  if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
+  for (uint64_t id : batch.works) Close(id);
+}
+
+void Applier::RetryLater(Batch batch, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  const Time at = now.mono + limits_.backoff.Delay(++batch.attempts, random_());
+  batch_retries_.emplace(at, std::move(batch));
+}
+
+// ---- ends -----------------------------------------------------------------------------------
+
+void Applier::BuryAll(const Works& works, const std::string& reason) {
+  for (uint64_t id : works) Bury(id, reason);
+}
+
+void Applier::Bury(uint64_t id, const std::string& reason) {
+  Work& work = works_.at(id);
+  if (work.reason.empty()) {
+    work.reason = reason;
+    ports_.metrics.Rejected(reason);
+  }
+  ports_.dead_letters.Submit({id, {work.record, "mirror", work.reason}});
+}
+
+void Applier::On(const DeadLetterAppended& appended, Now now) {
+  if (appended.status.done()) return Close(appended.id);
+  Work& work = works_.at(appended.id);
+  ports_.metrics.Parked(appended.status.resource);
+  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++work.attempts, random_()),
+                          appended.id);
+}
+
+void Applier::Close(uint64_t id) {
+  const EdgeWritten& written = works_.at(id).written;
+  if (written.log_id == 0) return Done(id);
+  marks_[setup_.shards.ShardOf(written.edge.src)].waiting.push_back(id);
+}
+
+// One statement at a time: what comes meanwhile travels with the next.
+void Applier::SendMarks(Shard shard, Now now) {
+  Queue& queue = marks_[shard];
+  if (queue.in_flight > 0 || queue.waiting.empty()) return;
+  if (queue.retry_at && *queue.retry_at > now.mono) return;
+  queue.retry_at.reset();
+  Works works = TakeFront(queue.waiting, limits_.rows_per_mark);
+  MarkDone request{ids_.Next(), shard, {}};
+  for (uint64_t id : works) request.rows.push_back(works_.at(id).written.log_id);
+  ++queue.in_flight;
+  mark_requests_.emplace(request.id, std::move(works));
+  ports_.log.Submit(std::move(request));
+}
+
+void Applier::On(const MarkedDone& marked, Now now) {
+  const Works works = Take(mark_requests_, marked.id);
+  Queue& queue = marks_[setup_.shards.ShardOf(works_.at(works.front()).written.edge.src)];
+  --queue.in_flight;
+  if (!marked.status.done()) return Wait(queue, works, marked.status, now);
+  queue.attempts = 0;
+  for (uint64_t id : works) Done(id);
+}
+
+void Applier::Done(uint64_t id) {
+  const auto found = works_.find(id);
+  partitions_.Finished(found->second.place);
+  works_.erase(found);
+}
+
+}  // namespace fanline::mirror

@@ -1,0 +1,133 @@
+// Makes reverse rows agree with forward ones: takes msg1 from relation-log and, for each, also a
+// stale or repeated one (a crash between two of these steps must lose nothing), in this order:
+//
+//   reverse row committed -> hint sync(src, dst) acknowledged -> msg2 acknowledged
+//     -> row of log1 marked done -> offset committable
+//
+// So a msg2 in the log proves the hint, and a hint in the log finds the reverse row. Neither order
+// of messages nor duplicates matter: the higher version wins (fanline/edge_fold.h), hints have no
+// verb, and the rest is repeatable.
+//
+// Edges of one reverse shard are written many per transaction and go on together. A shard that is
+// away parks its own edges, with back-off; when too many wait, the partitions are paused.
+// Never = the dead letters, with the reason; the row of log1 is then done as well, for the letter
+// keeps what it said, and a relay would send it again for ever.
+// msg2 and messages without a row of log1 (0) skip what does not concern them.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/change_log.h"
+#include "fanline/consumer.h"
+#include "fanline/hint_log.h"
+#include "fanline/record.h"
+#include "fanline/relation_log.h"
+#include "fanline/reverse_edges.h"
+#include "mirror/limits.h"
+#include "mirror/metrics.h"
+#include "mirror/partitions.h"
+#include "mirror/request_ids.h"
+
+namespace fanline::mirror {
+
+class Applier {
+ public:
+  struct Ports {
+    ReverseStore& reverse;
+    HintLog& hints;
+    RelationLog& relations;
+    ChangeStore& log;
+    DeadLetters& dead_letters;
+    Metrics& metrics;
+  };
+  struct Setup {
+    RangeLayout layout{16};
+    ShardMap shards = ShardMap::Even(1);
+    uint64_t seed = 1;  // of the jitter
+  };
+
+  Applier(Ports ports, Setup setup, const Limits& limits);
+
+  void On(const PartitionAssigned& assigned) { partitions_.Assigned(assigned); }
+  void On(const PartitionRevoked& revoked) { partitions_.Revoked(revoked); }
+  void On(Record& record, Now now);
+  void On(const EdgesApplied& applied, Now now);
+  void On(const HintsAppended& appended, Now now);
+  void On(const RelationsAppended& appended, Now now);
+  void On(const MarkedDone& marked, Now now);
+  void On(const DeadLetterAppended& appended, Now now);
+
+  // After the inputs of a step: sends what is due. Returns when to step again at the latest.
+  [[nodiscard]] std::optional<Time> Send(Now now, ConsumerOrders& orders);
+
+  // From now on no further record is started; keep stepping until drained().
+  void StopTaking() { taking_ = false; }
+  bool drained() const { return works_.empty(); }
+  size_t open() const { return works_.size(); }
+
+ private:
+  using Works = std::vector<uint64_t>;
+
+  // One msg1 on its way.
+  struct Work {
+    Record record;
+    Partitions::Place place;
+    EdgeWritten written;
+    uint64_t mirrored = 0;  // the reverse row's version, once it is committed
+    std::string reason;     // set: on its way to the dead letters
+    uint32_t attempts = 0;  // of a letter
+  };
+  // Works that wait for a shard: for their reverse rows, or for their rows of log1.
+  struct Queue {
+    std::deque<uint64_t> waiting;
+    std::deque<Works> halves;  // of a transaction that can never be committed
+    size_t in_flight = 0;
+    uint32_t attempts = 0;
+    std::optional<Time> retry_at;
+  };
+  // Edges committed together: hinted together, then announced together.
+  struct Batch {
+    Works works;
+    bool hinted = false;
+    uint32_t attempts = 0;
+  };
+
+  std::string WhyTooOld(const Record& record, Now now) const;
+  void SendTransactions(Shard shard, Now now);
+  void SendMarks(Shard shard, Now now);
+  void Advance(Batch batch);
+  void RetryLater(Batch batch, const Status& status, Now now);
+  void Wait(Queue& queue, const Works& works, const Status& status, Now now);
+  void Bury(uint64_t id, const std::string& reason);
+  void BuryAll(const Works& works, const std::string& reason);
+  void Close(uint64_t id);
+  void Done(uint64_t id);
+  Batch TakeBatch(uint64_t request);
+
+  Ports ports_;
+  const Setup setup_;
+  const Limits limits_;
+  RequestIds ids_{Part::kApplier};
+  std::mt19937_64 random_;
+  bool taking_ = true;
+
+  Partitions partitions_;
+  std::unordered_map<uint64_t, Work> works_;
+  std::vector<Queue> reverse_;                         // by shard of dst
+  std::vector<Queue> marks_;                           // by shard of src
+  std::unordered_map<uint64_t, Works> transactions_;   // request -> works
+  std::unordered_map<uint64_t, Batch> appends_;        // request -> works
+  std::unordered_map<uint64_t, Works> mark_requests_;  // request -> works
+  std::multimap<Time, Batch> batch_retries_;
+  std::multimap<Time, uint64_t> letter_retries_;  // works
+};
+
+}  // namespace fanline::mirror

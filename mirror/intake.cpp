@@ -1,0 +1,157 @@
+#include "mirror/intake.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::mirror {
+namespace {
+
+std::string ContentType(const Record& record) {
+  for (const auto& [name, value] : record.headers) {
+    if (name == "content-type") return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+Intake::Intake(Ports ports, Setup setup, const Limits& limits)
+    : ports_(ports),
+      setup_(std::move(setup)),
+      limits_(limits),
+      random_(setup_.seed),
+      partitions_(limits, ports.metrics),
+      queues_(setup_.shards.shards()) {}
+
+Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
+  for (IntakeInput& input : inputs) {
+    std::visit([&](auto& value) { On(value, now); }, input);
+  }
+  while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
+    const uint64_t id = letter_retries_.begin()->second;
+    letter_retries_.erase(letter_retries_.begin());
+    Bury(id, works_.at(id).reason);
+  }
+  for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
+  AskMode(now);
+
+  Progress progress;
+  partitions_.Order(works_.size(), !taking_, now, progress.orders);
+  progress.next_timer = partitions_.NextTimer();
+  const auto earliest = [&](Time time) {
+    progress.next_timer = progress.next_timer ? std::min(*progress.next_timer, time) : time;
+  };
+  if (!letter_retries_.empty()) earliest(letter_retries_.begin()->first);
+  if (!asking_mode_) earliest(mode_at_);
+  for (const Queue& queue : queues_) {
+    if (queue.retry_at) earliest(*queue.retry_at);
+  }
+  return progress;
+}
+
+void Intake::On(Record& record, Now now) {
+  if (!taking_) return;
+  const auto place = partitions_.Received(record);
+  if (!place) return;
+  const uint64_t id = ids_.Next();
+  Work& work = works_[id];
+  work.record = std::move(record);
+  work.place = *place;
+  auto decoded = DecodeRelationEvent(work.record.value, ContentType(work.record));
+  if (const auto* rejection = std::get_if<Rejection>(&decoded)) return Bury(id, rejection->reason);
+  work.event = std::get<RelationEvent>(decoded);
+  const auto age = std::chrono::milliseconds(now.unix_ms - work.record.timestamp);
+  if (work.record.timestamp > 0 && age > limits_.oldest_record) {
+    ports_.metrics.OldMessageRejected();
+    return Bury(id, "the record is older than tombstones are kept (its timestamp is " +
+                        std::to_string(work.record.timestamp) + " ms): send the event anew");
+  }
+  queues_[setup_.shards.ShardOf(work.event.edge.src)].waiting.push_back(id);
+}
+
+void Intake::SendChanges(Shard shard, Now now) {
+  Queue& queue = queues_[shard];
+  if (queue.retry_at && *queue.retry_at > now.mono) return;
+  queue.retry_at.reset();
+  while (!queue.waiting.empty() && queue.in_flight < limits_.changes_in_flight) {
+    const uint64_t id = queue.waiting.front();
+    queue.waiting.pop_front();
+    ++queue.in_flight;
+    const RelationEvent& event = works_.at(id).event;
+    ports_.forward.Submit(ChangeEdge{id,
+                                     {.src = event.edge.src,
+                                      .dst = event.edge.dst,
+                                      .live = event.kind == RelationEventKind::kFollow,
+                                      .unix_us = static_cast<uint64_t>(now.unix_ms) * 1000,
+                                      .origin = Origin::kApplication,
+                                      .origin_version = event.version}});
+  }
+}
+
+void Intake::On(EdgeChanged& changed, Now now) {
+  const auto found = works_.find(changed.id);
+  FANLINE_CHECK(found != works_.end(), "a reply to a change never asked for");
+  const EdgeKey edge = found->second.event.edge;
+  Queue& queue = queues_[setup_.shards.ShardOf(edge.src)];
+  --queue.in_flight;
+  if (changed.status.later()) {
+    ports_.metrics.Parked(changed.status.resource);
+    queue.waiting.push_front(changed.id);
+    if (!queue.retry_at) {  // many fail together
+      queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
+    }
+    return;
+  }
+  queue.attempts = 0;
+  if (changed.status.never()) return Bury(changed.id, changed.status.message);
+  ports_.metrics.EventDone();
+  if (mode_ == MirrorMode::kSync && changed.forward.edge.ver > 0) {
+    const Shard shard = setup_.shards.ShardOf(edge.dst);
+    ports_.reverse.Submit(ApplyEdges{changed.id, shard, {changed.forward.edge}});
+    return;
+  }
+  Done(changed.id);
+}
+
+// Whatever came of it: the row of log1 is pending, and the applier does it again.
+void Intake::On(EdgesApplied& applied, Now) { Done(applied.id); }
+
+void Intake::AskMode(Now now) {
+  if (!taking_ || asking_mode_ || mode_at_ > now.mono) return;
+  asking_mode_ = true;
+  ports_.modes.Submit(ReadMirrorMode{ids_.Next()});
+}
+
+// While the setting cannot be read, the last answer holds.
+void Intake::On(MirrorModeRead& read, Now now) {
+  asking_mode_ = false;
+  mode_at_ = now.mono + limits_.mode_every;
+  if (read.status.done()) mode_ = read.mode;
+}
+
+void Intake::Bury(uint64_t id, const std::string& reason) {
+  Work& work = works_.at(id);
+  if (work.reason.empty()) {
+    work.reason = reason;
+    ports_.metrics.Rejected(reason);
+  }
+  ports_.dead_letters.Submit({id, {work.record, "mirror", work.reason}});
+}
+
+void Intake::On(DeadLetterAppended& appended, Now now) {
+  if (appended.status.done()) return Done(appended.id);
+  ports_.metrics.Parked(appended.status.resource);
+  Work& work = works_.at(appended.id);
+  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++work.attempts, random_()),
+                          appended.id);
+}
+
+void Intake::Done(uint64_t id) {
+  const auto found = works_.find(id);
+  FANLINE_CHECK(found != works_.end(), "an event that is finished twice");
+  partitions_.Finished(found->second.place);
+  works_.erase(found);
+}
+
+}  // namespace fanline::mirror

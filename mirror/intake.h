@@ -1,0 +1,109 @@
+// Relation events of an application that keeps its own follow graph -> forward rows.
+//
+//   record -> decode, validate -> forward row and log1 row (one transaction) -> committable
+//
+// The event's version is kept beside the row's own, and one that is not higher than the last
+// changes nothing: events of any order, twice, or of two intakes at once end in the same rows. The
+// log1 row is pending from the same transaction on, so the relay does the rest; with the mirror
+// mode `sync` the reverse row is tried at once as well, which fails without consequences.
+// What cannot be used (undecodable, too old, over the limit of followed users) goes to the dead
+// letters, byte for byte, with the reason. A shard that is away parks its own events.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/consumer.h"
+#include "fanline/forward_edges.h"
+#include "fanline/hint_log.h"
+#include "fanline/mirror_mode.h"
+#include "fanline/record.h"
+#include "fanline/relation_event.h"
+#include "fanline/reverse_edges.h"
+#include "mirror/limits.h"
+#include "mirror/metrics.h"
+#include "mirror/partitions.h"
+#include "mirror/progress.h"
+#include "mirror/request_ids.h"
+
+namespace fanline::mirror {
+
+using IntakeInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgeChanged,
+                                 EdgesApplied, MirrorModeRead, DeadLetterAppended>;
+
+class Intake {
+ public:
+  struct Ports {
+    ForwardStore& forward;
+    ReverseStore& reverse;
+    MirrorModes& modes;
+    DeadLetters& dead_letters;
+    Metrics& metrics;
+  };
+  struct Setup {
+    ShardMap shards = ShardMap::Even(1);
+    uint64_t seed = 1;  // of the jitter
+  };
+
+  Intake(Ports ports, Setup setup, const Limits& limits);
+
+  [[nodiscard]] Progress Step(std::span<IntakeInput> inputs, Now now);
+
+  // From now on no further event is started; keep stepping until drained().
+  void StopTaking() { taking_ = false; }
+  bool drained() const { return works_.empty(); }
+
+ private:
+  struct Work {
+    Record record;
+    Partitions::Place place;
+    RelationEvent event;
+    std::string reason;  // set: on its way to the dead letters
+    uint32_t attempts = 0;
+  };
+  struct Queue {  // of one shard of src
+    std::deque<uint64_t> waiting;
+    size_t in_flight = 0;
+    uint32_t attempts = 0;
+    std::optional<Time> retry_at;
+  };
+
+  void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
+  void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
+  void On(Record& record, Now now);
+  void On(EdgeChanged& changed, Now now);
+  void On(EdgesApplied& applied, Now now);
+  void On(MirrorModeRead& read, Now now);
+  void On(DeadLetterAppended& appended, Now now);
+
+  void SendChanges(Shard shard, Now now);
+  void AskMode(Now now);
+  void Bury(uint64_t id, const std::string& reason);
+  void Done(uint64_t id);
+
+  Ports ports_;
+  const Setup setup_;
+  const Limits limits_;
+  RequestIds ids_{Part::kIntake};
+  std::mt19937_64 random_;
+  bool taking_ = true;
+
+  Partitions partitions_;
+  std::unordered_map<uint64_t, Work> works_;
+  std::vector<Queue> queues_;
+  std::multimap<Time, uint64_t> letter_retries_;  // works
+  MirrorMode mode_ = MirrorMode::kAsync;
+  bool asking_mode_ = false;
+  Time mode_at_{};
+};
+
+}  // namespace fanline::mirror

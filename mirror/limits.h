@@ -1,0 +1,44 @@
+// Every bound of a mirror in one place.
+#pragma once
+
+#include <cstdint>
+
+#include "fanline/backoff.h"
+#include "fanline/time.h"
+
+namespace fanline::mirror {
+
+struct Limits {
+  // Of one topic. Above, all its partitions are paused.
+  uint32_t records_open = 8'192;
+  uint32_t records_open_per_partition = 4'096;
+  Duration commit_every = std::chrono::milliseconds(200);
+  Backoff backoff;
+  // Tombstones are kept for at least this long; a message that is older could meet an edge whose
+  // tombstone was collected, and bring a follow back.
+  Duration oldest_record = std::chrono::hours(24 * 14);
+
+  // The applier, per shard.
+  uint32_t edges_per_transaction = 256;
+  uint32_t transactions_in_flight = 2;
+  uint32_t rows_per_mark = 1'024;
+
+  // The relay, per shard. New rows are asked for every `poll_every`; every `pass_every` also those
+  // that committed late, with an id below what was already seen.
+  uint32_t rows_per_read = 1'024;
+  uint32_t rows_under_way = 200'000;
+  Duration poll_every = std::chrono::milliseconds(20);
+  Duration pass_every = std::chrono::seconds(1);
+  // A row that was relayed and stays pending: the message may be lost, or wait for a shard.
+  Backoff relay_again{.first = std::chrono::seconds(30), .most = std::chrono::minutes(10)};
+  // Rows that are done are kept for the scans that compare both directions.
+  std::chrono::seconds keep_done = std::chrono::hours(24);
+  Duration purge_every = std::chrono::minutes(1);
+  uint32_t rows_per_purge = 10'000;
+
+  // The intake.
+  uint32_t changes_in_flight = 64;  // per shard
+  Duration mode_every = std::chrono::seconds(1);
+};
+
+}  // namespace fanline::mirror

@@ -1,0 +1,33 @@
+// What a mirror tells about itself, called like verbs. The do-nothing default serves the tests;
+// prometheus_metrics.h is the real one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fanline/bucket.h"
+#include "fanline/time.h"
+
+namespace fanline::mirror {
+
+class Metrics {
+ public:
+  virtual ~Metrics() = default;
+
+  // A reverse row is committed. `written`: by this very message, else it was stale or a repetition.
+  virtual void Applied(bool /*written*/, Duration /*since_appended*/) {}
+  // Counters found below zero: they are to be recounted.
+  virtual void BelowZero(uint64_t /*counters*/) {}
+  // A message given to the dead letters.
+  virtual void Rejected(const std::string& /*reason*/) {}
+  virtual void OldMessageRejected() {}
+  // A relation event of an application is in the forward row, or was already.
+  virtual void EventDone() {}
+  virtual void Parked(const std::string& /*resource*/) {}
+  // Records between these offsets are gone from the log: it was cut before they were read.
+  virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
+  // Of a shard this mirror relays, as of its last pass over all that is pending.
+  virtual void Pending(Shard /*shard*/, uint64_t /*rows*/, Duration /*oldest*/) {}
+};
+
+}  // namespace fanline::mirror

@@ -1,0 +1,72 @@
+#include "mirror/partitions.h"
+
+#include <algorithm>
+
+namespace fanline::mirror {
+
+void Partitions::Assigned(const PartitionAssigned& assigned) {
+  Partition& partition = partitions_[assigned.partition];
+  partition = Partition{};
+  partition.assignment = ++assignments_;
+  if (assigned.start < assigned.low) {
+    metrics_.LogGap(assigned.partition, assigned.start, assigned.low);
+  }
+  const int64_t start = std::max(assigned.start, assigned.low);
+  partition.ledger.Reset(start);
+  seeks_.push_back({assigned.partition, start});
+}
+
+void Partitions::Revoked(const PartitionRevoked& revoked) {
+  partitions_.erase(revoked.partition);
+  std::erase_if(seeks_, [&](const auto& seek) { return seek.partition == revoked.partition; });
+}
+
+std::optional<Partitions::Place> Partitions::Received(const Record& record) {
+  const auto found = partitions_.find(record.partition);
+  if (found == partitions_.end()) return std::nullopt;
+  const bool seeking = std::any_of(seeks_.begin(), seeks_.end(), [&](const auto& seek) {
+    return seek.partition == record.partition;
+  });
+  if (seeking || !found->second.ledger.Received(record.offset)) return std::nullopt;
+  return Place{record.partition, record.offset, found->second.assignment};
+}
+
+void Partitions::Finished(const Place& place) {
+  const auto found = partitions_.find(place.partition);
+  if (found == partitions_.end() || found->second.assignment != place.assignment) return;
+  found->second.ledger.Finished(place.offset);
+}
+
+void Partitions::Order(size_t open, bool at_once, Now now, ConsumerOrders& orders) {
+  orders.seek = std::move(seeks_);
+  seeks_.clear();
+  const bool commit = at_once || now.mono >= commit_at_;
+  if (commit) commit_at_ = now.mono + limits_.commit_every;
+  const bool full = open >= limits_.records_open;
+  const bool roomy = open <= limits_.records_open / 2;
+  for (auto& [number, partition] : partitions_) {
+    const int64_t committable = partition.ledger.committable();
+    if (commit && committable != partition.ordered) {
+      partition.ordered = committable;
+      orders.commit.push_back({number, committable});
+    }
+    const size_t span = partition.ledger.span();
+    if (!partition.paused && (full || span >= limits_.records_open_per_partition)) {
+      partition.paused = true;
+      orders.pause.push_back(number);
+    } else if (partition.paused && roomy && span <= limits_.records_open_per_partition / 2) {
+      partition.paused = false;
+      orders.resume.push_back(number);
+    }
+  }
+}
+
+std::optional<Time> Partitions::NextTimer() const {
+  const bool something = std::any_of(partitions_.begin(), partitions_.end(), [](const auto& each) {
+    return each.second.ledger.committable() != each.second.ordered;
+  });
+  if (!something) return std::nullopt;
+  return commit_at_;
+}
+
+}  // namespace fanline::mirror

@@ -1,0 +1,59 @@
+// The partitions a consuming logic owns: which records count, what may be committed, and when to
+// pause. A record of a partition that was lost meanwhile is finished without effect on offsets: its
+// next owner reads it again.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "fanline/consumer.h"
+#include "fanline/offset_ledger.h"
+#include "fanline/record.h"
+#include "mirror/limits.h"
+#include "mirror/metrics.h"
+
+namespace fanline::mirror {
+
+class Partitions {
+ public:
+  // Where a record came from; another assignment = not ours to commit any more.
+  struct Place {
+    int32_t partition = 0;
+    int64_t offset = 0;
+    uint64_t assignment = 0;
+  };
+
+  Partitions(const Limits& limits, Metrics& metrics) : limits_(limits), metrics_(metrics) {}
+
+  void Assigned(const PartitionAssigned& assigned);
+  void Revoked(const PartitionRevoked& revoked);
+  // Nothing: the record is not ours to work on (not assigned, sought meanwhile, seen already).
+  [[nodiscard]] std::optional<Place> Received(const Record& record);
+  void Finished(const Place& place);
+
+  // `open`: works under way, of all partitions. `at_once`: commit without waiting for the interval.
+  void Order(size_t open, bool at_once, Now now, ConsumerOrders& orders);
+  // When there is something to commit.
+  [[nodiscard]] std::optional<Time> NextTimer() const;
+
+ private:
+  struct Partition {
+    OffsetLedger ledger;
+    uint64_t assignment = 0;
+    int64_t ordered = -1;  // the last commit
+    bool paused = false;
+  };
+
+  const Limits limits_;
+  Metrics& metrics_;
+  uint64_t assignments_ = 0;
+  std::map<int32_t, Partition> partitions_;
+  std::vector<ConsumerOrders::At> seeks_;
+  Time commit_at_{};
+};
+
+}  // namespace fanline::mirror

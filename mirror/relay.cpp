@@ -1,0 +1,231 @@
+#include "mirror/relay.h"
+
+#include <algorithm>
+
+#include "fanline/check.h"
+
+namespace fanline::mirror {
+namespace {
+
+constexpr Time kWhenAnswered = Time::max();
+
+template <class Map>
+typename Map::mapped_type TakeRequest(Map& requests, uint64_t id) {
+  const auto found = requests.find(id);
+  FANLINE_CHECK(found != requests.end(), "a reply to a request never sent");
+  auto value = std::move(found->second);
+  requests.erase(found);
+  return value;
+}
+
+}  // namespace
+
+Relay::Relay(Ports ports, Setup setup, const Limits& limits)
+    : ports_(ports), setup_(setup), limits_(limits), random_(setup.seed), lines_(setup.shards) {}
+
+std::vector<Shard> Relay::ShardsOf(int32_t partition) const {
+  std::vector<Shard> shards;
+  for (Shard shard = 0; shard < setup_.shards; ++shard) {
+    if (shard % setup_.partitions == static_cast<uint32_t>(partition)) shards.push_back(shard);
+  }
+  return shards;
+}
+
+void Relay::On(const PartitionAssigned& assigned, Now now) {
+  for (const Shard shard : ShardsOf(assigned.partition)) {
+    Line& line = lines_[shard];
+    const bool reading = line.reading;
+    const bool purging = line.purging;
+    line = Line{};
+    line.owned = true;
+    line.reading = reading;  // of before: its answer is welcome
+    line.purging = purging;
+    line.purge_at = now.mono + limits_.purge_every;
+  }
+}
+
+void Relay::On(const PartitionRevoked& revoked) {
+  for (const Shard shard : ShardsOf(revoked.partition)) {
+    Line& line = lines_[shard];
+    line.owned = false;
+    line.under_way.clear();
+    ports_.metrics.Pending(shard, 0, Duration{0});
+  }
+}
+
+std::optional<Time> Relay::Send(Now now) {
+  std::optional<Time> next;
+  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  if (!taking_) return next;
+  for (Shard shard = 0; shard < lines_.size(); ++shard) {
+    Line& line = lines_[shard];
+    if (!line.owned) continue;
+    if (!line.reading) SendRead(shard, now);
+    if (!line.reading) earliest(line.poll_at);
+    if (!line.purging && line.purge_at <= now.mono) {
+      const uint64_t id = ids_.Next();
+      line.purging = true;
+      purges_.emplace(id, shard);
+      ports_.log.Submit(PurgeDone{id, shard, limits_.keep_done, limits_.rows_per_purge});
+    }
+    if (!line.purging) earliest(line.purge_at);
+  }
+  return next;
+}
+
+// ---- reading --------------------------------------------------------------------------------
+
+void Relay::SendRead(Shard shard, Now now) {
+  Line& line = lines_[shard];
+  if (line.poll_at > now.mono) return;
+  if (!line.passing && (line.behind || line.pass_at <= now.mono)) {
+    line.passing = true;
+    ++line.pass;
+    line.pass_began = now.mono;
+    line.after = 0;
+    line.rows = 0;
+  }
+  const uint64_t id = ids_.Next();
+  const uint64_t after = line.passing ? line.after : line.newest;
+  line.reading = true;
+  reads_.emplace(id, Read{shard, line.passing});
+  ports_.log.Submit(ReadPending{id, shard, after, limits_.rows_per_read});
+}
+
+void Relay::On(const PendingRead& read, Now now) {
+  const Read asked = TakeRequest(reads_, read.id);
+  Line& line = lines_[asked.shard];
+  line.reading = false;
+  if (!line.owned) return;
+  if (!read.status.done()) {
+    ports_.metrics.Parked(read.status.resource);
+    line.poll_at = now.mono + limits_.backoff.Delay(++line.attempts, random_());
+    return;
+  }
+  line.attempts = 0;
+  const bool room = Take(asked.shard, read.changes, now);
+  const bool more = read.changes.size() >= limits_.rows_per_read;
+  if (!more || !room) line.poll_at = now.mono + limits_.poll_every;
+  if (!asked.pass || !line.passing) return;  // a pass of before this assignment ends nothing
+  if (!read.changes.empty()) {
+    if (line.rows == 0) line.oldest = read.changes.front().written_at;
+    line.rows += read.changes.size();
+    line.after = read.changes.back().id;
+  }
+  if (!more || !room) EndPass(asked.shard, !more, now);
+}
+
+// Rows that the pass did not find are done, or lie behind where it was cut short for want of room:
+// those are taken again when there is. To forget them is to relay them once more; to keep them
+// could leave no room for ever.
+void Relay::EndPass(Shard shard, bool whole, Now now) {
+  Line& line = lines_[shard];
+  line.passing = false;
+  line.behind = !whole;
+  line.pass_at = now.mono + limits_.pass_every;
+  std::erase_if(line.under_way, [&](const auto& each) {
+    const Row& row = each.second;
+    const bool waiting = row.again_at == kWhenAnswered;
+    return !waiting && row.pass != line.pass && row.taken_at < line.pass_began;
+  });
+  const UnixMs age = line.rows == 0 ? 0 : std::max<UnixMs>(0, now.unix_ms - line.oldest);
+  ports_.metrics.Pending(shard, line.rows, std::chrono::milliseconds(age));
+}
+
+// ---- relaying -------------------------------------------------------------------------------
+
+bool Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now) {
+  Line& line = lines_[shard];
+  AppendRelations request{ids_.Next(), {}};
+  Sent sent{shard, {}};
+  bool room = true;
+  for (const LoggedChange& change : changes) {
+    line.newest = std::max(line.newest, change.id);
+    if (!line.under_way.contains(change.id) && line.under_way.size() >= limits_.rows_under_way) {
+      room = false;
+      continue;
+    }
+    Row& row = line.under_way[change.id];
+    row.pass = line.pass;
+    if (row.relays > 0 && row.again_at > now.mono) continue;
+    ++row.relays;
+    row.taken_at = now.mono;
+    row.again_at = kWhenAnswered;
+    if (change.kind == ChangeKind::kFriendship) {
+      RelayFriendship(shard, change, now);
+    } else {
+      request.messages.emplace_back(EdgeWritten{change.edge, change.id});
+      sent.rows.push_back(change.id);
+    }
+  }
+  if (sent.rows.empty()) return room;
+  sent_.emplace(request.id, std::move(sent));
+  ports_.relations.Submit(std::move(request));
+  return room;
+}
+
+void Relay::RelayFriendship(Shard shard, const LoggedChange& change, Now now) {
+  Row& row = lines_[shard].under_way.at(change.id);
+  row.halves = 2;
+  row.failed.reset();
+  for (const EdgeKey& edge : {change.edge.key(), EdgeKey{change.edge.dst, change.edge.src}}) {
+    const uint64_t id = ids_.Next();
+    halves_.emplace(id, Sent{shard, {change.id}});
+    ports_.forward.Submit(ChangeEdge{id,
+                                     {.src = edge.src,
+                                      .dst = edge.dst,
+                                      .live = change.edge.live,
+                                      .unix_us = static_cast<uint64_t>(now.unix_ms) * 1000,
+                                      .origin = Origin::kFriendship,
+                                      .origin_version = change.edge.ver}});
+  }
+}
+
+// Both edges carry the pair's version: done when both are written, or were already.
+void Relay::On(const EdgeChanged& changed, Now now) {
+  const Sent sent = TakeRequest(halves_, changed.id);
+  Line& line = lines_[sent.shard];
+  const auto found = line.under_way.find(sent.rows.front());
+  if (found == line.under_way.end()) return;  // the shard is another mirror's meanwhile
+  Row& row = found->second;
+  if (!changed.status.done()) row.failed = changed.status;
+  if (row.halves == 0 || --row.halves > 0) return;
+  if (row.failed) return LookAgain(sent.shard, sent.rows, *row.failed, now);
+  const uint64_t id = ids_.Next();
+  sent_.emplace(id, sent);
+  ports_.log.Submit(MarkDone{id, sent.shard, sent.rows});
+}
+
+void Relay::On(const RelationsAppended& appended, Now now) {
+  const Sent sent = TakeRequest(sent_, appended.id);
+  LookAgain(sent.shard, sent.rows, appended.status, now);
+}
+
+void Relay::On(const MarkedDone& marked, Now now) {
+  const Sent sent = TakeRequest(sent_, marked.id);
+  LookAgain(sent.shard, sent.rows, marked.status, now);
+}
+
+// When these rows are relayed again if they are still pending.
+void Relay::LookAgain(Shard shard, const std::vector<uint64_t>& rows, const Status& status,
+                      Now now) {
+  Line& line = lines_[shard];
+  if (status.later()) ports_.metrics.Parked(status.resource);
+  for (const uint64_t id : rows) {
+    const auto found = line.under_way.find(id);
+    if (found == line.under_way.end()) continue;
+    Row& row = found->second;
+    const Backoff& backoff = status.later() ? limits_.backoff : limits_.relay_again;
+    row.again_at = now.mono + backoff.Delay(row.relays, random_());
+  }
+}
+
+void Relay::On(const PurgedDone& purged, Now now) {
+  const Shard shard = TakeRequest(purges_, purged.id);
+  Line& line = lines_[shard];
+  line.purging = false;
+  const bool more = purged.status.done() && purged.deleted >= limits_.rows_per_purge;
+  line.purge_at = more ? now.mono : now.mono + limits_.purge_every;
+}
+
+}  // namespace fanline::mirror

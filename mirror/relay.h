@@ -1,0 +1,121 @@
+// Relays what the shards have pending in log1 to relation-log: a changed edge as its msg1, a
+// changed friendship as two ordinary forward writes with the pair's version, each of which leaves
+// its own row of log1.
+//
+// Whoever owns partition (shard mod partitions) of relation-log relays the shard; two that do so
+// for a moment, or one that starts again and relays all that is pending anew, do no harm: a msg1
+// seen twice changes nothing. Who marks an edge's row done is the applier of its msg1, which may be
+// another mirror; here a row is under way until a pass over all that is pending no longer finds it.
+// What stays pending is relayed again, ever more rarely: its msg1 may be lost, or wait for a shard.
+//
+// Ids are given out in another order than transactions commit in. Rows above the newest one seen
+// are asked for often, and now and then a pass from the first pending row on finds late ones.
+// Rows that are done and old are purged here too.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/change_log.h"
+#include "fanline/consumer.h"
+#include "fanline/forward_edges.h"
+#include "fanline/hint_log.h"
+#include "mirror/limits.h"
+#include "mirror/metrics.h"
+#include "mirror/request_ids.h"
+
+namespace fanline::mirror {
+
+class Relay {
+ public:
+  struct Ports {
+    ChangeStore& log;
+    RelationLog& relations;
+    ForwardStore& forward;
+    Metrics& metrics;
+  };
+  struct Setup {
+    Shard shards = 1;
+    uint32_t partitions = 8;  // of relation-log
+    uint64_t seed = 1;        // of the jitter
+  };
+
+  Relay(Ports ports, Setup setup, const Limits& limits);
+
+  void On(const PartitionAssigned& assigned, Now now);
+  void On(const PartitionRevoked& revoked);
+  void On(const PendingRead& read, Now now);
+  void On(const RelationsAppended& appended, Now now);
+  void On(const EdgeChanged& changed, Now now);
+  void On(const MarkedDone& marked, Now now);
+  void On(const PurgedDone& purged, Now now);
+
+  // After the inputs of a step: sends what is due. Returns when to step again at the latest.
+  [[nodiscard]] std::optional<Time> Send(Now now);
+
+  // From now on nothing more is read; what was read is relayed.
+  void StopTaking() { taking_ = false; }
+  bool drained() const { return reads_.empty() && sent_.empty() && halves_.empty(); }
+
+ private:
+  // A pending row that this mirror took.
+  struct Row {
+    Time again_at{};  // relayed again from then on, while it is pending
+    Time taken_at{};
+    uint64_t pass = 0;  // the last one that found it
+    uint32_t relays = 0;
+    uint32_t halves = 0;           // of a friendship: forward writes not answered yet
+    std::optional<Status> failed;  // of a friendship: one of them
+  };
+  struct Line {  // of one shard
+    bool owned = false;
+    bool reading = false;
+    bool passing = false;
+    bool behind = false;  // the last pass had no room for all it found
+    uint64_t pass = 0;
+    uint64_t after = 0;   // where the pass goes on
+    uint64_t newest = 0;  // the highest id seen
+    uint64_t rows = 0;    // that the pass has found so far
+    UnixMs oldest = 0;    // the first of them
+    Time pass_at{}, poll_at{}, purge_at{}, pass_began{};
+    bool purging = false;
+    uint32_t attempts = 0;
+    std::unordered_map<uint64_t, Row> under_way;  // by id
+  };
+  struct Read {
+    Shard shard = 0;
+    bool pass = false;
+  };
+  struct Sent {  // rows waiting for one reply
+    Shard shard = 0;
+    std::vector<uint64_t> rows;
+  };
+
+  // Relays those that are not under way; false: there was no room for some.
+  bool Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
+  void RelayFriendship(Shard shard, const LoggedChange& change, Now now);
+  void SendRead(Shard shard, Now now);
+  void EndPass(Shard shard, bool whole, Now now);
+  void LookAgain(Shard shard, const std::vector<uint64_t>& rows, const Status& status, Now now);
+  std::vector<Shard> ShardsOf(int32_t partition) const;
+
+  Ports ports_;
+  const Setup setup_;
+  const Limits limits_;
+  RequestIds ids_{Part::kRelay};
+  std::mt19937_64 random_;
+  bool taking_ = true;
+
+  std::vector<Line> lines_;                    // by shard
+  std::unordered_map<uint64_t, Read> reads_;   // request -> what it is for
+  std::unordered_map<uint64_t, Sent> sent_;    // msg1s and marks
+  std::unordered_map<uint64_t, Sent> halves_;  // forward writes of friendships
+  std::unordered_map<uint64_t, Shard> purges_;
+};
+
+}  // namespace fanline::mirror

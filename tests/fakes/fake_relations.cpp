@@ -1,0 +1,123 @@
+#include "tests/fakes/fake_relations.h"
+
+#include <algorithm>
+
+#include "fanline/edge_fold.h"
+
+namespace fanline::fakes {
+
+EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
+  std::vector<Edge> rows;
+  for (const EdgeKey& key : EdgesToLock(request.edges)) {
+    const auto found = reverse_.find(key);
+    if (found != reverse_.end()) rows.push_back(EdgeOf(key, found->second));
+  }
+  const Folded folded = Fold(request.edges, rows);
+  for (const Edge& row : folded.rows) reverse_[row.key()] = row.state();
+  for (const CounterChange& counter : folded.counters) fans_[counter.user] += counter.by;
+  EdgesApplied reply;
+  reply.id = request.id;
+  for (size_t i = 0; i < request.edges.size(); ++i) {
+    const bool written =
+        std::find(folded.rows.begin(), folded.rows.end(), request.edges[i]) != folded.rows.end();
+    reply.applied.push_back({folded.mirrored[i].ver, written});
+  }
+  return reply;
+}
+
+EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
+  EdgeChanged reply;
+  reply.id = request.id;
+  const EdgeChange& change = request.change;
+  const EdgeKey key{change.src, change.dst};
+  if (change.src == change.dst) {
+    reply.status = Status::Never("nobody follows themselves");
+    return reply;
+  }
+  const EdgeState before = forward_.contains(key) ? forward_[key] : EdgeState{};
+  reply.forward.edge = EdgeOf(key, before);
+  if (change.origin != Origin::kUser) {
+    Origins& seen = origins_[key];
+    uint64_t& version = change.origin == Origin::kApplication ? seen.application : seen.friendship;
+    if (change.origin_version <= version) return reply;
+    version = change.origin_version;
+  }
+  const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !change.live;
+  if (leaves_nothing || (before.ver > 0 && before.live == change.live)) return reply;
+  if (change.live && change.origin != Origin::kFriendship &&
+      Followed(change.src) >= most_followed) {
+    reply.forward.over_limit = true;
+    reply.status = Status::Never("follows as many already");
+    return reply;
+  }
+  const auto pos = static_cast<UnixMs>(change.unix_us / 1000);
+  const EdgeState after{std::max(before.ver + 1, change.unix_us), change.live,
+                        change.live ? pos : before.pos};
+  forward_[key] = after;
+  reply.forward.edge = EdgeOf(key, after);
+  reply.forward.changed = true;
+  if (change.origin == Origin::kUser) changed_by_users_.insert(key);
+  Log(shards_.ShardOf(change.src), {0, ChangeKind::kEdge, reply.forward.edge, now});
+  return reply;
+}
+
+PendingRead FakeRelations::Do(const ReadPending& request) const {
+  PendingRead reply;
+  reply.id = request.id;
+  const Table& table = log_.at(request.shard);
+  for (auto row = table.rows.upper_bound(request.after); row != table.rows.end(); ++row) {
+    if (reply.changes.size() >= request.limit) break;
+    if (!row->second.done) reply.changes.push_back(row->second.change);
+  }
+  return reply;
+}
+
+MarkedDone FakeRelations::Do(const MarkDone& request) {
+  for (const uint64_t id : request.rows) {
+    const auto found = log_.at(request.shard).rows.find(id);
+    if (found != log_[request.shard].rows.end()) found->second.done = true;
+  }
+  return {request.id, {}};
+}
+
+PurgedDone FakeRelations::Do(const PurgeDone& request) {
+  const UnixMs oldest = now - std::chrono::milliseconds(request.keep).count();
+  PurgedDone reply;
+  reply.id = request.id;
+  reply.deleted = std::erase_if(log_.at(request.shard).rows, [&](const auto& each) {
+    return each.second.done && each.second.change.written_at < oldest;
+  });
+  return reply;
+}
+
+Edge FakeRelations::Change(UserId src, UserId dst, bool live, Origin origin,
+                           uint64_t origin_version) {
+  const auto unix_us = static_cast<uint64_t>(now) * 1000;
+  return Do(ChangeEdge{0, {src, dst, live, unix_us, origin, origin_version}}).forward.edge;
+}
+
+void FakeRelations::Befriend(UserId low, UserId high, bool friends, uint64_t version) {
+  Log(shards_.ShardOf(low), {0, ChangeKind::kFriendship, {low, high, version, friends, now}, now});
+}
+
+void FakeRelations::Log(Shard shard, LoggedChange change) {
+  change.id = next_row != 0 ? next_row : ReserveRow(shard);
+  log_.at(shard).rows[change.id] = {change, false};
+}
+
+size_t FakeRelations::pending() const {
+  size_t count = 0;
+  for (const Table& table : log_) {
+    count += static_cast<size_t>(std::count_if(table.rows.begin(), table.rows.end(),
+                                               [](const auto& row) { return !row.second.done; }));
+  }
+  return count;
+}
+
+uint64_t FakeRelations::Followed(UserId src) const {
+  return static_cast<uint64_t>(
+      std::count_if(forward_.begin(), forward_.end(),
+                    [&](const auto& each) { return each.first.src == src && each.second.live; }));
+}
+
+}  // namespace fanline::fakes

@@ -1,0 +1,79 @@
+// Relations of schemas/sql as a small in-memory model: what the shards answer to each request of
+// the ports ForwardStore, ReverseStore, ChangeStore and MirrorModes, at once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/change_log.h"
+#include "fanline/forward_edges.h"
+#include "fanline/mirror_mode.h"
+#include "fanline/reverse_edges.h"
+
+namespace fanline::fakes {
+
+class FakeRelations {
+ public:
+  using Edges = std::map<EdgeKey, EdgeState>;
+
+  explicit FakeRelations(const ShardMap& shards) : shards_(shards), log_(shards.shards()) {}
+
+  uint64_t most_followed = 5'000;
+  MirrorMode mode = MirrorMode::kAsync;
+  UnixMs now = 1'700'000'000'000;  // stamps rows of log1
+
+  EdgesApplied Do(const ApplyEdges& request);
+  EdgeChanged Do(const ChangeEdge& request);
+  PendingRead Do(const ReadPending& request) const;
+  MarkedDone Do(const MarkDone& request);
+  PurgedDone Do(const PurgeDone& request);
+  MirrorModeRead Do(const ReadMirrorMode& request) const { return {request.id, {}, mode}; }
+
+  // What a user does: follow or unfollow. The row as it is then.
+  Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,
+              uint64_t origin_version = 0);
+  // Two users become friends, or no longer are: the pair's row is the caller's; its row of log1.
+  void Befriend(UserId low, UserId high, bool friends, uint64_t version);
+  // A row of log1 that has its id before others and is committed after them: reserved now, and
+  // used by the change that is made while it is `next_row`.
+  uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
+  uint64_t next_row = 0;  // 0: the next free one
+
+  const Edges& forward() const { return forward_; }
+  const Edges& reverse() const { return reverse_; }
+  const std::map<UserId, int64_t>& fans() const { return fans_; }
+  size_t pending() const;
+  const std::set<EdgeKey>& changed_by_users() const { return changed_by_users_; }
+
+  // The reverse row as a mirror without versions would leave it.
+  void Overwrite(const Edge& edge) { reverse_[edge.key()] = edge.state(); }
+
+ private:
+  struct Origins {
+    uint64_t application = 0;
+    uint64_t friendship = 0;
+  };
+  struct Row {
+    LoggedChange change;
+    bool done = false;
+  };
+  struct Table {
+    uint64_t ids = 0;
+    std::map<uint64_t, Row> rows;
+  };
+
+  uint64_t Followed(UserId src) const;
+  void Log(Shard shard, LoggedChange change);
+
+  const ShardMap shards_;
+  Edges forward_, reverse_;
+  std::map<EdgeKey, Origins> origins_;
+  std::set<EdgeKey> changed_by_users_;
+  std::map<UserId, int64_t> fans_;
+  std::vector<Table> log_;  // by shard
+};
+
+}  // namespace fanline::fakes

@@ -1,0 +1,226 @@
+#include "mirror/applier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/mirror/world.h"
+
+namespace fanline::mirror {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// The relay is kept out: messages are appended by the test.
+struct ApplierWorld : World {
+  explicit ApplierWorld(const Limits& given = Limits{}) : World(Quiet(given)) { Start(); }
+  static Limits Quiet(Limits given) {
+    given.poll_every = std::chrono::hours(24);
+    given.purge_every = std::chrono::hours(24);
+    given.mode_every = std::chrono::hours(24);
+    return given;
+  }
+  // A message of an edge to `dst` that has no row of log1.
+  void Give(UserId src, UserId dst, uint64_t ver, bool live = true) {
+    Append(EdgeWritten{{src, dst, ver, live, 1}});
+  }
+  void Go(int steps = 1) {
+    for (int i = 0; i < steps; ++i) Step();
+  }
+  int64_t commits() const { return committed[0] + committed[1]; }
+  void RunUntilIdle() {
+    for (int i = 0; i < 20; ++i) {
+      Step();
+      while (!requests.empty()) AnswerAt(0, Fate::kDone);
+    }
+    Pass(limits.commit_every);
+    Step();
+  }
+
+  const UserId ann = UserOn(0), bob = UserOn(1);
+};
+
+TEST(Applier, ReverseRowThenHintThenMsg2ThenLogThenOffset) {
+  ApplierWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  const LoggedChange row = w.store.Do(ReadPending{0, 0, 0, 10}).changes.at(0);
+  w.Append(EdgeWritten{row.edge, row.id});
+  w.Answer<ReadPending>();  // of the start: found by the relay too, and relayed to nobody
+  w.Answer<ReadMirrorMode>();
+
+  w.Step();
+  ASSERT_THAT(w.Of<ApplyEdges>(), SizeIs(1));
+  EXPECT_THAT(w.Of<AppendHints>(), IsEmpty()) << "a hint before the reverse row";
+  w.Answer<ApplyEdges>();
+  w.requests.clear();
+  w.Step();
+  ASSERT_THAT(w.Of<AppendHints>(), SizeIs(1));
+  EXPECT_THAT(w.Of<AppendRelations>(), IsEmpty()) << "msg2 before the hint";
+  w.Answer<AppendHints>();
+  EXPECT_THAT(w.hints, ElementsAre(Hint::OfSync(w.ann, w.bob)));
+  w.Step();
+  ASSERT_THAT(w.Of<AppendRelations>(), SizeIs(1));
+  EXPECT_THAT(w.Of<MarkDone>(), IsEmpty()) << "done before msg2";
+  w.Answer<AppendRelations>();
+  EXPECT_THAT(w.Mirrored(), ElementsAre(EdgeMirrored{row.edge.key(), row.edge.ver}));
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  ASSERT_THAT(w.Of<MarkDone>(), SizeIs(1));
+  EXPECT_EQ(w.Of<MarkDone>()[0].shard, w.shards.ShardOf(w.ann));
+  EXPECT_THAT(w.Of<MarkDone>()[0].rows, ElementsAre(row.id));
+  EXPECT_EQ(w.store.pending(), 1u);
+  const int64_t before = w.commits();
+  w.RunUntilIdle();
+  EXPECT_EQ(w.store.pending(), 0u);
+  EXPECT_EQ(w.commits(), before + 2) << "msg1 and msg2";
+}
+
+TEST(Applier, AStaleOrRepeatedMessageIsHintedAndAnsweredAgain) {
+  ApplierWorld w;
+  w.Give(w.ann, w.bob, 9);
+  w.RunUntilIdle();
+  w.Give(w.ann, w.bob, 9);
+  w.Give(w.ann, w.bob, 7, false);
+  w.RunUntilIdle();
+  EXPECT_THAT(w.hints, SizeIs(3));
+  const EdgeMirrored nine{{w.ann, w.bob}, 9};
+  EXPECT_THAT(w.Mirrored(), ElementsAre(nine, nine, nine));
+  EXPECT_TRUE(w.store.reverse().at({w.ann, w.bob}).live);
+}
+
+TEST(Applier, ManyEdgesOfAShardAreOneTransaction) {
+  ApplierWorld w;
+  for (uint64_t src = 1; src <= 50; ++src) {
+    if (UserId{src} != w.bob) w.Give(UserId{src}, w.bob, src);
+  }
+  w.Step();
+  ASSERT_THAT(w.Of<ApplyEdges>(), SizeIs(1));
+  EXPECT_THAT(w.Of<ApplyEdges>()[0].edges, SizeIs(49));
+}
+
+TEST(Applier, HintsThatMayBeMissingAreAppendedAgainBeforeMsg2) {
+  for (const Fate fate : {Fate::kLater, Fate::kUnknown}) {
+    ApplierWorld w;
+    w.Give(w.ann, w.bob, 9);
+    w.Step();
+    w.Answer<ApplyEdges>();
+    w.Step();
+    ASSERT_EQ(w.Answer<AppendHints>(fate), 1u);
+    w.Step();
+    EXPECT_THAT(w.Of<AppendHints>(), IsEmpty()) << "without any back-off";
+    EXPECT_THAT(w.Of<AppendRelations>(), IsEmpty());
+    w.Pass(std::chrono::seconds(10));
+    w.Step();
+    ASSERT_THAT(w.Of<AppendHints>(), SizeIs(1));
+    w.RunUntilIdle();
+    EXPECT_THAT(w.Mirrored(), SizeIs(1));
+  }
+}
+
+TEST(Applier, AShardThatIsAwayHoldsUpItsOwnEdgesOnly) {
+  ApplierWorld w;
+  w.Give(w.ann, w.bob, 9);
+  w.Give(w.bob, w.ann, 9);
+  w.Step();
+  ASSERT_THAT(w.Of<ApplyEdges>(), SizeIs(2));
+  for (size_t i = 0; i < w.requests.size(); ++i) {
+    const auto* apply = std::get_if<ApplyEdges>(&w.requests[i]);
+    if (apply == nullptr || apply->shard != 1) continue;
+    w.AnswerAt(i, Fate::kLater);
+    break;
+  }
+  w.Answer<ApplyEdges>();
+  w.Step();
+  EXPECT_THAT(w.Of<ApplyEdges>(), IsEmpty()) << "asked again without back-off";
+  w.RunUntilIdle();
+  EXPECT_THAT(w.Mirrored(), ElementsAre(EdgeMirrored{{w.bob, w.ann}, 9}));
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_THAT(w.Mirrored(), SizeIs(2));
+}
+
+TEST(Applier, WhatItCannotReadGoesToTheDeadLettersAsItWas) {
+  ApplierWorld w;
+  w.AppendBytes("no message");
+  w.RunUntilIdle();
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_EQ(w.letters[0].record.value, "no message");
+  EXPECT_EQ(w.letters[0].record.key, "1:2");
+  EXPECT_EQ(w.letters[0].stage, "mirror");
+  EXPECT_THAT(w.letters[0].reason, HasSubstr("RelationLog"));
+  EXPECT_EQ(w.commits(), 1);
+}
+
+TEST(Applier, FindsTheOneEdgeThatCannotBeStoredAndMarksItDone) {
+  ApplierWorld w;
+  for (uint64_t src = 1; src <= 9; ++src) {
+    if (UserId{src} != w.bob) w.Append(EdgeWritten{{UserId{src}, w.bob, 5, true, 1}, src});
+  }
+  std::vector<uint64_t> marked;
+  for (int turn = 0; turn < 30; ++turn) {
+    w.Step();
+    while (!w.requests.empty()) {
+      bool bad = false;
+      if (const auto* apply = std::get_if<ApplyEdges>(&w.requests[0])) {
+        for (const Edge& edge : apply->edges) bad = bad || edge.src == UserId{3};
+      } else if (const auto* mark = std::get_if<MarkDone>(&w.requests[0])) {
+        marked.insert(marked.end(), mark->rows.begin(), mark->rows.end());
+      }
+      w.AnswerAt(0, bad ? Fate::kNever : Fate::kDone);
+    }
+  }
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_EQ(w.letters[0].reason, "it cannot be");
+  EXPECT_THAT(marked, ::testing::Contains(3u)) << "or it is relayed for ever";
+  EXPECT_EQ(w.Mirrored().size() + 1, marked.size());
+}
+
+TEST(Applier, RefusesAMessageOlderThanTombstonesAreKept) {
+  ApplierWorld w;
+  w.Give(w.ann, w.bob, 9);
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.RunUntilIdle();
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_THAT(w.store.reverse(), IsEmpty());
+}
+
+TEST(Applier, PausesWhileTooMuchIsUnderWay) {
+  Limits limits;
+  limits.records_open = 4;
+  ApplierWorld w(limits);
+  for (uint64_t ver = 1; ver <= 5; ++ver) w.Give(w.ann, w.bob, ver);
+  w.Step();
+  EXPECT_EQ(w.paused, static_cast<size_t>(World::kPartitions));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, w.paused);
+}
+
+TEST(Applier, DoesNotCommitForAPartitionItLost) {
+  ApplierWorld w;
+  w.Give(w.ann, w.bob, 9);
+  w.Step();
+  for (int32_t partition = 0; partition < World::kPartitions; ++partition) {
+    w.inbox.emplace_back(PartitionRevoked{partition});
+  }
+  w.RunUntilIdle();
+  EXPECT_THAT(w.hints, SizeIs(1));
+  EXPECT_EQ(w.commits(), 0);
+}
+
+TEST(Applier, DrainsWhatItStarted) {
+  ApplierWorld w;
+  w.RunUntilIdle();
+  w.Give(w.ann, w.bob, 9);
+  w.Step();
+  w.mirror->StopTaking();
+  w.Give(w.bob, w.ann, 9);
+  EXPECT_FALSE(w.mirror->drained());
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.mirror->drained());
+  EXPECT_THAT(w.hints, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace fanline::mirror

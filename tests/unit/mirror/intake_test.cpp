@@ -1,0 +1,169 @@
+#include "mirror/intake.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/mirror/world.h"
+
+namespace fanline::mirror {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// The mirror beside it is kept out: nothing of it is answered.
+struct IntakeWorld : World {
+  explicit IntakeWorld(const Limits& given = Limits{}) : World(given) { Start(); }
+
+  void Follow(uint64_t version) { AppendEvent({RelationEventKind::kFollow, edge, version}); }
+  void Unfollow(uint64_t version) { AppendEvent({RelationEventKind::kUnfollow, edge, version}); }
+  void Turns(int count = 5) {
+    for (int i = 0; i < count; ++i) {
+      Step();
+      for (size_t at = 0; at < requests.size();) {
+        const bool ours = std::visit(
+            [](const auto& each) { return RequestIds::PartOf(each.id) == Part::kIntake; },
+            requests[at]);
+        if (ours) {
+          AnswerAt(at, Fate::kDone);
+        } else {
+          ++at;
+        }
+      }
+    }
+    Pass(limits.commit_every);
+    Step();
+  }
+  bool live() const { return store.forward().at(edge).live; }
+
+  const UserId ann = UserOn(0), bob = UserOn(1);
+  const EdgeKey edge{ann, bob};
+};
+
+TEST(Intake, WritesTheForwardRowAndLeavesTheRestToTheRelay) {
+  IntakeWorld w;
+  w.Follow(1);
+  w.Turns();
+  EXPECT_TRUE(w.live());
+  EXPECT_THAT(w.store.reverse(), IsEmpty());
+  EXPECT_EQ(w.store.pending(), 1u);
+  EXPECT_EQ(w.event_committed, 1);
+  w.Unfollow(2);
+  w.Turns();
+  EXPECT_FALSE(w.live());
+}
+
+TEST(Intake, TheHighestVersionWinsWhateverTheOrderAndEachCommitsItsOffset) {
+  IntakeWorld w;
+  w.Unfollow(3);
+  w.Follow(2);
+  w.Follow(2);
+  w.Turns();
+  EXPECT_FALSE(w.live());
+  EXPECT_EQ(w.event_committed, 3);
+}
+
+TEST(Intake, CommitsNothingBeforeTheRowIsWritten) {
+  IntakeWorld w;
+  w.Follow(1);
+  w.Step();
+  ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(1));
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  EXPECT_EQ(w.event_committed, 0);
+}
+
+TEST(Intake, InSyncModeTriesTheReverseRowAtOnceAndFailureIsNoError) {
+  for (const Fate fate : {Fate::kDone, Fate::kLater, Fate::kNever}) {
+    IntakeWorld w;
+    w.store.mode = MirrorMode::kSync;
+    w.Turns();
+    w.Follow(1);
+    w.Step();
+    w.Answer<ChangeEdge>();
+    w.Step();
+    ASSERT_EQ(w.Answer<ApplyEdges>(fate), 1u);
+    w.Turns();
+    EXPECT_EQ(w.store.reverse().contains(w.edge), fate == Fate::kDone);
+    EXPECT_EQ(w.store.pending(), 1u);
+    EXPECT_EQ(w.event_committed, 1);
+    EXPECT_THAT(w.letters, IsEmpty());
+  }
+}
+
+TEST(Intake, TheModeIsLive) {
+  IntakeWorld w;
+  w.Turns();
+  w.store.mode = MirrorMode::kSync;
+  w.Pass(std::chrono::seconds(1));
+  w.Turns();
+  w.Follow(1);
+  w.Turns();
+  EXPECT_TRUE(w.store.reverse().contains(w.edge));
+  w.store.mode = MirrorMode::kAsync;
+  w.Pass(std::chrono::seconds(1));
+  w.Turns();
+  w.Unfollow(2);
+  w.Turns();
+  EXPECT_TRUE(w.store.reverse().at(w.edge).live) << "still the mirror's to do";
+}
+
+TEST(Intake, WhatCannotBeUsedGoesToTheDeadLettersAsItWas) {
+  IntakeWorld w;
+  const std::string bad = R"({"schema_version":1,"type":"relation.follow","src":"5","dst":"6"})";
+  w.AppendEventBytes(bad);
+  w.store.most_followed = 0;
+  w.Follow(1);
+  w.Turns();
+  ASSERT_THAT(w.letters, SizeIs(2));
+  EXPECT_EQ(w.letters[0].record.value, bad);
+  EXPECT_THAT(w.letters[0].reason, HasSubstr("version: missing"));
+  EXPECT_THAT(w.letters[1].reason, HasSubstr("follows as many"));
+  EXPECT_EQ(w.event_committed, 2);
+}
+
+TEST(Intake, RefusesAnEventOlderThanTombstonesAreKept) {
+  IntakeWorld w;
+  w.Follow(1);
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.Turns();
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_THAT(w.store.forward(), IsEmpty());
+}
+
+TEST(Intake, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
+  IntakeWorld w;
+  w.Follow(1);
+  w.AppendEvent({RelationEventKind::kFollow, {w.bob, w.ann}, 1});
+  w.Step();
+  for (size_t i = 0; i < w.requests.size(); ++i) {
+    const auto* change = std::get_if<ChangeEdge>(&w.requests[i]);
+    if (change == nullptr || change->change.src != w.ann) continue;
+    w.AnswerAt(i, Fate::kLater);
+    break;
+  }
+  w.Turns();
+  EXPECT_FALSE(w.store.forward().contains(w.edge));
+  EXPECT_TRUE(w.store.forward().contains({w.bob, w.ann}));
+  EXPECT_EQ(w.event_committed, 0);
+  w.Pass(std::chrono::seconds(10));
+  w.Turns();
+  EXPECT_TRUE(w.live());
+  EXPECT_EQ(w.event_committed, 2);
+}
+
+TEST(Intake, DrainsWhatItStarted) {
+  IntakeWorld w;
+  w.Follow(1);
+  w.Step();
+  w.intake->StopTaking();
+  w.Unfollow(2);
+  w.Turns();
+  EXPECT_TRUE(w.intake->drained());
+  EXPECT_TRUE(w.live());
+  EXPECT_EQ(w.event_committed, 1);
+}
+
+}  // namespace
+}  // namespace fanline::mirror

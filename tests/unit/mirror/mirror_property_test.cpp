@@ -1,0 +1,310 @@
+// Random interleavings: users follow and unfollow, applications send their events late, twice and
+// in any order, calls fail, get lost after they happened, or are slow, the mirror is killed and
+// starts again from its committed offsets. At the end, always: both directions say the same, every
+// counter is right, nothing is pending, msg2 tells of every edge, and whoever reads the reverse row
+// at some moment after each hint knows who follows whom.
+//
+// Each rule that carries this can be switched off; then the same runs must find a difference.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include "tests/unit/mirror/world.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mirror {
+namespace {
+
+struct Rules {
+  bool hint_after_truth = true;  // off: the hint is appended with the reverse row still unwritten
+  bool hint_on_every_apply = true;  // off: a stale or repeated message emits no hint
+  bool done_after_msg2 = true;      // off: log1 is done as soon as the row is written
+  bool higher_version_wins = true;  // off: the last message applied wins
+  bool pass_from_the_start = true;  // off: the relay asks only for what is above the highest id
+};
+
+Limits SmallLimits(const Rules& rules) {
+  Limits limits;
+  limits.records_open = 12;
+  limits.records_open_per_partition = 6;
+  limits.edges_per_transaction = 3;
+  limits.rows_per_read = 4;
+  limits.rows_under_way = 8;
+  limits.relay_again = {.first = std::chrono::seconds(2), .most = std::chrono::seconds(4)};
+  if (!rules.pass_from_the_start) limits.pass_every = std::chrono::hours(24);
+  return limits;
+}
+
+class Run : public World {
+ public:
+  Run(testing::Seeded& random, const Rules& rules)
+      : World(SmallLimits(rules)), random_(random), rules_(rules) {
+    seed = random.Bits();
+    on_hint = [this](const Hint& hint) { unread_.push_back(hint); };
+    for (Shard shard = 0; shard < 2; ++shard) {
+      for (uint64_t n = 1; n <= 3; ++n) users_.push_back(UserOn(shard, n));
+    }
+    Start();
+  }
+
+  // What is wrong at the end; empty: nothing.
+  std::string Play() {
+    for (int step = 0; step < 400; ++step) Happen();
+    Settle();
+    return Difference();
+  }
+
+ private:
+  void Happen() {
+    Pass(std::chrono::milliseconds(1 + random_.Below(60)));
+    switch (random_.Below(12)) {
+      case 0:
+        store.Change(User(), User(), random_.OneIn(2));
+        break;
+      case 1:
+        ChangeLate();
+        break;
+      case 2:
+        SendEvent();
+        break;
+      case 3:
+        if (random_.OneIn(8)) Die();
+        break;
+      case 4:
+        RepeatRecord();
+        break;
+      case 5:
+        store.mode = random_.OneIn(2) ? MirrorMode::kSync : MirrorMode::kAsync;
+        break;
+      case 6:
+        Read();
+        break;
+      default:
+        Work();
+    }
+  }
+
+  UserId User() { return users_[random_.Below(users_.size())]; }
+
+  // Commits after rows that got a higher id.
+  void ChangeLate() {
+    const UserId src = User(), dst = User();
+    if (src == dst) return;
+    const Shard shard = shards.ShardOf(src);
+    const uint64_t id = store.ReserveRow(shard);
+    if (random_.OneIn(2)) store.Change(src, User(), random_.OneIn(2));
+    if (random_.OneIn(2)) Work();
+    store.next_row = id;
+    store.Change(src, dst, random_.OneIn(2));
+    store.next_row = 0;
+  }
+
+  void SendEvent() {
+    const EdgeKey edge{User(), User()};
+    if (edge.src == edge.dst) return;
+    const uint64_t version = ++versions_[edge];
+    const RelationEvent event{
+        version % 2 == 1 ? RelationEventKind::kFollow : RelationEventKind::kUnfollow, edge,
+        version};
+    if (random_.OneIn(3)) {
+      late_.push_back(event);
+    } else {
+      AppendEvent(event);
+    }
+    if (random_.OneIn(4)) AppendEvent(event);
+    if (!late_.empty() && random_.OneIn(3)) {
+      AppendEvent(late_.front());
+      late_.pop_front();
+    }
+  }
+
+  void RepeatRecord() {
+    const auto& records = log[random_.Below(log.size())];
+    if (records.empty()) return;
+    std::string why;
+    Append(*DecodeRelationMessage(records[random_.Below(records.size())].value, &why));
+  }
+
+  // Calls under way may still happen after the death of who made them, or never.
+  void Die() {
+    std::vector<Request> left = std::move(requests);
+    Crash();
+    for (const Request& request : left) {
+      if (random_.OneIn(2)) CarryOut(request);
+    }
+    if (random_.OneIn(3)) store.Change(User(), User(), random_.OneIn(2));
+    Start();
+  }
+
+  void Work() {
+    Step();
+    for (uint64_t count = random_.Below(4); count > 0 && !requests.empty(); --count) {
+      const size_t index = random_.Below(requests.size());
+      const Fate fate = random_.OneIn(6)   ? Fate::kLater
+                        : random_.OneIn(6) ? Fate::kUnknown
+                                           : Fate::kDone;
+      AnswerOne(index, fate);
+    }
+  }
+
+  // With the rules that are off, the calls are carried out as a wrong mirror would make them.
+  void AnswerOne(size_t index, Fate fate) {
+    if (const auto* apply = std::get_if<ApplyEdges>(&requests[index])) {
+      if (!rules_.hint_after_truth) {
+        for (const Edge& edge : apply->edges) Hinted(edge);
+        Read(true);
+      }
+      if (!rules_.hint_on_every_apply) NoteStale(*apply);
+      if (!rules_.higher_version_wins) {
+        for (const Edge& edge : apply->edges) store.Overwrite(edge);
+      }
+      if (!rules_.done_after_msg2 && fate != Fate::kLater) MarkAll();
+    }
+    if (const auto* append = std::get_if<AppendHints>(&requests[index])) {
+      const bool mute =
+          !rules_.hint_after_truth || (!rules_.hint_on_every_apply && AllStale(*append));
+      if (mute && fate != Fate::kLater) {
+        std::get<AppendHints>(requests[index]).hints.clear();
+      }
+    }
+    AnswerAt(index, fate);
+  }
+
+  void Hinted(const Edge& edge) {
+    const Hint hint = Hint::OfSync(edge.src, edge.dst);
+    hints.push_back(hint);
+    unread_.push_back(hint);
+  }
+
+  void NoteStale(const ApplyEdges& apply) {
+    for (const Edge& edge : apply.edges) {
+      const auto row = store.reverse().find(edge.key());
+      const bool stale = row != store.reverse().end() && !Wins(edge.state(), row->second);
+      if (stale) {
+        stale_.insert(edge.key());
+      } else {
+        stale_.erase(edge.key());
+      }
+    }
+  }
+  bool AllStale(const AppendHints& append) const {
+    for (const auto& [range, hint] : append.hints) {
+      if (!stale_.contains({std::get<Hint::Sync>(hint.what).reader, hint.author})) return false;
+    }
+    return true;
+  }
+
+  void MarkAll() {
+    for (Shard shard = 0; shard < 2; ++shard) {
+      std::vector<uint64_t> rows;
+      for (const auto& change : store.Do(ReadPending{0, shard, 0, 4}).changes) {
+        rows.push_back(change.id);
+      }
+      store.Do(MarkDone{0, shard, rows});
+    }
+  }
+
+  // A pusher looks at the reverse row at some moment after the hint.
+  void Read(bool all = false) {
+    for (size_t count = all ? unread_.size() : random_.Below(4); count > 0 && !unread_.empty();
+         --count) {
+      const Hint hint = unread_.front();
+      unread_.pop_front();
+      const EdgeKey edge{std::get<Hint::Sync>(hint.what).reader, hint.author};
+      const auto row = store.reverse().find(edge);
+      if (row != store.reverse().end() && row->second.live) {
+        known_.insert(edge);
+      } else {
+        known_.erase(edge);
+      }
+    }
+  }
+
+  void Settle() {
+    for (const RelationEvent& event : late_) AppendEvent(event);
+    for (int round = 0; round < 1'000; ++round) {
+      if (round % 20 == 0) Read(true);
+      if (round % 20 == 0 && Difference().empty()) return;
+      Pass(std::chrono::milliseconds(500));
+      for (int turn = 0; turn < 8; ++turn) {
+        Step();
+        while (!requests.empty()) AnswerOne(0, Fate::kDone);
+      }
+    }
+  }
+
+  std::string Difference() const {
+    if (!letters.empty()) return "a dead letter: " + letters.front().reason;
+    if (store.forward() != store.reverse()) return "forward and reverse rows differ";
+    if (store.pending() > 0) return std::to_string(store.pending()) + " rows stay pending";
+    std::set<EdgeKey> live;
+    std::map<UserId, int64_t> fans;
+    for (const auto& [edge, state] : store.forward()) {
+      if (!state.live) continue;
+      live.insert(edge);
+      ++fans[edge.dst];
+    }
+    if (live != known_) return "a reader of hints does not know who follows whom";
+    for (const auto& [user, count] : store.fans()) {
+      if (count != (fans.contains(user) ? fans.at(user) : 0)) return "a counter is wrong";
+    }
+    std::map<EdgeKey, uint64_t> mirrored;
+    for (const EdgeMirrored& each : Mirrored()) {
+      mirrored[each.edge] = std::max(mirrored[each.edge], each.ver);
+    }
+    for (const auto& [edge, state] : store.forward()) {
+      if (mirrored[edge] != state.ver) return "msg2 is missing";
+    }
+    for (const auto& [edge, version] : versions_) {
+      if (!OnlyEvents(edge)) continue;
+      if (store.forward().at(edge).live != (version % 2 == 1)) return "not the highest version";
+    }
+    for (size_t i = 0; i < log.size(); ++i) {
+      if (committed[i] != static_cast<int64_t>(log[i].size())) return "an offset stays behind";
+    }
+    return {};
+  }
+
+  bool OnlyEvents(const EdgeKey& edge) const { return !store.changed_by_users().contains(edge); }
+
+  testing::Seeded& random_;
+  const Rules rules_;
+  std::vector<UserId> users_;
+  std::map<EdgeKey, uint64_t> versions_;
+  std::deque<RelationEvent> late_;
+  std::deque<Hint> unread_;
+  std::set<EdgeKey> known_, stale_;
+};
+
+std::string FirstDifference(const Rules& rules, int runs) {
+  testing::Seeded random;
+  for (int run = 0; run < runs; ++run) {
+    const std::string difference = Run(random, rules).Play();
+    if (!difference.empty()) return "run " + std::to_string(run) + ": " + difference;
+  }
+  return {};
+}
+
+TEST(MirrorProperty, WhateverHappensBothDirectionsAgreeAndEveryChangeIsHinted) {
+  EXPECT_EQ(FirstDifference({}, 300), "");
+}
+
+TEST(MirrorMutation, WithoutHintsAfterTruthAReaderOfThemIsWrong) {
+  EXPECT_NE(FirstDifference({.hint_after_truth = false}, 100), "");
+}
+TEST(MirrorMutation, WithoutAHintOnEveryApplyOneGetsLost) {
+  EXPECT_NE(FirstDifference({.hint_on_every_apply = false}, 300), "");
+}
+TEST(MirrorMutation, WithRowsDoneBeforeMsg2ChangesGetLost) {
+  EXPECT_NE(FirstDifference({.done_after_msg2 = false}, 300), "");
+}
+TEST(MirrorMutation, WithoutVersionsAnOldFollowComesBack) {
+  EXPECT_NE(FirstDifference({.higher_version_wins = false}, 300), "");
+}
+TEST(MirrorMutation, WithoutPassesFromTheStartLateRowsStayPending) {
+  EXPECT_NE(FirstDifference({.pass_from_the_start = false}, 300), "");
+}
+
+}  // namespace
+}  // namespace fanline::mirror

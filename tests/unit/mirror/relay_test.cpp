@@ -1,0 +1,223 @@
+#include "mirror/relay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/mirror/world.h"
+
+namespace fanline::mirror {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct PendingSeen : Metrics {
+  void Pending(Shard shard, uint64_t rows, Duration oldest) override {
+    seen[shard] = {rows, oldest};
+  }
+  std::map<Shard, std::pair<uint64_t, Duration>> seen;
+};
+
+// The applier is kept out: what it is given is never answered.
+struct RelayWorld : World {
+  explicit RelayWorld(const Limits& given = Limits{}) : World(given) {
+    metrics = &pending;
+    Start();
+  }
+  void Turn() {
+    Pass(limits.poll_every);
+    Step();
+    for (size_t i = 0; i < requests.size();) {
+      if (IsApplier(requests[i])) {
+        requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        AnswerAt(i, Fate::kDone);
+      }
+    }
+    Step();
+  }
+  void Turns(int count) {
+    for (int i = 0; i < count; ++i) Turn();
+  }
+  static bool IsApplier(const Request& request) {
+    return std::visit(
+        [](const auto& each) { return RequestIds::PartOf(each.id) == Part::kApplier; }, request);
+  }
+  const UserId ann = UserOn(0), bob = UserOn(1);
+  PendingSeen pending;
+};
+
+TEST(Relay, SendsWhatIsPendingOnceWithItsRow) {
+  RelayWorld w;
+  const Edge edge = w.store.Change(w.ann, w.bob, true);
+  w.Turns(10);
+  ASSERT_EQ(w.Written(), 1u);
+  std::string why;
+  for (const auto& records : w.log) {
+    for (const Record& record : records) {
+      EXPECT_EQ(std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why)),
+                (EdgeWritten{edge, 1}));
+    }
+  }
+  w.store.Change(w.ann, w.bob, false);
+  w.store.Change(w.bob, w.ann, true);
+  w.Turns(3);
+  EXPECT_EQ(w.Written(), 3u);
+}
+
+TEST(Relay, RelaysOnlyShardsWhosePartitionItOwns) {
+  RelayWorld w;
+  w.inbox.emplace_back(PartitionRevoked{1});
+  w.Turns(2);
+  w.store.Change(w.ann, w.bob, true);
+  w.store.Change(w.bob, w.ann, true);
+  w.Turns(100);
+  EXPECT_EQ(w.Written(), 1u);
+  w.inbox.emplace_back(PartitionAssigned{1, 0, 0});
+  w.Turns(3);
+  EXPECT_EQ(w.Written(), 2u);
+}
+
+TEST(Relay, FindsARowThatCommittedLateBelowWhatItSaw) {
+  RelayWorld w;
+  w.Turns(2);
+  const uint64_t early = w.store.ReserveRow(0);
+  w.store.Change(w.ann, w.bob, true);
+  w.Turns(2);
+  ASSERT_EQ(w.Written(), 1u);
+  w.store.next_row = early;
+  w.store.Change(w.ann, UserId{77}, true);
+  w.Turns(static_cast<int>(w.limits.pass_every / w.limits.poll_every) + 2);
+  EXPECT_EQ(w.Written(), 2u);
+}
+
+TEST(Relay, SendsAgainWhatStaysPendingAndForgetsWhatIsDone) {
+  RelayWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.store.Change(w.ann, UserId{77}, true);
+  w.Turns(2);
+  ASSERT_EQ(w.Written(), 2u);
+  w.store.Do(MarkDone{0, 0, {1}});
+  w.Turns(100);
+  EXPECT_EQ(w.Written(), 2u) << "sent again too soon";
+  w.Pass(w.limits.relay_again.first);
+  w.Turns(100);
+  EXPECT_EQ(w.Written(), 3u);
+  w.Pass(w.limits.relay_again.first / 2);
+  w.Turns(100);
+  EXPECT_EQ(w.Written(), 3u) << "ever more rarely";
+}
+
+TEST(Relay, AppendsAgainSoonWhatMayNotHaveBeenAppended) {
+  RelayWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.Pass(w.limits.poll_every);
+  w.Answer<ReadPending>();
+  w.Step();
+  ASSERT_EQ(w.Answer<AppendRelations>(Fate::kLater), 1u);
+  w.Turns(200);
+  EXPECT_EQ(w.Written(), 1u);
+}
+
+TEST(Relay, AFriendshipIsTwoForwardWritesWithThePairsVersion) {
+  RelayWorld w;
+  w.store.Befriend(w.ann, w.bob, true, 7);
+  w.Pass(w.limits.poll_every);
+  w.Answer<ReadPending>();
+  w.Step();
+  const auto changes = w.Of<ChangeEdge>();
+  ASSERT_THAT(changes, SizeIs(2));
+  for (const ChangeEdge& change : changes) {
+    EXPECT_EQ(change.change.origin, Origin::kFriendship);
+    EXPECT_EQ(change.change.origin_version, 7u);
+    EXPECT_TRUE(change.change.live);
+  }
+  w.Turns(10);
+  EXPECT_TRUE(w.store.forward().at({w.ann, w.bob}).live);
+  EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
+  EXPECT_EQ(w.Written(), 2u) << "each half by its own row";
+  EXPECT_EQ(w.store.pending(), 2u) << "the friendship's row is done";
+}
+
+TEST(Relay, AFriendshipWithOneHalfAwayStaysPending) {
+  RelayWorld w;
+  w.store.Befriend(w.ann, w.bob, true, 7);
+  w.Pass(w.limits.poll_every);
+  w.Answer<ReadPending>();
+  w.Step();
+  ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(2));
+  for (size_t i = 0; i < w.requests.size(); ++i) {
+    if (!std::holds_alternative<ChangeEdge>(w.requests[i])) continue;
+    w.AnswerAt(i, Fate::kLater);
+    break;
+  }
+  w.Answer<ChangeEdge>();
+  w.Step();
+  EXPECT_THAT(w.Of<MarkDone>(), IsEmpty());
+  w.Turns(200);
+  EXPECT_EQ(w.Written(), 2u);
+  EXPECT_EQ(w.store.pending(), 2u);
+}
+
+TEST(Relay, TellsHowMuchIsPendingAndForHowLong) {
+  RelayWorld w;
+  for (uint64_t dst = 100; dst < 103; ++dst) w.store.Change(w.ann, UserId{dst}, true);
+  w.Pass(std::chrono::seconds(5));
+  w.Turns(100);
+  EXPECT_EQ(w.pending.seen[0].first, 3u);
+  EXPECT_GE(w.pending.seen[0].second, std::chrono::seconds(5));
+  w.store.Do(MarkDone{0, 0, {1, 2, 3}});
+  w.Turns(100);
+  EXPECT_EQ(w.pending.seen[0], std::pair(uint64_t{0}, Duration{0}));
+}
+
+TEST(Relay, HoldsNoMoreRowsThanItMayAndTakesTheRestLater) {
+  Limits limits;
+  limits.rows_per_read = 4;
+  limits.rows_under_way = 10;
+  RelayWorld w(limits);
+  for (uint64_t dst = 100; dst < 130; ++dst) w.store.Change(w.ann, UserId{dst}, true);
+  w.Turns(200);
+  EXPECT_LE(w.Written(), 10u + 4u);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<uint64_t> sent;
+    std::string why;
+    for (const auto& records : w.log) {
+      for (const Record& record : records) {
+        sent.push_back(std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why)).log_id);
+      }
+    }
+    w.store.Do(MarkDone{0, 0, sent});
+    w.Turns(150);
+  }
+  EXPECT_EQ(w.Written(), 30u);
+}
+
+TEST(Relay, PurgesWhatIsDoneAndOld) {
+  RelayWorld w;
+  w.store.Change(w.ann, w.bob, true);
+  w.store.Do(MarkDone{0, 0, {1}});
+  w.Pass(w.limits.keep_done + std::chrono::hours(1));
+  w.Turns(2);
+  w.store.Do(MarkDone{0, 0, {}});
+  EXPECT_THAT(w.store.Do(ReadPending{0, 0, 0, 10}).changes, IsEmpty());
+  EXPECT_EQ(w.store.Do(PurgeDone{0, 0, std::chrono::seconds(0), 10}).deleted, 0u)
+      << "it was still there";
+}
+
+TEST(Relay, AShardThatIsAwayIsAskedAgainWithBackOff) {
+  RelayWorld w;
+  w.Turns(2);
+  w.Pass(w.limits.poll_every);
+  w.Step();
+  const size_t asked = w.Answer<ReadPending>(Fate::kLater);
+  ASSERT_EQ(asked, 2u);
+  w.Step();
+  EXPECT_THAT(w.Of<ReadPending>(), IsEmpty());
+  w.Pass(w.limits.backoff.most);
+  w.Step();
+  EXPECT_THAT(w.Of<ReadPending>(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace fanline::mirror

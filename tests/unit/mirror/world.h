@@ -1,0 +1,125 @@
+// A mirror whose calls are answered when the test says so, over the fake store and in-memory logs.
+// Two shards; relation-log of two partitions and one partition of relation events.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fanline/hint.h"
+#include "mirror/intake.h"
+#include "mirror/mirror.h"
+#include "tests/fakes/fake_relations.h"
+
+namespace fanline::mirror {
+
+using Request = std::variant<ApplyEdges, ChangeEdge, ReadPending, MarkDone, PurgeDone,
+                             ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
+
+enum class Fate {
+  kDone,
+  kLater,    // nothing happened
+  kUnknown,  // it happened, but the answer is `later`
+  kNever,
+};
+
+struct World : ReverseStore,
+               ForwardStore,
+               ChangeStore,
+               MirrorModes,
+               HintLog,
+               RelationLog,
+               DeadLetters {
+  static constexpr int32_t kPartitions = 2;
+
+  explicit World(const Limits& given = Limits{});
+
+  void Submit(ApplyEdges request) override { requests.emplace_back(std::move(request)); }
+  void Submit(ChangeEdge request) override { requests.emplace_back(request); }
+  void Submit(ChangeRequest request) override;
+  void Submit(ReadMirrorMode request) override { requests.emplace_back(request); }
+  void Submit(AppendHints request) override { requests.emplace_back(std::move(request)); }
+  void Submit(AppendRelations request) override { requests.emplace_back(std::move(request)); }
+  void Submit(AppendDeadLetter request) override { requests.emplace_back(std::move(request)); }
+
+  // ---- the process ---------------------------------------------------------------------------
+  void Start();  // assigned all partitions at what was committed
+  void Crash();  // calls under way are forgotten, those already sent may still happen
+  void Step();   // with all replies that came, and all records that are there
+  // Answers everything until nothing is left to do now.
+  void RunUntilIdle();
+  void Pass(Duration time);
+
+  // ---- the calls -----------------------------------------------------------------------------
+  template <class T>
+  std::vector<T> Of() const {
+    std::vector<T> found;
+    for (const Request& request : requests) {
+      if (const T* each = std::get_if<T>(&request)) found.push_back(*each);
+    }
+    return found;
+  }
+  // Answers all calls of a kind that are waiting; how many.
+  template <class T>
+  size_t Answer(Fate fate = Fate::kDone) {
+    size_t count = 0;
+    for (size_t i = 0; i < requests.size();) {
+      if (std::holds_alternative<T>(requests[i])) {
+        AnswerAt(i, fate);
+        ++count;
+      } else {
+        ++i;
+      }
+    }
+    return count;
+  }
+  void AnswerAt(size_t index, Fate fate);
+  // The server's side of a call; the reply it would send.
+  using AnyReply =
+      std::variant<EdgesApplied, EdgeChanged, PendingRead, MarkedDone, PurgedDone, MirrorModeRead,
+                   HintsAppended, RelationsAppended, DeadLetterAppended>;
+  AnyReply CarryOut(const Request& request);
+
+  // ---- the logs ------------------------------------------------------------------------------
+  void Append(const RelationMessage& message);
+  void AppendBytes(std::string bytes, std::string key = "1:2");  // to partition 0
+  void AppendEvent(const RelationEvent& event) { AppendEventBytes(EncodeRelationEventJson(event)); }
+  void AppendEventBytes(std::string bytes);
+  std::vector<EdgeMirrored> Mirrored() const;  // msg2s in the log
+  size_t Written() const;                      // msg1s in the log
+
+  UserId UserOn(Shard shard, uint64_t nth = 1) const;
+
+  Limits limits;
+  ShardMap shards = ShardMap::Even(2);
+  RangeLayout layout{4};
+  fakes::FakeRelations store{shards};
+  Metrics quiet;
+  Metrics* metrics = &quiet;
+  Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
+
+  std::vector<Request> requests;
+  std::vector<MirrorInput> inbox;
+  std::vector<IntakeInput> intake_inbox;
+  std::vector<std::vector<Record>> log{kPartitions};
+  std::vector<Record> events;
+  std::vector<Hint> hints;  // in the order appended
+  std::vector<DeadLetter> letters;
+  std::function<void(const Hint&)> on_hint = [](const Hint&) {};
+
+  std::vector<int64_t> position, committed;
+  int64_t event_position = 0, event_committed = 0;
+  size_t paused = 0, resumed = 0;
+  uint64_t seed = 1;
+  bool running = false;
+  std::unique_ptr<Mirror> mirror;
+  std::unique_ptr<Intake> intake;
+
+ private:
+  void Deliver();
+};
+
+}  // namespace fanline::mirror

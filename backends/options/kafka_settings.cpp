@@ -42,6 +42,13 @@ void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings) {
   table.Add("tasks-topic", &settings.tasks, "where the hints for the pushers are").Unit("TOPIC");
 }
 
+void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings) {
+  table
+      .Add("relation-events-topic", &settings.relation_events,
+           "where applications that keep their own follow graph say what changed")
+      .Unit("TOPIC");
+}
+
 void AddOptions(daemon::OptionTable& table, TopicSettings& settings) {
   AddFeedTopic(table, settings);
   AddTasksTopic(table, settings);

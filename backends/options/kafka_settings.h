@@ -16,11 +16,12 @@ struct KafkaSettings {
   std::vector<std::string> properties;
 };
 
-// The two topics. What the installation says counts; a program that reads it refuses to go on with
+// The topics. What the installation says counts; a program that reads it refuses to go on with
 // others (TopicMismatch), one that does not (feedctl publish) goes by these.
 struct TopicSettings {
   std::string feed = "feed-events";
   std::string tasks = "fanout-tasks";
+  std::string relation_events = "relation-events";  // known to the mirror alone
 };
 
 // --kafka-brokers, --kafka-properties. `settings` outlives the table, here and below.
@@ -30,6 +31,8 @@ void AddOptions(daemon::OptionTable& table, KafkaSettings& settings);
 void AddOptions(daemon::OptionTable& table, TopicSettings& settings);
 void AddFeedTopic(daemon::OptionTable& table, TopicSettings& settings);
 void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings);
+// --relation-events-topic
+void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings);
 
 // Of settings that a table has accepted. `client_id` names the program to the brokers.
 [[nodiscard]] kafka::ClientOptions ToOptions(const KafkaSettings& settings,

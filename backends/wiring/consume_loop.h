@@ -1,5 +1,5 @@
-// The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher or
-// Pusher) is a type with Step(span<Input>, Now), StopTaking() and drained().
+// The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher,
+// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained().
 #pragma once
 
 #include <prometheus/registry.h>
@@ -21,10 +21,14 @@ namespace fanline::wiring {
 template <typename Logic, typename Input>
 class ConsumeLoop {
  public:
-  // All outlive this object.
+  // All outlive this object. `labels` tell the lags of several consumers in one daemon apart.
   ConsumeLoop(kafka::Consumer& consumer, daemon::Inbox<Input>& inbox, Logic& logic,
-              prometheus::Registry& registry)
-      : consumer_(consumer), inbox_(inbox), logic_(logic), registry_(registry) {}
+              prometheus::Registry& registry, prometheus::Labels labels = {})
+      : consumer_(consumer),
+        inbox_(inbox),
+        logic_(logic),
+        registry_(registry),
+        labels_(std::move(labels)) {}
 
   daemon::StepResult Step(const Now& now) {
     Turn turn = Go(now);
@@ -88,9 +92,10 @@ class ConsumeLoop {
     for (const auto& lag : consumer_.Lags()) {
       auto& gauge = lag_[lag.partition];
       if (gauge == nullptr) {
+        prometheus::Labels labels = labels_;
+        labels["partition"] = std::to_string(lag.partition);
         gauge = &daemon::AddGauge(registry_, "fanline_lag_records",
-                                  "Records between what was consumed and the log's end",
-                                  {{"partition", std::to_string(lag.partition)}});
+                                  "Records between what was consumed and the log's end", labels);
       }
       if (lag.records >= 0) gauge->Set(static_cast<double>(lag.records));
     }
@@ -100,6 +105,7 @@ class ConsumeLoop {
   daemon::Inbox<Input>& inbox_;
   Logic& logic_;
   prometheus::Registry& registry_;
+  const prometheus::Labels labels_;
   std::vector<kafka::ConsumerEvent> events_;
   std::map<int32_t, prometheus::Gauge*> lag_;
   Time lag_at_{};

@@ -8,6 +8,7 @@
 #include "backends/redis/server_check.h"
 #include "daemon/clock.h"
 #include "daemon/options.h"
+#include "fanline/relation_log.h"
 
 namespace fanline::wiring {
 namespace {
@@ -48,7 +49,9 @@ mysql::Installation AwaitInstallation(const mysql::Config& config,
                            [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
   // A program is told only the topics it uses; the others are as the installation says.
-  options::TopicSettings told{installation.feed_topic, installation.tasks_topic};
+  options::TopicSettings told;
+  told.feed = installation.feed_topic;
+  told.tasks = installation.tasks_topic;
   if (feed) told.feed = topics.feed;
   if (tasks) told.tasks = topics.tasks;
   if (const auto wrong = options::TopicMismatch(told, installation); !wrong.empty()) {
@@ -74,6 +77,23 @@ void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, ui
     }
     return Status::Done();
   });
+}
+
+uint32_t AwaitRelationLog(const kafka::ClientOptions& client, const Starting& starting) {
+  const std::string topic = kRelationLogTopic;
+  AwaitTopic(client, topic, 0, starting);
+  kafka::Admin admin(client, kKafkaTimeout, starting.log.Sink());
+  int32_t partitions = 0;
+  const bool known = Await("topic " + topic, starting, [&] {
+    if (Status status = admin.CountPartitions(topic, &partitions); !status.done()) return status;
+    std::string stamped;
+    Status status = admin.ReadConfig(topic, kafka::kTimestampType, &stamped);
+    if (!status.done() || stamped == kafka::kLogAppendTime) return status;
+    return Status::Never("topic " + topic + " has " + kafka::kTimestampType + "=" + stamped +
+                         "; set it to " + kafka::kLogAppendTime +
+                         ", as feedctl topics create does");
+  });
+  return known ? static_cast<uint32_t>(partitions) : 0;
 }
 
 void AwaitRedis(const redis::Options& options, const Starting& starting) {

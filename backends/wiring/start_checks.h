@@ -34,6 +34,10 @@ mysql::Installation AwaitInstallation(const mysql::Config& config,
 void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
                 const Starting& starting);
 
+// relation-log exists and stamps its records when they are appended, which is what the age of a
+// change is measured by. Answers its number of partitions; 0: a stop was requested.
+uint32_t AwaitRelationLog(const kafka::ClientOptions& client, const Starting& starting);
+
 void AwaitRedis(const redis::Options& options, const Starting& starting);
 
 // Of jitter; not secret.

@@ -1,0 +1,30 @@
+#include "mirror/config.h"
+
+#include "mirror/die_after.h"
+
+namespace fanline::mirror {
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  config.daemon.admin.listen.port = 9403;
+  daemon::AddOptions(table, config.daemon);
+  options::AddOptions(table, config.kafka);
+  options::AddRelationEventsTopic(table, config.topics);
+  table.Add("group", &config.group,
+            "consumer group on relation-log; the one on the relation events is <group>-events");
+  options::AddOptions(table, config.mysql);
+  Limits& limits = config.limits;
+  table.Add("edges-per-transaction", &limits.edges_per_transaction, "reverse rows written at once")
+      .Range(1, 5'000);
+  table
+      .Add("records-open", &limits.records_open,
+           "records of a topic under way before consuming it is paused")
+      .Range(16, 1'000'000);
+  table.Add("oldest-record", &limits.oldest_record,
+            "records older than this are refused: tombstones may have been collected since");
+  table
+      .Add("die-after", &config.die_after,
+           "for tests: dies like by SIGKILL when the first such step is acknowledged")
+      .OneOf(DieAfter::Points());
+}
+
+}  // namespace fanline::mirror

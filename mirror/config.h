@@ -1,0 +1,25 @@
+// The mirror's options, all of them.
+#pragma once
+
+#include <string>
+
+#include "backends/options/kafka_settings.h"
+#include "backends/options/mysql_settings.h"
+#include "daemon/daemon_options.h"
+#include "mirror/limits.h"
+
+namespace fanline::mirror {
+
+struct Config {
+  daemon::DaemonOptions daemon;
+  options::KafkaSettings kafka;
+  options::TopicSettings topics;
+  std::string group = "fanline-mirror";  // on relation-log; <group>-events on the relation events
+  options::MysqlSettings mysql;
+  Limits limits;
+  std::string die_after;  // a point of DieAfter
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config);
+
+}  // namespace fanline::mirror

@@ -1,8 +1,9 @@
-// feedctl topics create: the two topics and their dead letters.
+// feedctl topics create: the topics and their dead letters.
 #include <cstdio>
 
 #include "backends/kafka/admin.h"
 #include "backends/kafka/producer.h"
+#include "fanline/relation_log.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"
@@ -27,6 +28,11 @@ class TopicsCreate : public Command {
              "partitions of the feed topic, which an application may also have made itself")
         .Range(1, 10'000);
     table
+        .Add("relation-partitions", &relation_partitions_,
+             "partitions of relation-log and of the relation events: as many mirrors can share the "
+             "work")
+        .Range(1, 10'000);
+    table
         .Add("replication", &replication_,
              "copies of every record; -1 is the cluster's default, from 3 on 2 must be in sync")
         .Range(-1, 100);
@@ -34,13 +40,16 @@ class TopicsCreate : public Command {
         .Range(3'600'000, kLongest);
     table
         .Add("tasks-retention", &tasks_retention_,
-             "how long hints are kept: a Redis that lost more than that rebuilds its timelines")
+             "how long hints and relation-log are kept: a Redis that lost more than that rebuilds "
+             "its "
+             "timelines")
         .Range(3'600'000, kLongest);
     table
         .Add("dlq-retention", &dlq_retention_,
              "how long dead letters are kept; events older than 14 days are not accepted again")
         .Range(3'600'000, kLongest);
     options::AddOptions(table, settings.topics);
+    options::AddRelationEventsTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
@@ -59,6 +68,7 @@ class TopicsCreate : public Command {
     Create(admin, DeadLetterSpec(installation.feed_topic, feed_partitions_), true);
     Create(admin, Spec(installation.tasks_topic, tasks_partitions, tasks_retention_), false);
     Create(admin, DeadLetterSpec(installation.tasks_topic, tasks_partitions), true);
+    CreateRelationTopics(admin);
     return 0;
   }
 
@@ -76,6 +86,28 @@ class TopicsCreate : public Command {
     auto spec = Spec(kafka::DeadLetterTopic(topic), partitions, dlq_retention_);
     spec.configs["max.message.bytes"] = std::to_string(kMaxRecordBytes + kDeadLetterExtraBytes);
     return spec;
+  }
+
+  void CreateRelationTopics(kafka::Admin& admin) {
+    const std::string& events = settings_.topics.relation_events;
+    Create(admin, Spec(events, relation_partitions_, feed_retention_), true);
+    Create(admin, DeadLetterSpec(events, relation_partitions_), true);
+    for (const std::string& topic : {std::string(kRelationLogTopic), RelationRetryTopic()}) {
+      auto spec = Spec(topic, relation_partitions_, tasks_retention_);
+      spec.configs[kafka::kTimestampType] = kafka::kLogAppendTime;
+      Create(admin, spec, true);
+      RequireLogAppendTime(admin, topic);
+      Create(admin, DeadLetterSpec(topic, relation_partitions_), true);
+    }
+  }
+
+  // The age of a change is measured by it, so a topic that somebody else made must have it too.
+  void RequireLogAppendTime(kafka::Admin& admin, const std::string& topic) {
+    std::string stamped;
+    Require(admin.ReadConfig(topic, kafka::kTimestampType, &stamped), settings_);
+    if (stamped == kafka::kLogAppendTime) return;
+    throw Failure(kExitConfig, "topic " + topic + " exists with " + kafka::kTimestampType + "=" +
+                                   stamped + "; set it to " + kafka::kLogAppendTime);
   }
 
   void Create(kafka::Admin& admin, const kafka::TopicSpec& spec, bool any_partitions) {
@@ -96,6 +128,7 @@ class TopicsCreate : public Command {
 
   Settings& settings_;
   int32_t feed_partitions_ = 8;
+  int32_t relation_partitions_ = 8;
   int32_t replication_ = -1;
   milliseconds feed_retention_ = hours(168);
   milliseconds tasks_retention_ = hours(168);

@@ -139,10 +139,12 @@ class Using(unittest.TestCase):
     def test_setting_up_says_what_was_made(self):
         self.assertEqual(self.told[0],
                          "installed: shards 2, ranges 16, topics feed-events and fanout-tasks\n")
-        self.assertEqual(self.told[1], "feed-events: created, 8 partitions\n"
-                                       "feed-events.dlq: created, 8 partitions\n"
-                                       "fanout-tasks: created, 16 partitions\n"
-                                       "fanout-tasks.dlq: created, 16 partitions\n")
+        self.assertEqual(self.told[1], "".join(
+            f"{topic}{suffix}: created, {partitions} partitions\n"
+            for topic, partitions in (("feed-events", 8), ("fanout-tasks", 16),
+                                      ("relation-events", 8), ("relation-log", 8),
+                                      ("relation-log.retry", 8))
+            for suffix in ("", ".dlq")))
 
     def test_setting_up_again_changes_nothing(self):
         self.assertEqual(self.run_well("init"), self.told[0])
@@ -157,6 +159,29 @@ class Using(unittest.TestCase):
         result = self.installation.run("topics", "create", "--tasks-topic", "others")
         self.assertEqual(result.returncode, 78)
         self.assertIn('--tasks-topic: "others" is not the installation\'s', result.stderr)
+
+    def test_the_mirror_mode_is_shown_and_set(self):
+        self.assertEqual(self.run_well("relations", "mode"), "async\n")
+        self.assertEqual(self.run_well("relations", "mode", "sync"), "sync, was async\n")
+        self.assertEqual(self.run_well("relations", "mode", "sync"), "sync\n")
+        self.assertEqual(json.loads(self.run_well("relations", "mode", "async", "--json")),
+                         {"mode": "async", "before": "sync"})
+        self.assertEqual(self.installation.run("relations", "mode", "both").returncode, 64)
+
+    def test_a_relation_log_with_the_producers_times_is_refused(self):
+        admin = AdminClient({"bootstrap.servers": self.installation.stack.kafka.address})
+
+        def stamp(value):
+            resource = ConfigResource(ConfigResource.Type.TOPIC, "relation-log",
+                                      set_config={"message.timestamp.type": value})
+            admin.alter_configs([resource])[resource].result(TIMEOUT_S)
+
+        self.addCleanup(stamp, "LogAppendTime")
+        stamp("CreateTime")
+        result = self.installation.run("topics", "create")
+        self.assertEqual(result.returncode, 78)
+        self.assertIn("relation-log exists with message.timestamp.type=CreateTime; set it to "
+                      "LogAppendTime", result.stderr)
 
     def test_dead_letters_have_room_for_their_reasons(self):
         admin = AdminClient({"bootstrap.servers": self.installation.stack.kafka.address})

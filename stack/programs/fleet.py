@@ -1,4 +1,4 @@
-"""Dispatchers and pushers, seen as one."""
+"""Dispatchers, pushers and mirrors, seen as one."""
 
 import time
 
@@ -8,6 +8,7 @@ from stack.programs.metrics import Samples
 from stack.waiting import NotInTime, wait_until
 
 FEED, TASKS = "feed-events", "fanout-tasks"
+RELATION_EVENTS, RELATION_LOG = "relation-events", "relation-log"
 PARTITIONS = 16  # of fanout-tasks, unless feedctl init is told otherwise
 
 
@@ -16,7 +17,7 @@ class Fleet:
     with: the processes end with the stack."""
 
     def __init__(self, stack, ports, dispatchers=1, pushers=1, ranges=PARTITIONS,
-                 dispatcher_args=(), pusher_args=()):
+                 dispatcher_args=(), pusher_args=(), mirrors=0, mirror_args=()):
         self.ranges = ranges
         self.dispatchers = [
             Daemon(stack, ports, "fanline-dispatcher", f"dispatcher-{n}", dispatcher_args)
@@ -24,13 +25,20 @@ class Fleet:
         self.pushers = [
             Daemon(stack, ports, "fanline-pusher", f"pusher-{n}", pusher_args)
             for n in range(1, pushers + 1)]
+        self.mirrors = [
+            Daemon(stack, ports, "fanline-mirror", f"mirror-{n}", mirror_args)
+            for n in range(1, mirrors + 1)]
         brokers = stack.env["FANLINE_KAFKA_BROKERS"]
-        self._events = Backlog(brokers, "fanline-dispatcher", FEED)
-        self._hints = Backlog(brokers, "fanline-pusher", TASKS)
+        # What is upstream first: its effects are not yet counted below.
+        self._backlogs = [Backlog(brokers, "fanline-dispatcher", FEED)]
+        if mirrors:
+            self._backlogs += [Backlog(brokers, "fanline-mirror-events", RELATION_EVENTS),
+                               Backlog(brokers, "fanline-mirror", RELATION_LOG)]
+        self._backlogs.append(Backlog(brokers, "fanline-pusher", TASKS))
 
     @property
     def daemons(self):
-        return [*self.dispatchers, *self.pushers]
+        return [*self.dispatchers, *self.pushers, *self.mirrors]
 
     def start(self):
         for daemon in self.daemons:
@@ -56,8 +64,9 @@ class Fleet:
             daemon.check_alive()
 
     def backlog(self):
-        """Records somebody still has to work on, events first: their hints are not yet counted."""
-        return self._events.records() or self._hints.records()
+        """Records somebody still has to work on, of the first topic that has any. Rows of log1 that
+        are not relayed yet do not count."""
+        return next(filter(None, (backlog.records() for backlog in self._backlogs)), 0)
 
     def wait_idle(self, timeout, meanwhile=lambda counters: None):
         """Until everything appended so far is done and acknowledged. `meanwhile` is given the
@@ -86,10 +95,10 @@ class Fleet:
             return False
 
     def close(self):
-        self._events.close()
-        self._hints.close()
+        for backlog in self._backlogs:
+            backlog.close()
 
 
 def _work(counters):
     return (counters.total("fanline_events_done_total"), counters.total("fanline_hints_done_total"),
-            counters.total("fanline_deliveries_total"))
+            counters.total("fanline_rel_apply_total"), counters.total("fanline_deliveries_total"))

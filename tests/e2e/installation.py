@@ -37,11 +37,12 @@ class Installation(unittest.TestCase):
 
     dispatchers = 1
     pushers = 1
+    mirrors = 0
     stack_options = {}
 
     @classmethod
     def setUpClass(cls):
-        ports = Ports()
+        cls.ports = ports = Ports()
         cls.stack = LocalStack(ports=ports, say=lambda line: None, **cls.stack_options)
         cls.addClassCleanup(cls.stack.stop)
         cls.stack.start()
@@ -49,7 +50,8 @@ class Installation(unittest.TestCase):
         cls.feedctl.run("init")
         cls.feedctl.run("topics", "create")
         cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers,
-                          dispatcher_args=["--sample-rate", "1", *SESSION], pusher_args=SESSION)
+                          dispatcher_args=["--sample-rate", "1", *SESSION], pusher_args=SESSION,
+                          mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)
         cls.fleet.start()
         cls.ledger = Ledger(made_up_graph())

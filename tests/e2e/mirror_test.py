@@ -1,0 +1,266 @@
+"""Who follows whom reaches the reverse rows and the live timelines: by log1 and by an application's
+events, in both modes, with duplicates, kills at every step, and services that go away."""
+
+import itertools
+import json
+import random
+import time
+import unittest
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from stack.programs.daemon import Daemon
+from stack.programs.fleet import RELATION_EVENTS, RELATION_LOG
+from stack.programs.relations import Relations
+from tests.e2e.installation import SESSION, USERS, Installation
+
+EVERYBODY = range(1, USERS + 1)
+# Of the option --die-after: the first such step is acknowledged, and the process is no more.
+STEPS = "reverse", "hint", "msg2", "log1"
+
+
+class Mirrored(Installation):
+    mirrors = 1
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.relations = Relations(cls.stack.mysql)
+        cls.kafka = Producer({"bootstrap.servers": cls.stack.env["FANLINE_KAFKA_BROKERS"],
+                              "enable.idempotence": True, "log_level": 2})
+        cls.versions = itertools.count(1)
+        cls.draw = random.Random(5)
+        cls.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+
+    @property
+    def mirror(self):
+        return self.fleet.mirrors[0]
+
+    # ---- what happens --------------------------------------------------------------------------
+
+    def strangers(self, count=1):
+        """Pairs (reader, author) where the reader does not follow the author yet."""
+        found = []
+        while len(found) < count:
+            pair = tuple(self.draw.sample(EVERYBODY, 2))
+            if pair[0] not in self.ledger.followers[pair[1]] and pair not in found:
+                found.append(pair)
+        return found if count > 1 else found[0]
+
+    def change(self, reader, author, live):
+        """By the forward row and its row of log1, as the API leaves them."""
+        self.relations.change(reader, author, live)
+        self.note(reader, author, live)
+
+    def tell(self, reader, author, live):
+        """By an event of the application; its bytes."""
+        event = json.dumps({
+            "schema_version": 1, "type": "relation.follow" if live else "relation.unfollow",
+            "src": str(reader), "dst": str(author), "version": next(self.versions)})
+        self.note(reader, author, live)
+        return event
+
+    def note(self, reader, author, live):
+        (self.ledger.follow if live else self.ledger.unfollow)(reader, author)
+
+    def produce(self, events, topic=RELATION_EVENTS):
+        for event in events:
+            self.kafka.produce(topic, event)
+        self.assertEqual(self.kafka.flush(30), 0)
+
+    # ---- what must hold ------------------------------------------------------------------------
+
+    def settle(self, timeout=60):
+        self.wait_for(self.settled, "relations and hints to be done", timeout)
+        super().settle(timeout)
+
+    def settled(self):
+        return self.fleet.backlog() == 0 and self.relations.pending() == 0
+
+    def assert_mirrored(self):
+        self.settle()
+        self.assertEqual(self.relations.forward() ^ self.relations.reverse(), set())
+        self.assertEqual(self.relations.wrong_counters(), [])
+        self.assertEqual(self.relations.pending(), 0)
+        self.assert_exact(live=EVERYBODY)
+
+
+class ByLogAndEvents(Mirrored):
+    def test_a_follow_brings_posts_and_an_unfollow_takes_them_away(self):
+        self.produce([self.tell(*self.strangers(), True)])  # a producer's first record takes long
+        for how in (self.change, lambda *edge: self.produce([self.tell(*edge)])):
+            reader, author = self.strangers()
+            post = self.publish(author)
+            self.settle()
+            self.assertNotIn(post, self.posts_of(reader))
+            begin = time.monotonic()
+            how(reader, author, True)
+            self.wait_for(lambda: post in self.posts_of(reader), "the author's post to appear")
+            print(f"from the follow to the timeline: {time.monotonic() - begin:.3f} s", flush=True)
+            how(reader, author, False)
+            self.wait_for(lambda: post not in self.posts_of(reader), "the post to go")
+        self.assert_mirrored()
+
+    def test_events_in_any_order_and_thrice_end_in_the_highest_version(self):
+        events = []
+        for reader, author in self.strangers(60):
+            for live in (True, False, self.draw.random() < 0.5):
+                events.append(self.tell(reader, author, live))
+        events *= 3
+        self.draw.shuffle(events)
+        self.publish_all(self.draw.choices(EVERYBODY, k=100))
+        self.produce(events)
+        self.assert_mirrored()
+
+    def test_messages_seen_again_thrice_and_permuted_change_nothing(self):
+        for reader, author in self.strangers(30):
+            self.change(reader, author, True)
+            if self.draw.random() < 0.5:
+                self.change(reader, author, False)
+        self.assert_mirrored()
+        before = self.relations.reverse()
+        records = self.read_all(RELATION_LOG) * 3
+        self.draw.shuffle(records)
+        for key, value in records:
+            self.kafka.produce(RELATION_LOG, value, key)
+        self.assertEqual(self.kafka.flush(30), 0)
+        self.assert_mirrored()
+        self.assertEqual(self.relations.reverse(), before)
+
+    def read_all(self, topic):
+        """Key and value of every record."""
+        reader = Consumer({"bootstrap.servers": self.stack.env["FANLINE_KAFKA_BROKERS"],
+                           "group.id": "nobody", "enable.auto.commit": False})
+        found = []
+        for partition in reader.list_topics(topic, 10).topics[topic].partitions:
+            place = TopicPartition(topic, partition, 0)
+            left = reader.get_watermark_offsets(place, 10)[1]
+            reader.assign([place])
+            while left > 0:
+                record = reader.poll(10)
+                self.assertIsNone(record.error())
+                found.append((record.key(), record.value()))
+                left -= 1
+        reader.close()
+        return found
+
+    def test_a_friendship_is_both_edges(self):
+        one, other = self.strangers()
+        self.relations.befriend(one, other, True, 1)
+        self.note(one, other, True)
+        self.note(other, one, True)
+        self.assert_mirrored()
+        self.relations.befriend(one, other, False, 2)
+        self.note(one, other, False)
+        self.note(other, one, False)
+        self.assert_mirrored()
+
+    def test_modes_are_switched_while_relations_change(self):
+        self.assertEqual(self.feedctl.run("relations", "mode").strip(), "async")
+        for mode in ("sync", "async", "sync", "async"):
+            self.feedctl.run("relations", "mode", mode)
+            self.assertEqual(self.feedctl.json("relations", "mode", "--json")["mode"], mode)
+            end = time.monotonic() + 1.5  # the intake looks once a second
+            while time.monotonic() < end:
+                self.produce([self.tell(reader, author, True)
+                              for reader, author in self.strangers(5)])
+        self.assert_mirrored()
+
+    def test_what_cannot_be_used_is_kept_and_harms_nothing_else(self):
+        rejected = self.counter("fanline_events_rejected_total")
+        bad = '{"schema_version": 1, "type": "relation.follow", "src": "7", "dst": "7"}'
+        good = self.tell(*self.strangers(), True)
+        self.produce([bad, good])
+        self.assert_mirrored()
+        self.assertEqual(self.counter("fanline_events_rejected_total") - rejected, 1)
+        self.assertEqual([value.decode() for _, value in self.read_all(f"{RELATION_EVENTS}.dlq")],
+                         [bad])
+
+    def test_metrics_tell_what_was_done(self):
+        before = self.fleet.counters()
+        self.change(*self.strangers(), True)
+        self.settle()
+        samples = self.fleet.counters() - before
+        self.assertGreaterEqual(samples.total("fanline_rel_apply_total", result="applied"), 1)
+        self.assertGreaterEqual(samples.total("fanline_rel_apply_lag_seconds_count"), 1)
+        self.wait_for(lambda: self.mirror.scrape().total("fanline_rel_log1_pending_rows") == 0,
+                      "the gauge to fall")
+
+
+class KilledAndCutOff(Mirrored):
+    def test_killed_after_each_step_nothing_is_lost(self):
+        for step in STEPS:
+            with self.subTest(step):
+                self.mirror.stop()
+                posts = []
+                for number, (reader, author) in enumerate(self.strangers(20)):
+                    posts.append((reader, self.publish(author)))
+                    if number % 2:
+                        self.change(reader, author, True)
+                    else:
+                        self.produce([self.tell(reader, author, True)])
+                victim = Daemon(self.stack, self.ports, "fanline-mirror", f"mirror-dies-{step}",
+                                [*SESSION, "--die-after", step]).start()
+                self.wait_for(lambda: not victim.running, f"its death after {step}")
+                self.assertEqual(victim.process.exit_code, -9)
+                self.assertGreater(self.relations.pending() + self.fleet.backlog(), 0)
+                self.mirror.start().wait_ready()
+                self.assert_mirrored()
+                for reader, post in posts:
+                    self.assertIn(post, self.posts_of(reader))
+
+    def test_killed_again_and_again_at_work_nothing_is_lost(self):
+        for _ in range(6):
+            for reader, author in self.strangers(40):
+                self.change(reader, author, True)
+                if self.draw.random() < 0.3:
+                    self.change(reader, author, False)
+            self.produce([self.tell(reader, author, True)
+                          for reader, author in self.strangers(40)])
+            time.sleep(self.draw.random())
+            self.mirror.kill()
+            self.mirror.start()
+        self.mirror.wait_ready()
+        self.assert_mirrored()
+
+    def test_a_shard_away_for_ten_seconds_holds_up_only_its_own(self):
+        pairs = self.strangers(60)
+        here = [pair for pair in pairs if {self.relations.shard_of(user) for user in pair} == {0}]
+        self.stack.mysql[1].stop()
+        began = time.monotonic()
+        for reader, author in here:
+            self.change(reader, author, True)
+        self.produce([self.tell(reader, author, True) for reader, author in pairs
+                      if (reader, author) not in here])
+        for reader, author in here:
+            self.wait_for(lambda: self.relations.reverse_row(reader, author),
+                          "what the other shard does not concern")
+        self.wait_for(lambda: self.mirror.status("/readyz") == 503, "the mirror to notice")
+        self.assertEqual(self.mirror.status("/healthz"), 200)
+        time.sleep(max(0, began + 10 - time.monotonic()))
+        self.stack.mysql[1].start()
+        back = time.monotonic()
+        self.settle()
+        print(f"all done {time.monotonic() - back:.1f} s after the shard came back", flush=True)
+        self.assert_mirrored()
+
+    def test_a_broker_killed_at_work_loses_nothing(self):
+        for reader, author in self.strangers(40):
+            self.change(reader, author, True)
+        self.stack.kafka.kill()
+        for reader, author in self.strangers(40):
+            self.change(reader, author, True)
+        self.stack.kafka.start()
+        self.settle(120)
+        self.assert_mirrored()
+
+    def test_told_to_leave_it_finishes_what_it_began(self):
+        for reader, author in self.strangers(40):
+            self.change(reader, author, True)
+        self.assertEqual(self.mirror.stop(), 0)
+        self.mirror.start().wait_ready()
+        self.assert_mirrored()
+
+
+if __name__ == "__main__":
+    unittest.main()

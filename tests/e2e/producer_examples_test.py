@@ -13,11 +13,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from stack.local_stack import LocalStack
 from tests.e2e.decoding import ROOT, decode
 
-TOPIC = "feed-events"
+TOPIC, RELATIONS = "feed-events", "relation-events"
 TIMEOUT_S = 60
 
 EXAMPLES = {
     "Python": ["/usr/bin/python3", "docs/examples/python/publish.py"],
+    "Python follow": ["/usr/bin/python3", "docs/examples/python/follow.py"],
     "Java": ["/usr/bin/java", "-cp", "build/kafka-libs/*", "docs/examples/java/Publish.java"],
     "Shell": ["docs/examples/shell/publish.sh"],
 }
@@ -62,20 +63,21 @@ class ProducerExamples(unittest.TestCase):
         stack.start()
         cls.brokers = stack.kafka.address
         admin = AdminClient({"bootstrap.servers": cls.brokers})
-        for created in admin.create_topics([NewTopic(TOPIC, 4, 1)]).values():
+        for created in admin.create_topics([NewTopic(TOPIC, 4, 1),
+                                            NewTopic(RELATIONS, 4, 1)]).values():
             created.result(TIMEOUT_S)
         cls.consumer = Consumer({"bootstrap.servers": cls.brokers, "group.id": "examples",
                                  "enable.auto.commit": False})
         cls.addClassCleanup(cls.consumer.close)
 
-    def ends(self):
+    def ends(self, topic=TOPIC):
         return {partition: self.consumer.get_watermark_offsets(
-            TopicPartition(TOPIC, partition), timeout=10)[1] for partition in range(4)}
+            TopicPartition(topic, partition), timeout=10)[1] for partition in range(4)}
 
-    def records_since(self, before):
+    def records_since(self, before, topic=TOPIC):
         """All records appended since, in the order of their partitions and offsets."""
-        wanted = sum(self.ends().values()) - sum(before.values())
-        self.consumer.assign([TopicPartition(TOPIC, p, offset) for p, offset in before.items()])
+        wanted = sum(self.ends(topic).values()) - sum(before.values())
+        self.consumer.assign([TopicPartition(topic, p, offset) for p, offset in before.items()])
         records = []
         while len(records) < wanted:
             record = self.consumer.poll(10)
@@ -106,6 +108,22 @@ class ProducerExamples(unittest.TestCase):
 
     def test_python_takes_a_post_through_its_life(self):
         self.check_life("Python", WHOLE_LIFE)
+
+    def test_python_follows_and_unfollows(self):
+        before = self.ends(RELATIONS)
+        code, said, errors = finish(run("Python follow", self.brokers))
+        self.assertEqual(code, 0, said + errors)
+        told = []
+        for record in self.records_since(before, RELATIONS):
+            accepted, text = decode(record.value(), JSON, "relation")
+            self.assertTrue(accepted, text)
+            event = json.loads(text)
+            self.assertEqual(record.key().decode(), f"{event['src']}:{event['dst']}")
+            told.append((event["type"], int(event["version"])))
+        self.assertEqual([kind for kind, _ in told],
+                         ["relation.follow", "relation.unfollow", "relation.follow"])
+        versions = [version for _, version in told]
+        self.assertEqual(versions, sorted(set(versions)))
 
     def test_java_takes_a_post_through_its_life(self):
         self.check_life("Java", WHOLE_LIFE)

@@ -8,13 +8,24 @@ import unittest
 from tests.e2e.decoding import ROOT, decode
 
 PAGE = (ROOT / "docs" / "producers.md").read_text()
+POSTS, RELATIONS = PAGE.split("## Relation events")
 
 VERBATIM = re.compile(r"<!-- verbatim: (\S+) -->\n```\w+\n(.*?)^```$", re.S | re.M)
 REFUSED = re.compile(r"^\| `(\{.*?\})` \| `(.*)` \|$", re.M)
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.S | re.M)
+def blocks(language, text=PAGE):
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.S | re.M)
+
+
+def types_of(text, kind):
+    """Of the JSON events shown, all of which must be accepted."""
+    types = []
+    for value in blocks("json", text):
+        accepted, event = decode(value.encode(), "application/json", kind)
+        assert accepted, f"{value}: {event}"
+        types.append(re.search(r'"type":"([^"]*)"', event)[1])
+    return sorted(types)
 
 
 class ProducersPage(unittest.TestCase):
@@ -27,13 +38,10 @@ class ProducersPage(unittest.TestCase):
             self.assertEqual(shown[path], text, f"{path} is not what the page shows")
 
     def test_shows_one_accepted_json_event_of_each_type(self):
-        types = []
-        for value in blocks("json"):
-            accepted, event = decode(value.encode(), "application/json")
-            self.assertTrue(accepted, f"{value}: {event}")
-            types.append(re.search(r'"type":"([^"]*)"', event)[1])
-        self.assertEqual(sorted(types), ["post.deleted", "post.edited", "post.hidden",
-                                         "post.published", "post.unhidden"])
+        self.assertEqual(types_of(POSTS, "post"), ["post.deleted", "post.edited", "post.hidden",
+                                                   "post.published", "post.unhidden"])
+        self.assertEqual(types_of(RELATIONS, "relation"),
+                         ["relation.follow", "relation.unfollow"])
 
     def test_shows_accepted_events_in_protobufs_text_format(self):
         texts = blocks("textproto")
@@ -57,6 +65,9 @@ class ProducersPage(unittest.TestCase):
              "older than 14 days"),
             ("dispatcher/limits.h", "furthest_future = std::chrono::hours(24);",
              "24 hours in the future"),
+            ("mirror/limits.h", "oldest_record = std::chrono::hours(24 * 14);",
+             "record older than 14 days is refused"),
+            ("backends/mysql/forward_edges.h", "kMostFollowed = 5'000;", "follows at most 5,000"),
             ("fanline/event_wire.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
         ]:
             self.assertIn(code, (ROOT / file).read_text())

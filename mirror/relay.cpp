@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fanline/check.h"
+#include "fanline/friendship_edges.h"
 
 namespace fanline::mirror {
 namespace {
@@ -152,7 +153,7 @@ bool Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
     row.taken_at = now.mono;
     row.again_at = kWhenAnswered;
     if (change.kind == ChangeKind::kFriendship) {
-      RelayFriendship(shard, change, now);
+      RelayFriendship(shard, change);
     } else {
       request.messages.emplace_back(EdgeWritten{change.edge, change.id});
       sent.rows.push_back(change.id);
@@ -164,20 +165,14 @@ bool Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
   return room;
 }
 
-void Relay::RelayFriendship(Shard shard, const LoggedChange& change, Now now) {
+void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
   Row& row = lines_[shard].under_way.at(change.id);
   row.halves = 2;
   row.failed.reset();
-  for (const EdgeKey& edge : {change.edge.key(), EdgeKey{change.edge.dst, change.edge.src}}) {
+  for (const EdgeChange& edge : EdgesOfFriendship(change)) {
     const uint64_t id = ids_.Next();
     halves_.emplace(id, Sent{shard, {change.id}});
-    ports_.forward.Submit(ChangeEdge{id,
-                                     {.src = edge.src,
-                                      .dst = edge.dst,
-                                      .live = change.edge.live,
-                                      .unix_us = static_cast<uint64_t>(now.unix_ms) * 1000,
-                                      .origin = Origin::kFriendship,
-                                      .origin_version = change.edge.ver}});
+    ports_.forward.Submit(ChangeEdge{id, edge});
   }
 }
 

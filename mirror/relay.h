@@ -98,7 +98,7 @@ class Relay {
 
   // Relays those that are not under way; false: there was no room for some.
   bool Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
-  void RelayFriendship(Shard shard, const LoggedChange& change, Now now);
+  void RelayFriendship(Shard shard, const LoggedChange& change);
   void SendRead(Shard shard, Now now);
   void EndPass(Shard shard, bool whole, Now now);
   void LookAgain(Shard shard, const std::vector<uint64_t>& rows, const Status& status, Now now);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "fanline/friendship_edges.h"
+
 namespace fanline::mysql {
 namespace {
 
@@ -102,16 +104,10 @@ Status Friendships::Read(UserId one, UserId other, Friendship* out) {
   });
 }
 
-// By the time of the agreement, not of the relay: both edges get the same place in the lists,
-// whenever each is written.
 Status Friendships::WriteEdges(const LoggedChange& change, ForwardEdges& forward) {
-  const Edge& pair = change.edge;
-  const auto unix_us = static_cast<uint64_t>(pair.pos) * 1000;
-  for (const auto& [src, dst] : {std::pair(pair.src, pair.dst), std::pair(pair.dst, pair.src)}) {
+  for (const EdgeChange& edge : EdgesOfFriendship(change)) {
     ForwardChanged changed;
-    Status status =
-        forward.Change({src, dst, pair.live, unix_us, Origin::kFriendship, pair.ver}, &changed);
-    if (!status.done()) return status;
+    if (Status status = forward.Change(edge, &changed); !status.done()) return status;
   }
   return Status::Done();
 }

@@ -36,7 +36,7 @@ class Relations:
         low, high = sorted((one, other))
         self._shards[self.shard_of(low)].query(
             "INSERT INTO log1 (kind, src, dst, ver, state, pos) "
-            f"VALUES (2, {low}, {high}, {version}, {friends:d}, 0)")
+            f"VALUES (2, {low}, {high}, {version}, {friends:d}, {time.time_ns() // 1_000_000})")
 
     def forward(self):
         return self._all(f"SELECT {_ROW} FROM following")

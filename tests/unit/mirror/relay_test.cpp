@@ -121,6 +121,7 @@ TEST(Relay, AppendsAgainSoonWhatMayNotHaveBeenAppended) {
 
 TEST(Relay, AFriendshipIsTwoForwardWritesWithThePairsVersion) {
   RelayWorld w;
+  const auto agreed = static_cast<uint64_t>(w.now.unix_ms);
   w.store.Befriend(w.ann, w.bob, true, 7);
   w.Pass(w.limits.poll_every);
   w.Answer<ReadPending>();
@@ -131,6 +132,7 @@ TEST(Relay, AFriendshipIsTwoForwardWritesWithThePairsVersion) {
     EXPECT_EQ(change.change.origin, Origin::kFriendship);
     EXPECT_EQ(change.change.origin_version, 7u);
     EXPECT_TRUE(change.change.live);
+    EXPECT_EQ(change.change.unix_us, agreed * 1000) << "not by the time of the relay";
   }
   w.Turns(10);
   EXPECT_TRUE(w.store.forward().at({w.ann, w.bob}).live);

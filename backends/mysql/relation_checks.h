@@ -7,34 +7,14 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "backends/mysql/relation_lists.h"
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
-#include "fanline/relation.h"
+#include "fanline/relation_store.h"
 
 namespace fanline::mysql {
-
-struct CheckItem {
-  uint64_t user = 0;  // as the client sent it
-  // Of a change of the edge user -> followed; 0: none is asked for. When the reverse row is older,
-  // the forward row is read.
-  uint64_t min_version = 0;
-};
-
-struct CheckAnswer {
-  Relation relation = Relation::kNone;
-  std::string error;  // empty: `relation` is the answer. Else what is wrong with this item alone
-  friend bool operator==(const CheckAnswer&, const CheckAnswer&) = default;
-};
-
-enum class Sides {  // what is looked at; an answer says nothing about the other
-  kFollowing = 1,   // one statement or two on the viewer's shard
-  kFollowers = 2,   // the same on the shard of the one who is followed
-  kBoth = 3,
-};
 
 class RelationChecks {
  public:

@@ -7,29 +7,12 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
-#include "fanline/relation.h"
+#include "fanline/relation_store.h"
 
 namespace fanline::mysql {
-
-struct ListEntry {
-  UserId user{};
-  UnixMs pos = 0;  // when the one became a follower of the other
-  friend bool operator==(const ListEntry&, const ListEntry&) = default;
-};
-
-struct ListPage {
-  std::vector<ListEntry> entries;
-  std::optional<ListCursor> next;  // none: that was the last page
-};
-
-struct RelationCounts {
-  int64_t following = 0;  // exact and without a limit; negative: drift, to be repaired
-  int64_t followers = 0;
-};
 
 class RelationLists {
  public:

@@ -69,12 +69,13 @@ MAY_INCLUDE = {
     "pusher": {"fanline"},
     "mirror": {"fanline"},
     "reconciler": {"fanline"},
+    "api": {"fanline"},
     "timeline": {"fanline"},
     "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
 }
 WIRING = re.compile(r"^(main|config|\w*_config|prometheus_\w+)\.(cpp|h)$")
 WIRED = {"daemon", "backends", "schemas", "timeline"}
-SERVICES = {"dispatcher", "pusher", "mirror", "reconciler", "feedctl"}
+SERVICES = {"dispatcher", "pusher", "mirror", "reconciler", "api", "feedctl"}
 
 
 def includes(tree, path):

@@ -1,0 +1,25 @@
+// Every bound of the API in one place. openapi.yaml says the same to clients.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fanline/time.h"
+
+namespace fanline::api {
+
+inline constexpr size_t kMostBodyBytes = 64 * 1024;  // 500 of the longest items are 35 KB
+inline constexpr size_t kMostItems = 500;            // of one batched check
+inline constexpr uint32_t kMostPerPage = 200;
+inline constexpr uint32_t kDefaultPerPage = 50;
+inline constexpr int kRetryAfterSeconds = 1;  // said with every 503
+
+struct Limits {
+  uint32_t following_limit = 5'000;  // followed users per user
+  uint32_t connections = 256;        // clients connected at once; more wait to be accepted
+  uint32_t threads = 16;             // requests that use the store at once
+  // How long a request waits for one of them before it is told to come back.
+  Duration longest_wait = std::chrono::milliseconds(500);
+};
+
+}  // namespace fanline::api

@@ -1,0 +1,85 @@
+#include "api/problem.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/limits.h"
+#include "fanline/check.h"
+
+namespace fanline::api {
+namespace {
+
+struct Entry {
+  Code code;
+  int status;
+  std::string_view name;
+  std::string_view title;
+};
+
+constexpr Entry kTable[] = {
+    {Code::kBadRequest, 400, "bad_request", "This is no HTTP request"},
+    {Code::kBadId, 400, "bad_id", "This is no user id"},
+    {Code::kSameUser, 400, "same_user", "One user in both places"},
+    {Code::kBadParameter, 400, "bad_parameter", "A parameter is wrong"},
+    {Code::kBadCursor, 400, "bad_cursor", "This is no cursor of the API"},
+    {Code::kBadBody, 400, "bad_body", "The body is not what is expected"},
+    {Code::kTooManyIds, 400, "too_many_ids", "Too many ids at once"},
+    {Code::kNotFound, 404, "not_found", "There is nothing of that path"},
+    {Code::kMethodNotAllowed, 405, "method_not_allowed", "Not by this method"},
+    {Code::kFollowingLimit, 409, "following_limit", "Follows as many users as there may be"},
+    {Code::kFriendshipConflict, 409, "friendship_conflict", "Not as things stand between them"},
+    {Code::kVersionNotReached, 412, "version_not_reached", "The relation has no such version"},
+    {Code::kBodyTooLarge, 413, "body_too_large", "The body is too large"},
+    {Code::kUriTooLong, 414, "uri_too_long", "The request line is too long"},
+    {Code::kUnsupportedMediaType, 415, "unsupported_media_type", "The body is not JSON"},
+    {Code::kInternal, 500, "internal", "A fault of the server"},
+    {Code::kOverloaded, 503, "overloaded", "Too many requests at once"},
+    {Code::kStoreUnavailable, 503, "store_unavailable", "A part of the store is away"},
+};
+
+const Entry& EntryOf(Code code) {
+  for (const Entry& entry : kTable) {
+    if (entry.code == code) return entry;
+  }
+  FANLINE_CHECK(false, "a code of the table");
+}
+
+}  // namespace
+
+std::string_view NameOf(Code code) { return EntryOf(code).name; }
+int StatusOf(Code code) { return EntryOf(code).status; }
+
+Response ToResponse(const Problem& problem) {
+  const Entry& entry = EntryOf(problem.code);
+  const nlohmann::ordered_json body = {{"title", entry.title},
+                                       {"status", entry.status},
+                                       {"code", entry.name},
+                                       {"detail", problem.detail}};
+  Response response;
+  response.status = entry.status;
+  response.content_type = "application/problem+json";
+  // Details quote what clients sent, which need not be UTF-8.
+  response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (entry.status == 503) {
+    response.headers.emplace_back("Retry-After", std::to_string(kRetryAfterSeconds));
+  }
+  if (!problem.allow.empty()) response.headers.emplace_back("Allow", problem.allow);
+  return response;
+}
+
+Problem ProblemOfStatus(int status) {
+  switch (status) {
+    case 404:
+      return {Code::kNotFound, "nothing is served at this path; openapi.yaml lists what there is"};
+    case 413:
+      return {Code::kBodyTooLarge, "bodies are at most " + std::to_string(kMostBodyBytes) +
+                                       " bytes; ask in several requests"};
+    case 414:
+      return {Code::kUriTooLong, "a request line is at most 8192 bytes"};
+    case 500:
+      return {Code::kInternal, "the request was not finished; its log has the reason"};
+    default:
+      return {Code::kBadRequest, "the request cannot be read; send HTTP/1.1"};
+  }
+}
+
+}  // namespace fanline::api

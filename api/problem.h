@@ -1,0 +1,48 @@
+// What the API answers when it does not do what it was asked: a problem document (RFC 9457), whose
+// `code` is for programs and never changes, and whose `detail` says what was wrong and what to do.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/http.h"
+
+namespace fanline::api {
+
+enum class Code {
+  kBadRequest,
+  kBadId,
+  kSameUser,
+  kBadParameter,
+  kBadCursor,
+  kBadBody,
+  kTooManyIds,
+  kNotFound,
+  kMethodNotAllowed,
+  kFollowingLimit,
+  kFriendshipConflict,
+  kVersionNotReached,
+  kBodyTooLarge,
+  kUriTooLong,
+  kUnsupportedMediaType,
+  kInternal,
+  kOverloaded,
+  kStoreUnavailable,
+};
+
+struct Problem {
+  Code code = Code::kInternal;
+  std::string detail;
+  std::string allow = {};  // of kMethodNotAllowed: the methods there are
+};
+
+std::string_view NameOf(Code code);  // "following_limit"
+int StatusOf(Code code);
+
+Response ToResponse(const Problem& problem);
+
+// Of an answer the HTTP library gives by itself, before the API has seen the request: the problem
+// that says the same.
+Problem ProblemOfStatus(int status);
+
+}  // namespace fanline::api

@@ -1,0 +1,71 @@
+#include "api/routes.h"
+
+#include <optional>
+
+namespace fanline::api {
+namespace {
+
+constexpr Route kRoutes[] = {
+    {Operation::kFollow, "PUT", "/v1/users/{user}/following/{other}", "follow"},
+    {Operation::kUnfollow, "DELETE", "/v1/users/{user}/following/{other}", "unfollow"},
+    {Operation::kGetRelation, "GET", "/v1/users/{user}/following/{other}", "getRelation"},
+    {Operation::kListFollowing, "GET", "/v1/users/{user}/following", "listFollowing"},
+    {Operation::kListFollowers, "GET", "/v1/users/{user}/followers", "listFollowers"},
+    {Operation::kListFriends, "GET", "/v1/users/{user}/friends", "listFriends"},
+    {Operation::kGetFriendship, "GET", "/v1/users/{user}/friendships/{other}", "getFriendship"},
+    {Operation::kChangeFriendship, "POST", "/v1/users/{user}/friendships/{other}/{action}",
+     "changeFriendship"},
+    {Operation::kCheckRelations, "POST", "/v1/users/{user}/relations:check", "checkRelations"},
+    {Operation::kListFamiliarFollowers, "GET", "/v1/users/{user}/familiar-followers/{other}",
+     "listFamiliarFollowers"},
+    {Operation::kGetCounts, "GET", "/v1/users/{user}/counts", "getCounts"},
+};
+
+// The text up to the next '/', which is taken off `rest` too.
+std::string_view NextSegment(std::string_view& rest) {
+  const size_t slash = rest.find('/');
+  const std::string_view segment = rest.substr(0, slash);
+  rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  return segment;
+}
+
+// The captured segments; nothing when the path is of another shape.
+std::optional<std::vector<std::string>> Capture(std::string_view shape, std::string_view path) {
+  if (!path.starts_with('/') || path.ends_with('/')) return std::nullopt;
+  shape.remove_prefix(1);
+  path.remove_prefix(1);
+  std::vector<std::string> captured;
+  while (!shape.empty() && !path.empty()) {
+    const std::string_view wanted = NextSegment(shape);
+    const std::string_view segment = NextSegment(path);
+    if (wanted.starts_with('{')) {
+      captured.emplace_back(segment);
+    } else if (wanted != segment) {
+      return std::nullopt;
+    }
+  }
+  if (!shape.empty() || !path.empty()) return std::nullopt;
+  return captured;
+}
+
+}  // namespace
+
+std::span<const Route> Routes() { return kRoutes; }
+
+std::variant<RouteMatch, Problem> Match(std::string_view method, std::string_view path) {
+  const std::string_view wanted = method == "HEAD" ? "GET" : method;
+  std::string allowed;
+  for (const Route& route : kRoutes) {
+    auto segments = Capture(route.path, path);
+    if (!segments) continue;
+    if (route.method == wanted) return RouteMatch{&route, std::move(*segments)};
+    if (!allowed.empty()) allowed += ", ";
+    allowed += route.method;
+  }
+  if (allowed.empty()) return ProblemOfStatus(404);
+  return Problem{Code::kMethodNotAllowed,
+                 "this path is served for " + allowed + "; openapi.yaml lists what there is",
+                 allowed};
+}
+
+}  // namespace fanline::api

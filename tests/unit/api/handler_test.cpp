@@ -1,0 +1,225 @@
+#include "api/handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/world.h"
+
+namespace fanline::api {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class HandlerTest : public ::testing::Test {
+ protected:
+  void Follow(int src, int dst) {
+    w_.Json("PUT /v1/users/" + std::to_string(src) + "/following/" + std::to_string(dst));
+    ++w_.now;
+  }
+  // Ids of all pages of a list.
+  std::vector<std::string> Walk(const std::string& list, int limit) {
+    std::vector<std::string> ids;
+    std::string cursor;
+    do {
+      const json page = w_.Json("GET /v1/users/1/" + list + "?limit=" + std::to_string(limit) +
+                                (cursor.empty() ? "" : "&cursor=" + cursor));
+      for (const json& item : page["items"]) ids.push_back(item["id"]);
+      cursor = page.value("next_cursor", "");
+    } while (!cursor.empty());
+    return ids;
+  }
+  World w_;
+};
+
+TEST_F(HandlerTest, AFollowAnswersItsVersionAsAString) {
+  EXPECT_EQ(w_.Json("PUT /v1/users/5/following/7"),
+            json::parse(R"({"user":"5","other":"7","following":true,"changed":true,
+                            "version":"1700000000000000"})"));
+  EXPECT_EQ(w_.Json("PUT /v1/users/5/following/7")["changed"], false);
+}
+
+TEST_F(HandlerTest, AnUnfollowOfAStrangerIsVersion0) {
+  EXPECT_EQ(w_.Json("DELETE /v1/users/5/following/7"),
+            json::parse(R"({"user":"5","other":"7","following":false,"changed":false,
+                            "version":"0"})"));
+}
+
+TEST_F(HandlerTest, ARelationIsSeenFromTheFirst) {
+  EXPECT_EQ(w_.Json("GET /v1/users/5/following/7"),
+            json::parse(R"({"user":"5","other":"7","relation":"none","version":"0"})"));
+  Follow(5, 7);
+  EXPECT_EQ(w_.Json("GET /v1/users/5/following/7"),
+            json::parse(R"({"user":"5","other":"7","relation":"following",
+                            "version":"1700000000000000","following_since_ms":1700000000000})"));
+  EXPECT_EQ(w_.Json("GET /v1/users/7/following/5"),
+            json::parse(R"({"user":"7","other":"5","relation":"follower","version":"0",
+                            "follower_since_ms":1700000000000})"));
+  Follow(7, 5);
+  EXPECT_EQ(w_.Json("GET /v1/users/5/following/7")["relation"], "mutual");
+}
+
+TEST_F(HandlerTest, AVersionThatIsNotReachedIsAnErrorAndNotAnAnswer) {
+  const std::string version = w_.Json("PUT /v1/users/5/following/7")["version"];
+  w_.Json("GET /v1/users/5/following/7?min_version=" + version);
+  const json problem = w_.Json("GET /v1/users/5/following/7?min_version=1700000000000001", 412);
+  EXPECT_EQ(problem["code"], "version_not_reached");
+  EXPECT_THAT(std::string(problem["detail"]),
+              HasSubstr("at version 1700000000000000, not 1700000000000001"));
+}
+
+TEST_F(HandlerTest, TheLimitOfFollowedUsersIsAConflictThatNamesIt) {
+  w_.relations->most_followed = 2;
+  Follow(5, 1);
+  Follow(5, 2);
+  const json problem = w_.Json("PUT /v1/users/5/following/3", 409);
+  EXPECT_EQ(problem["code"], "following_limit");
+  EXPECT_THAT(std::string(problem["detail"]), HasSubstr("unfollow somebody first"));
+  w_.Json("PUT /v1/users/5/following/2");  // it is so already
+}
+
+TEST_F(HandlerTest, AFriendshipGoesFromTheRequestToItsEnd) {
+  const auto step = [&](const std::string& line) { return w_.Json("POST /v1/users/" + line); };
+  EXPECT_EQ(w_.Json("GET /v1/users/5/friendships/7"),
+            json::parse(R"({"user":"5","other":"7","state":"none","version":"0"})"));
+  EXPECT_EQ(step("5/friendships/7/request"),
+            json::parse(R"({"user":"5","other":"7","state":"requested",
+                            "version":"1700000000000000","asked_by":"5","changed":true})"));
+  EXPECT_EQ(step("5/friendships/7/request")["changed"], false);
+  EXPECT_EQ(step("7/friendships/5/accept")["state"], "friends");
+  EXPECT_EQ(w_.Json("GET /v1/users/7/friendships/5")["state"], "friends");
+  EXPECT_EQ(step("5/friendships/7/remove")["state"], "removed");
+  step("7/friendships/5/request");
+  EXPECT_EQ(step("5/friendships/7/refuse")["state"], "refused");
+  step("5/friendships/7/request");
+  EXPECT_EQ(step("5/friendships/7/cancel")["state"], "cancelled");
+}
+
+TEST_F(HandlerTest, WhatMayNotBeDoneNowIsAConflictWithTheReason) {
+  json problem = w_.Json("POST /v1/users/5/friendships/7/accept", 409);
+  EXPECT_EQ(problem["code"], "friendship_conflict");
+  EXPECT_THAT(std::string(problem["detail"]), HasSubstr("there is no request to answer"));
+  w_.Json("POST /v1/users/5/friendships/7/request");
+  problem = w_.Json("POST /v1/users/5/friendships/7/accept", 409);
+  EXPECT_THAT(std::string(problem["detail"]), HasSubstr("answered by the one who was asked"));
+}
+
+TEST_F(HandlerTest, ListsAreWalkedPageByPage) {
+  for (int other = 2; other <= 6; ++other) Follow(1, other);
+  Follow(4, 1);
+  Follow(2, 1);
+  EXPECT_THAT(Walk("following", 2), ElementsAre("6", "5", "4", "3", "2"));
+  EXPECT_THAT(Walk("followers", 1), ElementsAre("2", "4"));
+  EXPECT_THAT(Walk("friends", 1), ElementsAre("4", "2"));
+  EXPECT_THAT(Walk("following", 5), ElementsAre("6", "5", "4", "3", "2"));
+}
+
+TEST_F(HandlerTest, AListSaysHowSomebodyStandsToEveryEntry) {
+  Follow(1, 2);
+  Follow(1, 3);
+  Follow(1, 9);
+  Follow(9, 2);
+  Follow(3, 9);
+  EXPECT_EQ(w_.Json("GET /v1/users/1/following?relation_to=9")["items"],
+            json::parse(R"([{"id":"9","since_ms":1700000000002,"relation":"none"},
+                            {"id":"3","since_ms":1700000000001,"relation":"follower"},
+                            {"id":"2","since_ms":1700000000000,"relation":"following"}])"));
+  EXPECT_FALSE(w_.Json("GET /v1/users/1/following")["items"][0].contains("relation"));
+  EXPECT_EQ(w_.Json("GET /v1/users/8/following?relation_to=9")["items"], json::array());
+}
+
+TEST_F(HandlerTest, ACheckAnswersInTheOrderAskedAndWhatIsAskedTwiceTwice) {
+  Follow(1, 2);
+  Follow(3, 1);
+  Follow(1, 4);
+  Follow(4, 1);
+  const std::string ids = R"({"ids":["5","4","3","2","4"],"sides":")";
+  const auto relations = [&](const std::string& sides) {
+    std::vector<std::string> all;
+    const json answer = w_.Json("POST /v1/users/1/relations:check", 200, ids + sides + "\"}");
+    for (const json& item : answer["items"]) all.push_back(item["relation"]);
+    return all;
+  };
+  EXPECT_THAT(relations("both"), ElementsAre("none", "mutual", "follower", "following", "mutual"));
+  EXPECT_THAT(relations("following"),
+              ElementsAre("none", "following", "none", "following", "following"));
+  EXPECT_THAT(relations("followers"),
+              ElementsAre("none", "follower", "follower", "none", "follower"));
+}
+
+TEST_F(HandlerTest, FamiliarFollowersAreThoseIFollow) {
+  for (const int other : {2, 3, 4}) Follow(1, other);
+  for (const int other : {2, 4, 5}) Follow(other, 9);
+  EXPECT_EQ(w_.Json("GET /v1/users/1/familiar-followers/9")["items"],
+            json::parse(R"([{"id":"4"},{"id":"2"}])"));
+  EXPECT_EQ(w_.Json("GET /v1/users/1/familiar-followers/9?limit=1")["items"].size(), 1u);
+}
+
+TEST_F(HandlerTest, CountsAreOfBothSides) {
+  Follow(1, 2);
+  Follow(1, 3);
+  Follow(3, 1);
+  EXPECT_EQ(w_.Json("GET /v1/users/1/counts"),
+            json::parse(R"({"user":"1","following":2,"followers":1})"));
+}
+
+constexpr const char* kLines[] = {"PUT /v1/users/5/following/7",
+                                  "DELETE /v1/users/5/following/7",
+                                  "GET /v1/users/5/following/7",
+                                  "GET /v1/users/5/following",
+                                  "GET /v1/users/5/followers",
+                                  "GET /v1/users/5/friends?relation_to=7",
+                                  "GET /v1/users/5/friendships/7",
+                                  "POST /v1/users/5/friendships/7/accept",
+                                  "POST /v1/users/5/relations:check",
+                                  "GET /v1/users/5/familiar-followers/7",
+                                  "GET /v1/users/5/counts"};
+
+TEST_F(HandlerTest, AShardThatIsAwayIs503EverywhereAndNamesNothing) {
+  w_.relations->fail = Status::Later("mysql_0", "cannot connect to db1:3306");
+  for (const char* line : kLines) {
+    const Response response = w_.Ask(line, R"({"ids":["7"]})");
+    EXPECT_EQ(response.status, 503) << line;
+    EXPECT_EQ(response.content_type, "application/problem+json");
+    EXPECT_EQ(json::parse(response.body)["code"], "store_unavailable") << line;
+    EXPECT_THAT(response.body, Not(HasSubstr("mysql"))) << line;
+    EXPECT_THAT(response.body, Not(HasSubstr("db1"))) << line;
+    EXPECT_THAT(response.headers,
+                ElementsAre(std::pair<std::string, std::string>{"Retry-After", "1"}));
+  }
+  EXPECT_EQ(w_.metrics.failed.front(), "follow mysql_0 cannot connect to db1:3306");
+}
+
+TEST_F(HandlerTest, WhatTheStoreRefusesForNoKnownReasonIsAFaultAndToldToTheOperatorOnly) {
+  w_.relations->fail = Status::Never("MariaDB error 1264: out of range");
+  for (const char* line : kLines) {
+    if (std::string(line).ends_with("/accept")) continue;  // refused by the rule first
+    const Response response = w_.Ask(line, R"({"ids":["7"]})");
+    EXPECT_EQ(response.status, 500) << line;
+    EXPECT_EQ(json::parse(response.body)["code"], "internal") << line;
+    EXPECT_THAT(response.body, Not(HasSubstr("MariaDB"))) << line;
+  }
+  EXPECT_THAT(w_.metrics.failed.front(), HasSubstr("out of range"));
+}
+
+TEST_F(HandlerTest, AShardKnownToBeAwayIsNotAsked) {
+  w_.pool->SetReachable(0, false);
+  EXPECT_EQ(w_.Code("PUT /v1/users/5/following/7", 503), "store_unavailable");
+  w_.pool->SetReachable(0, true);
+  EXPECT_EQ(w_.Json("GET /v1/users/5/following/7")["relation"], "none");
+}
+
+TEST_F(HandlerTest, EveryAnswerIsCountedUnderItsRoute) {
+  Follow(5, 7);
+  w_.Ask("GET /v1/users/0/counts");
+  w_.Ask("GET /nowhere");
+  w_.Ask("PATCH /v1/users/5/counts");
+  w_.handler->Refused(413);
+  EXPECT_THAT(w_.metrics.answered,
+              ElementsAre("follow 200", "getCounts 400", "other 404", "other 405", "other 413"));
+}
+
+}  // namespace
+}  // namespace fanline::api

@@ -1,0 +1,228 @@
+// The server over real sockets on loopback, with a client that is as impolite as the test needs.
+#include "api/http_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <optional>
+#include <thread>
+
+#include "tests/unit/api/world.h"
+
+namespace fanline::api {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Client {
+ public:
+  explicit Client(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  Client(const Client&) = delete;
+  ~Client() { close(fd_); }
+
+  bool connected() const { return connected_; }
+  void Send(const std::string& text) const { send(fd_, text.data(), text.size(), MSG_NOSIGNAL); }
+
+  // Everything until the server closes the connection.
+  std::string ReceiveAll() const {
+    std::string text;
+    char buffer[4096];
+    for (ssize_t size = 0; (size = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
+      text.append(buffer, static_cast<size_t>(size));
+    }
+    return text;
+  }
+  // Until a text has arrived; what came after it is left out.
+  std::string ReceiveUntil(const std::string& end) const {
+    std::string text;
+    char byte = 0;
+    while (text.find(end) == std::string::npos && recv(fd_, &byte, 1, 0) == 1) text += byte;
+    return text;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  // The answer to one request, on a connection of its own.
+  std::string Ask(std::string text) {
+    const std::string host = "Host: x\r\n";
+    if (const size_t at = text.find(host); at != std::string::npos) {
+      text.insert(at + host.size(), "Connection: close\r\n");
+    }
+    const Client client(server_.port());
+    client.Send(text);
+    return client.ReceiveAll();
+  }
+  static std::string With(const std::string& line, const std::string& headers,
+                          const std::string& body = {}) {
+    return line + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body;
+  }
+  static size_t AnswersIn(const std::string& text) {
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find("HTTP/1.1 ", at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
+
+  World w_;
+  HttpServer server_{"127.0.0.1", 0, {.connections = 4}, *w_.handler};
+};
+
+constexpr const char* kJson = "Content-Type: application/json\r\n";
+
+TEST_F(HttpServerTest, ServesWhatTheHandlerAnswers) {
+  const std::string answer = Ask(With("PUT /v1/users/5/following/7", ""));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: application/json\r\n"));
+  EXPECT_THAT(answer, HasSubstr(R"("version":"1700000000000000"})"));
+}
+
+TEST_F(HttpServerTest, DecodesPathsAndParameters) {
+  EXPECT_THAT(Ask(With("GET /v1/users/%35/counts", "")), HasSubstr(R"("user":"5")"));
+  EXPECT_THAT(Ask(With("GET /v1/users/5/friends?limit=%39%39%39", "")),
+              HasSubstr("is \\\"999\\\""));
+}
+
+TEST_F(HttpServerTest, ServesManyRequestsOnOneConnection) {
+  const Client client(server_.port());
+  for (int i = 0; i < 20; ++i) {
+    client.Send(With("GET /v1/users/5/counts", ""));
+    EXPECT_THAT(client.ReceiveUntil("}"), HasSubstr("HTTP/1.1 200"));
+  }
+}
+
+TEST_F(HttpServerTest, EveryRefusalIsAProblemDocumentAndCounted) {
+  const std::string longest = "/v1/users/" + std::string(8'000, '1') + "/counts";
+  const std::vector<std::pair<std::string, std::string>> table = {
+      {With("GET /nowhere", ""), "404"},
+      {With("OPTIONS /v1/users/5/counts", ""), "405"},
+      {With("TRACE /v1/users/5/counts", ""), "405"},
+      {With("GET /v1/users/5%0A/counts", ""), "400"},
+      {With("GET " + longest, ""), "400"},
+      {With("POST " + longest, "Content-Length: 5\r\n", "abcde"), "405"},
+      {With("GET /" + std::string(9'000, '1'), ""), "414"},
+      {"NONSENSE\r\n\r\n", "400"},
+      {With("BREW /v1/users/5/counts", ""), "400"},
+      {With("POST /v1/users/5/relations:check", "Content-Length: 5\r\n", "abcde"), "415"},
+      {With("POST /v1/users/5%0A/relations:check", "Content-Length: 5\r\n", "abcde"), "400"},
+  };
+  for (const auto& [request, status] : table) {
+    const std::string answer = Ask(request);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + status)) << request.substr(0, 60);
+    EXPECT_THAT(answer, HasSubstr("Content-Type: application/problem+json\r\n"));
+    EXPECT_THAT(answer, HasSubstr(R"("status":)" + status));
+    EXPECT_THAT(w_.metrics.answered.back(), HasSubstr(status));
+  }
+  EXPECT_EQ(w_.metrics.answered.size(), table.size());
+}
+
+TEST_F(HttpServerTest, AnAnswerIsNotCutToARange) {
+  EXPECT_THAT(Ask(With("GET /v1/users/5/counts", "Range: bytes=0-1\r\n")),
+              HasSubstr(R"({"user":"5","following":0,"followers":0})"));
+}
+
+TEST_F(HttpServerTest, ReadsABodyOfALengthAndOneInChunks) {
+  const std::string body = R"({"ids":["7"]})";
+  EXPECT_THAT(Ask(With("POST /v1/users/5/relations:check",
+                       kJson + std::string("Content-Length: 13\r\n"), body)),
+              HasSubstr(R"({"items":[{"relation":"none"}]})"));
+  EXPECT_THAT(Ask(With("POST /v1/users/5/relations:check",
+                       kJson + std::string("Transfer-Encoding: chunked\r\n"),
+                       "5\r\n{\"ids\r\n8\r\n\":[\"7\"]}\r\n0\r\n\r\n")),
+              HasSubstr(R"({"items":[{"relation":"none"}]})"));
+}
+
+TEST_F(HttpServerTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
+  const std::string large(kMostBodyBytes + 1, ' ');
+  const std::string length = "Content-Length: " + std::to_string(large.size()) + "\r\n";
+  const std::string answer = Ask(With("POST /v1/users/5/relations:check", kJson + length, large));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(answer, HasSubstr(R"("code":"body_too_large")"));
+
+  std::string chunks;
+  for (int i = 0; i < 5; ++i) chunks += "4000\r\n" + std::string(0x4000, ' ') + "\r\n";
+  EXPECT_THAT(
+      Ask(With("POST /v1/users/5/relations:check",
+               kJson + std::string("Transfer-Encoding: chunked\r\n"), chunks + "0\r\n\r\n")),
+      StartsWith("HTTP/1.1 413"));
+}
+
+TEST_F(HttpServerTest, AnEndlessBodyIsCutOff) {
+  const Client client(server_.port());
+  client.Send(With("POST /v1/users/5/relations:check",
+                   kJson + std::string("Transfer-Encoding: chunked\r\n")));
+  const std::string chunk = "10000\r\n" + std::string(0x10000, ' ') + "\r\n";
+  for (int i = 0; i < 40; ++i) client.Send(chunk);  // 2.5 MiB; what is not read is refused
+  client.ReceiveAll();                              // ends
+  EXPECT_THAT(w_.metrics.answered, ::testing::ElementsAre("other 413"));
+}
+
+// What follows such a request must never be taken for another request.
+TEST_F(HttpServerTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionClosed) {
+  const std::string second = With("PUT /v1/users/5/following/7", "");
+  const std::string length = "Content-Length: " + std::to_string(second.size()) + "\r\n";
+  for (const std::string& request : {
+           With("GET /v1/users/5/counts", length, second),
+           With("HEAD /v1/users/5/counts", length, second),
+           With("POST /v1/users/5/relations:check", length + "Transfer-Encoding: chunked\r\n",
+                "0\r\n\r\n" + second),
+           With("POST /v1/users/5/relations:check", "Content-Length: 0\r\n" + length, second),
+           With("POST /v1/users/5/relations:check", "Transfer-Encoding: gzip, chunked\r\n",
+                "0\r\n\r\n" + second),
+       }) {
+    const Client client(server_.port());
+    const auto begin = std::chrono::steady_clock::now();
+    client.Send(request);
+    const std::string answer = client.ReceiveAll();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)) << request;
+    EXPECT_LE(AnswersIn(answer), 1u) << request;
+    EXPECT_EQ(w_.metrics.answered.back(), "other 400") << request;
+  }
+  EXPECT_THAT(Ask(With("GET /v1/users/5/following/7", "")), HasSubstr(R"("relation":"none")"));
+}
+
+TEST_F(HttpServerTest, APutWithoutALengthIsNotWaitedFor) {
+  const Client client(server_.port());
+  const auto begin = std::chrono::steady_clock::now();
+  client.Send(With("PUT /v1/users/5/following/7", ""));
+  EXPECT_THAT(client.ReceiveUntil("}"), HasSubstr("HTTP/1.1 200"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST_F(HttpServerTest, DoesNotShareItsPort) {
+  try {
+    const HttpServer second("127.0.0.1", server_.port(), {}, *w_.handler);
+    FAIL() << "two servers listen on port " << server_.port();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Address already in use"));
+  }
+}
+
+TEST_F(HttpServerTest, AStopFinishesWhatIsUnderWayAndTakesNothingNew) {
+  std::optional<StorePool::Lease> lease(w_.pool->Borrow(0, Duration::zero()));
+  const Client client(server_.port());
+  client.Send(With("GET /v1/users/5/counts", "Connection: close\r\n"));
+  while (w_.clock_reads == 0) std::this_thread::yield();
+  server_.Stop();
+  lease.reset();  // for which the request has been waiting
+  EXPECT_THAT(client.ReceiveAll(), StartsWith("HTTP/1.1 200"));
+  while (!server_.stopped()) std::this_thread::yield();
+  EXPECT_FALSE(Client(server_.port()).connected());
+}
+
+}  // namespace
+}  // namespace fanline::api

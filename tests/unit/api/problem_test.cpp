@@ -1,0 +1,37 @@
+#include "api/problem.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace fanline::api {
+namespace {
+
+TEST(Problem, IsADocumentWithACodeForPrograms) {
+  const Response response = ToResponse({Code::kFollowingLimit, "too many"});
+  EXPECT_EQ(response.status, 409);
+  EXPECT_EQ(response.content_type, "application/problem+json");
+  EXPECT_EQ(response.body, R"({"title":"Follows as many users as there may be","status":409,)"
+                           R"("code":"following_limit","detail":"too many"})");
+  EXPECT_TRUE(response.headers.empty());
+}
+
+TEST(Problem, Of503SaysWhenToComeBack) {
+  for (const Code code : {Code::kOverloaded, Code::kStoreUnavailable}) {
+    const auto headers = ToResponse({code, "x"}).headers;
+    ASSERT_EQ(headers.size(), 1u);
+    EXPECT_EQ(headers.front().first, "Retry-After");
+    EXPECT_EQ(headers.front().second, "1");
+  }
+}
+
+TEST(Problem, OfALibrarysAnswerSaysTheSame) {
+  for (const int status : {400, 404, 413, 414, 500}) {
+    EXPECT_EQ(ToResponse(ProblemOfStatus(status)).status, status);
+  }
+  EXPECT_EQ(StatusOf(ProblemOfStatus(416).code), 400);  // what the API does not know is the
+  EXPECT_EQ(StatusOf(ProblemOfStatus(431).code), 400);  // client's wrong request
+}
+
+}  // namespace
+}  // namespace fanline::api

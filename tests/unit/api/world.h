@@ -1,0 +1,82 @@
+// World of the API's tests: a handler on a fake store, asked in the words of HTTP.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "api/handler.h"
+#include "tests/fakes/fake_relation_store.h"
+
+namespace fanline::api {
+
+class CountingMetrics : public Metrics {
+ public:
+  void Answered(std::string_view route, int status, Duration) override {
+    answered.push_back(std::string(route) + " " + std::to_string(status));
+  }
+  void StoreFailed(std::string_view route, const std::string& resource,
+                   const std::string& reason) override {
+    failed.push_back(std::string(route) + " " + resource + " " + reason);
+  }
+  std::vector<std::string> answered, failed;
+};
+
+struct World {
+  World() {
+    auto store = std::make_unique<fakes::FakeRelationStore>();
+    relations = store.get();
+    std::vector<std::unique_ptr<RelationStore>> stores;
+    stores.push_back(std::move(store));
+    pool = std::make_unique<StorePool>(std::move(stores), map.shards());
+    handler = std::make_unique<Handler>(*pool, map, Limits(), metrics, [this] {
+      ++clock_reads;
+      return Now{{}, now};
+    });
+  }
+
+  // "PUT /v1/users/5/following/7" or "GET /v1/users/5/friends?limit=2&cursor=x", not decoded.
+  Response Ask(const std::string& line, const std::string& body = {},
+               const std::string& content_type = "application/json") {
+    Request request;
+    const size_t blank = line.find(' ');
+    request.method = line.substr(0, blank);
+    const std::string target = line.substr(blank + 1);
+    const size_t mark = target.find('?');
+    request.path = target.substr(0, mark);
+    std::istringstream query(mark == std::string::npos ? "" : target.substr(mark + 1));
+    for (std::string pair; std::getline(query, pair, '&');) {
+      const size_t equals = pair.find('=');
+      request.params.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+    }
+    request.body = body;
+    if (!body.empty()) request.content_type = content_type;
+    return handler->Handle(request);
+  }
+
+  // The body of an answer that must have that status.
+  nlohmann::json Json(const std::string& line, int status = 200, const std::string& body = {}) {
+    const Response response = Ask(line, body);
+    EXPECT_EQ(response.status, status) << line << ": " << response.body;
+    return nlohmann::json::parse(response.body);
+  }
+  // Only its code.
+  std::string Code(const std::string& line, int status, const std::string& body = {}) {
+    return Json(line, status, body).value("code", "");
+  }
+
+  std::atomic<int> clock_reads = 0;  // the first of a request is when it begins
+  UnixMs now = 1'700'000'000'000;
+  const ShardMap map = ShardMap::Even(1);
+  CountingMetrics metrics;
+  fakes::FakeRelationStore* relations = nullptr;
+  std::unique_ptr<StorePool> pool;
+  std::unique_ptr<Handler> handler;
+};
+
+}  // namespace fanline::api

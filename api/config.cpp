@@ -1,0 +1,31 @@
+#include "api/config.h"
+
+namespace fanline::api {
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  config.daemon.admin.listen.port = 9405;
+  daemon::AddOptions(table, config.daemon);
+  table.Add("listen", &config.listen,
+            "where requests are served; nobody is authenticated here, so beyond loopback only "
+            "behind the application's gateway");
+  options::AddOptions(table, config.mysql);
+  Limits& limits = config.limits;
+  table
+      .Add("following-limit", &limits.following_limit,
+           "a user follows at most so many; friendships are not held to it")
+      .Range(1, 1'000'000);
+  table
+      .Add("connections", &limits.connections,
+           "clients connected at once; more wait to be accepted")
+      .Range(1, 10'000);
+  table
+      .Add("threads", &limits.threads,
+           "requests that use the shards at once; each holds up to one connection to every shard")
+      .Range(1, 1'000);
+  table
+      .Add("longest-wait", &limits.longest_wait,
+           "how long a request waits for one of them before it is answered with 503")
+      .Range(0, 60'000'000);
+}
+
+}  // namespace fanline::api

@@ -1,0 +1,19 @@
+// The API's options, all of them.
+#pragma once
+
+#include "api/limits.h"
+#include "backends/options/mysql_settings.h"
+#include "daemon/daemon_options.h"
+
+namespace fanline::api {
+
+struct Config {
+  daemon::DaemonOptions daemon;
+  daemon::Endpoint listen{"127.0.0.1", 8080};
+  options::MysqlSettings mysql;
+  Limits limits;
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config);
+
+}  // namespace fanline::api

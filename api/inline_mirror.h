@@ -1,0 +1,66 @@
+// What a writer of forward edges does beside leaving them to the relay: in the mode `sync` it also
+// writes the reverse row at once and waits for it, a little; that it failed or was late is no error
+// to anybody, for the row of log1 is pending all the same. In both modes a change that was so
+// already is applied once more, without waiting: one that was interrupted and is now asked for
+// again looks just like that.
+//
+// The mode is the installation's (fanline/mirror_mode.h) and is read once a second; a shard that
+// does not answer leaves it as it was.
+//
+// After and the replies: any thread. Step: one thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <set>
+
+#include "api/metrics.h"
+#include "fanline/bucket.h"
+#include "fanline/forward_edges.h"
+#include "fanline/mirror_mode.h"
+#include "fanline/reverse_edges.h"
+#include "fanline/time.h"
+
+namespace fanline::api {
+
+class InlineMirror {
+ public:
+  static constexpr Duration kModeEvery = std::chrono::seconds(1);
+  static constexpr Duration kBudget = std::chrono::milliseconds(50);
+
+  // All outlive it. `budget`: how long After may wait.
+  InlineMirror(ReverseStore& reverse, MirrorModes& modes, const ShardMap& map, Metrics& metrics,
+               Duration budget = kBudget)
+      : reverse_(reverse), modes_(modes), map_(map), metrics_(metrics), budget_(budget) {}
+
+  // After a change of a forward edge was committed, or was found to be so already.
+  void After(const ForwardChanged& changed);
+
+  // Asks for the mode when it is time; answers when it is to be called again.
+  Time Step(Time now);
+
+  void Take(const EdgesApplied& reply);
+  void Take(const MirrorModeRead& reply);
+
+ private:
+  void ApplyAndWait(const Edge& edge);
+
+  ReverseStore& reverse_;
+  MirrorModes& modes_;
+  const ShardMap& map_;
+  Metrics& metrics_;
+  const Duration budget_;
+
+  std::atomic<MirrorMode> mode_ = MirrorMode::kAsync;
+  std::atomic<uint64_t> last_id_ = 0;
+  std::atomic<bool> mode_asked_ = false;
+  Time ask_mode_at_{};
+
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  std::set<uint64_t> awaited_;  // requests somebody waits for; under mutex_
+};
+
+}  // namespace fanline::api

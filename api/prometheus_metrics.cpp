@@ -1,0 +1,78 @@
+#include "api/prometheus_metrics.h"
+
+#include <chrono>
+
+#include "api/routes.h"
+#include "daemon/metrics.h"
+#include "fanline/check.h"
+
+namespace fanline::api {
+namespace {
+
+using daemon::AddCounter;
+using daemon::AddHistogram;
+using daemon::SecondsBuckets;
+
+constexpr Duration kWarnEvery = std::chrono::seconds(10);
+constexpr const char* kFault = "none";  // the resource of what no shard is to blame for
+
+std::array<prometheus::Counter*, 3> InlineCounters(prometheus::Registry& registry) {
+  std::array<prometheus::Counter*, 3> counters{};
+  const char* const results[] = {"done", "late", "failed"};  // by InlineResult
+  for (size_t i = 0; i < counters.size(); ++i) {
+    counters[i] =
+        &AddCounter(registry, "fanline_api_inline_mirror_total",
+                    "Reverse rows written at once, in the mode sync", {{"result", results[i]}});
+  }
+  return counters;
+}
+
+}  // namespace
+
+PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
+    : registry_(registry),
+      log_(log),
+      below_zero_(AddCounter(registry, "fanline_rel_counter_negative_total",
+                             "Changes that found a counter below zero: it had drifted")),
+      inline_(InlineCounters(registry)) {
+  std::vector<std::string> names = {"other"};
+  for (const Route& route : Routes()) names.emplace_back(route.name);
+  for (const std::string& name : names) {
+    OfRoute& of_route = routes_[name];
+    for (const int hundreds : {2, 4, 5}) {
+      of_route.answered[hundreds] =
+          &AddCounter(registry, "fanline_api_requests_total", "Requests answered, by route",
+                      {{"route", name}, {"status", std::to_string(hundreds) + "xx"}});
+    }
+    of_route.seconds = &AddHistogram(registry, "fanline_api_request_seconds",
+                                     "From a request that was read to its answer", SecondsBuckets(),
+                                     {{"route", name}});
+  }
+}
+
+void PrometheusMetrics::Answered(std::string_view route, int status, Duration took) {
+  const auto found = routes_.find(route);
+  FANLINE_CHECK(found != routes_.end(), "a route of the table, or other");
+  const auto counter = found->second.answered.find(status / 100);
+  FANLINE_CHECK(counter != found->second.answered.end(), "a status of the API");
+  counter->second->Increment();
+  found->second.seconds->Observe(std::chrono::duration<double>(took).count());
+}
+
+void PrometheusMetrics::StoreFailed(std::string_view route, const std::string& resource,
+                                    const std::string& reason) {
+  const std::string label = resource.empty() ? kFault : resource;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& counter = failed_[label];
+    if (counter == nullptr) {
+      counter = &AddCounter(registry_, "fanline_api_store_failures_total",
+                            "Requests the store did not do", {{"resource", label}});
+    }
+    counter->Increment();
+  }
+  log_.WarnEvery(label, kWarnEvery, daemon::SystemNow().mono, "the store did not do a request",
+                 {{"route", route}, {"resource", label}, {"reason", reason}});
+}
+
+}  // namespace fanline::api

@@ -1,0 +1,48 @@
+// The API's metrics in a Prometheus registry, and its log lines. docs/metrics.md lists them for
+// operators. Called from any thread.
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "api/metrics.h"
+#include "daemon/clock.h"
+#include "daemon/log.h"
+
+namespace fanline::api {
+
+class PrometheusMetrics final : public Metrics {
+ public:
+  // Both outlive this object.
+  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
+
+  void Answered(std::string_view route, int status, Duration took) override;
+  void StoreFailed(std::string_view route, const std::string& resource,
+                   const std::string& reason) override;
+  void CounterBelowZero() override { below_zero_.Increment(); }
+  void MirroredInline(InlineResult result) override {
+    inline_[static_cast<size_t>(result)]->Increment();
+  }
+
+ private:
+  struct OfRoute {
+    std::map<int, prometheus::Counter*> answered;  // by status / 100
+    prometheus::Histogram* seconds = nullptr;
+  };
+
+  prometheus::Registry& registry_;
+  const daemon::Log& log_;
+  std::map<std::string, OfRoute, std::less<>> routes_;  // all there are, from the start
+  prometheus::Counter& below_zero_;
+  std::array<prometheus::Counter*, 3> inline_;  // by InlineResult
+  std::mutex mutex_;
+  std::map<std::string, prometheus::Counter*> failed_;  // by resource; under mutex_
+};
+
+}  // namespace fanline::api

@@ -1,0 +1,505 @@
+"""fanline-api on two real shards. Every answer of the run is held to api/openapi.yaml, and at the
+end everything it documents, but for faults of the server, has been seen."""
+
+import random
+import threading
+import time
+import unittest
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
+
+import jsonschema
+
+from stack.local_stack import LocalStack, wait_until
+from stack.ports import Ports
+from stack.programs.api import Api
+from stack.programs.feedctl import Feedctl
+from tests.e2e.openapi import Contract
+
+LIMIT = 400  # of followed users, so that reaching it is quick
+CLIENTS = 8
+STAYS = 100  # entries of a list that nobody touches
+AWAY_AFTER_S, BACK_AFTER_S = 5, 15
+
+
+def shard_of(user):
+    return zlib.crc32(str(user).encode()) % 1024 // 512
+
+
+class ApiTest(unittest.TestCase):
+    """Each test has users of its own, from self.first on."""
+
+    number = 0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.contract = Contract()
+        ports = Ports()
+        cls.stack = LocalStack(ports=ports, say=lambda line: None)
+        cls.addClassCleanup(cls.stack.stop)
+        cls.stack.start()
+        Feedctl(cls.stack).run("init")
+        # Nobody relays here: reverse rows are written by the API itself.
+        cls.stack.mysql[0].query("INSERT INTO setting (name, value) VALUES ('mirror_mode', 'sync')")
+        cls.api = Api(cls.stack, ports, args=["--following-limit", LIMIT])
+        cls.api.start().wait_ready()
+        # The mode is read a moment after the start: until then followers are not written at once.
+        first = cls.api.client(cls.contract.check)
+        ids = iter(range(900_000, 1_000_000))
+        wait_until(lambda: (first.put(f"/v1/users/899999/following/{next(ids)}").status == 200 and
+                            cls.api.scrape().total("fanline_api_inline_mirror_total")), 10,
+                   "the mode to be read")
+        first.close()
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.whole_run:
+            missing = {(operation, status) for operation, status in cls.contract.documented()
+                       if status != "500"} - cls.contract.seen
+            assert not missing, f"documented and never seen: {sorted(missing)}"
+
+    whole_run = False  # set by the last test, which sees only to that
+
+    def setUp(self):
+        ApiTest.number += 1
+        self.first = ApiTest.number * 10_000
+        self.client = self.api.client(self.contract.check)
+        self.addCleanup(self.client.close)
+
+    def run(self, result=None):
+        """As always; but who fails leaves the logs behind."""
+        before = len(result.errors) + len(result.failures)
+        super().run(result)
+        if len(result.errors) + len(result.failures) > before:
+            print(f"logs of {self.id()}: {self.stack.keep_logs(self.id())}", flush=True)
+        return result
+
+    # ---- helpers -------------------------------------------------------------------------------
+
+    def user(self, number, shard=None):
+        """A user of this test; of the number-th that lie on a shard when one is given."""
+        if shard is None:
+            return self.first + number
+        on_shard = (user for user in range(self.first, self.first + 10_000)
+                    if shard_of(user) == shard)
+        for _ in range(number):
+            next(on_shard)
+        return next(on_shard)
+
+    def ok(self, answer):
+        self.assertEqual(answer.status, 200, answer.text)
+        return answer.json
+
+    def refused(self, answer, status, code):
+        self.assertEqual((answer.status, answer.json.get("code")), (status, code), answer.text)
+        return answer.json
+
+    def follow(self, src, dst, client=None):
+        return self.ok((client or self.client).put(f"/v1/users/{src}/following/{dst}"))
+
+    def unfollow(self, src, dst, client=None):
+        return self.ok((client or self.client).delete(f"/v1/users/{src}/following/{dst}"))
+
+    def relation(self, src, dst):
+        return self.ok(self.client.get(f"/v1/users/{src}/following/{dst}"))["relation"]
+
+    def walk(self, path, limit, client=None, between=lambda: None, **query):
+        """Items of all pages."""
+        items, cursor = [], None
+        while True:
+            pairs = {"limit": limit, **query, **({"cursor": cursor} if cursor else {})}
+            page = self.ok((client or self.client).get(
+                path + "?" + "&".join(f"{name}={quote(str(value))}"
+                                      for name, value in pairs.items())))
+            self.assertLessEqual(len(page["items"]), limit)
+            items += page["items"]
+            cursor = page.get("next_cursor")
+            if not cursor:
+                return items
+            between()
+
+    def together(self, work, count=CLIENTS):
+        """`work(client, number)` by so many at once, each with a connection of its own."""
+        def one(number):
+            client = self.api.client(self.contract.check)
+            try:
+                return work(client, number)
+            finally:
+                client.close()
+
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(one, range(count)))
+
+    def rows(self, sql):
+        return sorted(row for shard in self.stack.mysql for row in shard.query(sql))
+
+    def mirrored(self):
+        """Waits until both sides of all edges of this test agree: a reverse row written at once is
+        waited for 50 ms and no longer."""
+        columns = f"src, dst, ver, state, pos FROM {{}} WHERE src DIV 10000 = {self.first // 10_000}"
+        wait_until(lambda: self.rows("SELECT " + columns.format("following")) ==
+                   self.rows("SELECT " + columns.format("follower")), 10, "both sides to agree")
+
+    # ---- following -----------------------------------------------------------------------------
+
+    def test_a_follow_across_shards_is_seen_from_both_sides(self):
+        ann, bob = self.user(0, shard=0), self.user(0, shard=1)
+        made = self.follow(ann, bob)
+        self.assertTrue(made["changed"])
+        self.mirrored()
+        self.assertEqual(self.relation(ann, bob), "following")
+        self.assertEqual(self.relation(bob, ann), "follower")
+        again = self.follow(ann, bob)
+        self.assertEqual((again["changed"], again["version"]), (False, made["version"]))
+        self.follow(bob, ann)
+        self.mirrored()
+        self.assertEqual(self.relation(ann, bob), "mutual")
+        self.assertEqual(self.ok(self.client.get(f"/v1/users/{ann}/counts")),
+                         {"user": str(ann), "following": 1, "followers": 1})
+        gone = self.unfollow(ann, bob)
+        self.assertGreater(int(gone["version"]), int(made["version"]))
+        self.assertEqual(self.relation(ann, bob), "follower")
+        self.assertEqual(self.unfollow(self.user(50), bob)["version"], "0")
+
+    def test_every_change_is_left_to_the_relay_too(self):
+        ann, bob = self.user(0), self.user(1)
+        self.follow(ann, bob)
+        self.follow(ann, bob)
+        self.unfollow(ann, bob)
+        pending = self.rows(f"SELECT state, done FROM log1 WHERE kind = 1 AND src = {ann}")
+        self.assertEqual(pending, [("0", "0"), ("1", "0")])
+
+    def test_a_version_is_what_a_reader_may_insist_on(self):
+        ann, bob = self.user(0), self.user(1)
+        version = int(self.follow(ann, bob)["version"])
+        path = f"/v1/users/{ann}/following/{bob}?min_version="
+        self.ok(self.client.get(f"{path}{version}"))
+        self.refused(self.client.get(f"{path}{version + 1}"), 412, "version_not_reached")
+
+    def test_the_limit_of_followed_users_is_a_conflict(self):
+        ann = self.user(9_999)
+        self.together(lambda client, number: [
+            self.follow(ann, self.user(other), client) for other in range(number, LIMIT, CLIENTS)])
+        problem = self.refused(self.client.put(f"/v1/users/{ann}/following/{self.user(LIMIT)}"),
+                               409, "following_limit")
+        self.assertIn(str(LIMIT), problem["detail"])
+        self.follow(ann, self.user(0))  # it is so already
+        self.unfollow(ann, self.user(0))
+        self.follow(ann, self.user(LIMIT))
+        self.assertEqual(self.ok(self.client.get(f"/v1/users/{ann}/counts"))["following"], LIMIT)
+
+    def test_many_clients_on_few_edges_leave_both_sides_and_counters_right(self):
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}", flush=True)
+        users = [self.user(number) for number in range(4)]
+
+        def change(client, number):
+            draw = random.Random(seed + number)
+            highest = {}
+            for _ in range(60):
+                src, dst = draw.sample(users, 2)
+                answer = (self.follow if draw.random() < 0.5 else self.unfollow)(src, dst, client)
+                known, _ = highest.get((src, dst), (-1, None))
+                version = int(answer["version"])
+                self.assertGreaterEqual(version, known, "a version went back")
+                highest[src, dst] = version, answer["following"]
+            return highest
+
+        said = {}  # edge -> (highest version anybody was told, what it was)
+        for highest in self.together(change):
+            for edge, told in highest.items():
+                said[edge] = max(told, said.get(edge, told))
+        for (src, dst), (version, following) in said.items():
+            answer = self.ok(self.client.get(f"/v1/users/{src}/following/{dst}"))
+            self.assertGreaterEqual(int(answer["version"]), version)
+            if int(answer["version"]) == version:
+                self.assertEqual(answer["relation"] in ("following", "mutual"), following)
+        within = "src BETWEEN {0} AND {1} AND dst BETWEEN {0} AND {1}".format(users[0], users[-1])
+        forward = self.rows(f"SELECT src, dst, ver, state FROM following WHERE {within}")
+        self.assertTrue(forward)
+        self.mirrored()
+        self.assertEqual(self.rows(f"SELECT src, dst, ver, state FROM follower WHERE {within}"),
+                         forward)
+        for user in users:
+            counts = self.ok(self.client.get(f"/v1/users/{user}/counts"))
+            self.assertEqual(counts["following"], sum(
+                row[0] == str(user) and row[3] == "1" for row in forward))
+            self.assertEqual(counts["followers"], sum(
+                row[1] == str(user) and row[3] == "1" for row in forward))
+
+    # ---- friendships ---------------------------------------------------------------------------
+
+    def test_a_friendship_from_the_request_to_its_end(self):
+        ann, bob = self.user(0), self.user(1)
+
+        def step(who, whom, action):
+            return self.client.post(f"/v1/users/{who}/friendships/{whom}/{action}")
+
+        def state():
+            return self.ok(self.client.get(f"/v1/users/{bob}/friendships/{ann}"))["state"]
+
+        self.assertEqual(state(), "none")
+        self.refused(step(bob, ann, "accept"), 409, "friendship_conflict")
+        asked = self.ok(step(ann, bob, "request"))
+        self.assertEqual((asked["state"], asked["asked_by"]), ("requested", str(ann)))
+        self.refused(step(ann, bob, "accept"), 409, "friendship_conflict")
+        self.assertEqual(self.ok(step(bob, ann, "accept"))["state"], "friends")
+        self.assertFalse(self.ok(step(bob, ann, "accept"))["changed"])
+        self.assertEqual(self.ok(step(bob, ann, "remove"))["state"], "removed")
+        for answers, action, end in ((bob, "refuse", "refused"), (ann, "cancel", "cancelled")):
+            self.ok(step(ann, bob, "request"))
+            self.assertEqual(self.ok(step(answers, ann + bob - answers, action))["state"], end)
+            self.assertEqual(state(), end)
+        self.refused(step(ann, bob, "block"), 404, "not_found")
+        # What became of it is left to the relay, which writes the edges: friends, and no longer.
+        self.assertEqual(self.rows(f"SELECT state FROM log1 WHERE kind = 2 AND src = {ann}"),
+                         [("0",), ("1",)])
+
+    # ---- lists ---------------------------------------------------------------------------------
+
+    def test_lists_are_newest_first_and_say_how_another_stands_to_each(self):
+        ann, eve = self.user(0), self.user(1)
+        others = [self.user(number) for number in range(10, 35)]
+        for other in others:
+            self.follow(ann, other)
+        for other in others[::2]:
+            self.follow(other, ann)
+        for other in others[:3]:
+            self.follow(eve, other)
+        for other in others[2:5]:
+            self.follow(other, eve)
+        self.mirrored()
+        items = self.walk(f"/v1/users/{ann}/following", 7, relation_to=eve)
+        self.assertEqual([item["id"] for item in items], [str(other) for other in others[::-1]])
+        self.assertEqual({item["id"]: item["relation"] for item in items if
+                          item["relation"] != "none"},
+                         {str(others[0]): "following", str(others[1]): "following",
+                          str(others[2]): "mutual", str(others[3]): "follower",
+                          str(others[4]): "follower"})
+        for path in ("followers", "friends"):
+            self.assertEqual([item["id"] for item in self.walk(f"/v1/users/{ann}/{path}", 4)],
+                             [str(other) for other in others[::2][::-1]])
+        self.assertEqual(self.walk(f"/v1/users/{self.user(99)}/followers", 5), [])
+        familiar = self.ok(self.client.get(f"/v1/users/{ann}/familiar-followers/{eve}"))["items"]
+        self.assertEqual([item["id"] for item in familiar],
+                         [str(other) for other in others[2:5][::-1]])
+
+    def walk_while_written(self, path, edge_to):
+        """A walk shows nobody twice, and all who stayed."""
+        ann = self.user(0)
+        stay = [self.user(1_000 + number) for number in range(STAYS)]
+        for other in stay:
+            self.follow(*edge_to(ann, other))
+        self.mirrored()
+        stopped = threading.Event()
+
+        def write():
+            client = self.api.client(self.contract.check)
+            number = 0
+            while not stopped.is_set():
+                other = self.user(2_000 + number % 40)
+                self.follow(*edge_to(ann, other), client)
+                self.unfollow(*edge_to(ann, self.user(2_000 + (number + 20) % 40)), client)
+                number += 1
+            client.close()
+            return number
+
+        with ThreadPoolExecutor(1) as pool:
+            writes = pool.submit(write)
+            try:
+                for limit in (1, 7, 50):
+                    ids = [int(item["id"]) for item in
+                           self.walk(f"/v1/users/{ann}/{path}", limit)]
+                    self.assertEqual(len(ids), len(set(ids)), "somebody twice")
+                    self.assertEqual([user for user in ids if user in set(stay)], stay[::-1])
+            finally:
+                stopped.set()
+            self.assertGreater(writes.result(), 10)
+
+    def test_a_walk_of_followed_users_while_they_change(self):
+        self.walk_while_written("following", lambda ann, other: (ann, other))
+
+    def test_a_walk_of_followers_while_they_change(self):
+        self.walk_while_written("followers", lambda ann, other: (other, ann))
+
+    # ---- checks --------------------------------------------------------------------------------
+
+    def test_500_ids_at_once_are_answered_in_their_order(self):
+        ann = self.user(0)
+        others = [self.user(number) for number in range(1, 501)]
+        for other in others[:40]:
+            self.follow(ann, other)
+        for other in others[20:60]:
+            self.follow(other, ann)
+        self.mirrored()
+        expected = (["following"] * 20 + ["mutual"] * 20 + ["follower"] * 20 + ["none"] * 440)
+        order = list(range(500))
+        random.shuffle(order)
+        body = {"ids": [str(others[at]) for at in order]}
+        self.contract.check_request("CheckRequest", body)
+        path = f"/v1/users/{ann}/relations:check"
+        items = self.ok(self.client.post(path, body))["items"]
+        self.assertEqual([item["relation"] for item in items], [expected[at] for at in order])
+        for sides, hidden in (("following", "follower"), ("followers", "following")):
+            items = self.ok(self.client.post(path, {**body, "sides": sides}))["items"]
+            kept = "follower" if sides == "followers" else "following"
+            self.assertEqual([item["relation"] for item in items],
+                             [{"mutual": kept, hidden: "none"}.get(expected[at], expected[at])
+                              for at in order])
+        self.refused(self.client.post(path, {"ids": list(range(1, 502))}), 400, "too_many_ids")
+
+    def test_a_bad_id_in_a_batch_is_wrong_for_itself_alone(self):
+        ann, bob = self.user(0), self.user(1)
+        version = int(self.follow(bob, ann)["version"])
+        self.mirrored()
+        ids = [bob, "0", "x", None, str(ann), {"id": str(bob), "min_version": str(version)},
+               {"id": str(bob), "min_version": str(version + 1)}, {"id": bob, "much": 1}, str(bob)]
+        items = self.ok(self.client.post(f"/v1/users/{ann}/relations:check", {"ids": ids}))["items"]
+        self.assertEqual([item.get("relation") or item["error"]["code"] for item in items],
+                         ["follower", "bad_id", "bad_id", "bad_id", "same_user", "follower",
+                          "version_not_reached", "bad_body", "follower"])
+        with self.assertRaises(jsonschema.ValidationError):
+            self.contract.check_request("CheckRequest", {"ids": ids})
+
+    def test_a_check_that_insists_on_a_version_does_not_wait_for_the_mirror(self):
+        ann, bob = self.user(0, shard=0), self.user(0, shard=1)
+        version = self.follow(bob, ann)["version"]
+        self.mirrored()
+        self.stack.mysql[0].query(f"DELETE FROM follower WHERE dst = {ann}")  # as if not yet there
+        path = f"/v1/users/{ann}/relations:check"
+        for item, relation in ((str(bob), "none"),
+                               ({"id": str(bob), "min_version": version}, "follower")):
+            self.assertEqual(self.ok(self.client.post(path, {"ids": [item]}))["items"],
+                             [{"relation": relation}])
+
+    # ---- what is refused -----------------------------------------------------------------------
+
+    def test_bad_requests_are_told_what_is_wrong(self):
+        for path in ("/v1/users/0/counts", "/v1/users/18446744073709551615/counts",
+                     "/v1/users/abc/followers", "/v1/users/5/following/007",
+                     "/v1/users/5/friendships/-1", "/v1/users/5/familiar-followers/x"):
+            self.refused(self.client.get(path), 400, "bad_id")
+        self.refused(self.client.put("/v1/users/5/following/5"), 400, "same_user")
+        self.refused(self.client.delete("/v1/users/5/following/5"), 400, "same_user")
+        self.refused(self.client.post("/v1/users/5/friendships/5/request"), 400, "same_user")
+        for path in ("following", "followers", "friends"):
+            self.refused(self.client.get(f"/v1/users/5/{path}?limit=201"), 400, "bad_parameter")
+            self.refused(self.client.get(f"/v1/users/5/{path}?cursor=x"), 400, "bad_cursor")
+        self.refused(self.client.get("/v1/users/5/counts?x=1"), 400, "bad_parameter")
+        self.refused(self.client.get("/v1/users/5/following/7?min_version=x"), 400,
+                     "bad_parameter")
+        check = "/v1/users/5/relations:check"
+        self.refused(self.client.post(check, {"users": []}), 400, "bad_body")
+        self.refused(self.client.ask("POST", check, "{", {"Content-Type": "application/json"}),
+                     400, "bad_body")
+        self.refused(self.client.ask("POST", check, "{}", {"Content-Type": "text/plain"}),
+                     415, "unsupported_media_type")
+        self.refused(self.client.post(check, {"ids": ["7"] * 500, "x": "y" * 70_000}), 413,
+                     "body_too_large")
+        self.refused(self.client.get("/v1/users/5"), 404, "not_found")
+        self.refused(self.client.get("/" + "a" * 9_000), 414, "uri_too_long")
+        answer = self.client.ask("PATCH", "/v1/users/5/following/7")
+        self.refused(answer, 405, "method_not_allowed")
+        self.assertEqual(answer.headers["allow"], "PUT, DELETE, GET")
+
+    def test_the_metrics_tell_routes_and_never_ids(self):
+        self.ok(self.client.get(f"/v1/users/{self.user(0)}/counts"))
+        text = self.api.get("/metrics")[1]
+        self.assertIn('fanline_api_requests_total{route="getCounts",status="2xx"}', text)
+        self.assertNotIn(str(self.user(0)), text)
+        log = (self.stack.logs / "api.log").read_text()
+        self.assertNotIn(f'"{self.user(0)}"', log)
+
+    def test_the_contract_refuses_what_it_does_not_say(self):
+        answer = self.client.get(f"/v1/users/{self.user(0)}/counts")
+        for wrong in (answer._replace(status=418),
+                      answer._replace(path="/v1/users/5/number"),
+                      answer._replace(headers={"content-type": "text/plain"}),
+                      answer._replace(text=answer.text.replace("following", "followed")),
+                      answer._replace(text=answer.text.replace('"followers":0', '"followers":"0"'))):
+            with self.assertRaises(AssertionError):
+                self.contract.check(wrong)
+        refused = self.client.get("/v1/users/0/counts")
+        for wrong in (refused._replace(text=refused.text.replace("bad_id", "wrong_id")),
+                      refused._replace(status=503)):  # it has no Retry-After
+            with self.assertRaises(AssertionError):
+                self.contract.check(wrong)
+
+    # ---- a shard that is away ------------------------------------------------------------------
+
+    ALL = [("PUT", "following/{other}"), ("DELETE", "following/{other}"),
+           ("GET", "following/{other}"), ("GET", "following"), ("GET", "followers"),
+           ("GET", "friends"), ("GET", "friendships/{other}"),
+           ("POST", "friendships/{other}/request"), ("POST", "relations:check"),
+           ("GET", "familiar-followers/{other}"), ("GET", "counts")]
+
+    def ask_all(self, user, other):
+        """The statuses of every operation of the user."""
+        return {self.client.ask(method, f"/v1/users/{user}/{path.format(other=other)}",
+                                {"ids": [str(other)]} if path.endswith("check") else None).status
+                for method, path in self.ALL}
+
+    def test_a_shard_that_is_down_is_503_for_its_users_and_comes_back(self):
+        here, also = self.user(0, shard=0), self.user(1, shard=0)
+        gone, too = self.user(0, shard=1), self.user(1, shard=1)
+        self.stack.mysql[1].stop()
+        wait_until(lambda: self.api.status("/readyz") == 503, AWAY_AFTER_S, "the API to notice")
+        self.assertIn("mysql_1", self.api.get("/readyz")[1])
+        self.assertEqual(self.api.status("/healthz"), 200)
+        self.assertEqual(self.ask_all(gone, too), {503})
+        answer = self.client.get(f"/v1/users/{gone}/counts")
+        self.refused(answer, 503, "store_unavailable")
+        self.assertNotIn("mysql", answer.text)
+        self.assertEqual(self.ask_all(here, also), {200})
+        # A follow needs the follower's shard only: the other side follows when it is back.
+        self.assertTrue(self.follow(here, gone)["changed"])
+
+        self.stack.mysql[1].start()
+        wait_until(lambda: self.api.status("/readyz") == 200, BACK_AFTER_S, "the API to recover")
+        self.assertEqual(self.ask_all(gone, too), {200})
+
+    def test_a_shard_that_hangs_keeps_the_others_users_waiting_only_a_moment(self):
+        here, gone = self.user(0, shard=0), self.user(0, shard=1)
+        self.stack.mysql[1].pause()
+        self.addCleanup(self.stack.mysql[1].resume)
+        wait_until(lambda: self.api.status("/readyz") == 503, AWAY_AFTER_S, "the API to notice")
+        begin = time.monotonic()
+        statuses = set(self.together(lambda client, number: client.get(
+            f"/v1/users/{gone}/counts").status))
+        self.assertEqual(statuses, {503})
+        self.ok(self.client.get(f"/v1/users/{here}/counts"))
+        self.assertLess(time.monotonic() - begin, 2)
+        self.stack.mysql[1].resume()
+        wait_until(lambda: self.api.status("/readyz") == 200, BACK_AFTER_S, "the API to recover")
+        self.ok(self.client.get(f"/v1/users/{gone}/counts"))
+
+    def test_z_a_stop_finishes_what_is_under_way(self):
+        """The last: it ends the API, and says that all the others ran."""
+        ann, stopped, answered = self.user(0), threading.Event(), []
+
+        def ask(client, number):
+            for other in range(number, 5_000, CLIENTS):
+                try:
+                    answer = client.put(f"/v1/users/{ann}/following/{self.user(other + 1)}")
+                except OSError:
+                    self.assertTrue(stopped.is_set(), "refused before the stop")
+                    return
+                answered.append(answer.status)
+
+        with ThreadPoolExecutor(1) as pool:
+            asking = pool.submit(self.together, ask)
+            wait_until(lambda: len(answered) > 50, 10, "requests to be under way")
+            stopped.set()
+            self.assertEqual(self.api.stop(), 0)
+            asking.result()
+        followed = int(self.rows("SELECT COUNT(*) FROM following WHERE state = 1 AND "
+                                 f"src = {ann}")[-1][0])
+        self.assertGreaterEqual(followed, answered.count(200))  # an answer may have been lost
+        self.assertLessEqual(set(answered), {200, 409})
+        ApiTest.whole_run = self.number >= sum(
+            name.startswith("test_") for name in dir(ApiTest))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -11,6 +11,7 @@
 #include "fanline/outcome.h"
 #include "fanline/record.h"
 #include "fanline/relation_log.h"
+#include "fanline/relation_retry.h"
 
 namespace fanline {
 
@@ -43,6 +44,21 @@ class RelationLog {
  public:
   virtual ~RelationLog() = default;
   virtual void Submit(AppendRelations request) = 0;
+};
+
+struct AppendRetries {
+  uint64_t id = 0;
+  std::vector<RelationRetry> retries;
+};
+struct RetriesAppended {
+  uint64_t id = 0;
+  Status status;
+};
+
+class RetryLog {
+ public:
+  virtual ~RetryLog() = default;
+  virtual void Submit(AppendRetries request) = 0;
 };
 
 struct AppendDeadLetter {

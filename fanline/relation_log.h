@@ -32,8 +32,6 @@ using RelationMessage = std::variant<EdgeWritten, EdgeMirrored>;
 
 inline constexpr uint32_t kRelationLogSchemaVersion = 1;
 inline constexpr const char* kRelationLogTopic = "relation-log";
-// Changes that could not be checked for long, each with the time at which to look again.
-inline std::string RelationRetryTopic() { return std::string(kRelationLogTopic) + ".retry"; }
 
 // "src:dst" in decimal: the record's key, so that both messages meet in one partition.
 std::string RelationLogKey(const EdgeKey& edge);

@@ -4,6 +4,7 @@
 #include "backends/kafka/admin.h"
 #include "backends/kafka/producer.h"
 #include "fanline/relation_log.h"
+#include "fanline/relation_retry.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"
@@ -92,7 +93,7 @@ class TopicsCreate : public Command {
     const std::string& events = settings_.topics.relation_events;
     Create(admin, Spec(events, relation_partitions_, feed_retention_), true);
     Create(admin, DeadLetterSpec(events, relation_partitions_), true);
-    for (const std::string& topic : {std::string(kRelationLogTopic), RelationRetryTopic()}) {
+    for (const std::string topic : {kRelationLogTopic, kRelationRetryTopic}) {
       auto spec = Spec(topic, relation_partitions_, tasks_retention_);
       spec.configs[kafka::kTimestampType] = kafka::kLogAppendTime;
       Create(admin, spec, true);

@@ -68,11 +68,12 @@ class Request final : public Delivery {
 class Producer::Impl {
  public:
   Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter, LogSink log,
-       RelationsReply on_relations);
+       RelationsReply on_relations, RetriesReply on_retries);
   ~Impl() { Close(std::chrono::seconds(10)); }
 
   void Submit(AppendHints request);
   void Submit(AppendRelations request);
+  void Submit(AppendRetries request);
   void Submit(AppendDeadLetter request);
   void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
   bool Flush(Duration limit);
@@ -90,6 +91,7 @@ class Producer::Impl {
   const HintsReply on_hints_;
   const DeadLetterReply on_dead_letter_;
   const RelationsReply on_relations_;
+  const RetriesReply on_retries_;
   const LogSink log_;
 
   std::atomic<size_t> unanswered_ = 0;  // requests
@@ -103,11 +105,12 @@ class Producer::Impl {
 };
 
 Producer::Impl::Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-                     LogSink log, RelationsReply on_relations)
+                     LogSink log, RelationsReply on_relations, RetriesReply on_retries)
     : options_(std::move(options)),
       on_hints_(std::move(on_hints)),
       on_dead_letter_(std::move(on_dead_letter)),
       on_relations_(std::move(on_relations)),
+      on_retries_(std::move(on_retries)),
       log_(std::move(log)),
       session_(std::make_shared<ProducerSession>(options_, log_)),
       server_([this] { Run(); }) {}
@@ -142,6 +145,24 @@ void Producer::Impl::Submit(AppendRelations request) {
       const std::string key = RelationLogKey(KeyOf(message));
       const std::string value = EncodeRelationMessage(message);
       if (Send(options_.relation_topic, {kAnyPartition, key, value, nullptr}, open) !=
+          RD_KAFKA_RESP_ERR_NO_ERROR)
+        break;  // all of it must be appended again anyway
+    }
+  }
+  open->AllAdded();
+}
+
+void Producer::Impl::Submit(AppendRetries request) {
+  auto* open = new Request(unanswered_, std::string("appending to ") + kRelationRetryTopic,
+                           [this, id = request.id](Status status) {
+                             if (on_retries_) on_retries_({id, std::move(status)});
+                           });
+  {
+    const std::lock_guard lock(mutex_);
+    for (const RelationRetry& retry : request.retries) {
+      const std::string key = RelationLogKey(retry.edge);
+      const std::string value = EncodeRelationRetry(retry);
+      if (Send(kRelationRetryTopic, {kAnyPartition, key, value, nullptr}, open) !=
           RD_KAFKA_RESP_ERR_NO_ERROR)
         break;  // all of it must be appended again anyway
     }
@@ -259,15 +280,16 @@ size_t Producer::Impl::in_flight() const {
 }
 
 Producer::Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-                   LogSink log, RelationsReply on_relations)
+                   LogSink log, RelationsReply on_relations, RetriesReply on_retries)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(on_hints),
                                    std::move(on_dead_letter), std::move(log),
-                                   std::move(on_relations))) {}
+                                   std::move(on_relations), std::move(on_retries))) {}
 
 Producer::~Producer() = default;
 
 void Producer::Submit(AppendHints request) { impl_->Submit(std::move(request)); }
 void Producer::Submit(AppendRelations request) { impl_->Submit(std::move(request)); }
+void Producer::Submit(AppendRetries request) { impl_->Submit(std::move(request)); }
 void Producer::Submit(AppendDeadLetter request) { impl_->Submit(std::move(request)); }
 
 void Producer::Produce(const std::string& topic, int32_t partition, std::string_view key,

@@ -43,18 +43,19 @@ struct ProducerOptions {
   size_t max_record_bytes = 1024 * 1024 + 64 * 1024 + 4096;
 };
 
-class Producer final : public HintLog, public RelationLog, public DeadLetters {
+class Producer final : public HintLog, public RelationLog, public RetryLog, public DeadLetters {
  public:
   using HintsReply = std::function<void(HintsAppended)>;
   using DeadLetterReply = std::function<void(DeadLetterAppended)>;
   using RelationsReply = std::function<void(RelationsAppended)>;
+  using RetriesReply = std::function<void(RetriesAppended)>;
   using Reply = std::function<void(Status)>;
 
   // Throws std::invalid_argument for a property librdkafka does not take, std::runtime_error when
   // it cannot start; brokers need not be there yet. An empty reply function is allowed for ports
   // that are not used.
   Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-           LogSink log, RelationsReply on_relations = {});
+           LogSink log, RelationsReply on_relations = {}, RetriesReply on_retries = {});
   // Close(10 s), if that was not done.
   ~Producer() override;
   Producer(const Producer&) = delete;
@@ -65,6 +66,9 @@ class Producer final : public HintLog, public RelationLog, public DeadLetters {
 
   // One record per message, its key RelationLogKey: both messages of an edge meet in one partition.
   void Submit(AppendRelations request) override;
+
+  // To relation-log.retry, with the same key.
+  void Submit(AppendRetries request) override;
 
   // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
   // fanline-origin (topic/partition/offset). A record without a key has none there either.

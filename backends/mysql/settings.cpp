@@ -8,20 +8,40 @@ namespace fanline::mysql {
 namespace {
 
 constexpr const char* kMirrorMode = "mirror_mode";
+constexpr const char* kReconcilerMode = "reconciler";
+
+// "" when it was never set.
+std::string Get(Connection& connection, const char* name) {
+  std::string value;
+  connection.Query("SELECT value FROM setting WHERE name = " + Quoted(name),
+                   [&](const Row& row) { value = row.Text(1); });
+  return value;
+}
+
+void Set(Connection& connection, const char* name, const char* value) {
+  connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(name) + ", " +
+                     Quoted(value) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
+}
 
 }  // namespace
 
 // A value that nobody knows is as if there were none: a writer must go on.
 MirrorMode GetMirrorMode(Connection& connection) {
-  std::string value;
-  connection.Query("SELECT value FROM setting WHERE name = " + Quoted(kMirrorMode),
-                   [&](const Row& row) { value = row.Text(1); });
-  return ParseMirrorMode(value).value_or(MirrorMode::kAsync);
+  return ParseMirrorMode(Get(connection, kMirrorMode)).value_or(MirrorMode::kAsync);
 }
 
 void SetMirrorMode(Connection& connection, MirrorMode mode) {
-  connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(kMirrorMode) + ", " +
-                     Quoted(NameOf(mode)) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
+  Set(connection, kMirrorMode, NameOf(mode));
+}
+
+ReconcilerMode GetReconcilerMode(Connection& connection) {
+  const std::string value = Get(connection, kReconcilerMode);
+  if (value.empty()) return ReconcilerMode::kRun;
+  return ParseReconcilerMode(value).value_or(ReconcilerMode::kPause);
+}
+
+void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
+  Set(connection, kReconcilerMode, NameOf(mode));
 }
 
 }  // namespace fanline::mysql

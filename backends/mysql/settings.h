@@ -4,6 +4,7 @@
 
 #include "backends/mysql/connection.h"
 #include "fanline/mirror_mode.h"
+#include "fanline/reconciler_mode.h"
 
 namespace fanline::mysql {
 
@@ -12,5 +13,10 @@ inline constexpr Shard kSettingsShard = 0;
 // kAsync when it was never set.
 [[nodiscard]] MirrorMode GetMirrorMode(Connection& connection);
 void SetMirrorMode(Connection& connection, MirrorMode mode);
+
+// kRun when it was never set; kPause for a value that nobody knows: whoever set it wanted
+// something else than repairs.
+[[nodiscard]] ReconcilerMode GetReconcilerMode(Connection& connection);
+void SetReconcilerMode(Connection& connection, ReconcilerMode mode);
 
 }  // namespace fanline::mysql

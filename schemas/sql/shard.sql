@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS installation (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
 -- What an operator changes while it all runs, read by programs about once a second. No row: the
--- default. mirror_mode: sync or async (fanline/mirror_mode.h).
+-- default. mirror_mode: sync or async (fanline/mirror_mode.h); reconciler: run, dry_run or pause
+-- (fanline/reconciler_mode.h).
 CREATE TABLE IF NOT EXISTS setting (
   name  VARBINARY(64) NOT NULL,
   value VARBINARY(255) NOT NULL,

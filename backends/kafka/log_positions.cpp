@@ -1,0 +1,118 @@
+#include "backends/kafka/log_positions.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "backends/kafka/client.h"
+#include "backends/kafka/errors.h"
+
+namespace fanline::kafka {
+namespace {
+
+// Of one call. A broker that is away costs the thread this long, and nobody else anything.
+constexpr int kCallTimeoutMs = 3000;
+
+// Never joins, so what concerns membership does not matter.
+ClientConfig ConfigOf(const LogPositionsOptions& options) {
+  return ClientConfig(options.client, {},
+                      {{"group.id", options.group}, {"enable.auto.commit", "false"}});
+}
+
+}  // namespace
+
+class KafkaLogPositions::Impl {
+ public:
+  Impl(LogPositionsOptions options, Reply reply, LogSink log)
+      : options_(std::move(options)),
+        reply_(std::move(reply)),
+        client_(RD_KAFKA_CONSUMER, ConfigOf(options_), std::move(log), nullptr),
+        thread_([this] { Run(); }) {}
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_one();
+    }
+    thread_.join();
+  }
+
+  void Submit(PositionRequest request) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(request));
+    changed_.notify_one();
+  }
+
+ private:
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const PositionRequest request = std::move(waiting_.front());
+      waiting_.pop_front();
+      const bool ask = !stopping_;
+      lock.unlock();
+      reply_(std::visit([&](const auto& what) { return Answer(what, ask); }, request));
+      lock.lock();
+    }
+  }
+
+  PositionReply Answer(const ReadLogEnd& request, bool ask) {
+    LogEndRead reply{request.id, request.partition, {}, -1};
+    const PartitionList list = ListOf({request.partition}, RD_KAFKA_OFFSET_END);
+    // rd_kafka_query_watermark_offsets of 2.0 does not keep its timeout; this does.
+    const auto error = ask ? rd_kafka_offsets_for_times(client_.get(), list.get(), kCallTimeoutMs)
+                           : RD_KAFKA_RESP_ERR__DESTROY;
+    reply.status = StatusOf(error != RD_KAFKA_RESP_ERR_NO_ERROR ? error : list->elems[0].err,
+                            "looking up the end of " + options_.topic);
+    if (reply.status.done()) reply.offset = list->elems[0].offset;
+    return reply;
+  }
+
+  PositionReply Answer(const ReadGroupOffsets& request, bool ask) {
+    GroupOffsetsRead reply{request.id, {}, {}};
+    const PartitionList list = ListOf(request.partitions, RD_KAFKA_OFFSET_INVALID);
+    const auto error = ask ? rd_kafka_committed(client_.get(), list.get(), kCallTimeoutMs)
+                           : RD_KAFKA_RESP_ERR__DESTROY;
+    reply.status = StatusOf(error, "looking up where " + options_.group + " stands");
+    for (int i = 0; i < list->cnt && reply.status.done(); ++i) {
+      const rd_kafka_topic_partition_t& each = list->elems[i];
+      if (each.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        reply.status = StatusOf(each.err, "looking up where " + options_.group + " stands");
+      }
+      reply.committed.push_back({each.partition, each.offset < 0 ? -1 : each.offset});
+    }
+    return reply;
+  }
+
+  PartitionList ListOf(const std::vector<int32_t>& partitions, int64_t offset) const {
+    PartitionList list = NewPartitionList(partitions.size());
+    for (const int32_t partition : partitions) {
+      rd_kafka_topic_partition_list_add(list.get(), options_.topic.c_str(), partition)->offset =
+          offset;
+    }
+    return list;
+  }
+
+  const LogPositionsOptions options_;
+  const Reply reply_;
+  Client client_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<PositionRequest> waiting_;  // guarded by mutex_, as is the next
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+KafkaLogPositions::KafkaLogPositions(LogPositionsOptions options, Reply reply, LogSink log)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(reply), std::move(log))) {}
+
+KafkaLogPositions::~KafkaLogPositions() = default;
+
+void KafkaLogPositions::Submit(PositionRequest request) { impl_->Submit(std::move(request)); }
+
+}  // namespace fanline::kafka

@@ -1,0 +1,163 @@
+#include "backends/mysql/repair_store.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/edge_repair.h"
+#include "backends/mysql/reverse_edges.h"
+#include "backends/mysql/settings.h"
+
+namespace fanline::mysql {
+namespace {
+
+// What one thread works with.
+class Worker {
+ public:
+  Worker(const Config& config, const ShardMap& map, const std::optional<AppTables>& app)
+      : connections_(config), repair_(connections_, map), reverse_(connections_, map) {
+    if (app) app_.emplace(*app);
+  }
+
+  RepairReply Serve(const RepairRequest& request) {
+    return std::visit([this](const auto& what) -> RepairReply { return Do(what); }, request);
+  }
+
+ private:
+  EdgesRead Do(const ReadEdges& request) {
+    if (app_) {
+      EdgesRead reply{request.id, {}};
+      app_->Read(request.edges, &reply.rows);
+      return reply;
+    }
+    std::vector<std::pair<UserId, UserId>> edges;
+    for (const EdgeKey& edge : request.edges) edges.emplace_back(edge.src, edge.dst);
+    std::vector<EdgeRows> found;
+    repair_.ReadReverseThenForward(edges, &found);
+    EdgesRead reply{request.id, {}};
+    for (EdgeRows& rows : found) {
+      reply.rows.push_back({std::move(rows.status), rows.reverse.state(), rows.forward.state()});
+    }
+    return reply;
+  }
+
+  EdgesApplied Do(const ApplyEdges& request) {
+    EdgesApplied reply;
+    reply.id = request.id;
+    if (app_) {
+      for (const Edge& edge : request.edges) {
+        bool written = false;
+        Edge now;
+        reply.status = app_->WriteReverse(edge, &written, &now);
+        if (!reply.status.done()) return reply;
+        reply.applied.push_back({now.ver, written});
+      }
+      return reply;
+    }
+    ReverseResult result;
+    reply.status = reverse_.Apply(request.shard, request.edges, &result);
+    for (const ReverseApplied& each : result.applied) {
+      reply.applied.push_back({each.ver, each.written});
+    }
+    reply.below_zero = result.below_zero.size();
+    return reply;
+  }
+
+  // The row's lock gives out edge.ver as "one above what was read".
+  EdgeAdopted Do(const AdoptEdge& request) {
+    EdgeAdopted reply;
+    reply.id = request.id;
+    if (app_) {
+      reply.status = app_->WriteForward(request.edge, &reply.adopted, &reply.edge);
+      return reply;
+    }
+    Edge below = request.edge;
+    --below.ver;
+    Adopted adopted;
+    reply.status = repair_.AdoptIntoForward(below, &adopted);
+    reply.adopted = adopted.adopted;
+    reply.edge = adopted.edge;
+    return reply;
+  }
+
+  RepairLogged Do(const LogRepair& request) {
+    return {request.id, repair_.Log({request.net, request.cause, request.edge.src, request.edge.dst,
+                                     request.before, request.after, request.ver})};
+  }
+
+  ReconcilerModeRead Do(const ReadReconcilerMode& request) {
+    ReconcilerModeRead reply;
+    reply.id = request.id;
+    reply.status = connections_.Run(kSettingsShard, [&](Connection& connection) {
+      reply.mode = GetReconcilerMode(connection);
+    });
+    return reply;
+  }
+
+  ShardConnections connections_;
+  EdgeRepair repair_;
+  ReverseEdges reverse_;
+  std::optional<AppEdges> app_;
+};
+
+}  // namespace
+
+class MysqlRepairStore::Impl {
+ public:
+  Impl(const Config& config, const ShardMap& map, Reply reply, size_t threads,
+       std::optional<AppTables> app)
+      : map_(map), app_(std::move(app)), reply_(std::move(reply)) {
+    for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this, config] { Work(config); });
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    for (auto& thread : threads_) thread.join();
+  }
+
+  void Submit(RepairRequest request) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(request));
+    changed_.notify_one();
+  }
+
+ private:
+  void Work(const Config& config) {
+    Worker worker(config, map_, app_);
+    while (true) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      if (stopping_) return;
+      const RepairRequest request = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      reply_(worker.Serve(request));
+    }
+  }
+
+  const ShardMap map_;
+  const std::optional<AppTables> app_;
+  const Reply reply_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<RepairRequest> waiting_;  // guarded by mutex_, as is the next
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, Reply reply,
+                                   size_t threads, std::optional<AppTables> app)
+    : impl_(std::make_unique<Impl>(config, map, std::move(reply), threads, std::move(app))) {}
+
+MysqlRepairStore::~MysqlRepairStore() = default;
+
+void MysqlRepairStore::Submit(RepairRequest request) { impl_->Submit(std::move(request)); }
+
+}  // namespace fanline::mysql

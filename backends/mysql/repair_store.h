@@ -1,0 +1,37 @@
+// Port RepairStore over the shards: any of a few threads, each with a connection per shard, serves
+// the next request. A shard that is away holds a thread for a connect timeout now and then, and is
+// answered kLater at once in between (shard_connections.h).
+//
+// Replies come from those threads, one per request. Destruction waits for what is being served;
+// what waits is not answered.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "backends/mysql/app_edges.h"
+#include "backends/mysql/config.h"
+#include "fanline/bucket.h"
+#include "fanline/repair_store.h"
+
+namespace fanline::mysql {
+
+class MysqlRepairStore final : public RepairStore {
+ public:
+  using Reply = std::function<void(RepairReply)>;
+
+  // `app`: edges are read and written there instead of in Fanline's own tables; repair_log and the
+  // setting stay in these.
+  MysqlRepairStore(const Config& config, const ShardMap& map, Reply reply, size_t threads = 4,
+                   std::optional<AppTables> app = std::nullopt);
+  ~MysqlRepairStore() override;
+
+  void Submit(RepairRequest request) override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,47 @@
+// Port: where a log ends and where a group stands in it. Asked without consuming anything.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "fanline/outcome.h"
+
+namespace fanline {
+
+struct ReadLogEnd {
+  uint64_t id = 0;
+  int32_t partition = 0;
+};
+struct LogEndRead {
+  uint64_t id = 0;
+  int32_t partition = 0;
+  Status status;
+  int64_t offset = -1;  // of the next record; -1: not known
+};
+
+// What another group has committed; its name is the adapter's business.
+struct ReadGroupOffsets {
+  uint64_t id = 0;
+  std::vector<int32_t> partitions;
+};
+struct GroupOffsetsRead {
+  uint64_t id = 0;
+  Status status;
+  struct Committed {
+    int32_t partition = 0;
+    int64_t offset = -1;  // all below is finished; -1: it has committed nothing
+  };
+  std::vector<Committed> committed;
+};
+
+using PositionRequest = std::variant<ReadLogEnd, ReadGroupOffsets>;
+using PositionReply = std::variant<LogEndRead, GroupOffsetsRead>;
+
+class LogPositions {
+ public:
+  virtual ~LogPositions() = default;
+  virtual void Submit(PositionRequest request) = 0;
+};
+
+}  // namespace fanline

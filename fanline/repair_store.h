@@ -1,0 +1,71 @@
+// Port: what a reconciler asks of the two tables of edges, of the record of repairs and of its
+// setting. Each request gets one reply; repeating one does no harm.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fanline/edge.h"
+#include "fanline/outcome.h"
+#include "fanline/reconciler_mode.h"
+#include "fanline/reverse_edges.h"
+
+namespace fanline {
+
+// Both rows of each edge, on primaries. All reverse rows are read before the first forward row: a
+// change is committed forward first, so a reverse row that is newer than its forward row is not
+// seen unless one is there.
+struct ReadEdges {
+  uint64_t id = 0;
+  std::vector<EdgeKey> edges;
+};
+struct RowsOfEdge {
+  Status status;  // of this edge: one shard that is away does not keep the others unread
+  EdgeState reverse;
+  EdgeState forward;
+};
+struct EdgesRead {
+  uint64_t id = 0;
+  std::vector<RowsOfEdge> rows;  // as asked
+};
+
+// Makes the forward row say what `edge` says, at edge.ver, under its lock; not if it has edge.ver
+// or a newer one by then. Its counter and log1 row are changed in the same transaction.
+struct AdoptEdge {
+  uint64_t id = 0;
+  Edge edge;
+};
+struct EdgeAdopted {
+  uint64_t id = 0;
+  Status status;
+  bool adopted = false;
+  Edge edge;  // the forward row now
+};
+
+// One row of table repair_log: what is about to be repaired, for whoever asks afterwards.
+struct LogRepair {
+  uint64_t id = 0;
+  std::string net;    // what found it: at most 16 bytes, as is the cause
+  std::string cause;  // "missing", "stale", ...
+  EdgeKey edge;
+  std::string before, after;  // at most 64 bytes
+  uint64_t ver = 0;           // of the edge as repaired
+};
+struct RepairLogged {
+  uint64_t id = 0;
+  Status status;
+};
+
+using RepairRequest = std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, ReadReconcilerMode>;
+using RepairReply =
+    std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, ReconcilerModeRead>;
+
+class RepairStore {
+ public:
+  virtual ~RepairStore() = default;
+  virtual void Submit(RepairRequest request) = 0;
+};
+
+}  // namespace fanline

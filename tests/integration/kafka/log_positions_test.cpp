@@ -1,0 +1,74 @@
+#include "backends/kafka/log_positions.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "tests/integration/kafka/real_broker.h"
+
+namespace fanline::kafka {
+namespace {
+
+class LogPositionsTest : public test::RealBrokerTest {
+ protected:
+  // The reply of one question by `group`'s eyes.
+  template <class Reply, class Request>
+  Reply Ask(const std::string& group, Request request) {
+    std::promise<PositionReply> reply;
+    KafkaLogPositions positions(
+        {RealBroker(), topic, group},
+        [&reply](PositionReply answer) { reply.set_value(std::move(answer)); }, LogSink());
+    positions.Submit(std::move(request));
+    return std::get<Reply>(reply.get_future().get());
+  }
+  static ClientOptions RealBroker() { return test::RealBroker(); }
+};
+
+TEST_F(LogPositionsTest, TheEndIsTheNextRecordsOffset) {
+  CreateTopic(topic, 2);
+  Publish(topic, 1, 7);
+  const auto end = Ask<LogEndRead>("anybody", ReadLogEnd{3, 1});
+  EXPECT_TRUE(end.status.done()) << end.status.message;
+  EXPECT_EQ(end.id, 3u);
+  EXPECT_EQ(end.partition, 1);
+  EXPECT_EQ(end.offset, 7);
+}
+
+TEST_F(LogPositionsTest, AnotherGroupsCommitsAreSeenAndNoneIsMinusOne) {
+  CreateTopic(topic, 2);
+  Publish(topic, 1, 7);
+  {
+    Consumer member(GroupMember(), LogSink());
+    std::vector<ConsumerEvent> events;
+    while (events.size() < 2) {  // both partitions
+      member.Poll(10, events);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ConsumerOrders orders;
+    orders.commit.push_back({1, 5});
+    member.Apply(orders);
+    member.Close(std::chrono::seconds(5));
+  }
+  const auto read = Ask<GroupOffsetsRead>(GroupMember().group, ReadGroupOffsets{4, {0, 1}});
+  ASSERT_TRUE(read.status.done()) << read.status.message;
+  ASSERT_EQ(read.committed.size(), 2u);
+  EXPECT_EQ(read.committed[0].offset, -1);
+  EXPECT_EQ(read.committed[1].offset, 5);
+}
+
+TEST_F(LogPositionsTest, ABrokerThatIsNotThereIsAskedAgainLater) {
+  ClientOptions nowhere;
+  nowhere.brokers = "127.0.0.1:1";
+  std::promise<PositionReply> reply;
+  KafkaLogPositions positions(
+      {nowhere, topic, "anybody"},
+      [&reply](PositionReply answer) { reply.set_value(std::move(answer)); }, LogSink());
+  positions.Submit(ReadLogEnd{5, 0});
+  const auto end = std::get<LogEndRead>(reply.get_future().get());
+  EXPECT_TRUE(end.status.later());
+  EXPECT_EQ(end.offset, -1);
+}
+
+}  // namespace
+}  // namespace fanline::kafka

@@ -1,0 +1,85 @@
+// What a reconciler asks of two real shards, through its port.
+#include "backends/mysql/repair_store.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/mysql/settings.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/replies.h"
+
+namespace fanline::mysql {
+namespace {
+
+uint64_t IdOf(const RepairReply& reply) {
+  return std::visit([](const auto& each) { return each.id; }, reply);
+}
+
+class RepairStoreTest : public ::testing::Test {
+ protected:
+  template <class Reply, class Request>
+  Reply Ask(Request request) {
+    request.id = ++id_;
+    store_.Submit(std::move(request));
+    return std::get<Reply>(replies_.Await(id_));
+  }
+  ReconcilerMode Mode() { return Ask<ReconcilerModeRead>(ReadReconcilerMode{}).mode; }
+
+  RelationShards shards_;
+  uint64_t id_ = 0;
+  Replies<RepairReply> replies_{IdOf};
+  MysqlRepairStore store_{shards_.config(), shards_.map(), replies_.sink(), 2};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
+};
+
+TEST_F(RepairStoreTest, AReverseRowThatIsAheadIsTakenOverByBothRows) {
+  const Edge ahead{ann_, bob_, 300, true, 9};
+  ASSERT_TRUE(Ask<EdgesApplied>(ApplyEdges{0, 1, {ahead}}).status.done());
+  auto read = Ask<EdgesRead>(ReadEdges{0, {ahead.key()}});
+  ASSERT_TRUE(read.rows.at(0).status.done()) << read.rows.at(0).status.message;
+  EXPECT_EQ(read.rows[0].reverse, ahead.state());
+  EXPECT_EQ(read.rows[0].forward, EdgeState{});
+
+  const Edge taken{ann_, bob_, 301, true, 9};
+  const auto adopted = Ask<EdgeAdopted>(AdoptEdge{0, taken});
+  ASSERT_TRUE(adopted.status.done()) << adopted.status.message;
+  EXPECT_TRUE(adopted.adopted);
+  EXPECT_EQ(adopted.edge, taken);
+  const auto applied = Ask<EdgesApplied>(ApplyEdges{0, 1, {taken}});
+  EXPECT_EQ(applied.applied.at(0).ver, 301u);
+  EXPECT_TRUE(applied.applied[0].written);
+  shards_.ExpectConsistent();
+  EXPECT_EQ(shards_.PendingChanges(), 1);
+
+  EXPECT_FALSE(Ask<EdgeAdopted>(AdoptEdge{0, taken}).adopted) << "a repetition";
+}
+
+TEST_F(RepairStoreTest, ARepairIsRecordedWithWhatItWasAndIs) {
+  ASSERT_TRUE(
+      Ask<RepairLogged>(LogRepair{0, "pair", "missing", {ann_, bob_}, "none", "follows@300", 300})
+          .status.done());
+  EXPECT_EQ(
+      shards_.Total("SELECT COUNT(*) FROM repair_log WHERE net = 'pair' AND cause = 'missing' "
+                    "AND src = " +
+                    ToString(ann_) + " AND after_value = 'follows@300' AND ver = 300"),
+      1);
+}
+
+TEST_F(RepairStoreTest, TheModeIsRunUntilSetAndPauseWhenNobodyKnowsIt) {
+  EXPECT_EQ(Mode(), ReconcilerMode::kRun);
+  ShardConnections connections(shards_.config());
+  const auto on_shard_0 = [&](const std::function<void(Connection&)>& call) {
+    const Status status = connections.Run(kSettingsShard, call);
+    ASSERT_TRUE(status.done()) << status.message;
+  };
+  for (const auto mode : {ReconcilerMode::kDryRun, ReconcilerMode::kPause, ReconcilerMode::kRun}) {
+    on_shard_0([&](Connection& connection) { SetReconcilerMode(connection, mode); });
+    EXPECT_EQ(Mode(), mode);
+  }
+  on_shard_0([](Connection& connection) {
+    connection.Execute("UPDATE setting SET value = 'sleep' WHERE name = 'reconciler'");
+  });
+  EXPECT_EQ(Mode(), ReconcilerMode::kPause);
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -3,13 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "fanline/bucket.h"
+#include "fanline/edge.h"
 #include "fanline/time.h"
+#include "reconciler/verdict.h"
 
 namespace fanline::reconciler {
 
 // Why a pair went to the retries.
 enum class RetryCause { kChecksFailed, kTooMany, kDeferred };
+
+// What a repair did to an edge: brought a follower in line or back, ended one, or wrote the forward
+// row anew.
+enum class RepairKind { kAdd, kRemove, kBump };
 
 class Metrics {
  public:
@@ -28,6 +36,29 @@ class Metrics {
   virtual void SentToRetry(RetryCause) {}
   // Offsets that had to be consumed are gone from the log: a scan must look for what was lost.
   virtual void LogGap(int32_t /*partition*/, int64_t /*wanted*/, int64_t /*first*/) {}
+  // A record that is no message we know.
+  virtual void Undecodable(const std::string& /*why*/) {}
+
+  // The two rows of an edge were compared.
+  virtual void Checked(Finding) {}
+  // The rows agree now, `since` the check began.
+  virtual void Repaired(RepairKind, Duration /*since*/) {}
+  // What would be written, were it not a dry run.
+  virtual void WouldRepair(const EdgeKey&, const Verdict&) {}
+  // No version is left above these rows: somebody must see to it.
+  virtual void Unrepairable(const EdgeKey&) {}
+  // Removals of this shard of reverse rows are held back until an operator allows them again.
+  virtual void BreakerOpen(Shard, bool /*open*/) {}
+  // Checks waited for this long.
+  virtual void Throttled(Duration) {}
+  virtual void Parked(const std::string& /*resource*/) {}
+
+  // As of now, about once a second. `commit_lag`: records from the committed offsets to what was
+  // consumed last, all partitions of ours together.
+  virtual void Pending(uint64_t /*pairs*/, Duration /*oldest*/, uint64_t /*commit_lag*/) {}
+  virtual void MirrorLagged(Duration) {}
+  // Entries of the retries that this reconciler holds until they are due.
+  virtual void RetriesHeld(uint64_t) {}
 };
 
 }  // namespace fanline::reconciler

@@ -1,0 +1,251 @@
+#include "reconciler/checker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fanline/check.h"
+
+namespace fanline::reconciler {
+namespace {
+
+using Action = Verdict::Action;
+
+constexpr const char* kNet = "pair";
+
+const char* NameOf(Finding finding) {
+  switch (finding) {
+    case Finding::kEqual:
+      return "equal";
+    case Finding::kStale:
+      return "stale";
+    case Finding::kMissing:
+      return "missing";
+    case Finding::kAhead:
+      return "ahead";
+    case Finding::kOrphan:
+      return "orphan";
+    case Finding::kCorrupt:
+      break;
+  }
+  return "corrupt";
+}
+
+// For a row of repair_log: "follows@1700000000000000", "none".
+std::string Text(const EdgeState& state) {
+  if (state.ver == 0) return "none";
+  return (state.live ? "follows@" : "ended@") + std::to_string(state.ver);
+}
+
+RepairKind KindOf(const Verdict& verdict) {
+  if (verdict.action == Action::kBump) return RepairKind::kBump;
+  return verdict.state.live ? RepairKind::kAdd : RepairKind::kRemove;
+}
+
+}  // namespace
+
+Checker::Checker(Ports ports, Setup setup, Guards& guards, RequestIds& ids)
+    : ports_(ports),
+      setup_(std::move(setup)),
+      guards_(guards),
+      ids_(ids),
+      random_(setup_.seed),
+      queues_(setup_.reverse.shards() * setup_.forward.shards()) {
+  FANLINE_CHECK(guards.shards() == setup_.reverse.shards(), "guards of these shards");
+}
+
+Checker::Queue& Checker::QueueOf(const EdgeKey& edge) {
+  return queues_[setup_.reverse.ShardOf(edge.dst) * setup_.forward.shards() +
+                 setup_.forward.ShardOf(edge.src)];
+}
+
+void Checker::Order(const CheckOrder& order) {
+  if (guards_.mode() == ReconcilerMode::kPause) return End(order, false);
+  QueueOf(order.edge).waiting.push_back(order);
+  ++waiting_;
+}
+
+std::vector<CheckResult> Checker::TakeResults() { return std::exchange(results_, {}); }
+
+void Checker::Drop() {
+  for (Queue& queue : queues_) {
+    for (const CheckOrder& order : queue.waiting) End(order, false);
+    waiting_ -= queue.waiting.size();
+    queue.waiting.clear();
+  }
+}
+
+// ---- reads ----------------------------------------------------------------------------------
+
+std::optional<Time> Checker::Send(Now now) {
+  if (guards_.mode() == ReconcilerMode::kPause) Drop();
+  std::optional<Time> next;
+  for (size_t i = 0; i < queues_.size(); ++i) {
+    const auto again = SendRead(i, now);
+    if (again) next = std::min(next.value_or(*again), *again);
+  }
+  return next;
+}
+
+std::optional<Time> Checker::SendRead(size_t index, Now now) {
+  Queue& queue = queues_[index];
+  if (queue.waiting.empty() || !queue.reading.empty()) return std::nullopt;
+  if (queue.retry_at > now.mono) return queue.retry_at;
+  Throttle& throttle = guards_.throttle(static_cast<Shard>(index / setup_.forward.shards()));
+  ReadEdges request{ids_.Next(), {}};
+  while (!queue.waiting.empty() && request.edges.size() < setup_.batch && throttle.Take(now.mono)) {
+    request.edges.push_back(queue.waiting.front().edge);
+    queue.reading.push_back(queue.waiting.front());
+    queue.waiting.pop_front();
+  }
+  if (queue.throttled_since && !request.edges.empty()) {
+    ports_.metrics.Throttled(now.mono - *queue.throttled_since);
+    queue.throttled_since.reset();
+  }
+  if (request.edges.empty()) {
+    if (!queue.throttled_since) queue.throttled_since = now.mono;
+    return throttle.Next(now.mono);
+  }
+  queue.began = now.mono;
+  reads_.emplace(request.id, index);
+  ports_.store.Submit(std::move(request));
+  return std::nullopt;  // the reply comes first
+}
+
+void Checker::On(const EdgesRead& read, Now now) {
+  const auto found = reads_.find(read.id);
+  FANLINE_CHECK(found != reads_.end(), "a reply to a request never sent");
+  Queue& queue = queues_[found->second];
+  reads_.erase(found);
+  const std::vector<CheckOrder> orders = std::exchange(queue.reading, {});
+  waiting_ -= orders.size();
+  const Status* away = nullptr;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const RowsOfEdge& rows = read.rows.at(i);
+    if (rows.status.done()) {
+      Decide(orders[i], rows, queue.began, now);
+    } else {
+      away = &rows.status;
+      End(orders[i], false);
+    }
+  }
+  if (away != nullptr) return FailAll(queue, *away, now);
+  queue.attempts = 0;
+}
+
+void Checker::FailAll(Queue& queue, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  for (const CheckOrder& order : queue.waiting) End(order, false);
+  waiting_ -= queue.waiting.size();
+  queue.waiting.clear();
+  queue.retry_at = now.mono + setup_.backoff.Delay(++queue.attempts, random_());
+}
+
+// ---- verdicts -------------------------------------------------------------------------------
+
+void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now) {
+  const Verdict verdict = Judge(rows.reverse, rows.forward, order.ver, setup_.orphans);
+  ports_.metrics.Checked(verdict.finding);
+  Work work{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward,
+            0,     began};
+  if (verdict.action == Action::kHint) return SendHint(std::move(work));
+  if (!MayRepair(order, verdict, now)) return End(order, false);
+  SendLog(std::move(work));
+}
+
+bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now) {
+  if (verdict.action == Action::kReport) {
+    ports_.metrics.Unrepairable(order.edge);
+    return false;
+  }
+  if (guards_.mode() != ReconcilerMode::kRun) {
+    ports_.metrics.WouldRepair(order.edge, verdict);
+    return false;
+  }
+  if (!verdict.guarded) return true;
+  if (!guards_.Confirmed(order.edge, verdict, now.mono)) return false;
+  const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
+  const bool allowed = guards_.breaker(shard).Allows(now.mono);
+  ports_.metrics.BreakerOpen(shard, guards_.breaker(shard).open());
+  if (!allowed) ports_.metrics.WouldRepair(order.edge, verdict);
+  return allowed;
+}
+
+// ---- repairs --------------------------------------------------------------------------------
+
+void Checker::SendLog(Work work) {
+  LogRepair request{ids_.Next(),
+                    kNet,
+                    NameOf(work.verdict.finding),
+                    work.order.edge,
+                    Text(work.verdict.action == Action::kBump ? work.forward : work.reverse),
+                    Text(work.verdict.state),
+                    work.verdict.state.ver};
+  works_.emplace(request.id, std::move(work));
+  ports_.store.Submit(std::move(request));
+}
+
+void Checker::On(const RepairLogged& logged) {
+  auto work = TakeIfDone(logged.id, logged.status);
+  if (!work) return;
+  if (work->verdict.action != Action::kBump) return SendApply(std::move(*work));
+  const AdoptEdge request{ids_.Next(), work->edge};
+  works_.emplace(request.id, std::move(*work));
+  ports_.store.Submit(request);
+}
+
+void Checker::On(const EdgeAdopted& adopted) {
+  auto work = TakeIfDone(adopted.id, adopted.status);
+  if (!work) return;
+  if (!adopted.adopted) return End(work->order, false);  // it changed meanwhile
+  work->edge = adopted.edge;
+  SendApply(std::move(*work));
+}
+
+void Checker::SendApply(Work work) {
+  ApplyEdges request{ids_.Next(), setup_.reverse.ShardOf(work.edge.dst), {work.edge}};
+  works_.emplace(request.id, std::move(work));
+  ports_.store.Submit(std::move(request));
+}
+
+void Checker::On(const EdgesApplied& applied, Now now) {
+  auto work = TakeIfDone(applied.id, applied.status);
+  if (!work) return;
+  work->mirrored = applied.applied.at(0).ver;
+  ports_.metrics.Repaired(KindOf(work->verdict), now.mono - work->began);
+  SendHint(std::move(*work));
+}
+
+void Checker::SendHint(Work work) {
+  AppendHints request{ids_.Next(), {}, {}};
+  const EdgeKey edge = work.order.edge;
+  works_.emplace(request.id, std::move(work));
+  if (!setup_.hints) return On(HintsAppended{request.id, {}});
+  request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+  ports_.hints.Submit(std::move(request));
+}
+
+void Checker::On(const HintsAppended& appended) {
+  auto work = TakeIfDone(appended.id, appended.status);
+  if (!work) return;
+  if (work->mirrored == 0) return End(work->order, true);  // nothing had to be written
+  AppendRelations request{ids_.Next(), {EdgeMirrored{work->order.edge, work->mirrored}}};
+  works_.emplace(request.id, std::move(*work));
+  ports_.relations.Submit(std::move(request));
+}
+
+void Checker::On(const RelationsAppended& appended) {
+  if (auto work = TakeIfDone(appended.id, appended.status)) End(work->order, true);
+}
+
+std::optional<Checker::Work> Checker::TakeIfDone(uint64_t id, const Status& status) {
+  const auto found = works_.find(id);
+  FANLINE_CHECK(found != works_.end(), "a reply to a request never sent");
+  Work work = std::move(found->second);
+  works_.erase(found);
+  if (status.done()) return work;
+  if (status.later()) ports_.metrics.Parked(status.resource);
+  End(work.order, false);
+  return std::nullopt;
+}
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,145 @@
+// Compares the two rows of edges and sets right what differs (verdict.h).
+//
+//   reverse row, then forward row, read on primaries -> verdict
+//     equal:   hint sync(src, dst) acknowledged -> resolved
+//     differs: row of repair_log -> [forward row written anew] -> reverse row committed
+//              -> hint acknowledged -> msg2 acknowledged -> resolved
+//
+// Repairs go the way of every change, so they race with nothing: the higher version wins. The row
+// of repair_log comes first, so no repair goes unrecorded; one that was recorded and then failed
+// is recorded again. A forward row written anew is applied at once, and by the mirror again.
+//
+// Whatever fails or must wait ends the check unresolved: whoever ordered it asks again later, and
+// repeating a check does no harm. A shard that is away ends all checks that wait for it, and is
+// left alone for a back-off. What is guarded is repaired at the second check that comes to the
+// same, a grace after the first, if the breaker of its shard lets it pass.
+// A crash at any point leaves rows that a check finds unequal, or equal ones whose hint goes out
+// with the next check.
+// Passive: no thread, no clock, no sleep. Not thread-safe. Whoever orders bounds what is open.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "fanline/backoff.h"
+#include "fanline/bucket.h"
+#include "fanline/hint_log.h"
+#include "fanline/repair_store.h"
+#include "reconciler/guards.h"
+#include "reconciler/metrics.h"
+
+namespace fanline::reconciler {
+
+// Two nets share one process's ports: whose request it was is part of its id.
+enum class Part : uint64_t { kPairs = 0, kRetries = 1 };
+
+class RequestIds {
+ public:
+  explicit RequestIds(Part part) : part_(part) {}
+  uint64_t Next() { return ++count_ * 2 + static_cast<uint64_t>(part_); }
+  static Part PartOf(uint64_t id) { return static_cast<Part>(id % 2); }
+
+ private:
+  const Part part_;
+  uint64_t count_ = 0;
+};
+
+struct CheckOrder {
+  uint64_t ticket = 0;  // the caller's, given back
+  EdgeKey edge;
+  uint64_t ver = 0;  // that is pending
+};
+struct CheckResult {
+  CheckOrder order;
+  bool resolved = false;  // as in pair_types.h
+};
+
+class Checker {
+ public:
+  struct Ports {
+    RepairStore& store;
+    HintLog& hints;
+    RelationLog& relations;
+    Metrics& metrics;
+  };
+  struct Setup {
+    RangeLayout layout{16};
+    ShardMap reverse = ShardMap::Even(1);  // where the rows by dst lie
+    ShardMap forward = ShardMap::Even(1);  // and those by src
+    bool hints = true;                     // off: the tables are no timeline's
+    OrphanPolicy orphans = OrphanPolicy::kAdopt;
+    uint32_t batch = 500;  // edges read at once
+    Backoff backoff{};
+    uint64_t seed = 1;  // of the jitter
+  };
+
+  // `guards` outlives this; `ids` too.
+  Checker(Ports ports, Setup setup, Guards& guards, RequestIds& ids);
+
+  void Order(const CheckOrder& order);
+  void On(const EdgesRead& read, Now now);
+  void On(const RepairLogged& logged);
+  void On(const EdgeAdopted& adopted);
+  void On(const EdgesApplied& applied, Now now);
+  void On(const HintsAppended& appended);
+  void On(const RelationsAppended& appended);
+
+  // After the inputs of a step: sends what is due. Returns when to step again at the latest.
+  [[nodiscard]] std::optional<Time> Send(Now now);
+  // Of the checks that ended since the last call.
+  [[nodiscard]] std::vector<CheckResult> TakeResults();
+
+  // Ends what was not begun, unresolved; what was begun goes on.
+  void Drop();
+  bool idle() const { return works_.empty() && waiting_ == 0; }
+
+ private:
+  // A check that was read and goes on alone; its id is that of its request under way.
+  struct Work {
+    CheckOrder order;
+    Verdict verdict;
+    Edge edge;                   // to be applied
+    EdgeState reverse, forward;  // as read
+    uint64_t mirrored = 0;       // the reverse row's version, once a repair has committed it
+    Time began{};
+  };
+  // Of edges with the same two shards, so that one that is away costs only what needs it.
+  struct Queue {
+    std::deque<CheckOrder> waiting;
+    std::vector<CheckOrder> reading;
+    Time began{};
+    uint32_t attempts = 0;
+    Time retry_at{};
+    std::optional<Time> throttled_since;
+  };
+
+  Queue& QueueOf(const EdgeKey& edge);
+  // When to try again, if not all of the queue was sent.
+  std::optional<Time> SendRead(size_t queue, Now now);
+  void FailAll(Queue& queue, const Status& status, Now now);
+  void Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now);
+  bool MayRepair(const CheckOrder& order, const Verdict& verdict, Now now);
+  void SendLog(Work work);
+  void SendApply(Work work);
+  void SendHint(Work work);
+  void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved}); }
+  // The work the reply was for, unless it failed: then it ended.
+  std::optional<Work> TakeIfDone(uint64_t id, const Status& status);
+
+  Ports ports_;
+  const Setup setup_;
+  Guards& guards_;
+  RequestIds& ids_;
+  std::mt19937_64 random_;
+  std::vector<Queue> queues_;                   // by shard of dst, then by shard of src
+  size_t waiting_ = 0;                          // or being read
+  std::unordered_map<uint64_t, size_t> reads_;  // request -> queue
+  std::unordered_map<uint64_t, Work> works_;    // by request
+  std::vector<CheckResult> results_;
+};
+
+}  // namespace fanline::reconciler

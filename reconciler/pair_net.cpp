@@ -1,0 +1,190 @@
+#include "reconciler/pair_net.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "fanline/check.h"
+
+namespace fanline::reconciler {
+namespace {
+
+template <class Map>
+typename Map::mapped_type Take(Map& requests, uint64_t id) {
+  const auto found = requests.find(id);
+  FANLINE_CHECK(found != requests.end(), "a reply to a request never sent");
+  auto value = std::move(found->second);
+  requests.erase(found);
+  return value;
+}
+
+}  // namespace
+
+PairNet::PairNet(const Ports& ports, const Setup& setup, const Limits& limits, Guards& guards)
+    : ports_(ports),
+      setup_(setup),
+      guards_(guards),
+      look_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
+      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, guards,
+               ids_),
+      machine_(limits, ports.metrics),
+      random_(setup.checker.seed) {}
+
+PairNetProgress PairNet::Step(std::span<PairNetInput> inputs, Now now) {
+  for (PairNetInput& input : inputs) {
+    std::visit([&](auto& what) { On(what, now); }, input);
+  }
+  if (now.mono >= look_at_) Look(now);
+  TakeResults();
+  PairProgress pairs = machine_.Step(std::exchange(inputs_, {}), now);
+  Send(pairs, now);
+  const auto next_check = checker_.Send(now);
+
+  PairNetProgress progress{std::move(pairs.orders), look_at_};
+  for (const auto& next : {pairs.next_timer, next_check}) {
+    if (next) progress.next_timer = std::min(*progress.next_timer, *next);
+  }
+  TakeResults();
+  if (!inputs_.empty()) progress.next_timer = now.mono;  // checks that ended before they began
+  for (const auto& commit : progress.orders.commit) {
+    const auto found = positions_.find(commit.partition);
+    if (found != positions_.end()) found->second.committed = commit.offset;
+  }
+  return progress;
+}
+
+void PairNet::StopTaking() {
+  taking_ = false;
+  checker_.Drop();
+}
+
+// ---- the log --------------------------------------------------------------------------------
+
+void PairNet::On(const PartitionAssigned& assigned, Now) {
+  const int64_t start = std::max(assigned.start, assigned.low);
+  mirror_.Assigned(assigned.partition, start);
+  positions_[assigned.partition] = {start, start};
+  inputs_.push_back(assigned);
+}
+
+void PairNet::On(const PartitionRevoked& revoked, Now) {
+  mirror_.Revoked(revoked.partition);
+  positions_.erase(revoked.partition);
+  inputs_.push_back(revoked);
+}
+
+void PairNet::On(const Record& record, Now now) {
+  mirror_.Consumed(record.partition, record.offset, now.mono);
+  const auto found = positions_.find(record.partition);
+  if (found != positions_.end()) found->second.next = record.offset + 1;
+  inputs_.push_back(Decode(record));
+}
+
+PairRecord PairNet::Decode(const Record& record) {
+  PairRecord out;
+  out.partition = record.partition;
+  out.offset = record.offset;
+  out.appended = record.timestamp;
+  std::string why;
+  const auto message = DecodeRelationMessage(record.value, &why);
+  if (!message) {
+    ports_.metrics.Undecodable(why);
+    return out;
+  }
+  out.edge = KeyOf(*message);
+  if (const auto* written = std::get_if<EdgeWritten>(&*message)) {
+    out.kind = PairRecord::Kind::kWritten;
+    out.ver = written->edge.ver;
+  } else {
+    out.kind = PairRecord::Kind::kMirrored;
+    out.ver = std::get<EdgeMirrored>(*message).ver;
+  }
+  return out;
+}
+
+// ---- orders of the machine ------------------------------------------------------------------
+
+void PairNet::Send(PairProgress& progress, Now now) {
+  for (const WatermarkWanted& wanted : progress.watermarks) {
+    const uint64_t id = ids_.Next();
+    ends_.emplace(id, wanted);
+    ports_.positions.Submit(ReadLogEnd{id, wanted.partition});
+  }
+  if (!taking_) return;
+  for (const Check& check : progress.checks) {
+    const uint64_t ticket = ++tickets_;
+    checks_.emplace(ticket, check);
+    checker_.Order({ticket, check.edge, check.ver});
+  }
+  for (const Retry& retry : progress.retries) {
+    const uint64_t id = ids_.Next();
+    const auto wait =
+        std::chrono::duration_cast<std::chrono::milliseconds>(setup_.patience.Delay(1, random_()));
+    retries_.emplace(id, retry);
+    ports_.retries.Submit({id, {{retry.edge, retry.ver, now.unix_ms + wait.count(), 0}}});
+  }
+}
+
+void PairNet::TakeResults() {
+  for (const CheckResult& result : checker_.TakeResults()) {
+    const Check check = Take(checks_, result.order.ticket);
+    inputs_.push_back(Checked{check.partition, check.id, check.edge, result.resolved});
+  }
+}
+
+void PairNet::On(const RetriesAppended& appended, Now) {
+  const Retry retry = Take(retries_, appended.id);
+  if (appended.status.later()) ports_.metrics.Parked(appended.status.resource);
+  inputs_.push_back(RetryAppended{retry.partition, retry.id, retry.edge, appended.status.done()});
+}
+
+void PairNet::On(const LogEndRead& read, Now) {
+  const WatermarkWanted wanted = Take(ends_, read.id);
+  inputs_.push_back(
+      HighWatermark{wanted.partition, wanted.asked_at, read.status.done() ? read.offset : -1});
+}
+
+// ---- once a second --------------------------------------------------------------------------
+
+void PairNet::Look(Now now) {
+  look_at_ = now.mono + look_every_;
+  if (!asking_mode_) {
+    asking_mode_ = true;
+    ports_.store.Submit(ReadReconcilerMode{ids_.Next()});
+  }
+  const std::vector<int32_t> owned = mirror_.partitions();
+  if (setup_.mirror && !asking_mirror_ && !owned.empty()) {
+    asking_mirror_ = true;
+    ports_.positions.Submit(ReadGroupOffsets{ids_.Next(), owned});
+  }
+  uint64_t behind = 0;
+  for (const auto& [number, position] : positions_) {
+    behind += static_cast<uint64_t>(std::max<int64_t>(0, position.next - position.committed));
+  }
+  const UnixMs oldest = machine_.OldestPending().value_or(now.unix_ms);
+  ports_.metrics.Pending(machine_.pending(),
+                         std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - oldest)),
+                         behind);
+  for (Shard shard = 0; shard < guards_.shards(); ++shard) {
+    ports_.metrics.BreakerOpen(shard, guards_.breaker(shard).open());
+  }
+}
+
+// The mode stays as it was while shard 0 is away.
+void PairNet::On(const ReconcilerModeRead& read, Now) {
+  asking_mode_ = false;
+  if (read.status.done()) guards_.SetMode(read.mode);
+}
+
+// Asked again in a second; what the mirror finished before stands.
+void PairNet::On(const GroupOffsetsRead& read, Now now) {
+  asking_mirror_ = false;
+  if (!read.status.done()) return;
+  for (const auto& group : read.committed) mirror_.Committed(group.partition, group.offset);
+  const Duration lag = mirror_.Lag(now.mono);
+  ports_.metrics.MirrorLagged(lag);
+  // What a mirror that stopped has not applied is due a grace after it came: to hold all of it back
+  // the lag must be known to exceed the grace by then, not only at the next look.
+  inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + look_every_ + kLookSlack : lag});
+}
+
+}  // namespace fanline::reconciler

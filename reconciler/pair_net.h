@@ -1,0 +1,114 @@
+// Net one: the pairs of relation-log (pair_machine.h), the checks they come to (checker.h) and what
+// is written to the retries. About once a second it looks where the mirror stands, reads the
+// setting and tells its metrics.
+//
+// A record that is no message we know is counted and passed over: the mirror keeps it in the dead
+// letters, and an edge whose msg1 was lost this way is found by the scans.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "fanline/backoff.h"
+#include "fanline/hint_log.h"
+#include "fanline/log_positions.h"
+#include "reconciler/checker.h"
+#include "reconciler/mirror_lag.h"
+#include "reconciler/pair_machine.h"
+
+namespace fanline::reconciler {
+
+using PairNetInput =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead, EdgesApplied, EdgeAdopted,
+                 RepairLogged, ReconcilerModeRead, HintsAppended, RelationsAppended,
+                 RetriesAppended, LogEndRead, GroupOffsetsRead>;
+
+struct PairNetProgress {
+  ConsumerOrders orders;
+  std::optional<Time> next_timer;  // Step again by then, even without input
+};
+
+class PairNet {
+ public:
+  struct Ports {
+    RepairStore& store;
+    HintLog& hints;
+    RelationLog& relations;
+    RetryLog& retries;
+    LogPositions& positions;
+    Metrics& metrics;
+  };
+  struct Setup {
+    Checker::Setup checker;
+    bool mirror = true;  // off: no mirror of ours applies this log, so none can lag
+    Backoff patience;    // to the first check of an entry of the retries (retry_net.h)
+  };
+
+  // `guards` outlives this.
+  PairNet(const Ports& ports, const Setup& setup, const Limits& limits, Guards& guards);
+
+  [[nodiscard]] PairNetProgress Step(std::span<PairNetInput> inputs, Now now);
+
+  // From now on no further check is begun; keep stepping until drained(). Pairs that are pending
+  // stay below the committed offsets: the next owner finds them.
+  void StopTaking();
+  bool drained() const { return checker_.idle() && retries_.empty(); }
+  uint64_t pending() const { return machine_.pending(); }
+
+ private:
+  struct Position {
+    int64_t committed = 0;
+    int64_t next = 0;  // to be consumed
+  };
+
+  static constexpr Duration kLookSlack = std::chrono::milliseconds(100);  // an answer's way
+
+  void On(const PartitionAssigned& assigned, Now now);
+  void On(const PartitionRevoked& revoked, Now now);
+  void On(const Record& record, Now now);
+  void On(const EdgesRead& read, Now now) { checker_.On(read, now); }
+  void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
+  void On(const EdgeAdopted& adopted, Now) { checker_.On(adopted); }
+  void On(const RepairLogged& logged, Now) { checker_.On(logged); }
+  void On(const HintsAppended& appended, Now) { checker_.On(appended); }
+  void On(const RelationsAppended& appended, Now) { checker_.On(appended); }
+  void On(const ReconcilerModeRead& read, Now now);
+  void On(const RetriesAppended& appended, Now now);
+  void On(const LogEndRead& read, Now now);
+  void On(const GroupOffsetsRead& read, Now now);
+
+  PairRecord Decode(const Record& record);
+  void Look(Now now);
+  void Send(PairProgress& progress, Now now);
+  void TakeResults();
+
+  Ports ports_;
+  const Setup setup_;
+  Guards& guards_;
+  const Duration look_every_;
+  RequestIds ids_{Part::kPairs};
+  Checker checker_;
+  PairMachine machine_;
+  MirrorLagMeter mirror_;
+  std::mt19937_64 random_;
+  bool taking_ = true;
+
+  std::vector<PairInput> inputs_;  // for the machine's next step
+  uint64_t tickets_ = 0;
+  std::unordered_map<uint64_t, Check> checks_;          // ticket -> order
+  std::unordered_map<uint64_t, Retry> retries_;         // request -> order
+  std::unordered_map<uint64_t, WatermarkWanted> ends_;  // request -> order
+  std::map<int32_t, Position> positions_;
+  Time look_at_{};
+  bool asking_mode_ = false;
+  bool asking_mirror_ = false;
+};
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,123 @@
+// relation-log.retry: edges whose pairs could not be answered in time, checked again when they are
+// due, with more and more patience, until they are found right.
+//
+//   record -> held until it is due -> check -> resolved: finished
+//                                           -> not: appended anew, due later -> acknowledged:
+//                                           finished
+//
+// An offset is committed only when everything below it is finished, so a crash reads entries again
+// and costs checks. Too many held: the partitions are paused until some are due. What cannot be
+// decoded goes to the dead letters.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <variant>
+
+#include "fanline/consumer.h"
+#include "fanline/hint_log.h"
+#include "fanline/offset_ledger.h"
+#include "reconciler/checker.h"
+
+namespace fanline::reconciler {
+
+struct RetryLimits {
+  uint32_t held = 50'000;  // all partitions together
+  Duration commit_every = std::chrono::seconds(1);
+  // To the next check of an entry; within half of it at random.
+  Backoff patience{.first = std::chrono::seconds(5), .most = std::chrono::minutes(10)};
+  Backoff append_again{};  // Kafka is away
+};
+
+using RetryInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead,
+                                EdgesApplied, EdgeAdopted, RepairLogged, HintsAppended,
+                                RelationsAppended, RetriesAppended, DeadLetterAppended>;
+
+struct RetryProgress {
+  ConsumerOrders orders;
+  std::optional<Time> next_timer;  // Step again by then, even without input
+};
+
+class RetryNet {
+ public:
+  struct Ports {
+    RepairStore& store;
+    HintLog& hints;
+    RelationLog& relations;
+    RetryLog& retries;
+    DeadLetters& dead_letters;
+    Metrics& metrics;
+  };
+
+  // `guards` outlives this.
+  RetryNet(const Ports& ports, const Checker::Setup& setup, const RetryLimits& limits,
+           Guards& guards);
+
+  [[nodiscard]] RetryProgress Step(std::span<RetryInput> inputs, Now now);
+
+  // From now on nothing more is checked; keep stepping until drained().
+  void StopTaking();
+  bool drained() const { return checker_.idle() && appending_.empty(); }
+  size_t held() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    int32_t partition = 0;
+    int64_t offset = 0;
+    uint64_t assignment = 0;
+    RelationRetry retry;
+    Record undecoded;      // with a reason: on its way to the dead letters
+    std::string reason;    // set: it is no entry
+    uint32_t appends = 0;  // that failed
+  };
+  struct Partition {
+    OffsetLedger ledger;
+    uint64_t assignment = 0;
+    int64_t ordered = -1;  // the last commit
+    bool paused = false;
+  };
+
+  void On(const PartitionAssigned& assigned, Now now);
+  void On(const PartitionRevoked& revoked, Now now);
+  void On(Record& record, Now now);
+  void On(const EdgesRead& read, Now now) { checker_.On(read, now); }
+  void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
+  void On(const EdgeAdopted& adopted, Now) { checker_.On(adopted); }
+  void On(const RepairLogged& logged, Now) { checker_.On(logged); }
+  void On(const HintsAppended& appended, Now) { checker_.On(appended); }
+  void On(const RelationsAppended& appended, Now) { checker_.On(appended); }
+  void On(const RetriesAppended& appended, Now now);
+  void On(const DeadLetterAppended& appended, Now now);
+
+  void CheckDue(Now now);
+  void OnResult(const CheckResult& result, Now now);
+  void Append(uint64_t entry);
+  void Appended(uint64_t request, const Status& status, Now now);
+  void Finish(uint64_t entry);
+  void Order(Now now, ConsumerOrders& orders);
+  std::optional<Time> NextTimer(Now now) const;
+
+  Ports ports_;
+  const RetryLimits limits_;
+  RequestIds ids_{Part::kRetries};
+  Checker checker_;
+  std::mt19937_64 random_;
+  bool taking_ = true;
+  uint64_t assignments_ = 0;
+  uint64_t entry_ids_ = 0;
+  std::map<int32_t, Partition> partitions_;
+  std::unordered_map<uint64_t, Entry> entries_;
+  std::set<std::pair<UnixMs, uint64_t>> due_;         // entries that are held
+  std::unordered_map<uint64_t, uint64_t> appending_;  // request -> entry
+  std::multimap<Time, uint64_t> append_again_;        // entries
+  std::vector<ConsumerOrders::At> seeks_;
+  Time commit_at_{};
+};
+
+}  // namespace fanline::reconciler

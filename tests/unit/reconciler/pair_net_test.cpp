@@ -1,0 +1,157 @@
+#include "reconciler/pair_net.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/reconciler/repair_world.h"
+
+namespace fanline::reconciler {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
+constexpr EdgeState kFollows{100, true, 5};
+
+struct PairNetTest : ::testing::Test {
+  PairNetTest() {
+    inputs.push_back(PartitionAssigned{0, 0, 0});
+    Step();
+  }
+
+  void Append(const RelationMessage& message) {
+    Record record;
+    record.offset = world.ends[0]++;
+    record.timestamp = now.unix_ms;
+    record.value = EncodeRelationMessage(message);
+    inputs.push_back(std::move(record));
+  }
+  void Written(const EdgeState& state) {
+    world.forward[kEdge] = state;
+    Append(EdgeWritten{EdgeOf(kEdge, state), 1});
+  }
+
+  // Steps until nothing is left to do now; what the net appends is not read back.
+  void Step() {
+    do {
+      std::vector<PairNetInput> given;
+      given.swap(inputs);
+      const PairNetProgress progress = net.Step(given, now);
+      for (const auto& at : progress.orders.commit) committed = at.offset;
+      while (!world.requests.empty()) Give(world.Answer());
+      if (progress.next_timer && *progress.next_timer <= now.mono && inputs.empty()) {
+        (void)net.Step({}, now);
+      }
+    } while (!inputs.empty());
+  }
+
+  void Give(AnyReply reply) {
+    std::visit(
+        [this](auto& each) {
+          if constexpr (std::is_constructible_v<PairNetInput, decltype(std::move(each))>) {
+            inputs.emplace_back(std::move(each));
+          }
+        },
+        reply);
+  }
+
+  void Pass(seconds time) {
+    for (seconds passed{0}; passed < time; passed += seconds(1)) {
+      now.mono += seconds(1);
+      now.unix_ms += 1'000;
+      if (mirror_follows) world.committed[0] = world.ends[0];
+      Step();
+    }
+  }
+
+  RepairWorld world;
+  Guards guards{GuardLimits{}, 1};
+  PairNet net{{world, world, world, world, world, world}, PairNet::Setup{}, Limits{}, guards};
+  std::vector<PairNetInput> inputs;
+  Now now{Time{} + seconds(1'000), 1'700'000'000'000};
+  int64_t committed = -1;
+  bool mirror_follows = true;
+};
+
+TEST_F(PairNetTest, AHealthyPairCostsNoCheckAndNoRepair) {
+  Written(kFollows);
+  Append(EdgeMirrored{kEdge, 100});
+  Pass(seconds(10));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_TRUE(world.done.empty());
+  EXPECT_EQ(committed, 2);
+}
+
+TEST_F(PairNetTest, AChangeWithoutItsSecondHalfIsRepairedAfterTheGrace) {
+  Written(kFollows);
+  Pass(seconds(3));
+  EXPECT_LE(committed, 0) << "a pair that is pending holds its offset";
+  Pass(seconds(2));
+  EXPECT_EQ(world.reverse[kEdge], kFollows);
+  EXPECT_EQ(world.repairs.size(), 1u);
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(PairNetTest, WhileTheMirrorLagsNothingIsCheckedAndThenTheRetriesTakeOver) {
+  mirror_follows = false;
+  Written(kFollows);
+  Pass(seconds(50));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_TRUE(world.retries.empty());
+  Pass(seconds(20));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(PairNetTest, AMirrorThatComesBackAnswersWhatWasHeldBack) {
+  mirror_follows = false;
+  Written(kFollows);
+  Pass(seconds(20));
+  mirror_follows = true;
+  Append(EdgeMirrored{kEdge, 100});
+  Pass(seconds(5));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_EQ(committed, 2);
+}
+
+TEST_F(PairNetTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
+  world.away = {"store"};
+  Written(kFollows);
+  Pass(seconds(20));
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].ver, 100u);
+  EXPECT_GT(world.retries[0].due, now.unix_ms - 20'000);
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(PairNetTest, APauseSendsThePairsToTheRetries) {
+  world.mode = ReconcilerMode::kPause;
+  Pass(seconds(2));
+  Written(kFollows);
+  Pass(seconds(20));
+  EXPECT_TRUE(world.found.empty());
+  EXPECT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(PairNetTest, WhatIsNoMessageIsPassedOver) {
+  Record record;
+  record.offset = world.ends[0]++;
+  record.value = "no message";
+  inputs.push_back(record);
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(PairNetTest, AStopFinishesWhatWasBegunAndKeepsWhatIsPending) {
+  Written(kFollows);
+  Pass(seconds(1));
+  net.StopTaking();
+  Pass(seconds(10));
+  EXPECT_TRUE(net.drained());
+  EXPECT_EQ(net.pending(), 1u);
+  EXPECT_LE(committed, 0);
+}
+
+}  // namespace
+}  // namespace fanline::reconciler

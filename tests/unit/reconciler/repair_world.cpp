@@ -1,0 +1,91 @@
+#include "tests/unit/reconciler/repair_world.h"
+
+namespace fanline::reconciler {
+namespace {
+
+EdgeState Of(const std::map<EdgeKey, EdgeState>& rows, const EdgeKey& edge) {
+  const auto found = rows.find(edge);
+  return found == rows.end() ? EdgeState{} : found->second;
+}
+
+}  // namespace
+
+AnyReply RepairWorld::Answer() {
+  const AnyRequest request = std::move(requests.front());
+  requests.pop_front();
+  return std::visit([this](const auto& each) { return Reply(each); }, request);
+}
+
+Status RepairWorld::Do(const std::string& what) {
+  if (away.contains(what)) return Status::Later(what, "away");
+  done.push_back(what);
+  return {};
+}
+
+AnyReply RepairWorld::Reply(const ReadEdges& request) {
+  EdgesRead reply{request.id, {}};
+  for (const EdgeKey& edge : request.edges) {
+    reply.rows.push_back({away.contains("store") ? Status::Later("mysql_0", "away") : Status{},
+                          Of(reverse, edge), Of(forward, edge)});
+  }
+  return reply;
+}
+
+AnyReply RepairWorld::Reply(const ApplyEdges& request) {
+  EdgesApplied reply;
+  reply.id = request.id;
+  reply.status = Do("apply");
+  if (!reply.status.done()) return reply;
+  for (const Edge& edge : request.edges) {
+    const bool wins = Wins(edge.state(), Of(reverse, edge.key()));
+    if (wins) reverse[edge.key()] = edge.state();
+    reply.applied.push_back({Of(reverse, edge.key()).ver, wins});
+  }
+  return reply;
+}
+
+AnyReply RepairWorld::Reply(const AdoptEdge& request) {
+  EdgeAdopted reply{request.id, Do("adopt"), false, {}};
+  if (!reply.status.done()) return reply;
+  reply.adopted = Wins(request.edge.state(), Of(forward, request.edge.key()));
+  if (reply.adopted) forward[request.edge.key()] = request.edge.state();
+  reply.edge = EdgeOf(request.edge.key(), Of(forward, request.edge.key()));
+  return reply;
+}
+
+AnyReply RepairWorld::Reply(const LogRepair& request) {
+  RepairLogged reply{request.id, Do("log")};
+  if (reply.status.done()) repairs.push_back(request);
+  return reply;
+}
+
+AnyReply RepairWorld::Reply(const ReadReconcilerMode& request) {
+  return ReconcilerModeRead{request.id, {}, mode};
+}
+
+AnyReply RepairWorld::Reply(const AppendRetries& request) {
+  RetriesAppended reply{request.id, Do("retries")};
+  if (reply.status.done()) {
+    retries.insert(retries.end(), request.retries.begin(), request.retries.end());
+  }
+  return reply;
+}
+
+AnyReply RepairWorld::Reply(const AppendDeadLetter& request) {
+  letters.push_back(request.letter);
+  return DeadLetterAppended{request.id, {}};
+}
+
+AnyReply RepairWorld::Reply(const ReadLogEnd& request) {
+  return LogEndRead{request.id, request.partition, {}, ends[request.partition]};
+}
+
+AnyReply RepairWorld::Reply(const ReadGroupOffsets& request) {
+  GroupOffsetsRead reply{request.id, {}, {}};
+  for (const int32_t partition : request.partitions) {
+    reply.committed.push_back({partition, committed[partition]});
+  }
+  return reply;
+}
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,157 @@
+#include "reconciler/retry_net.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/reconciler/repair_world.h"
+
+namespace fanline::reconciler {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
+
+struct RetryNetTest : ::testing::Test {
+  RetryNetTest() {
+    guards.SetMode(ReconcilerMode::kRun);
+    inputs.push_back(PartitionAssigned{0, 0, 0});
+    Step();
+  }
+
+  Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100) {
+    Record record;
+    record.topic = kRelationRetryTopic;
+    record.offset = offset;
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(due_in).count();
+    record.value = EncodeRelationRetry({kEdge, ver, now.unix_ms + ms, 0});
+    return record;
+  }
+
+  // Steps until nothing is left to do now.
+  void Step() {
+    do {
+      std::vector<RetryInput> given;
+      given.swap(inputs);
+      const RetryProgress progress = net.Step(given, now);
+      for (const auto& at : progress.orders.commit) committed = at.offset;
+      for (const int32_t partition : progress.orders.pause) paused = partition == 0;
+      for (const int32_t partition : progress.orders.resume) paused = partition != 0;
+      next = progress.next_timer;
+      while (!world.requests.empty()) Give(world.Answer());
+    } while (!inputs.empty());
+  }
+
+  void Give(AnyReply reply) {
+    std::visit(
+        [this](auto& each) {
+          if constexpr (std::is_constructible_v<RetryInput, decltype(std::move(each))>) {
+            inputs.emplace_back(std::move(each));
+          }
+        },
+        reply);
+  }
+
+  void Pass(Duration time) {
+    now.mono += time;
+    now.unix_ms += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    Step();
+  }
+
+  RepairWorld world;
+  Guards guards{GuardLimits{}, 1};
+  RetryLimits limits{.held = 10};
+  RetryNet net{{world, world, world, world, world, world}, {}, limits, guards};
+  std::vector<RetryInput> inputs;
+  Now now{Time{} + seconds(1'000), 1'700'000'000'000};
+  int64_t committed = -1;
+  bool paused = false;
+  std::optional<Time> next;
+};
+
+TEST_F(RetryNetTest, AnEntryIsCheckedWhenItIsDueAndCommittedWhenItIsRight) {
+  world.forward[kEdge] = {100, true, 5};
+  inputs.push_back(Entry(0, seconds(5)));
+  Step();
+  EXPECT_TRUE(world.done.empty());
+  EXPECT_EQ(net.held(), 1u);
+  EXPECT_EQ(next, now.mono + seconds(5));
+  Pass(seconds(5));
+  Pass(seconds(2));
+  EXPECT_EQ(world.reverse[kEdge], (EdgeState{100, true, 5}));
+  EXPECT_EQ(committed, 1);
+  EXPECT_TRUE(net.drained());
+}
+
+TEST_F(RetryNetTest, WhatIsStillWrongIsAppendedAnewMoreAndMorePatiently) {
+  world.away = {"store"};
+  inputs.push_back(Entry(0, seconds(0)));
+  Step();
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].attempts, 1u);
+  EXPECT_EQ(world.retries[0].ver, 100u);
+  EXPECT_GE(world.retries[0].due, now.unix_ms + 5'000);
+  EXPECT_LE(world.retries[0].due, now.unix_ms + 10'000);
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(RetryNetTest, AnOffsetIsCommittedOnlyWhenTheNewEntryIsAcknowledged) {
+  world.away = {"store", "retries"};
+  inputs.push_back(Entry(0, seconds(0)));
+  Step();
+  Pass(seconds(2));
+  EXPECT_EQ(committed, -1);
+  world.away = {"store"};
+  Pass(seconds(10));
+  Pass(seconds(2));
+  EXPECT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(RetryNetTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
+  world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
+  inputs.push_back(Entry(0, seconds(60)));
+  inputs.push_back(Entry(1, seconds(0)));
+  Step();
+  Pass(seconds(2));
+  EXPECT_EQ(committed, -1);
+  Pass(seconds(60));
+  Pass(seconds(2));
+  EXPECT_EQ(committed, 2);
+}
+
+TEST_F(RetryNetTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
+  world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
+  for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(i < 5 ? 10 : 20)));
+  Step();
+  EXPECT_TRUE(paused);
+  Pass(seconds(10));
+  Pass(seconds(1));
+  EXPECT_FALSE(paused);
+}
+
+TEST_F(RetryNetTest, WhatIsNoEntryGoesToTheDeadLetters) {
+  Record record;
+  record.topic = kRelationRetryTopic;
+  record.value = "no entry";
+  inputs.push_back(record);
+  Step();
+  Pass(seconds(2));
+  ASSERT_EQ(world.letters.size(), 1u);
+  EXPECT_EQ(world.letters[0].stage, "reconciler");
+  EXPECT_EQ(committed, 1);
+}
+
+TEST_F(RetryNetTest, ALostPartitionIsNotCommittedAnyMore) {
+  world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
+  inputs.push_back(Entry(0, seconds(5)));
+  Step();
+  inputs.push_back(PartitionRevoked{0});
+  Step();
+  Pass(seconds(10));
+  EXPECT_EQ(committed, -1);
+  EXPECT_EQ(net.held(), 0u);
+}
+
+}  // namespace
+}  // namespace fanline::reconciler

@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
     feedctl.Add("follow", "makes a reader follow an author, or many", MakeFollow);
     feedctl.Add("unfollow", "makes a reader no longer follow an author, or many", MakeUnfollow);
     feedctl.Add("relations mode", "shows or sets how reverse rows are written", MakeRelationsMode);
+    feedctl.Add("relations reconciler", "shows or sets whether differing rows are repaired",
+                MakeRelationsReconciler);
     // Timelines
     feedctl.Add("activate", "makes timelines live", MakeActivate);
     feedctl.Add("timeline", "shows a page of a reader's timeline", MakeTimeline);

@@ -1,0 +1,81 @@
+#include "reconciler/config.h"
+
+namespace fanline::reconciler {
+namespace {
+
+std::string Problem(const Config& config) {
+  const bool any = !config.forward_shards.empty() || !config.reverse_shards.empty() ||
+                   !config.forward_table.empty() || !config.reverse_table.empty();
+  if (!any) return {};
+  std::string why;
+  if (mysql::ParseShards(config.forward_shards, &why).empty()) return "--forward-shards: " + why;
+  if (mysql::ParseShards(config.reverse_shards, &why).empty()) return "--reverse-shards: " + why;
+  const std::string rule = ": letters, digits and underscores, at most 64";
+  if (!mysql::IsIdentifier(config.forward_table)) return "--forward-table" + rule;
+  if (!mysql::IsIdentifier(config.reverse_table)) return "--reverse-table" + rule;
+  if (config.edge_columns.size() != 5) {
+    return "--edge-columns: five names, of source, destination, version, state and position";
+  }
+  for (const std::string& column : config.edge_columns) {
+    if (!mysql::IsIdentifier(column)) return "--edge-columns" + rule;
+  }
+  return {};
+}
+
+mysql::EdgeTable TableOf(const Config& config, const std::string& shards,
+                         const std::string& table) {
+  options::MysqlSettings settings = config.mysql;
+  settings.shards = shards;
+  const auto& columns = config.edge_columns;
+  return {options::ToConfig(settings),
+          table,
+          columns[0],
+          columns[1],
+          columns[2],
+          columns[3],
+          columns[4]};
+}
+
+}  // namespace
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  config.daemon.admin.listen.port = 9404;
+  daemon::AddOptions(table, config.daemon);
+  options::AddOptions(table, config.kafka);
+  table.Add("group", &config.group,
+            "consumer group on relation-log; the one on the retries is <group>-retry");
+  table.Add("mirror-group", &config.mirror_group,
+            "the mirror's group on relation-log: while it lags no pair is checked; - for none");
+  options::AddOptions(table, config.mysql);
+  table
+      .Add("forward-shards", &config.forward_shards,
+           "of an application that keeps its own tables: where the rows by source are")
+      .Unit("URI,...");
+  table.Add("reverse-shards", &config.reverse_shards, "and where the rows by destination are")
+      .Unit("URI,...");
+  table.Add("forward-table", &config.forward_table, "the table of rows by source");
+  table.Add("reverse-table", &config.reverse_table, "the table of rows by destination");
+  table.Add("edge-columns", &config.edge_columns,
+            "their columns: source, destination, version, state (1 follows), position (ms)");
+  table.Check([&config] { return Problem(config); });
+  table.Add("store-threads", &config.store_threads, "threads that read and repair").Range(1, 64);
+  table.Add("grace", &config.limits.grace, "how long the second half of a change may take")
+      .Range(100'000, 600'000'000);
+  table
+      .Add("checks-per-second", &config.guards.checks_per_second,
+           "edges checked per second and shard of followers")
+      .Range(1, 100'000);
+  table
+      .Add("removals-per-minute", &config.guards.breaker.removals_per_minute,
+           "followers that repairs may take from one shard; beyond, they stop until the setting "
+           "reconciler goes from dry_run or pause to run")
+      .Range(1, 1'000'000);
+}
+
+std::optional<mysql::AppTables> AppTablesOf(const Config& config) {
+  if (config.forward_table.empty()) return std::nullopt;
+  return mysql::AppTables{TableOf(config, config.forward_shards, config.forward_table),
+                          TableOf(config, config.reverse_shards, config.reverse_table)};
+}
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,40 @@
+// The reconciler's options, all of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/mysql/app_edges.h"
+#include "backends/options/kafka_settings.h"
+#include "backends/options/mysql_settings.h"
+#include "daemon/daemon_options.h"
+#include "reconciler/guards.h"
+#include "reconciler/limits.h"
+#include "reconciler/retry_net.h"
+
+namespace fanline::reconciler {
+
+struct Config {
+  daemon::DaemonOptions daemon;
+  options::KafkaSettings kafka;
+  options::TopicSettings topics;
+  std::string group = "fanline-reconciler";  // on relation-log; <group>-retry on the retries
+  std::string mirror_group = "fanline-mirror";
+  options::MysqlSettings mysql;
+  // Of an application that keeps its own tables: all four, or none.
+  std::string forward_shards, reverse_shards;
+  std::string forward_table, reverse_table;
+  std::vector<std::string> edge_columns = {"src", "dst", "ver", "state", "pos"};
+  uint32_t store_threads = 4;
+  Limits limits;
+  RetryLimits retries;
+  GuardLimits guards;
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config);
+
+// Of a config that a table has accepted: the application's tables, if it keeps its own.
+std::optional<mysql::AppTables> AppTablesOf(const Config& config);
+
+}  // namespace fanline::reconciler

@@ -1,0 +1,158 @@
+// relation-log (Kafka) -> pairs -> checks and repairs (MariaDB), hints and retries (Kafka). Wiring
+// only.
+#include <prometheus/registry.h>
+
+#include "backends/kafka/consumer.h"
+#include "backends/kafka/log_positions.h"
+#include "backends/kafka/producer.h"
+#include "backends/mysql/installation.h"
+#include "backends/mysql/repair_store.h"
+#include "backends/wiring/consume_loop.h"
+#include "backends/wiring/start_checks.h"
+#include "daemon/admin.h"
+#include "daemon/inbox.h"
+#include "daemon/main_guard.h"
+#include "daemon/run.h"
+#include "daemon/signals.h"
+#include "reconciler/config.h"
+#include "reconciler/pair_net.h"
+#include "reconciler/prometheus_metrics.h"
+#include "reconciler/retry_net.h"
+
+using namespace fanline;
+using reconciler::PairNet;
+using reconciler::PairNetInput;
+using reconciler::RetryInput;
+using reconciler::RetryNet;
+
+namespace {
+
+using PairLoop = wiring::ConsumeLoop<PairNet, PairNetInput>;
+using RetryLoop = wiring::ConsumeLoop<RetryNet, RetryInput>;
+
+std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
+
+// Both topics turn together; each leaves its group as soon as its own work is done.
+class BothLoops {
+ public:
+  BothLoops(PairLoop& pairs, RetryLoop& retries) : pairs_(pairs), retries_(retries) {}
+
+  daemon::StepResult Step(const Now& now) {
+    const auto pairs = pairs_.Step(now);
+    const auto retries = retries_.Step(now);
+    return {pairs.did_work || retries.did_work, Earlier(pairs.next_timer, retries.next_timer)};
+  }
+
+  daemon::DrainResult Drain(const Now& now) {
+    if (!pairs_drain_.done) pairs_drain_ = pairs_.Drain(now);
+    if (!retries_drain_.done) retries_drain_ = retries_.Drain(now);
+    return {pairs_drain_.done && retries_drain_.done,
+            pairs_drain_.did_work || retries_drain_.did_work,
+            Earlier(pairs_drain_.next_timer, retries_drain_.next_timer)};
+  }
+
+ private:
+  PairLoop& pairs_;
+  RetryLoop& retries_;
+  daemon::DrainResult pairs_drain_, retries_drain_;
+};
+
+int Main(int argc, char** argv) {
+  reconciler::Config config;
+  daemon::OptionTable table("fanline-reconciler",
+                            "finds relations whose two rows differ and sets them right");
+  reconciler::AddOptions(table, config);
+  table.ParseOrExit(argc, argv);
+
+  daemon::Log log("reconciler", config.daemon.log);
+  daemon::Wakeup wakeup;
+  daemon::StopOnSignal stop(wakeup);  // SIGTERM, SIGINT
+  daemon::Health health(config.daemon.health);
+  prometheus::Registry registry;
+  daemon::Admin admin(config.daemon.admin, registry, health, log);  // /metrics /healthz /readyz
+
+  // What everybody must agree on: shards, ranges, topics.
+  const wiring::Starting starting{stop, wakeup, health, log};
+  const auto mysql_config = options::ToConfig(config.mysql);
+  const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
+  const auto installation =
+      wiring::AwaitInstallation(mysql_config, config.topics, false, false, starting);
+  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, starting);
+  wiring::AwaitRelationLog(client, starting);
+  wiring::AwaitTopic(client, kRelationRetryTopic, 0, starting);
+  if (stop.requested()) return 0;
+
+  daemon::Inbox<PairNetInput> inbox(wakeup);
+  daemon::Inbox<RetryInput> retry_inbox(wakeup);
+  const auto deliver = [&inbox](auto reply) { inbox.Push(PairNetInput(std::move(reply))); };
+  const auto deliver_to_retries = [&retry_inbox](auto reply) {
+    retry_inbox.Push(RetryInput(std::move(reply)));
+  };
+  const auto route = [&](auto reply) {  // of ports that both use
+    const bool retry = reconciler::RequestIds::PartOf(reply.id) == reconciler::Part::kRetries;
+    retry ? deliver_to_retries(std::move(reply)) : deliver(std::move(reply));
+  };
+  const auto route_repair = [&](RepairReply reply) {
+    if (auto* mode = std::get_if<ReconcilerModeRead>(&reply)) return deliver(std::move(*mode));
+    std::visit(
+        [&](auto& each) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, ReconcilerModeRead>) {
+            route(std::move(each));
+          }
+        },
+        reply);
+  };
+  const auto& map = installation.shard_map;
+  const auto app = reconciler::AppTablesOf(config);
+  mysql::MysqlRepairStore store(mysql_config, map, route_repair, config.store_threads, app);
+  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
+                           deliver_to_retries, log.Sink(), route, route);
+  kafka::KafkaLogPositions positions(
+      {.client = client, .topic = kRelationLogTopic, .group = config.mirror_group},
+      [&](PositionReply reply) {
+        std::visit([&](auto& each) { deliver(std::move(each)); }, reply);
+      },
+      log.Sink());
+  kafka::Consumer relation_log(
+      {.client = client, .group = config.group, .topic = kRelationLogTopic, .wake_fd = wakeup.fd()},
+      log.Sink());
+  kafka::Consumer retry_log({.client = client,
+                             .group = config.group + "-retry",
+                             .topic = kRelationRetryTopic,
+                             .wake_fd = wakeup.fd()},
+                            log.Sink());
+
+  reconciler::PrometheusMetrics metrics(registry, log);
+  config.guards.second_check_after = config.limits.grace;
+  const auto shards_of = [](const mysql::EdgeTable& edges) {
+    return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
+  };
+  reconciler::Checker::Setup checks;
+  checks.layout = installation.layout();
+  checks.reverse = app ? shards_of(app->reverse) : map;
+  checks.forward = app ? shards_of(app->forward) : map;
+  checks.hints = !app;  // no timeline is filled from these
+  checks.seed = wiring::RandomSeed();
+  reconciler::Guards guards(config.guards, static_cast<Shard>(checks.reverse.shards()));
+  PairNet pairs({store, producer, producer, producer, positions, metrics},
+                {checks, config.mirror_group != "-", config.retries.patience}, config.limits,
+                guards);
+  RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
+                   guards);
+  PairLoop pair_loop(relation_log, inbox, pairs, registry, {{"topic", kRelationLogTopic}});
+  RetryLoop retry_loop(retry_log, retry_inbox, retries, registry, {{"topic", kRelationRetryTopic}});
+  BothLoops loops(pair_loop, retry_loop);
+  return daemon::Run(config.daemon.run, wakeup, health, log,
+                     {.stop_requested = [&] { return stop.requested(); },
+                      .step = [&](const Now& now) { return loops.Step(now); },
+                      .drain = [&](const Now& now) { return loops.Drain(now); }});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return daemon::GuardedMain("fanline-reconciler", [&] { return Main(argc, argv); });
+}

@@ -1,0 +1,279 @@
+"""The reconciler's first net: a change whose second half got lost is repaired within seconds; a
+healthy one costs nothing. A msg1 that itself was lost is not found by pairs."""
+
+import os
+import subprocess
+import time
+import unittest
+
+from stack.ports import Ports
+from stack.programs.daemon import Daemon
+from tests.e2e.decoding import ROOT
+from tests.e2e.installation import SESSION, Installation, most_followed
+from tests.e2e.relations import RelationLog, Tables, committed, shard_of, version
+
+GRACE = 1.0
+GROUP = "fanline-reconciler"
+BASE = 1_000_000  # users beyond the graph
+
+
+class WithReconciler(Installation):
+    mirror_group = "-"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.brokers = cls.stack.env["FANLINE_KAFKA_BROKERS"]
+        cls.log, cls.tables = RelationLog(cls.brokers), Tables(cls.stack)
+        cls.reconciler = cls.daemon("fanline-reconciler", "--grace", f"{GRACE:g}s",
+                                    "--mirror-group", cls.mirror_group,
+                                    *cls.reconciler_args())
+
+    @classmethod
+    def reconciler_args(cls):
+        return []
+
+    @classmethod
+    def daemon(cls, program, *args):
+        ports = Ports()
+        cls.addClassCleanup(ports.close)
+        daemon = Daemon(cls.stack, ports, program, program, [*args, *SESSION])
+        return daemon.start().wait_ready()
+
+    def setUp(self):
+        super().setUp()
+        if not self.reconciler.running:
+            self.reconciler.start().wait_ready()
+
+    def set_mode(self, mode):
+        self.feedctl.run("relations", "reconciler", mode)
+        time.sleep(2)  # it is read about once a second
+
+    def rel(self, name, **labels):
+        return self.reconciler.counters().total(f"fanline_rel_{name}", **labels)
+
+    def gauge(self, name, **labels):
+        return self.reconciler.scrape().total(f"fanline_rel_{name}", **labels)
+
+    def mirrored(self, edges):
+        """Whether each has a reverse row of its version."""
+        rows = self.tables.reverse()
+        return all(rows.get((src, dst)) == (ver, live) for src, dst, ver, live in edges)
+
+    def edges(self, first, count, dst_shard=None, live=True):
+        """So many of users beyond the graph, each user once."""
+        ver, found, user = version(), [], BASE + first
+        while len(found) < count:
+            src, dst = user, user + 1
+            user += 2
+            if dst_shard in (None, shard_of(dst)):
+                found.append((src, dst, ver + len(found), live))
+        return found
+
+
+class Pairs(WithReconciler):
+    def test_a_lost_second_half_is_repaired_recorded_and_hinted(self):
+        author = most_followed(self.ledger)[0]
+        reader = next(user for user in range(1, 301)
+                      if user != author and user not in self.ledger.followers[author])
+        post = self.publish(author)
+        self.settle()
+        self.make_live([reader])
+        before = len(self.tables.repairs())
+        edge = (reader, author, version(), True)
+        self.tables.put_forward(edge)
+        self.ledger.follow(reader, author)
+        began = time.monotonic()
+        self.log.written(edge)
+        self.wait_for(lambda: self.mirrored([edge]), "the repair")
+        took = time.monotonic() - began
+        print(f"repaired {took:.2f} s after msg1, with a grace of {GRACE:g} s", flush=True)
+        self.assertGreaterEqual(took, GRACE)
+        self.assertLess(took, GRACE + 3)
+        self.assertEqual(self.tables.repairs()[before:], [
+            ("pair", "missing", reader, author, "none", f"follows@{edge[2]}", edge[2])])
+        self.wait_for(lambda: post in self.posts_of(reader), "the hint to reach the timeline")
+        self.settle()
+        self.assert_exact(live=[reader])
+
+    def test_answered_pairs_cost_nothing(self):
+        edges = self.edges(10_000, 300)
+        self.tables.put_forward(*edges)
+        before = self.rel("checks_total"), self.rel("pairs_total", result="matched")
+        self.log.written(*edges)
+        self.tables.put_reverse(*edges)
+        self.log.mirrored(*edges)
+        self.wait_for(lambda: self.rel("pairs_total", result="matched") == before[1] + 300,
+                      "the pairs to be answered")
+        time.sleep(2 * GRACE)
+        self.assertEqual(self.rel("checks_total"), before[0])
+
+    def test_what_is_pending_survives_a_kill(self):
+        edge, = self.edges(20_000, 1)
+        self.tables.put_forward(edge)
+        (partition, offset), = self.log.written(edge).items()
+        time.sleep(GRACE / 2)
+        self.reconciler.kill()
+        self.assertLessEqual(committed(self.brokers, GROUP)[partition], offset)
+        self.assertFalse(self.mirrored([edge]))
+        self.reconciler.start().wait_ready()
+        self.wait_for(lambda: self.mirrored([edge]), "the repair by the next life")
+
+    def test_a_stop_is_orderly_and_what_is_pending_is_found_again(self):
+        edge, = self.edges(25_000, 1)
+        self.tables.put_forward(edge)
+        self.log.written(edge)
+        self.assertEqual(self.reconciler.stop(), 0)
+        self.assertFalse(self.mirrored([edge]))
+        self.reconciler.start().wait_ready()
+        self.wait_for(lambda: self.mirrored([edge]), "the repair by the next life")
+
+    def test_killed_while_it_repairs_it_finishes_in_its_next_life(self):
+        edges = self.edges(30_000, 1_000)
+        self.tables.put_forward(*edges)
+        self.log.written(*edges)
+        first = len(self.tables.repairs())
+        self.wait_for(lambda: len(self.tables.repairs()) > first + 20, "repairs to begin")
+        self.reconciler.kill()
+        done = len({edge[:2] for edge in edges} & set(self.tables.reverse()))
+        self.assertLess(done, len(edges))
+        print(f"killed after {done} of {len(edges)} repairs", flush=True)
+        self.reconciler.start().wait_ready()
+        self.wait_for(lambda: self.mirrored(edges), "the rest", timeout=60)
+
+    def test_a_shard_that_is_away_holds_up_only_its_own(self):
+        away = self.edges(40_000, 20, dst_shard=1)
+        here = [edge for edge in self.edges(50_000, 80, dst_shard=0)
+                if shard_of(edge[0]) == 0][:20]
+        self.tables.put_forward(*away, *here)
+        self.stack.mysql[1].stop()
+        stopped = time.monotonic()
+        self.log.written(*away, *here)
+
+        def here_done():
+            rows = {(int(src), int(dst)) for src, dst in self.stack.mysql[0].query(
+                "SELECT src, dst FROM follower")}
+            return all((src, dst) in rows for src, dst, *_ in here)
+
+        self.wait_for(here_done, "the other shard's repairs", timeout=8)
+        time.sleep(max(0, stopped + 10 - time.monotonic()))
+        self.stack.mysql[1].start()
+        back = time.monotonic()
+        self.wait_for(lambda: self.mirrored(away), "the repairs that waited", timeout=60)
+        print(f"all repaired {time.monotonic() - back:.1f} s after a shard came back", flush=True)
+        self.wait_for(lambda: self.gauge("retry_depth") == 0, "the retries to be empty")
+        self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
+
+
+class Guarded(WithReconciler):
+    def test_1_a_dry_run_changes_nothing(self):
+        self.assertEqual(self.feedctl.run("relations", "reconciler").strip(), "run")
+        self.set_mode("dry_run")
+        edges = self.edges(0, 5)
+        self.tables.put_forward(*edges)
+        self.log.written(*edges)
+        self.wait_for(lambda: self.rel("repairs_withheld_total") >= 5, "the report")
+        self.assertFalse({edge[:2] for edge in edges} & set(self.tables.reverse()))
+        self.assertEqual(self.tables.repairs(), [])
+        self.set_mode("run")
+        self.wait_for(lambda: self.mirrored(edges), "the repairs", timeout=60)
+
+    def test_2_a_pause_asks_nothing_and_loses_nothing(self):
+        self.set_mode("pause")
+        edges = self.edges(5_000, 5)
+        self.tables.put_forward(*edges)
+        checks = self.rel("checks_total")
+        self.log.written(*edges)
+        self.wait_for(lambda: self.rel("retries_total") >= 5, "the retries", timeout=20)
+        self.assertEqual(self.rel("checks_total"), checks)
+        self.set_mode("run")
+        self.wait_for(lambda: self.mirrored(edges), "the repairs", timeout=60)
+
+    def test_3_too_many_removals_stop(self):
+        edges = self.edges(100_000, 2_000, dst_shard=0)
+        ended = [(src, dst, ver + 1, False) for src, dst, ver, _ in edges]
+        self.tables.put_reverse(*edges)
+        self.tables.put_forward(*ended)
+        self.log.written(*ended)
+        self.wait_for(lambda: self.gauge("breaker_open", shard="0") == 1, "the breaker", timeout=60)
+        time.sleep(5)
+        rows = self.tables.reverse()
+        removed = sum(rows[edge[:2]] != (edge[2], True) for edge in edges)
+        print(f"{removed} of {len(edges)} removed before the breaker opened", flush=True)
+        self.assertEqual(removed, 1_000)
+        self.assertEqual(self.gauge("breaker_open", shard="1"), 0)
+
+
+class Healthy(WithReconciler):
+    mirror_group = "fanline-mirror"
+
+    def test_a_healthy_run_needs_no_check_and_no_repair(self):
+        mirror = self.daemon("fanline-mirror")
+        for round_ in range(5):
+            edges = self.edges(round_ * 10_000, 200)
+            self.tables.put_forward(*edges, log=True)
+            self.wait_for(lambda: self.mirrored(edges), "the mirror")
+        self.wait_for(lambda: self.rel("pairs_total", result="matched") == 1_000, "every pair")
+        time.sleep(2 * GRACE)
+        mirror.check_alive()
+        self.assertEqual((self.rel("checks_total"), self.rel("repairs_total"),
+                          self.rel("retries_total")), (0, 0, 0))
+        self.assertEqual(self.gauge("pending"), 0)
+        forward, reverse = self.tables.forward(), self.tables.reverse()
+        self.assertEqual(forward, reverse)
+
+
+class OwnTables(WithReconciler):
+    """An application's two tables in databases of its own, its messages sent by the example of
+    docs/relations-contract.md."""
+
+    @classmethod
+    def reconciler_args(cls):
+        user = cls.stack.env["FANLINE_MYSQL_USER"]
+        for server, database in zip(cls.stack.mysql, ("app_a", "app_b")):
+            server.query(f"CREATE DATABASE {database}")
+            server.query(f"GRANT ALL ON {database}.* TO {user}@127.0.0.1")
+        for server, table in zip(cls.stack.mysql, ("app_a.follows", "app_b.followers")):
+            server.query(f"CREATE TABLE {table} (follower BIGINT UNSIGNED, followee BIGINT UNSIGNED,"
+                         " version BIGINT UNSIGNED NOT NULL, state TINYINT NOT NULL,"
+                         " since BIGINT NOT NULL, PRIMARY KEY (follower, followee))")
+        forward, reverse = (f"tcp://{server.address}/{database}" for server, database in
+                            zip(cls.stack.mysql, ("app_a", "app_b")))
+        return ["--forward-shards", forward, "--forward-table", "follows",
+                "--reverse-shards", reverse, "--reverse-table", "followers",
+                "--edge-columns", "follower,followee,version,state,since"]
+
+    def send(self, *lines):
+        subprocess.run(["/usr/bin/python3", ROOT / "docs/examples/python/relation_log.py"],
+                       input="".join(f"{line}\n" for line in lines), text=True, check=True,
+                       timeout=60, env={**os.environ, **self.stack.env})
+
+    def reverse_row(self, src, dst):
+        return self.stack.mysql[1].query(
+            "SELECT version, state, since FROM app_b.followers "
+            f"WHERE follower = {src} AND followee = {dst}")
+
+    def test_a_lost_reverse_row_is_repaired_and_an_answered_pair_costs_nothing(self):
+        ver, checks, repairs = version(), self.rel("checks_total"), len(self.tables.repairs())
+        self.stack.mysql[0].query(f"INSERT INTO app_a.follows VALUES (7, 8, {ver}, 1, 5000), "
+                                  f"(9, 8, {ver}, 1, 6000)")
+        self.stack.mysql[1].query(f"INSERT INTO app_b.followers VALUES (9, 8, {ver}, 1, 6000)")
+        self.send(f"written 7 8 {ver} follows 5000", f"written 9 8 {ver} follows 6000",
+                  f"mirrored 9 8 {ver}")
+        self.wait_for(lambda: self.reverse_row(7, 8) == [(str(ver), "1", "5000")], "the repair")
+        self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
+        self.assertEqual(self.rel("checks_total"), checks + 1)
+        self.assertEqual([repair[:4] for repair in self.tables.repairs()[repairs:]],
+                         [("pair", "missing", 7, 8)])
+
+    def test_a_follow_that_ended_is_taken_from_the_reverse_row_at_the_second_check(self):
+        ver = version()
+        self.stack.mysql[0].query(f"INSERT INTO app_a.follows VALUES (17, 18, {ver + 1}, 0, 5000)")
+        self.stack.mysql[1].query(f"INSERT INTO app_b.followers VALUES (17, 18, {ver}, 1, 5000)")
+        self.send(f"written 17 18 {ver + 1} ended 5000")
+        self.wait_for(lambda: self.reverse_row(17, 18) == [(str(ver + 1), "0", "5000")],
+                      "the repair")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -31,10 +31,20 @@ def figures(rows):
     lines += [f"| `{row['name']}` | {report.number(row['value'])} {row['unit']} | "
               f"{report.number(row['beside_value'])} {row['beside']} | {report.ratio(row)} | "
               f"{report.spread(row)} |" for row in rows]
-    detailed = [row for row in rows if report.details(row)]
+    said = list(statements(rows))
+    if said:
+        lines += ["", *said]
+    detailed = [row for row in rows if "posts_per_zadd" in row]
     if detailed:
         lines += ["", *processor_time(detailed)]
     return "\n".join(lines)
+
+
+def statements(rows):
+    """What stands on the other side of rows about statements, and what its commits survive."""
+    for row in rows:
+        if "statement" in row:
+            yield f"- `{row['name']}` beside `{row['statement']}`; {row['durability']}"
 
 
 def processor_time(rows):

@@ -34,7 +34,9 @@ def sentence(row):
 
 
 def details(row):
-    """What else a row of deliveries knows; "" for others."""
+    """What else a row of deliveries or of statements knows; "" for others."""
+    if "statement" in row:
+        return f"{row['beside']}: {row['statement']}; {row['durability']}"
     if "posts_per_zadd" not in row:
         return ""
     cpu = row["cpu_us_per_delivery"]

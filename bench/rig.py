@@ -25,6 +25,7 @@ ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 
 # A follower row is about 60 bytes, twice (either direction), and must not be read from disk.
 _BUFFER_POOL = "768M"
+_RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1")
 _HOUR_MS = 3_600_000
 
 
@@ -36,6 +37,7 @@ class Rig:
         self._ports = Ports()
         self._scene = None
         self._live_followers = Counter()  # by author
+        self._edges = 0
         self._clock_ms = int(time.time() * 1000) - 2 * _HOUR_MS
         self.stack = LocalStack(ports=self._ports, mysql_buffer_pool=_BUFFER_POOL, say=say)
 
@@ -82,6 +84,17 @@ class Rig:
         self._scene = None
         self.fleet = Fleet(self.stack, self._ports, pushers=0).start()
         self.dispatcher.wait_ready()
+
+    def no_relations(self):
+        """Nobody but the services, and nobody follows anybody: ours and the other side's tables begin
+        equally small. For rows that come last: the graph is gone."""
+        self._end_fleet()
+        self._scene = None
+        for shard in self.stack.mysql:
+            for table in _RELATIONS:
+                shard.query(f"TRUNCATE {table}")
+            for table in ("following", "follower"):
+                shard.query(f"DROP TABLE IF EXISTS bare_{table}")
 
     def dispatched(self):
         """Events whose every hint is acknowledged."""
@@ -143,6 +156,12 @@ class Rig:
         of posts that go to the head of every timeline."""
         first = self._clock_ms
         self._clock_ms += count
+        return first
+
+    def edges(self, count):
+        """Number of the first of so many made-up edges that nobody has used."""
+        first = self._edges
+        self._edges += count
         return first
 
     def publish(self, authors, posts):

@@ -15,17 +15,23 @@ sys.path.insert(0, str(ROOT))
 
 from bench import population, report  # noqa: E402
 from bench.backlog_run import run_hints  # noqa: E402
+from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
+                                 pair_kafka, pair_machine)
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
                         timeline_bytes)
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000)
+FULL_RELATIONS = RelationSizes(rounds=7, follows=20_000, reverse_rows=50_000, viewers=50,
+                               checks=400, pair_edges=500_000)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000)
+QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
+                                pair_edges=2_000)
 
 
-def measurements(rig, sizes):
+def measurements(rig, sizes, relations):
     """Name -> what measures that row, in the order that prepares the least between them."""
     one_post = ("--items-per-zadd", "1")
     for encoding in ("compact", "skiplist"):
@@ -41,6 +47,12 @@ def measurements(rig, sizes):
             yield ("deliveries_live100_compact_one_post",
                    lambda: deliveries(rig, sizes, "live100", "compact", "one_post", one_post))
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
+    for mode in ("async", "sync"):
+        yield f"follow_{mode}", lambda m=mode: follows(rig, relations, m)
+    yield "apply_rows", lambda: apply_rows(rig, relations)
+    yield "check_batch", lambda: check_batch(rig, relations)
+    yield "pair_machine", lambda: pair_machine(rig, relations)
+    yield "pair_kafka", lambda: pair_kafka(rig, relations)
 
 
 def main():
@@ -50,12 +62,13 @@ def main():
     def say(line):
         print(f"[{time.monotonic() - begin:5.0f} s] {line}", flush=True)
 
-    people, sizes = (population.QUICK, QUICK) if options.quick else (population.FULL, FULL)
+    people, sizes, relations = ((population.QUICK, QUICK, QUICK_RELATIONS) if options.quick
+                                else (population.FULL, FULL, FULL_RELATIONS))
     rows = []
     with Rig(people, say) as rig:
         machine = report.machine(rig.in_memory)
         say(machine)
-        for measure in chosen(dict(measurements(rig, sizes)), options.rows):
+        for measure in chosen(dict(measurements(rig, sizes, relations)), options.rows):
             for row in measure():
                 rows.append({**row, "machine": machine})
                 say(report.sentence(row))

@@ -12,7 +12,9 @@ SHARES, ENCODINGS = ("live100", "live20", "live5"), ("compact", "skiplist")
 ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
         | {f"deliveries_{share}_{encoding}" for share in SHARES for encoding in ENCODINGS}
         | {"deliveries_live100_compact_hints_only", "deliveries_live100_compact_one_post",
-           "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio"})
+           "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio",
+           "follow_async", "follow_sync", "apply_rows", "check_batch", "pair_machine",
+           "pair_kafka"})
 
 
 class BenchTest(unittest.TestCase):
@@ -44,6 +46,13 @@ class BenchTest(unittest.TestCase):
     def test_one_post_per_zadd_means_one(self):
         self.assertEqual(self.rows["deliveries_live100_compact_one_post"]["posts_per_zadd"], 1)
         self.assertGreater(self.rows["deliveries_live100_compact"]["posts_per_zadd"], 1)
+
+    def test_rows_of_statements_say_which_and_how_durable(self):
+        for name in ("follow_async", "follow_sync", "apply_rows"):
+            with self.subTest(name):
+                self.assertIn("ON DUPLICATE KEY UPDATE", self.rows[name]["statement"])
+                self.assertIn("innodb_flush_log_at_trx_commit=2", self.rows[name]["durability"])
+                self.assertIn(self.rows[name]["statement"], self.said)
 
     def test_a_compact_timeline_is_far_smaller(self):
         compact, skiplist = (self.rows[f"timeline_bytes_{encoding}"]["value"]

@@ -1,0 +1,92 @@
+"""The rows about relations: follows, reverse rows, checks and pairs. No daemon runs meanwhile; the
+programs of a side make one round each. Every function yields one row."""
+
+from typing import NamedTuple
+
+from bench.measure import interleaved, row
+
+
+class RelationSizes(NamedTuple):
+    rounds: int
+    follows: int  # of a round; a whole number of authors (bench/made_edges.h)
+    reverse_rows: int
+    viewers: int
+    checks: int  # calls of a round
+    pair_edges: int  # in hundreds; two records each
+
+
+def follows(rig, sizes, mode):
+    """Follows per second as long as a caller waits, beside one upsert for each: the same edges, the
+    same threads and connections."""
+    rig.no_relations()
+    firsts = [rig.edges(sizes.follows) for _ in range(sizes.rounds + 1)]
+    pairs = _interleaved(
+        rig, sizes,
+        lambda number: ("fanline-bench-follow", mode, *_numbers(firsts[number], sizes.follows)),
+        lambda number: ("fanline-bench-follow", "upsert", *_numbers(firsts[number],
+                                                                    sizes.follows)))
+    mine, beside = pairs[-1]
+    yield _row(f"follow_{mode}", pairs, "changes", "follows/s", "single autocommit guarded upserts",
+               threads=mine["threads"], statement=beside["statement"],
+               durability=beside["durability"], late=sum(run["late"] for run, _ in pairs))
+
+
+def apply_rows(rig, sizes):
+    """Reverse rows per second in batches of 500, beside one multi-row upsert per batch."""
+    rig.no_relations()
+    firsts = [rig.edges(sizes.reverse_rows) for _ in range(sizes.rounds + 1)]
+
+    def side(command):
+        return lambda number: ("fanline-bench-apply", command, "--first", firsts[number], "--rows",
+                               sizes.reverse_rows)
+
+    pairs = _interleaved(rig, sizes, side("apply"), side("upsert"))
+    yield _row("apply_rows", pairs, "rows", "reverse rows/s", "bare multi-row upserts",
+               statement=pairs[-1][1]["statement"], durability=pairs[-1][1]["durability"])
+
+
+def check_batch(rig, sizes):
+    """Ids per second in calls of 500, both sides of each, beside one IN query per side."""
+    rig.no_relations()
+    asked = ("--viewers", sizes.viewers, "--calls", sizes.checks)
+    rig.helper("fanline-bench-check", "fill", "--viewers", sizes.viewers)
+    pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-check", "check", *asked),
+                         lambda _: ("fanline-bench-check", "select", *asked))
+    yield _row("check_batch", pairs, "ids", "ids/s", "a plain IN query per side")
+
+
+def pair_machine(rig, sizes):
+    """Messages per second through the pair machine alone, beside a hash map that keeps them."""
+    rig.no_relations()
+    edges = ("--edges", sizes.pair_edges)
+    pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-pairs", "machine", *edges),
+                         lambda _: ("fanline-bench-pairs", "map", *edges))
+    yield _row("pair_machine", pairs, "records", "records/s", "std::unordered_map")
+
+
+def pair_kafka(rig, sizes):
+    """The same from relation-log: consumer, decoding and pair machine, beside a bare consumer."""
+    rig.no_relations()
+    edges = ("--edges", sizes.pair_edges)
+    rig.helper("fanline-bench-pair-log", "fill", *edges)
+    pairs = _interleaved(
+        rig, sizes,
+        lambda number: ("fanline-bench-pair-log", "machine", "--group", f"bench-{number}", *edges),
+        lambda _: ("fanline-bench-pair-log", "count", *edges))
+    yield _row("pair_kafka", pairs, "records", "records/s", "a bare consumer that counts")
+
+
+def _numbers(first, changes):
+    return "--first", first, "--changes", changes
+
+
+def _interleaved(rig, sizes, mine, beside):
+    return interleaved(sizes.rounds, lambda number: rig.helper(*mine(number)),
+                       lambda number: rig.helper(*beside(number)))
+
+
+def _row(name, pairs, counted, unit, beside_unit, **extra):
+    """Of what programs printed: {counted: n, "seconds": s}."""
+    speeds = [[run[counted] / run["seconds"] for run in side] for side in zip(*pairs)]
+    return row(name, speeds[0], unit, beside_unit, speeds[1],
+               **{f"{counted}_per_round": pairs[-1][0][counted]}, **extra)

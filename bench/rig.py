@@ -36,7 +36,7 @@ class Rig:
         self.fleet = None
         self._ports = Ports()
         self._scene = None
-        self._live_followers = Counter()  # by author
+        self._live_followers = Counter()  # by author; empty: the graph is not there
         self._edges = 0
         self._clock_ms = int(time.time() * 1000) - 2 * _HOUR_MS
         self.stack = LocalStack(ports=self._ports, mysql_buffer_pool=_BUFFER_POOL, say=say)
@@ -46,7 +46,6 @@ class Rig:
         self._feedctl = Feedctl(self.stack)
         self._feedctl.run("init")
         self._feedctl.run("topics", "create")
-        self._import()
         return self
 
     def __exit__(self, *error):
@@ -82,6 +81,7 @@ class Rig:
         """A dispatcher, and nobody who takes what it appends."""
         self._end_fleet()
         self._scene = None
+        self._import()
         self.fleet = Fleet(self.stack, self._ports, pushers=0).start()
         self.dispatcher.wait_ready()
 
@@ -113,6 +113,7 @@ class Rig:
         self._zadd("fill", "--size", size, "--newest", self.moments(1))
 
     def _start_fleet(self, pusher_args):
+        self._import()
         self.fleet = Fleet(self.stack, self._ports, pusher_args=pusher_args).start()
         self.fleet.wait_serving()
 
@@ -125,6 +126,9 @@ class Rig:
         self.fleet = None
 
     def _import(self):
+        """Once: rows that need no graph, chosen alone, do not wait for it."""
+        if self._live_followers:
+            return
         begin = time.monotonic()
         graph = self.stack.logs / "graph.txt"
         with open(graph, "w", encoding="ascii") as lines:

@@ -24,7 +24,7 @@ from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noq
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, imported=508_837)
-FULL_RELATIONS = RelationSizes(rounds=7, follows=20_000, reverse_rows=50_000, viewers=50,
+FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
                                checks=400, pair_edges=500_000)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, imported=10_000)

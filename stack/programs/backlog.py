@@ -13,6 +13,7 @@ class Backlog:
     """Not thread-safe."""
 
     def __init__(self, brokers, group, topic):
+        self.group = group
         self._topic = topic
         # Never subscribes, so it only asks in the group's name and is no member.
         self._asker = Consumer({"bootstrap.servers": brokers, "group.id": group,

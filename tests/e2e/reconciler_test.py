@@ -8,9 +8,10 @@ import unittest
 
 from stack.ports import Ports
 from stack.programs.daemon import Daemon
+from stack.programs.relation_log import RelationLog
 from tests.e2e.decoding import ROOT
 from tests.e2e.installation import SESSION, Installation, most_followed
-from tests.e2e.relations import RelationLog, Tables, committed, shard_of, version
+from tests.e2e.relations import Tables, committed, shard_of, version
 
 GRACE = 1.0
 GROUP = "fanline-reconciler"

@@ -1,11 +1,11 @@
-"""Relations from below: rows written by hand, messages of relation-log made by hand."""
+"""Relations from below: rows written by hand, and what a group has committed."""
 
 import time
 import zlib
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
-LOG = "relation-log"
+from stack.programs.fleet import RELATION_LOG
 
 
 def shard_of(user):
@@ -14,55 +14,6 @@ def shard_of(user):
 
 def bucket_of(user):
     return zlib.crc32(str(user).encode()) % 1024
-
-
-def _varint(value):
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def _message(tag, *fields):
-    """RelationLog with its part `tag`, whose fields are unsigned integers from 1 on."""
-    body = b"".join(_varint(number << 3) + _varint(value)
-                    for number, value in enumerate(fields, 1) if value)
-    return b"\x08\x01" + _varint(tag << 3 | 2) + _varint(len(body)) + body
-
-
-class RelationLog:
-    def __init__(self, brokers):
-        self._placed = {}
-        self._producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random"})
-
-    def written(self, *edges, log_id=0):
-        """msg1 of each (src, dst, ver, live). Where they are: {partition: first offset}."""
-        self._placed.clear()
-        for src, dst, ver, live in edges:
-            self._send(src, dst, _message(2, src, dst, ver, int(live), ver // 1000, log_id))
-        self._flush()
-        return dict(self._placed)
-
-    def mirrored(self, *edges):
-        """msg2 of each (src, dst, ver, ...)."""
-        for src, dst, ver, *_ in edges:
-            self._send(src, dst, _message(3, src, dst, ver))
-        self._flush()
-
-    def _send(self, src, dst, value):
-        self._producer.produce(LOG, key=f"{src}:{dst}", value=value,
-                               on_delivery=self._delivered)
-        self._producer.poll(0)
-
-    def _flush(self):
-        if self._producer.flush(20):
-            raise TimeoutError("relation-log did not take all messages")
-
-    def _delivered(self, error, record):
-        if error:
-            raise RuntimeError(str(error))
-        self._placed.setdefault(record.partition(), record.offset())
 
 
 class Tables:
@@ -125,7 +76,7 @@ def version():
     return time.time_ns() // 1000
 
 
-def committed(brokers, group, topic=LOG):
+def committed(brokers, group, topic=RELATION_LOG):
     """{partition: offset} of what the group has committed."""
     asker = Consumer({"bootstrap.servers": brokers, "group.id": group,
                       "enable.auto.commit": False, "log_level": 0})

@@ -1,0 +1,106 @@
+"""relation-log from the outside: messages made by hand, messages seen again, and places of a group
+moved past messages that it then never sees."""
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from stack.programs.fleet import RELATION_LOG
+
+_TIMEOUT = 20
+
+
+class RelationLog:
+    def __init__(self, brokers):
+        self._brokers = brokers
+        self._placed = {}
+        self._producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random"})
+
+    def written(self, *edges, log_id=0):
+        """msg1 of each (src, dst, ver, live). Where they are: {partition: first offset}."""
+        self._placed.clear()
+        for src, dst, ver, live in edges:
+            self._send(f"{src}:{dst}",
+                       _message(2, src, dst, ver, int(live), ver // 1000, log_id))
+        self._flush()
+        return dict(self._placed)
+
+    def mirrored(self, *edges):
+        """msg2 of each (src, dst, ver, ...)."""
+        for src, dst, ver, *_ in edges:
+            self._send(f"{src}:{dst}", _message(3, src, dst, ver))
+        self._flush()
+
+    def again(self, count, times):
+        """About the newest `count` messages, each so many times more. How many they were."""
+        records = self._newest(count)
+        for key, value in records * times:
+            self._send(key, value)
+        self._flush()
+        return len(records)
+
+    def skip(self, group):
+        """Moves the group to the end of the log: what is there and not done it never sees. The
+        group must have no member. How many records these are."""
+        asker = self._asker(group)
+        try:
+            ends = []
+            skipped = 0
+            for place in asker.committed(self._places(asker), _TIMEOUT):
+                begin, end = asker.get_watermark_offsets(place, _TIMEOUT)
+                skipped += end - max(place.offset, begin)
+                ends.append(TopicPartition(RELATION_LOG, place.partition, end))
+            asker.commit(offsets=ends, asynchronous=False)
+            return skipped
+        finally:
+            asker.close()
+
+    def _newest(self, count):
+        reader = self._asker("nobody")
+        try:
+            places = self._places(reader)
+            found = []
+            for place in places:
+                begin, end = reader.get_watermark_offsets(place, _TIMEOUT)
+                start = max(begin, end - count // len(places))
+                reader.assign([TopicPartition(RELATION_LOG, place.partition, start)])
+                while start < end and (record := reader.poll(_TIMEOUT)) and not record.error():
+                    found.append((record.key(), record.value()))
+                    start = record.offset() + 1
+            return found
+        finally:
+            reader.close()
+
+    def _asker(self, group):
+        return Consumer({"bootstrap.servers": self._brokers, "group.id": group,
+                         "enable.auto.commit": False, "log_level": 0})
+
+    def _places(self, asker):
+        partitions = asker.list_topics(RELATION_LOG, _TIMEOUT).topics[RELATION_LOG].partitions
+        return [TopicPartition(RELATION_LOG, number) for number in partitions]
+
+    def _send(self, key, value):
+        self._producer.produce(RELATION_LOG, key=key, value=value, on_delivery=self._delivered)
+        self._producer.poll(0)
+
+    def _flush(self):
+        if self._producer.flush(_TIMEOUT):
+            raise TimeoutError("relation-log did not take all messages")
+
+    def _delivered(self, error, record):
+        if error:
+            raise RuntimeError(str(error))
+        self._placed.setdefault(record.partition(), record.offset())
+
+
+def _varint(value):
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _message(tag, *fields):
+    """RelationLog with its part `tag`, whose fields are unsigned integers from 1 on."""
+    body = b"".join(_varint(number << 3) + _varint(value)
+                    for number, value in enumerate(fields, 1) if value)
+    return b"\x08\x01" + _varint(tag << 3 | 2) + _varint(len(body)) + body

@@ -17,7 +17,14 @@ FIGURES = {
     "trimmed_timelines": "of them were cut back to the window as posts came in",
     "missing": "items that should be in a live timeline and are not",
     "extra": "items that are in a live timeline and should not be",
-    "seconds": "s from the import to the end of the audit",
+    "seconds": "s from the import to the end of the first audit, before the relations",
+    "edges_forward": "rows of who follows whom (following), tombstones too, after the relations",
+    "edges_reverse": "rows of who is followed by whom (follower)",
+    "differences_after": "rows of one direction that the other does not have just so",
+    "counter_drift_after": "counters of followers or followed that are not the number of rows",
+    "repairs": "edges repaired because a message's second half did not come (net: pair)",
+    "repair_p99_s": "s, 99 of 100 changes, from the message whose second half was lost to repair",
+    "relations_seconds": "s of the relations chapter, from its first start to both directions equal",
 }
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""The demo: posts of a real social graph arrive in live timelines, through a crash, and every
-timeline is audited.
+"""The demo: posts of a real social graph arrive in live timelines, through a crash; follows and
+unfollows reach both directions, through everything that can get lost; and all of it is audited.
 
     demo/run.py [--graph FILE] [--id-offset N] [--seed N]
 
-Starts Kafka, Redis and two MariaDB shards of its own, two dispatchers and two pushers, and leaves
-nothing running. Writes build/demo/report.json. Ends with 0 only if all was exact.
+Starts Kafka, Redis and two MariaDB shards of its own, two dispatchers, pushers and mirrors, a
+reconciler and an API, and leaves nothing running. Writes build/demo/report.json. Ends with 0 only
+if all was exact.
 """
 
 import argparse
@@ -69,6 +70,8 @@ def tell(story):
     story.burst()
     story.crash()
     story.paced()
+    story.first_audit()
+    story.relations()
     return story.audit()
 
 

@@ -6,6 +6,7 @@ import time
 
 from demo import report
 from demo.check import check_timelines
+from demo.relations import RelationChapter
 from demo.stage import FEED_PARTITIONS, LIMIT, RANGES, Stage
 from demo.truth import Truth
 from demo.workload import count_distinct, split
@@ -21,7 +22,7 @@ RECHECKED = 1_000  # timelines the demo checks by itself, past all of Fanline's 
 
 class Story:
     def __init__(self, stack, ports, graph, options, progress):
-        self._options, self._progress = options, progress
+        self._options, self._progress, self._ports = options, progress, ports
         self._stage = Stage(stack, ports, graph, options.seed)
 
     def start_fleet(self):
@@ -116,23 +117,47 @@ class Story:
                       "after {p50} ms (p50), {p99} ms (p99)".format(**self._percentiles()))
         stage.note_part("paced", part, seconds, cpu)
 
-    def audit(self):
-        """The figures, and what is wrong with them."""
-        stage = self._stage
+    def first_audit(self):
+        """Ends what `seconds` measures. What it finds wrong is kept for the end."""
         with self._progress.step("audit every timeline") as step:
-            differences = Truth(stage.stack).differences(stage.ledger)
-            step.at(0.3)
-            audit = stage.feedctl.json("audit", "--json", timeout=LIMIT, codes=(0, 1))
-            step.at(0.8)
-            sample = set(stage.workload.sample(self._live, RECHECKED))
-            timelines = read_timelines(stage.stack.redis, sample)
-            wrong = check_timelines(timelines, stage.ledger)
-            floors = read_floors(stage.stack.redis)
-            step.note(f"{audit['timelines']:,} against the truth, and {len(timelines):,} of them "
-                      "and the truth against the demo's own ledger")
-        figures = self._figures(audit, floors)
-        stage.close()
-        return figures, [*map(str, differences), *self._complaints(figures, audit, wrong)]
+            audit, self._early = self._check(step)
+            if audit["missing"] or audit["extra"]:
+                self._early.append(f"the first audit found {audit['missing']:,} items missing and "
+                                   f"{audit['extra']:,} too many")
+        self._seconds = round(time.monotonic() - self._begin, 1)
+        self._live_then = audit["timelines"]
+
+    def relations(self):
+        chapter = RelationChapter(self._stage, self._ports, self._progress, self._live)
+        self._relation_figures, self._relation_complaints = chapter.tell()
+
+    def audit(self):
+        """The figures of it all, and what is wrong with them."""
+        with self._progress.step("audit every timeline") as step:
+            audit, wrong = self._check(step)
+        figures = self._figures(audit, read_floors(self._stage.stack.redis))
+        self._stage.close()
+        return figures, [*self._early, *self._relation_complaints, *wrong,
+                         *self._complaints(figures)]
+
+    def _check(self, step):
+        """feedctl's audit, and what it, the truth or the timelines hold that is wrong."""
+        stage = self._stage
+        wrong = [str(difference) for difference in Truth(stage.stack).differences(stage.ledger)]
+        step.at(0.3)
+        audit = stage.feedctl.json("audit", "--json", timeout=LIMIT, codes=(0, 1))
+        step.at(0.8)
+        sample = set(stage.workload.sample(self._live, RECHECKED))
+        timelines = read_timelines(stage.stack.redis, sample)
+        step.note(f"{audit['timelines']:,} against the truth, and {len(timelines):,} of them "
+                  "and the truth against the demo's own ledger")
+        if not audit["good"]:
+            wrong.append(f"feedctl audit is not content: {audit}")
+        if differing := check_timelines(timelines, stage.ledger):
+            reader, verdict = min(differing.items())
+            wrong.append(f"{len(differing)} timelines differ from the demo's ledger, such as that "
+                         f"of {reader}: missing {verdict.missing[:3]}, extra {verdict.extra[:3]}")
+        return audit, wrong
 
     def _percentiles(self):
         return {name: report.milliseconds(self._latency.quantile(share))
@@ -151,7 +176,8 @@ class Story:
             "trimmed_timelines": trimmed,
             "missing": audit["missing"],
             "extra": audit["extra"],
-            "seconds": round(time.monotonic() - self._begin, 1),
+            "seconds": self._seconds,
+            **self._relation_figures,
             "how": {
                 "seed": self._options.seed,
                 "users": len(stage.graph.users),
@@ -167,15 +193,9 @@ class Story:
             },
         }
 
-    def _complaints(self, figures, audit, wrong):
+    def _complaints(self, figures):
         plan = self._stage.plan
         yield from report.complaints(figures, plan.least_trimmed, int(plan.live * KEPT_LIVE))
-        if not audit["good"]:
-            yield f"feedctl audit is not content: {audit}"
-        if wrong:
-            reader, verdict = min(wrong.items())
-            yield (f"{len(wrong)} timelines differ from the demo's ledger, such as that of "
-                   f"{reader}: missing {verdict.missing[:3]}, extra {verdict.extra[:3]}")
         counters = self._stage.fleet.counters()
         for name in ("fanline_events_rejected_total", "fanline_hints_quarantined_total",
                      "fanline_events_lost_total"):

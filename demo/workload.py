@@ -112,6 +112,11 @@ class Workload:
                 placed.append((place, Event("edited", post, author, version=1)))
         return self._with_duplicates(placed, publishes)
 
+    @property
+    def random(self):
+        """For what else is to be decided by the seed."""
+        return self._random
+
     def sample(self, things, count):
         return self._random.sample(things, min(count, len(things)))
 

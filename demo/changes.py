@@ -6,6 +6,7 @@ must hold, whatever happens to the messages in between.
 """
 
 import itertools
+from collections import Counter
 from typing import NamedTuple
 
 from demo.workload import REFERENCE_USERS
@@ -45,6 +46,7 @@ class Changes:
     BY_LIVE_READERS = 0.6  # of the edges
     NEW = 0.5  # of the edges are none before
     REPEATED = 0.1  # of the operations ask for what is so already
+    MOST_FOLLOWED = 4_500  # by a reader who changes anything; 5,000 are allowed
     TRIES = 100
 
     def __init__(self, workload, ledger, live, others):
@@ -59,6 +61,10 @@ class Changes:
         self._live_set = set(live)
         self._sorted = {}  # author -> followers, of those drawn so far
         self._given = set()
+        following = Counter()
+        for followers in ledger.followers.values():
+            following.update(followers)
+        self._full = {reader for reader, count in following.items() if count > self.MOST_FOLLOWED}
 
     def operations(self, count, shares):
         """A list of Changes per client; `shares`: how much of all falls to each."""
@@ -99,7 +105,7 @@ class Changes:
         draw = self._new_edge if new else self._old_edge
         for among_live in [live] * self.TRIES + [not live] * self.TRIES:
             edge = draw(among_live)
-            if edge and edge not in self._given:
+            if edge and edge not in self._given and edge[0] not in self._full:
                 self._given.add(edge)
                 return edge
         return None

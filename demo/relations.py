@@ -93,8 +93,8 @@ class RelationChapter:
         # Before messages get lost: one that is repeated would be seen after all.
         self._wait_done(REPEAT_AT)
         with self._progress.step("repeat messages") as step:
-            repeated = self._on.log.again(SEEN_AGAIN, times=3)
-            step.note(f"{repeated:,} of relation-log three times more; every {THRICE}th event "
+            self._repeated = self._on.log.again(SEEN_AGAIN, times=3)
+            step.note(f"{self._repeated:,} of relation-log three times more; every {THRICE}th event "
                       "is sent three times")
 
     def _lose_and_break(self):
@@ -126,7 +126,12 @@ class RelationChapter:
 
     def _settle(self):
         with self._progress.step("find and repair") as step:
-            self._on.wait_quiet(step)
+            def show(left):
+                step.note(left)
+                step.at(len(self._injected.keys() & self._on.repaired().keys()) /
+                        max(1, len(self._injected)))
+
+            self._on.wait_quiet(show)
             step.note("nothing left to mirror, to answer or to repair")
 
     def _note(self, edges):
@@ -152,3 +157,17 @@ class RelationChapter:
         return relation_report.Found(on.relations.forward(), on.relations.reverse(),
                                      on.relations.wrong_counters(), on.counters(),
                                      self._injected, on.repaired())
+
+    def how(self):
+        """For the report: what was done."""
+        by_http, events = self._changing[:-1], self._changing[-1]
+        return {
+            "by_http": sum(len(client.todo) for client in by_http),
+            "by_events": len(events.todo),
+            "events_sent_again": events.sent_again,
+            "posts": len(self._posts),
+            "refused_by_the_api": sum(client.refused for client in by_http),
+            "messages_repeated": self._repeated,
+            "changes_no_mirror_saw": len(self._lost),
+            "reverse_rows_broken": len(self._broken),
+        }

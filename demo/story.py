@@ -125,11 +125,11 @@ class Story:
                 self._early.append(f"the first audit found {audit['missing']:,} items missing and "
                                    f"{audit['extra']:,} too many")
         self._seconds = round(time.monotonic() - self._begin, 1)
-        self._live_then = audit["timelines"]
 
     def relations(self):
         chapter = RelationChapter(self._stage, self._ports, self._progress, self._live)
         self._relation_figures, self._relation_complaints = chapter.tell()
+        self._relations_how = chapter.how()
 
     def audit(self):
         """The figures of it all, and what is wrong with them."""
@@ -184,6 +184,7 @@ class Story:
                 "edges": stage.edges,
                 "ranges": RANGES,
                 "parts": stage.parts,
+                "relations": self._relations_how,
                 "paced_events_per_s": round(self._events_per_s / 2),
                 "posts_measured": int(self._latency.total),
                 "rebuilt_while_posts_flowed": len(self._late),

@@ -81,6 +81,13 @@ class Faults(unittest.TestCase):
         self.assertGreater(min(kinds[True], kinds[False]), 25)
 
 
+    def test_nobody_is_brought_to_the_limit_of_followed_users(self):
+        many = {author: {1} for author in range(10, 10 + Changes.MOST_FOLLOWED + 1)}
+        followers = many | {5: {1, 2}}
+        changes = Changes(Workload(1, followers), Ledger(followers), [1, 2], [1, 2])
+        self.assertEqual({change.reader for part in changes.operations(50, SHARES)
+                          for change in part}, {2})
+
     def test_a_tiny_graph_has_what_it_can_give(self):
         followers = {1: {2}, 3: {1, 2}}
         changes = Changes(Workload(1, followers), Ledger(followers), [1], [2])

@@ -16,7 +16,8 @@ SHARES = (0.5, 0.2, 0.3)  # of the events: burst, crash, paced
 PACED_SECONDS = 20
 LIVE_AT_REST = 0.8  # of the live timelines; the others are rebuilt while posts flow
 KILL_AFTER = 0.3  # of the crash chapter's events
-KEPT_LIVE = 0.98  # an unfollow may leave a timeline too short, which ends it
+# An unfollow may leave a timeline too short, which ends it.
+KEPT_LIVE, KEPT_LIVE_AT_END = 0.98, 0.95  # before the relations and after
 RECHECKED = 1_000  # timelines the demo checks by itself, past all of Fanline's code
 
 
@@ -124,6 +125,10 @@ class Story:
             if audit["missing"] or audit["extra"]:
                 self._early.append(f"the first audit found {audit['missing']:,} items missing and "
                                    f"{audit['extra']:,} too many")
+            least = int(self._stage.plan.live * KEPT_LIVE)
+            if audit["timelines"] < least:
+                self._early.append(f"only {audit['timelines']:,} timelines were live at the first "
+                                   f"audit, of at least {least:,}")
         self._seconds = round(time.monotonic() - self._begin, 1)
 
     def relations(self):
@@ -196,7 +201,7 @@ class Story:
 
     def _complaints(self, figures):
         plan = self._stage.plan
-        yield from report.complaints(figures, plan.least_trimmed, int(plan.live * KEPT_LIVE))
+        yield from report.complaints(figures, plan.least_trimmed, int(plan.live * KEPT_LIVE_AT_END))
         counters = self._stage.fleet.counters()
         for name in ("fanline_events_rejected_total", "fanline_hints_quarantined_total",
                      "fanline_events_lost_total"):

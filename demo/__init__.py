@@ -1,5 +1,5 @@
-"""The demo: a real social graph, a small fleet, posts, rebuilds, a crash, then follows and unfollows
-through all that can get lost - and every timeline audited.
+"""The demo: a real social graph, a small fleet, posts, rebuilds, a crash, then follows and
+unfollows through all that can get lost - and every timeline audited.
 
 run.py begins and ends it, story.py has the chapters, stage.py what they stand on. Beside it:
 graph.py reads the edge list, workload.py draws the events, producer.py sends them, ledger.py keeps

@@ -94,8 +94,8 @@ class RelationChapter:
         self._wait_done(REPEAT_AT)
         with self._progress.step("repeat messages") as step:
             self._repeated = self._on.log.again(SEEN_AGAIN, times=3)
-            step.note(f"{self._repeated:,} of relation-log three times more; every {THRICE}th event "
-                      "is sent three times")
+            step.note(f"{self._repeated:,} of relation-log three times more; every {THRICE}th "
+                      "event is sent three times")
 
     def _lose_and_break(self):
         self._wait_done(LOSE_AT)

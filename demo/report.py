@@ -23,8 +23,8 @@ FIGURES = {
     "differences_after": "rows of one direction that the other does not have just so",
     "counter_drift_after": "counters of followers or followed that are not the number of rows",
     "repairs": "edges repaired because a message's second half did not come (net: pair)",
-    "repair_p99_s": "s, 99 of 100 changes, from the message whose second half was lost to repair",
-    "relations_seconds": "s of the relations chapter, from its first start to both directions equal",
+    "repair_p99_s": "s from the message of a hidden change or broken row to its repair, 99 of 100",
+    "relations_seconds": "s of the relations chapter, to the comparison of both directions",
 }
 
 

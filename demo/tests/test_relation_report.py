@@ -1,4 +1,4 @@
-"""The figures of the relations chapter come from rows, counters and repairs; every defect is said."""
+"""The relations chapter's figures come from rows, counters and repairs; every defect is said."""
 
 import unittest
 

@@ -12,7 +12,8 @@ class RelationLog:
     def __init__(self, brokers):
         self._brokers = brokers
         self._placed = {}
-        self._producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random"})
+        self._producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random",
+                                   "log_level": 2})
 
     def written(self, *edges, log_id=0):
         """msg1 of each (src, dst, ver, live). Where they are: {partition: first offset}."""

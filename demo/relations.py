@@ -127,7 +127,7 @@ class RelationChapter:
     def _settle(self):
         with self._progress.step("find and repair") as step:
             def show(left):
-                step.note(left)
+                step.note(left or "hints to be brought to timelines")
                 step.at(len(self._injected.keys() & self._on.repaired().keys()) /
                         max(1, len(self._injected)))
 

@@ -32,7 +32,8 @@ EventsApplied FakeMysql::Do(const ApplyEvents& request) {
       last_at = rules.last_at_grows ? std::max(last_at, event.created_at) : event.created_at;
     }
     uint64_t followers = 0;
-    for (const auto& [edge, row] : reverse_) followers += edge.second == event.author && row.live;
+    for (const auto& [edge, row] : relations.reverse())
+      followers += edge.dst == event.author && row.live;
     applied.applied.push_back({changed || rules.hint_on_every_apply, followers});
   }
   return applied;
@@ -60,10 +61,10 @@ PostPage FakeMysql::Do(const ReadPostPage& request) const {
     page.posts.push_back(found == posts_.end() ? PostState{} : found->second);
   }
   std::vector<FollowerCursor> followers;
-  for (const auto& [edge, row] : reverse_) {
-    if (edge.second != request.author || !row.live) continue;
-    const Bucket bucket = BucketOf(edge.first);
-    if (layout_.RangeOf(bucket) == request.range) followers.push_back({bucket, edge.first});
+  for (const auto& [edge, row] : relations.reverse()) {
+    if (edge.dst != request.author || !row.live) continue;
+    const Bucket bucket = BucketOf(edge.src);
+    if (layout_.RangeOf(bucket) == request.range) followers.push_back({bucket, edge.src});
   }
   const auto before = [](const FollowerCursor& a, const FollowerCursor& b) {
     return std::pair(a.bucket, a.reader) < std::pair(b.bucket, b.reader);
@@ -83,8 +84,8 @@ PostPage FakeMysql::Do(const ReadPostPage& request) const {
 SyncTruth FakeMysql::Do(const ReadSync& request) const {
   SyncTruth truth;
   truth.id = request.id;
-  const auto edge = reverse_.find({request.reader, request.author});
-  truth.following = edge != reverse_.end() && edge->second.live;
+  const auto edge = relations.reverse().find({request.reader, request.author});
+  truth.following = edge != relations.reverse().end() && edge->second.live;
   for (PostId post : request.members) {
     const auto found = posts_.find({request.author, post});
     if (found == posts_.end()) continue;
@@ -130,23 +131,21 @@ RangeOwned FakeMysql::Do(const SettleRange& request) {
 // ---- relations ------------------------------------------------------------------------------
 
 uint64_t FakeMysql::WriteForward(UserId src, UserId dst, bool live) {
-  Edge& edge = forward_[{src, dst}];
-  if (edge.live == live) return 0;
-  edge = {edge.version + 1, live};
-  return edge.version;
+  const auto unix_us = static_cast<uint64_t>(relations.now) * 1000;
+  const EdgeChanged reply = relations.Do(ChangeEdge{0, {src, dst, live, unix_us}});
+  return reply.forward.changed ? reply.forward.edge.ver : 0;
 }
 
 void FakeMysql::ApplyReverse(UserId src, UserId dst, uint64_t version, bool live) {
-  Edge& edge = reverse_[{src, dst}];
-  if (version > edge.version) edge = {version, live};
+  relations.Do(ApplyEdges{0, 0, {Edge{src, dst, version, live, relations.now}}});
 }
 
 // ---- the reading side -----------------------------------------------------------------------
 
 std::vector<UserId> FakeMysql::Followees(UserId reader) const {
   std::vector<UserId> authors;
-  for (const auto& [edge, row] : forward_) {
-    if (edge.first == reader && row.live) authors.push_back(edge.second);
+  for (const auto& [edge, row] : relations.forward()) {
+    if (edge.src == reader && row.live) authors.push_back(edge.dst);
   }
   return authors;
 }

@@ -1,6 +1,7 @@
 // The rows of schemas/sql as a small in-memory model: what MariaDB answers to each request of the
-// ports Truth, PostStore, RangeOwners and ReaderTruth, at once. The sticky rules of a post's row
-// can be switched off (Rules) for the mutation checks.
+// ports Truth, PostStore, RangeOwners and ReaderTruth, at once; who follows whom it reads from the
+// rows of fake_relations.h. The sticky rules of a post's row can be switched off (Rules) for the
+// mutation checks.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "fanline/range_owners.h"
 #include "fanline/reader_ports.h"
 #include "fanline/truth.h"
+#include "tests/fakes/fake_relations.h"
 
 namespace fanline::fakes {
 
@@ -28,14 +30,10 @@ struct MysqlRules {
 
 class FakeMysql {
  public:
-  struct Edge {
-    uint64_t version = 0;
-    bool live = false;
-  };
-  using EdgeKey = std::pair<UserId, UserId>;  // (src, dst)
-
-  FakeMysql(RangeLayout layout, uint32_t page_limit) : layout_(layout), page_limit_(page_limit) {}
+  FakeMysql(RangeLayout layout, uint32_t page_limit, const ShardMap& shards = ShardMap::Even(1))
+      : relations(shards), layout_(layout), page_limit_(page_limit) {}
   MysqlRules rules;
+  FakeRelations relations;
 
   EventsApplied Do(const ApplyEvents& request);
   PostPage Do(const ReadPostPage& request) const;
@@ -45,7 +43,7 @@ class FakeMysql {
   RangeOwned Do(const SaveStart& request);
   RangeOwned Do(const SettleRange& request);
 
-  // Relations: the forward row, which gives the version, and the mirror's guarded apply.
+  // For tests without a mirror: the forward row, which gives the version, and the guarded apply.
   uint64_t WriteForward(UserId src, UserId dst, bool live);  // 0: nothing changed
   void ApplyReverse(UserId src, UserId dst, uint64_t version, bool live);
 
@@ -55,8 +53,6 @@ class FakeMysql {
                              const std::optional<Position>& after, uint32_t limit) const;
 
   const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
-  const std::map<EdgeKey, Edge>& forward() const { return forward_; }
-  const std::map<EdgeKey, Edge>& reverse() const { return reverse_; }
 
  private:
   struct Owner {
@@ -72,8 +68,6 @@ class FakeMysql {
   uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages
   std::map<std::pair<UserId, PostId>, PostState> posts_;
   std::map<UserId, UnixMs> last_at_;
-  std::map<EdgeKey, Edge> forward_;
-  std::map<EdgeKey, Edge> reverse_;
   std::map<Range, Owner> owners_;
 };
 

@@ -90,6 +90,17 @@ PurgedDone FakeRelations::Do(const PurgeDone& request) {
   return reply;
 }
 
+EdgeAdopted FakeRelations::Do(const AdoptEdge& request) {
+  const EdgeKey key = request.edge.key();
+  EdgeAdopted reply{request.id, {}, Wins(request.edge.state(), forward_[key]), {}};
+  if (reply.adopted) {
+    forward_[key] = request.edge.state();
+    Log(shards_.ShardOf(key.src), {0, ChangeKind::kEdge, request.edge, now});
+  }
+  reply.edge = EdgeOf(key, forward_[key]);
+  return reply;
+}
+
 Edge FakeRelations::Change(UserId src, UserId dst, bool live, Origin origin,
                            uint64_t origin_version) {
   const auto unix_us = static_cast<uint64_t>(now) * 1000;

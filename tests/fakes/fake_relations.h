@@ -1,5 +1,6 @@
 // Relations of schemas/sql as a small in-memory model: what the shards answer to each request of
-// the ports ForwardStore, ReverseStore, ChangeStore and MirrorModes, at once.
+// the ports ForwardStore, ReverseStore, ChangeStore and MirrorModes, at once, and to the adoption
+// of a reconciler.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "fanline/change_log.h"
 #include "fanline/forward_edges.h"
 #include "fanline/mirror_mode.h"
+#include "fanline/repair_store.h"
 #include "fanline/reverse_edges.h"
 
 namespace fanline::fakes {
@@ -30,6 +32,7 @@ class FakeRelations {
   PendingRead Do(const ReadPending& request) const;
   MarkedDone Do(const MarkDone& request);
   PurgedDone Do(const PurgeDone& request);
+  EdgeAdopted Do(const AdoptEdge& request);
   MirrorModeRead Do(const ReadMirrorMode& request) const { return {request.id, {}, mode}; }
 
   // What a user does: follow or unfollow. The row as it is then.

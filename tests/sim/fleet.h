@@ -1,15 +1,20 @@
 // The whole fleet in one process, on fakes, driven by one seed: two dispatchers, two pushers, two
-// mirror appliers, readers that rebuild, clients that publish and follow; and everything that can
-// go wrong between them. The programs' real logic runs; only time, network and stores are made up.
+// mirrors, two reconcilers, readers that rebuild, clients that publish and follow; and everything
+// that can go wrong between them. The programs' real logic runs; only time, network and stores are
+// made up.
 //
 // A call of a port becomes a message in the network. The schedule picks, at random, which message
 // is carried out next, whose reply is delivered, which process runs, and which fault strikes:
 // crash at any await, a call that times out and is carried out much later or never, a partition
 // moved while its old owner goes on (zombie), Redis rolled back to a snapshot or flushed, keys
-// expiring, the mirror lagging, hints emitted late and twice.
+// expiring, the mirror lagging, forgetting edges, losing and repeating messages, a shard of edges
+// away.
 //
-// Then faults stop, everything under way ends, and every live timeline is compared with what the
-// clients did; and so on, several times over in one schedule.
+// Then faults stop, everything under way ends, and every live timeline, every edge and every
+// counter is compared with what the clients did; and so on, several times over in one schedule.
+//
+// One idea a file, each on top of the one before: chance.h, stores.h, groups.h, spine.h, mirrors.h,
+// reconcilers.h, clients.h, readers.h, faults.h, checks.h, schedule.h.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +39,12 @@ struct Guards {
   bool hints_before_commit = true;    // off: hints count as acknowledged when they are sent
   bool writes_before_commit = true;   // off: writes to Redis count as acknowledged when sent
   bool claim_after_reconnect = true;  // off: a new connection goes on as if nothing had happened
-  bool hint_after_truth = true;       // off: a follow's hint is appended before its rows
+  bool hint_after_truth = true;       // off: an edge's hint is appended before its reverse row
+  bool hint_before_msg2 = true;       // off: a mirror's hints count as acknowledged when sent
+  bool log1_done_last = true;         // off: rows of log1 are done once a relay has read them
+  bool mirror_versions = true;        // off: the reverse row is what was applied last
+  bool commit_lowest_pending = true;  // off: a reconciler commits its position
+  bool reverse_first = true;          // off: a check reads the forward row first
 };
 
 struct FleetOptions {
@@ -57,6 +67,7 @@ class Fleet {
     uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
     uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
     uint64_t trimmed = 0, quarantined = 0;
+    uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
   };
   const Counts& counts() const;
 

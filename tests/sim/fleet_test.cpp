@@ -21,7 +21,7 @@ int Schedules() {
   return given != nullptr ? std::atoi(given) : 1'000;
 }
 
-TEST(Fleet, EveryLiveTimelineIsRightAfterAnySchedule) {
+TEST(Fleet, EveryLiveTimelineAndEveryEdgeIsRightAfterAnySchedule) {
   if (const char* replay = std::getenv("FANLINE_SIM_SEED")) {
     FleetOptions options;
     options.seed = std::strtoull(replay, nullptr, 10);
@@ -54,6 +54,11 @@ TEST(Fleet, EveryLiveTimelineIsRightAfterAnySchedule) {
     sum.deleted += counts.deleted;
     sum.hidden += counts.hidden;
     sum.unfollows += counts.unfollows;
+    sum.checked_edges += counts.checked_edges;
+    sum.shards_away += counts.shards_away;
+    sum.checks += counts.checks;
+    sum.repairs += counts.repairs;
+    sum.sent_to_retries += counts.sent_to_retries;
   }
   std::printf(
       "checked %llu timelines, %llu items; %llu crashes, %llu late writes, %llu moves, "
@@ -66,6 +71,12 @@ TEST(Fleet, EveryLiveTimelineIsRightAfterAnySchedule) {
       static_cast<unsigned long long>(sum.flushes), static_cast<unsigned long long>(sum.expiries),
       static_cast<unsigned long long>(sum.trimmed),
       static_cast<unsigned long long>(sum.quarantined));
+  std::printf("checked %llu edges; %llu shards away, %llu checks, %llu repairs, %llu retries\n",
+              static_cast<unsigned long long>(sum.checked_edges),
+              static_cast<unsigned long long>(sum.shards_away),
+              static_cast<unsigned long long>(sum.checks),
+              static_cast<unsigned long long>(sum.repairs),
+              static_cast<unsigned long long>(sum.sent_to_retries));
   // A schedule that exercises nothing proves nothing.
   const auto runs = static_cast<uint64_t>(Schedules());
   EXPECT_GT(sum.checked_timelines, runs);
@@ -76,6 +87,11 @@ TEST(Fleet, EveryLiveTimelineIsRightAfterAnySchedule) {
   EXPECT_GT(sum.rollbacks, runs / 2);
   EXPECT_GT(sum.expiries, runs);
   EXPECT_GT(sum.trimmed, runs / 2);
+  EXPECT_GT(sum.checked_edges, 4 * runs);
+  EXPECT_GT(sum.shards_away, runs / 2);
+  EXPECT_GT(sum.checks, 2 * runs);
+  EXPECT_GT(sum.repairs, runs / 2);
+  EXPECT_GT(sum.sent_to_retries, runs);
   EXPECT_GT(sum.deleted + sum.hidden + sum.unfollows, 10 * runs);
 }
 

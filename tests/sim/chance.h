@@ -1,0 +1,120 @@
+// Everything a schedule draws from its seed, its clock, and what it counts.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <random>
+#include <string>
+
+#include "fanline/live_timelines.h"
+#include "tests/sim/character.h"
+#include "tests/sim/fleet.h"
+
+namespace fanline::sim {
+
+struct Chances {
+  explicit Chances(const FleetOptions& given) : options(given), random(given.seed) {
+    DrawCharacter();
+  }
+
+  FleetOptions options;
+  std::mt19937_64 random;
+  Character character;
+  Now now{Time(std::chrono::seconds(1)), kEpoch};
+  Fleet::Counts counts;
+  bool faults = true;
+  std::string trouble;  // found on the way
+
+  static constexpr UnixMs kEpoch = 1'000'000;
+  // A schedule lasts less than a second of its own time: whoever takes longer than this is stuck.
+  static constexpr int kHealthyGraceMs = 2'000;
+
+  WindowLimits window() const { return {character.window, character.window + 20}; }
+
+  uint64_t Pick(uint64_t below) { return random() % below; }
+  bool Chance(int percent) { return static_cast<int>(Pick(100)) < percent; }
+  void Trace(const std::string& what) {
+    if (options.trace) std::printf("%6lld %s\n", static_cast<long long>(now.unix_ms), what.c_str());
+  }
+  // Index of one of the weights, drawn by weight; they are not all 0.
+  size_t Draw(std::initializer_list<uint64_t> weights) {
+    uint64_t sum = 0;
+    for (uint64_t weight : weights) sum += weight;
+    uint64_t at = sum == 0 ? 0 : Pick(sum);
+    size_t index = 0;
+    for (uint64_t weight : weights) {
+      if (at < weight) return index;
+      at -= weight;
+      ++index;
+    }
+    return weights.size();
+  }
+
+ private:
+  void DrawCharacter() {
+    const auto weight = [this](uint64_t most) { return Chance(50) ? 0 : 1 + Pick(most); };
+    character.window = static_cast<uint32_t>(Chance(50) ? 6 : 6 + Pick(40));
+    character.readers = 1 + Pick(4);
+    character.authors = 1 + Pick(3);
+    character.posts = 5 + Pick(60);
+    character.carry_out = 20 + Pick(30);
+    character.turn = 20 + Pick(30);
+    character.client = 1 + Pick(8);
+    character.reader = 1 + Pick(10);
+    character.burst = 1 + Pick(16);
+    character.publish = 1 + Pick(6);
+    character.change = 1 + Pick(6);
+    character.follow = weight(6);
+    character.time_out = weight(20);
+    character.crash_pusher = weight(3);
+    character.crash_dispatcher = weight(4);
+    character.move_range = weight(8);
+    character.move_feed = weight(4);
+    character.snapshot = weight(2);
+    character.rollback = character.snapshot == 0 ? 0 : weight(1);
+    character.flush = Chance(80) ? 0 : 1;
+    character.expire = weight(20);
+    character.fault = 1 + Pick(4);
+    character.hold_orphans = Chance(50) ? 0 : 50 + static_cast<int>(Pick(50));
+    character.notice = 1 + static_cast<int>(Pick(50));
+    character.recent = static_cast<int>(Pick(100));
+    character.slow = Chance(30) ? 0 : static_cast<int>(Pick(50));
+    character.slow_rebuild = Chance(30) ? 0 : 80 + static_cast<int>(Pick(20));
+    character.mirror_lag = Chance(50) ? 1 : 1 + static_cast<int>(Pick(200));
+    character.late = Chance(50) ? 5 : static_cast<int>(Pick(80));
+    DrawRelationFaults();
+    if (Chance(10)) BeHealthy();
+  }
+
+  void DrawRelationFaults() {
+    const auto weight = [this](uint64_t most) { return Chance(50) ? 0 : 1 + Pick(most); };
+    character.crash_mirror = weight(4);
+    character.crash_reconciler = weight(6);
+    character.move_mirror = weight(6);
+    character.move_pairs = weight(6);
+    character.shard_away = weight(2);
+    character.unmirrored = Chance(50) ? 0 : static_cast<int>(Pick(60));
+    character.lose_msg2 = Chance(50) ? 0 : static_cast<int>(Pick(30));
+    character.repeat = Chance(50) ? 0 : static_cast<int>(Pick(30));
+    character.inline_too = Chance(25);
+    character.grace_ms = Chance(50) ? 20 : 20 + static_cast<int>(Pick(150));
+    character.few_pairs = Chance(20);
+    if (Chance(40)) {  // edges that change all the time
+      character.client += 8;
+      character.follow += 10 + Pick(20);
+    }
+  }
+
+  void BeHealthy() {
+    Character& of = character;
+    of.healthy = true;
+    of.fault = 0;
+    of.slow = of.unmirrored = of.lose_msg2 = 0;
+    of.mirror_lag = 1;
+    of.few_pairs = false;
+    of.grace_ms = kHealthyGraceMs;
+  }
+};
+
+}  // namespace fanline::sim

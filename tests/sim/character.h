@@ -1,0 +1,37 @@
+// What one schedule is like (swarm testing): its stores' bounds, and how often each thing happens.
+// Each seed has its own mix: a fault that strikes all the time heals or hides what another one
+// broke, so many schedules know only a few kinds.
+#pragma once
+
+#include <cstdint>
+
+namespace fanline::sim {
+
+struct Character {
+  uint32_t window = 6;  // small: trims all the time; large: keeps what went wrong long ago
+  uint64_t readers = 1, authors = 1, posts = 1;
+  uint64_t carry_out = 1, turn = 1, client = 1, reader = 1, fault = 0;  // weights
+  uint64_t burst = 1;                                                   // calls carried out at once
+  uint64_t publish = 1, change = 1, follow = 1;
+  uint64_t time_out = 0, crash_pusher = 0, crash_dispatcher = 0, move_range = 0, move_feed = 0;
+  uint64_t snapshot = 0, rollback = 0, flush = 0, expire = 0;
+  int hold_orphans = 0;  // percent: how rarely a captured write is carried out
+  int notice = 20;       // percent per turn: how soon a zombie notices
+  int recent = 0;        // percent of changes to one of the last posts
+  int slow = 0;          // percent of calls that take very long
+  int slow_rebuild = 0;  // percent of a rebuild's steps that are put off
+  int mirror_lag = 1;    // how long a reverse row may take, in turns of the network
+  int late = 0;          // percent of posts that arrive late
+
+  uint64_t crash_mirror = 0, crash_reconciler = 0, move_mirror = 0, move_pairs = 0;
+  uint64_t shard_away = 0;
+  int unmirrored = 0;       // percent of edges a mirror forgets between msg1 and the reverse row
+  int lose_msg2 = 0;        // percent
+  int repeat = 0;           // percent of messages of relation-log that arrive three times
+  bool inline_too = false;  // clients write the reverse row as well (mirror mode sync)
+  int grace_ms = 100;       // of a pair
+  bool few_pairs = false;   // only so few may be pending that some go to the retries
+  bool healthy = false;     // no faults, nothing slow: then nothing may be checked or repaired
+};
+
+}  // namespace fanline::sim

@@ -1,0 +1,100 @@
+// What must be true at rest: every live timeline, every edge and every counter.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/sim/faults.h"
+
+namespace fanline::sim {
+
+struct Checks : Faults {
+  using Faults::Faults;
+
+  std::vector<Item> Expected(UserId reader) const {
+    std::map<PostId, PostState> states;
+    for (const FeedEvent& event : events) ApplyEvent(event, states[event.post]);
+    std::vector<Item> items;
+    for (const auto& [post, state] : states) {
+      if (!state.visible()) continue;
+      const auto edge = wanted.find({reader, author_of.at(post)});
+      if (edge != wanted.end() && edge->second) {
+        // Of two publishes the first to be stored wins, which no client can know.
+        items.push_back({post, *mysql.posts().at({author_of.at(post), post}).created_at});
+      }
+    }
+    std::sort(items.begin(), items.end(), IsNewer);
+    return items;
+  }
+
+  static std::string Text(const std::vector<Item>& items) {
+    std::string text;
+    for (const Item& item : items) {
+      text += " " + ToString(item.post) + "@" + std::to_string(item.created_at);
+    }
+    return text.empty() ? " (none)" : text;
+  }
+
+  std::string CheckTimeline(UserId reader, const fakes::FakeRedis::Timeline& timeline) {
+    if (timeline.building) return {};  // abandoned by a reader: its TTL takes it
+    const Floor floor = *timeline.floor;
+    std::vector<Item> expected = Expected(reader);
+    std::erase_if(expected, [floor](const Item& item) { return item.created_at <= floor; });
+    std::vector<Item> held;
+    for (const auto& [post, created_at] : timeline.items) {
+      if (created_at > floor) held.push_back({post, created_at});
+    }
+    std::sort(held.begin(), held.end(), IsNewer);
+    ++counts.checked_timelines;
+    counts.checked_items += held.size();
+    if (held != expected) {
+      return "timeline of reader " + ToString(reader) + " with floor " + std::to_string(floor) +
+             "\n  holds   " + Text(held) + "\n  expected" + Text(expected);
+    }
+    if (floor != kNoFloor && timeline.items.size() < window().fell_short()) {
+      return "timeline of reader " + ToString(reader) + " holds only " +
+             std::to_string(timeline.items.size()) + " items above a floor";
+    }
+    if (timeline.items.size() > window().max_entries) {
+      return "timeline of reader " + ToString(reader) + " outgrew its bound";
+    }
+    return {};
+  }
+
+  // Both directions say the same (I1), which is what the clients said last (I3), and the counters
+  // say what the rows do (I2).
+  std::string CheckEdges() {
+    const auto& relations = mysql.relations;
+    if (relations.forward() != relations.reverse()) return "forward and reverse disagree";
+    std::map<UserId, int64_t> fans;
+    for (const auto& [key, edge] : relations.forward()) {
+      const auto said = wanted.find(key);
+      if (said == wanted.end() || said->second != edge.live) {
+        return "the edge of " + ToString(key.src) + " and " + ToString(key.dst) +
+               " is not what was asked for last";
+      }
+      fans[key.dst] += edge.live ? 1 : 0;
+      ++counts.checked_edges;
+    }
+    for (const auto& [user, count] : relations.fans()) {
+      if (count != fans[user]) return "the counter of " + ToString(user) + " is wrong";
+    }
+    return {};
+  }
+
+  std::string Check() {
+    if (!trouble.empty()) return trouble;
+    if (auto wrong = CheckEdges(); !wrong.empty()) return wrong;
+    if (character.healthy && counts.checks + counts.repairs > 0) {
+      return "an edge was checked though nothing had gone wrong";
+    }
+    for (const auto& [reader, timeline] : redis.timelines()) {
+      if (auto wrong = CheckTimeline(reader, timeline); !wrong.empty()) return wrong;
+    }
+    return {};
+  }
+};
+
+}  // namespace fanline::sim

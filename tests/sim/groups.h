@@ -1,0 +1,149 @@
+// Processes as consumers: partitions that move between them while the old owner goes on, crashes at
+// any await, and one turn of a main loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <type_traits>
+#include <vector>
+
+#include "fanline/consumer.h"
+#include "tests/sim/stores.h"
+
+namespace fanline::sim {
+
+struct Groups : Stores {
+  using Stores::Stores;
+
+  // What all kinds share: an inbox, and the partitions the process believes to own.
+  template <typename Logic, typename Input>
+  struct Process {
+    uint64_t incarnation = 0;
+    std::unique_ptr<Logic> logic;
+    std::vector<Input> inbox;
+    std::map<int32_t, int64_t> fetch;  // partition -> next offset; absent: not delivered
+    std::set<int32_t> paused;
+    std::set<int32_t> believes;
+  };
+
+  // Another process, that knows nothing.
+  template <typename P>
+  void Renew(P& process) {
+    process.incarnation = ++incarnations;
+    process.inbox.clear();
+    process.fetch.clear();
+    process.paused.clear();
+    process.believes.clear();
+  }
+
+  // Puts a reply into the inbox of the caller, unless it is another process by now.
+  template <typename P, typename R>
+  std::function<void()> DeliverTo(P& process, uint64_t owner, R reply) {
+    return [&process, owner, reply] {
+      if (process.incarnation == owner) process.inbox.emplace_back(reply);
+    };
+  }
+
+  template <typename P, typename F>
+  void Reply(P& process, const char* name, F make) {
+    network.Send({name,
+                  [this, &process, make, owner = process.incarnation]() mutable {
+                    auto reply = make();
+                    return std::function<void()>([&process, owner, reply] {
+                      if (process.incarnation == owner) process.inbox.emplace_back(reply);
+                    });
+                  },
+                  {},
+                  process.incarnation,
+                  false});
+  }
+
+  // A call that answers `failed` when it times out.
+  template <typename P, typename R, typename F>
+  void Ask(P& process, const char* name, R failed, F make, int patience = 0) {
+    const uint64_t owner = process.incarnation;
+    failed.status = AwayStatus();
+    network.Send(
+        {name,
+         [this, &process, owner, make]() mutable { return DeliverTo(process, owner, make()); },
+         DeliverTo(process, owner, failed), owner, false, patience});
+  }
+
+  // Gives a partition to process `to`; the old owner, if alive, finds out only later (zombie).
+  template <typename P>
+  void Move(std::vector<Assignment>& group, std::vector<std::unique_ptr<P>>& members, int partition,
+            int to) {
+    Hand(group[static_cast<size_t>(partition)], *members[static_cast<size_t>(to)], partition, to);
+  }
+
+  template <typename P>
+  void Hand(Assignment& assignment, P& process, int partition, int to) {
+    if (assignment.owner == to) return;
+    assignment.owner = to;
+    process.believes.insert(partition);
+    process.fetch.erase(partition);
+    process.inbox.emplace_back(PartitionAssigned{partition, assignment.committed, 0});
+  }
+
+  template <typename P>
+  void NoticeRevocations(std::vector<Assignment>& group, P& process, int index) {
+    for (auto at = process.believes.begin(); at != process.believes.end();) {
+      if (group[static_cast<size_t>(*at)].owner == index) {
+        ++at;
+        continue;
+      }
+      process.inbox.emplace_back(PartitionRevoked{*at});
+      process.fetch.erase(*at);
+      process.paused.erase(*at);
+      at = process.believes.erase(at);
+    }
+  }
+
+  template <typename P, typename Starter>
+  void Crash(std::vector<Assignment>& group, std::vector<std::unique_ptr<P>>& members, int index,
+             Starter start) {
+    P& process = *members[static_cast<size_t>(index)];
+    network.Orphan(process.incarnation);
+    process.logic.reset();
+    start(process);
+    // What it owned goes to a random member, or comes back to the restarted one.
+    for (size_t partition = 0; partition < group.size(); ++partition) {
+      if (group[partition].owner != index) continue;
+      group[partition].owner = -1;
+      Move(group, members, static_cast<int>(partition),
+           faults ? static_cast<int>(Pick(members.size())) : index);
+    }
+  }
+
+  // One turn of a process's main loop: poll, Step, carry out the orders.
+  template <typename P>
+  void Turn(std::vector<Assignment>& group, const std::vector<Log>& topic, P& process, int index) {
+    using Input = typename std::decay_t<decltype(process.inbox)>::value_type;
+    std::vector<Input> inputs = std::move(process.inbox);
+    process.inbox.clear();
+    for (auto& [partition, next] : process.fetch) {
+      if (process.paused.contains(partition)) continue;
+      const Log& log = topic[static_cast<size_t>(partition)];
+      for (uint64_t budget = 1 + Pick(4); budget > 0 && next < static_cast<int64_t>(log.size());
+           --budget, ++next) {
+        inputs.emplace_back(log[static_cast<size_t>(next)]);
+      }
+    }
+    const auto progress = process.logic->Step(inputs, now);
+    for (const auto& seek : progress.orders.seek) {
+      process.fetch[seek.partition] = seek.offset;
+      process.paused.erase(seek.partition);
+    }
+    for (int32_t partition : progress.orders.pause) process.paused.insert(partition);
+    for (int32_t partition : progress.orders.resume) process.paused.erase(partition);
+    for (const auto& commit : progress.orders.commit) {
+      Assignment& assignment = group[static_cast<size_t>(commit.partition)];
+      if (assignment.owner != index) continue;  // the broker refuses a zombie's commit
+      assignment.committed = commit.offset;
+    }
+  }
+};
+
+}  // namespace fanline::sim

@@ -1,0 +1,275 @@
+// Two reconcilers, each the real nets of relation-log and of the retries, with one set of guards.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "reconciler/pair_net.h"
+#include "reconciler/retry_net.h"
+#include "tests/sim/mirrors.h"
+
+namespace fanline::sim {
+
+struct Reconcilers : Mirrors {
+  using Mirrors::Mirrors;
+
+  // No forward shard loses what it acknowledged, so a check that reads in the right order never
+  // finds the reverse row ahead.
+  struct ReconcilerMetrics : reconciler::Metrics {
+    Reconcilers* world = nullptr;
+    void Checked(reconciler::Finding finding) override {
+      ++world->counts.checks;
+      if (finding == reconciler::Finding::kAhead || finding == reconciler::Finding::kOrphan ||
+          finding == reconciler::Finding::kCorrupt) {
+        world->trouble = "a check found a reverse row that no forward row explains";
+      }
+    }
+    void Repaired(reconciler::RepairKind, Duration) override { ++world->counts.repairs; }
+    void SentToRetry(reconciler::RetryCause) override { ++world->counts.sent_to_retries; }
+  };
+
+  template <typename Logic, typename Input>
+  struct Net : RepairStore,
+               HintLog,
+               RelationLog,
+               RetryLog,
+               DeadLetters,
+               LogPositions,
+               Process<Logic, Input> {
+    Reconcilers* world = nullptr;
+    void Submit(RepairRequest request) override {
+      std::visit([this](auto& each) { world->SendRepair(*this, std::move(each)); }, request);
+    }
+    void Submit(PositionRequest request) override {
+      std::visit([this](auto& each) { world->SendPosition(*this, std::move(each)); }, request);
+    }
+    void Submit(AppendHints request) override {
+      world->AskNet(*this, "repair hints", HintsAppended{request.id, {}},
+                    [world = world, request](HintsAppended&) {
+                      for (const auto& [range, hint] : request.hints) {
+                        world->AppendHint(range, hint);
+                      }
+                    });
+    }
+    void Submit(AppendRelations request) override {
+      world->AskNet(*this, "repair msg2", RelationsAppended{request.id, {}},
+                    [world = world, request](RelationsAppended&) {
+                      for (const auto& message : request.messages) world->AppendRelation(message);
+                    });
+    }
+    void Submit(AppendRetries request) override {
+      world->AskNet(*this, "retries", RetriesAppended{request.id, {}},
+                    [world = world, request](RetriesAppended&) {
+                      for (const auto& retry : request.retries) {
+                        world->Append(world->retry_log, 0, EncodeRelationRetry(retry));
+                      }
+                    });
+    }
+    void Submit(AppendDeadLetter request) override {
+      world->trouble = "a reconciler gave up: " + request.letter.reason;
+    }
+  };
+
+  struct Reconciler {
+    ReconcilerMetrics metrics;
+    std::unique_ptr<reconciler::Guards> guards;
+    Net<reconciler::PairNet, reconciler::PairNetInput> pairs;
+    Net<reconciler::RetryNet, reconciler::RetryInput> retries;
+  };
+
+  std::vector<std::unique_ptr<Reconciler>> reconcilers;
+
+  // `reply` as it is when all goes well; `act` may still change it. The nets take different
+  // replies.
+  template <typename P, typename R, typename F>
+  void AskNet(P& process, const char* name, R reply, F act) {
+    using Input = typename std::decay_t<decltype(process.inbox)>::value_type;
+    if constexpr (std::is_constructible_v<Input, R>) {
+      Ask(process, name, reply, [reply, act]() mutable {
+        act(reply);
+        return reply;
+      });
+    }
+  }
+
+  // ---- rows -----------------------------------------------------------------------------------
+  // Both rows of each edge, one direction after the other: anything may happen in between.
+  template <typename P>
+  void SendRepair(P& process, ReadEdges request) {
+    EdgesRead rows{request.id, {}};
+    for (size_t i = 0; i < request.edges.size(); ++i) rows.rows.push_back({AwayStatus(), {}, {}});
+    const uint64_t owner = process.incarnation;
+    const bool reverse_first = options.guards.reverse_first;
+    const auto failed = DeliverTo(process, owner, rows);
+    for (auto& row : rows.rows) row.status = {};
+    const auto second = [this, &process, owner, request, failed, reverse_first](EdgesRead read) {
+      if (process.incarnation != owner) return;
+      network.Send({"second rows",
+                    [this, &process, owner, request, read, reverse_first]() mutable {
+                      ReadSide(request, !reverse_first, read);
+                      return DeliverTo(process, owner, read);
+                    },
+                    failed, owner, false});
+    };
+    network.Send({"first rows",
+                  [this, request, rows, reverse_first, second]() mutable {
+                    ReadSide(request, reverse_first, rows);
+                    return std::function<void()>([second, rows] { second(rows); });
+                  },
+                  failed, owner, false});
+  }
+
+  void ReadSide(const ReadEdges& request, bool reverse, EdgesRead& read) const {
+    const auto& edges = reverse ? mysql.relations.reverse() : mysql.relations.forward();
+    for (size_t i = 0; i < request.edges.size(); ++i) {
+      const EdgeKey& key = request.edges[i];
+      if (Away(shards.ShardOf(reverse ? key.dst : key.src))) read.rows[i].status = AwayStatus();
+      const auto found = edges.find(key);
+      const EdgeState state = found == edges.end() ? EdgeState{} : found->second;
+      (reverse ? read.rows[i].reverse : read.rows[i].forward) = state;
+    }
+  }
+
+  template <typename P>
+  void SendRepair(P& process, ApplyEdges request) {
+    AskNet(process, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
+           [this, request](EdgesApplied& reply) {
+             if (Away(request.shard)) {
+               reply.status = AwayStatus();
+             } else {
+               reply = mysql.relations.Do(request);
+             }
+           });
+  }
+
+  template <typename P>
+  void SendRepair(P& process, AdoptEdge request) {
+    AskNet(process, "adoption", EdgeAdopted{request.id, {}, false, {}},
+           [this, request](EdgeAdopted& reply) {
+             if (Away(shards.ShardOf(request.edge.src))) {
+               reply.status = AwayStatus();
+             } else {
+               reply = mysql.relations.Do(request);
+             }
+           });
+  }
+
+  template <typename P>
+  void SendRepair(P& process, const LogRepair& request) {
+    AskNet(process, "repair_log", RepairLogged{request.id, {}}, [](RepairLogged&) {});
+  }
+
+  template <typename P>
+  void SendRepair(P& process, ReadReconcilerMode request) {
+    AskNet(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun},
+           [](ReconcilerModeRead&) {});
+  }
+
+  // ---- positions ------------------------------------------------------------------------------
+  template <typename P>
+  void SendPosition(P& process, ReadLogEnd request) {
+    AskNet(process, "log end", LogEndRead{request.id, request.partition, {}, -1},
+           [this](LogEndRead& reply) {
+             const Log& log = relation_log[static_cast<size_t>(reply.partition)];
+             reply.offset = static_cast<int64_t>(log.size());
+           });
+  }
+
+  template <typename P>
+  void SendPosition(P& process, ReadGroupOffsets request) {
+    AskNet(process, "mirror's offsets", GroupOffsetsRead{request.id, {}, {}},
+           [this, request](GroupOffsetsRead& reply) {
+             for (const int32_t partition : request.partitions) {
+               const auto& of = mirror_group[static_cast<size_t>(partition)];
+               reply.committed.push_back({partition, of.committed});
+             }
+           });
+  }
+
+  // ---- starting, crashing, moving ---------------------------------------------------------------
+  void StartReconciler(Reconciler& process) {
+    using std::chrono::milliseconds;
+    const milliseconds grace(character.grace_ms);
+    process.metrics.world = this;
+    reconciler::GuardLimits guards;
+    guards.second_check_after = grace;
+    process.pairs.logic.reset();
+    process.retries.logic.reset();
+    process.guards = std::make_unique<reconciler::Guards>(guards, shards.shards());
+    process.guards->SetMode(ReconcilerMode::kRun);
+    const reconciler::Checker::Setup checker{RangeLayout(kRanges),
+                                             shards,
+                                             shards,
+                                             true,
+                                             reconciler::OrphanPolicy::kAdopt,
+                                             3,
+                                             {milliseconds(2), milliseconds(20)},
+                                             random()};
+    reconciler::Limits limits;
+    limits.grace = grace;
+    limits.remember = std::max<Duration>(milliseconds(200), 2 * grace);
+    limits.longest_deferral = 3 * grace;
+    limits.commit_every = milliseconds(5);
+    if (character.few_pairs) limits.pending = 3;
+    limits.rules.commit_lowest_pending = options.guards.commit_lowest_pending;
+    StartNet(process.pairs);
+    process.pairs.logic = std::make_unique<reconciler::PairNet>(
+        reconciler::PairNet::Ports{process.pairs, process.pairs, process.pairs, process.pairs,
+                                   process.pairs, process.metrics},
+        reconciler::PairNet::Setup{checker, true, {milliseconds(20), milliseconds(60)}}, limits,
+        *process.guards);
+    reconciler::RetryLimits retries;
+    retries.commit_every = milliseconds(5);
+    retries.patience = {milliseconds(20), milliseconds(100)};
+    retries.append_again = {milliseconds(2), milliseconds(20)};
+    StartNet(process.retries);
+    process.retries.logic = std::make_unique<reconciler::RetryNet>(
+        reconciler::RetryNet::Ports{process.retries, process.retries, process.retries,
+                                    process.retries, process.retries, process.metrics},
+        checker, retries, *process.guards);
+  }
+
+  template <typename P>
+  void StartNet(P& net) {
+    net.world = this;
+    Renew(net);
+  }
+
+  void CrashReconciler(int index) {
+    Trace("crash of reconciler " + std::to_string(index));
+    Reconciler& process = *reconcilers[static_cast<size_t>(index)];
+    network.Orphan(process.pairs.incarnation);
+    network.Orphan(process.retries.incarnation);
+    StartReconciler(process);
+    // What it owned goes to a random one, or comes back.
+    for (int partition = 0; partition <= static_cast<int>(kRelationPartitions); ++partition) {
+      Assignment& assignment = AssignmentOf(partition);
+      if (assignment.owner != index) continue;
+      assignment.owner = -1;
+      MovePairsTo(partition, faults ? static_cast<int>(Pick(reconcilers.size())) : index);
+    }
+  }
+
+  // Partitions of relation-log, then the one of the retries.
+  Assignment& AssignmentOf(int partition) {
+    const auto at = static_cast<size_t>(partition);
+    return at < pair_group.size() ? pair_group[at] : retry_group[at - pair_group.size()];
+  }
+  void MovePairs(int partition) {
+    MovePairsTo(partition, static_cast<int>(Pick(reconcilers.size())));
+  }
+  void MovePairsTo(int partition, int to) {
+    Reconciler& process = *reconcilers[static_cast<size_t>(to)];
+    const auto at = static_cast<size_t>(partition);
+    if (at < pair_group.size()) return Hand(pair_group[at], process.pairs, partition, to);
+    Hand(retry_group[at - pair_group.size()], process.retries,
+         partition - static_cast<int>(pair_group.size()), to);
+  }
+};
+
+}  // namespace fanline::sim

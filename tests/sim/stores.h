@@ -1,0 +1,82 @@
+// The stores, the logs and the network between them and the processes. Edges lie on two shards, by
+// their owner; posts and the owners of ranges on a third that is never away.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "fanline/bucket.h"
+#include "fanline/hint.h"
+#include "fanline/record.h"
+#include "fanline/relation_log.h"
+#include "tests/fakes/fake_mysql.h"
+#include "tests/fakes/fake_redis.h"
+#include "tests/sim/chance.h"
+#include "tests/sim/network.h"
+
+namespace fanline::sim {
+
+inline constexpr int kRanges = 4;
+inline constexpr int kFeedPartitions = 2;
+inline constexpr uint32_t kRelationPartitions = 2;
+inline constexpr Shard kShards = 2;
+
+using Log = std::vector<Record>;
+
+// A topic partition's consumers: who the group gave it to, and who still believes to have it.
+struct Assignment {
+  int owner = -1;
+  int64_t committed = 0;
+};
+
+struct Stores : Chances {
+  explicit Stores(const FleetOptions& given) : Chances(given) {
+    redis.rules = given.guards.redis;
+    mysql.rules = given.guards.mysql;
+    snapshot = redis;
+  }
+
+  fakes::FakeRedis redis{RangeLayout(kRanges), window()};
+  fakes::FakeRedis snapshot{RangeLayout(kRanges), {}};
+  uint64_t redis_run = 1;  // another one after each restart
+  const ShardMap shards = ShardMap::Even(kShards);
+  fakes::FakeMysql mysql{RangeLayout(kRanges), 2, shards};
+  std::array<UnixMs, kShards> away_until{};  // shards of relations
+  std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};
+  std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};
+  std::vector<Assignment> feed_group{kFeedPartitions}, task_group{kRanges};
+  std::vector<Assignment> mirror_group{kRelationPartitions}, pair_group{kRelationPartitions};
+  std::vector<Assignment> retry_group{1};
+  Network network;
+  uint64_t incarnations = 0;
+  uint64_t tokens = 0;
+
+  void Append(std::vector<Log>& topic, int32_t partition, std::string value) {
+    Record record;
+    record.partition = partition;
+    record.offset = static_cast<int64_t>(topic[static_cast<size_t>(partition)].size());
+    record.timestamp = now.unix_ms;
+    record.value = std::move(value);
+    topic[static_cast<size_t>(partition)].push_back(std::move(record));
+  }
+  void AppendHint(Range range, const Hint& hint) { Append(tasks, range, EncodeHint(hint)); }
+
+  // LogAppendTime: a record's time is the broker's.
+  void AppendRelation(const RelationMessage& message) {
+    const std::string key = RelationLogKey(KeyOf(message));
+    Append(relation_log, static_cast<int32_t>(Crc32(key) % kRelationPartitions),
+           EncodeRelationMessage(message));
+  }
+
+  bool Away(Shard shard) const { return now.unix_ms < away_until[shard]; }
+  static Status AwayStatus() { return Status::Later("mysql", "away"); }
+
+  void Tick(int64_t most_ms) {
+    const auto passed = static_cast<int64_t>(Pick(static_cast<uint64_t>(most_ms)));
+    now.mono += std::chrono::milliseconds(passed);
+    now.unix_ms += passed;
+    mysql.relations.now = now.unix_ms;
+  }
+};
+
+}  // namespace fanline::sim

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fanline/forward_edges.h"
 #include "fanline/time.h"
 
 namespace fanline::api {
@@ -15,9 +16,9 @@ inline constexpr uint32_t kDefaultPerPage = 50;
 inline constexpr int kRetryAfterSeconds = 1;  // said with every 503
 
 struct Limits {
-  uint32_t following_limit = 5'000;  // followed users per user
-  uint32_t connections = 256;        // clients connected at once; more wait to be accepted
-  uint32_t threads = 16;             // requests that use the store at once
+  uint32_t following_limit = kMostFollowed;
+  uint32_t connections = 256;  // clients connected at once; more wait to be accepted
+  uint32_t threads = 16;       // requests that use the store at once
   // How long a request waits for one of them before it is told to come back.
   Duration longest_wait = std::chrono::milliseconds(500);
 };

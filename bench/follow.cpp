@@ -110,8 +110,7 @@ void OpenAll(RelationStore& store, const ShardMap& map) {
 double Follow(const Config& config, const mysql::Config& shards, const ShardMap& map,
               const mysql::ForwardSink& changed) {
   return bench::SecondsOf(config.threads, [&](uint32_t thread) {
-    auto store =
-        std::make_shared<mysql::MysqlRelationStore>(shards, map, mysql::kMostFollowed, changed);
+    auto store = std::make_shared<mysql::MysqlRelationStore>(shards, map, kMostFollowed, changed);
     OpenAll(*store, map);
     return [&config, store, thread] {
       ForShare(config, thread, [&](const Edge& row) {

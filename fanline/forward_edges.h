@@ -1,7 +1,7 @@
 // Changes of forward edges, the truth of who follows whom: what is asked for and what came of it,
 // and the port through which a mirror asks. Row, version, counter and log1 row are one transaction
-// on the shard of src (schemas/sql/change_edge.sql). Idempotent: what is so already is not written
-// again.
+// on the shard of src (schemas/sql/{change,follow}_edge.sql). Idempotent: what is so already is not
+// written again.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,10 @@ namespace fanline {
 // Who asked for a change. One that comes from elsewhere carries the version it was given there;
 // a version that is not higher than the last one of that origin is a change already made.
 enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2 };
+
+// A user follows at most so many, unless the operator says otherwise. Friendships are not held to
+// it: both sides agreed, and one half of a friendship would be worse. They count all the same.
+inline constexpr uint32_t kMostFollowed = 5'000;
 
 struct EdgeChange {
   UserId src{};

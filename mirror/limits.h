@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fanline/backoff.h"
+#include "fanline/forward_edges.h"
 #include "fanline/time.h"
 
 namespace fanline::mirror {
@@ -38,6 +39,7 @@ struct Limits {
 
   // The intake.
   uint32_t changes_in_flight = 64;  // per shard
+  uint32_t following_limit = kMostFollowed;
   Duration mode_every = std::chrono::seconds(1);
 };
 

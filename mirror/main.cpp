@@ -108,7 +108,7 @@ int Main(int argc, char** argv) {
       [&health](Shard shard, bool reachable) {
         health.SetReady(mysql::ResourceOf(shard), reachable, reachable ? "" : "not reachable");
       },
-      log.Sink());
+      log.Sink(), {.most_followed = config.limits.following_limit});
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, deliver,
                            route, log.Sink(), deliver);
   kafka::Consumer relation_log(

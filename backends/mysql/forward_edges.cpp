@@ -1,6 +1,7 @@
 #include "backends/mysql/forward_edges.h"
 
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "backends/mysql/sql_text.h"
@@ -8,12 +9,25 @@
 namespace fanline::mysql {
 namespace {
 
-// Of change_edge.sql.
+// Of change_edge.sql and follow_edge.sql.
 enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2 };
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
 
-std::string CallSql(const EdgeChange& change, uint32_t most_followed) {
+std::string FollowSql(const EdgeChange& change, uint32_t most_followed) {
+  std::string sql = "CALL follow_edge(";
+  AppendId(sql, change.src);
+  sql += ',';
+  AppendId(sql, change.dst);
+  sql += ',';
+  AppendNumber(sql, change.unix_us);
+  sql += ',';
+  AppendNumber(sql, most_followed);
+  sql += ')';
+  return sql;
+}
+
+std::string ChangeSql(const EdgeChange& change, uint32_t most_followed) {
   std::string sql = "CALL change_edge(";
   AppendId(sql, change.src);
   sql += ',';
@@ -33,20 +47,36 @@ std::string CallSql(const EdgeChange& change, uint32_t most_followed) {
   return sql;
 }
 
-// What no answer at all means.
-ForwardChanged PlainlyChanged(const EdgeChange& change) {
-  return {.edge = {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
-          .changed = true};
+// The short way of a follow; nothing when there is a row of that edge, and nothing was done.
+std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
+                                        uint32_t most_followed) {
+  std::optional<int64_t> refused;
+  connection.Call(FollowSql(change, most_followed),
+                  [&](const Row& row) { refused = row.Int64(1); });
+  if (refused == kSoAlready) return std::nullopt;
+  if (refused == kOverLimit)
+    return ForwardChanged{.edge = EdgeOf({change.src, change.dst}, {}), .over_limit = true};
+  return ForwardChanged{.edge = {change.src, change.dst, change.unix_us, true, PosOf(change)},
+                        .changed = true};
 }
 
-void TakeAnswer(const Row& row, ForwardChanged* out) {
-  const int64_t outcome = row.Int64(1);
-  out->changed = outcome == kChanged;
-  out->over_limit = outcome == kOverLimit;
-  out->edge.ver = row.UInt64(2);
-  out->edge.live = row.Bool(3);
-  out->edge.pos = row.Int64(4);
-  out->below_zero = row.Bool(5);
+ForwardChanged ChangeAny(Connection& connection, const EdgeChange& change, uint32_t most_followed) {
+  ForwardChanged out;
+  connection.Call(ChangeSql(change, most_followed), [&](const Row& row) {
+    out.changed = row.Int64(1) == kChanged;
+    out.over_limit = row.Int64(1) == kOverLimit;
+    out.edge = {change.src, change.dst, row.UInt64(2), row.Bool(3), row.Int64(4)};
+    out.below_zero = row.Bool(5);
+  });
+  return out;
+}
+
+ForwardChanged ChangeEither(Connection& connection, const EdgeChange& change,
+                            uint32_t most_followed) {
+  if (change.live && change.origin == Origin::kUser) {
+    if (const auto made = FollowNew(connection, change, most_followed)) return *made;
+  }
+  return ChangeAny(connection, change, most_followed);
 }
 
 uint64_t LastInsertId(Connection& connection) {
@@ -67,9 +97,7 @@ Status CheckEdgeIds(UserId src, UserId dst) {
 
 ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                              uint32_t most_followed, uint64_t* log_id) {
-  ForwardChanged changed = PlainlyChanged(change);
-  connection.Call(CallSql(change, most_followed),
-                  [&](const Row& row) { TakeAnswer(row, &changed); });
+  const ForwardChanged changed = ChangeEither(connection, change, most_followed);
   if (log_id != nullptr) *log_id = changed.changed ? LastInsertId(connection) : 0;
   return changed;
 }

@@ -1,6 +1,6 @@
 // Changes of forward edges, the truth of who follows whom: row, version, counter and log1 row in
-// one transaction (schemas/sql/change_edge.sql). Whoever relays log1 then writes the reverse row.
-// Blocking; one thread at a time.
+// one transaction (schemas/sql/{change,follow}_edge.sql). Whoever relays log1 then writes the
+// reverse row. Blocking; one thread at a time.
 //
 // Idempotent: what is so already is not written again. When a connection is lost while a change is
 // being committed, the change is asked for again, and the answer is then that it was so already.
@@ -17,10 +17,6 @@ namespace fanline::mysql {
 // Done, or why src cannot follow dst, ever.
 Status CheckEdgeIds(UserId src, UserId dst);
 
-// A user follows at most so many. Friendships are not held to it: both sides agreed, and one half
-// of a friendship would be worse. They count all the same.
-inline constexpr uint32_t kMostFollowed = 5'000;
-
 // One change whose ids CheckEdgeIds accepts, on a connection to the shard of src. `log_id`: as
 // below. Throws MysqlError; over_limit is an answer here.
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
@@ -31,8 +27,6 @@ Status StatusOf(const ForwardChanged& changed, uint32_t most_followed = kMostFol
 
 class ForwardEdges {
  public:
-  static constexpr uint32_t kMostFollowed = mysql::kMostFollowed;
-
   // `connections` and `map` outlive this.
   ForwardEdges(ShardConnections& connections, const ShardMap& map,
                uint32_t most_followed = kMostFollowed)

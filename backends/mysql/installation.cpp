@@ -69,7 +69,9 @@ Status WrongShardCount(const Config& config, uint32_t installed) {
 Status ApplySchema(const Config& config) {
   ShardConnections connections(config);
   auto statements = SplitStatements(sql_schema::kShardSql);
-  statements.emplace_back(sql_schema::kChangeEdgeSql);  // one statement: its own are inside
+  // One statement each: their own are inside.
+  statements.emplace_back(sql_schema::kChangeEdgeSql);
+  statements.emplace_back(sql_schema::kFollowEdgeSql);
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(shard, [&](Connection& connection) {
       for (const std::string& statement : statements) connection.Execute(statement);

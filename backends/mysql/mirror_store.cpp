@@ -37,13 +37,13 @@ std::vector<EdgesApplied> ApplyAll(Connection& connection, const std::vector<App
   return replies;
 }
 
-EdgeChanged ChangeOne(Connection& connection, const ChangeEdge& request) {
+EdgeChanged ChangeOne(Connection& connection, const ChangeEdge& request, uint32_t most_followed) {
   EdgeChanged reply;
   reply.id = request.id;
   reply.status = CheckEdgeIds(request.change.src, request.change.dst);
   if (!reply.status.done()) return reply;
-  reply.forward = ChangeForward(connection, request.change);
-  reply.status = StatusOf(reply.forward);
+  reply.forward = ChangeForward(connection, request.change, most_followed);
+  reply.status = StatusOf(reply.forward, most_followed);
   return reply;
 }
 
@@ -125,8 +125,9 @@ class MysqlMirrorStore::Impl {
                   .log = log}),
         forward_(config, "forward edges", {limits.forward_threads, 1, limits.queued_per_shard},
                  {.serve =
-                      [](Connection& connection, const std::vector<ChangeEdge>& batch) {
-                        return std::vector<EdgeChanged>{ChangeOne(connection, batch.front())};
+                      [most = limits.most_followed](Connection& connection,
+                                                    const std::vector<ChangeEdge>& batch) {
+                        return std::vector{ChangeOne(connection, batch.front(), most)};
                       },
                   .fail = Failed<EdgeChanged, ChangeEdge>,
                   .reply = replies_.changed,

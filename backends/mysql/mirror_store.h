@@ -23,6 +23,7 @@ struct MirrorStoreLimits {
   size_t log_threads = 2;
   size_t requests_per_batch = 8;
   size_t queued_per_shard = 65'536;  // requests, of each port
+  uint32_t most_followed = kMostFollowed;
 };
 
 class MysqlMirrorStore final : public ReverseStore,

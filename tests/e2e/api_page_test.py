@@ -86,7 +86,6 @@ class ApiPage(unittest.TestCase):
             ("kMostItems = 500;", "at most 500 per request", "maxItems: 500"),
             ("kMostPerPage = 200;", "`limit`", "maximum: 200"),
             ("kDefaultPerPage = 50;", "`limit`", "default: 50"),
-            ("following_limit = 5'000;", "`--following-limit`, 5,000", ""),
             ("connections = 256;", "`--connections` clients at once (256;", ""),
             ("threads = 16;", "(16; each holds", ""),
             ("milliseconds(500);", "`--longest-wait` (500ms)", ""),
@@ -94,6 +93,9 @@ class ApiPage(unittest.TestCase):
             self.assertIn(code, limits)
             self.assertIn(words, PAGE)
             self.assertIn(also, contract)
+        edges = (ROOT / "fanline" / "forward_edges.h").read_text()
+        self.assertIn("kMostFollowed = 5'000;", edges)
+        self.assertIn("`--following-limit`, 5,000", PAGE)
         mirror = (ROOT / "api" / "inline_mirror.h").read_text()
         self.assertIn("kBudget = std::chrono::milliseconds(50);", mirror)
         self.assertIn("50 ms", PAGE)

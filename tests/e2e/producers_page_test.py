@@ -69,7 +69,7 @@ class ProducersPage(unittest.TestCase):
              "24 hours in the future"),
             ("mirror/limits.h", "oldest_record = std::chrono::hours(24 * 14);",
              "record older than 14 days is refused"),
-            ("backends/mysql/forward_edges.h", "kMostFollowed = 5'000;", "follows at most 5,000"),
+            ("fanline/forward_edges.h", "kMostFollowed = 5'000;", "follows at most 5,000"),
             ("fanline/event_wire.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
         ]:
             self.assertIn(code, (ROOT / file).read_text())

@@ -54,19 +54,19 @@ class ForwardEdgesTest : public ::testing::Test {
                             [&](const Row& row) { count = std::stoll(row.Text(2)); });
     return count;
   }
-  // On shard 1 change_edge commits as ever and then waits under the name "held".
+  // On shard 1 follow_edge commits as ever and then waits under the name "held".
   void HoldBackAnswers() {
     Connection& connection = shards_.on(1);
-    std::string made(sql_schema::kChangeEdgeSql);
-    const std::string name = "change_edge(";
+    std::string made(sql_schema::kFollowEdgeSql);
+    const std::string name = "follow_edge(";
     const auto at = made.find("PROCEDURE " + name);
-    made.replace(at, 10 + name.size(), "PROCEDURE changed_and_silent(");
+    made.replace(at, 10 + name.size(), "PROCEDURE followed_and_silent(");
     connection.Execute(made);
     connection.Execute(
-        "CREATE OR REPLACE PROCEDURE change_edge(a BIGINT UNSIGNED, b BIGINT UNSIGNED, c TINYINT,"
-        " d BIGINT UNSIGNED, e BIGINT, f TINYINT, g BIGINT UNSIGNED, h BIGINT)"
+        "CREATE OR REPLACE PROCEDURE follow_edge(a BIGINT UNSIGNED, b BIGINT UNSIGNED,"
+        " c BIGINT UNSIGNED, d BIGINT)"
         " BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
-        " CALL changed_and_silent(a, b, c, d, e, f, g, h);"
+        " CALL followed_and_silent(a, b, c, d);"
         " IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held'; END IF; END");
   }
   // Kills one connection that is at a statement like `what`; whether there was one.

@@ -49,7 +49,8 @@ class MirrorStoreTest : public ::testing::Test {
                           shards_.map(),
                           {applied_.sink(), changed_.sink(), log_.sink(), mode_.sink()},
                           HealthSink(),
-                          kNoLog};
+                          kNoLog,
+                          {.most_followed = 3'000}};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
@@ -127,10 +128,10 @@ TEST_F(MirrorStoreTest, TheModeIsAsyncUntilItIsSet) {
 
 TEST_F(MirrorStoreTest, WhatCanNeverBeIsSaidSo) {
   EXPECT_TRUE(Change(ann_, ann_, true, 1).status.never());
-  shards_.of(ann_).Execute("INSERT INTO user_rel VALUES (" + ToString(ann_) + ", 5000, 0)");
+  shards_.of(ann_).Execute("INSERT INTO user_rel VALUES (" + ToString(ann_) + ", 3000, 0)");
   const EdgeChanged over = Change(ann_, bob_, true, 1);
   EXPECT_TRUE(over.status.never());
-  EXPECT_EQ(over.status.message, "follows 5000 already");
+  EXPECT_EQ(over.status.message, "follows 3000 already");
 }
 
 TEST_F(MirrorStoreTest, AShardThatIsAwayAnswersItsOwnRequestsLater) {

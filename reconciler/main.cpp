@@ -5,9 +5,11 @@
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/log_positions.h"
 #include "backends/kafka/producer.h"
+#include "backends/mysql/counter_store.h"
 #include "backends/mysql/installation.h"
 #include "backends/mysql/repair_store.h"
 #include "backends/wiring/consume_loop.h"
+#include "backends/wiring/inbox_loop.h"
 #include "backends/wiring/start_checks.h"
 #include "daemon/admin.h"
 #include "daemon/inbox.h"
@@ -15,11 +17,14 @@
 #include "daemon/run.h"
 #include "daemon/signals.h"
 #include "reconciler/config.h"
+#include "reconciler/counter_net.h"
 #include "reconciler/pair_net.h"
 #include "reconciler/prometheus_metrics.h"
 #include "reconciler/retry_net.h"
 
 using namespace fanline;
+using reconciler::CounterInput;
+using reconciler::CounterNet;
 using reconciler::PairNet;
 using reconciler::PairNetInput;
 using reconciler::RetryInput;
@@ -35,29 +40,29 @@ std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) 
   return std::min(*one, *other);
 }
 
-// Both topics turn together; each leaves its group as soon as its own work is done.
+// All turn together; each leaves its group as soon as its own work is done.
+template <class One, class Other>
 class BothLoops {
  public:
-  BothLoops(PairLoop& pairs, RetryLoop& retries) : pairs_(pairs), retries_(retries) {}
+  BothLoops(One& one, Other& other) : one_(one), other_(other) {}
 
   daemon::StepResult Step(const Now& now) {
-    const auto pairs = pairs_.Step(now);
-    const auto retries = retries_.Step(now);
-    return {pairs.did_work || retries.did_work, Earlier(pairs.next_timer, retries.next_timer)};
+    const auto one = one_.Step(now);
+    const auto other = other_.Step(now);
+    return {one.did_work || other.did_work, Earlier(one.next_timer, other.next_timer)};
   }
 
   daemon::DrainResult Drain(const Now& now) {
-    if (!pairs_drain_.done) pairs_drain_ = pairs_.Drain(now);
-    if (!retries_drain_.done) retries_drain_ = retries_.Drain(now);
-    return {pairs_drain_.done && retries_drain_.done,
-            pairs_drain_.did_work || retries_drain_.did_work,
-            Earlier(pairs_drain_.next_timer, retries_drain_.next_timer)};
+    if (!one_drain_.done) one_drain_ = one_.Drain(now);
+    if (!other_drain_.done) other_drain_ = other_.Drain(now);
+    return {one_drain_.done && other_drain_.done, one_drain_.did_work || other_drain_.did_work,
+            Earlier(one_drain_.next_timer, other_drain_.next_timer)};
   }
 
  private:
-  PairLoop& pairs_;
-  RetryLoop& retries_;
-  daemon::DrainResult pairs_drain_, retries_drain_;
+  One& one_;
+  Other& other_;
+  daemon::DrainResult one_drain_, other_drain_;
 };
 
 int Main(int argc, char** argv) {
@@ -108,6 +113,12 @@ int Main(int argc, char** argv) {
   const auto& map = installation.shard_map;
   const auto app = reconciler::AppTablesOf(config);
   mysql::MysqlRepairStore store(mysql_config, map, route_repair, config.store_threads, app);
+  daemon::Inbox<CounterInput> counter_inbox(wakeup);
+  const auto deliver_counters = [&counter_inbox](auto reply) {
+    counter_inbox.Push(CounterInput(std::move(reply)));
+  };
+  mysql::MysqlCounterStore counter_store(
+      mysql_config, {.marked = deliver_counters, .repaired = deliver_counters}, {}, log.Sink());
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
                            deliver_to_retries, log.Sink(), route, route);
   kafka::KafkaLogPositions positions(
@@ -142,9 +153,13 @@ int Main(int argc, char** argv) {
                 guards);
   RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
                    guards);
+  // An application's own tables have no counters of ours.
+  CounterNet counters(counter_store, metrics, guards, app ? 0 : static_cast<Shard>(map.shards()));
   PairLoop pair_loop(relation_log, inbox, pairs, registry, {{"topic", kRelationLogTopic}});
   RetryLoop retry_loop(retry_log, retry_inbox, retries, registry, {{"topic", kRelationRetryTopic}});
-  BothLoops loops(pair_loop, retry_loop);
+  wiring::InboxLoop<CounterNet, CounterInput> counter_loop(counter_inbox, counters);
+  BothLoops logs(pair_loop, retry_loop);
+  BothLoops loops(logs, counter_loop);
   return daemon::Run(config.daemon.run, wakeup, health, log,
                      {.stop_requested = [&] { return stop.requested(); },
                       .step = [&](const Now& now) { return loops.Step(now); },

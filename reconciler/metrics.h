@@ -57,6 +57,10 @@ class Metrics {
   // consumed last, all partitions of ours together.
   virtual void Pending(uint64_t /*pairs*/, Duration /*oldest*/, uint64_t /*commit_lag*/) {}
   virtual void MirrorLagged(Duration) {}
+  // Counters of a shard that are marked as wrong, at most as many as are looked at; and one that
+  // was repaired, by so much.
+  virtual void CountersMarked(Shard, uint64_t) {}
+  virtual void CounterRepaired(int64_t /*drift*/) {}
   // Entries of the retries that this reconciler holds until they are due.
   virtual void RetriesHeld(uint64_t) {}
 };

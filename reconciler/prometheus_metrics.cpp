@@ -1,6 +1,7 @@
 #include "reconciler/prometheus_metrics.h"
 
 #include <chrono>
+#include <cstdlib>
 
 #include "daemon/clock.h"
 #include "daemon/metrics.h"
@@ -33,7 +34,8 @@ Counter* ChecksTotal(Registry& registry, const std::string& outcome) {
 }
 
 Counter* RepairsTotal(Registry& registry, const std::string& kind) {
-  return &AddCounter(registry, "fanline_rel_repairs_total", "Edges set right, by what it took",
+  return &AddCounter(registry, "fanline_rel_repairs_total",
+                     "Edges and counters set right, by what it took",
                      {{"net", "pair"}, {"kind", kind}});
 }
 
@@ -65,6 +67,12 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
               ChecksTotal(registry, "orphan"),  ChecksTotal(registry, "corrupt")},
       repairs_{RepairsTotal(registry, "add"), RepairsTotal(registry, "remove"),
                RepairsTotal(registry, "bump")},
+      counter_repairs_(AddCounter(registry, "fanline_rel_repairs_total",
+                                  "Edges and counters set right, by what it took",
+                                  {{"net", "counter"}, {"kind", "counter"}})),
+      counter_drift_(AddHistogram(registry, "fanline_rel_counter_drift",
+                                  "By how much a counter that was repaired had been wrong",
+                                  daemon::SizeBuckets())),
       repair_seconds_(AddHistogram(registry, "fanline_rel_repair_seconds",
                                    "From the read that found a difference to its repair",
                                    daemon::SecondsBuckets())),
@@ -167,6 +175,21 @@ void PrometheusMetrics::Pending(uint64_t pairs, Duration oldest, uint64_t commit
   pending_.Set(static_cast<double>(pairs));
   oldest_.Set(Seconds(oldest));
   commit_lag_.Set(static_cast<double>(commit_lag));
+}
+
+void PrometheusMetrics::CountersMarked(Shard shard, uint64_t counters) {
+  auto& gauge = counters_marked_[shard];
+  if (gauge == nullptr) {
+    gauge = &AddGauge(registry_, "fanline_rel_counters_marked",
+                      "Counters known to be wrong that wait for their repair, 100 at most",
+                      {{"shard", std::to_string(shard)}});
+  }
+  gauge->Set(static_cast<double>(counters));
+}
+
+void PrometheusMetrics::CounterRepaired(int64_t drift) {
+  counter_repairs_.Increment();
+  counter_drift_.Observe(static_cast<double>(std::abs(drift)));
 }
 
 void PrometheusMetrics::MirrorLagged(Duration lag) { mirror_lag_.Set(Seconds(lag)); }

@@ -35,6 +35,8 @@ class PrometheusMetrics final : public Metrics {
   void Throttled(Duration waited) override;
   void Parked(const std::string& resource) override;
   void Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) override;
+  void CountersMarked(Shard shard, uint64_t counters) override;
+  void CounterRepaired(int64_t drift) override;
   void MirrorLagged(Duration lag) override;
   void RetriesHeld(uint64_t entries) override;
 
@@ -53,6 +55,8 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& undecodable_;
   std::array<prometheus::Counter*, 6> checks_;   // by finding
   std::array<prometheus::Counter*, 3> repairs_;  // by kind
+  prometheus::Counter& counter_repairs_;
+  prometheus::Histogram& counter_drift_;
   prometheus::Histogram& repair_seconds_;
   prometheus::Counter& withheld_;
   prometheus::Counter& throttled_;
@@ -63,6 +67,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Gauge& retry_depth_;
   std::map<Shard, prometheus::Gauge*> breakers_;
   std::map<Shard, bool> open_;
+  std::map<Shard, prometheus::Gauge*> counters_marked_;
   std::map<std::string, prometheus::Counter*> parked_;  // by resource
 };
 

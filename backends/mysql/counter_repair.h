@@ -11,11 +11,12 @@
 
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
+#include "fanline/counter_store.h"
 #include "fanline/ids.h"
 
 namespace fanline::mysql {
 
-struct CounterRepaired {
+struct CounterFound {
   int64_t counter = 0;    // as it was read
   int64_t rows = 0;       // live ones, at the same moment
   bool repaired = false;  // false: it was right, or somebody else repaired it in between
@@ -23,22 +24,20 @@ struct CounterRepaired {
   int64_t drift() const { return rows - counter; }
 };
 
+// On a connection to the shard of the user. A repair leaves a row in repair_log (net "counter",
+// cause "drift") and takes the mark for a recount away, in its transaction. Throws MysqlError.
+[[nodiscard]] CounterFound RepairOne(Connection& connection, const UserCounter& counter);
+
 class CounterRepair {
  public:
   // `connections` and `map` outlive this.
   CounterRepair(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // The number of those `user` follows, and of those who follow `user`. A repair leaves a row in
-  // repair_log (net "counter", cause "drift"), in its transaction.
-  [[nodiscard]] Status Following(UserId user, CounterRepaired* out);
-  [[nodiscard]] Status Followers(UserId user, CounterRepaired* out);
+  // As above.
+  [[nodiscard]] Status Repair(const UserCounter& counter, CounterFound* out);
 
  private:
-  struct Counter;
-  static const Counter kFollowing, kFollowers;
-  Status Repair(const Counter& counter, UserId user, CounterRepaired* out);
-
   ShardConnections& connections_;
   const ShardMap& map_;
 };

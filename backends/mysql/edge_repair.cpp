@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/mysql/chunks.h"
+#include "backends/mysql/recounts.h"
 #include "backends/mysql/relation_statements.h"
 #include "fanline/check.h"
 
@@ -78,6 +79,7 @@ bool Count(Connection& connection, UserId src, int transition) {
   bool below_zero = false;
   connection.Query("SELECT following_cnt < 0 FROM user_rel WHERE user_id = " + id,
                    [&](const Row& row) { below_zero = row.Bool(1); });
+  if (below_zero) MarkForRecount(connection, Counter::kFollowed, {&src, 1});
   return below_zero;
 }
 

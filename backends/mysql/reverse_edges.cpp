@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "backends/mysql/chunks.h"
+#include "backends/mysql/recounts.h"
 #include "backends/mysql/relation_statements.h"
 #include "backends/mysql/sql_text.h"
 #include "fanline/check.h"
@@ -93,6 +94,7 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
     connection.Query(BelowZeroSql(chunk),
                      [&](const Row& row) { below_zero->push_back(UserId{row.UInt64(1)}); });
   });
+  MarkForRecount(connection, Counter::kFollowers, *below_zero);
 }
 
 // What became of each edge given. A row is written, and its transition made, by the one edge it now

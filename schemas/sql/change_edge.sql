@@ -13,7 +13,8 @@
 -- Answers one row: outcome, ver, state, pos (of the row as it is now; ver 0: there is none),
 -- below_zero.
 --   outcome     0: it was so already, or origin_ver is not higher. 1: changed. 2: over the limit
---   below_zero  1: an unfollow took the counter below zero, so it was wrong before
+--   below_zero  1: an unfollow took the counter below zero, so it was wrong before: it is marked in
+--               table recount
 -- When changed, LAST_INSERT_ID() is its row of log1.
 --
 -- Called with autocommit on, no transaction open, and not with CLIENT_FOUND_ROWS, under which
@@ -79,6 +80,10 @@ change_edge: BEGIN
     END IF;
     IF wanted = 0 THEN
       SELECT following_cnt < 0 INTO below_zero FROM user_rel WHERE user_id = edge_src;
+      IF below_zero THEN
+        INSERT INTO recount (user_id, counter) VALUES (edge_src, 1)
+          ON DUPLICATE KEY UPDATE user_id = user_id;
+      END IF;
     END IF;
   END IF;
   COMMIT;

@@ -4,6 +4,7 @@
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
 --   by src      following, user_rel, log1, repair_log
 --   by dst      follower, user_fan         (dst is the author who is followed)
+--   by user     recount
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author
 --   by the range's first bucket            range_owner
@@ -139,6 +140,16 @@ CREATE TABLE IF NOT EXISTS user_fan (
   fans_cnt BIGINT NOT NULL DEFAULT 0,                  -- rows of follower with state 1
   epoch    BIGINT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (user_id)
+) ENGINE = InnoDB;
+
+-- Counters that are known to be wrong: marked in the transaction that took one below zero, so that it
+-- is not forgotten, and until a reconciler has repaired it (its net "counter").
+CREATE TABLE IF NOT EXISTS recount (
+  user_id BIGINT UNSIGNED NOT NULL,
+  counter TINYINT NOT NULL,                            -- 1 following_cnt, 2 fans_cnt
+  at      DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (user_id, counter),
+  KEY oldest (at)
 ) ENGINE = InnoDB;
 
 -- The state of every post; bodies are never stored. Sticky: the rule is ApplyEvent in

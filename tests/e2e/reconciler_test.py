@@ -97,6 +97,27 @@ class Pairs(WithReconciler):
         self.settle()
         self.assert_exact(live=[reader])
 
+    def test_a_counter_that_fell_below_zero_is_counted_anew(self):
+        reader, author = BASE + 90_001, BASE + 90_002
+        self.feedctl.run("follow", "--reader", reader, "--author", author)
+        for server in self.stack.mysql:
+            server.query(f"UPDATE user_rel SET following_cnt = -6 WHERE user_id = {reader}")
+            server.query(f"UPDATE user_fan SET fans_cnt = 0 WHERE user_id = {author}")
+        before = len(self.tables.repairs())
+        self.feedctl.run("unfollow", "--reader", reader, "--author", author)
+
+        def counters():
+            return [int(count) for user, column, table in ((reader, "following_cnt", "user_rel"),
+                                                           (author, "fans_cnt", "user_fan"))
+                    for count, in self.stack.mysql[shard_of(user)].query(
+                        f"SELECT {column} FROM {table} WHERE user_id = {user}")]
+
+        self.wait_for(lambda: counters() == [0, 0], "both counters to be counted anew")
+        self.wait_for(lambda: self.rel("repairs_total", kind="counter") >= 2, "the metric")
+        self.assertEqual(sorted(repair[:5] for repair in self.tables.repairs()[before:]), [
+            ("counter", "drift", reader, 0, "following_cnt -7"),
+            ("counter", "drift", author, 0, "fans_cnt -1")])
+
     def test_answered_pairs_cost_nothing(self):
         edges = self.edges(10_000, 300)
         self.tables.put_forward(*edges)

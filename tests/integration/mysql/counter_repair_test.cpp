@@ -21,14 +21,14 @@ class CounterRepairTest : public ::testing::Test {
     Relations::Result result;
     ASSERT_TRUE(relations_.Follow(src, dst, kNow, &result).done());
   }
-  CounterRepaired Following(UserId user) {
-    CounterRepaired repaired;
-    EXPECT_TRUE(repair_.Following(user, &repaired).done());
+  CounterFound Following(UserId user) {
+    CounterFound repaired;
+    EXPECT_TRUE(repair_.Repair({user, Counter::kFollowed}, &repaired).done());
     return repaired;
   }
-  CounterRepaired Followers(UserId user) {
-    CounterRepaired repaired;
-    EXPECT_TRUE(repair_.Followers(user, &repaired).done());
+  CounterFound Followers(UserId user) {
+    CounterFound repaired;
+    EXPECT_TRUE(repair_.Repair({user, Counter::kFollowers}, &repaired).done());
     return repaired;
   }
 
@@ -103,10 +103,10 @@ TEST_F(CounterRepairTest, CountersEndRightAlthoughWritersAndDriftGoOn) {
       ShardConnections connections(shards_.config());
       CounterRepair repair(connections, shards_.map());
       while (writing > 0) {
-        CounterRepaired repaired;
-        EXPECT_TRUE(repair.Following(ann_, &repaired).done());
+        CounterFound repaired;
+        EXPECT_TRUE(repair.Repair({ann_, Counter::kFollowed}, &repaired).done());
         repairs += repaired.repaired ? 1 : 0;
-        EXPECT_TRUE(repair.Followers(ann_, &repaired).done());
+        EXPECT_TRUE(repair.Repair({ann_, Counter::kFollowers}, &repaired).done());
         repairs += repaired.repaired ? 1 : 0;
       }
     });
@@ -145,8 +145,8 @@ TEST_F(CounterRepairTest, ARepairAmongWritersIsExactAtOnce) {
                                                 : relations.Unfollow(ann_, dst, kNow, &result);
         EXPECT_TRUE(status.done()) << status.message;
         if (i >= 2 || n % 10 != 5) continue;
-        CounterRepaired repaired;
-        EXPECT_TRUE(repair.Following(ann_, &repaired).done());
+        CounterFound repaired;
+        EXPECT_TRUE(repair.Repair({ann_, Counter::kFollowed}, &repaired).done());
         repairs += repaired.repaired ? 1 : 0;
       }
     });

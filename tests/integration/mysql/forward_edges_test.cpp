@@ -1,17 +1,21 @@
 // Changes of forward edges: versions, counters, the log and the limit, on two real shards.
 #include "backends/mysql/forward_edges.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
+#include "backends/mysql/recounts.h"
 #include "schemas/sql_schema.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr uint64_t kNow = 1'700'000'000'000'000;
 
@@ -151,11 +155,13 @@ TEST_F(ForwardEdgesTest, OneMoreThanTheLimitIsRefusedByNameAndLeavesNothing) {
   shards_.ExpectCountersMatchRows();
 }
 
-TEST_F(ForwardEdgesTest, ACounterThatWouldGoBelowZeroSaysSoAndIsNotClamped) {
+TEST_F(ForwardEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
   Follow();
   shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
   EXPECT_TRUE(Unfollow(kNow + 1).below_zero);
   EXPECT_EQ(shards_.FollowingCount(ann_), -1);
+  EXPECT_THAT(MarkedForRecount(shards_.of(ann_), 10),
+              ElementsAre(UserCounter{ann_, Counter::kFollowed}));
   EXPECT_FALSE(Follow(kNow + 2).below_zero);
 }
 

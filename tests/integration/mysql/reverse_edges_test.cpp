@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "backends/mysql/recounts.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/unit/seeded.h"
 
@@ -78,10 +79,12 @@ TEST_F(ReverseEdgesTest, MoreEdgesThanOneStatementMayNameAreStillOneBatch) {
   EXPECT_EQ(shards_.FansCount(bob_), 1'000);
 }
 
-TEST_F(ReverseEdgesTest, ACounterThatGoesBelowZeroIsNamedAndNotClamped) {
+TEST_F(ReverseEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
   ApplyOne(At(10, true));
   shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
   EXPECT_THAT(Apply({At(20, false)}).below_zero, ElementsAre(bob_));
+  EXPECT_THAT(MarkedForRecount(shards_.of(bob_), 10),
+              ElementsAre(UserCounter{bob_, Counter::kFollowers}));
   EXPECT_EQ(shards_.FansCount(bob_), -1);
 }
 

@@ -19,7 +19,8 @@ std::string Environment(const char* name) {
 
 constexpr const char* kTables[] = {"installation", "following",   "follower",       "user_rel",
                                    "user_fan",     "log1",        "friend_request", "repair_log",
-                                   "author",       "author_post", "range_owner",    "setting"};
+                                   "author",       "author_post", "range_owner",    "setting",
+                                   "recount"};
 
 }  // namespace
 

@@ -1,0 +1,32 @@
+// Port CounterStore over the shards, one thread for each. Threads, back-off and callbacks: as for
+// MysqlTruth.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "backends/mysql/config.h"
+#include "fanline/counter_store.h"
+#include "fanline/log_sink.h"
+
+namespace fanline::mysql {
+
+class MysqlCounterStore final : public CounterStore {
+ public:
+  struct Replies {
+    std::function<void(MarkedRead)> marked;
+    std::function<void(CounterRepaired)> repaired;
+  };
+
+  MysqlCounterStore(const Config& config, Replies replies, HealthSink health, LogSink log);
+  ~MysqlCounterStore() override;
+
+  void Submit(ReadMarked request) override;
+  void Submit(RepairCounter request) override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fanline::mysql

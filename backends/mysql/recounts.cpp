@@ -1,0 +1,48 @@
+#include "backends/mysql/recounts.h"
+
+#include <string>
+
+#include "backends/mysql/sql_text.h"
+
+namespace fanline::mysql {
+namespace {
+
+void AppendCounter(std::string& sql, Counter counter) {
+  AppendNumber(sql, static_cast<int>(counter));
+}
+
+}  // namespace
+
+void MarkForRecount(Connection& connection, Counter counter, std::span<const UserId> users) {
+  if (users.empty()) return;
+  std::string sql = "INSERT INTO recount (user_id, counter) VALUES ";
+  AppendJoined(sql, users, [&](std::string& out, UserId user) {
+    out += '(';
+    AppendId(out, user);
+    out += ',';
+    AppendCounter(out, counter);
+    out += ')';
+  });
+  connection.Execute(sql + " ON DUPLICATE KEY UPDATE user_id = user_id");
+}
+
+std::vector<UserCounter> MarkedForRecount(Connection& connection, uint32_t limit) {
+  std::vector<UserCounter> counters;
+  std::string sql = "SELECT user_id, counter FROM recount ORDER BY at";
+  sql += " LIMIT ";
+  AppendNumber(sql, limit);
+  connection.Query(sql, [&](const Row& row) {
+    counters.push_back({UserId{row.UInt64(1)}, static_cast<Counter>(row.Int64(2))});
+  });
+  return counters;
+}
+
+void Unmark(Connection& connection, const UserCounter& counter) {
+  std::string sql = "DELETE FROM recount WHERE user_id = ";
+  AppendId(sql, counter.user);
+  sql += " AND counter = ";
+  AppendCounter(sql, counter.counter);
+  connection.Execute(sql);
+}
+
+}  // namespace fanline::mysql

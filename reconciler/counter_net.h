@@ -1,0 +1,61 @@
+// The net of counters: once a second it asks every shard for counters that are marked as wrong, and
+// has them repaired, a few at a time. One that could not be repaired stays marked and is met again.
+// Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
+//
+// In a dry run it only tells how many wait; paused, it asks nothing.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "fanline/counter_store.h"
+#include "fanline/time.h"
+#include "reconciler/guards.h"
+#include "reconciler/metrics.h"
+
+namespace fanline::reconciler {
+
+using CounterInput = std::variant<MarkedRead, CounterRepaired>;
+
+struct CounterLimits {
+  Duration look_every = std::chrono::seconds(1);
+  uint32_t per_look = 100;  // and shard
+};
+
+class CounterNet {
+ public:
+  // All outlive this.
+  CounterNet(CounterStore& store, Metrics& metrics, const Guards& guards, Shard shards,
+             const CounterLimits& limits = {});
+
+  // Answers when to step again, even without input.
+  [[nodiscard]] std::optional<Time> Step(std::span<CounterInput> inputs, Now now);
+
+  // From now on nothing more is asked; keep stepping until drained().
+  void StopTaking() { taking_ = false; }
+  bool drained() const { return asked_.empty(); }
+
+ private:
+  void On(const MarkedRead& read);
+  void On(const CounterRepaired& repaired);
+  void Look();
+  uint64_t Ask(Shard shard);
+  Shard Answered(uint64_t id);
+
+  CounterStore& store_;
+  Metrics& metrics_;
+  const Guards& guards_;
+  const CounterLimits limits_;
+  bool taking_ = true;
+  Time look_at_{};
+  uint64_t last_id_ = 0;
+  std::unordered_map<uint64_t, Shard> asked_;  // by request
+  std::vector<uint32_t> open_;                 // of them, by shard
+};
+
+}  // namespace fanline::reconciler

@@ -79,6 +79,10 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
     letter_retries_.erase(letter_retries_.begin());
     Bury(id, works_.at(id).reason);
   }
+  if (partitions_.Crowded(works_.size())) {
+    for (Queue& queue : reverse_) GiveBack(queue, now);
+    for (Queue& queue : marks_) GiveBack(queue, now);
+  }
   for (Shard shard = 0; shard < reverse_.size(); ++shard) {
     SendTransactions(shard, now);
     SendMarks(shard, now);
@@ -133,6 +137,7 @@ void Applier::On(const EdgesApplied& applied, Now now) {
     return;
   }
   queue.attempts = 0;
+  queue.away_since.reset();
   if (applied.below_zero > 0) ports_.metrics.BelowZero(applied.below_zero);
   for (size_t i = 0; i < works.size(); ++i) {
     Work& work = works_.at(works[i]);
@@ -147,6 +152,19 @@ void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now n
   ports_.metrics.Parked(status.resource);
   queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
   queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
+  if (!queue.away_since) queue.away_since = now.mono;
+}
+
+// Without a row of log1 nobody would send it again: it stays.
+void Applier::GiveBack(Queue& queue, Now now) {
+  if (!queue.away_since || now.mono < *queue.away_since + limits_.keep_waiting) return;
+  const size_t before = works_.size();
+  std::deque<uint64_t> kept;
+  for (const uint64_t id : queue.waiting) {
+    works_.at(id).written.log_id == 0 ? kept.push_back(id) : Done(id);
+  }
+  queue.waiting = std::move(kept);
+  if (works_.size() < before) ports_.metrics.GivenBack(before - works_.size());
 }
 
 // ---- what is appended -----------------------------------------------------------------------
@@ -243,6 +261,7 @@ void Applier::On(const MarkedDone& marked, Now now) {
   --queue.in_flight;
   if (!marked.status.done()) return Wait(queue, works, marked.status, now);
   queue.attempts = 0;
+  queue.away_since.reset();
   for (uint64_t id : works) Done(id);
 }
 

@@ -9,7 +9,9 @@
 // verb, and the rest is repeatable.
 //
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
-// away parks its own edges, with back-off; when too many wait, the partitions are paused.
+// away parks its own edges, with back-off. When it has been away for long and so many wait that the
+// partitions would soon be paused, for the others' edges too, they are given back: their offsets
+// are finished and their rows of log1 stay pending, so a relay sends them again later.
 // Never = the dead letters, with the reason; the row of log1 is then done as well, for the letter
 // keeps what it said, and a relay would send it again for ever.
 // msg2 and messages without a row of log1 (0) skip what does not concern them.
@@ -92,6 +94,7 @@ class Applier {
     size_t in_flight = 0;
     uint32_t attempts = 0;
     std::optional<Time> retry_at;
+    std::optional<Time> away_since;
   };
   // Edges committed together: hinted together, then announced together.
   struct Batch {
@@ -106,6 +109,7 @@ class Applier {
   void Advance(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
   void Wait(Queue& queue, const Works& works, const Status& status, Now now);
+  void GiveBack(Queue& queue, Now now);
   void Bury(uint64_t id, const std::string& reason);
   void BuryAll(const Works& works, const std::string& reason);
   void Close(uint64_t id);

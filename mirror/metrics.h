@@ -24,6 +24,8 @@ class Metrics {
   // A relation event of an application is in the forward row, or was already.
   virtual void EventDone() {}
   virtual void Parked(const std::string& /*resource*/) {}
+  // Changes left in log1 for now, because their shard has been away for long.
+  virtual void GivenBack(uint64_t /*changes*/) {}
   // Records between these offsets are gone from the log: it was cut before they were read.
   virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
   // Of a shard this mirror relays, as of its last pass over all that is pending.

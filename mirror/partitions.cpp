@@ -61,6 +61,13 @@ void Partitions::Order(size_t open, bool at_once, Now now, ConsumerOrders& order
   }
 }
 
+bool Partitions::Crowded(size_t open) const {
+  if (open >= limits_.records_open / 2) return true;
+  return std::any_of(partitions_.begin(), partitions_.end(), [this](const auto& each) {
+    return each.second.ledger.span() >= limits_.records_open_per_partition / 2;
+  });
+}
+
 std::optional<Time> Partitions::NextTimer() const {
   const bool something = std::any_of(partitions_.begin(), partitions_.end(), [](const auto& each) {
     return each.second.ledger.committable() != each.second.ordered;

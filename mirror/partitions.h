@@ -37,6 +37,8 @@ class Partitions {
 
   // `open`: works under way, of all partitions. `at_once`: commit without waiting for the interval.
   void Order(size_t open, bool at_once, Now now, ConsumerOrders& orders);
+  // Half of what may be open is: soon something is paused.
+  [[nodiscard]] bool Crowded(size_t open) const;
   // When there is something to commit.
   [[nodiscard]] std::optional<Time> NextTimer() const;
 

@@ -32,6 +32,8 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
                               daemon::SecondsBuckets())),
       below_zero_(AddCounter(registry, "fanline_rel_counter_negative_total",
                              "Counters of followers found below zero: drift, to be recounted")),
+      given_back_(AddCounter(registry, "fanline_rel_given_back_total",
+                             "Changes left in log1 for now: their shard has been away for long")),
       rejected_(AddCounter(registry, "fanline_events_rejected_total",
                            "Messages and events given to the dead letters")),
       old_(AddCounter(registry, "fanline_rel_old_message_rejected_total",
@@ -65,6 +67,10 @@ void PrometheusMetrics::Parked(const std::string& resource) {
                           "Work put off because a resource was away", {{"resource", resource}});
   }
   counter->Increment();
+}
+
+void PrometheusMetrics::GivenBack(uint64_t changes) {
+  given_back_.Increment(static_cast<double>(changes));
 }
 
 void PrometheusMetrics::LogGap(int32_t partition, int64_t from, int64_t to) {

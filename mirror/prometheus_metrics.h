@@ -22,6 +22,7 @@ class PrometheusMetrics final : public Metrics {
   void OldMessageRejected() override;
   void EventDone() override;
   void Parked(const std::string& resource) override;
+  void GivenBack(uint64_t changes) override;
   void LogGap(int32_t partition, int64_t from, int64_t to) override;
   void Pending(Shard shard, uint64_t rows, Duration oldest) override;
 
@@ -37,6 +38,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& stale_;
   prometheus::Histogram& apply_lag_;
   prometheus::Counter& below_zero_;
+  prometheus::Counter& given_back_;
   prometheus::Counter& rejected_;
   prometheus::Counter& old_;
   prometheus::Counter& done_;

@@ -164,6 +164,7 @@ struct Mirrors : Spine {
     limits.commit_every = std::chrono::milliseconds(5);
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
     limits.edges_per_transaction = 3;
+    limits.keep_waiting = std::chrono::milliseconds(50);
     limits.rows_per_read = 4;
     limits.rows_under_way = 16;
     limits.poll_every = std::chrono::milliseconds(4);

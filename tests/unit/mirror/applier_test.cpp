@@ -141,6 +141,58 @@ TEST(Applier, AShardThatIsAwayHoldsUpItsOwnEdgesOnly) {
   EXPECT_THAT(w.Mirrored(), SizeIs(2));
 }
 
+// A store whose second shard is away, for as long as it takes.
+struct Away : ApplierWorld {
+  using ApplierWorld::ApplierWorld;
+  std::vector<uint64_t> marked;  // rows of log1
+  void RunWithShard1Away() {
+    for (int i = 0; i < 20; ++i) {
+      Step();
+      for (size_t open = requests.size(); open > 0; --open) {
+        const auto* apply = std::get_if<ApplyEdges>(&requests[0]);
+        const auto* mark = std::get_if<MarkDone>(&requests[0]);
+        if (mark != nullptr) marked.insert(marked.end(), mark->rows.begin(), mark->rows.end());
+        AnswerAt(0, apply != nullptr && apply->shard == 1 ? Fate::kLater : Fate::kDone);
+      }
+    }
+  }
+};
+
+TEST(Applier, AShardThatIsAwayForLongGivesItsEdgesBackToTheLog) {
+  Limits limits;
+  limits.records_open = 16;
+  Away w(limits);
+  for (uint64_t row = 1; row <= 8; ++row) {
+    w.Append(EdgeWritten{{w.ann, w.bob, row, true, 1}, row});
+  }
+  w.RunWithShard1Away();
+  EXPECT_EQ(w.commits(), 0) << "given back before they harmed anybody for long";
+  w.Pass(limits.keep_waiting);
+  w.RunWithShard1Away();
+  w.Pass(limits.commit_every);
+  w.Step();
+  EXPECT_EQ(w.commits(), 8);
+  EXPECT_THAT(w.marked, IsEmpty()) << "no relay would find them again";
+  w.Append(EdgeWritten{{w.bob, w.ann, 9, true, 1}, 9});
+  w.RunWithShard1Away();
+  EXPECT_THAT(w.Mirrored(), ElementsAre(EdgeMirrored{{w.bob, w.ann}, 9}));
+  EXPECT_THAT(w.marked, ElementsAre(9));
+}
+
+TEST(Applier, AMessageThatNobodyWouldSendAgainIsNeverGivenBack) {
+  Limits limits;
+  limits.records_open = 16;
+  Away w(limits);
+  for (uint64_t ver = 1; ver <= 16; ++ver) w.Give(w.ann, w.bob, ver);
+  w.RunWithShard1Away();
+  w.Pass(limits.keep_waiting);
+  w.RunWithShard1Away();
+  EXPECT_EQ(w.commits(), 0);
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  EXPECT_THAT(w.Mirrored(), SizeIs(16));
+}
+
 TEST(Applier, WhatItCannotReadGoesToTheDeadLettersAsItWas) {
   ApplierWorld w;
   w.AppendBytes("no message");

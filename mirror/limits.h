@@ -25,7 +25,7 @@ struct Limits {
   uint32_t rows_per_mark = 1'024;
   // A shard that is away for longer gives its edges back to log1 as soon as they hold up the
   // others.
-  Duration keep_waiting = std::chrono::seconds(10);
+  Duration keep_waiting = std::chrono::seconds(20);
 
   // The relay, per shard. New rows are asked for every `poll_every`; every `pass_every` also those
   // that committed late, with an id below what was already seen.

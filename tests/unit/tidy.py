@@ -195,6 +195,21 @@ def documents(tree):
                     yield Violation(document, number, f"links to {target}, which is not there")
 
 
+TEST_NAME = re.compile(r"`([A-Z]\w+\.[A-Z]\w+)`")
+TEST = re.compile(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", re.M)
+
+
+def named_tests(tree):
+    """A document that says which test holds something is no proof when there is no such test."""
+    tests = {".".join(test) for path in tree.ending("_test.cpp") for test in
+             TEST.findall(tree.text(path))}
+    for document in filter(is_document, tree.paths):
+        for number, line in prose(tree, document):
+            for name in TEST_NAME.findall(line):
+                if name not in tests:
+                    yield Violation(document, number, f"names the test {name}, which is not there")
+
+
 # ---- words ------------------------------------------------------------------------------------
 
 THIS = ("tests/unit/tidy.py", "tests/unit/tidy_test.py")  # they name what they forbid
@@ -266,8 +281,8 @@ def formatting(tree):
         yield Violation(".clang-format", 1, f"{CLANG_FORMAT} failed: {run.stderr.strip()}")
 
 
-RULES = [include_direction, client_libraries, built_files, documents, no_sleep, no_leftovers,
-         no_silenced_tests, headers, formatting]
+RULES = [include_direction, client_libraries, built_files, documents, named_tests, no_sleep,
+         no_leftovers, no_silenced_tests, headers, formatting]
 
 
 def report(rule, violations):

@@ -129,6 +129,13 @@ class Rules(unittest.TestCase):
             ("bench/orphan.cpp", 1), ("pusher/ane.cpp", 1), ("pusher/forgotten.cpp", 1),
             ("pusher/sub/lane.cpp", 1), ("tests/e2e/forgotten_test.py", 1)])
 
+    def test_documents_name_tests_that_exist(self):
+        found = self.broken(tidy.named_tests, {
+            "tests/unit/a_test.cpp": "TEST(Clock, Ticks) {}\nTEST_F(Clock, Stops) {}\n",
+            "docs/page.md": "`Clock.Ticks` and `Clock.Stops`\n`Clock.Rings`\n",
+        })
+        self.assertEqual(found, [("docs/page.md", 2)])
+
     def test_documents_name_files_that_exist(self):
         found = self.broken(tidy.documents, {
             "fanline/ids.h": "", "stack/with-stack": "", "docs/other.md": "",

@@ -163,6 +163,24 @@ class Pairs(WithReconciler):
         self.reconciler.start().wait_ready()
         self.wait_for(lambda: self.mirrored(edges), "the rest", timeout=60)
 
+    def test_a_wiped_forward_shard_costs_nobody_a_follower(self):
+        edges = self.edges(60_000, 200)
+        self.tables.put_forward(*edges)
+        self.tables.put_reverse(*edges)
+        lost = [(src, dst, ver + 1, False) for src, dst, ver, _ in edges]
+        self.stack.mysql[0].query(f"DELETE FROM following WHERE src >= {BASE + 60_000} "
+                                  f"AND src < {BASE + 90_000}")
+        removed = self.rel("repairs_total", kind="remove")
+        self.log.written(*lost)  # what the shard had acknowledged before
+        self.wait_for(lambda: self.rel("repairs_total", kind="bump") >= sum(
+            shard_of(src) == 0 for src, *_ in edges), "the forward rows to be brought back")
+        self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
+        self.assertEqual(self.rel("repairs_total", kind="remove"), removed)
+        forward, reverse = self.tables.forward(), self.tables.reverse()
+        for src, dst, *_ in edges:
+            self.assertTrue(reverse[src, dst][1])
+            self.assertEqual(forward[src, dst], reverse[src, dst])
+
     def test_a_shard_that_is_away_holds_up_only_its_own(self):
         away = self.edges(40_000, 20, dst_shard=1)
         here = [edge for edge in self.edges(50_000, 80, dst_shard=0)

@@ -9,6 +9,7 @@
 #include "backends/wiring/both_loops.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
+#include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
@@ -80,7 +81,7 @@ int Main(int argc, char** argv) {
   };
   mysql::MysqlCounterStore counter_store(mysql_config,
                                          {.marked = deliver_counters, .repaired = deliver_counters},
-                                         {}, process.log.Sink());
+                                         wiring::ShardHealth(process.health), process.log.Sink());
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
                            deliver_to_retries, process.log.Sink(), route, route);
   kafka::KafkaLogPositions positions(

@@ -1,6 +1,4 @@
 // HTTP/JSON -> Handler -> the relation store (MariaDB). Wiring only.
-#include <prometheus/registry.h>
-
 #include <algorithm>
 
 #include "api/config.h"
@@ -8,19 +6,37 @@
 #include "api/inline_mirror.h"
 #include "api/prometheus_metrics.h"
 #include "api/shard_watch.h"
+#include "api/store_pool.h"
 #include "backends/mysql/mirror_store.h"
 #include "backends/mysql/relation_store.h"
 #include "backends/mysql/shard_probe.h"
 #include "backends/wiring/start_checks.h"
-#include "daemon/admin.h"
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
-#include "daemon/run.h"
-#include "daemon/signals.h"
+#include "daemon/process.h"
 
 using namespace fanline;
 
 namespace {
+
+// Requests are served on threads of the server's own: here only the shards are watched and the mode
+// of the mirror is kept.
+struct Turn {
+  daemon::StepResult Step(const Now& now) {
+    const Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
+    return {.next_timer = next};
+  }
+
+  daemon::DrainResult Drain(const Now& now) {
+    server.Stop();
+    return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
+  }
+
+  daemon::Inbox<ShardPinged>& pings;
+  api::ShardWatch& watch;
+  api::InlineMirror& mirror;
+  api::HttpServer& server;
+};
 
 int Main(int argc, char** argv) {
   api::Config config;
@@ -30,21 +46,15 @@ int Main(int argc, char** argv) {
   api::AddOptions(table, config);
   table.ParseOrExit(argc, argv);
 
-  daemon::Log log("api", config.daemon.log);
-  daemon::Wakeup wakeup;
-  daemon::StopOnSignal stop(wakeup);  // SIGTERM, SIGINT
-  daemon::Health health(config.daemon.health);
-  prometheus::Registry registry;
-  daemon::Admin admin(config.daemon.admin, registry, health, log);  // /metrics /healthz /readyz
+  daemon::Process process("api", config.daemon);
+  process.health.SetReady("loop", false, "starting");  // until requests are served
 
-  health.SetReady("loop", false, "starting");  // until requests are served
-  const wiring::Starting starting{stop, wakeup, health, log};
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto installation = wiring::AwaitInstallation(mysql_config, {}, false, false, starting);
-  if (stop.requested()) return 0;
+  const auto installation = wiring::AwaitInstallation(mysql_config, {}, false, false, process);
+  if (process.stop.requested()) return 0;
   const auto& map = installation.shard_map;
 
-  api::PrometheusMetrics metrics(registry, log);
+  api::PrometheusMetrics metrics(process.registry, process.log);
   // A reverse row that is written at once; the mode says whether. The replies come once the mirror
   // is there: nothing is asked before.
   api::InlineMirror* replies_to = nullptr;
@@ -54,7 +64,7 @@ int Main(int argc, char** argv) {
        .changed = {},
        .log = {},
        .mode = [&](const MirrorModeRead& reply) { replies_to->Take(reply); }},
-      {}, log.Sink(),
+      {}, process.log.Sink(),
       {.reverse_threads = 2,
        .forward_threads = 0,
        .log_threads = 1,
@@ -71,34 +81,21 @@ int Main(int argc, char** argv) {
   }
   api::StorePool pool(std::move(stores), map.shards());
 
-  daemon::Inbox<ShardPinged> pings(wakeup);
+  daemon::Inbox<ShardPinged> pings(process.wakeup);
   mysql::MysqlShardProbe probe(
-      mysql_config, [&pings](ShardPinged reply) { pings.Push(std::move(reply)); }, log.Sink());
+      mysql_config, [&pings](ShardPinged reply) { pings.Push(std::move(reply)); },
+      process.log.Sink());
   api::ShardWatch watch(probe, map.shards(),
                         [&](Shard shard, bool reachable, const std::string& reason) {
                           pool.SetReachable(shard, reachable);
-                          health.SetReady(mysql::ResourceOf(shard), reachable, reason);
+                          process.health.SetReady(mysql::ResourceOf(shard), reachable, reason);
                         });
 
   api::Handler handler(pool, map, config.limits, metrics, daemon::SystemNow);
   api::HttpServer server(config.listen.host, config.listen.port, config.limits, handler);
-  log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  const auto look = [&](const Now& now) {
-    return std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
-  };
-  return daemon::Run(config.daemon.run, wakeup, health, log,
-                     {.stop_requested = [&] { return stop.requested(); },
-                      .step =
-                          [&](const Now& now) {
-                            return daemon::StepResult{.did_work = false, .next_timer = look(now)};
-                          },
-                      .drain =
-                          [&](const Now& now) {
-                            server.Stop();
-                            const Time soon = now.mono + std::chrono::milliseconds(20);
-                            return daemon::DrainResult{.done = server.stopped(),
-                                                       .next_timer = soon};
-                          }});
+  process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
+  Turn turn{pings, watch, mirror, server};
+  return process.Run(turn);
 }
 
 }  // namespace

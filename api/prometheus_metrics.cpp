@@ -30,11 +30,12 @@ std::array<prometheus::Counter*, 3> InlineCounters(prometheus::Registry& registr
 }  // namespace
 
 PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
-    : registry_(registry),
-      log_(log),
+    : log_(log),
       below_zero_(AddCounter(registry, "fanline_rel_counter_negative_total",
                              "Changes that found a counter below zero: it had drifted")),
-      inline_(InlineCounters(registry)) {
+      inline_(InlineCounters(registry)),
+      failed_(registry, "fanline_api_store_failures_total", "Requests the store did not do",
+              kFault) {
   std::vector<std::string> names = {"other"};
   for (const Route& route : Routes()) names.emplace_back(route.name);
   for (const std::string& name : names) {
@@ -62,15 +63,7 @@ void PrometheusMetrics::Answered(std::string_view route, int status, Duration to
 void PrometheusMetrics::StoreFailed(std::string_view route, const std::string& resource,
                                     const std::string& reason) {
   const std::string label = resource.empty() ? kFault : resource;
-  {
-    const std::lock_guard lock(mutex_);
-    auto& counter = failed_[label];
-    if (counter == nullptr) {
-      counter = &AddCounter(registry_, "fanline_api_store_failures_total",
-                            "Requests the store did not do", {{"resource", label}});
-    }
-    counter->Increment();
-  }
+  failed_.Increment(label);
   log_.WarnEvery(label, kWarnEvery, daemon::SystemNow().mono, "the store did not do a request",
                  {{"route", route}, {"resource", label}, {"reason", reason}});
 }

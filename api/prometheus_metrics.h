@@ -8,12 +8,12 @@
 
 #include <array>
 #include <map>
-#include <mutex>
 #include <string>
 
 #include "api/metrics.h"
 #include "daemon/clock.h"
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 
 namespace fanline::api {
 
@@ -36,13 +36,11 @@ class PrometheusMetrics final : public Metrics {
     prometheus::Histogram* seconds = nullptr;
   };
 
-  prometheus::Registry& registry_;
   const daemon::Log& log_;
   std::map<std::string, OfRoute, std::less<>> routes_;  // all there are, from the start
   prometheus::Counter& below_zero_;
   std::array<prometheus::Counter*, 3> inline_;  // by InlineResult
-  std::mutex mutex_;
-  std::map<std::string, prometheus::Counter*> failed_;  // by resource; under mutex_
+  daemon::ResourceCounters failed_;
 };
 
 }  // namespace fanline::api

@@ -6,20 +6,11 @@
 namespace fanline::bench {
 namespace {
 
-using mysql::AppendId;
-using mysql::AppendNumber;
+using mysql::AppendTuple;
 
 constexpr const char* kGuard =
     " ON DUPLICATE KEY UPDATE state = IF(VALUES(ver) > ver, VALUES(state), state),"
     " pos = IF(VALUES(ver) > ver, VALUES(pos), pos), ver = GREATEST(ver, VALUES(ver))";
-
-void AppendState(std::string& sql, const Edge& row) {
-  sql += ',';
-  AppendNumber(sql, row.ver);
-  sql += row.live ? ",1," : ",0,";
-  AppendNumber(sql, row.pos);
-  sql += ')';
-}
 
 void OnEach(mysql::ShardConnections& connections, const ShardMap& map, const std::string& sql) {
   for (Shard shard = 0; shard < map.shards(); ++shard) {
@@ -36,11 +27,8 @@ void MakeBareTable(mysql::ShardConnections& connections, const ShardMap& map,
 
 std::string UpsertFollowingSql(const Edge& row) {
   std::string sql =
-      std::string("INSERT INTO ") + kBareFollowing + " (src, dst, ver, state, pos) VALUES (";
-  AppendId(sql, row.src);
-  sql += ',';
-  AppendId(sql, row.dst);
-  AppendState(sql, row);
+      std::string("INSERT INTO ") + kBareFollowing + " (src, dst, ver, state, pos) VALUES ";
+  AppendTuple(sql, Raw(row.src), Raw(row.dst), row.ver, int{row.live}, row.pos);
   return sql + kGuard;
 }
 
@@ -48,13 +36,8 @@ std::string UpsertFollowersSql(std::span<const Edge> rows) {
   std::string sql =
       std::string("INSERT INTO ") + kBareFollower + " (dst, bucket, src, ver, state, pos) VALUES ";
   mysql::AppendJoined(sql, rows, [](std::string& out, const Edge& row) {
-    out += '(';
-    AppendId(out, row.dst);
-    out += ',';
-    AppendNumber(out, BucketOf(row.src));
-    out += ',';
-    AppendId(out, row.src);
-    AppendState(out, row);
+    AppendTuple(out, Raw(row.dst), BucketOf(row.src), Raw(row.src), row.ver, int{row.live},
+                row.pos);
   });
   return sql + kGuard;
 }

@@ -2,6 +2,8 @@
 
 #include <prometheus/family.h>
 
+#include <utility>
+
 #include "fanline/check.h"
 
 namespace fanline::daemon {
@@ -28,6 +30,27 @@ Histogram& AddHistogram(Registry& registry, const std::string& name, const std::
   FANLINE_CHECK(name.starts_with("fanline_") && name.ends_with("_seconds") == seconds,
                 "a histogram's name");
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels, buckets);
+}
+
+ResourceCounters::ResourceCounters(Registry& registry, std::string name, std::string help,
+                                   const std::string& first)
+    : registry_(registry), name_(std::move(name)), help_(std::move(help)) {
+  Of(first);
+}
+
+void ResourceCounters::Increment(const std::string& resource) { Of(resource).Increment(); }
+
+prometheus::Counter& ResourceCounters::Of(const std::string& resource) {
+  const std::lock_guard lock(mutex_);
+  prometheus::Counter*& counter = counters_[resource];
+  if (counter == nullptr) {
+    counter = &AddCounter(registry_, name_, help_, {{"resource", resource}});
+  }
+  return *counter;
+}
+
+ResourceCounters AddParked(Registry& registry) {
+  return {registry, "fanline_parked_total", "Work put off because a resource was away", "kafka"};
 }
 
 const Histogram::BucketBoundaries& SecondsBuckets() {

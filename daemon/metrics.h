@@ -11,6 +11,8 @@
 #include <prometheus/labels.h>
 #include <prometheus/registry.h>
 
+#include <map>
+#include <mutex>
 #include <string>
 
 namespace fanline::daemon {
@@ -28,6 +30,30 @@ prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::s
                                     const std::string& help,
                                     const prometheus::Histogram::BucketBoundaries& buckets,
                                     const prometheus::Labels& labels = {});
+
+// Counters told apart by the label "resource", which is made when a resource is first counted.
+// `first` is there from the start, so that the family is found before anything went wrong.
+// Thread-safe.
+class ResourceCounters {
+ public:
+  // Name: as of AddCounter. `registry` outlives this object.
+  ResourceCounters(prometheus::Registry& registry, std::string name, std::string help,
+                   const std::string& first);
+
+  void Increment(const std::string& resource);
+
+ private:
+  prometheus::Counter& Of(const std::string& resource);
+
+  prometheus::Registry& registry_;
+  const std::string name_;
+  const std::string help_;
+  std::mutex mutex_;
+  std::map<std::string, prometheus::Counter*> counters_;  // guarded by mutex_
+};
+
+// fanline_parked_total, of every daemon that consumes.
+ResourceCounters AddParked(prometheus::Registry& registry);
 
 // 0.5 ms .. 60 s, about three to a decade: latencies.
 const prometheus::Histogram::BucketBoundaries& SecondsBuckets();

@@ -27,8 +27,7 @@ std::array<prometheus::Counter*, 5> Received(Registry& registry) {
 }  // namespace
 
 PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
-    : registry_(registry),
-      log_(log),
+    : log_(log),
       received_(Received(registry)),
       rejected_(AddCounter(registry, "fanline_events_rejected_total",
                            "Events given to the dead letters")),
@@ -42,6 +41,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       transaction_events_(AddHistogram(registry, "fanline_transaction_events",
                                        "Events per transaction", SizeBuckets())),
       hints_(AddCounter(registry, "fanline_hints_appended_total", "Hints acknowledged by Kafka")),
+      parked_(daemon::AddParked(registry)),
       lost_(AddCounter(registry, "fanline_events_lost_total",
                        "Offsets cut from the log before they were read: longer retention needed")),
       open_(AddGauge(registry, "fanline_events_open", "Events received and not finished")) {}
@@ -70,14 +70,7 @@ void PrometheusMetrics::HintsAppended(uint64_t hints) {
   hints_.Increment(static_cast<double>(hints));
 }
 
-void PrometheusMetrics::Parked(const std::string& resource) {
-  auto& counter = parked_[resource];
-  if (counter == nullptr) {
-    counter = &AddCounter(registry_, "fanline_parked_total",
-                          "Work put off because a resource was away", {{"resource", resource}});
-  }
-  counter->Increment();
-}
+void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
 
 void PrometheusMetrics::LogGap(int32_t partition, int64_t from, int64_t to) {
   lost_.Increment(static_cast<double>(to - from));

@@ -5,9 +5,9 @@
 #include <prometheus/registry.h>
 
 #include <array>
-#include <map>
 
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "dispatcher/metrics.h"
 
 namespace fanline::dispatcher {
@@ -27,7 +27,6 @@ class PrometheusMetrics final : public Metrics {
   void Buffered(uint64_t events) override;
 
  private:
-  prometheus::Registry& registry_;
   const daemon::Log& log_;
   std::array<prometheus::Counter*, 5> received_;  // by EventKind
   prometheus::Counter& rejected_;
@@ -36,7 +35,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Gauge& lag_seconds_;
   prometheus::Histogram& transaction_events_;
   prometheus::Counter& hints_;
-  std::map<std::string, prometheus::Counter*> parked_;  // by resource
+  daemon::ResourceCounters parked_;
   prometheus::Counter& lost_;
   prometheus::Gauge& open_;
 };

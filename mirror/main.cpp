@@ -1,18 +1,16 @@
 // log1 (MariaDB) and relation events (Kafka) -> relation-log (Kafka) -> reverse rows (MariaDB),
 // then hints (Kafka). Wiring only.
-#include <prometheus/registry.h>
-
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation.h"
 #include "backends/mysql/mirror_store.h"
+#include "backends/wiring/both_loops.h"
 #include "backends/wiring/consume_loop.h"
+#include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"
-#include "daemon/admin.h"
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
-#include "daemon/run.h"
-#include "daemon/signals.h"
+#include "daemon/process.h"
 #include "mirror/config.h"
 #include "mirror/die_after.h"
 #include "mirror/intake.h"
@@ -28,35 +26,6 @@ namespace {
 using LogLoop = wiring::ConsumeLoop<mirror::Mirror, MirrorInput>;
 using EventLoop = wiring::ConsumeLoop<mirror::Intake, IntakeInput>;
 
-std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
-}
-
-// Both topics turn together; each leaves its group as soon as its own work is done.
-class BothLoops {
- public:
-  BothLoops(LogLoop& log, EventLoop& events) : log_(log), events_(events) {}
-
-  daemon::StepResult Step(const Now& now) {
-    const auto log = log_.Step(now);
-    const auto events = events_.Step(now);
-    return {log.did_work || events.did_work, Earlier(log.next_timer, events.next_timer)};
-  }
-
-  daemon::DrainResult Drain(const Now& now) {
-    if (!log_drain_.done) log_drain_ = log_.Drain(now);
-    if (!events_drain_.done) events_drain_ = events_.Drain(now);
-    return {log_drain_.done && events_drain_.done, log_drain_.did_work || events_drain_.did_work,
-            Earlier(log_drain_.next_timer, events_drain_.next_timer)};
-  }
-
- private:
-  LogLoop& log_;
-  EventLoop& events_;
-  daemon::DrainResult log_drain_, events_drain_;
-};
-
 int Main(int argc, char** argv) {
   mirror::Config config;
   daemon::OptionTable table(
@@ -64,26 +33,20 @@ int Main(int argc, char** argv) {
   mirror::AddOptions(table, config);
   table.ParseOrExit(argc, argv);
 
-  daemon::Log log("mirror", config.daemon.log);
-  daemon::Wakeup wakeup;
-  daemon::StopOnSignal stop(wakeup);  // SIGTERM, SIGINT
-  daemon::Health health(config.daemon.health);
-  prometheus::Registry registry;
-  daemon::Admin admin(config.daemon.admin, registry, health, log);  // /metrics /healthz /readyz
+  daemon::Process process("mirror", config.daemon);
 
   // What everybody must agree on: shards, ranges, topics.
-  const wiring::Starting starting{stop, wakeup, health, log};
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-mirror");
   const auto installation =
-      wiring::AwaitInstallation(mysql_config, config.topics, false, false, starting);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, starting);
-  wiring::AwaitTopic(client, config.topics.relation_events, 0, starting);
-  const uint32_t partitions = wiring::AwaitRelationLog(client, starting);
-  if (stop.requested()) return 0;
+      wiring::AwaitInstallation(mysql_config, config.topics, false, false, process);
+  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
+  wiring::AwaitTopic(client, config.topics.relation_events, 0, process);
+  const uint32_t partitions = wiring::AwaitRelationLog(client, process);
+  if (process.stop.requested()) return 0;
 
-  daemon::Inbox<MirrorInput> inbox(wakeup);
-  daemon::Inbox<IntakeInput> intake_inbox(wakeup);
+  daemon::Inbox<MirrorInput> inbox(process.wakeup);
+  daemon::Inbox<IntakeInput> intake_inbox(process.wakeup);
   const mirror::DieAfter die_after(config.die_after);
   const auto deliver = [&](auto reply) {
     die_after.Look(reply);
@@ -105,36 +68,33 @@ int Main(int argc, char** argv) {
              std::visit([&deliver](auto& each) { deliver(std::move(each)); }, reply);
            },
        .mode = deliver_to_intake},
-      [&health](Shard shard, bool reachable) {
-        health.SetReady(mysql::ResourceOf(shard), reachable, reachable ? "" : "not reachable");
-      },
-      log.Sink(), {.most_followed = config.limits.following_limit});
+      wiring::ShardHealth(process.health), process.log.Sink(),
+      {.most_followed = config.limits.following_limit});
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, deliver,
-                           route, log.Sink(), deliver);
-  kafka::Consumer relation_log(
-      {.client = client, .group = config.group, .topic = kRelationLogTopic, .wake_fd = wakeup.fd()},
-      log.Sink());
+                           route, process.log.Sink(), deliver);
+  kafka::Consumer relation_log({.client = client,
+                                .group = config.group,
+                                .topic = kRelationLogTopic,
+                                .wake_fd = process.wakeup.fd()},
+                               process.log.Sink());
   kafka::Consumer events({.client = client,
                           .group = config.group + "-events",
                           .topic = config.topics.relation_events,
-                          .wake_fd = wakeup.fd()},
-                         log.Sink());
+                          .wake_fd = process.wakeup.fd()},
+                         process.log.Sink());
 
-  mirror::PrometheusMetrics metrics(registry, log);
+  mirror::PrometheusMetrics metrics(process.registry, process.log);
   const auto& map = installation.shard_map;
   mirror::Mirror mirror({store, store, store, producer, producer, producer, metrics},
                         {installation.layout(), map, partitions, wiring::RandomSeed()},
                         config.limits);
   mirror::Intake intake({store, store, store, producer, metrics}, {map, wiring::RandomSeed()},
                         config.limits);
-  LogLoop log_loop(relation_log, inbox, mirror, registry, {{"topic", kRelationLogTopic}});
-  EventLoop event_loop(events, intake_inbox, intake, registry,
+  LogLoop log_loop(relation_log, inbox, mirror, process.registry, {{"topic", kRelationLogTopic}});
+  EventLoop event_loop(events, intake_inbox, intake, process.registry,
                        {{"topic", config.topics.relation_events}});
-  BothLoops loops(log_loop, event_loop);
-  return daemon::Run(config.daemon.run, wakeup, health, log,
-                     {.stop_requested = [&] { return stop.requested(); },
-                      .step = [&](const Now& now) { return loops.Step(now); },
-                      .drain = [&](const Now& now) { return loops.Drain(now); }});
+  wiring::BothLoops loops(log_loop, event_loop);
+  return process.Run(loops);
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       done_(AddCounter(registry, "fanline_events_done_total",
                        "Relation events that are in the forward row")),
       lost_(AddCounter(registry, "fanline_events_lost_total",
-                       "Offsets cut from a log before they were read: longer retention needed")) {}
+                       "Offsets cut from a log before they were read: longer retention needed")),
+      parked_(daemon::AddParked(registry)) {}
 
 void PrometheusMetrics::Applied(bool written, Duration since_appended) {
   (written ? applied_ : stale_).Increment();
@@ -60,14 +61,7 @@ void PrometheusMetrics::Rejected(const std::string& reason) {
 void PrometheusMetrics::OldMessageRejected() { old_.Increment(); }
 void PrometheusMetrics::EventDone() { done_.Increment(); }
 
-void PrometheusMetrics::Parked(const std::string& resource) {
-  auto& counter = parked_[resource];
-  if (counter == nullptr) {
-    counter = &AddCounter(registry_, "fanline_parked_total",
-                          "Work put off because a resource was away", {{"resource", resource}});
-  }
-  counter->Increment();
-}
+void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
 
 void PrometheusMetrics::GivenBack(uint64_t changes) {
   given_back_.Increment(static_cast<double>(changes));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "mirror/metrics.h"
 
 namespace fanline::mirror {
@@ -43,7 +44,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& old_;
   prometheus::Counter& done_;
   prometheus::Counter& lost_;
-  std::map<std::string, prometheus::Counter*> parked_;  // by resource
+  daemon::ResourceCounters parked_;
   std::map<Shard, PendingGauges> pending_;
 };
 

@@ -1,6 +1,4 @@
 // fanout-tasks (Kafka) -> Pusher -> live timelines (Redis). Wiring only.
-#include <prometheus/registry.h>
-
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation.h"
@@ -8,12 +6,11 @@
 #include "backends/mysql/truth.h"
 #include "backends/redis/live_timelines.h"
 #include "backends/wiring/consume_loop.h"
+#include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"
-#include "daemon/admin.h"
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
-#include "daemon/run.h"
-#include "daemon/signals.h"
+#include "daemon/process.h"
 #include "pusher/config.h"
 #include "pusher/prometheus_metrics.h"
 #include "pusher/pusher.h"
@@ -29,58 +26,49 @@ int Main(int argc, char** argv) {
   pusher::AddOptions(table, config);
   table.ParseOrExit(argc, argv);
 
-  daemon::Log log("pusher", config.daemon.log);
-  daemon::Wakeup wakeup;
-  daemon::StopOnSignal stop(wakeup);  // SIGTERM, SIGINT
-  daemon::Health health(config.daemon.health);
-  prometheus::Registry registry;
-  daemon::Admin admin(config.daemon.admin, registry, health, log);  // /metrics /healthz /readyz
+  daemon::Process process("pusher", config.daemon);
 
   // What everybody must agree on: shards, ranges, topic, a Redis that can hold timelines.
-  const wiring::Starting starting{stop, wakeup, health, log};
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-pusher");
   const auto installation =
-      wiring::AwaitInstallation(mysql_config, config.topics, false, true, starting);
+      wiring::AwaitInstallation(mysql_config, config.topics, false, true, process);
   auto redis_options = options::ToOptions(config.redis, config.timelines);
   redis_options.partitions = installation.partitions;
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, starting);
-  wiring::AwaitRedis(redis_options, starting);
-  if (stop.requested()) return 0;
+  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
+  wiring::AwaitRedis(redis_options, process);
+  if (process.stop.requested()) return 0;
 
-  daemon::Inbox<pusher::Input> inbox(wakeup);
+  daemon::Inbox<pusher::Input> inbox(process.wakeup);
   const auto deliver = [&inbox](auto reply) { inbox.Push(pusher::Input(std::move(reply))); };
-  const auto shard_health = [&health](Shard shard, bool reachable) {
-    health.SetReady(mysql::ResourceOf(shard), reachable, reachable ? "" : "not reachable");
-  };
+  const auto shard_health = wiring::ShardHealth(process.health);
   const auto layout = installation.layout();
   const auto& map = installation.shard_map;
-  mysql::MysqlTruth truth(mysql_config, map, layout, deliver, shard_health, log.Sink(),
+  mysql::MysqlTruth truth(mysql_config, map, layout, deliver, shard_health, process.log.Sink(),
                           {.threads_per_shard = config.truth_threads});
-  mysql::MysqlRangeOwners owners(mysql_config, map, layout, deliver, nullptr, log.Sink());
+  mysql::MysqlRangeOwners owners(mysql_config, map, layout, deliver, nullptr, process.log.Sink());
   redis::RedisLiveTimelines timelines(
       redis_options,
       [&deliver](std::vector<TimelineReply> replies) {
         for (auto& reply : replies) deliver(std::move(reply));
       },
-      log.Sink(),
-      [&health](bool up, const std::string& reason) { health.SetReady("redis", up, reason); });
-  kafka::Producer dead_letters({.client = client}, nullptr, deliver, log.Sink());
+      process.log.Sink(),
+      [&process](bool up, const std::string& reason) {
+        process.health.SetReady("redis", up, reason);
+      });
+  kafka::Producer dead_letters({.client = client}, nullptr, deliver, process.log.Sink());
   kafka::Consumer hints({.client = client,
                          .group = config.group,
                          .topic = installation.tasks_topic,
-                         .wake_fd = wakeup.fd()},
-                        log.Sink());
+                         .wake_fd = process.wakeup.fd()},
+                        process.log.Sink());
 
   config.limits.window = redis_options.window;
-  pusher::PrometheusMetrics metrics(registry, log);
+  pusher::PrometheusMetrics metrics(process.registry, process.log);
   pusher::Pusher pusher({truth, timelines, owners, dead_letters, metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, inbox, pusher, registry);
-  return daemon::Run(config.daemon.run, wakeup, health, log,
-                     {.stop_requested = [&] { return stop.requested(); },
-                      .step = [&](const Now& now) { return loop.Step(now); },
-                      .drain = [&](const Now& now) { return loop.Drain(now); }});
+  wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, inbox, pusher, process.registry);
+  return process.Run(loop);
 }
 
 }  // namespace

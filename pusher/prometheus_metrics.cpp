@@ -47,11 +47,21 @@ std::array<prometheus::Histogram*, 2> HintSeconds(Registry& registry) {
   return histograms;
 }
 
+std::array<prometheus::Histogram*, kSizeClassCount> DeliveryHistograms(Registry& registry,
+                                                                       const std::string& name,
+                                                                       const std::string& help) {
+  std::array<prometheus::Histogram*, kSizeClassCount> histograms{};
+  for (size_t i = 0; i < kSizeClassCount; ++i) {
+    histograms[i] =
+        &AddHistogram(registry, name, help, SecondsBuckets(), {{"followers", kSizeClasses[i]}});
+  }
+  return histograms;
+}
+
 }  // namespace
 
 PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
-    : registry_(registry),
-      log_(log),
+    : log_(log),
       hints_received_(Counters(registry, "fanline_hints_received_total", "Hints taken from the log",
                                "kind", kHintKinds)),
       hints_done_(Counters(registry, "fanline_hints_done_total",
@@ -80,6 +90,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
                                 SizeBuckets())),
       followers_read_(
           AddCounter(registry, "fanline_followers_read_total", "Follower rows read for fan-out")),
+      parked_(daemon::AddParked(registry)),
       takeovers_(Counters(registry, "fanline_takeovers_total",
                           "Ranges claimed, by cause; rolled_back is a Redis that lost writes",
                           "cause", kCauses)),
@@ -88,24 +99,14 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       dropped_(AddCounter(registry, "fanline_timelines_dropped_total",
                           "Timelines deleted by takeovers because their position was unknown")),
       first_delivery_(DeliveryHistograms(
-          "fanline_publish_to_first_delivery_seconds",
+          registry, "fanline_publish_to_first_delivery_seconds",
           "From the event's record to the first live timeline that has the post (sampled)")),
       last_delivery_(DeliveryHistograms(
-          "fanline_publish_to_last_delivery_seconds",
+          registry, "fanline_publish_to_last_delivery_seconds",
           "From the event's record until every live timeline has the post (sampled)")),
       hints_open_(AddGauge(registry, "fanline_hints_open", "Hints received and not finished")),
       units_open_(AddGauge(registry, "fanline_units_open", "Units of work under way")),
       ranges_ready_(AddGauge(registry, "fanline_ranges_ready", "Ranges owned and claimed")) {}
-
-PrometheusMetrics::BySize PrometheusMetrics::DeliveryHistograms(const std::string& name,
-                                                                const std::string& help) {
-  BySize histograms{};
-  for (size_t i = 0; i < kSizeClassCount; ++i) {
-    histograms[i] =
-        &AddHistogram(registry_, name, help, SecondsBuckets(), {{"followers", kSizeClasses[i]}});
-  }
-  return histograms;
-}
 
 void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
 
@@ -156,14 +157,7 @@ void PrometheusMetrics::PageRead(uint64_t followers) {
   followers_read_.Increment(static_cast<double>(followers));
 }
 
-void PrometheusMetrics::Parked(const std::string& resource) {
-  auto& counter = parked_[resource];
-  if (counter == nullptr) {
-    counter = &AddCounter(registry_, "fanline_parked_total",
-                          "Work put off because a resource was away", {{"resource", resource}});
-  }
-  counter->Increment();
-}
+void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
 
 void PrometheusMetrics::TakeoverStarted(TakeoverCause cause) {
   takeovers_[static_cast<size_t>(cause)]->Increment();

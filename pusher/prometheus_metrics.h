@@ -5,9 +5,9 @@
 #include <prometheus/registry.h>
 
 #include <array>
-#include <map>
 
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "fanline/size_class.h"
 #include "pusher/metrics.h"
 
@@ -38,9 +38,7 @@ class PrometheusMetrics final : public Metrics {
 
  private:
   using BySize = std::array<prometheus::Histogram*, kSizeClassCount>;
-  BySize DeliveryHistograms(const std::string& name, const std::string& help);
 
-  prometheus::Registry& registry_;
   const daemon::Log& log_;
   std::array<prometheus::Counter*, 2> hints_received_;  // post, sync
   std::array<prometheus::Counter*, 2> hints_done_;
@@ -58,8 +56,8 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Histogram& batch_timelines_;
   prometheus::Histogram& batch_items_;
   prometheus::Counter& followers_read_;
-  std::map<std::string, prometheus::Counter*> parked_;  // by resource
-  std::array<prometheus::Counter*, 4> takeovers_;       // by TakeoverCause
+  daemon::ResourceCounters parked_;
+  std::array<prometheus::Counter*, 4> takeovers_;  // by TakeoverCause
   prometheus::Counter& replayed_;
   prometheus::Counter& dropped_;
   BySize first_delivery_;

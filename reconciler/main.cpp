@@ -1,21 +1,19 @@
 // relation-log (Kafka) -> pairs -> checks and repairs (MariaDB), hints and retries (Kafka). Wiring
 // only.
-#include <prometheus/registry.h>
-
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/log_positions.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/counter_store.h"
 #include "backends/mysql/installation.h"
 #include "backends/mysql/repair_store.h"
+#include "backends/wiring/both_loops.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
+#include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"
-#include "daemon/admin.h"
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
-#include "daemon/run.h"
-#include "daemon/signals.h"
+#include "daemon/process.h"
 #include "reconciler/config.h"
 #include "reconciler/counter_net.h"
 #include "reconciler/pair_net.h"
@@ -35,36 +33,6 @@ namespace {
 using PairLoop = wiring::ConsumeLoop<PairNet, PairNetInput>;
 using RetryLoop = wiring::ConsumeLoop<RetryNet, RetryInput>;
 
-std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
-}
-
-// All turn together; each leaves its group as soon as its own work is done.
-template <class One, class Other>
-class BothLoops {
- public:
-  BothLoops(One& one, Other& other) : one_(one), other_(other) {}
-
-  daemon::StepResult Step(const Now& now) {
-    const auto one = one_.Step(now);
-    const auto other = other_.Step(now);
-    return {one.did_work || other.did_work, Earlier(one.next_timer, other.next_timer)};
-  }
-
-  daemon::DrainResult Drain(const Now& now) {
-    if (!one_drain_.done) one_drain_ = one_.Drain(now);
-    if (!other_drain_.done) other_drain_ = other_.Drain(now);
-    return {one_drain_.done && other_drain_.done, one_drain_.did_work || other_drain_.did_work,
-            Earlier(one_drain_.next_timer, other_drain_.next_timer)};
-  }
-
- private:
-  One& one_;
-  Other& other_;
-  daemon::DrainResult one_drain_, other_drain_;
-};
-
 int Main(int argc, char** argv) {
   reconciler::Config config;
   daemon::OptionTable table("fanline-reconciler",
@@ -72,26 +40,20 @@ int Main(int argc, char** argv) {
   reconciler::AddOptions(table, config);
   table.ParseOrExit(argc, argv);
 
-  daemon::Log log("reconciler", config.daemon.log);
-  daemon::Wakeup wakeup;
-  daemon::StopOnSignal stop(wakeup);  // SIGTERM, SIGINT
-  daemon::Health health(config.daemon.health);
-  prometheus::Registry registry;
-  daemon::Admin admin(config.daemon.admin, registry, health, log);  // /metrics /healthz /readyz
+  daemon::Process process("reconciler", config.daemon);
 
   // What everybody must agree on: shards, ranges, topics.
-  const wiring::Starting starting{stop, wakeup, health, log};
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
   const auto installation =
-      wiring::AwaitInstallation(mysql_config, config.topics, false, false, starting);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, starting);
-  wiring::AwaitRelationLog(client, starting);
-  wiring::AwaitTopic(client, kRelationRetryTopic, 0, starting);
-  if (stop.requested()) return 0;
+      wiring::AwaitInstallation(mysql_config, config.topics, false, false, process);
+  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
+  wiring::AwaitRelationLog(client, process);
+  wiring::AwaitTopic(client, kRelationRetryTopic, 0, process);
+  if (process.stop.requested()) return 0;
 
-  daemon::Inbox<PairNetInput> inbox(wakeup);
-  daemon::Inbox<RetryInput> retry_inbox(wakeup);
+  daemon::Inbox<PairNetInput> inbox(process.wakeup);
+  daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
   const auto deliver = [&inbox](auto reply) { inbox.Push(PairNetInput(std::move(reply))); };
   const auto deliver_to_retries = [&retry_inbox](auto reply) {
     retry_inbox.Push(RetryInput(std::move(reply)));
@@ -113,30 +75,33 @@ int Main(int argc, char** argv) {
   const auto& map = installation.shard_map;
   const auto app = reconciler::AppTablesOf(config);
   mysql::MysqlRepairStore store(mysql_config, map, route_repair, config.store_threads, app);
-  daemon::Inbox<CounterInput> counter_inbox(wakeup);
+  daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto deliver_counters = [&counter_inbox](auto reply) {
     counter_inbox.Push(CounterInput(std::move(reply)));
   };
-  mysql::MysqlCounterStore counter_store(
-      mysql_config, {.marked = deliver_counters, .repaired = deliver_counters}, {}, log.Sink());
+  mysql::MysqlCounterStore counter_store(mysql_config,
+                                         {.marked = deliver_counters, .repaired = deliver_counters},
+                                         wiring::ShardHealth(process.health), process.log.Sink());
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
-                           deliver_to_retries, log.Sink(), route, route);
+                           deliver_to_retries, process.log.Sink(), route, route);
   kafka::KafkaLogPositions positions(
       {.client = client, .topic = kRelationLogTopic, .group = config.mirror_group},
       [&](PositionReply reply) {
         std::visit([&](auto& each) { deliver(std::move(each)); }, reply);
       },
-      log.Sink());
-  kafka::Consumer relation_log(
-      {.client = client, .group = config.group, .topic = kRelationLogTopic, .wake_fd = wakeup.fd()},
-      log.Sink());
+      process.log.Sink());
+  kafka::Consumer relation_log({.client = client,
+                                .group = config.group,
+                                .topic = kRelationLogTopic,
+                                .wake_fd = process.wakeup.fd()},
+                               process.log.Sink());
   kafka::Consumer retry_log({.client = client,
                              .group = config.group + "-retry",
                              .topic = kRelationRetryTopic,
-                             .wake_fd = wakeup.fd()},
-                            log.Sink());
+                             .wake_fd = process.wakeup.fd()},
+                            process.log.Sink());
 
-  reconciler::PrometheusMetrics metrics(registry, log);
+  reconciler::PrometheusMetrics metrics(process.registry, process.log);
   config.guards.second_check_after = config.limits.grace;
   const auto shards_of = [](const mysql::EdgeTable& edges) {
     return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
@@ -155,15 +120,13 @@ int Main(int argc, char** argv) {
                    guards);
   // An application's own tables have no counters of ours.
   CounterNet counters(counter_store, metrics, guards, app ? 0 : static_cast<Shard>(map.shards()));
-  PairLoop pair_loop(relation_log, inbox, pairs, registry, {{"topic", kRelationLogTopic}});
-  RetryLoop retry_loop(retry_log, retry_inbox, retries, registry, {{"topic", kRelationRetryTopic}});
+  PairLoop pair_loop(relation_log, inbox, pairs, process.registry, {{"topic", kRelationLogTopic}});
+  RetryLoop retry_loop(retry_log, retry_inbox, retries, process.registry,
+                       {{"topic", kRelationRetryTopic}});
   wiring::InboxLoop<CounterNet, CounterInput> counter_loop(counter_inbox, counters);
-  BothLoops logs(pair_loop, retry_loop);
-  BothLoops loops(logs, counter_loop);
-  return daemon::Run(config.daemon.run, wakeup, health, log,
-                     {.stop_requested = [&] { return stop.requested(); },
-                      .step = [&](const Now& now) { return loops.Step(now); },
-                      .drain = [&](const Now& now) { return loops.Drain(now); }});
+  wiring::BothLoops logs(pair_loop, retry_loop);
+  wiring::BothLoops loops(logs, counter_loop);
+  return process.Run(loops);
 }
 
 }  // namespace

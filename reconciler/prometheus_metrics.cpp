@@ -90,7 +90,8 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
           AddGauge(registry, "fanline_rel_mirror_lag_seconds",
                    "How far behind the mirror was seen: above the grace no pair is checked")),
       retry_depth_(AddGauge(registry, "fanline_rel_retry_depth",
-                            "Entries of relation-log.retry held until they are due")) {}
+                            "Entries of relation-log.retry held until they are due")),
+      parked_(daemon::AddParked(registry)) {}
 
 void PrometheusMetrics::Matched(Duration from_msg1_to_msg2) {
   matched_.Increment();
@@ -162,14 +163,7 @@ void PrometheusMetrics::BreakerOpen(Shard shard, bool open) {
 
 void PrometheusMetrics::Throttled(Duration waited) { throttled_.Increment(Seconds(waited)); }
 
-void PrometheusMetrics::Parked(const std::string& resource) {
-  auto& counter = parked_[resource];
-  if (counter == nullptr) {
-    counter = &AddCounter(registry_, "fanline_parked_total",
-                          "Work put off because a resource was away", {{"resource", resource}});
-  }
-  counter->Increment();
-}
+void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
 
 void PrometheusMetrics::Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) {
   pending_.Set(static_cast<double>(pairs));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "reconciler/metrics.h"
 
 namespace fanline::reconciler {
@@ -68,7 +69,7 @@ class PrometheusMetrics final : public Metrics {
   std::map<Shard, prometheus::Gauge*> breakers_;
   std::map<Shard, bool> open_;
   std::map<Shard, prometheus::Gauge*> counters_marked_;
-  std::map<std::string, prometheus::Counter*> parked_;  // by resource
+  daemon::ResourceCounters parked_;
 };
 
 }  // namespace fanline::reconciler

@@ -18,9 +18,9 @@ LoggedChange ChangeOf(const Row& row) {
 }
 
 std::string IdList(std::span<const uint64_t> ids) {
-  std::string list = "(";
-  AppendJoined(list, ids, [](std::string& out, uint64_t id) { AppendNumber(out, id); });
-  return list + ")";
+  std::string list;
+  AppendList(list, ids, [](std::string& out, uint64_t id) { AppendNumber(out, id); });
+  return list;
 }
 
 }  // namespace

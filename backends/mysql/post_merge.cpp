@@ -67,11 +67,7 @@ std::string MergePostsSql(std::span<const PostChange> changes) {
 std::string GrowLastAtSql(std::span<const AuthorTime> times) {
   std::string sql = "INSERT INTO author (author_id, last_at) VALUES ";
   AppendJoined(sql, times, [](std::string& out, const AuthorTime& time) {
-    out += '(';
-    AppendId(out, time.first);
-    out += ',';
-    AppendNumber(out, time.second);
-    out += ')';
+    AppendTuple(out, Raw(time.first), time.second);
   });
   return sql + " ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at, VALUES(last_at))";
 }

@@ -7,9 +7,7 @@
 namespace fanline::mysql {
 namespace {
 
-void AppendCounter(std::string& sql, Counter counter) {
-  AppendNumber(sql, static_cast<int>(counter));
-}
+int Number(Counter counter) { return static_cast<int>(counter); }
 
 }  // namespace
 
@@ -17,11 +15,7 @@ void MarkForRecount(Connection& connection, Counter counter, std::span<const Use
   if (users.empty()) return;
   std::string sql = "INSERT INTO recount (user_id, counter) VALUES ";
   AppendJoined(sql, users, [&](std::string& out, UserId user) {
-    out += '(';
-    AppendId(out, user);
-    out += ',';
-    AppendCounter(out, counter);
-    out += ')';
+    AppendTuple(out, Raw(user), Number(counter));
   });
   connection.Execute(sql + " ON DUPLICATE KEY UPDATE user_id = user_id");
 }
@@ -29,8 +23,7 @@ void MarkForRecount(Connection& connection, Counter counter, std::span<const Use
 std::vector<UserCounter> MarkedForRecount(Connection& connection, uint32_t limit) {
   std::vector<UserCounter> counters;
   std::string sql = "SELECT user_id, counter FROM recount ORDER BY at";
-  sql += " LIMIT ";
-  AppendNumber(sql, limit);
+  AppendLimit(sql, limit);
   connection.Query(sql, [&](const Row& row) {
     counters.push_back({UserId{row.UInt64(1)}, static_cast<Counter>(row.Int64(2))});
   });
@@ -41,7 +34,7 @@ void Unmark(Connection& connection, const UserCounter& counter) {
   std::string sql = "DELETE FROM recount WHERE user_id = ";
   AppendId(sql, counter.user);
   sql += " AND counter = ";
-  AppendCounter(sql, counter.counter);
+  AppendNumber(sql, Number(counter.counter));
   connection.Execute(sql);
 }
 

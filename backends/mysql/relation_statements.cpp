@@ -20,8 +20,8 @@ void AppendBehind(std::string& sql, const std::optional<ListCursor>& after, cons
 }
 
 void AppendNewestFirst(std::string& sql, const char* pos, const char* user, uint32_t limit) {
-  sql += std::string(" ORDER BY ") + pos + " DESC, " + user + " DESC LIMIT ";
-  AppendNumber(sql, limit);
+  sql += std::string(" ORDER BY ") + pos + " DESC, " + user + " DESC";
+  AppendLimit(sql, limit);
 }
 
 }  // namespace
@@ -62,39 +62,27 @@ std::string FriendsPageSql(UserId user, const std::optional<ListCursor>& after, 
 std::string FollowedAmongSql(UserId src, std::span<const UserId> users) {
   std::string sql = "SELECT dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = ";
   AppendId(sql, src);
-  sql += " AND dst IN (";
-  AppendJoined(sql, users, [](std::string& out, UserId user) { AppendId(out, user); });
-  return sql + ")";
+  sql += " AND dst IN ";
+  AppendUsers(sql, users);
+  return sql;
 }
 
 std::string ForwardRowsSql(std::span<const EdgeKey> edges) {
   std::string sql =
       "SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY)"
-      " WHERE (src, dst) IN (";
-  AppendJoined(sql, edges, [](std::string& out, const EdgeKey& edge) {
-    out += '(';
-    AppendId(out, edge.second);
-    out += ',';
-    AppendId(out, edge.first);
-    out += ')';
+      " WHERE (src, dst) IN ";
+  AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
+    AppendTuple(out, Raw(edge.second), Raw(edge.first));
   });
-  return sql + ")";
+  return sql;
 }
 
 std::string ReverseRowsSql(std::span<const EdgeKey> edges) {
   std::string sql =
       "SELECT src, dst, ver, state, pos FROM follower FORCE INDEX (PRIMARY)"
-      " WHERE (dst, bucket, src) IN (";
-  AppendJoined(sql, edges, [](std::string& out, const EdgeKey& edge) {
-    out += '(';
-    AppendId(out, edge.first);
-    out += ',';
-    AppendNumber(out, BucketOf(edge.second));
-    out += ',';
-    AppendId(out, edge.second);
-    out += ')';
-  });
-  return sql + ")";
+      " WHERE (dst, bucket, src) IN ";
+  AppendReverseKeys(sql, edges);
+  return sql;
 }
 
 }  // namespace fanline::mysql

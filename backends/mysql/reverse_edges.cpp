@@ -13,22 +13,8 @@
 namespace fanline::mysql {
 namespace {
 
-void AppendKey(std::string& sql, const fanline::EdgeKey& edge) {
-  AppendId(sql, edge.dst);
-  sql += ',';
-  AppendNumber(sql, BucketOf(edge.src));
-  sql += ',';
-  AppendId(sql, edge.src);
-}
-
 void AppendRow(std::string& sql, const Edge& row) {
-  sql += '(';
-  AppendKey(sql, row.key());
-  sql += ',';
-  AppendNumber(sql, row.ver);
-  sql += row.live ? ",1," : ",0,";
-  AppendNumber(sql, row.pos);
-  sql += ')';
+  AppendTuple(sql, Raw(row.dst), BucketOf(row.src), Raw(row.src), row.ver, int{row.live}, row.pos);
 }
 
 constexpr const char* kInsert = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
@@ -78,11 +64,7 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
   if (counters.empty()) return;
   std::string sql = "INSERT INTO user_fan (user_id, fans_cnt) VALUES ";
   AppendJoined(sql, counters, [](std::string& out, const CounterChange& counter) {
-    out += '(';
-    AppendId(out, counter.user);
-    out += ',';
-    AppendNumber(out, counter.by);
-    out += ')';
+    AppendTuple(out, Raw(counter.user), counter.by);
   });
   connection.Execute(sql + " ON DUPLICATE KEY UPDATE fans_cnt = fans_cnt + VALUES(fans_cnt)");
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fanline/ids.h"
@@ -22,7 +23,7 @@ void AppendNumber(std::string& sql, Integer value) {
 inline void AppendId(std::string& sql, UserId id) { AppendNumber(sql, Raw(id)); }
 inline void AppendId(std::string& sql, PostId id) { AppendNumber(sql, Raw(id)); }
 
-// "one, two, three" where each element is written by `append(sql, element)`.
+// "one,two,three" where each element is written by `append(sql, element)`.
 template <typename Elements, typename Append>
 void AppendJoined(std::string& sql, const Elements& elements, Append append) {
   bool first = true;
@@ -31,6 +32,28 @@ void AppendJoined(std::string& sql, const Elements& elements, Append append) {
     first = false;
     append(sql, element);
   }
+}
+
+// "(one,two,three)", likewise.
+template <typename Elements, typename Append>
+void AppendList(std::string& sql, const Elements& elements, Append append) {
+  sql += '(';
+  AppendJoined(sql, elements, append);
+  sql += ')';
+}
+
+// "(1,2,3)"
+template <typename... Integers>
+void AppendTuple(std::string& sql, Integers... values) {
+  char before = '(';
+  ((sql += std::exchange(before, ','), AppendNumber(sql, values)), ...);
+  sql += ')';
+}
+
+// " LIMIT 10"
+inline void AppendLimit(std::string& sql, uint32_t limit) {
+  sql += " LIMIT ";
+  AppendNumber(sql, limit);
 }
 
 // A string literal.

@@ -6,33 +6,29 @@
 namespace fanline::mysql {
 namespace {
 
-void AppendIds(std::string& sql, std::span<const UserId> users) {
-  sql += '(';
-  AppendJoined(sql, users, [](std::string& out, UserId user) { AppendId(out, user); });
-  sql += ')';
-}
-
 void AppendKeys(std::string& sql, std::span<const PostKey> keys) {
-  sql += '(';
-  AppendJoined(sql, keys, [](std::string& out, const PostKey& key) {
-    out += '(';
-    AppendId(out, key.first);
-    out += ',';
-    AppendId(out, key.second);
-    out += ')';
+  AppendList(sql, keys, [](std::string& out, const PostKey& key) {
+    AppendTuple(out, Raw(key.first), Raw(key.second));
   });
-  sql += ')';
 }
 
-void AppendLimit(std::string& sql, uint32_t limit) {
-  sql += " LIMIT ";
-  AppendNumber(sql, limit);
+void AppendBuckets(std::string& sql, Bucket first, Bucket last) {
+  sql += " AND bucket BETWEEN ";
+  AppendNumber(sql, first);
+  sql += " AND ";
+  AppendNumber(sql, last);
 }
 
 // FORCE INDEX, here and below: a table whose statistics are stale or small is otherwise scanned,
 // and (dst, state, pos) would do as well in the optimizer's eyes: every page would be sorted.
 constexpr const char* kFollowersOf =
     " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst ";
+
+std::string FollowersOfSql(UserId author) {
+  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
+  AppendId(sql, author);
+  return sql;
+}
 
 void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>& after,
                   uint32_t limit) {
@@ -58,6 +54,16 @@ void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>
 
 }  // namespace
 
+void AppendUsers(std::string& sql, std::span<const UserId> users) {
+  AppendList(sql, users, [](std::string& out, UserId user) { AppendId(out, user); });
+}
+
+void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges) {
+  AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
+    AppendTuple(out, Raw(edge.first), BucketOf(edge.second), Raw(edge.second));
+  });
+}
+
 std::string PostRowsSql(std::span<const PostKey> posts) {
   std::string sql =
       "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
@@ -69,19 +75,15 @@ std::string PostRowsSql(std::span<const PostKey> posts) {
 std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
                                uint32_t limit) {
   std::string sql = std::string("SELECT dst, bucket, src") + kFollowersOf + "IN ";
-  AppendIds(sql, authors);
-  sql += " AND bucket BETWEEN ";
-  AppendNumber(sql, first);
-  sql += " AND ";
-  AppendNumber(sql, last);
+  AppendUsers(sql, authors);
+  AppendBuckets(sql, first, last);
   sql += " ORDER BY dst, bucket, src";
   AppendLimit(sql, limit);
   return sql;
 }
 
 std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit) {
-  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
-  AppendId(sql, author);
+  std::string sql = FollowersOfSql(author);
   sql += " AND bucket = ";
   AppendNumber(sql, bucket);
   sql += " AND src > ";
@@ -92,12 +94,8 @@ std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uin
 }
 
 std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint32_t limit) {
-  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
-  AppendId(sql, author);
-  sql += " AND bucket BETWEEN ";
-  AppendNumber(sql, first);
-  sql += " AND ";
-  AppendNumber(sql, last);
+  std::string sql = FollowersOfSql(author);
+  AppendBuckets(sql, first, last);
   sql += " ORDER BY bucket, src";
   AppendLimit(sql, limit);
   return sql;
@@ -106,17 +104,8 @@ std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint
 std::string LiveEdgesSql(std::span<const EdgeKey> edges) {
   std::string sql =
       "SELECT dst, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1"
-      " AND (dst, bucket, src) IN (";
-  AppendJoined(sql, edges, [](std::string& out, const EdgeKey& edge) {
-    out += '(';
-    AppendId(out, edge.first);
-    out += ',';
-    AppendNumber(out, BucketOf(edge.second));
-    out += ',';
-    AppendId(out, edge.second);
-    out += ')';
-  });
-  sql += ')';
+      " AND (dst, bucket, src) IN ";
+  AppendReverseKeys(sql, edges);
   return sql;
 }
 
@@ -139,21 +128,21 @@ std::string FolloweesSql(UserId reader) {
 std::string LastAtSql(std::span<const UserId> authors) {
   std::string sql =
       "SELECT author_id, last_at FROM author FORCE INDEX (PRIMARY) WHERE author_id IN ";
-  AppendIds(sql, authors);
+  AppendUsers(sql, authors);
   return sql;
 }
 
 std::string FansCountSql(std::span<const UserId> authors) {
   std::string sql =
       "SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ";
-  AppendIds(sql, authors);
+  AppendUsers(sql, authors);
   return sql;
 }
 
 std::string BelowZeroSql(std::span<const UserId> authors) {
   std::string sql =
       "SELECT user_id FROM user_fan FORCE INDEX (PRIMARY) WHERE fans_cnt < 0 AND user_id IN ";
-  AppendIds(sql, authors);
+  AppendUsers(sql, authors);
   return sql;
 }
 

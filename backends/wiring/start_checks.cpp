@@ -23,18 +23,18 @@ constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 }
 
 // Tries until it is done; false: a stop was requested.
-bool Await(const std::string& what, const Starting& starting, const std::function<Status()>& ask) {
-  while (!starting.stop.requested()) {
+bool Await(const std::string& what, daemon::Process& process, const std::function<Status()>& ask) {
+  while (!process.stop.requested()) {
     const Status status = ask();
     if (status.done()) {
-      starting.health.SetReady(what, true);
+      process.health.SetReady(what, true);
       return true;
     }
-    if (status.never()) Refuse(starting.log, status.message);
-    starting.health.SetReady(what, false, status.message);
-    starting.log.WarnEvery(what, kWarnEvery, daemon::SystemNow().mono, "waiting for a service",
-                           {{"service", what}, {"reason", status.message}});
-    starting.wakeup.Wait(kRetryEvery);
+    if (status.never()) Refuse(process.log, status.message);
+    process.health.SetReady(what, false, status.message);
+    process.log.WarnEvery(what, kWarnEvery, daemon::SystemNow().mono, "waiting for a service",
+                          {{"service", what}, {"reason", status.message}});
+    process.wakeup.Wait(kRetryEvery);
   }
   return false;
 }
@@ -43,9 +43,9 @@ bool Await(const std::string& what, const Starting& starting, const std::functio
 
 mysql::Installation AwaitInstallation(const mysql::Config& config,
                                       const options::TopicSettings& topics, bool feed, bool tasks,
-                                      const Starting& starting) {
+                                      daemon::Process& process) {
   mysql::Installation installation;
-  const bool known = Await("installation", starting,
+  const bool known = Await("installation", process,
                            [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
   // A program is told only the topics it uses; the others are as the installation says.
@@ -55,15 +55,15 @@ mysql::Installation AwaitInstallation(const mysql::Config& config,
   if (feed) told.feed = topics.feed;
   if (tasks) told.tasks = topics.tasks;
   if (const auto wrong = options::TopicMismatch(told, installation); !wrong.empty()) {
-    Refuse(starting.log, wrong);
+    Refuse(process.log, wrong);
   }
   return installation;
 }
 
 void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
-                const Starting& starting) {
-  kafka::Admin admin(client, kKafkaTimeout, starting.log.Sink());
-  Await("topic " + topic, starting, [&] {
+                daemon::Process& process) {
+  kafka::Admin admin(client, kKafkaTimeout, process.log.Sink());
+  Await("topic " + topic, process, [&] {
     int32_t found = 0;
     const Status status = admin.CountPartitions(topic, &found);
     if (!status.done()) return status;
@@ -79,12 +79,12 @@ void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, ui
   });
 }
 
-uint32_t AwaitRelationLog(const kafka::ClientOptions& client, const Starting& starting) {
+uint32_t AwaitRelationLog(const kafka::ClientOptions& client, daemon::Process& process) {
   const std::string topic = kRelationLogTopic;
-  AwaitTopic(client, topic, 0, starting);
-  kafka::Admin admin(client, kKafkaTimeout, starting.log.Sink());
+  AwaitTopic(client, topic, 0, process);
+  kafka::Admin admin(client, kKafkaTimeout, process.log.Sink());
   int32_t partitions = 0;
-  const bool known = Await("topic " + topic, starting, [&] {
+  const bool known = Await("topic " + topic, process, [&] {
     if (Status status = admin.CountPartitions(topic, &partitions); !status.done()) return status;
     std::string stamped;
     Status status = admin.ReadConfig(topic, kafka::kTimestampType, &stamped);
@@ -96,9 +96,9 @@ uint32_t AwaitRelationLog(const kafka::ClientOptions& client, const Starting& st
   return known ? static_cast<uint32_t>(partitions) : 0;
 }
 
-void AwaitRedis(const redis::Options& options, const Starting& starting) {
+void AwaitRedis(const redis::Options& options, daemon::Process& process) {
   redis::ServerCheck check;
-  const bool known = Await("redis", starting, [&] {
+  const bool known = Await("redis", process, [&] {
     check = {};
     const Status status = redis::CheckServer(options, &check);
     if (status.done() && !check.refusals.empty()) return Status::Never(check.refusals.front());
@@ -106,7 +106,7 @@ void AwaitRedis(const redis::Options& options, const Starting& starting) {
   });
   if (!known) return;
   for (const std::string& warning : check.warnings) {
-    starting.log.Warn("Redis works, at a price", {{"reason", warning}});
+    process.log.Warn("Redis works, at a price", {{"reason", warning}});
   }
 }
 

@@ -11,34 +11,24 @@
 #include "backends/mysql/installation.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/options.h"
-#include "daemon/health.h"
-#include "daemon/log.h"
-#include "daemon/signals.h"
-#include "daemon/wakeup.h"
+#include "daemon/process.h"
 
 namespace fanline::wiring {
-
-struct Starting {
-  const daemon::StopOnSignal& stop;
-  const daemon::Wakeup& wakeup;
-  daemon::Health& health;
-  const daemon::Log& log;
-};
 
 // The row all shards agree on, of the topics this program was told.
 mysql::Installation AwaitInstallation(const mysql::Config& config,
                                       const options::TopicSettings& topics, bool feed, bool tasks,
-                                      const Starting& starting);
+                                      daemon::Process& process);
 
 // The topic exists; with so many partitions, unless 0.
 void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
-                const Starting& starting);
+                daemon::Process& process);
 
 // relation-log exists and stamps its records when they are appended, which is what the age of a
 // change is measured by. Answers its number of partitions; 0: a stop was requested.
-uint32_t AwaitRelationLog(const kafka::ClientOptions& client, const Starting& starting);
+uint32_t AwaitRelationLog(const kafka::ClientOptions& client, daemon::Process& process);
 
-void AwaitRedis(const redis::Options& options, const Starting& starting);
+void AwaitRedis(const redis::Options& options, daemon::Process& process);
 
 // Of jitter; not secret.
 uint64_t RandomSeed();

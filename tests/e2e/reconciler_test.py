@@ -196,9 +196,15 @@ class Pairs(WithReconciler):
             return all((src, dst) in rows for src, dst, *_ in here)
 
         self.wait_for(here_done, "the other shard's repairs", timeout=8)
+        self.wait_for(lambda: self.reconciler.status("/readyz") == 503, "the shard to be missed",
+                      timeout=8)
+        self.assertIn("mysql_1", self.reconciler.get("/readyz")[1])
+        self.assertNotIn("mysql_0", self.reconciler.get("/readyz")[1])
         time.sleep(max(0, stopped + 10 - time.monotonic()))
         self.stack.mysql[1].start()
         back = time.monotonic()
+        self.wait_for(lambda: self.reconciler.status("/readyz") == 200, "the shard to be seen again",
+                      timeout=15)
         self.wait_for(lambda: self.mirrored(away), "the repairs that waited", timeout=60)
         print(f"all repaired {time.monotonic() - back:.1f} s after a shard came back", flush=True)
         self.wait_for(lambda: self.gauge("retry_depth") == 0, "the retries to be empty")

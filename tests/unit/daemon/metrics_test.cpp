@@ -35,6 +35,16 @@ TEST(Metrics, HaveBucketsFromHalfAMillisecondToAMinute) {
   EXPECT_THAT(Text(registry), HasSubstr("le=\"60\"} 1\n"));
 }
 
+TEST(ResourceCounters, ShowTheFirstBeforeAnythingHappened) {
+  prometheus::Registry registry;
+  ResourceCounters away(registry, "fanline_away_total", "Away.", "kafka");
+  EXPECT_THAT(Text(registry), HasSubstr("fanline_away_total{resource=\"kafka\"} 0\n"));
+  away.Increment("redis");
+  away.Increment("redis");
+  EXPECT_THAT(Text(registry), HasSubstr("fanline_away_total{resource=\"kafka\"} 0\n"));
+  EXPECT_THAT(Text(registry), HasSubstr("fanline_away_total{resource=\"redis\"} 2\n"));
+}
+
 TEST(MetricsDeathTest, MustBeNamedByTheRules) {
   prometheus::Registry registry;
   EXPECT_DEATH(AddCounter(registry, "fanline_hints", ""), "a counter's name");

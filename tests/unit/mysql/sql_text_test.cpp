@@ -39,6 +39,19 @@ TEST(Quoted, NothingInsideEndsTheLiteral) {
   EXPECT_EQ(Quoted("it's \\' x"), "'it''s \\\\'' x'");
 }
 
+TEST(AppendTuple, WritesEachValueInItsOwnSign) {
+  std::string sql = "VALUES ";
+  AppendTuple(sql, uint64_t{1}, -2, UINT64_MAX);
+  EXPECT_EQ(sql, "VALUES (1,-2,18446744073709551615)");
+}
+
+TEST(AppendList, JoinsInParentheses) {
+  std::string sql = "IN ";
+  const auto append = [](std::string& out, int value) { AppendTuple(out, value, value + 1); };
+  AppendList(sql, std::vector{1, 3}, append);
+  EXPECT_EQ(sql, "IN ((1,2),(3,4))");
+}
+
 TEST(AppendNumber, WritesTheWholeRangeInDecimal) {
   std::string sql;
   AppendNumber(sql, UINT64_MAX);

@@ -1,0 +1,93 @@
+"""docs/metrics.md says what the daemons export: the same names, types and labels, of each."""
+
+import re
+import unittest
+
+from stack.local_stack import LocalStack
+from stack.ports import Ports
+from stack.programs.api import Api
+from stack.programs.daemon import Daemon
+from stack.programs.feedctl import Feedctl
+from stack.waiting import NotInTime, wait_until
+from tests.e2e.decoding import ROOT
+
+PAGE = (ROOT / "docs" / "metrics.md").read_text()
+API = "API"
+CONSUMING = "Dispatcher", "Pusher", "Mirror", "Reconciler"
+OF_PARTS = {"histogram": ("_bucket", "_sum", "_count")}  # a family's samples, by its type
+
+
+def section(title):
+    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)[1]
+
+
+def listed(title):
+    """Name -> its type and labels, of the table below that title."""
+    found = {}
+    for names, kind in re.findall(r"^\| (`fanline_[^|]*) \| (\w+) \|", section(title), re.M):
+        for name, labels in re.findall(r"`(\w+)(?:\{([\w,]*)\})?`", names):
+            assert name not in found, name
+            found[name] = kind, frozenset(filter(None, labels.split(",")))
+    assert found, title
+    return found
+
+
+def told(daemon):
+    """What the page says of that daemon."""
+    others = {} if daemon == API else listed("All but the API")
+    return {**listed(daemon), **others, **listed("All")}
+
+
+def exported(text):
+    """The same, of a scrape. The labels of a family are those of all its samples."""
+    types = dict(re.findall(r"^# TYPE (fanline_\w+) (\w+)$", text, re.M))
+    found = {}
+    for sample, labels in re.findall(r"^(fanline_\w+)(?:\{(.*)\})? ", text, re.M):
+        name = next(name for name, kind in types.items()
+                    if sample in [name + part for part in OF_PARTS.get(kind, ("",))])
+        has = set(re.findall(r'(\w+)="', labels)) - {"le"}
+        found[name] = types[name], found.get(name, ("", frozenset()))[1] | has
+    return found
+
+
+class MetricsPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        ports = Ports()
+        cls.addClassCleanup(ports.close)
+        stack = LocalStack(ports=ports, say=lambda line: None)
+        cls.addClassCleanup(stack.stop)
+        stack.start()
+        feedctl = Feedctl(stack)
+        feedctl.run("init")
+        feedctl.run("topics", "create")
+        cls.daemons = {name: Daemon(stack, ports, f"fanline-{name.lower()}", name.lower())
+                       for name in CONSUMING}
+        cls.daemons[API] = Api(stack, ports)
+        for daemon in cls.daemons.values():
+            daemon.start()
+        for daemon in cls.daemons.values():
+            daemon.wait_ready()
+
+    def test_it_lists_what_each_daemon_exports(self):
+        for name, daemon in self.daemons.items():
+            with self.subTest(name):
+                try:  # some are there once the daemon owns its partitions
+                    wait_until(lambda: exported(daemon.get("/metrics")[1]) == told(name), 20, name)
+                except NotInTime:
+                    self.assertEqual(exported(daemon.get("/metrics")[1]), told(name))
+
+    def test_what_to_look_at_first_is_in_its_tables(self):
+        known = {}
+        for name in self.daemons:
+            for family, (_, labels) in told(name).items():
+                known.setdefault(family, set()).update(labels)
+        asked = re.findall(r"`(fanline_\w+)(?:\{(\w+)[^`]*\})?`", section("Look at these first"))
+        self.assertGreater(len(asked), 9)
+        for family, label in asked:
+            self.assertIn(family, known)
+            self.assertIn(label, known[family] | {""}, family)
+
+
+if __name__ == "__main__":
+    unittest.main()

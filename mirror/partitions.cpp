@@ -10,6 +10,7 @@ void Partitions::Assigned(const PartitionAssigned& assigned) {
   partition.assignment = ++assignments_;
   if (assigned.start < assigned.low) {
     metrics_.LogGap(assigned.partition, assigned.start, assigned.low);
+    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
   }
   const int64_t start = std::max(assigned.start, assigned.low);
   partition.ledger.Reset(start);

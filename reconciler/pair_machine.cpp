@@ -19,12 +19,13 @@ PairProgress PairMachine::Step(std::span<const PairInput> inputs, Now now) {
 void PairMachine::On(const PartitionAssigned& assigned, Now) {
   if (assigned.start < assigned.low) {
     metrics_.LogGap(assigned.partition, assigned.start, assigned.low);
+    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
   }
   const int64_t start = std::max(assigned.start, assigned.low);
   partitions_.erase(assigned.partition);
   partitions_.emplace(
       assigned.partition,
-      Owned{PartitionPairs(limits_, metrics_, stamps_, assigned.partition, start), start});
+      Owned{PartitionPairs(limits_, metrics_, stamps_, assigned.partition, start), assigned.start});
   seeks_.push_back({assigned.partition, start});
 }
 

@@ -46,12 +46,13 @@ void RetryNet::On(const PartitionAssigned& assigned, Now now) {
   On(PartitionRevoked{assigned.partition}, now);
   if (assigned.start < assigned.low) {
     ports_.metrics.LogGap(assigned.partition, assigned.start, assigned.low);
+    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
   }
   const int64_t start = std::max(assigned.start, assigned.low);
   Partition& partition = partitions_[assigned.partition];
   partition.assignment = ++assignments_;
   partition.ledger.Reset(start);
-  partition.ordered = start;
+  partition.ordered = assigned.start;
   seeks_.push_back({assigned.partition, start});
 }
 

@@ -1,9 +1,10 @@
-"""relation-log from the outside: messages made by hand, messages seen again, and places of a group
-moved past messages that it then never sees."""
+"""relation-log from the outside: messages made by hand, messages seen again, places of a group
+moved past messages that it then never sees, and a log cut off before it was read."""
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from stack.programs.fleet import RELATION_LOG
+from stack.wire.kafka import delete_records
 
 _TIMEOUT = 20
 
@@ -53,6 +54,15 @@ class RelationLog:
             return skipped
         finally:
             asker.close()
+
+    def cut(self):
+        """All that is in the log now is gone, as by its retention."""
+        asker = self._asker("nobody")
+        try:
+            partitions = [place.partition for place in self._places(asker)]
+        finally:
+            asker.close()
+        delete_records(int(self._brokers.rsplit(":", 1)[1]), RELATION_LOG, partitions)
 
     def _newest(self, count):
         reader = self._asker("nobody")

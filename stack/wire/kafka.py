@@ -1,11 +1,13 @@
-"""One Kafka request: who is in the cluster. A broker that answers with itself and a controller
-serves topics and groups."""
+"""Two Kafka requests. Who is in the cluster: a broker that answers with itself and a controller
+serves topics and groups. And what a log holds is cut off, as by its retention."""
 
 import socket
 import struct
 from typing import NamedTuple
 
-_METADATA, _VERSION, _NO_TOPICS = 3, 2, 0
+_METADATA, _METADATA_VERSION, _NO_TOPICS = 3, 2, 0
+_DELETE_RECORDS, _DELETE_RECORDS_VERSION, _TO_THE_END = 21, 0, -1
+_CLIENT = b"fanline-stack"
 
 
 class Cluster(NamedTuple):
@@ -15,13 +17,25 @@ class Cluster(NamedTuple):
 
 
 def ask_cluster(port, timeout=2):
-    client = b"fanline-stack"
-    request = struct.pack(f">hhih{len(client)}si", _METADATA, _VERSION, 1, len(client), client,
-                          _NO_TOPICS)
+    return _ask(port, _METADATA, _METADATA_VERSION, struct.pack(">i", _NO_TOPICS),
+                timeout).cluster()
+
+
+def delete_records(port, topic, partitions, timeout=10):
+    """All that these partitions hold. Their first offsets from now on, by partition."""
+    name = topic.encode()
+    body = struct.pack(f">ih{len(name)}si", 1, len(name), name, len(partitions))
+    body += b"".join(struct.pack(">iq", partition, _TO_THE_END) for partition in partitions)
+    return _ask(port, _DELETE_RECORDS, _DELETE_RECORDS_VERSION,
+                body + struct.pack(">i", timeout * 1000), timeout).deleted()
+
+
+def _ask(port, request, version, body, timeout):
+    body = struct.pack(f">hhih{len(_CLIENT)}s", request, version, 1, len(_CLIENT), _CLIENT) + body
     with socket.create_connection(("127.0.0.1", port), timeout) as connection:
-        connection.sendall(struct.pack(">i", len(request)) + request)
+        connection.sendall(struct.pack(">i", len(body)) + body)
         with connection.makefile("rb") as stream:
-            return _Answer(stream).cluster()
+            return _Answer(stream)
 
 
 class _Answer:
@@ -40,6 +54,18 @@ class _Answer:
             self._number(">i")  # port
             self._text()  # rack
         return Cluster(id=self._text(), brokers=brokers, controller=self._number(">i"))
+
+    def deleted(self):
+        self._number(">i")  # throttled so long
+        firsts = {}
+        for _ in range(self._number(">i")):
+            self._text()  # topic
+            for _ in range(self._number(">i")):
+                partition, first = self._number(">i"), self._number(">q")
+                if error := self._number(">h"):
+                    raise ConnectionError(f"partition {partition}: error {error}")
+                firsts[partition] = first
+        return firsts
 
     def _number(self, form):
         value, = struct.unpack_from(form, self._data, self._at)

@@ -68,6 +68,23 @@ class Mirrored(Installation):
             self.kafka.produce(topic, event)
         self.assertEqual(self.kafka.flush(30), 0)
 
+    def read_all(self, topic):
+        """Key and value of every record."""
+        reader = Consumer({"bootstrap.servers": self.stack.env["FANLINE_KAFKA_BROKERS"],
+                           "group.id": "nobody", "enable.auto.commit": False})
+        found = []
+        for partition in reader.list_topics(topic, 10).topics[topic].partitions:
+            place = TopicPartition(topic, partition, 0)
+            left = reader.get_watermark_offsets(place, 10)[1]
+            reader.assign([place])
+            while left > 0:
+                record = reader.poll(10)
+                self.assertIsNone(record.error())
+                found.append((record.key(), record.value()))
+                left -= 1
+        reader.close()
+        return found
+
     # ---- what must hold ------------------------------------------------------------------------
 
     def settle(self, timeout=60):
@@ -126,23 +143,6 @@ class ByLogAndEvents(Mirrored):
         self.assertEqual(self.kafka.flush(30), 0)
         self.assert_mirrored()
         self.assertEqual(self.relations.reverse(), before)
-
-    def read_all(self, topic):
-        """Key and value of every record."""
-        reader = Consumer({"bootstrap.servers": self.stack.env["FANLINE_KAFKA_BROKERS"],
-                           "group.id": "nobody", "enable.auto.commit": False})
-        found = []
-        for partition in reader.list_topics(topic, 10).topics[topic].partitions:
-            place = TopicPartition(topic, partition, 0)
-            left = reader.get_watermark_offsets(place, 10)[1]
-            reader.assign([place])
-            while left > 0:
-                record = reader.poll(10)
-                self.assertIsNone(record.error())
-                found.append((record.key(), record.value()))
-                left -= 1
-        reader.close()
-        return found
 
     def test_a_friendship_is_both_edges(self):
         one, other = self.strangers()

@@ -98,6 +98,17 @@ TEST_F(PairMachineTest, StartsWhereTheGroupStoodAndReportsAGap) {
   EXPECT_THAT(metrics.gaps, ElementsAre(std::pair<int64_t, int64_t>(5, 8)));
 }
 
+TEST_F(PairMachineTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
+  limits.commit_every = 1s;
+  Restart();
+  Give(PartitionAssigned{0, 5, 8});
+  EXPECT_EQ(committed, 8);
+  committed = -1;
+  Wait(1s);
+  Give(PartitionAssigned{0, 8, 8});
+  EXPECT_EQ(committed, -1);
+}
+
 TEST_F(PairMachineTest, AMsg2AnswersItsMsg1AndOnlyThenTheOffsetMayBeCommitted) {
   Give(Msg1(7));
   Give(Msg2(3, kOther));

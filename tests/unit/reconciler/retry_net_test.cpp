@@ -142,6 +142,12 @@ TEST_F(RetryNetTest, WhatIsNoEntryGoesToTheDeadLetters) {
   EXPECT_EQ(committed, 1);
 }
 
+TEST_F(RetryNetTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
+  inputs.push_back(PartitionAssigned{0, 5, 8});
+  Step();
+  EXPECT_EQ(committed, 8);
+}
+
 TEST_F(RetryNetTest, ALostPartitionIsNotCommittedAnyMore) {
   world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(5)));

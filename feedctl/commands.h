@@ -23,6 +23,7 @@ std::unique_ptr<Command> MakeFollow(daemon::OptionTable& table, Settings& settin
 std::unique_ptr<Command> MakeUnfollow(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeRelationsMode(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeRelationsReconciler(daemon::OptionTable& table, Settings& settings);
+std::unique_ptr<Command> MakeRelationsCounters(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeActivate(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeTimeline(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeAudit(daemon::OptionTable& table, Settings& settings);

@@ -12,7 +12,7 @@ namespace fanline::feedctl {
 using daemon::kExitConfig;
 using daemon::kExitTempFail;
 using daemon::kExitUsage;
-inline constexpr int kExitFound = 1;          // an audit found something wrong
+inline constexpr int kExitFound = 1;          // what was compared is wrong
 inline constexpr int kExitData = 65;          // what was given to read is wrong
 inline constexpr int kExitNoInput = 66;       // a file cannot be opened
 inline constexpr int kExitNoUser = 67;        // nobody knows this user

@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
     feedctl.Add("relations mode", "shows or sets how reverse rows are written", MakeRelationsMode);
     feedctl.Add("relations reconciler", "shows or sets whether differing rows are repaired",
                 MakeRelationsReconciler);
+    feedctl.Add("relations counters", "compares counters of relations with their rows",
+                MakeRelationsCounters);
     // Timelines
     feedctl.Add("activate", "makes timelines live", MakeActivate);
     feedctl.Add("timeline", "shows a page of a reader's timeline", MakeTimeline);

@@ -1,9 +1,11 @@
 #include "backends/mysql/counter_repair.h"
 
+#include <algorithm>
 #include <string>
 
 #include "backends/mysql/recounts.h"
 #include "backends/mysql/repair_log.h"
+#include "backends/mysql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
@@ -40,6 +42,16 @@ Snapshot Read(Connection& connection, const Where& where, const std::string& id)
                      seen = {row.Bool(4), row.Int64(1), row.UInt64(2), row.Int64(3)};
                    });
   return seen;
+}
+
+// Rows of: user, whether of followers, counter, live rows; one row for each of the last two, with
+// the other 0.
+std::string LookSql(const Where& where, bool of_followers, const std::string& users) {
+  const std::string owner = where.owner, which = of_followers ? "1" : "0";
+  return "SELECT user_id, " + which + ", " + where.column + ", 0 FROM " + where.table +
+         " WHERE user_id IN (" + users + ") UNION ALL SELECT " + owner + ", " + which +
+         ", 0, COUNT(*) FROM " + where.rows + " FORCE INDEX (newest) WHERE state = 1 AND " + owner +
+         " IN (" + users + ") GROUP BY " + owner;
 }
 
 // False: somebody else repaired it since.
@@ -86,6 +98,26 @@ CounterFound RepairOne(Connection& connection, const UserCounter& counter) {
 Status CounterRepair::Repair(const UserCounter& counter, CounterFound* out) {
   return connections_.Run(map_.ShardOf(counter.user),
                           [&](Connection& connection) { *out = RepairOne(connection, counter); });
+}
+
+Status CounterRepair::Look(std::span<const UserId> users, std::vector<CountersSeen>* out) {
+  out->clear();
+  if (users.empty()) return Status::Done();
+  std::string ids;
+  AppendJoined(ids, users, [](std::string& sql, UserId user) { AppendId(sql, user); });
+  const std::string sql =
+      LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);
+  return connections_.Run(map_.ShardOf(users.front()), [&](Connection& connection) {
+    out->clear();
+    for (const UserId user : users) out->push_back({user, {}, {}});
+    connection.Query(sql, [&](const Row& row) {
+      const auto at = std::lower_bound(users.begin(), users.end(), UserId{row.UInt64(1)});
+      CountersSeen& seen = (*out)[static_cast<size_t>(at - users.begin())];
+      CounterFound& found = row.Bool(2) ? seen.followers : seen.followed;
+      found.counter += row.Int64(3);
+      found.rows += row.Int64(4);
+    });
+  });
 }
 
 }  // namespace fanline::mysql

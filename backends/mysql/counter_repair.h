@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
@@ -28,6 +30,12 @@ struct CounterFound {
 // cause "drift") and takes the mark for a recount away, in its transaction. Throws MysqlError.
 [[nodiscard]] CounterFound RepairOne(Connection& connection, const UserCounter& counter);
 
+// Both counters of one user as they were seen; neither is repaired.
+struct CountersSeen {
+  UserId user{};
+  CounterFound followed, followers;
+};
+
 class CounterRepair {
  public:
   // `connections` and `map` outlive this.
@@ -36,6 +44,11 @@ class CounterRepair {
 
   // As above.
   [[nodiscard]] Status Repair(const UserCounter& counter, CounterFound* out);
+
+  // Writes nothing: both counters of each of `users` and their live rows, in their order, all from
+  // one snapshot. `users`: ascending, each once, of one shard; a few hundred, for it is one
+  // statement, which takes as long as counting all their rows does.
+  [[nodiscard]] Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out);
 
  private:
   ShardConnections& connections_;

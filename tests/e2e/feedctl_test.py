@@ -382,6 +382,94 @@ class Using(unittest.TestCase):
         self.assertEqual(
             self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1300"), 0)
 
+    # ---- counters of relations ----
+
+    def counters(self, *words):
+        result = self.installation.run("relations", "counters", *words, "--json")
+        return result.returncode, json.loads(result.stdout)
+
+    def on_shards(self, sql):
+        for shard in self.installation.stack.mysql:
+            shard.query(sql)
+
+    def break_counters(self, reader, author, by):
+        self.on_shards("UPDATE user_rel SET following_cnt = following_cnt + "
+                       f"({by}) WHERE user_id = {reader}")
+        self.on_shards(f"UPDATE user_fan SET fans_cnt = fans_cnt + ({by}) WHERE user_id = {author}")
+
+    def test_counters_that_drifted_are_found_and_repaired(self):
+        self.follow(1700, 1701)
+        self.follow(1700, 1702)
+        self.settle()
+        code, found = self.counters()
+        self.assertEqual((code, found["differing"], found["drift"], found["differences"]),
+                         (0, 0, 0, []))
+        everybody = found["users"]
+        self.assertEqual(found["counters"], 2 * everybody)
+        self.assertTrue(found["complete"])
+
+        self.break_counters(1700, 1701, -7)
+        self.on_shards("DELETE FROM user_fan WHERE user_id = 1702")
+        drifted = [("1700", "followed", -5, 2), ("1701", "followers", -6, 1),
+                   ("1702", "followers", 0, 1)]
+        for users in ((), (1702, 1701, 1700, 1700)):
+            with self.subTest(users=users):
+                code, found = self.counters(*users)
+                self.assertEqual(code, 1)
+                self.assertEqual(sorted(found["differences"], key=lambda one: one["user"]),
+                                 [{"user": user, "counter": counter, "is": value, "rows": rows,
+                                   "repaired": False} for user, counter, value, rows in drifted])
+                self.assertEqual((found["differing"], found["drift"], found["repaired"]),
+                                 (3, 15, 0))
+                self.assertEqual(found["users"], 3 if users else everybody)
+
+        code, found = self.counters("--repair", "--show", 1)
+        self.assertEqual((code, found["differing"], found["drift"], found["repaired"],
+                          len(found["differences"])), (0, 3, 15, 3, 1))
+        code, found = self.counters("--repair")
+        self.assertEqual((code, found["differing"], found["repaired"]), (0, 0, 0))
+        self.assertEqual(self.installation.number(
+            "SELECT COUNT(*) FROM repair_log WHERE net = 'counter' AND src IN (1700, 1701, 1702)"),
+                         3)
+        self.assertEqual(self.installation.number(
+            "SELECT SUM(following_cnt) FROM user_rel WHERE user_id = 1700"), 2)
+
+    def test_counters_are_told_with_what_to_do_next(self):
+        self.follow(1710, 1711)
+        self.settle()
+        self.assertRegex(self.run_well("relations", "counters", 1710, 1711),
+                         r"^4 counters of 2 users in [\d.]+ s: all are right\n$")
+        self.break_counters(1710, 1711, 3)
+        result = self.installation.run("relations", "counters", 1710, 1711, "--show", 1)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout,
+                         r"^user 1710: followed is 4, rows say 1\nand 1 more\n4 counters of 2 "
+                         r"users in [\d.]+ s: 2 differ, by 6 in all; nothing was changed, "
+                         r"--repair mends them\n$")
+        self.assertRegex(self.run_well("relations", "counters", 1711, "--repair"),
+                         r"^user 1711: followers was 4, rows say 1; repaired\n2 counters of 1 user "
+                         r"in [\d.]+ s: 1 differed, by 3 in all; 1 repaired\n$")
+        self.run_well("relations", "counters", 1710, "--repair")
+
+    def test_counters_are_repaired_while_relations_change(self):
+        pairs = self.installation.file("changing.txt", "".join(
+            f"1720 {author}\n{author} 1720\n" for author in range(30_000, 30_400)))
+        self.follow(1720, 1721)
+        self.follow(1721, 1720)
+        for change in ("follow", "unfollow"):
+            with self.installation.start(change, "--from", pairs) as changing:
+                repaired = 0
+                while changing.poll() is None:
+                    self.break_counters(1720, 1720, 5)
+                    code, found = self.counters(1720, "--repair")
+                    self.assertEqual((code, found["differing"]), (0, 2))
+                    repaired += found["repaired"]
+                changing.communicate()
+            self.assertEqual(changing.returncode, 0)
+            self.assertGreater(repaired, 2)
+            self.settle()
+            self.assertEqual(self.counters(1720)[1]["differing"], 0)
+
     # ---- activate ----
 
     def test_readers_are_activated_by_name_by_file_and_by_their_number(self):
@@ -512,6 +600,30 @@ class Using(unittest.TestCase):
         self.assertEqual(feedctl.wait(TIMEOUT_S), 130)
         feedctl.communicate()
 
+    def test_an_interrupted_repair_of_counters_ends_between_two_users(self):
+        users = (1620, 1621, 1622)
+        for user in users:
+            self.follow(user, 1623)
+            self.break_counters(user, user, 2)
+        shard, = (shard for shard in self.installation.stack.mysql
+                  if shard.query("SELECT 1 FROM user_rel WHERE user_id = 1621"))
+        with shard.client() as other:
+            other.query("START TRANSACTION")
+            other.query("UPDATE user_rel SET epoch = epoch WHERE user_id = 1621")
+            feedctl = self.installation.start("relations", "counters", "--repair", *users)
+            wait_until(lambda: shard.query("SELECT 1 FROM information_schema.innodb_lock_waits"),
+                       TIMEOUT_S, "the repair that waits")
+            feedctl.send_signal(signal.SIGINT)
+            other.query("ROLLBACK")
+            said, _ = feedctl.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(feedctl.returncode, 130)
+        self.assertRegex(said, r"\nbroken off: 4 counters of 2 users in [\d.]+ s: 2 differed, by 4 "
+                               r"in all; 2 repaired\n$")
+        self.assertEqual(self.installation.number(
+            "SELECT SUM(following_cnt) FROM user_rel WHERE user_id IN (1620, 1621, 1622)"),
+                         1 + 1 + 3)
+        self.run_well("relations", "counters", "--repair", *users)
+
     def test_what_has_nothing_to_bring_home_ends_at_once(self):
         feedctl = self.installation.start("import", "-", stdin=subprocess.PIPE)
         feedctl.stdin.write("1 2\n" * 1_000_000)  # more than a pipe holds: it is reading
@@ -568,6 +680,8 @@ class Failing(unittest.TestCase):
         self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; "
                        r"start it or set --mysql-shards / FANLINE_MYSQL_SHARDS$",
                    "audit", env={"FANLINE_MYSQL_SHARDS": shards})
+        self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; ",
+                   "relations", "counters", "--repair", env={"FANLINE_MYSQL_SHARDS": shards})
 
     def test_a_wrong_configuration(self):
         self.check(78, "Access denied .*--mysql-password / FANLINE_MYSQL_PASSWORD$",
@@ -600,6 +714,8 @@ class Failing(unittest.TestCase):
         self.check(64, "nobody follows themselves", "unfollow", "--reader", 1, "--author", 1)
         self.check(64, '"5x" is no user id', "timeline", "5x")
         self.check(64, '--after: "5" is no cursor', "timeline", 5, "--after", 5)
+        self.check(64, '"5x" is no user id', "relations", "counters", 5, "5x", "--repair")
+        self.check(64, '"0" is no user id', "relations", "counters", 0)
         self.check(64, "one of them$", "activate")
         self.check(64, "one of them$", "activate", 5, "--every-nth", 2)
         self.check(64, '"x" is no user id', "activate", 5, "x")

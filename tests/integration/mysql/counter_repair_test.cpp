@@ -64,6 +64,73 @@ TEST_F(CounterRepairTest, ACounterWithoutARowIsMade) {
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM user_fan"), 1);
 }
 
+TEST_F(CounterRepairTest, ALookTellsWhatDiffersAndWritesNothing) {
+  const UserId cid = shards_.UserOn(0, 2), nobody = shards_.UserOn(0, 3);
+  Follow(ann_, bob_);
+  Follow(ann_, cid);
+  Follow(cid, ann_);
+  shards_.on(0).Execute("UPDATE user_rel SET following_cnt = -4 WHERE user_id = " + ToString(ann_));
+  shards_.on(0).Execute("UPDATE user_fan SET fans_cnt = 9 WHERE user_id = " + ToString(ann_));
+  shards_.on(0).Execute("DELETE FROM user_rel WHERE user_id = " + ToString(cid));
+  const UserId users[] = {ann_, cid, nobody};
+  std::vector<CountersSeen> seen;
+  ASSERT_TRUE(repair_.Look(users, &seen).done());
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].user, ann_);
+  EXPECT_EQ(seen[0].followed.counter, -4);
+  EXPECT_EQ(seen[0].followed.rows, 2);
+  EXPECT_EQ(seen[0].followers.counter, 9);
+  EXPECT_EQ(seen[0].followers.rows, 1);
+  EXPECT_EQ(seen[1].followed.drift(), 1);  // it has no row of user_rel
+  EXPECT_EQ(seen[1].followers.drift(), 0);
+  EXPECT_EQ(seen[2].followed.rows, 0);
+  EXPECT_EQ(seen[2].followers.drift(), 0);
+  EXPECT_EQ(shards_.FollowingCount(ann_), -4);
+  EXPECT_EQ(shards_.FansCount(ann_), 9);
+  EXPECT_EQ(shards_.Total("SELECT SUM(epoch) FROM user_rel"), 0);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM user_rel"), 1);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM repair_log"), 0);
+}
+
+// Counters and rows of one look are of one moment: what is half written is not drift.
+TEST_F(CounterRepairTest, ALookAmongWritersSeesNoDrift) {
+  testing::Seeded seeded;
+  std::atomic<int> writing = 4;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      Relations relations(shards_.config(), shards_.map());
+      for (int n = 0; n < 200; ++n) {
+        const bool out = random() % 2 == 0;
+        const UserId other{100 + random() % 20};
+        const UserId src = out ? ann_ : other, dst = out ? other : ann_;
+        Relations::Result result;
+        const Status status = random() % 2 == 0 ? relations.Follow(src, dst, kNow, &result)
+                                                : relations.Unfollow(src, dst, kNow, &result);
+        EXPECT_TRUE(status.done()) << status.message;
+      }
+      --writing;
+    });
+  }
+  std::vector<UserId> users{ann_};
+  for (uint64_t n = 100; n < 120; ++n) {
+    if (shards_.map().ShardOf(UserId{n}) == shards_.map().ShardOf(ann_)) users.push_back(UserId{n});
+  }
+  std::vector<CountersSeen> seen;
+  uint64_t followed = 0, drifted = 0;
+  while (writing > 0) {
+    EXPECT_TRUE(repair_.Look(users, &seen).done());
+    for (const CountersSeen& one : seen) {
+      drifted += one.followed.drift() != 0 || one.followers.drift() != 0 ? 1 : 0;
+      followed += static_cast<uint64_t>(one.followed.rows);
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(followed, 0u);
+  EXPECT_EQ(drifted, 0u);
+}
+
 // Eight writers follow and unfollow, somebody corrupts both counters again and again, and two
 // repair them all the while. When all but a last repair is over, counters say how many rows there
 // are, and stay so.

@@ -49,9 +49,9 @@ Snapshot Read(Connection& connection, const Where& where, const std::string& id)
 std::string LookSql(const Where& where, bool of_followers, const std::string& users) {
   const std::string owner = where.owner, which = of_followers ? "1" : "0";
   return "SELECT user_id, " + which + ", " + where.column + ", 0 FROM " + where.table +
-         " WHERE user_id IN (" + users + ") UNION ALL SELECT " + owner + ", " + which +
+         " WHERE user_id IN " + users + " UNION ALL SELECT " + owner + ", " + which +
          ", 0, COUNT(*) FROM " + where.rows + " FORCE INDEX (newest) WHERE state = 1 AND " + owner +
-         " IN (" + users + ") GROUP BY " + owner;
+         " IN " + users + " GROUP BY " + owner;
 }
 
 // False: somebody else repaired it since.
@@ -104,7 +104,7 @@ Status CounterRepair::Look(std::span<const UserId> users, std::vector<CountersSe
   out->clear();
   if (users.empty()) return Status::Done();
   std::string ids;
-  AppendJoined(ids, users, [](std::string& sql, UserId user) { AppendId(sql, user); });
+  AppendList(ids, users, [](std::string& sql, UserId user) { AppendId(sql, user); });
   const std::string sql =
       LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);
   return connections_.Run(map_.ShardOf(users.front()), [&](Connection& connection) {

@@ -451,13 +451,7 @@ class RelationFaults(mirror_test.Mirrored):
         self.assertEqual(self.repairs_of(edges), [1, 1])
 
     def test_4_a_log_cut_off_before_it_was_read_is_said_and_stops_nobody(self):
-        # A group that never committed a place in a partition cannot miss what was there.
-        for edge in self.strangers(100):
-            self.change(*edge, True)
-        self.settle()
-        alone = self.replace_the_reconcilers()
-        for mirror in self.fleet.mirrors:
-            mirror.stop()
+        alone = self.stop_all_readers()
         strangers = self.strangers(45)
         pending = self.change_by_hand(strangers[:20], True)  # in log1 too
         lost = self.change_by_hand(strangers[20:30], True)  # in the log alone
@@ -494,6 +488,44 @@ class RelationFaults(mirror_test.Mirrored):
             reconciler.start().wait_ready()
         self.assert_mirrored()
         self.assert_rows_are_the_ledger()
+
+    def test_5_a_log_cut_off_under_its_reader_ends_it_once_and_says_so(self):
+        alone = self.stop_all_readers().start().wait_ready()
+        before, = self.change_by_hand([self.strangers()], True)
+        self.log.written(before)
+        self.wait_for(lambda: self.repairs_of([before]) == [1], "the reader to be at work", 20)
+        losses = self.lost_records(alone)
+        alone.pause()
+        self.log.written(*self.change_by_hand(self.strangers(20), True))
+        unread = self.backlogs[0].records()
+        self.log.cut()
+        alone.resume()
+        # Where the pause was long enough to lose the session, it need not even end.
+        self.wait_for(lambda: not alone.running or self.lost_records(alone) == losses + unread,
+                      "the loss to be noticed", 20)
+        if not alone.running:
+            self.assertEqual(alone.process.exit_code, 70)
+            self.assertIn("the log does not hold this offset", alone.process.tail())
+            alone.start().wait_ready()
+        self.wait_for(lambda: self.lost_records(alone) == losses + unread, "the loss to be told")
+        new = self.change_by_hand(self.strangers(5), True)
+        self.log.written(*new)
+        self.wait_for(lambda: set(self.repairs_of(new)) == {1}, "the repairs", 20)
+        alone.stop()
+        for daemon in (*self.fleet.mirrors, *self.reconcilers):
+            daemon.start().wait_ready()
+        self.assert_mirrored()
+        self.assert_rows_are_the_ledger()
+
+    def stop_all_readers(self):
+        """Of relation-log; returns the reconciler that waits for no mirror, not started yet."""
+        # A group that never committed a place in a partition cannot miss what was there.
+        for edge in self.strangers(100):
+            self.change(*edge, True)
+        self.settle()
+        for mirror in self.fleet.mirrors:
+            mirror.stop()
+        return self.replace_the_reconcilers()
 
     def lost_records(self, *daemons):
         return sum(daemon.counters().total("fanline_events_lost_total") for daemon in daemons)

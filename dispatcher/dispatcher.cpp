@@ -64,6 +64,7 @@ void Dispatcher::On(PartitionAssigned& assigned, Now) {
   partition.assignment = ++ids_;
   if (assigned.start < assigned.low) {
     ports_.metrics.LogGap(assigned.partition, assigned.start, assigned.low);
+    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
   }
   const int64_t start = std::max(assigned.start, assigned.low);
   partition.ledger.Reset(start);

@@ -155,13 +155,18 @@ void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now n
   if (!queue.away_since) queue.away_since = now.mono;
 }
 
-// Without a row of log1 nobody would send it again: it stays.
+// What nobody would send again stays. What is due for another try is tried first: the shard may be
+// back.
 void Applier::GiveBack(Queue& queue, Now now) {
   if (!queue.away_since || now.mono < *queue.away_since + limits_.keep_waiting) return;
+  if (!queue.retry_at || *queue.retry_at <= now.mono) return;
   const size_t before = works_.size();
   std::deque<uint64_t> kept;
   for (const uint64_t id : queue.waiting) {
-    works_.at(id).written.log_id == 0 ? kept.push_back(id) : Done(id);
+    const Work& work = works_.at(id);
+    const bool pending =
+        work.written.log_id != 0 && Since(work.record.timestamp, now) <= limits_.surely_pending;
+    pending ? Done(id) : kept.push_back(id);
   }
   queue.waiting = std::move(kept);
   if (works_.size() < before) ports_.metrics.GivenBack(before - works_.size());

@@ -106,6 +106,7 @@ void Intake::On(EdgeChanged& changed, Now now) {
   queue.attempts = 0;
   if (changed.status.never()) return Bury(changed.id, changed.status.message);
   ports_.metrics.EventDone();
+  if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
   if (mode_ == MirrorMode::kSync && changed.forward.edge.ver > 0) {
     const Shard shard = setup_.shards.ShardOf(edge.dst);
     ports_.reverse.Submit(ApplyEdges{changed.id, shard, {changed.forward.edge}});

@@ -39,7 +39,7 @@ class Mirror {
                   ports.metrics},
                  {setup.layout, setup.shards, setup.seed}, limits),
         relay_({ports.log, ports.relations, ports.forward, ports.metrics},
-               {static_cast<Shard>(setup.shards.shards()), setup.partitions, setup.seed}, limits) {}
+               {setup.shards, setup.partitions, setup.seed}, limits) {}
 
   [[nodiscard]] Progress Step(std::span<MirrorInput> inputs, Now now);
 

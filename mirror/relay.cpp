@@ -22,11 +22,15 @@ typename Map::mapped_type TakeRequest(Map& requests, uint64_t id) {
 }  // namespace
 
 Relay::Relay(Ports ports, Setup setup, const Limits& limits)
-    : ports_(ports), setup_(setup), limits_(limits), random_(setup.seed), lines_(setup.shards) {}
+    : ports_(ports),
+      setup_(std::move(setup)),
+      limits_(limits),
+      random_(setup_.seed),
+      lines_(setup_.shards.shards()) {}
 
 std::vector<Shard> Relay::ShardsOf(int32_t partition) const {
   std::vector<Shard> shards;
-  for (Shard shard = 0; shard < setup_.shards; ++shard) {
+  for (Shard shard = 0; shard < lines_.size(); ++shard) {
     if (shard % setup_.partitions == static_cast<uint32_t>(partition)) shards.push_back(shard);
   }
   return shards;
@@ -50,6 +54,7 @@ void Relay::On(const PartitionRevoked& revoked) {
     Line& line = lines_[shard];
     line.owned = false;
     line.under_way.clear();
+    line.share.clear();
     ports_.metrics.Pending(shard, 0, Duration{0});
   }
 }
@@ -79,7 +84,7 @@ std::optional<Time> Relay::Send(Now now) {
 void Relay::SendRead(Shard shard, Now now) {
   Line& line = lines_[shard];
   if (line.poll_at > now.mono) return;
-  if (!line.passing && (line.behind || line.pass_at <= now.mono)) {
+  if (!line.passing && line.pass_at <= now.mono) {
     line.passing = true;
     ++line.pass;
     line.pass_began = now.mono;
@@ -104,30 +109,30 @@ void Relay::On(const PendingRead& read, Now now) {
     return;
   }
   line.attempts = 0;
-  const bool room = Take(asked.shard, read.changes, now);
+  Take(asked.shard, read.changes, now);
   const bool more = read.changes.size() >= limits_.rows_per_read;
-  if (!more || !room) line.poll_at = now.mono + limits_.poll_every;
+  if (!more) line.poll_at = now.mono + limits_.poll_every;
   if (!asked.pass || !line.passing) return;  // a pass of before this assignment ends nothing
   if (!read.changes.empty()) {
     if (line.rows == 0) line.oldest = read.changes.front().written_at;
     line.rows += read.changes.size();
     line.after = read.changes.back().id;
   }
-  if (!more || !room) EndPass(asked.shard, !more, now);
+  if (!more) EndPass(asked.shard, now);
 }
 
-// Rows that the pass did not find are done, or lie behind where it was cut short for want of room:
-// those are taken again when there is. To forget them is to relay them once more; to keep them
-// could leave no room for ever.
-void Relay::EndPass(Shard shard, bool whole, Now now) {
+// Rows that the pass did not find are done. It goes on to the last one, also where there is no room
+// for more: what is under way lies anywhere among what waits.
+void Relay::EndPass(Shard shard, Now now) {
   Line& line = lines_[shard];
   line.passing = false;
-  line.behind = !whole;
   line.pass_at = now.mono + limits_.pass_every;
   std::erase_if(line.under_way, [&](const auto& each) {
     const Row& row = each.second;
     const bool waiting = row.again_at == kWhenAnswered;
-    return !waiting && row.pass != line.pass && row.taken_at < line.pass_began;
+    const bool gone = !waiting && row.pass != line.pass && row.taken_at < line.pass_began;
+    if (gone) --line.share[row.destination];
+    return gone;
   });
   const UnixMs age = line.rows == 0 ? 0 : std::max<UnixMs>(0, now.unix_ms - line.oldest);
   ports_.metrics.Pending(shard, line.rows, std::chrono::milliseconds(age));
@@ -135,16 +140,18 @@ void Relay::EndPass(Shard shard, bool whole, Now now) {
 
 // ---- relaying -------------------------------------------------------------------------------
 
-bool Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now) {
+void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now) {
   Line& line = lines_[shard];
   AppendRelations request{ids_.Next(), {}};
   Sent sent{shard, {}};
-  bool room = true;
   for (const LoggedChange& change : changes) {
     line.newest = std::max(line.newest, change.id);
-    if (!line.under_way.contains(change.id) && line.under_way.size() >= limits_.rows_under_way) {
-      room = false;
-      continue;
+    const Shard destination = setup_.shards.ShardOf(change.edge.dst);
+    if (!line.under_way.contains(change.id)) {
+      if (!HasRoom(line, destination)) continue;
+      line.share.resize(lines_.size());
+      ++line.share[destination];
+      line.under_way[change.id].destination = destination;
     }
     Row& row = line.under_way[change.id];
     row.pass = line.pass;
@@ -159,10 +166,13 @@ bool Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
       sent.rows.push_back(change.id);
     }
   }
-  if (sent.rows.empty()) return room;
+  if (sent.rows.empty()) return;
   sent_.emplace(request.id, std::move(sent));
   ports_.relations.Submit(std::move(request));
-  return room;
+}
+
+bool Relay::HasRoom(const Line& line, Shard destination) const {
+  return line.share.empty() || line.share[destination] < limits_.rows_under_way / lines_.size();
 }
 
 void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
@@ -178,6 +188,7 @@ void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
 
 // Both edges carry the pair's version: done when both are written, or were already.
 void Relay::On(const EdgeChanged& changed, Now now) {
+  if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
   const Sent sent = TakeRequest(halves_, changed.id);
   Line& line = lines_[sent.shard];
   const auto found = line.under_way.find(sent.rows.front());

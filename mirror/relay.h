@@ -7,6 +7,8 @@
 // seen twice changes nothing. Who marks an edge's row done is the applier of its msg1, which may be
 // another mirror; here a row is under way until a pass over all that is pending no longer finds it.
 // What stays pending is relayed again, ever more rarely: its msg1 may be lost, or wait for a shard.
+// Each shard of followers has its share of the rows under way, so one that is away for long leaves
+// the others theirs.
 //
 // Ids are given out in another order than transactions commit in. Rows above the newest one seen
 // are asked for often, and now and then a pass from the first pending row on finds late ones.
@@ -40,7 +42,7 @@ class Relay {
     Metrics& metrics;
   };
   struct Setup {
-    Shard shards = 1;
+    ShardMap shards = ShardMap::Even(1);
     uint32_t partitions = 8;  // of relation-log
     uint64_t seed = 1;        // of the jitter
   };
@@ -67,7 +69,8 @@ class Relay {
   struct Row {
     Time again_at{};  // relayed again from then on, while it is pending
     Time taken_at{};
-    uint64_t pass = 0;  // the last one that found it
+    Shard destination = 0;  // where its reverse row is
+    uint64_t pass = 0;      // the last one that found it
     uint32_t relays = 0;
     uint32_t halves = 0;           // of a friendship: forward writes not answered yet
     std::optional<Status> failed;  // of a friendship: one of them
@@ -76,7 +79,6 @@ class Relay {
     bool owned = false;
     bool reading = false;
     bool passing = false;
-    bool behind = false;  // the last pass had no room for all it found
     uint64_t pass = 0;
     uint64_t after = 0;   // where the pass goes on
     uint64_t newest = 0;  // the highest id seen
@@ -86,6 +88,7 @@ class Relay {
     bool purging = false;
     uint32_t attempts = 0;
     std::unordered_map<uint64_t, Row> under_way;  // by id
+    std::vector<size_t> share;                    // of them, by destination; once there are some
   };
   struct Read {
     Shard shard = 0;
@@ -96,11 +99,13 @@ class Relay {
     std::vector<uint64_t> rows;
   };
 
-  // Relays those that are not under way; false: there was no room for some.
-  bool Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
+  // Relays those that are not under way and for which there is room.
+  void Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
+  // Room for one more row to that shard.
+  bool HasRoom(const Line& line, Shard destination) const;
   void RelayFriendship(Shard shard, const LoggedChange& change);
   void SendRead(Shard shard, Now now);
-  void EndPass(Shard shard, bool whole, Now now);
+  void EndPass(Shard shard, Now now);
   void LookAgain(Shard shard, const std::vector<uint64_t>& rows, const Status& status, Now now);
   std::vector<Shard> ShardsOf(int32_t partition) const;
 

@@ -65,6 +65,7 @@ MAY_INCLUDE = {
     "backends/redis": {"fanline", "schemas"},
     "backends/mysql": {"fanline", "schemas"},
     "backends/options": {"fanline", "daemon", "backends"},
+    "backends/wiring": {"fanline", "daemon", "backends"},
     "dispatcher": {"fanline"},
     "pusher": {"fanline"},
     "mirror": {"fanline"},

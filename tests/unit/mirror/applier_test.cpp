@@ -179,6 +179,33 @@ TEST(Applier, AShardThatIsAwayForLongGivesItsEdgesBackToTheLog) {
   EXPECT_THAT(w.marked, ElementsAre(9));
 }
 
+TEST(Applier, AShardThatIsBackIsTriedBeforeAnythingIsGivenBack) {
+  Limits limits;
+  limits.records_open = 16;
+  Away w(limits);
+  for (uint64_t row = 1; row <= 8; ++row) {
+    w.Append(EdgeWritten{{w.ann, w.bob, row, true, 1}, row});
+  }
+  w.RunWithShard1Away();
+  w.Pass(limits.keep_waiting);  // and is back
+  w.RunUntilIdle();
+  EXPECT_THAT(w.Mirrored(), SizeIs(8));
+}
+
+TEST(Applier, AReplayedMessageWhoseRowMayBeDoneIsNeverGivenBack) {
+  Limits limits;
+  limits.records_open = 16;
+  Away w(limits);
+  for (uint64_t row = 1; row <= 8; ++row) {
+    w.Append(EdgeWritten{{w.ann, w.bob, row, true, 1}, row});
+  }
+  w.Pass(limits.surely_pending + std::chrono::seconds(1));
+  w.RunWithShard1Away();
+  w.Pass(limits.keep_waiting);
+  w.RunWithShard1Away();
+  EXPECT_EQ(w.commits(), 0);
+}
+
 TEST(Applier, AMessageThatNobodyWouldSendAgainIsNeverGivenBack) {
   Limits limits;
   limits.records_open = 16;

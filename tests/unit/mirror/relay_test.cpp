@@ -195,6 +195,30 @@ TEST(Relay, HoldsNoMoreRowsThanItMayAndTakesTheRestLater) {
   EXPECT_EQ(w.Written(), 30u);
 }
 
+TEST(Relay, AShardThatIsAwayForLongLeavesTheOthersTheirShare) {
+  Limits limits;
+  limits.rows_per_read = 4;
+  limits.rows_under_way = 10;
+  RelayWorld w(limits);
+  for (uint64_t nth = 1; nth <= 30; ++nth) {  // never done
+    w.store.Change(w.ann, w.UserOn(1, nth), true);
+  }
+  w.Turns(200);
+  const size_t stuck = w.Written();
+  EXPECT_LE(stuck, 10u);
+  w.store.Change(w.ann, w.UserOn(0, 5), true);
+  w.Turns(200);
+  std::string why;
+  size_t others = 0;
+  for (const auto& records : w.log) {
+    for (const Record& record : records) {
+      const auto written = std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why));
+      others += w.shards.ShardOf(written.edge.dst) == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(others, 1u);
+}
+
 TEST(Relay, PurgesWhatIsDoneAndOld) {
   RelayWorld w;
   w.store.Change(w.ann, w.bob, true);

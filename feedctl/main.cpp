@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
     // Relations
     feedctl.Add("follow", "makes a reader follow an author, or many", MakeFollow);
     feedctl.Add("unfollow", "makes a reader no longer follow an author, or many", MakeUnfollow);
+    feedctl.Add("relations show", "shows both rows of one relation and what is known about it",
+                MakeRelationsShow);
     feedctl.Add("relations mode", "shows or sets how reverse rows are written", MakeRelationsMode);
     feedctl.Add("relations reconciler", "shows or sets whether differing rows are repaired",
                 MakeRelationsReconciler);

@@ -1,0 +1,94 @@
+"""The relation store from the command line, on two real shards: friendships, lists, checks, and an
+edge as whoever is on call sees it."""
+
+import json
+import re
+import unittest
+
+from tests.e2e.feedctl_test import Installation
+from tests.e2e.relations import Tables, shard_of, version
+
+
+class FeedctlRelations(unittest.TestCase):
+    """No daemon but a mirror, where a test starts one. Each test has users of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.installation = Installation(cls)
+        cls.tables = Tables(cls.installation.stack)
+        for words in (["init"], ["topics", "create"]):
+            cls.installation.run(*words)
+
+    def run_well(self, *words, **settings):
+        result = self.installation.run(*words, **settings)
+        self.assertEqual(result.returncode, 0, (words, result.stderr))
+        return result.stdout
+
+    def json(self, *words, **settings):
+        return json.loads(self.run_well(*words, "--json", **settings))
+
+    def follow(self, reader, author):
+        self.run_well("follow", "--reader", reader, "--author", author)
+
+    def show(self, user, other, code=0):
+        result = self.installation.run("relations", "show", user, other, "--json")
+        self.assertEqual(result.returncode, code, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_an_edge_is_shown_with_what_to_do_when_its_rows_differ(self):
+        self.follow(1550, 1551)
+        well = self.show(1550, 1551)
+        self.assertEqual((well["agree"], well["advice"], well["waiting"], well["repairs"]),
+                         (True, "both rows agree", [], []))
+        self.assertEqual(well["forward"], well["reverse"])
+        self.assertTrue(well["forward"]["following"])
+        self.assertEqual(self.show(1551, 1550)["forward"], None)
+
+        ver = version()
+        self.tables.put_forward((1552, 1553, ver, True), log=True)
+        waiting = self.show(1552, 1553, code=1)
+        self.assertEqual([(change["kind"], change["version"]) for change in waiting["waiting"]],
+                         [("edge", str(ver))])
+        self.assertIn("waits in log1 for a running fanline-mirror", waiting["advice"])
+        self.assertIn("DIFFER          a change of it waits",
+                      self.installation.run("relations", "show", 1552, 1553).stdout)
+
+    def test_what_is_advised_about_broken_rows_mends_them(self):
+        """What it says is done, word by word; then the rows agree."""
+        ver = version()
+        for user, forward, reverse, follows in [
+                (1560, (ver, True), None, True),             # the reverse row is missing
+                (1562, (ver, False), (ver - 9, True), False),  # an unfollow was lost
+                (1564, (ver, True), (ver, False), True),     # corrupt
+                (1566, None, (ver, True), True),             # the forward row is lost
+                (1568, (ver - 9, True), (ver, False), False)]:
+            with self.subTest(user):
+                if forward:
+                    self.tables.put_forward((user, user + 1, *forward))
+                if reverse:
+                    self.tables.put_reverse((user, user + 1, *reverse))
+                broken = self.show(user, user + 1, code=1)
+                self.assertFalse(broken["agree"])
+                commands = re.findall(r"feedctl (\w+) (--reader \d+) (--author \d+)",
+                                      broken["advice"])
+                self.assertTrue(commands, broken["advice"])
+                for name, reader, author in commands:
+                    self.run_well(name, *reader.split(), *author.split())
+                mended = self.show(user, user + 1)
+                self.assertEqual(mended["forward"]["following"], follows)
+
+    def test_repairs_of_an_edge_are_shown_newest_first(self):
+        self.follow(1570, 1571)
+        self.installation.stack.mysql[shard_of(1570)].query(
+            "INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES "
+            "('pair','missing',1570,1571,'none','follows@7',7), "
+            "('pair','stale',1570,1571,'follows@7','ended@8',8), "
+            "('pair','stale',1570,1572,'none','ended@9',9)")
+        self.assertEqual([(repair["cause"], repair["before"], repair["after"], repair["version"])
+                          for repair in self.show(1570, 1571)["repairs"]],
+                         [("stale", "follows@7", "ended@8", "8"),
+                          ("missing", "none", "follows@7", "7")])
+
+
+if __name__ == "__main__":
+    unittest.main()

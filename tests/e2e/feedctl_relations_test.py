@@ -30,10 +30,81 @@ class FeedctlRelations(unittest.TestCase):
     def follow(self, reader, author):
         self.run_well("follow", "--reader", reader, "--author", author)
 
+    def refused(self, code, *words, **settings):
+        """What it complained about."""
+        result = self.installation.run(*words, **settings)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stderr
+
     def show(self, user, other, code=0):
         result = self.installation.run("relations", "show", user, other, "--json")
         self.assertEqual(result.returncode, code, result.stderr)
         return json.loads(result.stdout)
+
+    def listed(self, name, user, *words):
+        page = self.json("relations", "list", name, user, *words)
+        return [int(item["id"]) for item in page["items"]]
+
+    def test_pages_of_a_list_stay_in_place_while_it_changes(self):
+        ver = version()
+        edges = [(1520, other, ver + 1000 * other, True) for other in range(1521, 1526)]
+        self.tables.put_forward(*edges)
+        self.tables.put_reverse(*edges)
+        first = self.json("relations", "list", "following", 1520, "--limit", 2)
+        self.assertEqual([item["id"] for item in first["items"]], ["1525", "1524"])
+        self.assertEqual((first["following"], first["followers"]), (5, 0))
+        self.assertEqual(first["items"][0]["since_ms"], edges[-1][2] // 1000)
+        self.run_well("unfollow", "--reader", 1520, "--author", 1524)
+        self.tables.put_forward((1520, 1529, ver + 10**9, True))
+        second = self.json("relations", "list", "following", 1520, "--limit", 2, "--cursor",
+                           first["next_cursor"])
+        self.assertEqual([item["id"] for item in second["items"]], ["1523", "1522"])
+        last = self.json("relations", "list", "following", 1520, "--limit", 2, "--cursor",
+                         second["next_cursor"])
+        self.assertEqual(([item["id"] for item in last["items"]], last["next_cursor"]),
+                         (["1521"], None))
+        self.assertEqual(self.listed("following", 1520), [1529, 1525, 1523, 1522, 1521])
+        self.assertEqual(self.listed("followers", 1521), [1520])
+
+    def test_a_list_says_how_a_third_user_stands_to_each(self):
+        for reader, author in ((1530, 1531), (1530, 1532), (1530, 1533), (1539, 1531),
+                               (1532, 1539), (1539, 1532)):
+            self.follow(reader, author)
+        page = self.json("relations", "list", "following", 1530, "--relation-to", 1539)
+        self.assertEqual({item["id"]: item["relation"] for item in page["items"]},
+                         {"1531": "following", "1532": "mutual", "1533": "none"})
+        self.assertEqual(self.listed("friends", 1539), [1532])
+        shown = self.run_well("relations", "list", "followers", 1532, "--relation-to", 1531)
+        self.assertRegex(shown, r"^user 1532: following 1, followers 2\n"
+                                r"user +since +relation of 1531\n"
+                                r"1539 +2\S+Z  follower\n1530 +2\S+Z  follower\n$")
+        self.assertEqual(self.run_well("relations", "list", "followers", 1530),
+                         "user 1530: following 3, followers 0\nnobody to show\n")
+
+    def test_many_are_checked_in_order_and_what_is_no_id_is_answered_alone(self):
+        for reader, author in ((1540, 1541), (1542, 1540), (1540, 1543), (1543, 1540),
+                               (1541, 1549), (1542, 1549)):
+            self.follow(reader, author)
+        others = ["1543", "0", "1542", "1544", "1541", "1543", "x", "1540"]
+        result = self.installation.run("relations", "check", 1540, *others, "--json")
+        self.assertEqual(result.returncode, 65)
+        items = json.loads(result.stdout)["items"]
+        self.assertEqual([item["id"] for item in items], others)
+        no_id = "is no user id: a number from 1 to 2^64-2"
+        self.assertEqual([item.get("relation", item.get("error")) for item in items],
+                         ["mutual", f'"0" {no_id}', "follower", "none", "following", "mutual",
+                          f'"x" {no_id}', "a user has no relation to themselves"])
+        lines = "# some\n1541\n\n1542\n1543\n"
+        said = self.run_well("relations", "check", 1540, given=lines)
+        self.assertEqual(said.split(), ["1541", "following", "1542", "follower", "1543", "mutual"])
+        said = self.run_well("relations", "check", 1540, "--followed-who-follow", 1549,
+                             given=lines)
+        self.assertEqual(said.split(), ["1541", "mutual", "1542", "follower", "1543", "following"])
+        ids = "".join(f"{user}\n" for user in range(1, 502))
+        self.assertIn("more than 500 users at once",
+                      self.refused(65, "relations", "check", 1540, given=ids))
+        checked = self.json("relations", "check", 1540, given=ids.removesuffix("501\n"))
+        self.assertEqual(len(checked["items"]), 500)
 
     def test_an_edge_is_shown_with_what_to_do_when_its_rows_differ(self):
         self.follow(1550, 1551)

@@ -80,7 +80,7 @@ class Examples(unittest.TestCase):
         said("feedctl init")
         said("feedctl topics create")
         shown = examples()
-        self.assertGreaterEqual(len(shown), 5)
+        self.assertGreaterEqual(len(shown), 8)
         for command, answer in shown:
             self.assertEqual(without_times(said(command)), without_times(answer), command)
 

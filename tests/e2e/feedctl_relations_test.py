@@ -5,7 +5,10 @@ import json
 import re
 import unittest
 
-from tests.e2e.feedctl_test import Installation
+from stack.ports import Ports
+from stack.programs.daemon import Daemon
+from stack.waiting import wait_until
+from tests.e2e.feedctl_test import TIMEOUT_S, Installation
 from tests.e2e.relations import Tables, shard_of, version
 
 
@@ -30,6 +33,16 @@ class FeedctlRelations(unittest.TestCase):
     def follow(self, reader, author):
         self.run_well("follow", "--reader", reader, "--author", author)
 
+    def start_mirror(self):
+        ports = Ports()
+        self.addCleanup(ports.close)
+        mirror = Daemon(self.installation.stack, ports, "fanline-mirror", "mirror")
+        self.addCleanup(mirror.kill)
+        mirror.start().wait_ready()
+
+    def friends(self, action, user, other):
+        return self.json("friends", action, "--user", user, "--other", other)
+
     def refused(self, code, *words, **settings):
         """What it complained about."""
         result = self.installation.run(*words, **settings)
@@ -44,6 +57,47 @@ class FeedctlRelations(unittest.TestCase):
     def listed(self, name, user, *words):
         page = self.json("relations", "list", name, user, *words)
         return [int(item["id"]) for item in page["items"]]
+
+    def test_a_friendship_lives_from_its_request_to_its_end(self):
+        asked = self.friends("request", 1500, 1501)
+        self.assertEqual({**asked, "version": 0},
+                         {"user": "1500", "other": "1501", "state": "requested", "version": 0,
+                          "asked_by": "1500", "changed": True})
+        self.assertEqual(self.friends("request", 1500, 1501), {**asked, "changed": False})
+        said = self.refused(65, "friends", "accept", "--user", 1500, "--other", 1501)
+        self.assertEqual(said, "feedctl: a request is answered by the one who was asked: user 1500 "
+                               "has asked user 1501; user 1500 may cancel; user 1501 may accept or "
+                               "refuse\n")
+        accepted = self.friends("accept", 1501, 1500)
+        self.assertEqual((accepted["state"], accepted["changed"]), ("friends", True))
+        waiting = self.show(1500, 1501)
+        self.assertEqual([change["kind"] for change in waiting["waiting"]], ["friendship"])
+        self.assertIn("waits for a running fanline-mirror", waiting["advice"])
+        self.assertEqual(self.listed("friends", 1500), [])
+
+        self.start_mirror()
+        for user, other in ((1500, 1501), (1501, 1500)):
+            wait_until(lambda: self.listed("friends", user) == [other], TIMEOUT_S, "the edges")
+            self.assertEqual(self.show(user, other)["forward"], self.show(user, other)["reverse"])
+        self.assertEqual(self.show(1500, 1501)["friendship"],
+                         {"state": "friends", "version": accepted["version"], "asked_by": "1500"})
+        self.assertRegex(
+            self.run_well("friends", "remove", "--user", 1500, "--other", 1501),
+            r"^users 1500 and 1501 are no longer friends: changed, version \d+\n"
+            r"a running fanline-mirror ends both edges\nnext: either may request\n$")
+        wait_until(lambda: self.listed("following", 1500) + self.listed("followers", 1500) == [],
+                   TIMEOUT_S, "the edges to end")
+        said = self.refused(65, "friends", "remove", "--user", 1500, "--other", 1502)
+        self.assertEqual(said, "feedctl: they are not friends: users 1500 and 1502 are no friends, "
+                               "and neither has asked; either may request\n")
+
+    def test_a_request_is_refused_or_cancelled(self):
+        for action, user, state in (("refuse", 1511, "refused"), ("cancel", 1510, "cancelled")):
+            self.friends("request", 1510, 1511)
+            ended = self.friends(action, user, 1510 + 1511 - user)
+            self.assertEqual((ended["state"], ended["changed"]), (state, True))
+            self.assertIn("there is no request to answer",
+                          self.refused(65, "friends", "accept", "--user", 1511, "--other", 1510))
 
     def test_pages_of_a_list_stay_in_place_while_it_changes(self):
         ver = version()

@@ -687,7 +687,8 @@ class Failing(unittest.TestCase):
         self.assertEqual(self.installation.run("init").returncode, 0)
         # Two ports that nobody listens at; the installation itself cannot be read either.
         shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
-        for words in (["relations", "list", "followers", 1], ["relations", "check", 1, 2],
+        for words in (["friends", "request", "--user", 1, "--other", 2],
+                      ["relations", "list", "followers", 1], ["relations", "check", 1, 2],
                       ["relations", "show", 1, 2]):
             self.check(69, "cannot reach MariaDB shard 0 at 127.0.0.1:1/fanline", *words,
                        "--mysql-shards", shards)
@@ -728,6 +729,12 @@ class Failing(unittest.TestCase):
         self.check(64, "one of them$", "activate")
         self.check(64, "one of them$", "activate", 5, "--every-nth", 2)
         self.check(64, '"x" is no user id', "activate", 5, "x")
+        self.check(64, "<action>: \"befriend\" is not", "friends", "befriend", "--user", 1, "--other",
+                   2)
+        self.check(64, "--other: is required", "friends", "request", "--user", 1)
+        self.check(64, '--user: "0" is no user id', "friends", "request", "--user", 0, "--other", 2)
+        self.check(64, "--other: a friendship is between two users$", "friends", "request",
+                   "--user", 1, "--other", 1)
         self.check(64, '<user>: "1x" is no user id', "relations", "list", "friends", "1x")
         self.check(64, '--cursor: "5" is no cursor', "relations", "list", "friends", 1, "--cursor",
                    5)

@@ -1,7 +1,6 @@
 #include "api/requests.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <limits>
 
@@ -88,16 +87,7 @@ RelationCall ReadRelation(const RouteMatch& match, const Request& request) {
 }
 
 FriendAction ReadAction(const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, FriendAction>, 5> kActions = {{
-      {"request", FriendAction::kRequest},
-      {"accept", FriendAction::kAccept},
-      {"refuse", FriendAction::kRefuse},
-      {"cancel", FriendAction::kCancel},
-      {"remove", FriendAction::kRemove},
-  }};
-  for (const auto& [name, action] : kActions) {
-    if (text == name) return action;
-  }
+  if (const auto action = ParseFriendAction(text)) return *action;
   throw Refused{{Code::kNotFound, Quoted(text) + " cannot be done to a friendship; there are "
                                                  "request, accept, refuse, cancel, remove"}};
 }

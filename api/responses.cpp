@@ -15,24 +15,6 @@ Response Ok(const Json& body) {
   return response;
 }
 
-const char* TextOf(FriendState state) {
-  switch (state) {
-    case FriendState::kNone:
-      return "none";
-    case FriendState::kAsked:
-      return "requested";
-    case FriendState::kFriends:
-      return "friends";
-    case FriendState::kRefused:
-      return "refused";
-    case FriendState::kCancelled:
-      return "cancelled";
-    case FriendState::kRemoved:
-      return "removed";
-  }
-  return "none";
-}
-
 Json ItemOf(const CheckAnswer& answer) { return {{"relation", NameOf(answer.relation)}}; }
 
 Json ItemOf(const Problem& problem) {
@@ -46,20 +28,6 @@ Problem ProblemOf(const CheckAnswer& answer) {
 }
 
 }  // namespace
-
-std::string_view NameOf(Relation relation) {
-  switch (relation) {
-    case Relation::kNone:
-      return "none";
-    case Relation::kFollowing:
-      return "following";
-    case Relation::kFollower:
-      return "follower";
-    case Relation::kMutual:
-      return "mutual";
-  }
-  return "none";
-}
 
 Response FollowResponse(const FollowCall& call, const FollowingChanged& changed) {
   return Ok({{"user", ToString(call.edge.src)},
@@ -83,7 +51,7 @@ Response FriendshipResponse(const FriendshipCall& call, const Friendship& now,
                             std::optional<bool> changed) {
   Json body = {{"user", ToString(call.user)},
                {"other", ToString(call.other)},
-               {"state", TextOf(now.state)},
+               {"state", NameOf(now.state)},
                {"version", std::to_string(now.ver)}};
   if (now.asked_by != UserId{}) body["asked_by"] = ToString(now.asked_by);
   if (changed) body["changed"] = *changed;

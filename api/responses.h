@@ -10,8 +10,6 @@
 
 namespace fanline::api {
 
-std::string_view NameOf(Relation relation);  // none, following, follower, mutual
-
 Response FollowResponse(const FollowCall& call, const FollowingChanged& changed);
 Response RelationResponse(const RelationCall& call, const PairState& pair);
 // `changed`: none when it was only read.

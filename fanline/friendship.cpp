@@ -42,6 +42,47 @@ FriendStep Remove(const Friendship& now) {
 
 }  // namespace
 
+const char* NameOf(FriendState state) {
+  switch (state) {
+    case FriendState::kNone:
+      return "none";
+    case FriendState::kAsked:
+      return "requested";
+    case FriendState::kFriends:
+      return "friends";
+    case FriendState::kRefused:
+      return "refused";
+    case FriendState::kCancelled:
+      return "cancelled";
+    case FriendState::kRemoved:
+      return "removed";
+  }
+  return "none";
+}
+
+const char* NameOf(FriendAction action) {
+  switch (action) {
+    case FriendAction::kRequest:
+      return "request";
+    case FriendAction::kAccept:
+      return "accept";
+    case FriendAction::kRefuse:
+      return "refuse";
+    case FriendAction::kCancel:
+      return "cancel";
+    case FriendAction::kRemove:
+      return "remove";
+  }
+  return "unknown";
+}
+
+std::optional<FriendAction> ParseFriendAction(std::string_view text) {
+  for (const FriendAction action : kFriendActions) {
+    if (text == NameOf(action)) return action;
+  }
+  return std::nullopt;
+}
+
 FriendStep Decide(const Friendship& now, FriendAction action, UserId who) {
   switch (action) {
     case FriendAction::kRequest:

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "fanline/ids.h"
 
@@ -19,6 +21,14 @@ enum class FriendState {  // the numbers are stored
 };
 
 enum class FriendAction { kRequest, kAccept, kRefuse, kCancel, kRemove };
+
+inline constexpr FriendAction kFriendActions[] = {FriendAction::kRequest, FriendAction::kAccept,
+                                                  FriendAction::kRefuse, FriendAction::kCancel,
+                                                  FriendAction::kRemove};
+
+const char* NameOf(FriendState state);  // "none", "requested", "friends", ...
+const char* NameOf(FriendAction action);
+std::optional<FriendAction> ParseFriendAction(std::string_view text);
 
 struct Friendship {
   FriendState state = FriendState::kNone;

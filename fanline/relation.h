@@ -19,6 +19,20 @@ enum class Relation {
   kMutual = 3,     // both
 };
 
+constexpr const char* NameOf(Relation relation) {
+  switch (relation) {
+    case Relation::kNone:
+      return "none";
+    case Relation::kFollowing:
+      return "following";
+    case Relation::kFollower:
+      return "follower";
+    case Relation::kMutual:
+      return "mutual";
+  }
+  return "none";
+}
+
 // Behind the last entry that was shown. Lists are newest first, at equal times by the higher id, so
 // a place is one of values and not of numbers: what comes or goes meanwhile moves nothing else.
 struct ListCursor {

@@ -26,11 +26,6 @@ constexpr Figure kFigures[] = {
     {"gone", &AuditFindings::gone, "skipped: expired meanwhile"},
 };
 
-std::string Left(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
 std::string Right(const std::string& text, size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }

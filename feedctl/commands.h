@@ -21,6 +21,10 @@ std::unique_ptr<Command> MakeUnhide(daemon::OptionTable& table, Settings& settin
 std::unique_ptr<Command> MakeEdit(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeFollow(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeUnfollow(daemon::OptionTable& table, Settings& settings);
+std::unique_ptr<Command> MakeFriends(daemon::OptionTable& table, Settings& settings);
+std::unique_ptr<Command> MakeRelationsList(daemon::OptionTable& table, Settings& settings);
+std::unique_ptr<Command> MakeRelationsCheck(daemon::OptionTable& table, Settings& settings);
+std::unique_ptr<Command> MakeRelationsShow(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeRelationsMode(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeRelationsReconciler(daemon::OptionTable& table, Settings& settings);
 std::unique_ptr<Command> MakeRelationsCounters(daemon::OptionTable& table, Settings& settings);

@@ -21,6 +21,14 @@ int main(int argc, char** argv) {
     // Relations
     feedctl.Add("follow", "makes a reader follow an author, or many", MakeFollow);
     feedctl.Add("unfollow", "makes a reader no longer follow an author, or many", MakeUnfollow);
+    feedctl.Add("friends", "requests, accepts, refuses, cancels or removes a friendship",
+                MakeFriends);
+    feedctl.Add("relations list", "shows a page of following, followers or friends",
+                MakeRelationsList);
+    feedctl.Add("relations check", "says how a user stands to up to 500 others",
+                MakeRelationsCheck);
+    feedctl.Add("relations show", "shows both rows of one relation and what is known about it",
+                MakeRelationsShow);
     feedctl.Add("relations mode", "shows or sets how reverse rows are written", MakeRelationsMode);
     feedctl.Add("relations reconciler", "shows or sets whether differing rows are repaired",
                 MakeRelationsReconciler);

@@ -24,6 +24,11 @@ std::string Seconds(double seconds) {
   return text;
 }
 
+std::string Left(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
 std::string QuotedShort(std::string_view text) {
   constexpr size_t kMost = 40;
   std::string quoted = "\"";

@@ -16,6 +16,9 @@ std::string Counted(uint64_t number, const std::string& noun);
 // "5.1 s", "0.02 s"
 std::string Seconds(double seconds);
 
+// A column: blanks behind the text up to `width`.
+std::string Left(std::string text, size_t width);
+
 // '"', the text, '"', fit for one line of a message: shortened, control characters as '?'.
 std::string QuotedShort(std::string_view text);
 

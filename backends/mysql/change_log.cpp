@@ -23,6 +23,11 @@ std::string IdList(std::span<const uint64_t> ids) {
   return list;
 }
 
+std::string CountPendingSql(uint32_t most) {
+  return "SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT " +
+         std::to_string(most) + ") AS counted";
+}
+
 }  // namespace
 
 std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after, uint32_t limit) {
@@ -59,17 +64,29 @@ Status ChangeLog::ReadPending(Shard shard, uint64_t after, uint32_t limit,
       shard, [&](Connection& connection) { *out = PendingChanges(connection, after, limit); });
 }
 
+Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge,
+                                uint32_t most, std::vector<LoggedChange>* out, bool* all) {
+  const std::string sql = "SELECT * FROM (" + PendingChangesSql(0, most) +
+                          ") AS oldest WHERE kind = " + std::to_string(static_cast<int>(kind)) +
+                          " AND src = " + ToString(edge.src) + " AND dst = " + ToString(edge.dst) +
+                          " ORDER BY id";
+  return connections_.Run(shard, [&](Connection& connection) {
+    out->clear();
+    // Counted first: what was pending then and is done by now needs no finding.
+    connection.Query(CountPendingSql(most + 1),
+                     [&](const Row& row) { *all = row.UInt64(1) <= most; });
+    connection.Query(sql, [&](const Row& row) { out->push_back(ChangeOf(row)); });
+  });
+}
+
 Status ChangeLog::MarkDone(Shard shard, const std::vector<uint64_t>& ids) {
   if (ids.empty()) return Status::Done();
   return connections_.Run(shard, [&](Connection& connection) { MarkChangesDone(connection, ids); });
 }
 
 Status ChangeLog::CountPending(Shard shard, uint32_t most, uint64_t* count) {
-  const std::string sql =
-      "SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT " +
-      std::to_string(most) + ") AS counted";
   return connections_.Run(shard, [&](Connection& connection) {
-    connection.Query(sql, [&](const Row& row) { *count = row.UInt64(1); });
+    connection.Query(CountPendingSql(most), [&](const Row& row) { *count = row.UInt64(1); });
   });
 }
 

@@ -34,6 +34,12 @@ class ChangeLog {
   [[nodiscard]] Status ReadPending(Shard shard, uint64_t after, uint32_t limit,
                                    std::vector<LoggedChange>* out);
 
+  // What waits of one edge (src, dst) or of one friendship (smaller id, other), oldest first, for a
+  // person who asks about it. Looks at the oldest `most` pending rows: no index knows an edge.
+  // *all: there were no more than that.
+  [[nodiscard]] Status ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge,
+                                     uint32_t most, std::vector<LoggedChange>* out, bool* all);
+
   // Repeating it changes nothing.
   [[nodiscard]] Status MarkDone(Shard shard, const std::vector<uint64_t>& ids);
 

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backends/mysql/connection.h"
+#include "fanline/edge.h"
 #include "fanline/ids.h"
+#include "fanline/time.h"
 
 namespace fanline::mysql {
 
@@ -19,5 +22,16 @@ struct Repair {
 };
 
 std::string RepairSql(const Repair& repair);
+
+struct LoggedRepair {
+  Repair repair;
+  UnixMs at = 0;  // the server's clock
+};
+
+// The last `most` repairs of one edge, newest first, for a person who asks about it. Looks at the
+// newest `look_at` rows of the shard: no index knows an edge. Throws MysqlError.
+[[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection,
+                                                    const fanline::EdgeKey& edge, uint32_t look_at,
+                                                    uint32_t most);
 
 }  // namespace fanline::mysql

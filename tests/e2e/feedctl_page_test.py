@@ -1,9 +1,11 @@
 """docs/feedctl.md says what feedctl --help says: the same commands, options, defaults and codes."""
 
+import os
 import re
 import subprocess
 import unittest
 
+from stack.local_stack import LocalStack
 from stack.programs import BIN
 from tests.e2e.decoding import ROOT
 
@@ -50,6 +52,37 @@ def section_of(command):
         if command in heading.split(", "):
             return text
     raise AssertionError(f"no section about {command}")
+
+
+def examples():
+    """(command, what it says) as the page shows them, in their order."""
+    blocks = re.findall(r"^```console\n(.*?)^```$", PAGE, re.S | re.M)
+    return [pair for block in blocks
+            for pair in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)+)", block, re.M)]
+
+
+def without_times(said):
+    said = re.sub(r"\b1\d{15}\b", "VERSION", said)
+    return re.sub(r"\b2\d{3}-\d\d-\d\dT[\d:.]+Z", "TIME", said)
+
+
+class Examples(unittest.TestCase):
+    def test_commands_say_what_the_page_shows(self):
+        stack = LocalStack(say=lambda line: None)
+        self.addCleanup(stack.stop)
+        stack.start()
+        env = {**os.environ, **stack.env, "PATH": f"{BIN}:{os.environ['PATH']}"}
+
+        def said(command):
+            return subprocess.run(command.split(), env=env, text=True, timeout=30,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+        said("feedctl init")
+        said("feedctl topics create")
+        shown = examples()
+        self.assertGreaterEqual(len(shown), 8)
+        for command, answer in shown:
+            self.assertEqual(without_times(said(command)), without_times(answer), command)
 
 
 class FeedctlPage(unittest.TestCase):

@@ -683,6 +683,16 @@ class Failing(unittest.TestCase):
         self.check(69, r"cannot reach MariaDB shard 0 at 127\.0\.0\.1:1/fanline: no connection; ",
                    "relations", "counters", "--repair", env={"FANLINE_MYSQL_SHARDS": shards})
 
+    def test_a_shard_of_relations_that_is_away(self):
+        self.assertEqual(self.installation.run("init").returncode, 0)
+        # Two ports that nobody listens at; the installation itself cannot be read either.
+        shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
+        for words in (["friends", "request", "--user", 1, "--other", 2],
+                      ["relations", "list", "followers", 1], ["relations", "check", 1, 2],
+                      ["relations", "show", 1, 2]):
+            self.check(69, "cannot reach MariaDB shard 0 at 127.0.0.1:1/fanline", *words,
+                       "--mysql-shards", shards)
+
     def test_a_wrong_configuration(self):
         self.check(78, "Access denied .*--mysql-password / FANLINE_MYSQL_PASSWORD$",
                    "audit", "--mysql-password", "wrong")
@@ -719,6 +729,20 @@ class Failing(unittest.TestCase):
         self.check(64, "one of them$", "activate")
         self.check(64, "one of them$", "activate", 5, "--every-nth", 2)
         self.check(64, '"x" is no user id', "activate", 5, "x")
+        self.check(64, "<action>: \"befriend\" is not", "friends", "befriend", "--user", 1, "--other",
+                   2)
+        self.check(64, "--other: is required", "friends", "request", "--user", 1)
+        self.check(64, '--user: "0" is no user id', "friends", "request", "--user", 0, "--other", 2)
+        self.check(64, "--other: a friendship is between two users$", "friends", "request",
+                   "--user", 1, "--other", 1)
+        self.check(64, '<user>: "1x" is no user id', "relations", "list", "friends", "1x")
+        self.check(64, '--cursor: "5" is no cursor', "relations", "list", "friends", 1, "--cursor",
+                   5)
+        self.check(64, '--relation-to: "a" is no user id', "relations", "list", "friends", 1,
+                   "--relation-to", "a")
+        self.check(64, "--from: not together", "relations", "check", 1, 2, "--from", "x")
+        self.check(64, "more than 500 users at once", "relations", "check", 1, *range(2, 503))
+        self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
         self.check(64, "--ranges: 15 does not divide 1024", "init", "--ranges", 15)
         self.check(64, '"0:1" is not N:ID', "import", "-", "--every-nth-follows", "0:1")
         self.check(64, '"0" is no user id', "import", "-", "--everybody-follows", "0")

@@ -65,5 +65,14 @@ TEST(Friendship, WhoeverAsksLastIsTheOneWhoAsked) {
   EXPECT_EQ(Decide({kAsked, kAnn, 7}, kRequest, kBob).asked_by, kAnn);
 }
 
+TEST(Friendship, EveryActionIsReadByItsName) {
+  for (const FriendAction action : kFriendActions) {
+    EXPECT_EQ(ParseFriendAction(NameOf(action)), action);
+  }
+  for (const char* text : {"", "Request", "accept ", "none", "unfriend"}) {
+    EXPECT_EQ(ParseFriendAction(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace fanline

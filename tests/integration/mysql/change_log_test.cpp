@@ -74,6 +74,25 @@ TEST_F(ChangeLogTest, PendingRowsAreReadOldestFirstUntilTheyAreDone) {
   EXPECT_EQ(count, 2u);
 }
 
+TEST_F(ChangeLogTest, WhatWaitsOfOneEdgeIsFoundAmongTheOldest) {
+  for (uint64_t dst = 101; dst <= 105; ++dst) Follow(dst);
+  const fanline::EdgeKey edge{ann_, UserId{104}};
+  bool all = false;
+  ASSERT_TRUE(log_.ReadPendingOf(0, ChangeKind::kEdge, edge, 5, &pending_, &all).done());
+  ASSERT_EQ(pending_.size(), 1u);
+  EXPECT_EQ(pending_[0].id, 4u);
+  EXPECT_EQ(pending_[0].edge, (Edge{ann_, UserId{104}, kNow, true, kNow / 1000}));
+  EXPECT_TRUE(all);
+  ASSERT_TRUE(log_.ReadPendingOf(0, ChangeKind::kFriendship, edge, 5, &pending_, &all).done());
+  EXPECT_TRUE(pending_.empty());
+  ASSERT_TRUE(log_.ReadPendingOf(0, ChangeKind::kEdge, edge, 3, &pending_, &all).done());
+  EXPECT_TRUE(pending_.empty());
+  EXPECT_FALSE(all);
+  ASSERT_TRUE(log_.MarkDone(0, {4}).done());
+  ASSERT_TRUE(log_.ReadPendingOf(0, ChangeKind::kEdge, edge, 5, &pending_, &all).done());
+  EXPECT_TRUE(pending_.empty());
+}
+
 TEST_F(ChangeLogTest, ARowIsStampedByTheServersClock) {
   Follow(101);
   PendingIds();

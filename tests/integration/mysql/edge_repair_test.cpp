@@ -74,6 +74,23 @@ TEST_F(EdgeRepairTest, BothRowsOfEveryEdgeAreReadInTheOrderAsked) {
   EXPECT_EQ(rows[3].reverse, rows[1].reverse);
 }
 
+TEST_F(EdgeRepairTest, TheLastRepairsOfAnEdgeAreReadNewestFirst) {
+  for (uint64_t ver = 1; ver <= 4; ++ver) {
+    const UserId dst = ver == 3 ? cid_ : bob_;
+    ASSERT_TRUE(repair_.Log({"pair", "stale", ann_, dst, "none", "follows", ver}).done());
+  }
+  Connection& shard = shards_.of(ann_);
+  const auto repairs = LastRepairs(shard, {ann_, bob_}, 100, 2);
+  ASSERT_EQ(repairs.size(), 2u);
+  EXPECT_EQ(repairs[0].repair.ver, 4u);
+  EXPECT_EQ(repairs[1].repair.ver, 2u);
+  EXPECT_EQ(repairs[1].repair.net + " " + repairs[1].repair.cause, "pair stale");
+  EXPECT_EQ(repairs[1].repair.before + " " + repairs[1].repair.after, "none follows");
+  EXPECT_GT(repairs[1].at, static_cast<UnixMs>(kNow / 1000));
+  EXPECT_EQ(LastRepairs(shard, {ann_, bob_}, 3, 5).size(), 2u);  // the oldest is not looked at
+  EXPECT_TRUE(LastRepairs(shard, {bob_, ann_}, 100, 5).empty());
+}
+
 TEST_F(EdgeRepairTest, AShardThatIsAwayKeepsOnlyItsOwnEdgesUnread) {
   Follow(ann_, cid_);
   Config broken = shards_.config();

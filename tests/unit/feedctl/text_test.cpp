@@ -23,6 +23,11 @@ TEST(Text, OneOfAThingIsNoPlural) {
   EXPECT_EQ(Counted(2000, "row"), "2,000 rows");
 }
 
+TEST(Text, AColumnIsFilledAndNeverCut) {
+  EXPECT_EQ(Left("ab", 4), "ab  ");
+  EXPECT_EQ(Left("abcde", 4), "abcde");
+}
+
 TEST(Text, WhatIsQuotedIsShortAndPrintable) {
   EXPECT_EQ(QuotedShort("a\nb\x80"), "\"a?b?\"");
   EXPECT_EQ(QuotedShort(std::string(40, 'x')), '"' + std::string(40, 'x') + '"');

@@ -1,0 +1,29 @@
+// What the two rows of an edge, and what still waits, come to for a person on call. Pure.
+//
+// A change is written forward, then its row of log1 waits until the reverse row is written. So rows
+// that differ while a change waits are sound. Where none waits, somebody must see to it: `follow`
+// and `unfollow` write both rows, and a change gives the edge a version above the forward row's.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "fanline/edge.h"
+
+namespace fanline::feedctl {
+
+struct EdgeSeen {
+  EdgeKey edge = {};
+  EdgeState forward = {}, reverse = {};  // ver 0: there is no row
+  bool settled = true;                   // neither row changed while it was looked at
+  size_t changes_waiting = 0;            // in log1, of this edge
+  bool friendship_waiting = false;       // in log1, of the two users
+  bool all_seen = true;                  // false: more waits in log1 than was looked at
+
+  bool agree() const { return forward == reverse; }
+};
+
+// One sentence: how it is, and what to do.
+std::string Diagnosis(const EdgeSeen& seen);
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,70 @@
+#include "feedctl/edge_diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr EdgeState kNone{}, kFollows{20, true, 2}, kEnded{20, false, 2}, kOlder{10, true, 1};
+constexpr const char* kFollow = "feedctl follow --reader 5 --author 7";
+constexpr const char* kUnfollow = "feedctl unfollow --reader 5 --author 7";
+
+EdgeSeen Seen(const EdgeState& forward, const EdgeState& reverse) {
+  return {.edge = {UserId{5}, UserId{7}}, .forward = forward, .reverse = reverse};
+}
+
+TEST(EdgeDiagnosis, EqualRowsAgree) {
+  EXPECT_EQ(Diagnosis(Seen(kFollows, kFollows)), "both rows agree");
+  EXPECT_THAT(Diagnosis(Seen(kNone, kNone)), HasSubstr("no row on either side"));
+  EXPECT_TRUE(Seen(kEnded, kEnded).agree());
+  EXPECT_FALSE(Seen(kEnded, kFollows).agree());
+  EXPECT_FALSE(Seen(kFollows, {20, true, 3}).agree());
+}
+
+TEST(EdgeDiagnosis, AFriendshipThatWaitsIsSaidOfEqualRows) {
+  EdgeSeen seen = Seen(kNone, kNone);
+  seen.friendship_waiting = true;
+  EXPECT_THAT(Diagnosis(seen), HasSubstr("waits for a running fanline-mirror"));
+}
+
+TEST(EdgeDiagnosis, WhatStillWaitsNeedsNobody) {
+  EdgeSeen waiting = Seen(kFollows, kNone);
+  waiting.changes_waiting = 1;
+  EXPECT_THAT(Diagnosis(waiting), HasSubstr("waits in log1 for a running fanline-mirror"));
+  EdgeSeen changing = Seen(kFollows, kNone);
+  changing.settled = false;
+  EXPECT_THAT(Diagnosis(changing), HasSubstr("being changed at this moment"));
+  EdgeSeen unseen = Seen(kFollows, kNone);
+  unseen.all_seen = false;
+  EXPECT_THAT(Diagnosis(unseen), HasSubstr("more changes wait in log1 than were looked at"));
+}
+
+// Which commands set right what nobody else will.
+TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
+  const std::string follow = kFollow, unfollow = kUnfollow;
+  const struct {
+    EdgeState forward, reverse;
+    std::string commands;
+  } kTable[] = {
+      {kFollows, kNone, "got lost; " + follow + " writes"},
+      {kFollows, kOlder, "got lost; " + follow + " writes"},
+      {kEnded, kOlder, "got lost; " + unfollow + " writes"},
+      // At one version the forward row's state wins, under a new one.
+      {kFollows, kEnded, unfollow + " and then " + follow + " writes"},
+      {kEnded, kFollows, follow + " and then " + unfollow + " writes"},
+      // The reverse row's state wins.
+      {kNone, kFollows, "is right, " + follow + " writes"},
+      {kNone, kEnded, follow + " and then " + unfollow + " writes"},
+      {kOlder, kFollows, unfollow + " and then " + follow + " writes"},
+      {kOlder, kEnded, "is right, " + unfollow + " writes"},
+  };
+  for (const auto& [forward, reverse, commands] : kTable) {
+    EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(commands));
+  }
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

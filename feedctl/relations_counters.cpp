@@ -51,7 +51,8 @@ class RelationsCounters : public Command {
   int Run(Interrupt& interrupt) override {
     const std::vector<UserId> users = Given();
     const mysql::Installation installation = ReadInstalled(settings_);
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql),
+                                        {.read_timeout = mysql::kLongestCount});
     mysql::CounterRepair repair(connections, installation.shard_map);
     mysql::CounterWalk walk(connections, installation.shard_map);
 

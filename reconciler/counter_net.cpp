@@ -1,51 +1,67 @@
 #include "reconciler/counter_net.h"
 
+#include <algorithm>
+
 #include "fanline/check.h"
 
 namespace fanline::reconciler {
 
 CounterNet::CounterNet(CounterStore& store, Metrics& metrics, const Guards& guards, Shard shards,
                        const CounterLimits& limits)
-    : store_(store), metrics_(metrics), guards_(guards), limits_(limits), open_(shards) {}
+    : store_(store), metrics_(metrics), guards_(guards), limits_(limits), lines_(shards) {}
 
 std::optional<Time> CounterNet::Step(std::span<CounterInput> inputs, Now now) {
   for (const CounterInput& input : inputs) {
-    std::visit([this](const auto& what) { On(what); }, input);
+    std::visit([&](const auto& what) { On(what, now); }, input);
   }
-  if (!taking_) return std::nullopt;
-  if (now.mono >= look_at_) {
-    look_at_ = now.mono + limits_.look_every;
-    Look();
+  std::optional<Time> next;
+  if (!taking_) return next;
+  for (Shard shard = 0; shard < lines_.size(); ++shard) {
+    Line& line = lines_[shard];
+    if (line.look_at <= now.mono) Look(shard, now);
+    next = next ? std::min(*next, line.look_at) : line.look_at;
   }
-  return look_at_;
+  return next;
 }
 
-// What a shard was asked for and has not answered is not asked for again.
-void CounterNet::Look() {
-  if (guards_.mode() == ReconcilerMode::kPause) return;
-  for (Shard shard = 0; shard < open_.size(); ++shard) {
-    if (open_[shard] == 0) store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_look});
-  }
+// A shard that is still at what it was asked for is not asked for more.
+void CounterNet::Look(Shard shard, Now now) {
+  Line& line = lines_[shard];
+  line.look_at = now.mono + limits_.look_every;
+  if (line.asking || guards_.mode() == ReconcilerMode::kPause) return;
+  store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_look});
 }
 
-void CounterNet::On(const MarkedRead& read) {
+void CounterNet::On(const MarkedRead& read, Now) {
   const Shard shard = Answered(read.id);
   if (!read.status.done()) return metrics_.Parked(read.status.resource);
   metrics_.CountersMarked(shard, read.counters.size());
-  if (!taking_ || guards_.mode() != ReconcilerMode::kRun) return;
-  for (const UserCounter& counter : read.counters) {
-    store_.Submit(RepairCounter{Ask(shard), shard, counter});
-  }
+  lines_[shard].waiting.assign(read.counters.begin(), read.counters.end());
+  RepairNext(shard);
 }
 
-void CounterNet::On(const CounterRepaired& repaired) {
-  Answered(repaired.id);
-  if (!repaired.status.done()) return metrics_.Parked(repaired.status.resource);
-  if (repaired.repaired) metrics_.CounterRepaired(repaired.drift);
+void CounterNet::On(const CounterRepaired& repaired, Now now) {
+  const Shard shard = Answered(repaired.id);
+  if (!repaired.status.done()) {
+    metrics_.Parked(repaired.status.resource);
+    lines_[shard].look_at = now.mono + limits_.after_failure;
+  } else if (repaired.repaired) {
+    metrics_.CounterRepaired(repaired.drift);
+  }
+  RepairNext(shard);
+}
+
+void CounterNet::RepairNext(Shard shard) {
+  std::deque<UserCounter>& waiting = lines_[shard].waiting;
+  if (!taking_ || guards_.mode() != ReconcilerMode::kRun) waiting.clear();
+  if (waiting.empty()) return;
+  const UserCounter counter = waiting.front();
+  waiting.pop_front();
+  store_.Submit(RepairCounter{Ask(shard), shard, counter});
 }
 
 uint64_t CounterNet::Ask(Shard shard) {
-  ++open_[shard];
+  lines_[shard].asking = true;
   asked_.emplace(++last_id_, shard);
   return last_id_;
 }
@@ -55,7 +71,7 @@ Shard CounterNet::Answered(uint64_t id) {
   FANLINE_CHECK(found != asked_.end(), "a reply to a request never sent");
   const Shard shard = found->second;
   asked_.erase(found);
-  --open_[shard];
+  lines_[shard].asking = false;
   return shard;
 }
 

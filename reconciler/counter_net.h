@@ -1,5 +1,6 @@
 // The net of counters: once a second it asks every shard for counters that are marked as wrong, and
-// has them repaired, a few at a time. One that could not be repaired stays marked and is met again.
+// has them repaired, one of a shard at a time. One that could not be repaired stays marked and is
+// met again, its shard not before a while: a count that takes too long must not become many.
 // Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
 //
 // In a dry run it only tells how many wait; paused, it asks nothing.
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -24,7 +26,8 @@ using CounterInput = std::variant<MarkedRead, CounterRepaired>;
 
 struct CounterLimits {
   Duration look_every = std::chrono::seconds(1);
-  uint32_t per_look = 100;  // and shard
+  uint32_t per_look = 100;                            // and shard
+  Duration after_failure = std::chrono::seconds(30);  // to the next look at that shard
 };
 
 class CounterNet {
@@ -41,9 +44,16 @@ class CounterNet {
   bool drained() const { return asked_.empty(); }
 
  private:
-  void On(const MarkedRead& read);
-  void On(const CounterRepaired& repaired);
-  void Look();
+  struct Line {  // of one shard
+    bool asking = false;
+    std::deque<UserCounter> waiting;
+    Time look_at{};
+  };
+
+  void On(const MarkedRead& read, Now now);
+  void On(const CounterRepaired& repaired, Now now);
+  void Look(Shard shard, Now now);
+  void RepairNext(Shard shard);
   uint64_t Ask(Shard shard);
   Shard Answered(uint64_t id);
 
@@ -52,10 +62,9 @@ class CounterNet {
   const Guards& guards_;
   const CounterLimits limits_;
   bool taking_ = true;
-  Time look_at_{};
   uint64_t last_id_ = 0;
   std::unordered_map<uint64_t, Shard> asked_;  // by request
-  std::vector<uint32_t> open_;                 // of them, by shard
+  std::vector<Line> lines_;                    // by shard
 };
 
 }  // namespace fanline::reconciler

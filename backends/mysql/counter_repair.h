@@ -7,6 +7,7 @@
 // so two who repair the same counter do not both add it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,10 @@
 #include "fanline/ids.h"
 
 namespace fanline::mysql {
+
+// Rows of one user are counted by one statement: what the connection of whoever waits for it should
+// allow (its read timeout).
+inline constexpr std::chrono::seconds kLongestCount{600};
 
 struct CounterFound {
   int64_t counter = 0;    // as it was read

@@ -1,5 +1,7 @@
 #include "backends/mysql/counter_store.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,6 +12,13 @@
 
 namespace fanline::mysql {
 namespace {
+
+constexpr std::chrono::seconds kStatementTimeout{60};
+
+Config Patient(Config config) {
+  config.read_timeout = std::max(config.read_timeout, kStatementTimeout);
+  return config;
+}
 
 using Request = std::variant<ReadMarked, RepairCounter>;
 using Reply = std::variant<MarkedRead, CounterRepaired>;
@@ -35,7 +44,7 @@ class MysqlCounterStore::Impl {
  public:
   Impl(const Config& config, Replies replies, HealthSink health, LogSink log)
       : replies_(std::move(replies)),
-        pool_(config, "counters", {},
+        pool_(Patient(config), "counters", {},
               {.serve =
                    [](Connection& connection, const std::vector<Request>& batch) {
                      return std::vector<Reply>{

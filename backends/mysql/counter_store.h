@@ -1,5 +1,6 @@
 // Port CounterStore over the shards, one thread for each. Threads, back-off and callbacks: as for
-// MysqlTruth.
+// MysqlTruth, but a statement may take a minute. A counter of more rows than are counted by then is
+// answered later, stays marked, and needs `feedctl relations counters USER --repair`.
 #pragma once
 
 #include <functional>

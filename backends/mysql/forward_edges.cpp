@@ -9,7 +9,7 @@
 namespace fanline::mysql {
 namespace {
 
-// Of change_edge.sql and follow_edge.sql.
+// Of change_edge.sql.
 enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2 };
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
@@ -47,15 +47,12 @@ std::string ChangeSql(const EdgeChange& change, uint32_t most_followed) {
   return sql;
 }
 
-// The short way of a follow; nothing when there is a row of that edge, and nothing was done.
+// The short way of a follow; nothing when it could not be taken, and nothing was changed.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
-  std::optional<int64_t> refused;
-  connection.Call(FollowSql(change, most_followed),
-                  [&](const Row& row) { refused = row.Int64(1); });
-  if (refused == kSoAlready) return std::nullopt;
-  if (refused == kOverLimit)
-    return ForwardChanged{.edge = EdgeOf({change.src, change.dst}, {}), .over_limit = true};
+  bool made = true;
+  connection.Call(FollowSql(change, most_followed), [&](const Row&) { made = false; });
+  if (!made) return std::nullopt;
   return ForwardChanged{.edge = {change.src, change.dst, change.unix_us, true, PosOf(change)},
                         .changed = true};
 }

@@ -27,15 +27,18 @@ CREATE OR REPLACE PROCEDURE change_edge(
 change_edge: BEGIN
   DECLARE old_ver, seen_ver BIGINT UNSIGNED;
   DECLARE old_state TINYINT;
-  DECLARE old_pos BIGINT;
+  DECLARE old_pos, followed BIGINT;
   DECLARE below_zero TINYINT DEFAULT 0;
 
   START TRANSACTION;
+  -- The counter's lock first, as in follow_edge; no row, no lock.
+  SELECT COALESCE(MAX(following_cnt), 0) INTO followed
+    FROM user_rel WHERE user_id = edge_src FOR UPDATE;
   -- Only where the row is needed in any case: it must not be made and then rolled back. Those who
   -- wait for its lock would be left with gap locks, and deadlock. It takes the exclusive lock at
   -- once; INSERT IGNORE would take a shared one first, and two that upgrade it are a deadlock nearly
   -- every time.
-  IF wanted OR origin > 0 THEN
+  IF IF(wanted, followed < most, origin > 0) THEN
     INSERT INTO following (src, dst, ver, state, pos) VALUES (edge_src, edge_dst, 0, 0, 0)
       ON DUPLICATE KEY UPDATE ver = ver;
   END IF;
@@ -47,6 +50,11 @@ change_edge: BEGIN
   IF IF(origin = 0, old_state = wanted, origin_ver <= seen_ver) THEN
     ROLLBACK;
     SELECT 0, old_ver, old_state, old_pos, 0;
+    LEAVE change_edge;
+  END IF;
+  IF wanted AND old_state = 0 AND followed >= most THEN
+    ROLLBACK;
+    SELECT 2, 0, 0, 0, 0;
     LEAVE change_edge;
   END IF;
   IF origin > 0 THEN
@@ -68,16 +76,11 @@ change_edge: BEGIN
     WHERE src = edge_src AND dst = edge_dst;
   INSERT INTO log1 (kind, src, dst, ver, state, pos)
     VALUES (1, edge_src, edge_dst, new_ver, wanted, new_pos);
-  -- The counter is last, so that its lock is held only briefly. It also goes below zero: a repair
-  -- adds what is missing, and would add it twice if this were not counted.
+  -- It also goes below zero: a repair adds what is missing, and would add it twice if this were not
+  -- counted.
   IF old_state <> wanted THEN
     INSERT INTO user_rel (user_id, following_cnt) VALUES (edge_src, IF(wanted, 1, -1))
-      ON DUPLICATE KEY UPDATE following_cnt = following_cnt + IF(wanted, following_cnt < most, -1);
-    IF ROW_COUNT() = 0 THEN
-      ROLLBACK;
-      SELECT 2, 0, 0, 0, 0;
-      LEAVE change_edge;
-    END IF;
+      ON DUPLICATE KEY UPDATE following_cnt = following_cnt + VALUES(following_cnt);
     IF wanted = 0 THEN
       SELECT following_cnt < 0 INTO below_zero FROM user_rel WHERE user_id = edge_src;
       IF below_zero THEN

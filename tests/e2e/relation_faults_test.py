@@ -323,6 +323,9 @@ class RelationFaults(mirror_test.Mirrored):
               f"quiet after {quiet:.1f} s, {checks:.0f} checks, {len(self.tables.repairs())} "
               "repairs", flush=True)
 
+        for one in clients:
+            self.assertGreater(one.acknowledged, 20, "a client that could do nothing proves nothing")
+        self.assertGreater(watcher.looks, 100)
         self.assertGreater(self.modes_set, 1)
         self.assertGreaterEqual(min(self.repairs_of(lost)), 1)
         self.assertEqual(watcher.wrong, [])

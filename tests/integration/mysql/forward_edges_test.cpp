@@ -58,20 +58,25 @@ class ForwardEdgesTest : public ::testing::Test {
                             [&](const Row& row) { count = std::stoll(row.Text(2)); });
     return count;
   }
-  // On shard 1 follow_edge commits as ever and then waits under the name "held".
-  void HoldBackAnswers() {
+  // On shard 1 a procedure, called with so many arguments, commits as ever and then waits under the
+  // name "held".
+  void HoldBackAnswers(std::string made, const std::string& name, int arguments) {
     Connection& connection = shards_.on(1);
-    std::string made(sql_schema::kFollowEdgeSql);
-    const std::string name = "follow_edge(";
-    const auto at = made.find("PROCEDURE " + name);
-    made.replace(at, 10 + name.size(), "PROCEDURE followed_and_silent(");
+    const std::string begin = "PROCEDURE " + name + "(";
+    made.replace(made.find(begin), begin.size(), "PROCEDURE changed_and_silent(");
     connection.Execute(made);
-    connection.Execute(
-        "CREATE OR REPLACE PROCEDURE follow_edge(a BIGINT UNSIGNED, b BIGINT UNSIGNED,"
-        " c BIGINT UNSIGNED, d BIGINT)"
-        " BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
-        " CALL followed_and_silent(a, b, c, d);"
-        " IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held'; END IF; END");
+    std::string parameters, values;
+    for (int i = 0; i < arguments; ++i) {
+      const std::string each = (i > 0 ? ", a" : "a") + std::to_string(i);
+      parameters += each + " BIGINT UNSIGNED";
+      values += each;
+    }
+    connection.Execute("CREATE OR REPLACE PROCEDURE " + name + "(" + parameters +
+                       ") BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
+                       " CALL changed_and_silent(" +
+                       values +
+                       "); IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held';"
+                       " END IF; END");
   }
   // Kills one connection that is at a statement like `what`; whether there was one.
   bool KillOne(Connection& connection, const std::string& what) {
@@ -206,22 +211,27 @@ TEST_F(ForwardEdgesTest, TheVersionsOfDifferentOriginsDoNotMeet) {
 // trigger would hold the answer back but also the commit, so the procedure is wrapped: what is
 // called commits as ever, then waits to be killed.
 TEST_F(ForwardEdgesTest, AConnectionKilledAfterTheCommitIsLookedUp) {
+  const EdgeChange changes[] = {{bob_, ann_, true, kNow},
+                                {bob_, ann_, false, kNow + 5, Origin::kApplication, 7}};
   ForwardChanged changed;
   ASSERT_TRUE(forward_.Change({bob_, ann_, false, kNow}, &changed).done());  // now it is connected
-  HoldBackAnswers();
-  std::thread killer([&] {
-    while (!KillOne(shards_.on(1), "DO SLEEP%held%")) {
-    }
-  });
-  uint64_t log_id = 7;
-  ASSERT_TRUE(forward_.Change({bob_, ann_, true, kNow}, &changed, &log_id).done());
-  killer.join();
-  EXPECT_FALSE(changed.changed);
-  EXPECT_TRUE(changed.worth_a_check());
-  EXPECT_EQ(changed.edge, (Edge{bob_, ann_, kNow, true, kNow / 1000}));
-  EXPECT_EQ(log_id, 0u);  // and its row of the log stays pending, for a relay
-  EXPECT_EQ(shards_.PendingChanges(), 1);
-  EXPECT_EQ(shards_.FollowingCount(bob_), 1);
+  HoldBackAnswers(std::string(sql_schema::kFollowEdgeSql), "follow_edge", 4);
+  for (const EdgeChange& change : changes) {
+    std::thread killer([&] {
+      while (!KillOne(shards_.on(1), "DO SLEEP%held%")) {
+      }
+    });
+    uint64_t log_id = 7;
+    ASSERT_TRUE(forward_.Change(change, &changed, &log_id).done());
+    killer.join();
+    EXPECT_FALSE(changed.changed);
+    EXPECT_TRUE(changed.worth_a_check());
+    EXPECT_EQ(changed.edge, (Edge{bob_, ann_, change.unix_us, change.live, kNow / 1000}));
+    EXPECT_EQ(log_id, 0u);  // and its row of the log stays pending, for a relay
+    EXPECT_EQ(shards_.FollowingCount(bob_), change.live ? 1 : 0);
+    HoldBackAnswers(std::string(sql_schema::kChangeEdgeSql), "change_edge", 8);
+  }
+  EXPECT_EQ(shards_.PendingChanges(), 2);
   shards_.ExpectCountersMatchRows();
 }
 
@@ -280,6 +290,29 @@ TEST_F(ForwardEdgesTest, ManyWhoUnfollowAStrangerWriteNothingAndMeetNoDeadlock) 
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
   EXPECT_EQ(Deadlocks(0), before);
+}
+
+// The limit is the one refusal that takes a new row back.
+TEST_F(ForwardEdgesTest, ManyWhoAreOverTheLimitAreAllToldSo) {
+  ForwardChanged changed;
+  ForwardEdges one(connections_, shards_.map(), 1);
+  ASSERT_TRUE(one.Change({ann_, UserId{101}, true, kNow}, &changed).done());
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&] {
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map(), 1);
+      for (int n = 0; n < 100; ++n) {
+        ForwardChanged refused;
+        const Status status = forward.Change({ann_, bob_, true, kNow}, &refused);
+        EXPECT_TRUE(status.never()) << status.message;
+        EXPECT_TRUE(refused.over_limit);
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
+  shards_.ExpectCountersMatchRows();
 }
 
 // Eight writers on six edges: versions of an edge only grow, no change is lost, nobody is told of

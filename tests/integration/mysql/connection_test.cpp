@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <utility>
+#include <vector>
+
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {
@@ -43,6 +49,34 @@ TEST_F(ConnectionTest, ADeadlocksVictimStartsOverFromACleanState) {
   });
   EXPECT_EQ(attempts, 3);
   EXPECT_EQ(Rows(), 1);
+}
+
+// A real one: each locks its row, waits until the other has locked its own, and wants that too.
+TEST_F(ConnectionTest, OfTwoThatLockEachOthersRowBothCommitInTheEnd) {
+  Insert(1);
+  Insert(2);
+  std::barrier both_locked(2);
+  std::atomic<int> attempts = 0;
+  std::vector<std::thread> threads;
+  for (const int mine : {1, 2}) {
+    threads.emplace_back([&, mine] {
+      Connection connection(shards_.config(), 0);
+      connection.Open();
+      bool first = true;
+      connection.Transact([&] {
+        ++attempts;
+        for (const int author : {mine, 3 - mine}) {
+          connection.Execute("UPDATE author SET last_at = last_at + 1 WHERE author_id = " +
+                             std::to_string(author));
+          if (std::exchange(first, false)) both_locked.arrive_and_wait();
+        }
+        return true;
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(attempts, 2) << "no deadlock";
+  EXPECT_EQ(shards_.Number(0, "SELECT SUM(last_at) FROM author"), 2 + 4);
 }
 
 TEST_F(ConnectionTest, ADeadlockThatComesBackEachTimeIsGivenUp) {

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     // Setting up
     feedctl.Add("init", "creates the tables on every shard and writes down the installation",
                 MakeInit);
+    feedctl.AddGroup("topics", "creates what Kafka needs");
     feedctl.Add("topics create", "creates the topics and their dead letters", MakeTopicsCreate);
     feedctl.Add("import", "loads a graph of who follows whom", MakeImport);
     // Posts
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
     feedctl.Add("unfollow", "makes a reader no longer follow an author, or many", MakeUnfollow);
     feedctl.Add("friends", "requests, accepts, refuses, cancels or removes a friendship",
                 MakeFriends);
+    feedctl.AddGroup("relations", "looks at who follows whom, and says how it is kept right");
     feedctl.Add("relations list", "shows a page of following, followers or friends",
                 MakeRelationsList);
     feedctl.Add("relations check", "says how a user stands to up to 500 others",

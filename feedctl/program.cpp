@@ -45,9 +45,11 @@ Program::Program() : table_("feedctl", kSummary) {}
 daemon::OptionTable& Program::TableOf(const std::string& name, const std::string& summary) {
   const size_t blank = name.find(' ');
   if (blank == std::string::npos) return table_.AddCommand(name, summary);
-  const std::string group = name.substr(0, blank);
-  if (!groups_[group]) groups_[group] = &table_.AddCommand(group, summary);
-  return groups_[group]->AddCommand(name.substr(blank + 1), summary);
+  return groups_.at(name.substr(0, blank))->AddCommand(name.substr(blank + 1), summary);
+}
+
+void Program::AddGroup(const std::string& name, const std::string& summary) {
+  groups_[name] = &table_.AddCommand(name, summary);
 }
 
 void Program::Add(const std::string& name, const std::string& summary, MakeCommand make) {

@@ -14,7 +14,10 @@ class Program {
  public:
   Program();
 
-  // `name` of two words is a command of a command ("topics create").
+  // What several commands have in common: their first word.
+  void AddGroup(const std::string& name, const std::string& summary);
+
+  // `name` of two words is a command of a group ("topics create").
   void Add(const std::string& name, const std::string& summary, MakeCommand make);
 
   // Parses, runs, and answers the exit code; says what failed in one line on stderr.

@@ -28,7 +28,7 @@ std::optional<Time> CounterNet::Step(std::span<CounterInput> inputs, Now now) {
 void CounterNet::Look(Shard shard, Now now) {
   Line& line = lines_[shard];
   line.look_at = now.mono + limits_.look_every;
-  if (line.asking || guards_.mode() == ReconcilerMode::kPause) return;
+  if (line.asking) return;
   store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_look});
 }
 

@@ -3,7 +3,8 @@
 // met again, its shard not before a while: a count that takes too long must not become many.
 // Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
 //
-// In a dry run it only tells how many wait; paused, it asks nothing.
+// In a dry run, and paused, it only tells how many wait. It asks on all the same: this is how its
+// daemon notices that a shard is away.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 

@@ -118,8 +118,7 @@ int Main(int argc, char** argv) {
                 guards);
   RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
                    guards);
-  // An application's own tables have no counters of ours.
-  CounterNet counters(counter_store, metrics, guards, app ? 0 : static_cast<Shard>(map.shards()));
+  CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()));
   PairLoop pair_loop(relation_log, inbox, pairs, process.registry, {{"topic", kRelationLogTopic}});
   RetryLoop retry_loop(retry_log, retry_inbox, retries, process.registry,
                        {{"topic", kRelationRetryTopic}});

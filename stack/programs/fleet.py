@@ -68,6 +68,11 @@ class Fleet:
         are not relayed yet do not count."""
         return next(filter(None, (backlog.records() for backlog in self._backlogs)), 0)
 
+    def unfinished(self):
+        """The same in words, by whom; empty: none."""
+        return ", ".join(f"{records} records for {backlog.group}" for backlog in self._backlogs
+                         if (records := backlog.records()))
+
     def wait_idle(self, timeout, meanwhile=lambda counters: None):
         """Until everything appended so far is done and acknowledged. `meanwhile` is given the
         counters now and then. Returns the moment (time.monotonic) the counters of work last moved:

@@ -106,8 +106,8 @@ class RelationFaults(mirror_test.Mirrored):
 
     def left(self):
         """What is not done yet, in words, what is upstream first."""
-        if records := self.fleet.backlog():
-            return f"{records} records for the fleet"
+        if records := self.fleet.unfinished():
+            return records
         if rows := self.relations.pending():
             return f"{rows} rows of log1"
         for backlog in self.backlogs:

@@ -57,8 +57,7 @@ void PartitionFlow::Resume(int32_t partition) {
 bool PartitionFlow::Settle(Time now) {
   PauseFetchers();
   const bool moved = MoveFetchers(now);
-  ResumeFetchers();
-  return moved;
+  return ResumeFetchers() && moved;
 }
 
 bool PartitionFlow::Accept(int32_t partition, int64_t offset) {
@@ -127,14 +126,22 @@ bool PartitionFlow::MoveFetchers(Time now) {
   return all;
 }
 
-void PartitionFlow::ResumeFetchers() {
+bool PartitionFlow::ResumeFetchers() {
   const PartitionList list =
       List([](const Partition& p) { return !p.paused && !p.moved && !p.fetching; });
-  if (list->cnt == 0) return;
+  if (list->cnt == 0) return true;
   rd_kafka_resume_partitions(client_.get(), list.get());
-  // A resume does not wake the thread that fetches, which may sleep for a second; a seek does.
+  // A resume does not wake the thread that fetches, which may sleep for a second; a seek does. One
+  // that is refused (the fetcher is still starting) is repeated: with the resume alone a fetcher
+  // that was started anew has been seen to fetch nothing any more.
   const ErrorHandle error(rd_kafka_seek_partitions(client_.get(), list.get(), kSeekTimeoutMs));
-  for (int i = 0; i < list->cnt; ++i) partitions_[list->elems[i].partition].fetching = true;
+  bool all = true;
+  for (int i = 0; i < list->cnt; ++i) {
+    const bool done = list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    partitions_[list->elems[i].partition].fetching = done;
+    all &= done;
+  }
+  return all;
 }
 
 // All fetchers stop and start again, each at its own next offset. What was fetched and not yet

@@ -62,7 +62,7 @@ class PartitionFlow {
   [[nodiscard]] PartitionList List(bool (*wanted)(const Partition&)) const;
   void PauseFetchers();
   bool MoveFetchers(Time now);
-  void ResumeFetchers();
+  bool ResumeFetchers();
   void Reassign();
   void AssignAll();
 

@@ -13,11 +13,15 @@ help:  ## what there is
 setup:  ## install what is missing (Debian packages, Kafka's jars)
 	@stack/setup
 
-build: setup  ## build all programs into build/release/bin
+build: setup  ## build the programs into build/release/bin
+	@$(MAKE) build/release/build.ninja
+	@cmake --build --preset programs
+
+build-all: setup
 	@$(MAKE) build/release/build.ninja
 	@cmake --build --preset release
 
-test: build  ## build and run all tests, the logic's once more under the sanitizers
+test: build-all  ## build and run all tests, the logic's once more under the sanitizers
 	@$(MAKE) build/asan/build.ninja
 	@cmake --build --preset asan
 	@$(run_tests)
@@ -25,7 +29,7 @@ test: build  ## build and run all tests, the logic's once more under the sanitiz
 demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
 	@$(PYTHON) demo/run.py $(if $(GRAPH),--graph '$(GRAPH)')
 
-bench: build  ## measure it on this machine
+bench: build-all  ## measure it on this machine
 	@$(PYTHON) bench/run.py
 
 up: setup  ## start Kafka, Redis and two MariaDB shards to play with
@@ -61,4 +65,4 @@ printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
 ctest --test-dir build/tests --output-on-failure
 endef
 
-.PHONY: help setup build test demo bench up down tsan format format-check clean
+.PHONY: help setup build build-all test demo bench up down tsan format format-check clean

@@ -32,6 +32,9 @@ demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
 bench: build-all  ## measure it on this machine
 	@$(PYTHON) bench/run.py
 
+bench-against: build-all  ## beside another revision: make bench-against REV=... [ROWS=name,...]
+	@$(PYTHON) bench/against.py $(REV) $(if $(ROWS),--rows '$(ROWS)')
+
 up: setup  ## start Kafka, Redis and two MariaDB shards to play with
 	@stack/play up
 
@@ -65,4 +68,4 @@ printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
 ctest --test-dir build/tests --output-on-failure
 endef
 
-.PHONY: help setup build build-all test demo bench up down tsan format format-check clean
+.PHONY: help setup build build-all test demo bench bench-against up down tsan format format-check clean

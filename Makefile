@@ -41,6 +41,10 @@ up: setup  ## start Kafka, Redis and two MariaDB shards to play with
 down:  ## stop them
 	@[ ! -e build/stack ] || stack/play down
 
+mutants: setup  ## take guards away and see that a test fails: make mutants [SEED=n] [DRAWN=60] [ONLY=text]
+	@$(PYTHON) tests/mutants/run.py $(if $(SEED),--seed $(SEED)) $(if $(DRAWN),--drawn $(DRAWN)) \
+	  $(if $(ONLY),--only '$(ONLY)')
+
 tsan: setup  ## the logic's tests under the thread sanitizer
 	@$(MAKE) build/tsan/build.ninja
 	@cmake --build --preset tsan
@@ -68,4 +72,4 @@ printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
 ctest --test-dir build/tests --output-on-failure
 endef
 
-.PHONY: help setup build build-all test demo bench bench-against up down tsan format format-check clean
+.PHONY: help setup build build-all test demo bench bench-against up down mutants tsan format format-check clean

@@ -1,0 +1,109 @@
+"""A copy of the tree in which mutants are built and tested, one after the other. The tree itself is
+never touched."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from typing import NamedTuple
+
+from tests.mutants.mutant import TESTS, tests_for
+
+_COPIED = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+_BUILD_SECONDS, _TEST_SECONDS = 900, 600
+
+
+class Outcome(NamedTuple):
+    result: str  # killed, survived, does not build, no answer in time
+    by: str = ""  # the first test that failed
+    seconds: float = 0.0
+
+    @property
+    def killed(self):
+        return self.result == "killed"
+
+
+class Workbench:
+    def __init__(self, root, folder):
+        self.root, self.folder = root, folder
+        self._copy()
+        subprocess.run(["cmake", "--preset", "release"], cwd=folder, check=True,
+                       capture_output=True)
+
+    def _copy(self):
+        """What git knows of the tree or does not ignore; unchanged files keep their time, so that
+        they are not built anew."""
+        names = subprocess.run(_COPIED, cwd=self.root, check=True, capture_output=True).stdout
+        wanted = {name for name in names.decode().split("\0") if name}
+        for name in wanted:
+            source, target = self.root / name, self.folder / name
+            if not source.exists():
+                continue
+            if not target.exists() or source.read_bytes() != target.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+        (self.folder / "build").mkdir(exist_ok=True)
+        for tools in ("kafka-libs", "tools"):
+            link = self.folder / "build" / tools
+            if not link.exists():
+                link.symlink_to(self.root / "build" / tools)
+
+    def prepare(self, programs):
+        """Builds what the mutants start from, and runs it: a test that fails by itself kills
+        nothing."""
+        built = self._build(programs, timeout=None)
+        if built.returncode != 0:
+            raise SystemExit(f"the tree does not build: {_tail(built)}")
+        for program in programs:
+            failure = self._failure(program)
+            if failure:
+                raise SystemExit(f"{program} fails without any mutant: {failure}")
+
+    def judge(self, mutant):
+        """Applies it, builds, runs its tests until one fails, and takes it away again."""
+        path, begin = self.folder / mutant.file, time.monotonic()
+        text = path.read_text(encoding="utf-8")
+        path.write_text(mutant.applied(text), encoding="utf-8")
+        try:
+            return self._judged(mutant)._replace(seconds=time.monotonic() - begin)
+        finally:
+            path.write_text(text, encoding="utf-8")
+
+    def _judged(self, mutant):
+        tests = tests_for(mutant)
+        try:
+            if self._build(tests, _BUILD_SECONDS).returncode != 0:
+                return Outcome("does not build")
+            for test in tests:
+                failure = self._failure(test)
+                if failure:
+                    return Outcome("killed", failure)
+        except subprocess.TimeoutExpired:
+            return Outcome("no answer in time")
+        return Outcome("survived")
+
+    def _build(self, tests, timeout):
+        targets = [TESTS[test].program for test in tests]
+        return subprocess.run(["cmake", "--build", "build/release", "--parallel", "2", "--target",
+                               *targets], cwd=self.folder, capture_output=True, text=True,
+                              timeout=timeout)
+
+    def _failure(self, name):
+        """The first test of the program that failed, or None."""
+        test = TESTS[name]
+        command = [self.folder / "build/release/bin" / test.program, *test.arguments,
+                   "--gtest_brief=1", "--gtest_fail_fast"]
+        if test.services:
+            command.insert(0, self.folder / "stack" / "with-stack")
+        run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                             errors="replace", timeout=_TEST_SECONDS,
+                             env={**os.environ, **test.environment})
+        if run.returncode == 0:
+            return None
+        failed = re.search(r"\[  FAILED  \] ([\w./]+)", run.stdout)
+        return f"{name} {failed[1]}" if failed else f"{name} (ended with {run.returncode})"
+
+
+def _tail(run):
+    return "\n".join((run.stdout + run.stderr).splitlines()[-20:])

@@ -1,0 +1,61 @@
+"""Each mutant by hand applies exactly once, and the operators draw what they promise."""
+
+import unittest
+from pathlib import Path
+
+from tests.mutants.answers import ANSWERS
+from tests.mutants.by_hand import BY_HAND
+from tests.mutants.mutant import TESTS, tests_for
+from tests.mutants.operators import FOLDERS, drawn, of_text
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class ByHand(unittest.TestCase):
+    def test_each_applies_exactly_once(self):
+        for mutant in BY_HAND:
+            with self.subTest(mutant.name):
+                text = (ROOT / mutant.file).read_text(encoding="utf-8")
+                self.assertIsNone(mutant.wrong(text))
+
+    def test_each_has_a_name_of_its_own_and_tests_that_exist(self):
+        self.assertEqual(len({mutant.name for mutant in BY_HAND}), len(BY_HAND))
+        for mutant in BY_HAND:
+            self.assertLessEqual(set(tests_for(mutant)), set(TESTS), mutant.name)
+
+    def test_answers_are_of_texts_that_stand_there(self):
+        for file, find, _ in ANSWERS:
+            with self.subTest(file=file, find=find):
+                self.assertEqual((ROOT / file).read_text(encoding="utf-8").count(find), 1)
+
+
+class Operators(unittest.TestCase):
+    def test_a_comparison_is_flipped_and_nothing_like_one_is(self):
+        text = "  if (a < b && c->d != e) {\n  std::vector<int> v(x << 1);\n"
+        self.assertEqual([mutant.replace for mutant in of_text("pusher/x.cpp", text)],
+                         ["  if (a <= b && c->d != e) {", "  if (a < b && c->d == e) {"])
+
+    def test_whole_statements_are_deleted_and_neighbours_swapped(self):
+        text = "{\n  First();\n  Second();\n  return Third(\n      4);\n}\n"
+        found = {(mutant.name.split(" ", 1)[1], mutant.replace)
+                 for mutant in of_text("pusher/x.cpp", text)}
+        self.assertEqual(found, {("statement deleted", "  ;\n"),
+                                 ("statements swapped", "  Second();\n  First();\n")})
+
+    def test_lua_has_its_own_comparisons_and_statements(self):
+        text = "drop(key, live)\nif a ~= b then\n  redis.call('DEL', key)\nend\n"
+        self.assertEqual([mutant.name.split(" ", 1)[1] for mutant in of_text("x.lua", text)],
+                         ["statement deleted", "comparison flipped", "statement deleted"])
+
+    def test_a_seed_draws_the_same_from_the_same_tree_and_from_every_folder(self):
+        found = drawn(ROOT, 1, 60)
+        self.assertEqual(found, drawn(ROOT, 1, 60))
+        self.assertNotEqual(found, drawn(ROOT, 2, 60))
+        self.assertEqual(len(found), 60)
+        self.assertEqual({folder for folder in FOLDERS
+                          if any(mutant.file.startswith(folder + "/") for mutant in found)},
+                         set(FOLDERS))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -88,7 +88,8 @@ struct PositionSaved {
 };
 
 // Adds and removes items of many live timelines. A reader stands in a batch once, with at most
-// kMaxAddsPerWrite adds. A timeline that is not live is skipped, never created.
+// kMaxAddsPerWrite adds. A timeline that is not live is skipped, never created. One that cannot
+// take its items, because Redis is full, is deleted: it must not claim more than it has.
 inline constexpr uint32_t kMaxAddsPerWrite = 16;
 struct TimelineBatch {
   uint64_t id = 0;
@@ -110,13 +111,14 @@ struct BatchWritten {
   bool needs_claim = false;
   // Per write, in order: >= 0: live, so many of its items were new; else one of these.
   static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
-  static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE, OOM: that key alone
+  static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE: that key alone, left as it was
   std::vector<int8_t> results;
   uint64_t pruned = 0;      // of the kNotLive ones, those found by live: without a script
   uint64_t removed = 0;     // items
   uint64_t trimmed = 0;     // timelines cut back to the window
   uint64_t fell_short = 0;  // timelines deleted by the below-W/2 rule
-  std::string key_error;    // an example, when some key failed
+  uint64_t full = 0;        // timelines deleted (kNotLive) because a full Redis took no more
+  std::string key_error;    // an example, when some key failed or was deleted so
 };
 
 enum class TimelineState { kNotLive, kBuilding, kReady };
@@ -137,7 +139,7 @@ struct TimelineRead {
 
 // One reader made to agree with one author. Removes, then adds those newer than the floor, and
 // raises the floor to at least `floor_at_least`. A building timeline is deleted instead: its
-// rebuild starts again.
+// rebuild starts again. So is one that a full Redis lets take no more.
 struct ApplySync {
   uint64_t id = 0;
   Range range = 0;
@@ -152,6 +154,7 @@ struct SyncApplied {
   Status status;
   bool needs_claim = false;
   bool live = false;  // the key was there and ready
+  bool full = false;  // it was deleted: a full Redis took no more
 };
 
 // Makes one timeline not live (quarantine; a building one met by a sync).

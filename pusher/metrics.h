@@ -25,6 +25,7 @@ class Metrics {
   virtual void Removed(uint64_t /*items*/) {}
   virtual void Trimmed(uint64_t /*timelines*/) {}
   virtual void FellShort(uint64_t /*timelines*/) {}
+  virtual void Full(uint64_t /*timelines*/) {}
   virtual void KeyFailed(uint64_t /*timelines*/, const std::string& /*example*/) {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}

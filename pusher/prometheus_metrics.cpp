@@ -82,6 +82,8 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
                           "Timelines cut back to the window, their floor raised")),
       fell_short_(AddCounter(registry, "fanline_timelines_fell_short_total",
                              "Timelines deleted because removals left less than half a window")),
+      full_(AddCounter(registry, "fanline_timelines_dropped_full_total",
+                       "Timelines deleted because a full Redis let them take no more")),
       batch_timelines_(AddHistogram(registry, "fanline_batch_timelines",
                                     "Timelines per write batch", SizeBuckets())),
       batch_items_(AddHistogram(registry, "fanline_batch_items",
@@ -140,6 +142,10 @@ void PrometheusMetrics::Trimmed(uint64_t timelines) {
 
 void PrometheusMetrics::FellShort(uint64_t timelines) {
   fell_short_.Increment(static_cast<double>(timelines));
+}
+
+void PrometheusMetrics::Full(uint64_t timelines) {
+  full_.Increment(static_cast<double>(timelines));
 }
 
 void PrometheusMetrics::KeyFailed(uint64_t timelines, const std::string& example) {

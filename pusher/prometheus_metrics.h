@@ -26,6 +26,7 @@ class PrometheusMetrics final : public Metrics {
   void Removed(uint64_t items) override;
   void Trimmed(uint64_t timelines) override;
   void FellShort(uint64_t timelines) override;
+  void Full(uint64_t timelines) override;
   void KeyFailed(uint64_t timelines, const std::string& example) override;
   void BatchSent(uint64_t timelines, uint64_t items) override;
   void PageRead(uint64_t followers) override;
@@ -53,6 +54,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& removed_;
   prometheus::Counter& trimmed_;
   prometheus::Counter& fell_short_;
+  prometheus::Counter& full_;
   prometheus::Histogram& batch_timelines_;
   prometheus::Histogram& batch_items_;
   prometheus::Counter& followers_read_;

@@ -179,6 +179,7 @@ void Pusher::OnBatch(BatchWritten& written, Now now) {
     ports_.metrics.Removed(written.removed);
     ports_.metrics.Trimmed(written.trimmed);
     ports_.metrics.FellShort(written.fell_short);
+    if (written.full > 0) ports_.metrics.Full(written.full);
     if (failed > 0) ports_.metrics.KeyFailed(failed, written.key_error);
   }
   for (const Share& share : sent.shares) {
@@ -289,6 +290,7 @@ void Pusher::OnSyncApplied(SyncApplied& applied, Now now) {
   if (!applied.status.done() || applied.needs_claim) {
     Failed(*unit, applied.status, applied.needs_claim, now);
   } else {
+    if (applied.full) ports_.metrics.Full(1);
     Finish(*unit, now);
   }
 }

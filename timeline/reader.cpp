@@ -101,8 +101,11 @@ Status Reader::Read(UserId reader, const std::optional<Position>& after, uint32_
     page->next = {page->items.back().created_at, page->items.back().post};
   }
   if (ready || after) return Status::Done();
-  RebuildResult ignored;  // busy or ready: somebody else makes it live
-  return Activate(reader, &ignored);
+  // The page is whole: a timeline that cannot be made live now (Redis is full, somebody else is at
+  // it) is no failure of this read; the next one tries again.
+  RebuildResult ignored;
+  static_cast<void>(Activate(reader, &ignored));
+  return Status::Done();
 }
 
 }  // namespace fanline::timeline

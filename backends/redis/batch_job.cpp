@@ -92,7 +92,7 @@ void BatchJob::Fail(const CallResult& result) {
 // 'x' failed, '-' not live, '0'.. live with so many new items.
 void BatchJob::TakeResults(const Part& part, const redisReply& reply) {
   const CallResult unexpected{Away("unexpected answer of script apply"), false, nullptr};
-  if (!IsArray(reply, 5)) return Fail(unexpected);
+  if (!IsArray(reply, 6)) return Fail(unexpected);
   const std::string_view bytes = Text(At(reply, 0));
   size_t next = 0;
   size_t not_live = 0;
@@ -111,6 +111,7 @@ void BatchJob::TakeResults(const Part& part, const redisReply& reply) {
   answer_.removed += static_cast<uint64_t>(Integer(At(reply, 1)).value_or(0));
   answer_.trimmed += static_cast<uint64_t>(Integer(At(reply, 2)).value_or(0));
   answer_.fell_short += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));
+  answer_.full += static_cast<uint64_t>(Integer(At(reply, 5)).value_or(0));
   if (answer_.key_error.empty()) answer_.key_error = Text(At(reply, 4));
 }
 

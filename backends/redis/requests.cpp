@@ -151,6 +151,7 @@ SyncApplied Parse(const ApplySync& request, const redisReply& reply) {
   const auto answer = Integer(reply);
   if (!answer) applied.status = Unexpected("sync");
   applied.live = answer == 1;
+  applied.full = answer == 2;
   return applied;
 }
 

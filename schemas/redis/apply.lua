@@ -9,8 +9,10 @@
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
---         'x' the key failed (WRONGTYPE, out of memory) and was left alone
---       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 a failed key's error
+--         'x' the key is no sorted set (WRONGTYPE) and was left alone
+--       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 an example of
+--       what a key was refused with  6 timelines dropped because Redis is full
+--       or the error of a Redis that takes no write at all: nothing was written
 --
 -- A dead key is met, not looked for: every timeline has T, so a ZADD of n items and T that adds
 -- n + 1 members has just created the key, and it is deleted again. What is newer than the bucket's
@@ -21,11 +23,19 @@
 local window, trim_above, least = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local pcall = redis.pcall
 local NOT_LIVE, FAILED = -1, -2
-local removed, trimmed, short, failure = 0, 0, 0, ''
+local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
 
-local function failed(answer)
-  failure = answer.err
-  return FAILED
+-- A timeline that cannot take the item (out of memory) would claim more than it has: it is dropped,
+-- ready or building, and its reader rebuilds it. What it gives back lets the others take theirs.
+local function refused_by(answer, key, live)
+  if string.find(answer.err, 'WRONGTYPE', 1, true) then
+    failure = answer.err
+    return FAILED
+  end
+  if drop(key, live) == 1 then
+    full, failure = full + 1, answer.err
+  end
+  return NOT_LIVE
 end
 
 -- A removal that a rebuild under way must learn of: it may have read the post before. If that
@@ -44,7 +54,7 @@ end
 -- Removes ARGV[first..last]. Answers nothing when the timeline lives on, else a result.
 local function remove(key, live, first, last)
   local tail = pcall('ZRANGE', key, '-1', '-1')
-  if tail.err then return failed(tail) end
+  if tail.err then return refused_by(tail, key, live) end
   if not tail[1] then
     drop(key, live)
     return NOT_LIVE
@@ -88,7 +98,7 @@ end
 
 -- What the ZADD of n items and T has answered. `in_front`: they are newer than every floor.
 local function judge(key, live, edge, answer, n, in_front)
-  if type(answer) == 'table' then return failed(answer) end
+  if type(answer) == 'table' then return refused_by(answer, key, live) end
   if answer == n + 1 then
     drop(key, live)
     return NOT_LIVE
@@ -145,4 +155,4 @@ for b = 1, buckets do
     out[k - first_key] = BYTE[result or 0]
   end
 end
-return {table.concat(out), removed, trimmed, short, failure}
+return {table.concat(out), removed, trimmed, short, failure, full}

@@ -20,6 +20,7 @@ if owners.refused_by then return {owners.refused_by} end
 
 local positions = redis.call('MGET', unpack(KEYS, 2 * buckets + 1, 3 * buckets))
 local reply = {'0'}
+overwrites(KEYS[1])
 for i = 1, buckets do
   redis.call('SET', KEYS[i], epoch)
   reply[2 * i] = tostring(redis.call('SISMEMBER', KEYS[buckets + i], '#complete'))

@@ -5,12 +5,13 @@
 -- KEYS  live:{tag}, the timeline
 -- ARGV  reader, token, TTL of the building key in milliseconds
 -- Reply "ready" = somebody was faster; "building" = another rebuild is under way; "created".
--- Guarded by its token, not by an epoch: readers own no range.
+-- Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the first
+-- write, and with it the whole: no new timeline is made, its reader is served by pulls.
 local tail = tail_of(KEYS[2])
 if tail and is_building(tail) then return 'building' end
 if tail and (tail == 'F' or redis.call('ZSCORE', KEYS[2], 'F')) then return 'ready' end
-redis.call('DEL', KEYS[2])
 redis.call('SADD', KEYS[1], ARGV[1])
+redis.call('DEL', KEYS[2])
 redis.call('ZADD', KEYS[2], '-inf', 'T', '+inf', 'B:' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 'created'

@@ -6,11 +6,18 @@
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, TTL in milliseconds,
 --       then (score, member) of each item read
 -- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
--- The key is written afresh in pieces, T and F with the first; should a piece be refused for want
--- of memory, the key is deleted: a ready timeline is whole or not there.
+-- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
+-- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
+-- there.
 -- A removal record concerns what was read; an item that stands in the key was added after it.
 local edge, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
 if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
+
+local refused = redis.pcall('ZADD', key, '-inf', 'T')  -- is there: changes nothing
+if type(refused) == 'table' then
+  redis.call('DEL', key)
+  return refused
+end
 
 local score_of, gone = {}, {}
 local held = redis.call('ZRANGE', key, '0', '-1', 'WITHSCORES')
@@ -37,26 +44,16 @@ end)
 if #items > window then floor = items[window + 1][3] end
 note_floor(edge, floor)
 
-local function write(words)
-  local answer = redis.pcall('ZADD', key, unpack(words))
-  if type(answer) ~= 'table' then return end
-  redis.call('DEL', key)
-  return answer
-end
 redis.call('DEL', key)
 local words = {'-inf', 'T', floor, 'F'}
 for i = 1, math.min(#items, window) do
   words[#words + 1] = items[i][3]
   words[#words + 1] = items[i][2]
   if #words >= 256 then
-    local refused = write(words)
-    if refused then return refused end
+    redis.call('ZADD', key, unpack(words))
     words = {}
   end
 end
-if #words > 0 then
-  local refused = write(words)
-  if refused then return refused end
-end
+if #words > 0 then redis.call('ZADD', key, unpack(words)) end
 redis.call('PEXPIRE', key, ARGV[4])
 return 1

@@ -10,6 +10,7 @@
 local buckets = tonumber(ARGV[2])
 local refused = fence(ARGV[1], buckets)
 if refused then return refused end
+overwrites(KEYS[1])
 local edges = buckets + tonumber(ARGV[3])
 for i = buckets + 1, edges do redis.call('DEL', KEYS[i]) end
 for i = edges + 1, #KEYS do redis.call('SET', KEYS[i], '?0') end

@@ -8,6 +8,7 @@
 local buckets = tonumber(ARGV[2])
 local refused = fence(ARGV[1], buckets)
 if refused then return refused end
+overwrites(KEYS[1])
 local known = (#KEYS - 2 * buckets) / 2
 for i = 2 * buckets + 1, 2 * buckets + known do
   redis.call('SADD', KEYS[i], '#complete')

@@ -9,6 +9,7 @@
 local buckets = tonumber(ARGV[2])
 local refused = fence(ARGV[1], buckets)
 if refused then return refused end
+overwrites(KEYS[1])
 local deleted, k = 0, 3 * buckets
 for b = 1, buckets do
   local live, edge = KEYS[buckets + b], KEYS[2 * buckets + b]

@@ -11,5 +11,6 @@ local found = redis.call('MGET', unpack(KEYS, buckets + 1, 2 * buckets))
 for i = 1, buckets do
   if found[i] ~= ARGV[3] and found[i] ~= ARGV[4] then return 0 end
 end
+overwrites(KEYS[1])
 for i = buckets + 1, 2 * buckets do redis.call('SET', KEYS[i], ARGV[4]) end
 return 1

@@ -5,7 +5,8 @@
 -- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
 --       floor to reach as a score ("" = leave it), number of removes, members to remove,
 --       then (score, member) of each add, newest first
--- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done
+-- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done; 2 = was
+--       dropped, because Redis is full
 -- Adds go in pieces, each followed by a trim, so that the number of members never passes
 -- zset-max-listpack-entries. Idempotent: sorted sets add and remove once, the floor only rises.
 local refused = fence(ARGV[1], 1)
@@ -21,6 +22,11 @@ if not tail or is_building(tail) or (tail ~= 'F' and not cut_behind_floor(key)) 
   return 0
 end
 
+if not takes_more(key) then
+  drop(key, live)
+  return 2
+end
+
 local gone = 0
 for i = 8, 7 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
 
@@ -34,11 +40,7 @@ for first = 8 + removes, #ARGV, piece do
     end
   end
   if #words == 0 then break end
-  local answer = redis.pcall('ZADD', key, unpack(words))
-  if type(answer) == 'table' then  -- out of memory: what was removed may have left too little
-    if gone > 0 and falls_short(key, least) then drop(key, live) end
-    return answer
-  end
+  redis.call('ZADD', key, unpack(words))
   local card = redis.call('ZCARD', key)
   if card > trim_above then
     trim(key, edge, card, window)
@@ -46,7 +48,6 @@ for first = 8 + removes, #ARGV, piece do
   end
 end
 
--- F first: should this be refused for want of memory, nothing below it has been removed yet.
 if reach ~= '' and tonumber(reach) < floor then
   note_floor(edge, reach)
   redis.call('ZADD', key, reach, 'F')

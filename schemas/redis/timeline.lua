@@ -38,11 +38,14 @@ local function is_building(tail)
   return first == 66 or first == 88  -- 'B', 'X'
 end
 
--- The timeline is gone and its reader is not live: the next read rebuilds it. DEL takes a key of
--- any type; an index of a wrong type must not keep it.
+-- The timeline is gone and its reader is not live: the next read rebuilds it. Answers how many keys
+-- there were, 0 or 1. DEL takes a key of any type; an index of a wrong type must not keep it. DEL
+-- needs no memory. A Redis that takes no write at all (a replica, MISCONF, NOREPLICAS) refuses it,
+-- which ends the script: the call is answered with that error.
 local function drop(key, live)
-  redis.call('DEL', key)
+  local there = redis.call('DEL', key)
   redis.pcall('SREM', live, string.match(key, ':(%d+)$'))
+  return there
 end
 
 -- Removes what sorts behind F, given a tail that is not F. Answers how many, or nil when there is
@@ -64,9 +67,23 @@ local function note_floor(edge, score)
   if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', edge, doubt .. floor) end
 end
 
+-- A full Redis (maxmemory) refuses what needs memory only as the first write of a script; after a
+-- write, of whatever kind, it refuses nothing more. `overwrites` makes that first write one that
+-- needs no memory and changes nothing: for scripts that replace short values by short values. A
+-- full Redis must be taken over, too: only a pusher's drops make room in it.
+local function overwrites(key)
+  redis.call('PERSIST', key)
+end
+
+-- Whether a timeline that is there can take more. T is in it already, so nothing changes; after a
+-- yes the rest of the script is refused nothing.
+local function takes_more(key)
+  return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
+end
+
 -- Cuts a ready timeline of `card` members, F the last, back to its newest `window` items; the
 -- newest item removed becomes the floor. An add came before in the same script and was not refused
--- for want of memory, so nothing here is (Redis decides that once per script).
+-- for want of memory, so nothing here is.
 local function trim(key, edge, card, window)
   local newest = redis.call('ZRANGE', key, window + 1, window + 1, 'WITHSCORES')
   note_floor(edge, newest[2])

@@ -197,6 +197,12 @@ int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
       return BatchWritten::kNotLive;
     }
   }
+  if (!adds.empty() && full) {
+    if (!rules.drop_full) return BatchWritten::kKeyFailed;
+    Delete(reader);
+    ++totals.full;
+    return BatchWritten::kNotLive;
+  }
   if (!adds.empty() && !Add(reader, found->second, adds, added, totals.trimmed)) {
     return BatchWritten::kNotLive;
   }
@@ -264,6 +270,11 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
   Timeline& timeline = found->second;
   if (timeline.building) {
     if (rules.sync_drops_building) Delete(request.reader);
+    return applied;
+  }
+  if (full) {
+    if (rules.drop_full) Delete(request.reader);
+    applied.full = true;
     return applied;
   }
   applied.live = true;

@@ -30,6 +30,7 @@ struct RedisRules {
   bool sync_drops_building = true;  // a sync that meets a building key deletes it
   bool short_rule = true;           // below W/2 with a floor: deleted
   bool hide_building = true;        // a building key is never served
+  bool drop_full = true;            // a timeline that cannot take an item is dropped
 };
 
 class FakeRedis {
@@ -45,6 +46,9 @@ class FakeRedis {
 
   FakeRedis(RangeLayout layout, WindowLimits window) : layout_(layout), window_(window) {}
   RedisRules rules;
+  // At its maxmemory. Harsher than a real one, which refuses only the first write of a script:
+  // every timeline that is to take an item is dropped.
+  bool full = false;
 
   RangeClaimed Do(const ClaimRange& request);
   RangeReset Do(const ResetRange& request);

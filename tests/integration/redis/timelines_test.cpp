@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "backends/redis/keys.h"
@@ -249,16 +250,143 @@ TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
   EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
 }
 
-TEST_F(RedisTimelines, WithoutMemoryTheKeyFailsAndRemovalsStillWork) {
+// ---- a Redis at its maxmemory -----------------------------------------------------------------
+
+class FullRedis : public RedisTimelines {
+ protected:
+  ~FullRedis() override { MakeRoom(); }
+  void Fill() { console_.Run({"CONFIG", "SET", "maxmemory", "1mb"}); }
+  void MakeRoom() { console_.Run({"CONFIG", "SET", "maxmemory", "0"}); }
+};
+
+TEST_F(FullRedis, ATimelineThatCannotTakeAPostIsDroppedSoThatItsReaderRebuildsIt) {
   Build(kBob, 3);
-  console_.Run({"CONFIG", "SET", "maxmemory", "1mb"});
+  Fill();
   const BatchWritten added = Push(kBob, {At(77, 9)});
-  const BatchWritten removed = Push(kBob, {}, {PostId{2}});
-  console_.Run({"CONFIG", "SET", "maxmemory", "0"});
-  EXPECT_EQ(added.results, std::vector<int8_t>{BatchWritten::kKeyFailed});
+  MakeRoom();
+  EXPECT_TRUE(added.status.done()) << added.status.message;
+  EXPECT_EQ(added.results, std::vector<int8_t>{BatchWritten::kNotLive});
+  EXPECT_EQ(added.full, 1u);
   EXPECT_NE(added.key_error.find("OOM"), std::string::npos) << added.key_error;
-  EXPECT_EQ(removed.removed, 1u);
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+}
+
+TEST_F(FullRedis, ARebuildThatMissedAPushStartsAgain) {
+  Open(kBob, "a");
+  Fill();
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).full, 1u);
+  MakeRoom();
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(FullRedis, NoTimelineOfABatchClaimsMoreThanItHas) {
+  std::vector<UserId> readers;
+  for (uint64_t raw = 2000; readers.size() < 20; ++raw) {
+    if (layout_.RangeOf(UserId{raw}) == range_) readers.push_back(UserId{raw});
+  }
+  std::sort(readers.begin(), readers.end(),
+            [](UserId a, UserId b) { return BucketOf(a) < BucketOf(b); });
+  BatchOf batch(range_, kEpoch);
+  for (UserId reader : readers) {
+    Build(reader, 3);
+    batch.Write(reader, {At(77, 9), At(78, 9)}, {PostId{2}});
+  }
+  const TimelineBatch adds_only = [&] {
+    BatchOf later(range_, kEpoch);
+    for (UserId reader : readers) later.Write(reader, {At(79, 10)});
+    return later.Take();
+  }();
+  Fill();
+  const BatchWritten both = driver_.Do(batch.Take());
+  const BatchWritten written = driver_.Do(adds_only);
+  MakeRoom();
+  EXPECT_TRUE(both.status.done());
+  EXPECT_TRUE(written.status.done());
+  EXPECT_GE(written.full, 1u);
+  for (size_t i = 0; i < readers.size(); ++i) {
+    if (!Exists(readers[i])) continue;
+    EXPECT_EQ(written.results[i], 1);
+    EXPECT_EQ(Page(readers[i]).items,
+              (std::vector{At(79, 10), At(77, 9), At(78, 9), At(3, 3), At(1, 1)}));
+  }
+}
+
+TEST_F(FullRedis, RemovalsStillWork) {
+  Build(kBob, 3);
+  Fill();
+  EXPECT_EQ(Push(kBob, {}, {PostId{2}}).removed, 1u);
   EXPECT_EQ(Page(kBob).items, (std::vector{At(3, 3), At(1, 1)}));
+}
+
+// A removal that a rebuild must learn of is recorded, full or not.
+TEST_F(FullRedis, ARemovalMeetingARebuildIsNotForgotten) {
+  Open(kBob, "a");
+  Fill();
+  Push(kBob, {}, {PostId{2}});
+  MakeRoom();
+  if (Close(kBob, "a", {At(2, 2), At(1, 1)})) {
+    EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
+  }
+}
+
+TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
+  const std::vector<ApplySync> syncs = {
+      {0, range_, kEpoch, kBob, {}, {At(77, 9)}, {}},
+      {0, range_, kEpoch, kBob, {PostId{2}}, {At(77, 9)}, {}},
+      {0, range_, kEpoch, kBob, {}, {}, At(0, 2).created_at},
+  };
+  for (const ApplySync& sync : syncs) {
+    Build(kBob, 3);
+    Fill();
+    const SyncApplied applied = driver_.Do(sync);
+    MakeRoom();
+    EXPECT_TRUE(applied.status.done()) << applied.status.message;
+    EXPECT_FALSE(applied.live);
+    EXPECT_TRUE(applied.full);
+    EXPECT_FALSE(Exists(kBob));
+    EXPECT_FALSE(IsListed(kBob));
+  }
+}
+
+// Or a Redis full of timelines would only grow.
+TEST_F(FullRedis, NoTimelineIsMade) {
+  Fill();
+  TimelineState found{};
+  EXPECT_TRUE(reader_.Begin(kBob, "a", &found).later());
+  MakeRoom();
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+}
+
+TEST_F(FullRedis, ARebuildThatCannotBeWrittenLeavesNoTimeline) {
+  Open(kBob, "a");
+  Fill();
+  bool applied = false;
+  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at, &applied).later());
+  MakeRoom();
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(FullRedis, RangesAreTakenOverAndPositionsSaved) {
+  Build(kBob, 3);
+  Fill();
+  TakeOver(kEpoch + 1);
+  EXPECT_FALSE(Exists(kBob));
+  const PositionSaved saved = driver_.Do(SavePosition{0, range_, kEpoch + 1, {1, 0}, {1, 9}});
+  EXPECT_TRUE(saved.status.done()) << saved.status.message;
+  EXPECT_FALSE(saved.mismatch);
+}
+
+// A Redis that takes no write at all must not be taken for one that lost a key: the hint waits.
+TEST_F(RedisTimelines, ARefusalOfEveryWriteIsAnsweredLater) {
+  Build(kBob, 3);
+  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  const BatchWritten added = Push(kBob, {At(77, 9)});
+  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  EXPECT_TRUE(added.status.later());
+  EXPECT_TRUE(Exists(kBob));
 }
 
 TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {

@@ -100,6 +100,23 @@ TEST(Pusher, ASyncThatMeetsATimelineBeingBuiltDropsIt) {
   EXPECT_FALSE(w.redis.Finish(bob, "under way", {}, kNoFloor));
 }
 
+TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.Publish(kAnn, kPost, 1'000);
+  w.redis.full = true;
+  for (const Hint& hint : {Hint::OfPost(kAnn, kPost), Hint::OfSync(bob, kAnn)}) {
+    w.MakeLive(bob);
+    w.Give(0, hint);
+    w.RunUntilIdle();
+    EXPECT_FALSE(w.IsLive(bob));
+  }
+  EXPECT_EQ(w.metrics.full, 2u);
+  EXPECT_EQ(w.metrics.done, 2);
+}
+
 TEST(Pusher, WritesNothingBehindALanesHeadBeforeTheHeadIsDone) {
   World w;
   const UserId bob = ReaderIn(0);

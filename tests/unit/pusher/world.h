@@ -29,6 +29,7 @@ struct Seen : Metrics {
   void HintDone(bool, Duration) override { ++done; }
   void HintQuarantined(const std::string& why) override { quarantined.push_back(why); }
   void SkippedNotLive(uint64_t index, uint64_t script) override { skipped += index + script; }
+  void Full(uint64_t timelines) override { full += timelines; }
   void Delivered(uint64_t added, uint64_t) override { delivered += added; }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
   void RangeReady(int64_t hints, uint64_t timelines) override {
@@ -46,6 +47,7 @@ struct Seen : Metrics {
   std::vector<std::string> quarantined;
   uint64_t skipped = 0;
   uint64_t delivered = 0;
+  uint64_t full = 0;
   std::vector<TakeoverCause> takeovers;
   int64_t replayed = 0;
   uint64_t dropped = 0;

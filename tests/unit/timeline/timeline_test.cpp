@@ -33,6 +33,7 @@ struct World : ReaderTruth, ReaderTimelines {
     return Status::Done();
   }
   Status Begin(UserId reader, const std::string& token, TimelineState* found) override {
+    if (redis.full) return Status::Later("redis", "OOM");
     *found = redis.Begin(reader, token);
     return Status::Done();
   }
@@ -106,6 +107,16 @@ TEST(Reader, TheFirstPageMakesTheTimelineLive) {
   EXPECT_EQ(page.items.size(), 1u);
   ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
   EXPECT_TRUE(page.live);
+}
+
+TEST(Reader, IsServedByAPullWhereAFullRedisTakesNoNewTimeline) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  w.redis.full = true;
+  Reader::Page page;
+  EXPECT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
+  EXPECT_EQ(page.items.size(), 1u);
 }
 
 TEST(Rebuild, KeepsTheNewestItemsAndAFloorBelowWhichNothingIsPromised) {

@@ -19,7 +19,7 @@ LoggedChange ChangeOf(const Row& row) {
 
 std::string IdList(std::span<const uint64_t> ids) {
   std::string list;
-  AppendList(list, ids, [](std::string& out, uint64_t id) { AppendNumber(out, id); });
+  AppendInList(list, ids);
   return list;
 }
 

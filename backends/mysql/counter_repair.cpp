@@ -104,7 +104,7 @@ Status CounterRepair::Look(std::span<const UserId> users, std::vector<CountersSe
   out->clear();
   if (users.empty()) return Status::Done();
   std::string ids;
-  AppendList(ids, users, [](std::string& sql, UserId user) { AppendId(sql, user); });
+  AppendInList(ids, users);
   const std::string sql =
       LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);
   return connections_.Run(map_.ShardOf(users.front()), [&](Connection& connection) {

@@ -63,7 +63,7 @@ std::string FollowedAmongSql(UserId src, std::span<const UserId> users) {
   std::string sql = "SELECT dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = ";
   AppendId(sql, src);
   sql += " AND dst IN ";
-  AppendUsers(sql, users);
+  AppendInList(sql, users);
   return sql;
 }
 

@@ -15,6 +15,14 @@ std::string_view Trimmed(std::string_view text) {
 
 }  // namespace
 
+void AppendListed(std::string& sql, uint64_t value) {
+  if (value <= uint64_t{INT64_MAX}) return AppendNumber(sql, value);
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+  sql += "0x";
+  sql.append(digits, end);
+}
+
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {

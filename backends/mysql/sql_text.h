@@ -42,6 +42,21 @@ void AppendList(std::string& sql, const Elements& elements, Append append) {
   sql += ')';
 }
 
+// The list of an IN over one column of integers: "(1,2,0xfffffffffffffffe)".
+//
+// A decimal literal is signed up to 2^63 - 1 and unsigned from 2^63 on. A list of both is compared
+// as DECIMAL, which no index of integers answers: the server reads the whole table. A hexadecimal
+// literal takes the column's own type. CAST(.. AS UNSIGNED) around every element keeps the index
+// too and costs a quarter of the statement (lists of 300; hexadecimal ones: within 5%). Tuples are
+// compared column by column and need neither.
+void AppendListed(std::string& sql, uint64_t value);
+inline void AppendListed(std::string& sql, UserId id) { AppendListed(sql, Raw(id)); }
+
+template <typename Elements>
+void AppendInList(std::string& sql, const Elements& elements) {
+  AppendList(sql, elements, [](std::string& out, const auto& each) { AppendListed(out, each); });
+}
+
 // "(1,2,3)"
 template <typename... Integers>
 void AppendTuple(std::string& sql, Integers... values) {

@@ -54,10 +54,6 @@ void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>
 
 }  // namespace
 
-void AppendUsers(std::string& sql, std::span<const UserId> users) {
-  AppendList(sql, users, [](std::string& out, UserId user) { AppendId(out, user); });
-}
-
 void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges) {
   AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
     AppendTuple(out, Raw(edge.first), BucketOf(edge.second), Raw(edge.second));
@@ -75,7 +71,7 @@ std::string PostRowsSql(std::span<const PostKey> posts) {
 std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
                                uint32_t limit) {
   std::string sql = std::string("SELECT dst, bucket, src") + kFollowersOf + "IN ";
-  AppendUsers(sql, authors);
+  AppendInList(sql, authors);
   AppendBuckets(sql, first, last);
   sql += " ORDER BY dst, bucket, src";
   AppendLimit(sql, limit);
@@ -128,21 +124,21 @@ std::string FolloweesSql(UserId reader) {
 std::string LastAtSql(std::span<const UserId> authors) {
   std::string sql =
       "SELECT author_id, last_at FROM author FORCE INDEX (PRIMARY) WHERE author_id IN ";
-  AppendUsers(sql, authors);
+  AppendInList(sql, authors);
   return sql;
 }
 
 std::string FansCountSql(std::span<const UserId> authors) {
   std::string sql =
       "SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ";
-  AppendUsers(sql, authors);
+  AppendInList(sql, authors);
   return sql;
 }
 
 std::string BelowZeroSql(std::span<const UserId> authors) {
   std::string sql =
       "SELECT user_id FROM user_fan FORCE INDEX (PRIMARY) WHERE fans_cnt < 0 AND user_id IN ";
-  AppendUsers(sql, authors);
+  AppendInList(sql, authors);
   return sql;
 }
 

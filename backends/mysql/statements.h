@@ -24,8 +24,7 @@ inline constexpr size_t kAuthorsLimit = 128;  // authors of one statement over f
 using PostKey = std::pair<UserId, PostId>;  // author, post
 using EdgeKey = std::pair<UserId, UserId>;  // author (dst), reader (src)
 
-// Lists in parentheses: "(1,2)", and the keys (dst, bucket, src) of reverse rows.
-void AppendUsers(std::string& sql, std::span<const UserId> users);
+// The keys (dst, bucket, src) of reverse rows, as a list in parentheses.
 void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges);
 
 // author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version

@@ -127,6 +127,22 @@ TEST_F(Statements, RelationsAreLookedUpByKeyUpToTheListLimit) {
   }
 }
 
+// A list that mixes ids below 2^63 with others is not one type of literals.
+TEST_F(Statements, ListsWithIdsOfEveryLengthAreLookedUpByKey) {
+  std::vector<UserId> users = Authors(kListLimit - 4);
+  for (const uint64_t raw : {uint64_t{9'007'199'254'740'993}, uint64_t{INT64_MAX},
+                             uint64_t{INT64_MAX} + 1, UINT64_MAX - 1}) {
+    users.push_back(UserId{raw});
+  }
+  for (const std::string& sql : {LastAtSql(users), FansCountSql(users), BelowZeroSql(users),
+                                 FollowedAmongSql(UserId{7}, users)}) {
+    ExpectRangeOf("PRIMARY", sql);
+    EXPECT_LE(RowsRead(sql), static_cast<int64_t>(2 * kListLimit)) << sql.substr(0, 100);
+  }
+  ExpectRangeOf("PRIMARY", FollowersOfManySql({users.data() + 200, 100}, 64, 127, 10'000));
+  EXPECT_LE(RowsRead(FollowersOfManySql({users.data() + 200, 100}, 64, 127, 10'000)), 200);
+}
+
 TEST_F(Statements, AnOutboxIsReadInOrderWithoutSorting) {
   // A UNION's result row is no table; each of its parts is.
   for (const Plan& plan : Explain(OutboxesSql(Authors(kUnionLimit), std::nullopt, 50))) {

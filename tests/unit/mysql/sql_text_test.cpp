@@ -45,6 +45,13 @@ TEST(AppendTuple, WritesEachValueInItsOwnSign) {
   EXPECT_EQ(sql, "VALUES (1,-2,18446744073709551615)");
 }
 
+TEST(AppendInList, WritesInDecimalWhatALiteralTakesForSigned) {
+  std::string sql;
+  AppendInList(sql, std::vector{UserId{1}, UserId{(uint64_t{1} << 63) - 1},
+                                UserId{uint64_t{1} << 63}, UserId{UINT64_MAX - 1}});
+  EXPECT_EQ(sql, "(1,9223372036854775807,0x8000000000000000,0xfffffffffffffffe)");
+}
+
 TEST(AppendList, JoinsInParentheses) {
   std::string sql = "IN ";
   const auto append = [](std::string& out, int value) { AppendTuple(out, value, value + 1); };

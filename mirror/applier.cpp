@@ -37,7 +37,8 @@ Applier::Applier(Ports ports, Setup setup, const Limits& limits)
       random_(setup_.seed),
       partitions_(limits, ports.metrics),
       reverse_(setup_.shards.shards()),
-      marks_(setup_.shards.shards()) {}
+      marks_(setup_.shards.shards()),
+      lookups_(setup_.shards.shards()) {}
 
 void Applier::On(Record& record, Now now) {
   if (!taking_) return;
@@ -53,6 +54,7 @@ void Applier::On(Record& record, Now now) {
   Work& work = works_[id];
   work.record = std::move(record);
   work.place = *place;
+  work.taken_at = now.mono;
   if (!message) return Bury(id, why);
   work.written = std::get<EdgeWritten>(*message);
   if (auto old = WhyTooOld(work.record, now); !old.empty()) {
@@ -81,11 +83,12 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
   }
   if (partitions_.Crowded(works_.size())) {
     for (Queue& queue : reverse_) GiveBack(queue, now);
-    for (Queue& queue : marks_) GiveBack(queue, now);
+    for (Queue& queue : marks_) LeaveUnmarked(queue, now);
   }
   for (Shard shard = 0; shard < reverse_.size(); ++shard) {
     SendTransactions(shard, now);
     SendMarks(shard, now);
+    SendLookup(shard);
   }
   partitions_.Order(works_.size(), !taking_, now, orders);
 
@@ -155,28 +158,101 @@ void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now n
   if (!queue.away_since) queue.away_since = now.mono;
 }
 
-// What nobody would send again stays. What is due for another try is tried first: the shard may be
-// back.
+// ---- a shard that is away for long ------------------------------------------------------------
+
+// What is due for another try is tried first: the shard may be back.
+bool Applier::AwayForLong(const Queue& queue, Now now) const {
+  if (!queue.away_since || now.mono < *queue.away_since + limits_.keep_waiting) return false;
+  return queue.retry_at && *queue.retry_at > now.mono;
+}
+
 void Applier::GiveBack(Queue& queue, Now now) {
-  if (!queue.away_since || now.mono < *queue.away_since + limits_.keep_waiting) return;
-  if (!queue.retry_at || *queue.retry_at <= now.mono) return;
-  const size_t before = works_.size();
+  if (!AwayForLong(queue, now)) return;
+  for (const Works& half : queue.halves) {
+    queue.waiting.insert(queue.waiting.end(), half.begin(), half.end());
+  }
+  queue.halves.clear();
   std::deque<uint64_t> kept;
+  Works anew;
   for (const uint64_t id : queue.waiting) {
     const Work& work = works_.at(id);
-    const bool pending =
-        work.written.log_id != 0 && Since(work.record.timestamp, now) <= limits_.surely_pending;
-    pending ? Done(id) : kept.push_back(id);
+    if (work.written.log_id != 0 && !work.not_pending) {
+      lookups_[setup_.shards.ShardOf(work.written.edge.src)].rows.emplace(work.written.log_id, id);
+    } else if (now.mono >= work.taken_at + limits_.keep_waiting) {
+      anew.push_back(id);
+    } else {
+      kept.push_back(id);  // or it would go round as fast as the log is read
+    }
   }
   queue.waiting = std::move(kept);
-  if (works_.size() < before) ports_.metrics.GivenBack(before - works_.size());
+  AppendAnew(anew);
+}
+
+// All that follows from these changes is acknowledged. A relay may send them again, at no harm.
+void Applier::LeaveUnmarked(Queue& queue, Now now) {
+  if (!AwayForLong(queue, now) || queue.waiting.empty()) return;
+  ports_.metrics.GivenBack(queue.waiting.size());
+  for (const uint64_t id : queue.waiting) Done(id);
+  queue.waiting.clear();
+}
+
+void Applier::SendLookup(Shard shard) {
+  Lookup& lookup = lookups_[shard];
+  if (lookup.reading || lookup.rows.empty()) return;
+  lookup.reading = true;
+  const uint64_t id = ids_.Next();
+  reads_.emplace(id, shard);
+  lookup.after = lookup.rows.begin()->first - 1;
+  ports_.log.Submit(ReadPending{id, shard, lookup.after, limits_.rows_per_read});
+}
+
+// The pending rows from the lowest one in doubt on: each read settles at least that one. Ids are
+// not enough, a shard that lost its tail gives them out again.
+void Applier::On(const PendingRead& read, Now) {
+  Lookup& lookup = lookups_[Take(reads_, read.id)];
+  lookup.reading = false;
+  if (read.status.later()) ports_.metrics.Parked(read.status.resource);
+  const bool all = !read.status.done() || read.changes.size() < limits_.rows_per_read;
+  const uint64_t last = all ? UINT64_MAX : read.changes.back().id;
+  uint64_t given_back = 0;
+  auto change = read.changes.begin();
+  auto next = lookup.rows.upper_bound(lookup.after);
+  while (next != lookup.rows.end() && next->first <= last) {
+    const auto [row, id] = *next;
+    next = lookup.rows.erase(next);
+    while (change != read.changes.end() && change->id < row) ++change;
+    Work& work = works_.at(id);
+    const Edge& edge = work.written.edge;
+    if (change != read.changes.end() && change->id == row && change->edge.key() == edge.key() &&
+        change->edge.ver == edge.ver && change->kind == ChangeKind::kEdge) {
+      ++given_back;
+      Done(id);
+    } else {
+      work.not_pending = true;
+      reverse_[setup_.shards.ShardOf(edge.dst)].waiting.push_back(id);
+    }
+  }
+  if (given_back > 0) ports_.metrics.GivenBack(given_back);
+}
+
+void Applier::AppendAnew(const Works& works) {
+  for (size_t first = 0; first < works.size(); first += limits_.edges_per_transaction) {
+    const size_t last = std::min<size_t>(works.size(), first + limits_.edges_per_transaction);
+    const auto at = [&](size_t i) { return works.begin() + static_cast<std::ptrdiff_t>(i); };
+    Advance({.works = {at(first), at(last)}, .anew = true});
+  }
 }
 
 // ---- what is appended -----------------------------------------------------------------------
 
 void Applier::Advance(Batch batch) {
   const uint64_t id = ids_.Next();
-  if (!batch.hinted) {
+  if (batch.anew) {
+    AppendRelations request{id, {}};
+    for (uint64_t each : batch.works) request.messages.emplace_back(works_.at(each).written);
+    appends_.emplace(id, std::move(batch));
+    ports_.relations.Submit(std::move(request));
+  } else if (!batch.hinted) {
     AppendHints request{id, {}, {}};
     for (uint64_t each : batch.works) {
       const Edge& edge = works_.at(each).written.edge;
@@ -208,7 +284,12 @@ void Applier::On(const RelationsAppended& appended, Now now) {
   Batch batch = Take(appends_, appended.id);
   if (appended.status.never()) return BuryAll(batch.works, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
-  for (uint64_t id : batch.works) Close(id);
+  if (!batch.anew) {
+    for (uint64_t id : batch.works) Close(id);
+    return;
+  }
+  ports_.metrics.GivenBack(batch.works.size());
+  for (uint64_t id : batch.works) Done(id);
 }
 
 void Applier::RetryLater(Batch batch, const Status& status, Now now) {

@@ -9,9 +9,13 @@
 // verb, and the rest is repeatable.
 //
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
-// away parks its own edges, with back-off. When it has been away for long and so many wait that the
-// partitions would soon be paused, for the others' edges too, they are given back: their offsets
-// are finished and their rows of log1 stay pending, so a relay sends them again later.
+// away parks its own edges, with back-off. When it has been away for long and so much is open that
+// the partitions would soon be paused, for the others' edges too, they are given back: log1 is
+// asked which of their rows are pending; the offsets of these are finished, for rows that are
+// pending are never purged and a relay sends them again later. What log1 does not hold as pending
+// (a replay, a letter sent again, a change that has no row) and what cannot be asked for, since its
+// own shard is away too, is appended to relation-log anew before its offset is finished, each once
+// per keep_waiting. The age of a record says nothing about any of this.
 // Never = the dead letters, with the reason; the row of log1 is then done as well, for the letter
 // keeps what it said, and a relay would send it again for ever.
 // msg2 and messages without a row of log1 (0) skip what does not concern them.
@@ -65,6 +69,7 @@ class Applier {
   void On(const HintsAppended& appended, Now now);
   void On(const RelationsAppended& appended, Now now);
   void On(const MarkedDone& marked, Now now);
+  void On(const PendingRead& read, Now now);
   void On(const DeadLetterAppended& appended, Now now);
 
   // After the inputs of a step: sends what is due. Returns when to step again at the latest.
@@ -82,10 +87,12 @@ class Applier {
   struct Work {
     Record record;
     Partitions::Place place;
+    Time taken_at{};
     EdgeWritten written;
-    uint64_t mirrored = 0;  // the reverse row's version, once it is committed
-    std::string reason;     // set: on its way to the dead letters
-    uint32_t attempts = 0;  // of a letter
+    uint64_t mirrored = 0;     // the reverse row's version, once it is committed
+    std::string reason;        // set: on its way to the dead letters
+    uint32_t attempts = 0;     // of a letter
+    bool not_pending = false;  // in log1, as far as that could be asked
   };
   // Works that wait for a shard: for their reverse rows, or for their rows of log1.
   struct Queue {
@@ -96,9 +103,16 @@ class Applier {
     std::optional<Time> retry_at;
     std::optional<Time> away_since;
   };
+  // Works whose rows of log1 may be pending; one read at a time.
+  struct Lookup {
+    std::multimap<uint64_t, uint64_t> rows;  // of log1 -> works
+    bool reading = false;
+    uint64_t after = 0;  // those above it are asked for
+  };
   // Edges committed together: hinted together, then announced together.
   struct Batch {
     Works works;
+    bool anew = false;  // not committed: only appended once more
     bool hinted = false;
     uint32_t attempts = 0;
   };
@@ -109,7 +123,12 @@ class Applier {
   void Advance(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
   void Wait(Queue& queue, const Works& works, const Status& status, Now now);
+  // A shard away for so long that what waits for it is given back.
+  bool AwayForLong(const Queue& queue, Now now) const;
   void GiveBack(Queue& queue, Now now);
+  void LeaveUnmarked(Queue& queue, Now now);
+  void SendLookup(Shard shard);
+  void AppendAnew(const Works& works);
   void Bury(uint64_t id, const std::string& reason);
   void BuryAll(const Works& works, const std::string& reason);
   void Close(uint64_t id);
@@ -127,6 +146,8 @@ class Applier {
   std::unordered_map<uint64_t, Work> works_;
   std::vector<Queue> reverse_;                         // by shard of dst
   std::vector<Queue> marks_;                           // by shard of src
+  std::vector<Lookup> lookups_;                        // by shard of src
+  std::unordered_map<uint64_t, Shard> reads_;          // request -> lookup
   std::unordered_map<uint64_t, Works> transactions_;   // request -> works
   std::unordered_map<uint64_t, Batch> appends_;        // request -> works
   std::unordered_map<uint64_t, Works> mark_requests_;  // request -> works

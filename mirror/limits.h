@@ -26,9 +26,6 @@ struct Limits {
   // A shard that is away for longer gives its edges back to log1 as soon as they hold up the
   // others.
   Duration keep_waiting = std::chrono::seconds(20);
-  // Only younger records: an older one may be a replay, whose row of log1 was done long ago, so
-  // that nobody would send it again.
-  Duration surely_pending = std::chrono::minutes(10);
 
   // The relay, per shard. New rows are asked for every `poll_every`; every `pass_every` also those
   // that committed late, with an id below what was already seen.

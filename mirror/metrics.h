@@ -24,7 +24,8 @@ class Metrics {
   // A relation event of an application is in the forward row, or was already.
   virtual void EventDone() {}
   virtual void Parked(const std::string& /*resource*/) {}
-  // Changes left in log1 for now, because their shard has been away for long.
+  // Changes left for later, in log1 or at the end of relation-log, because their shard has been
+  // away for long.
   virtual void GivenBack(uint64_t /*changes*/) {}
   // Records between these offsets are gone from the log: it was cut before they were read.
   virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}

@@ -28,7 +28,8 @@ void Mirror::Give(MirrorInput& input, Now now) {
     const bool relayed = RequestIds::PartOf(marked->id) == Part::kRelay;
     relayed ? relay_.On(*marked, now) : applier_.On(*marked, now);
   } else if (auto* read = std::get_if<PendingRead>(&input)) {
-    relay_.On(*read, now);
+    const bool relayed = RequestIds::PartOf(read->id) == Part::kRelay;
+    relayed ? relay_.On(*read, now) : applier_.On(*read, now);
   } else if (auto* purged = std::get_if<PurgedDone>(&input)) {
     relay_.On(*purged, now);
   } else if (auto* changed = std::get_if<EdgeChanged>(&input)) {

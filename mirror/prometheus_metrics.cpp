@@ -33,7 +33,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       below_zero_(AddCounter(registry, "fanline_rel_counter_negative_total",
                              "Counters of followers found below zero: drift, to be recounted")),
       given_back_(AddCounter(registry, "fanline_rel_given_back_total",
-                             "Changes left in log1 for now: their shard has been away for long")),
+                             "Changes left for later: their shard has been away for long")),
       rejected_(AddCounter(registry, "fanline_events_rejected_total",
                            "Messages and events given to the dead letters")),
       old_(AddCounter(registry, "fanline_rel_old_message_rejected_total",

@@ -55,13 +55,14 @@ void ResetWalk::Begin(Reset& reset) {
   calls_.Call(
       [this, &request](CommandBuffer& out, const ScriptDigests& digests) {
         const uint32_t buckets = layout_.buckets_per_range();
-        const size_t keys = buckets + 2 * request.drop.size() + request.index.size();
+        const size_t keys = buckets + 2 * (request.drop.size() + request.index.size());
         out.Begin(3 + keys + 3);
         out.Arg("EVALSHA");
         out.Arg(digests.Of(Script::kResetBegin));
         out.Arg(keys);
         ArgRange(out, layout_, request.range, Key::Own);
         for (Bucket bucket : request.drop) out.Arg(Key::Live(bucket));
+        for (Bucket bucket : request.index) out.Arg(Key::Live(bucket));
         for (Bucket bucket : request.drop) out.Arg(Key::Edge(bucket));
         for (Bucket bucket : request.index) out.Arg(Key::Edge(bucket));
         out.Arg(request.epoch);
@@ -173,7 +174,11 @@ void ResetWalk::End(Reset& reset) {
                 std::to_string(request.position.offset));
       },
       [this, &reset](const CallResult& result) {
-        if (!result.status.done()) Fail(reset, result);
+        if (!result.status.done()) {
+          Fail(reset, result);
+        } else if (Integer(*result.reply) != 1) {
+          Fail(reset, {Away("an index was deleted during the walk over its keys"), false, nullptr});
+        }
         StepDone();
       });
 }

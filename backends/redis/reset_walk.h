@@ -2,8 +2,9 @@
 // once for all resets that are waiting when a walk begins (after a restart of Redis every range
 // asks for one). Those that come during a walk take the next.
 //
-//   reset_begin  forgets the index of the buckets to drop   -> before the walk, so that what is
-//                created from now on lists itself for good
+//   reset_begin  forgets the index of the buckets to drop,  -> before the walk, so that what is
+//                marks that of all as pending                  created from now on lists itself for
+//                                                              good
 //   SCAN         page by page: reset_page drops or lists the timelines found
 //   reset_end    headers and positions                      -> after it
 //

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/redis/keys.h"
+#include "backends/redis/scripts.h"
 #include "backends/redis/server_check.h"
 #include "tests/integration/redis/redis_world.h"
 
@@ -167,6 +168,37 @@ TEST_F(RedisOwnership, AResetListsEveryTimelineOfABucketToIndex) {
   EXPECT_TRUE(IsListed(kBob));
   EXPECT_EQ(console_.Run({"SISMEMBER", Name(Key::Live(bucket_)), "#complete"}), "1");
   EXPECT_EQ(Push(5).results, std::vector<int8_t>{1}) << "not pruned";
+}
+
+// What the walk listed before is forgotten with the key: such an index must not count as complete.
+TEST_F(RedisOwnership, AnIndexDeletedDuringAResetNeverEndsAsComplete) {
+  const std::string own = Name(Key::Own(bucket_)), live = Name(Key::Live(bucket_));
+  const std::string edge = Name(Key::Edge(bucket_)), pos = Name(Key::Pos(bucket_));
+  const auto begin = [&](const std::string& drops) {
+    return console_.Run(
+        {"EVAL", TextOf(Script::kResetBegin), "3", own, live, edge, "5", "1", drops});
+  };
+  const auto end = [&] {
+    return console_.Run(
+        {"EVAL", TextOf(Script::kResetEnd), "4", own, pos, live, edge, "5", "1", "1:10"});
+  };
+  Claim(5);
+  for (const char* drops : {"0", "1"}) {
+    EXPECT_EQ(begin(drops), "1");
+    console_.Run({"SADD", live, "1001"});  // listed by the walk, or by a rebuild
+    console_.Run({"DEL", live});
+    console_.Run({"DEL", Name(Key::Timeline(UserId{1001}))});
+    Build(UserId{1001});  // the key is there again
+    EXPECT_EQ(end(), "0");
+    EXPECT_EQ(console_.Run({"SISMEMBER", live, "#complete"}), "0");
+    EXPECT_EQ(Get(Key::Pos(bucket_)), "(nil)");
+    EXPECT_EQ(Get(Key::Edge(bucket_)), "?0");
+  }
+  EXPECT_EQ(begin("1"), "1");
+  EXPECT_EQ(end(), "1");
+  EXPECT_EQ(end(), "1") << "repeated";
+  EXPECT_EQ(console_.Run({"SMEMBERS", live}), "#complete");
+  EXPECT_EQ(Get(Key::Pos(bucket_)), "1:10");
 }
 
 TEST_F(RedisOwnership, AResetLeavesOtherRangesAlone) {

@@ -92,9 +92,14 @@ void Relay::SendRead(Shard shard, Now now) {
     line.rows = 0;
   }
   const uint64_t id = ids_.Next();
-  const uint64_t after = line.passing ? line.after : line.newest;
+  // What is new does not wait for the end of a pass over much that is pending.
+  const bool due = line.paged && line.polled_at + limits_.poll_every <= now.mono;
+  const bool poll = !line.passing || (due && line.after < line.newest);
+  const uint64_t after = poll ? line.newest : line.after;
+  if (poll) line.polled_at = now.mono;
+  line.paged = !poll;
   line.reading = true;
-  reads_.emplace(id, Read{shard, line.passing});
+  reads_.emplace(id, Read{shard, !poll});
   ports_.log.Submit(ReadPending{id, shard, after, limits_.rows_per_read});
 }
 
@@ -111,8 +116,9 @@ void Relay::On(const PendingRead& read, Now now) {
   line.attempts = 0;
   Take(asked.shard, read.changes, now);
   const bool more = read.changes.size() >= limits_.rows_per_read;
-  if (!more) line.poll_at = now.mono + limits_.poll_every;
-  if (!asked.pass || !line.passing) return;  // a pass of before this assignment ends nothing
+  const bool page = asked.pass && line.passing;  // a pass of before this assignment ends nothing
+  if (!more && (page || !line.passing)) line.poll_at = now.mono + limits_.poll_every;
+  if (!page) return;
   if (!read.changes.empty()) {
     if (line.rows == 0) line.oldest = read.changes.front().written_at;
     line.rows += read.changes.size();

@@ -12,8 +12,9 @@
 //
 // Ids are given out in another order than transactions commit in. Rows above the newest one seen
 // are asked for often, and now and then a pass from the first pending row on finds late ones.
-// Rows that are done and old are purged here too.
-// Passive: no thread, no clock, no sleep. Not thread-safe.
+// Between the pages of a pass the newest rows are asked for as often as ever: it may be long. Rows
+// that are done and old are purged here too. Passive: no thread, no clock, no sleep. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +86,8 @@ class Relay {
     uint64_t rows = 0;    // that the pass has found so far
     UnixMs oldest = 0;    // the first of them
     Time pass_at{}, poll_at{}, purge_at{}, pass_began{};
+    Time polled_at{};    // for rows above the newest
+    bool paged = false;  // since then
     bool purging = false;
     uint32_t attempts = 0;
     std::unordered_map<uint64_t, Row> under_way;  // by id

@@ -219,6 +219,28 @@ TEST(Relay, AShardThatIsAwayForLongLeavesTheOthersTheirShare) {
   EXPECT_GE(others, 1u);
 }
 
+TEST(Relay, NewRowsDoNotWaitForTheEndOfALongPass) {
+  Limits limits;
+  limits.rows_per_read = 4;
+  RelayWorld w(limits);
+  for (uint64_t nth = 1; nth <= 400; ++nth) {  // of a shard that is away: never done
+    w.store.Change(w.ann, w.UserOn(1, nth), true);
+  }
+  w.Turns(400);
+  ASSERT_EQ(w.Written(), 400u);
+  w.pending.seen.clear();
+  while (w.pending.seen.empty()) w.Turn();  // a pass has just ended
+  w.Pass(w.limits.pass_every);
+  w.Turns(2);  // and the next one begun, of a hundred pages
+  for (uint64_t nth = 1; nth <= 6; ++nth) {
+    w.store.Change(w.ann, w.UserOn(0, 4 + nth), true);
+    w.Turns(4);
+    EXPECT_EQ(w.Written(), 400u + nth);
+  }
+  w.Turns(300);
+  EXPECT_EQ(w.pending.seen[0].first, 406u) << "the pass goes on to its end all the same";
+}
+
 TEST(Relay, PurgesWhatIsDoneAndOld) {
   RelayWorld w;
   w.store.Change(w.ann, w.bob, true);

@@ -191,6 +191,40 @@ TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
   EXPECT_EQ(batch.adds.size(), 3u);
 }
 
+// A plain refusal (BUSY, a script that was cut off): the range stays claimed, the page is not done.
+TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
+  Limits limits;
+  limits.timelines_per_batch = 1;
+  World w(limits);
+  const UserId bob = ReaderIn(0), cid = ReaderIn(0, 1);
+  w.Follow(bob, kAnn);
+  w.Follow(cid, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.MakeLive(cid);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.AnswerTruth();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 2u);
+  const auto refused = std::get<TimelineBatch>(w.timeline_calls.front());
+  w.timeline_calls.erase(w.timeline_calls.begin());
+  BatchWritten reply;
+  reply.id = refused.id;
+  reply.status = Status::Later("redis", "BUSY");
+  w.inbox.emplace_back(TimelineReply(reply));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 0);
+  EXPECT_EQ(w.metrics.takeovers.size(), 2u) << "taken over again for no reason";
+
+  w.Pass(std::chrono::seconds(30));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 1);
+  EXPECT_EQ(w.Items(bob), Posts{kPost});
+  EXPECT_EQ(w.Items(cid), Posts{kPost});
+}
+
 TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
   World w;
   const UserId bob = ReaderIn(0);

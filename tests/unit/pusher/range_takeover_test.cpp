@@ -49,6 +49,38 @@ INSTANTIATE_TEST_SUITE_P(
                            false}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
+// The same owner, the same connection, an older pos: (a snapshot restored in place). No fence sees
+// it; the compare-and-set does.
+TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.Assign(0);
+  w.MakeLive(bob);
+  const fakes::FakeRedis snapshot = w.redis;
+  w.Publish(kAnn, PostId{77}, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(1));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, 1}));
+
+  w.redis = snapshot;
+  w.sought.clear();
+  w.committed.clear();
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought[0].offset, 0);
+  EXPECT_EQ(w.metrics.replayed, 1);
+
+  w.next_offset[0] = 0;
+  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.Items(bob), std::vector<PostId>{PostId{77}});
+}
+
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90

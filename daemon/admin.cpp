@@ -1,81 +1,66 @@
 #include "daemon/admin.h"
 
-#include <httplib.h>
 #include <prometheus/text_serializer.h>
 
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
-#include <thread>
 
 #include "daemon/options.h"
 #include "daemon/process_metrics.h"
+#include "http/server.h"
 
 namespace fanline::daemon {
 namespace {
 
-constexpr size_t kThreads = 8;      // connections served at once
-constexpr time_t kPatienceSec = 1;  // for a client that sends or reads nothing
-// Connections that wait to be accepted; one too many waits a second for its second SYN.
-constexpr int kBacklog = 128;
+http::Limits AdminLimits() {
+  using std::chrono::milliseconds;
+  return {.body = 0,
+          .head_time = milliseconds(5'000),
+          .idle_time = milliseconds(5'000),
+          .stop_time = milliseconds(1'000),
+          .keep_alive = false};
+}
 
-void Answer(const Health::Report& report, httplib::Response& response) {
-  response.status = report.ok ? 200 : 503;
-  response.set_content(report.json + "\n", "application/json");
+http::Response Text(int status, std::string text) {
+  return {status, "text/plain", std::move(text) + "\n", {}};
+}
+
+http::Response ToResponse(const Health::Report& report) {
+  return {report.ok ? 200 : 503, "application/json", report.json + "\n", {}};
 }
 
 }  // namespace
 
-class Admin::Server {
+class Admin::Server : public http::Service {
  public:
   Server(const AdminOptions& options, const prometheus::Registry& registry, const Health& health,
          std::function<Now()> clock)
       : registry_(registry), health_(health), clock_(std::move(clock)) {
-    Configure();
-    Route();
-    Bind(options.listen);
-    thread_ = std::thread([this] { http_.listen_after_bind(); });
-    // stop() has no effect before the server runs; wait, so that the destructor can rely on it.
-    while (!http_.is_running()) std::this_thread::yield();
+    const Endpoint& listen = options.listen;
+    try {
+      server_.emplace(listen.host, listen.port, AdminLimits(), *this);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(std::string("admin server ") + error.what());
+    }
   }
 
-  ~Server() {
-    http_.stop();
-    thread_.join();
-  }
+  uint16_t port() const { return server_->port(); }
 
-  uint16_t port() const { return port_; }
+  void Serve(http::Request request, Answer answer) override { answer(ResponseTo(request)); }
+  http::Response Refuse(int status, const std::string& detail) override {
+    return Text(status, detail);
+  }
 
  private:
-  void Configure() {
-    http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    http_.set_socket_options([this](int socket) { SetSocketOptions(socket); });
-    http_.set_tcp_nodelay(true);
-    http_.set_keep_alive_max_count(1);  // answers say Connection: close
-    http_.set_keep_alive_timeout(kPatienceSec);
-    http_.set_read_timeout(kPatienceSec);
-    http_.set_write_timeout(kPatienceSec);
-    http_.set_payload_max_length(0);
-  }
-
-  // SO_REUSEADDR for a quick restart. Not the library's default SO_REUSEPORT, with which two
-  // daemons share one port and each answers half of the probes.
-  void SetSocketOptions(int socket) {
-    const int on = 1;
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    listener_ = socket;  // the last one tried is the one that is bound
-  }
-
-  void Route() {
-    http_.Get("/healthz", [this](const httplib::Request&, httplib::Response& response) {
-      Answer(health_.Alive(clock_().mono), response);
-    });
-    http_.Get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
-      Answer(health_.Ready(), response);
-    });
-    http_.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(Metrics(), "text/plain; version=0.0.4; charset=utf-8");
-    });
+  http::Response ResponseTo(const http::Request& request) const {
+    const bool known =
+        request.path == "/healthz" || request.path == "/readyz" || request.path == "/metrics";
+    if (!known) return Text(404, "there are /metrics, /healthz and /readyz");
+    if (request.method != "GET" && request.method != "HEAD") {
+      return {405, "text/plain", "GET it\n", {{"Allow", "GET, HEAD"}}};
+    }
+    if (request.path == "/healthz") return ToResponse(health_.Alive(clock_().mono));
+    if (request.path == "/readyz") return ToResponse(health_.Ready());
+    return {200, "text/plain; version=0.0.4; charset=utf-8", Metrics(), {}};
   }
 
   std::string Metrics() const {
@@ -86,28 +71,11 @@ class Admin::Server {
     return prometheus::TextSerializer().Serialize(families);
   }
 
-  void Bind(const Endpoint& listen) {
-    errno = 0;
-    const int port = listen.port == 0 ? http_.bind_to_any_port(listen.host)
-                     : http_.bind_to_port(listen.host, listen.port) ? listen.port
-                                                                    : -1;
-    if (port > 0) {
-      port_ = static_cast<uint16_t>(port);
-      ::listen(listener_, kBacklog);  // again: the library's backlog is 5
-      return;
-    }
-    const std::string why = errno == 0 ? "no such address" : std::generic_category().message(errno);
-    throw std::runtime_error("admin server cannot listen on " + ToString(listen) + ": " + why);
-  }
-
   const prometheus::Registry& registry_;
   const Health& health_;
   const std::function<Now()> clock_;
   const ProcessMetrics process_;
-  httplib::Server http_;
-  int listener_ = -1;
-  uint16_t port_ = 0;
-  std::thread thread_;
+  std::optional<http::Server> server_;  // last: it serves the others
 };
 
 void AddOptions(OptionTable& table, AdminOptions& options) {

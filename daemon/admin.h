@@ -23,16 +23,15 @@ struct AdminOptions {
 // --admin-listen
 void AddOptions(OptionTable& table, AdminOptions& options);
 
-// Serves from construction to destruction, on threads of its own: each connection carries one
-// request, so that clients which linger cannot keep a probe waiting (those which never send
-// anything are dropped after a second).
+// Serves from construction to destruction, on a thread of its own, which nothing else of the
+// process keeps waiting. Each connection carries one request; clients that linger hold up nobody.
 class Admin {
  public:
   // Binds and serves before it returns, and logs where. Throws std::runtime_error if it cannot,
   // also when another process listens there. `registry` and `health` must outlive it.
   Admin(const AdminOptions& options, const prometheus::Registry& registry, const Health& health,
         const Log& log, std::function<Now()> clock = SystemNow);
-  // Waits for the requests in progress; clients that say nothing delay it by a second per eight.
+  // Waits for the requests in progress, for a second or two at most.
   ~Admin();
   Admin(const Admin&) = delete;
   Admin& operator=(const Admin&) = delete;

@@ -60,7 +60,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Folder -> what else of ours it may include. Wiring files of a service may include WIRED too.
 MAY_INCLUDE = {
     "fanline": {"schemas"},
-    "daemon": {"fanline"},
+    "http": {"fanline"},
+    "daemon": {"fanline", "http"},
     "backends/kafka": {"fanline", "schemas"},
     "backends/redis": {"fanline", "schemas"},
     "backends/mysql": {"fanline", "schemas"},
@@ -70,7 +71,7 @@ MAY_INCLUDE = {
     "pusher": {"fanline"},
     "mirror": {"fanline"},
     "reconciler": {"fanline"},
-    "api": {"fanline"},
+    "api": {"fanline", "http"},
     "timeline": {"fanline"},
     "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
 }
@@ -104,10 +105,12 @@ def include_direction(tree):
                                             f'{", ".join(sorted(allowed))} (paths from the root)')
 
 
+# Folder -> the headers that only it may include.
 CLIENT_HEADERS = {
-    "kafka": re.compile(r"^(librdkafka/|rdkafka)"),
-    "redis": re.compile(r"^(hiredis/|hiredis\.|sw/redis)"),
-    "mysql": re.compile(r"^(mysql|mariadb|cppconn)"),
+    "backends/kafka": re.compile(r"^(librdkafka/|rdkafka)"),
+    "backends/redis": re.compile(r"^(hiredis/|hiredis\.|sw/redis)"),
+    "backends/mysql": re.compile(r"^(mysql|mariadb|cppconn)"),
+    "http": re.compile(r"^boost/"),
 }
 MAY_USE_ANY_CLIENT = ("bench/", "tests/integration/")
 
@@ -118,10 +121,9 @@ def client_libraries(tree):
         if path.startswith(MAY_USE_ANY_CLIENT):
             continue
         for line, _, header in includes(tree, path):
-            for backend, pattern in CLIENT_HEADERS.items():
-                if pattern.match(header) and not path.startswith(f"backends/{backend}/"):
-                    yield Violation(path, line, f"includes <{header}>, which only "
-                                                f"backends/{backend}/ may")
+            for folder, pattern in CLIENT_HEADERS.items():
+                if pattern.match(header) and not path.startswith(f"{folder}/"):
+                    yield Violation(path, line, f"includes <{header}>, which only {folder}/ may")
 
 
 # ---- builds -----------------------------------------------------------------------------------

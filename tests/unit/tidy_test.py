@@ -63,6 +63,8 @@ class Rules(unittest.TestCase):
             ("fanline/a.h", "pusher/pusher.h", False),
             ("fanline/a.cpp", "b.h", False),
             ("daemon/a.cpp", "fanline/time.h", True),
+            ("daemon/a.cpp", "http/server.h", True),
+            ("http/a.cpp", "daemon/log.h", False),
             ("daemon/a.cpp", "backends/kafka/consumer.h", False),
             ("backends/kafka/a.cpp", "fanline/record.h", True),
             ("backends/kafka/a.cpp", "backends/kafka/errors.h", True),
@@ -102,6 +104,7 @@ class Rules(unittest.TestCase):
             ("backends/redis/a.cpp", "hiredis/hiredis.h", True),
             ("backends/mysql/a.cpp", "cppconn/driver.h", True),
             ("backends/mysql/a.cpp", "mysql_connection.h", True),
+            ("http/a.cpp", "boost/asio/post.hpp", True),
             ("bench/a.cpp", "hiredis/hiredis.h", True),
             ("tests/integration/a.cpp", "hiredis/hiredis.h", True),
             ("backends/redis/a.cpp", "librdkafka/rdkafka.h", False),
@@ -109,6 +112,7 @@ class Rules(unittest.TestCase):
             ("pusher/main.cpp", "hiredis/hiredis.h", False),
             ("fanline/a.h", "cppconn/driver.h", False),
             ("daemon/a.cpp", "mysql/mysql.h", False),
+            ("api/a.cpp", "boost/asio/post.hpp", False),
             ("tests/unit/a_test.cpp", "librdkafka/rdkafka.h", False),
         ]
         for path, header, allowed in table:

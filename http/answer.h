@@ -1,0 +1,23 @@
+// An answer as bytes of HTTP/1.1. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "http/message.h"
+
+namespace fanline::http {
+
+struct AnswerForm {
+  bool head_only = false;   // to HEAD: the length of a body that is left out
+  bool close = false;       // says that the connection is closed behind it
+  bool keep_alive = false;  // says that it is not, to a client of HTTP/1.0
+};
+
+// `unix_seconds`: for the header Date.
+std::string AnswerText(const Response& response, const AnswerForm& form, int64_t unix_seconds);
+
+// "HTTP/1.1 100 Continue", whole.
+std::string ContinueText();
+
+}  // namespace fanline::http

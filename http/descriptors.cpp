@@ -1,0 +1,28 @@
+#include "http/descriptors.h"
+
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace fanline::http {
+
+void RaiseDescriptorLimit(size_t needed) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot read the limit of descriptors");
+  }
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot raise the limit of descriptors");
+  }
+  if (limit.rlim_cur >= needed) return;
+  throw std::runtime_error("needs " + std::to_string(needed) + " file descriptors and may have " +
+                           std::to_string(limit.rlim_cur) +
+                           "; raise the hard limit (ulimit -Hn), or allow fewer connections");
+}
+
+}  // namespace fanline::http

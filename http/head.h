@@ -1,0 +1,64 @@
+// The head of a request, read strictly. Behind a gateway a server must read the end of a request
+// where the gateway does: when the two differ, what one takes for a body is a request for the other
+// that nobody has looked at. So whatever RFC 9112 lets a server repair is refused here: a bare LF,
+// a folded line, a blank before a colon, two lengths, a length and chunks. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "http/limits.h"
+#include "http/message.h"
+
+namespace fanline::http {
+
+// Why a request is not read: the status to answer with, and words for the client. Where it ends is
+// not known: the connection is closed behind the answer.
+struct Refusal {
+  int status = 400;
+  std::string detail;
+};
+
+struct Head {
+  Request request;  // without its body
+  bool keep_alive = true;
+  bool http_1_0 = false;
+  bool chunked = false;
+  uint64_t length = 0;  // of the body when it is not chunked
+  bool expects_100 = false;
+
+  bool has_body() const { return chunked || length > 0; }
+};
+
+// `text`: from the first byte of the request line up to and with the empty line.
+std::variant<Head, Refusal> ReadHead(std::string_view text, const Limits& limits);
+
+// Finds the end of a head while its bytes come in, and refuses what can be no head as soon as that
+// is certain: a byte that has no place there, a line or a head beyond its bound.
+class HeadScan {
+ public:
+  explicit HeadScan(const Limits& limits) : limits_(limits) {}
+
+  enum class Found { kMore, kEnd, kRefused };
+  // `bytes`: all that has come since the request's first byte; looks only at what is new.
+  Found Look(std::string_view bytes);
+
+  size_t end() const { return at_; }  // with kEnd: bytes of the head
+  const Refusal& refusal() const { return refusal_; }
+
+ private:
+  Found Refuse(int status, std::string detail);
+
+  Limits limits_;
+  size_t at_ = 0;
+  size_t line_ = 0;  // where the line begins
+  bool in_first_line_ = true;
+  Refusal refusal_;
+};
+
+// A line of a trailer, without its end.
+bool IsFieldLine(std::string_view line);
+
+}  // namespace fanline::http

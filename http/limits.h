@@ -1,0 +1,34 @@
+// Every bound of the server towards one client, and on clients together.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace fanline::http {
+
+struct Limits {
+  // Bytes of a request. What is beyond is refused before it is buffered.
+  size_t request_line = 8 * 1024;    // method, target, version
+  size_t head = 16 * 1024;           // request line and headers
+  size_t headers = 100;              // lines
+  size_t body = 64 * 1024;           // unpacked
+  size_t chunk_line = 128;           // a chunk's size with its extensions
+  size_t trailers = 4 * 1024;        // behind the last chunk
+  size_t drained = 2 * 1024 * 1024;  // read and thrown away behind a refusal, so that it is seen
+
+  // Clients connected at once. One more is told 503 and the connection is closed.
+  size_t connections = 1'024;
+
+  // For a whole head from its first byte, a whole body from the end of its head, a whole answer
+  // from its first byte: a client that drips bytes gains nothing.
+  std::chrono::milliseconds head_time{10'000};
+  std::chrono::milliseconds body_time{10'000};
+  std::chrono::milliseconds write_time{10'000};
+  std::chrono::milliseconds idle_time{60'000};   // of a connection between two requests
+  std::chrono::milliseconds linger_time{1'000};  // until the client closes its side too
+  std::chrono::milliseconds stop_time{5'000};    // after a stop, each of the first three at most
+
+  bool keep_alive = true;  // false: each connection carries one request
+};
+
+}  // namespace fanline::http

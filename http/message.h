@@ -1,0 +1,25 @@
+// A request and its answer, as whoever serves requests sees them: decoded, and without framing.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fanline::http {
+
+struct Request {
+  std::string method;
+  std::string path;                                         // decoded, without the query
+  std::vector<std::pair<std::string, std::string>> params;  // of the query, decoded
+  std::string content_type;                                 // empty: none was sent
+  std::string body;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+}  // namespace fanline::http

@@ -1,0 +1,468 @@
+#include "http/server.h"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "http/answer.h"
+#include "http/request_reader.h"
+
+namespace fanline::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+using Error = boost::system::error_code;
+
+constexpr size_t kReadAtOnce = 16 * 1024;
+constexpr int kBacklog = 1'024;  // connections that wait to be accepted
+constexpr std::chrono::milliseconds kLongestTick{250};
+constexpr std::chrono::milliseconds kAcceptAgain{50};  // when there is no descriptor left
+// Clients that are one too many and still to be seen off; more are cut off without a word.
+constexpr size_t kMostTurnedAway = 128;
+
+enum class State {
+  kIdle,       // between two requests
+  kHead,       // a request has begun to arrive
+  kBody,       // its head has come
+  kServing,    // the connection belongs to whoever answers
+  kWriting,    // an answer that the kernel did not take whole
+  kLingering,  // nothing more is answered; until the client has closed its side
+};
+
+struct Connection : std::enable_shared_from_this<Connection> {
+  Connection(tcp::socket from, const Limits& limits) : socket(std::move(from)), reader(limits) {}
+
+  tcp::socket socket;
+  RequestReader reader;
+  State state = State::kIdle;
+  bool awaits_read = false, awaits_write = false;  // a handler will come
+  bool turned_away = false;
+  bool head_only = false;  // the answer's body is left out
+  bool says_keep_alive = false;
+  bool close_after = false;
+  bool broken = false;  // it cannot be written to
+  Time deadline = Time::max();
+  std::string in;   // what has come and was not taken; empty while idle
+  std::string out;  // an answer from out_at on
+  size_t out_at = 0;
+  size_t drained = 0;
+};
+
+using ConnectionPtr = std::shared_ptr<Connection>;
+
+// Of the shortest time that is kept so exactly.
+Clock::duration TickOf(const Limits& limits) {
+  const auto shortest = std::min({limits.head_time, limits.body_time, limits.write_time,
+                                  limits.idle_time, limits.linger_time, limits.stop_time});
+  return std::clamp(shortest / 4, std::chrono::milliseconds(2), kLongestTick);
+}
+
+void Release(std::string& text) { std::string().swap(text); }
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(const std::string& host, uint16_t port, const Limits& limits, Service& service)
+      : service_(service), limits_(limits), tick_(TickOf(limits)), scratch_(kReadAtOnce) {
+    Listen(host, port);
+    Accept();
+    thread_ = std::thread([this] {
+      io_.run();
+      stopped_ = true;
+    });
+  }
+
+  ~Impl() {
+    Stop();
+    thread_.join();
+    while (answering_ > 0)
+      std::this_thread::yield();  // whoever gave the last one is on the way out
+  }
+
+  uint16_t port() const { return port_; }
+  bool stopped() const { return stopped_; }
+
+  void Stop() {
+    if (stopping_.exchange(true)) return;
+    asio::post(io_, [this] { CloseWhatIsIdle(); });
+  }
+
+ private:
+  // ---- connections come -------------------------------------------------------------------------
+
+  // SO_REUSEADDR for a quick restart. Not SO_REUSEPORT, with which two daemons share one port and
+  // each answers half of the requests.
+  void Listen(const std::string& host, uint16_t port) {
+    const auto fail = [&](const std::string& why) {
+      const bool v6 = host.find(':') != std::string::npos;
+      throw std::runtime_error("cannot listen on " + (v6 ? "[" + host + "]" : host) + ":" +
+                               std::to_string(port) + ": " + why);
+    };
+    Error error;
+    tcp::resolver resolver(io_);
+    const auto places = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
+    if (error || places.empty()) fail("no such address");
+    for (const auto& place : places) {
+      acceptor_ = tcp::acceptor(io_);
+      acceptor_.open(place.endpoint().protocol(), error);
+      if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+      if (!error) acceptor_.bind(place.endpoint(), error);
+      if (!error) acceptor_.listen(kBacklog, error);
+      if (!error) break;
+    }
+    if (error) fail(error.message());
+    acceptor_.non_blocking(true);
+    port_ = acceptor_.local_endpoint().port();
+  }
+
+  void Accept() {
+    acceptor_.async_accept([this](const Error& error, tcp::socket socket) {
+      if (!acceptor_.is_open()) return;
+      if (!error) Take(std::move(socket));
+      const bool none_left = error == asio::error::no_descriptors ||
+                             error == boost::system::errc::too_many_files_open_in_system ||
+                             error == asio::error::no_buffer_space ||
+                             error == asio::error::no_memory;
+      if (!none_left) return Accept();
+      accept_again_.expires_after(kAcceptAgain);
+      accept_again_.async_wait([this](const Error& cancelled) {
+        if (!cancelled && acceptor_.is_open()) Accept();
+      });
+    });
+  }
+
+  void Take(tcp::socket socket) {
+    Error ignored;
+    socket.set_option(tcp::no_delay(true),
+                      ignored);  // or answers wait for the client's delayed ACK
+    auto connection = std::make_shared<Connection>(std::move(socket), limits_);
+    if (clients_ >= limits_.connections) return TurnAway(connection);
+    connections_.insert(connection);
+    service_.Connected(++clients_);
+    Enter(*connection, State::kIdle);
+    AwaitReadable(connection);
+    StartTicking();
+  }
+
+  void TurnAway(const ConnectionPtr& connection) {
+    service_.TurnedAway();
+    if (turned_away_ >= kMostTurnedAway) return;
+    ++turned_away_;
+    connection->turned_away = true;
+    connections_.insert(connection);
+    Refuse(connection, 503, "too many clients are connected; come back later");
+    StartTicking();
+  }
+
+  void Close(const ConnectionPtr& connection) {
+    Error ignored;
+    connection->socket.close(ignored);
+    if (connections_.erase(connection) == 0) return;
+    if (connection->turned_away) {
+      --turned_away_;
+    } else {
+      service_.Connected(--clients_);
+    }
+    EndIfAllAreGone();
+  }
+
+  // ---- requests ---------------------------------------------------------------------------------
+
+  void AwaitReadable(const ConnectionPtr& connection) {
+    if (std::exchange(connection->awaits_read, true)) return;
+    connection->socket.async_wait(tcp::socket::wait_read, [this, connection](const Error& error) {
+      connection->awaits_read = false;
+      if (!connection->socket.is_open()) return;
+      if (error) return Close(connection);
+      // When it is being answered meanwhile, what came waits until that is done.
+      const State state = connection->state;
+      if (state != State::kServing && state != State::kWriting) Receive(connection);
+    });
+  }
+
+  void AwaitWritable(const ConnectionPtr& connection) {
+    if (std::exchange(connection->awaits_write, true)) return;
+    connection->socket.async_wait(tcp::socket::wait_write, [this, connection](const Error& error) {
+      connection->awaits_write = false;
+      if (!connection->socket.is_open()) return;
+      if (error) return Close(connection);
+      if (connection->state == State::kWriting) Write(connection);
+    });
+  }
+
+  void Receive(const ConnectionPtr& connection) {
+    const ssize_t size =
+        ::recv(connection->socket.native_handle(), scratch_.data(), scratch_.size(), MSG_DONTWAIT);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return AwaitReadable(connection);
+    if (size <= 0) return Close(connection);
+    const std::string_view bytes(scratch_.data(), static_cast<size_t>(size));
+    if (connection->state == State::kLingering) return Drain(connection, bytes.size());
+    connection->in.append(bytes);
+    Read(connection);
+  }
+
+  void Drain(const ConnectionPtr& connection, size_t size) {
+    connection->drained += size;
+    if (connection->drained > limits_.drained) return Close(connection);
+    AwaitReadable(connection);
+  }
+
+  void Read(const ConnectionPtr& connection) {
+    std::string& in = connection->in;
+    const bool to_head = !connection->reader.in_body() && std::string_view(in).starts_with("HEAD ");
+    const auto [found, taken] = connection->reader.Read(in);
+    if (found == RequestReader::Found::kRefused) {
+      connection->head_only = to_head;
+      const Refusal refusal = connection->reader.refusal();
+      return Refuse(connection, refusal.status, refusal.detail);
+    }
+    in.erase(0, taken);
+    if (in.empty()) Release(in);
+    if (found == RequestReader::Found::kRequest) return Serve(connection);
+    const State state = connection->reader.in_body() ? State::kBody
+                        : in.empty()                 ? State::kIdle
+                                                     : State::kHead;
+    if (state != connection->state) Enter(*connection, state);
+    if (connection->reader.TakeExpectation() && !SendContinue(*connection)) {
+      return Close(connection);
+    }
+    AwaitReadable(connection);
+  }
+
+  // All answers before it have been taken by the kernel: it has room for a line.
+  static bool SendContinue(Connection& connection) {
+    const std::string text = ContinueText();
+    return ::send(connection.socket.native_handle(), text.data(), text.size(),
+                  MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  }
+
+  void Serve(const ConnectionPtr& connection) {
+    Enter(*connection, State::kServing);
+    connection->close_after = !connection->reader.keep_alive() || !limits_.keep_alive;
+    connection->says_keep_alive = connection->reader.says_keep_alive();
+    Request request = connection->reader.Take();
+    connection->head_only = request.method == "HEAD";
+    // While it is served the connection stays, and nobody else touches it.
+    Connection* served = connection.get();
+    try {
+      service_.Serve(std::move(request),
+                     [this, served](const Response& response) { Answer(*served, response); });
+    } catch (const std::exception&) {
+      Answer(*served, service_.Refuse(500, {}));
+    }
+  }
+
+  // Nothing that the client sends from here on is a request.
+  void Refuse(const ConnectionPtr& connection, int status, const std::string& detail) {
+    Enter(*connection, State::kServing);
+    Release(connection->in);
+    connection->close_after = true;
+    Answer(*connection, service_.Refuse(status, detail));
+  }
+
+  // ---- answers ----------------------------------------------------------------------------------
+
+  // Any thread: the client has its answer before our own thread is woken.
+  void Answer(Connection& connection, const Response& response) {
+    ++answering_;
+    connection.close_after = connection.close_after || stopping_;
+    connection.out = AnswerText(response,
+                                {.head_only = connection.head_only,
+                                 .close = connection.close_after,
+                                 .keep_alive = connection.says_keep_alive},
+                                std::time(nullptr));
+    connection.out_at = 0;
+    Send(connection);
+    asio::post(io_, [this, &connection] { Sent(connection.shared_from_this()); });
+    --answering_;
+  }
+
+  static void Send(Connection& connection) {
+    const std::string_view rest = std::string_view(connection.out).substr(connection.out_at);
+    const ssize_t size = ::send(connection.socket.native_handle(), rest.data(), rest.size(),
+                                MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size >= 0) {
+      connection.out_at += static_cast<size_t>(size);
+    } else {
+      connection.broken = errno != EAGAIN && errno != EINTR;
+    }
+  }
+
+  void Sent(const ConnectionPtr& connection) {
+    Enter(*connection, State::kWriting);
+    Written(connection);
+  }
+
+  void Write(const ConnectionPtr& connection) {
+    Send(*connection);
+    Written(connection);
+  }
+
+  void Written(const ConnectionPtr& connection) {
+    if (connection->broken) return Close(connection);
+    if (connection->out_at < connection->out.size()) {
+      return AwaitWritable(connection);
+    }
+    Release(connection->out);
+    if (connection->close_after) return Linger(connection);
+    Enter(*connection, State::kIdle);
+    if (stopping_) return CloseIfNothingCame(connection);
+    if (connection->in.empty()) return AwaitReadable(connection);
+    Read(connection);
+  }
+
+  // Closing at once would reset the connection if the client has sent more, and it might never see
+  // the answer.
+  void Linger(const ConnectionPtr& connection) {
+    Release(connection->in);
+    ::shutdown(connection->socket.native_handle(), SHUT_WR);
+    Enter(*connection, State::kLingering);
+    AwaitReadable(connection);
+  }
+
+  // ---- time -------------------------------------------------------------------------------------
+
+  void Enter(Connection& connection, State state) {
+    const Time now = Clock::now();
+    connection.state = state;
+    connection.deadline = TimeOf(state) == kForEver ? Time::max() : now + TimeOf(state);
+    if (stopping_) HurryUp(connection, now);
+  }
+
+  static constexpr std::chrono::milliseconds kForEver = std::chrono::milliseconds::max();
+
+  std::chrono::milliseconds TimeOf(State state) const {
+    switch (state) {
+      case State::kIdle:
+        return limits_.idle_time;
+      case State::kHead:
+        return limits_.head_time;
+      case State::kBody:
+        return limits_.body_time;
+      case State::kServing:
+        return kForEver;  // the service has bounds of its own
+      case State::kWriting:
+        return limits_.write_time;
+      case State::kLingering:
+        return limits_.linger_time;
+    }
+    return kForEver;
+  }
+
+  void HurryUp(Connection& connection, Time now) {
+    if (connection.state == State::kServing) return;
+    connection.deadline = std::min(connection.deadline, now + limits_.stop_time);
+  }
+
+  void StartTicking() {
+    if (std::exchange(ticking_, true)) return;
+    timer_.expires_after(tick_);
+    timer_.async_wait([this](const Error&) {
+      ticking_ = false;
+      CutOffTheSlow();
+      if (!connections_.empty()) StartTicking();
+    });
+  }
+
+  void CutOffTheSlow() {
+    const Time now = Clock::now();
+    std::vector<ConnectionPtr> late;
+    for (const ConnectionPtr& connection : connections_) {
+      if (connection->deadline <= now) late.push_back(connection);
+    }
+    for (const ConnectionPtr& connection : late) {
+      const bool asks = connection->state == State::kHead || connection->state == State::kBody;
+      if (!asks) {
+        Close(connection);
+      } else {
+        Refuse(connection, 408, "the request did not come to its end in time");
+      }
+    }
+  }
+
+  // ---- the end ----------------------------------------------------------------------------------
+
+  void CloseWhatIsIdle() {
+    // Who was connected before the stop may have asked already.
+    for (Error error; !error;) {
+      tcp::socket socket(io_);
+      acceptor_.accept(socket, error);
+      if (!error) Take(std::move(socket));
+    }
+    Error ignored;
+    acceptor_.close(ignored);
+    accept_again_.cancel();
+    const Time now = Clock::now();
+    const std::vector<ConnectionPtr> all(connections_.begin(), connections_.end());
+    for (const ConnectionPtr& connection : all) {
+      HurryUp(*connection, now);
+      if (connection->state == State::kIdle) CloseIfNothingCame(connection);
+    }
+    EndIfAllAreGone();
+  }
+
+  void CloseIfNothingCame(const ConnectionPtr& connection) {
+    if (!connection->in.empty()) return Read(connection);
+    char byte = 0;
+    const ssize_t size =
+        ::recv(connection->socket.native_handle(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+    if (size <= 0) return Close(connection);
+    Receive(connection);
+  }
+
+  void EndIfAllAreGone() {
+    if (!stopping_ || acceptor_.is_open() || !connections_.empty()) return;
+    Error ignored;
+    timer_.cancel(ignored);
+    work_.reset();
+  }
+
+  Service& service_;
+  const Limits limits_;
+  const Clock::duration tick_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  tcp::acceptor acceptor_{io_};
+  asio::steady_timer timer_{io_};
+  asio::steady_timer accept_again_{io_};
+  uint16_t port_ = 0;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::atomic<int> answering_ = 0;
+  // Below: of the server's thread alone.
+  std::vector<char> scratch_;  // so that a connection needs no buffer of its own to read into
+  std::unordered_set<ConnectionPtr> connections_;
+  size_t clients_ = 0;
+  size_t turned_away_ = 0;
+  bool ticking_ = false;
+
+  std::thread thread_;
+};
+
+Server::Server(const std::string& host, uint16_t port, const Limits& limits, Service& service)
+    : impl_(std::make_unique<Impl>(host, port, limits, service)) {}
+
+Server::~Server() = default;
+
+uint16_t Server::port() const { return impl_->port(); }
+void Server::Stop() { impl_->Stop(); }
+bool Server::stopped() const { return impl_->stopped(); }
+
+}  // namespace fanline::http

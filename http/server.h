@@ -1,0 +1,41 @@
+// HTTP/1.1 (and 1.0) in front of a service; the only file that knows the network library.
+//
+// One thread waits for all connections; none is ever held by a client. A connection carries one
+// request after the other: what was sent ahead waits in its buffer, and in the kernel beyond that,
+// and is answered in order. An idle one has no buffer. Everything a client can make long is bounded
+// (limits.h), and every refusal is answered before the connection is closed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "http/limits.h"
+#include "http/service.h"
+
+namespace fanline::http {
+
+class Server {
+ public:
+  // Binds and serves before it returns. Throws std::runtime_error if it cannot, also when another
+  // process listens there. Port 0: a free one. `service` outlives it.
+  Server(const std::string& host, uint16_t port, const Limits& limits, Service& service);
+  // As Stop, and waits for it: at most for the service's answers and the limits.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  uint16_t port() const;
+
+  // Takes no new connection and closes the idle ones. Requests that have begun to arrive are
+  // answered, within stop_time, and their connections closed. Returns at once; stopped() says when
+  // all are gone. Any thread.
+  void Stop();
+  bool stopped() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fanline::http

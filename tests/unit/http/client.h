@@ -1,0 +1,65 @@
+// A client that speaks bytes, so that it can be as impolite as a test needs.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace fanline::http {
+
+class Client {
+ public:
+  // `receive_buffer`: bytes the kernel keeps for a client that does not read; 0: as it likes.
+  explicit Client(uint16_t port, int receive_buffer = 0)
+      : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (receive_buffer > 0) {
+      setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+    }
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  Client(const Client&) = delete;
+  ~Client() { close(fd_); }
+
+  bool connected() const { return connected_; }
+
+  // False: the server takes no more.
+  bool Send(const std::string& text) const {
+    for (size_t at = 0; at < text.size();) {
+      const ssize_t size = send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
+      if (size <= 0) return false;
+      at += static_cast<size_t>(size);
+    }
+    return true;
+  }
+  void SendNoMore() const { shutdown(fd_, SHUT_WR); }
+
+  // Everything until the server closes the connection.
+  std::string ReceiveAll() const {
+    std::string text;
+    char buffer[4096];
+    for (ssize_t size = 0; (size = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
+      text.append(buffer, static_cast<size_t>(size));
+    }
+    return text;
+  }
+  // Until a text has arrived; what came after it is left for later.
+  std::string ReceiveUntil(const std::string& end) const {
+    std::string text;
+    char byte = 0;
+    while (text.find(end) == std::string::npos && recv(fd_, &byte, 1, 0) == 1) text += byte;
+    return text;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+}  // namespace fanline::http

@@ -1,0 +1,34 @@
+#include "http/descriptors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <stdexcept>
+
+namespace fanline::http {
+namespace {
+
+TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = 64;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  RaiseDescriptorLimit(64);
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
+}
+
+TEST(Descriptors, TooFewAreAnErrorThatSaysWhatToDo) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  try {
+    RaiseDescriptorLimit(limit.rlim_max + 1);
+    FAIL() << "more than there may be";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("ulimit -Hn"));
+  }
+}
+
+}  // namespace
+}  // namespace fanline::http

@@ -35,6 +35,10 @@ struct Config {
   // A process that hangs within a transaction holds its rows' locks for ever, and all others that
   // write them wait. The server ends such a session after this long.
   std::chrono::seconds idle_transaction{5};
+  // How often a connection in use asks whether its server is still the primary. After a planned
+  // switchover the old one lags behind and refuses writes only: a row that is missing there would
+  // be taken for a deleted post.
+  std::chrono::seconds primary_check{1};
   Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
 };
 

@@ -43,6 +43,10 @@ std::string UriOf(const ShardAddress& address) {
          std::to_string(address.port);
 }
 
+// Newer servers have more than one way to be read-only, each with a name: whatever is not off is
+// on.
+bool IsOff(const std::string& value) { return value == "0" || value == "OFF"; }
+
 int Seconds(std::chrono::seconds duration) { return static_cast<int>(duration.count()); }
 
 sql::ConnectOptionsMap OptionsOf(const Config& config, const ShardAddress& address,
@@ -90,9 +94,26 @@ void Connection::Open() {
       "time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = " +
       wait + ", lock_wait_timeout = " + wait +
       ", idle_transaction_timeout = " + std::to_string(Seconds(config_.idle_transaction)));
+  RefuseReadOnly();
+}
+
+void Connection::CheckPrimary(Time now) {
+  if (checked_primary_ && now - *checked_primary_ < config_.primary_check) return;
+  RefuseReadOnly();
+  checked_primary_ = now;
+}
+
+void Connection::RefuseReadOnly() {
+  bool read_only = false;
+  Query("SELECT @@global.read_only, @@global.innodb_read_only",
+        [&](const Row& row) { read_only = !IsOff(row.Text(1)) || !IsOff(row.Text(2)); });
+  if (!read_only) return;
+  Close();
+  throw MysqlError(kReadOnly, "the server is read-only: no primary");
 }
 
 void Connection::Close() noexcept {
+  checked_primary_.reset();
   statement_.reset();
   connection_.reset();
 }

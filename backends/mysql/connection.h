@@ -2,6 +2,10 @@
 //
 // Never reconnects behind the caller's back (a silent reconnect drops the transaction and resets
 // the isolation level): an error of kind kLost closes it, and whoever owns it opens it anew.
+// Truth is read on primaries only. A server that is read-only (read_only or innodb_read_only) is
+// refused when the connection opens, and CheckPrimary closes the connection to one that has become
+// so: what is asked then is `later`, and opening anew resolves the host's name anew.
+//
 // Calls block, bounded by the timeouts of Config, and throw MysqlError. One thread at a time; it
 // may move between threads while nothing runs.
 //
@@ -21,6 +25,7 @@
 
 #include "backends/mysql/config.h"
 #include "backends/mysql/errors.h"
+#include "fanline/time.h"
 
 namespace sql {
 class Connection;
@@ -60,8 +65,13 @@ class Connection {
 
   Shard shard() const { return shard_; }
   bool is_open() const { return connection_ != nullptr; }
-  void Open();  // throws; closes what was open
+  void Open();  // throws; closes what was open; a read-only server is refused
   void Close() noexcept;
+
+  // Before each use: asks the server whether it is still the primary, at the first use and then
+  // every Config::primary_check. Throws like a statement; a read-only server costs the connection.
+  // What is read between two checks may be read from a server just demoted.
+  void CheckPrimary(Time now);
 
   // Rows inserted + 2 x rows changed for an upsert, else rows changed.
   uint64_t Execute(const std::string& sql);
@@ -82,12 +92,14 @@ class Connection {
   void RetryDeadlocks(const std::function<void()>& attempt);
   void TransactOnce(const std::function<bool()>& body);
   void RollBack() noexcept;
+  void RefuseReadOnly();
 
   const Config& config_;
   const Shard shard_;
   const Options options_;
   std::unique_ptr<sql::Connection> connection_;
   std::unique_ptr<sql::Statement> statement_;
+  std::optional<Time> checked_primary_;  // nothing: not yet since Open
 };
 
 }  // namespace fanline::mysql

@@ -48,7 +48,7 @@ constexpr Entry kTable[] = {
     {1927, ErrorKind::kLost},      // connection was killed
     // Read-only: after a failover this connection leads to what is now a replica; opening anew
     // may lead to the new primary.
-    {1290, ErrorKind::kLost},      // --read-only
+    {kReadOnly, ErrorKind::kLost},
     {1792, ErrorKind::kLost},      // read-only transaction
     {1836, ErrorKind::kLost},      // running in read-only mode
     {3032, ErrorKind::kLost},      // MySQL: server in offline mode

@@ -22,6 +22,9 @@ enum class ErrorKind {
   kData,      // this value can never be stored
 };
 
+// What a read-only server answers a write with, and we whoever would read truth there.
+inline constexpr int kReadOnly = 1290;
+
 // The server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which MySQL 8
 // differs. 0 = an error the connector raised itself.
 ErrorKind KindOf(int code);

@@ -1,14 +1,9 @@
 #include "backends/mysql/shard_connections.h"
 
+#include "backends/mysql/mono_now.h"
 #include "fanline/check.h"
 
 namespace fanline::mysql {
-namespace {
-
-Time MonotonicNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
-
-}  // namespace
-
 ShardConnections::ShardConnections(const Config& config, Connection::Options options)
     : config_(config) {
   for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
@@ -33,19 +28,20 @@ Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>
 // tried again: the caller has waited long enough.
 bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call) {
   if (!slot.connection->is_open()) return false;
-  const Time begin = MonotonicNow();
+  const Time begin = MonoNow();
   try {
+    slot.connection->CheckPrimary(begin);
     call(*slot.connection);
     return true;
   } catch (const MysqlError&) {
-    const bool timed_out = MonotonicNow() - begin >= config_.read_timeout;
+    const bool timed_out = MonoNow() - begin >= config_.read_timeout;
     if (slot.connection->is_open() || timed_out) throw;
     return false;
   }
 }
 
 void ShardConnections::Open(Slot& slot) {
-  if (slot.failed_attempts > 0 && MonotonicNow() < slot.next_attempt) {
+  if (slot.failed_attempts > 0 && MonoNow() < slot.next_attempt) {
     throw MysqlError(2006, slot.why);
   }
   try {
@@ -54,7 +50,7 @@ void ShardConnections::Open(Slot& slot) {
   } catch (const MysqlError& error) {
     slot.connection->Close();
     ++slot.failed_attempts;
-    slot.next_attempt = MonotonicNow() + config_.reopen.Delay(slot.failed_attempts, random_());
+    slot.next_attempt = MonoNow() + config_.reopen.Delay(slot.failed_attempts, random_());
     slot.why = error.what();
     throw;
   }

@@ -4,7 +4,8 @@
 // Every request submitted is replied to exactly once, unless the pool is destroyed first.
 // A shard that is away does not make anybody wait: while none of its workers is connected, its
 // requests are answered `later` from within Submit, and the workers knock again with back-off.
-// The other shards' workers never notice. A full queue is answered the same way.
+// The other shards' workers never notice. A full queue is answered the same way, and so is a shard
+// that is reached but no primary any more (Connection::CheckPrimary, before each batch).
 //
 // Submit: any thread, never blocks on the database. Replies: from a worker's thread, or from
 // within Submit as said. The destructor waits for statements under way (read_timeout).
@@ -25,6 +26,7 @@
 #include "backends/mysql/config.h"
 #include "backends/mysql/connection.h"
 #include "backends/mysql/errors.h"
+#include "backends/mysql/mono_now.h"
 #include "fanline/log_sink.h"
 
 namespace fanline::mysql {
@@ -113,7 +115,7 @@ class ShardPool {
         }
         attempts = 0;
       }
-      ServeBatch(connection, Take(line));
+      Serve(connection, Take(line));
       if (!connection.is_open()) NoteLost(line);
     }
   }
@@ -176,22 +178,33 @@ class ShardPool {
     return batch;
   }
 
-  void ServeBatch(Connection& connection, const std::vector<Request>& batch) {
+  void Serve(Connection& connection, const std::vector<Request>& batch) {
     if (batch.empty()) return;
+    try {
+      connection.CheckPrimary(MonoNow());
+    } catch (const MysqlError& error) {
+      return Fail(connection, batch, error);
+    }
+    ServeBatch(connection, batch);
+  }
+
+  void ServeBatch(Connection& connection, const std::vector<Request>& batch) {
     try {
       for (Reply& reply : callbacks_.serve(connection, batch)) callbacks_.reply(std::move(reply));
     } catch (const MysqlError& error) {
-      if (error.kind() == ErrorKind::kData && batch.size() > 1) {
-        for (const Request& request : batch) ServeBatch(connection, {request});
-        return;
+      if (error.kind() != ErrorKind::kData || batch.size() == 1) {
+        return Fail(connection, batch, error);
       }
-      const Status status = StatusOf(error, connection.shard());
-      callbacks_.log(LogLevel::kWarn,
-                     ResourceOf(connection.shard()) + " (" + name_ + "): " + status.message);
-      for (const Request& request : batch) {
-        callbacks_.reply(callbacks_.fail(request, status));
-      }
+      for (const Request& request : batch) ServeBatch(connection, {request});
     }
+  }
+
+  void Fail(const Connection& connection, const std::vector<Request>& batch,
+            const MysqlError& error) {
+    const Status status = StatusOf(error, connection.shard());
+    callbacks_.log(LogLevel::kWarn,
+                   ResourceOf(connection.shard()) + " (" + name_ + "): " + status.message);
+    for (const Request& request : batch) callbacks_.reply(callbacks_.fail(request, status));
   }
 
   const Config config_;

@@ -158,6 +158,98 @@ TEST_F(Outage, AFullQueueRefusesInsteadOfGrowing) {
   ExpectDone(replies_.Await(1));
 }
 
+// A planned switchover leaves the old primary up, as a replica that lags behind.
+class Demoted : public Outage {
+ protected:
+  Demoted() { admin_.Open(); }
+  ~Demoted() override { SetReadOnly("OFF"); }
+
+  Config AsAdmin() const {
+    Config config = shards_.config();
+    config.user = "admin";  // of the same password, see stack/services/mysql.py
+    return config;
+  }
+  void SetReadOnly(const std::string& value) { admin_.Execute("SET GLOBAL read_only = " + value); }
+
+  const Config admin_config_ = AsAdmin();
+  Connection admin_{admin_config_, 1};
+};
+
+TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
+  Config config = With(shards_.config().shards[1].port);
+  config.primary_check = std::chrono::seconds(0);
+  MysqlTruth truth(config, shards_.map(), RangeLayout(16), replies_.sink(), {}, kNoLog);
+  truth.Submit(Request(1, 1));
+  ExpectDone(replies_.Await(1));
+
+  SetReadOnly("ON");
+  for (uint64_t id = 10; id < 20; ++id) {
+    truth.Submit(Request(1, id));
+    ExpectAway(replies_.Await(id), "mysql_1");
+    truth.Submit(Request(0, id + 100));
+    ExpectDone(replies_.Await(id + 100));
+  }
+
+  SetReadOnly("OFF");
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (uint64_t id = 1000;; ++id) {
+    truth.Submit(Request(1, id));
+    if (std::get<SyncTruth>(replies_.Await(id)).status.done()) break;
+    ASSERT_LT(std::chrono::steady_clock::now(), soon);
+  }
+}
+
+TEST_F(Demoted, ABlockingCallerIsToldSoUntilThereIsAPrimary) {
+  Config config = shards_.config();
+  config.primary_check = std::chrono::seconds(0);
+  config.reopen = {.first = std::chrono::milliseconds(1), .most = std::chrono::milliseconds(1)};
+  ShardConnections connections(config);
+  int calls = 0;
+  const auto ask = [&](Shard shard) {
+    return connections.Run(shard, [&](Connection&) { ++calls; });
+  };
+  ASSERT_TRUE(ask(1).done());
+  SetReadOnly("ON");
+  const Status status = ask(1);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(ask(0).done());
+  SetReadOnly("OFF");
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!ask(1).done()) ASSERT_LT(std::chrono::steady_clock::now(), soon);
+}
+
+TEST_F(Demoted, AServerIsAskedAtTheFirstUseAndThenOncePerPeriod) {
+  Config config = shards_.config();
+  Connection connection(config, 1);
+  connection.Open();
+  const Time begin{};
+  const auto asked = [&](Time now) {
+    int64_t before = 0;
+    const auto read = [&](const Row& row) { before = row.Int64(2); };
+    connection.Query("SHOW SESSION STATUS LIKE 'Questions'", read);
+    const int64_t was = before;
+    connection.CheckPrimary(now);
+    connection.Query("SHOW SESSION STATUS LIKE 'Questions'", read);
+    return before - was - 1;
+  };
+  EXPECT_EQ(asked(begin), 1);
+  for (const auto later :
+       {Duration(0), Duration(1), Duration(config.primary_check) - Duration(1)}) {
+    EXPECT_EQ(asked(begin + later), 0);
+  }
+  EXPECT_EQ(asked(begin + config.primary_check), 1);
+  EXPECT_EQ(asked(begin + config.primary_check + Duration(1)), 0);
+
+  connection.Open();
+  SetReadOnly("ON");  // while the connection was waiting for its first use
+  EXPECT_THROW(connection.CheckPrimary(begin + config.primary_check), MysqlError);
+  EXPECT_FALSE(connection.is_open());
+  EXPECT_THROW(connection.Open(), MysqlError);
+  EXPECT_FALSE(connection.is_open());
+}
+
 TEST_F(Outage, AMissingTableIsLaterAndNamesTheShard) {
   shards_.on(0).Execute("DROP TABLE author_post");
   Replies<EventsApplied> replies([](const EventsApplied& reply) { return reply.id; });

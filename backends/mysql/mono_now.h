@@ -1,0 +1,10 @@
+// The monotonic clock, read only where a thread of this adapter waits or begins to use a connection.
+#pragma once
+
+#include "fanline/time.h"
+
+namespace fanline::mysql {
+
+inline Time MonoNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
+
+}  // namespace fanline::mysql

@@ -99,6 +99,28 @@ ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
   return changed;
 }
 
+uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge, uint64_t version) {
+  const std::string src = ToString(edge.src), dst = ToString(edge.dst);
+  uint64_t settled = 0;
+  connection.Transact([&] {
+    const bool made =
+        connection.Execute(
+            "INSERT INTO following (src, dst, ver, state, pos, friend_announced) VALUES (" + src +
+            "," + dst + ",1,0,0," + std::to_string(version) +
+            ") ON DUPLICATE KEY UPDATE"
+            " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))") == 1;
+    if (made) {
+      connection.Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (1," + src +
+                         "," + dst + ",1,0,0)");
+    }
+    connection.Query(
+        "SELECT friend_version FROM following WHERE src = " + src + " AND dst = " + dst,
+        [&](const Row& row) { settled = row.UInt64(1); });
+    return true;
+  });
+  return settled;
+}
+
 Status StatusOf(const ForwardChanged& changed, uint32_t most_followed) {
   if (!changed.over_limit) return Status::Done();
   return Status::Never("follows " + std::to_string(most_followed) + " already");

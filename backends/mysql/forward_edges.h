@@ -10,6 +10,7 @@
 
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
+#include "fanline/edge.h"
 #include "fanline/forward_edges.h"
 
 namespace fanline::mysql {
@@ -22,6 +23,15 @@ Status CheckEdgeIds(UserId src, UserId dst);
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                                            uint32_t most_followed = kMostFollowed,
                                            uint64_t* log_id = nullptr);
+// Lets an edge know that version `version` of its pair's friendship may come: whatever a user or an
+// application says about the edge from now on is later than that, and settles it. Makes a tombstone
+// where there was no row; of version 1, for it knows nothing that an older row would not know
+// better. Returns the highest version of the pair that was written or settled here before: one that
+// is not higher would do nothing any more. On a connection to the shard of src; repeating it
+// changes nothing. Throws MysqlError.
+[[nodiscard]] uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge,
+                                          uint64_t version);
+
 // What being over the limit comes to.
 Status StatusOf(const ForwardChanged& changed, uint32_t most_followed = kMostFollowed);
 

@@ -59,10 +59,36 @@ LoggedChange WriteLog(Connection& connection, const Pair& pair, const Friendship
   return logged;
 }
 
+// Whether the edges change with it.
+bool EndsOrBegins(FriendState before, FriendState after) {
+  return (before == FriendState::kFriends) != (after == FriendState::kFriends);
+}
+
+constexpr uint32_t kMostAttempts = 10;  // the last leaves room for 512 changes of others
+
 }  // namespace
 
 Shard Friendships::PairShard(UserId one, UserId other) const {
   return map_.ShardOf(std::min(one, other));
+}
+
+// The second time with a version above what was settled before the first; what is settled in
+// between was said meanwhile, and may stay.
+Status Friendships::Announce(UserId one, UserId other, uint64_t* version) {
+  uint64_t settled = 0;
+  const auto announce = [&](UserId src, UserId dst) {
+    return connections_.Run(map_.ShardOf(src), [&](Connection& connection) {
+      settled = std::max(settled, AnnounceFriendship(connection, {src, dst}, *version));
+    });
+  };
+  const auto announce_both = [&] {
+    Status status = announce(one, other);
+    return status.done() ? announce(other, one) : status;
+  };
+  Status status = announce_both();
+  if (!status.done() || settled < *version) return status;
+  *version = settled + 1;
+  return announce_both();
 }
 
 Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
@@ -70,32 +96,48 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
   *out = {};
   if (Status status = CheckEdgeIds(who, whom); !status.done()) return status;
   const Pair pair(who, whom);
-  const char* refusal = nullptr;
-  Status status = connections_.Run(PairShard(who, whom), [&](Connection& connection) {
-    connection.Transact([&] {
-      *out = {};
-      out->now = ReadRow(connection, pair, " FOR UPDATE");
-      FriendStep step = Decide(out->now, action, who);
-      // A row is made only when it is going to be written: one that is made to be locked and then
-      // rolled back leaves gap locks to those who wait for it, and they deadlock.
-      if (step.changes && out->now.ver == 0) {
-        out->now = MakeRow(connection, pair);
-        step = Decide(out->now, action, who);
-      }
-      refusal = step.refusal;
-      if (!step.changes) return false;
-      const bool were = out->now.state == FriendState::kFriends;
-      out->now = {step.state, step.asked_by, std::max(out->now.ver + 1, unix_us)};
-      out->changed = true;
-      WriteRow(connection, pair, out->now);
-      if (were != (step.state == FriendState::kFriends)) {
-        out->logged = WriteLog(connection, pair, out->now, unix_us);
-      }
-      return true;
+  for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    *out = {};
+    if (Status status = Read(who, whom, &out->now); !status.done()) return status;
+    const FriendStep seen = Decide(out->now, action, who);
+    if (seen.refusal != nullptr) return Status::Never(seen.refusal);
+    if (!seen.changes) return Status::Done();
+    // Some room for others who change it meanwhile, once there have been some.
+    uint64_t version = std::max(out->now.ver + (uint64_t{1} << attempt), unix_us);
+    const bool announced = attempt > 0 || EndsOrBegins(out->now.state, seen.state);
+    if (announced) {
+      if (Status status = Announce(who, whom, &version); !status.done()) return status;
+    }
+    bool overtaken = false;
+    const char* refusal = nullptr;
+    Status status = connections_.Run(PairShard(who, whom), [&](Connection& connection) {
+      connection.Transact([&] {
+        *out = {};
+        out->now = ReadRow(connection, pair, " FOR UPDATE");
+        FriendStep step = Decide(out->now, action, who);
+        // A row is made only when it is going to be written: one that is made to be locked and then
+        // rolled back leaves gap locks to those who wait for it, and they deadlock.
+        if (step.changes && out->now.ver == 0) {
+          out->now = MakeRow(connection, pair);
+          step = Decide(out->now, action, who);
+        }
+        refusal = step.refusal;
+        if (!step.changes) return false;
+        const bool logs = EndsOrBegins(out->now.state, step.state);
+        overtaken = out->now.ver >= version || (logs && !announced);
+        if (overtaken) return false;
+        out->now = {step.state, step.asked_by, version};
+        out->changed = true;
+        WriteRow(connection, pair, out->now);
+        if (logs) out->logged = WriteLog(connection, pair, out->now, unix_us);
+        return true;
+      });
     });
-  });
-  if (!status.done()) return status;
-  return refusal == nullptr ? status : Status::Never(refusal);
+    if (!status.done()) return status;
+    if (!overtaken) return refusal == nullptr ? Status::Done() : Status::Never(refusal);
+  }
+  return Status::Later(ResourceOf(PairShard(who, whom)),
+                       "this friendship is being changed too often");
 }
 
 Status Friendships::Read(UserId one, UserId other, Friendship* out) {

@@ -7,7 +7,12 @@
 // one of the same pair, does nothing, also where the older one had never arrived.
 //
 // The edges are those of a follow: each may be ended by an unfollow, which leaves the friendship
-// as it is, until it is removed and asked for again. Blocking; one thread at a time.
+// as it is, until it is removed and asked for again. Of a friendship's change and a user's own
+// change of an edge the later one stays, whenever the relay comes: the pair's version is announced
+// to both edges before the pair's row is committed, and what a user says about an edge settles what
+// was announced (docs/decisions/0009-friendships-are-announced.md). So becoming friends, and no
+// longer being, needs both users' shards; all else needs the pair's. Blocking; one thread at a
+// time.
 #pragma once
 
 #include <optional>
@@ -35,7 +40,8 @@ class Friendships {
       : connections_(connections), map_(map) {}
 
   // `who` requests, cancels, accepts, ..., with `whom`. Never: what may not be done now, with the
-  // reason (Decide in fanline/friendship.h).
+  // reason (Decide in fanline/friendship.h). Later: one of the shards is away, or the two and their
+  // devices changed it so often meanwhile that this one never came to it.
   [[nodiscard]] Status Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
                               FriendshipChanged* out);
 
@@ -49,6 +55,9 @@ class Friendships {
   Shard PairShard(UserId one, UserId other) const;
 
  private:
+  // *version: of the pair's next change; raised above what either edge has behind it.
+  Status Announce(UserId one, UserId other, uint64_t* version);
+
   ShardConnections& connections_;
   const ShardMap& map_;
 };

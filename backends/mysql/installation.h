@@ -14,7 +14,7 @@
 
 namespace fanline::mysql {
 
-inline constexpr uint32_t kSchemaVersion = 2;  // of schemas/sql
+inline constexpr uint32_t kSchemaVersion = 3;  // of schemas/sql
 
 struct Installation {
   uint32_t schema_version = kSchemaVersion;

@@ -7,7 +7,9 @@
 --   new_ver   microseconds of the caller's clock, 1 or more; order does not rest on it
 --   new_pos   the same in milliseconds
 --   origin    0: a user asks now. 1: an application's change, 2: a friendship's, with origin_ver,
---             which must be higher than what the row keeps of that origin
+--             which must be higher than what the row keeps of that origin. What 0 and 1 say settles
+--             the friendship's changes announced before it: those that are still on their way to
+--             this row do nothing any more
 --   most      a follow that would make it more followed users than this is refused
 --
 -- Answers one row: outcome, ver, state, pos (of the row as it is now; ver 0: there is none),
@@ -28,7 +30,7 @@ change_edge: BEGIN
   DECLARE old_ver, seen_ver BIGINT UNSIGNED;
   DECLARE old_state TINYINT;
   DECLARE old_pos, followed BIGINT;
-  DECLARE below_zero TINYINT DEFAULT 0;
+  DECLARE below_zero, settles TINYINT DEFAULT 0;
 
   START TRANSACTION;
   -- The counter's lock first, as in follow_edge; no row, no lock.
@@ -44,10 +46,11 @@ change_edge: BEGIN
   END IF;
   -- MAX: one row also where there is none; at most one is meant.
   SELECT COALESCE(MAX(ver), 0), COALESCE(MAX(state), 0), COALESCE(MAX(pos), 0),
-         COALESCE(MAX(IF(origin = 1, app_version, friend_version)), 0)
-    INTO old_ver, old_state, old_pos, seen_ver
+         COALESCE(MAX(IF(origin = 1, app_version, friend_version)), 0),
+         COALESCE(MAX(origin < 2 AND friend_announced > friend_version), 0)
+    INTO old_ver, old_state, old_pos, seen_ver, settles
     FROM following WHERE src = edge_src AND dst = edge_dst FOR UPDATE;
-  IF IF(origin = 0, old_state = wanted, origin_ver <= seen_ver) THEN
+  IF IF(origin = 0, old_state = wanted AND NOT settles, origin_ver <= seen_ver) THEN
     ROLLBACK;
     SELECT 0, old_ver, old_state, old_pos, 0;
     LEAVE change_edge;
@@ -57,10 +60,11 @@ change_edge: BEGIN
     SELECT 2, 0, 0, 0, 0;
     LEAVE change_edge;
   END IF;
-  IF origin > 0 THEN
+  IF origin > 0 OR settles THEN
     -- Kept also where it is so already: an older one may still be on its way.
     UPDATE following SET app_version = IF(origin = 1, origin_ver, app_version),
-                         friend_version = IF(origin = 2, origin_ver, friend_version)
+                         friend_version = IF(origin = 2, origin_ver,
+                                             GREATEST(friend_version, friend_announced))
       WHERE src = edge_src AND dst = edge_dst;
     -- ver 0 is a row made above: a tombstone that keeps origin_ver is a change.
     IF old_state = wanted AND old_ver > 0 THEN

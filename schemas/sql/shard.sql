@@ -47,6 +47,10 @@ CREATE TABLE IF NOT EXISTS setting (
 -- A change that came from elsewhere (an application through Kafka, a friendship) carries a version
 -- given out there. It is kept beside ours, and one that is not higher than what is kept is a change
 -- already made: repeated or late, it does nothing. ver never answers that: it is of our clock.
+-- Whoever changes a friendship announces the version to both edges before it commits the pair's row.
+-- What a user or an application says about an edge then settles all that was announced to it, also
+-- when the row was so already: it came later, so a relay that brings the friendship's change to this
+-- row after it must not undo it.
 CREATE TABLE IF NOT EXISTS following (
   src   BIGINT UNSIGNED NOT NULL,
   dst   BIGINT UNSIGNED NOT NULL,
@@ -55,6 +59,9 @@ CREATE TABLE IF NOT EXISTS following (
   pos   BIGINT NOT NULL,                               -- when src last became a follower
   app_version    BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of the application's last change; 0: none
   friend_version BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of friend_request, as last applied here
+                                                       -- or settled without it
+  friend_announced BIGINT UNSIGNED NOT NULL DEFAULT 0, -- of friend_request, the highest that may
+                                                       -- still come
   ut    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
   PRIMARY KEY (src, dst),
   KEY newest (src, state, pos, dst)                    -- lists of followed users, newest first

@@ -70,9 +70,10 @@ class FeedctlRelations(unittest.TestCase):
                                "refuse\n")
         accepted = self.friends("accept", 1501, 1500)
         self.assertEqual((accepted["state"], accepted["changed"]), ("friends", True))
-        waiting = self.show(1500, 1501)
-        self.assertEqual([change["kind"] for change in waiting["waiting"]], ["friendship"])
-        self.assertIn("waits for a running fanline-mirror", waiting["advice"])
+        waiting = self.show(1500, 1501, 1)
+        self.assertEqual([change["kind"] for change in waiting["waiting"]],
+                         ["edge", "friendship"])  # the edge's announcement before it
+        self.assertIn("waits in log1 for a running fanline-mirror", waiting["advice"])
         self.assertEqual(self.listed("friends", 1500), [])
 
         self.start_mirror()

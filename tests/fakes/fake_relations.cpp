@@ -1,6 +1,7 @@
 #include "tests/fakes/fake_relations.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fanline/edge_fold.h"
 
@@ -42,10 +43,15 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
     if (change.origin_version <= version) return reply;
     version = change.origin_version;
   }
+  const bool refused = change.live && !before.live && change.origin != Origin::kFriendship &&
+                       Followed(change.src) >= most_followed;
+  if (change.origin != Origin::kFriendship && changes_settle && !refused) {
+    Origins& seen = origins_[key];
+    seen.friendship = std::max(seen.friendship, seen.announced);
+  }
   const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !change.live;
   if (leaves_nothing || (before.ver > 0 && before.live == change.live)) return reply;
-  if (change.live && change.origin != Origin::kFriendship &&
-      Followed(change.src) >= most_followed) {
+  if (refused) {
     reply.forward.over_limit = true;
     reply.status = Status::Never("follows as many already");
     return reply;
@@ -56,7 +62,6 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
   forward_[key] = after;
   reply.forward.edge = EdgeOf(key, after);
   reply.forward.changed = true;
-  if (change.origin == Origin::kUser) changed_by_users_.insert(key);
   Log(shards_.ShardOf(change.src), {0, ChangeKind::kEdge, reply.forward.edge, now});
   return reply;
 }
@@ -107,8 +112,23 @@ Edge FakeRelations::Change(UserId src, UserId dst, bool live, Origin origin,
   return Do(ChangeEdge{0, {src, dst, live, unix_us, origin, origin_version}}).forward.edge;
 }
 
-void FakeRelations::Befriend(UserId low, UserId high, bool friends, uint64_t version) {
+uint64_t FakeRelations::Befriend(UserId low, UserId high, bool friends, uint64_t version) {
+  const EdgeKey one{low, high}, other{high, low};
+  version = std::max({version, origins_[one].friendship + 1, origins_[other].friendship + 1});
+  Announce(one, version);
+  Announce(other, version);
   Log(shards_.ShardOf(low), {0, ChangeKind::kFriendship, {low, high, version, friends, now}, now});
+  return version;
+}
+
+void FakeRelations::Announce(const EdgeKey& key, uint64_t version) {
+  uint64_t& announced = origins_[key].announced;
+  announced = std::max(announced, version);
+  if (forward_.contains(key)) return;
+  const uint64_t row = std::exchange(next_row, 0);  // meant for the friendship's own
+  forward_[key] = {1, false, 0};
+  Log(shards_.ShardOf(key.src), {0, ChangeKind::kEdge, EdgeOf(key, forward_[key]), now});
+  next_row = row;
 }
 
 void FakeRelations::Log(Shard shard, LoggedChange change) {

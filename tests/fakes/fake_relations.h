@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -38,8 +37,10 @@ class FakeRelations {
   // What a user does: follow or unfollow. The row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,
               uint64_t origin_version = 0);
-  // Two users become friends, or no longer are: the pair's row is the caller's; its row of log1.
-  void Befriend(UserId low, UserId high, bool friends, uint64_t version);
+  // Two users become friends, or no longer are: announced to both edges, then its row of log1. The
+  // pair's row is the caller's: which version it has now, `version` or higher.
+  uint64_t Befriend(UserId low, UserId high, bool friends, uint64_t version);
+  bool changes_settle = true;  // off: the mutation, in which what was announced is still written
   // A row of log1 that has its id before others and is committed after them: reserved now, and
   // used by the change that is made while it is `next_row`.
   uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
@@ -49,7 +50,6 @@ class FakeRelations {
   const Edges& reverse() const { return reverse_; }
   const std::map<UserId, int64_t>& fans() const { return fans_; }
   size_t pending() const;
-  const std::set<EdgeKey>& changed_by_users() const { return changed_by_users_; }
 
   // The reverse row as a mirror without versions would leave it.
   void Overwrite(const Edge& edge) { reverse_[edge.key()] = edge.state(); }
@@ -57,7 +57,8 @@ class FakeRelations {
  private:
   struct Origins {
     uint64_t application = 0;
-    uint64_t friendship = 0;
+    uint64_t friendship = 0;  // written, or settled by another change
+    uint64_t announced = 0;
   };
   struct Row {
     LoggedChange change;
@@ -69,12 +70,12 @@ class FakeRelations {
   };
 
   uint64_t Followed(UserId src) const;
+  void Announce(const EdgeKey& key, uint64_t version);
   void Log(Shard shard, LoggedChange change);
 
   const ShardMap shards_;
   Edges forward_, reverse_;
   std::map<EdgeKey, Origins> origins_;
-  std::set<EdgeKey> changed_by_users_;
   std::map<UserId, int64_t> fans_;
   std::vector<Table> log_;  // by shard
 };

@@ -137,8 +137,8 @@ TEST(Relay, AFriendshipIsTwoForwardWritesWithThePairsVersion) {
   w.Turns(10);
   EXPECT_TRUE(w.store.forward().at({w.ann, w.bob}).live);
   EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
-  EXPECT_EQ(w.Written(), 2u) << "each half by its own row";
-  EXPECT_EQ(w.store.pending(), 2u) << "the friendship's row is done";
+  EXPECT_EQ(w.Written(), 4u) << "each half by its own row, and that of its announcement";
+  EXPECT_EQ(w.store.pending(), 4u) << "the friendship's row is done";
 }
 
 TEST(Relay, AFriendshipWithOneHalfAwayStaysPending) {
@@ -157,8 +157,22 @@ TEST(Relay, AFriendshipWithOneHalfAwayStaysPending) {
   w.Step();
   EXPECT_THAT(w.Of<MarkDone>(), IsEmpty());
   w.Turns(200);
-  EXPECT_EQ(w.Written(), 2u);
-  EXPECT_EQ(w.store.pending(), 2u);
+  EXPECT_EQ(w.Written(), 4u);
+  EXPECT_EQ(w.store.pending(), 4u);
+}
+
+// The mirror was away: both changes of the friendship are still to come.
+TEST(Relay, AFriendshipThatComesLateUndoesNothingThatAUserSaidAfterIt) {
+  RelayWorld w;
+  w.store.Befriend(w.ann, w.bob, true, 7);
+  w.store.Change(w.ann, w.bob, false);  // so it was, and so it is to stay
+  w.Turns(10);
+  EXPECT_FALSE(w.store.forward().at({w.ann, w.bob}).live);
+  EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
+  w.store.Befriend(w.ann, w.bob, false, 8);
+  w.store.Change(w.bob, w.ann, true);
+  w.Turns(10);
+  EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
 }
 
 TEST(Relay, TellsHowMuchIsPendingAndForHowLong) {

@@ -48,7 +48,8 @@ inline constexpr uint32_t kHintSchemaVersion = 1;
 
 // Binary Protobuf (schemas/proto/hint.proto).
 std::string EncodeHint(const Hint& hint);
-// Nothing, and *why set, when the bytes are no hint of a version we know.
-std::optional<Hint> DecodeHint(std::string_view bytes, std::string* why);
+// Nothing, and *why set, when the bytes are no hint of a version we know. *newer says whether they
+// are one of a version above ours: nothing is wrong with it, a newer Fanline reads it.
+std::optional<Hint> DecodeHint(std::string_view bytes, std::string* why, bool* newer = nullptr);
 
 }  // namespace fanline

@@ -80,12 +80,14 @@ std::string EncodeHint(const Hint& hint) {
   return message.SerializeAsString();
 }
 
-std::optional<Hint> DecodeHint(std::string_view bytes, std::string* why) {
+std::optional<Hint> DecodeHint(std::string_view bytes, std::string* why, bool* newer) {
+  if (newer != nullptr) *newer = false;
   v1::Hint message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return Refuse("no fanline.v1.Hint, or not a whole one", why);
   }
   if (message.schema_version() != kHintSchemaVersion) {
+    if (newer != nullptr) *newer = message.schema_version() > kHintSchemaVersion;
     return Refuse("schema_version: found " + std::to_string(message.schema_version()) +
                       "; this Fanline reads " + std::to_string(kHintSchemaVersion),
                   why);

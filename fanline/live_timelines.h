@@ -53,16 +53,18 @@ struct RangeClaimed {
   std::vector<BucketState> buckets;  // in bucket order, when claimed
 };
 
-// The second half of taking over a range: deletes every timeline of the buckets in `drop` (found
-// by enumerating keys, never by live:), lists every timeline of those in `index` in live:, gives
-// both their header, and sets pos: of *all* buckets of the range to `position`.
+// Deletes every timeline of the buckets in `drop` (found by enumerating keys, never by live:),
+// lists every timeline of those in `index` in live:, and gives both their header. As the second
+// half of taking over a range it then sets pos: of *all* buckets of the range to `position`; a
+// quarantine names none, and pos: is left alone: SavePosition may move it meanwhile. One at a time
+// of a range.
 struct ResetRange {
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
   std::vector<Bucket> drop;
   std::vector<Bucket> index;
-  AppliedPosition position;
+  std::optional<AppliedPosition> position;
 };
 struct RangeReset {
   uint64_t id = 0;

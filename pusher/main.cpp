@@ -64,7 +64,7 @@ int Main(int argc, char** argv) {
                         process.log.Sink());
 
   config.limits.window = redis_options.window;
-  pusher::PrometheusMetrics metrics(process.registry, process.log);
+  pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
   pusher::Pusher pusher({truth, timelines, owners, dead_letters, metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, inbox, pusher, process.registry);

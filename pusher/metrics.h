@@ -32,6 +32,8 @@ class Metrics {
   virtual void Parked(const std::string& /*resource*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
   virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
+  // How many ranges stand at a hint that this program is too old for, as `why` says.
+  virtual void AwaitingUpgrade(size_t /*ranges*/, const std::string& /*why*/) {}
   virtual void FirstDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void LastDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void Buffered(uint64_t /*hints*/, uint64_t /*units*/, uint64_t /*ranges_ready*/) {}

@@ -60,8 +60,10 @@ std::array<prometheus::Histogram*, kSizeClassCount> DeliveryHistograms(Registry&
 
 }  // namespace
 
-PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
+PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
+                                     daemon::Health& health)
     : log_(log),
+      health_(health),
       hints_received_(Counters(registry, "fanline_hints_received_total", "Hints taken from the log",
                                "kind", kHintKinds)),
       hints_done_(Counters(registry, "fanline_hints_done_total",
@@ -108,7 +110,9 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
           "From the event's record until every live timeline has the post (sampled)")),
       hints_open_(AddGauge(registry, "fanline_hints_open", "Hints received and not finished")),
       units_open_(AddGauge(registry, "fanline_units_open", "Units of work under way")),
-      ranges_ready_(AddGauge(registry, "fanline_ranges_ready", "Ranges owned and claimed")) {}
+      ranges_ready_(AddGauge(registry, "fanline_ranges_ready", "Ranges owned and claimed")),
+      awaiting_upgrade_(AddGauge(registry, "fanline_ranges_awaiting_upgrade",
+                                 "Ranges that stand at a hint only a newer pusher can read")) {}
 
 void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
 
@@ -179,6 +183,17 @@ void PrometheusMetrics::RangeReady(int64_t replayed_hints, uint64_t timelines_dr
     log_.Warn("a takeover set timelines right",
               {{"hints_replayed", replayed_hints}, {"timelines_dropped", timelines_dropped}});
   }
+}
+
+void PrometheusMetrics::AwaitingUpgrade(size_t ranges, const std::string& why) {
+  awaiting_upgrade_.Set(static_cast<double>(ranges));
+  if (awaits_upgrade_ == (ranges > 0)) return;
+  awaits_upgrade_ = ranges > 0;
+  if (awaits_upgrade_) {
+    log_.Error("a hint was written by a newer Fanline: upgrade the pushers; its range waits for it",
+               {{"reason", why}});
+  }
+  health_.SetReady("hint_version", !awaits_upgrade_, "upgrade the pushers: " + why);
 }
 
 void PrometheusMetrics::FirstDelivery(int size_class, Duration since_published) {

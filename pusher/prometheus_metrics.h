@@ -1,4 +1,5 @@
-// The pusher's metrics in a Prometheus registry. docs/metrics.md lists them for operators.
+// The pusher's metrics in a Prometheus registry, and the one condition of readiness that is the
+// pusher's own: "hint_version". docs/metrics.md lists them for operators.
 // Called from the pusher's thread; scraped from another.
 #pragma once
 
@@ -6,6 +7,7 @@
 
 #include <array>
 
+#include "daemon/health.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "fanline/size_class.h"
@@ -15,8 +17,8 @@ namespace fanline::pusher {
 
 class PrometheusMetrics final : public Metrics {
  public:
-  // Both outlive this object.
-  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
+  // All outlive this object.
+  PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log, daemon::Health& health);
 
   void HintReceived(bool is_sync) override;
   void HintDone(bool is_sync, Duration since_appended) override;
@@ -33,6 +35,7 @@ class PrometheusMetrics final : public Metrics {
   void Parked(const std::string& resource) override;
   void TakeoverStarted(TakeoverCause cause) override;
   void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override;
+  void AwaitingUpgrade(size_t ranges, const std::string& why) override;
   void FirstDelivery(int size_class, Duration since_published) override;
   void LastDelivery(int size_class, Duration since_published) override;
   void Buffered(uint64_t hints, uint64_t units, uint64_t ranges_ready) override;
@@ -41,6 +44,7 @@ class PrometheusMetrics final : public Metrics {
   using BySize = std::array<prometheus::Histogram*, kSizeClassCount>;
 
   const daemon::Log& log_;
+  daemon::Health& health_;
   std::array<prometheus::Counter*, 2> hints_received_;  // post, sync
   std::array<prometheus::Counter*, 2> hints_done_;
   prometheus::Counter& quarantined_;
@@ -67,6 +71,8 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Gauge& hints_open_;
   prometheus::Gauge& units_open_;
   prometheus::Gauge& ranges_ready_;
+  prometheus::Gauge& awaiting_upgrade_;
+  bool awaits_upgrade_ = false;  // as last said
 };
 
 }  // namespace fanline::pusher

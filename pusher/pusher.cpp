@@ -19,8 +19,10 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
   }
   RetryDue(now);
   TendRanges(now, progress.orders);
-  StartUnits(now);
+  StartUnits();
+  StartWalks(now);
   SendBatches();
+  ShowNewer();
   progress.next_timer = NextTimer();
   ports_.metrics.Buffered(hints_open(), units_.size(), ranges_ready());
   return progress;
@@ -47,15 +49,21 @@ void Pusher::On(PartitionRevoked& revoked, Now) {
   ranges_.erase(found);
 }
 
-void Pusher::On(Record& record, Now) {
+void Pusher::On(Record& record, Now now) {
   const auto found = ranges_.find(record.partition);
   if (found == ranges_.end() || !found->second->feeding || !taking_) return;
   Owned& owned = *found->second;
-  if (!owned.ledger.Received(record.offset)) return;  // seen before
 
   std::string why;
+  bool newer = false;
   Task task{std::move(record), std::nullopt};
-  task.hint = DecodeHint(task.record.value, &why);
+  task.hint = DecodeHint(task.record.value, &why, &newer);
+  if (newer) {
+    Park(owned, task.record.offset, std::move(why), now);
+    return;
+  }
+  if (!owned.ledger.Received(task.record.offset)) return;  // seen before
+  owned.newer.reset();
   const UserId author = task.hint ? task.hint->author : UserId{};  // undecodable: a lane of its own
   ports_.metrics.HintReceived(task.hint && std::holds_alternative<Hint::Sync>(task.hint->what));
   Lane& lane = owned.lanes[author];
@@ -93,7 +101,7 @@ void Pusher::On(TimelineReply& reply, Now now) {
     void operator()(RangeClaimed& claimed) { self.OfTakeover(claimed, now); }
     void operator()(RangeReset& reset) {
       if (self.OfTakeover(reset, now)) return;
-      self.OnDropped(reset.id, reset.status, reset.needs_claim, now);
+      self.OnWalked(reset, now);
     }
     void operator()(PositionSaved& saved) { self.OfTakeover(saved, now); }
     void operator()(BatchWritten& written) { self.OnBatch(written, now); }
@@ -114,7 +122,7 @@ void Pusher::On(RangeOwned& reply, Now now) {
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
   } else {
-    Begin(*unit, now);
+    Begin(*unit);
   }
 }
 
@@ -123,6 +131,9 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
   if (unit == nullptr) return;
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
+  } else if (++unit->buried < unit->tasks.size()) {
+    unit->attempts = 0;
+    Bury(*unit);
   } else {
     Finish(*unit, now);
   }
@@ -137,7 +148,17 @@ void Pusher::DropWork(Owned& owned, Range range) {
   owned.batcher.Clear();
   owned.lanes.clear();
   owned.runnable.clear();
-  owned.paused = false;
+  owned.walk = {};
+  owned.newer.reset();
+  owned.feeding = false;
+}
+
+// The range stands still in front of the hint; what is behind it is asked for again with it. Hints
+// in front of it are finished and saved meanwhile.
+void Pusher::Park(Owned& owned, int64_t offset, std::string why, Now now) {
+  const uint32_t attempts = owned.newer ? owned.newer->attempts + 1 : 1;
+  owned.newer = {offset, std::move(why), attempts,
+                 now.mono + limits_.backoff.Delay(attempts, random_())};
   owned.feeding = false;
 }
 
@@ -155,10 +176,12 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     if (const auto seek = owned->takeover.TakeSeek()) {
       owned->ledger.Reset(*seek);
       owned->feeding = true;
+      owned->flowing = true;
       owned->save_at = now.mono + limits_.save_position_every;
       owned->check_at = now.mono + limits_.check_position_every;
       orders.seek.push_back({range, *seek});
     }
+    DirectFlow(*owned, range, now, orders);
     if (!owned->takeover.ready()) continue;
 
     if (owned->takeover.saved() != owned->ordered) {
@@ -166,21 +189,32 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       orders.commit.push_back({range, owned->ordered});
     }
     SavePosition(*owned, now);
-
-    const size_t open = owned->ledger.open();
-    if (!owned->paused && open >= limits_.buffered_hints_per_range) {
-      owned->paused = true;
-      orders.pause.push_back(range);
-    } else if (owned->paused && open <= limits_.buffered_hints_per_range / 2) {
-      owned->paused = false;
-      orders.resume.push_back(range);
-    }
     const bool leaving = !taking_ && owned->units == 0;
     if (!owned->settled && (leaving || now.mono - owned->ready_since >= limits_.settle_after)) {
       owned->settled = true;
       owned->takeover.Settled();
       ports_.owners.Submit(SettleRange{++ids_, range});
     }
+  }
+}
+
+// Nothing is read from the log that could not be kept: while the range is not ready, while it holds
+// all it may, and while a newer pusher is waited for. Else a Redis that is away would have the log
+// read to its end for nothing, and the lag look like none.
+void Pusher::DirectFlow(Owned& owned, Range range, Now now, ConsumerOrders& orders) {
+  if (owned.newer && !owned.feeding && taking_ && owned.newer->again_at <= now.mono) {
+    owned.feeding = true;
+    owned.flowing = true;
+    orders.seek.push_back({range, owned.newer->offset});
+    return;
+  }
+  const size_t open = owned.ledger.open();
+  if (owned.flowing && (!owned.feeding || open >= limits_.buffered_hints_per_range)) {
+    owned.flowing = false;
+    orders.pause.push_back(range);
+  } else if (!owned.flowing && owned.feeding && open <= limits_.buffered_hints_per_range / 2) {
+    owned.flowing = true;
+    orders.resume.push_back(range);
   }
 }
 
@@ -241,6 +275,16 @@ size_t Pusher::ranges_ready() const {
   }));
 }
 
+void Pusher::ShowNewer() const {
+  size_t ranges = 0;
+  std::string why;
+  for (const auto& [range, owned] : ranges_) {
+    if (!owned->newer) continue;
+    if (++ranges == 1) why = owned->newer->why;
+  }
+  ports_.metrics.AwaitingUpgrade(ranges, why);
+}
+
 size_t Pusher::hints_open() const {
   size_t open = 0;
   for (const auto& [range, owned] : ranges_) open += owned->ledger.open();
@@ -253,6 +297,8 @@ std::optional<Time> Pusher::NextTimer() const {
   if (!retries_.empty()) earliest(retries_.begin()->first);
   for (const auto& [range, owned] : ranges_) {
     if (owned->takeover.timer()) earliest(*owned->takeover.timer());
+    if (owned->walk.waiting > 0 && owned->walk.id == 0) earliest(owned->walk.not_before);
+    if (owned->newer && !owned->feeding && taking_) earliest(owned->newer->again_at);
     if (!owned->takeover.ready() || owned->takeover.saving()) continue;
     const bool moved = owned->ledger.committable() > owned->takeover.saved();
     earliest(moved ? owned->save_at : owned->check_at);

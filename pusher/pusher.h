@@ -86,6 +86,23 @@ class Pusher {
     bool queued = false;  // stands in Owned::runnable
     bool singly = false;  // one hint a unit: a culprit is looked for
   };
+  // The walk over a range's keys that makes its timelines not live: one at a time, each for all
+  // units that wait when it begins. A unit that comes later needs the next: a timeline that the
+  // walk has passed may have been built anew, without the unit's hint, since.
+  struct QuarantineWalk {
+    uint64_t id = 0;     // of the reset under way
+    size_t waiting = 0;  // units that need the next
+    uint32_t attempts = 0;
+    Time not_before{};
+  };
+  // A hint that only a newer pusher can read. The range stops in front of it and asks for it again
+  // from time to time; it keeps nothing of it, so a drain - the upgrade - does not wait for it.
+  struct NewerHint {
+    int64_t offset = 0;
+    std::string why;
+    uint32_t attempts = 0;
+    Time again_at{};
+  };
   struct Owned {  // a range of ours
     explicit Owned(RangeTakeover::Ports ports, const Limits& limits, const Pusher::Setup& setup,
                    uint64_t& ids)
@@ -97,9 +114,11 @@ class Pusher {
     std::deque<UserId> runnable;  // lanes with waiting hints and no unit under way
     size_t units = 0;
     bool feeding = false;  // a seek was ordered: records from now on are meant for us
+    bool flowing = false;  // the consumer delivers: it was not told to pause since
     int64_t ordered = -1;  // the last commit
-    bool paused = false;
     bool settled = false;
+    QuarantineWalk walk;
+    std::optional<NewerHint> newer;
     Time ready_since{};
     Time save_at{};
     Time check_at{};
@@ -128,25 +147,33 @@ class Pusher {
   bool OfTakeover(const Reply& reply, Now now);
 
   // Units.
-  void StartUnits(Now now);
+  void StartUnits();
   bool Refills() const;
-  bool StartOne(Owned& owned, Range range, Now now);
-  void Begin(Unit& unit, Now now);
+  bool StartOne(Owned& owned, Range range);
+  void Begin(Unit& unit);
   void ReadPage(Unit& unit);
   void WritePage(Unit& unit, std::vector<UserId> readers, Now now);
   void PageDone(Unit& unit, Now now);
   void Finish(Unit& unit, Now now);
   void MarkParts(const Unit& unit);
   void Later(Unit& unit, const Status& status, Now now);
-  void Never(Unit& unit, const std::string& reason, Now now);
-  void Quarantine(Unit& unit, Now now);
+  void Never(Unit& unit, const std::string& reason);
+  void Quarantine(Unit& unit);
+  void DropReaders(Unit& unit);
+  void StartWalks(Now now);
+  void OnWalked(const RangeReset& walked, Now now);
+  void Bury(Unit& unit);
   void Failed(Unit& unit, const Status& status, bool needs_claim, Now now);
+  void Lost(Range range, const Status& status, Now now);
   void RetryDue(Now now);
   Unit* Find(uint64_t id);
 
   // Ranges.
   void SendBatches();
   void DropWork(Owned& owned, Range range);
+  void Park(Owned& owned, int64_t offset, std::string why, Now now);
+  void DirectFlow(Owned& owned, Range range, Now now, ConsumerOrders& orders);
+  void ShowNewer() const;
   void Redo(Range range, TakeoverCause cause, Now now);
   void TendRanges(Now now, ConsumerOrders& orders);
   void SavePosition(Owned& owned, Now now);

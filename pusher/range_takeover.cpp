@@ -109,8 +109,8 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
     start = std::min(start, bucket.position->offset);
     if (!bucket.index_complete) reset.index.push_back(number);
   }
-  reset.position = {generation_, start};
-  saved_ = reset.position;
+  saved_ = {generation_, start};
+  reset.position = saved_;
   stage_ = Stage::kResetting;
   awaited_ = reset.id = ++*ids_;
   ports_.timelines.Submit(std::move(reset));

@@ -25,14 +25,14 @@ struct Unit {
     kWriting,          // batches, or the sync's one call, under way
     kWaiting,          // parked until retry_at
     kMarkingStart,     // careful mode: offset being saved before it starts
-    kDropping,         // quarantine: its readers' timelines being made not live
-    kBurying,          // quarantine: dead letter being appended
+    kDropping,         // quarantine: its readers' timelines are to be made not live
+    kBurying,          // quarantine: dead letters being appended, one by one
   };
 
   uint64_t id = 0;
   Range range = 0;
   UserId author{};
-  std::vector<Task> tasks;  // one, or several post hints
+  std::vector<Task> tasks;  // one, several post hints, or several that cannot be decoded
   Stage stage = Stage::kReadingTruth;
 
   // Post hints.
@@ -52,7 +52,11 @@ struct Unit {
 
   uint32_t attempts = 0;
   Time retry_at{};
-  std::string reason;  // quarantine
+
+  // Quarantine.
+  std::string reason;  // none: undecodable, each task for its own
+  uint64_t walk = 0;   // the walk over the range's keys that drops them; 0: waits for the next one
+  size_t buried = 0;   // tasks in the dead letters
 
   bool is_sync() const {
     return tasks.front().hint && std::holds_alternative<Hint::Sync>(tasks.front().hint->what);

@@ -10,6 +10,16 @@ namespace fanline::pusher {
 
 using Stage = Unit::Stage;
 
+namespace {
+
+std::string ReasonOf(const Unit& unit, const Task& task) {
+  std::string reason = unit.reason;
+  if (reason.empty()) DecodeHint(task.record.value, &reason);
+  return reason;
+}
+
+}  // namespace
+
 Unit* Pusher::Find(uint64_t id) {
   const auto found = units_.find(id);
   return found == units_.end() ? nullptr : &found->second;
@@ -17,7 +27,7 @@ Unit* Pusher::Find(uint64_t id) {
 
 // ---- starting -------------------------------------------------------------------------------
 
-void Pusher::StartUnits(Now now) {
+void Pusher::StartUnits() {
   if (!taking_ || ranges_.empty()) return;
   size_t waiting_readers = 0;
   for (const auto& [range, owned] : ranges_) waiting_readers += owned->batcher.waiting_readers();
@@ -27,7 +37,7 @@ void Pusher::StartUnits(Now now) {
   while (idle < ranges_.size() && units_.size() < limits_.units_in_flight &&
          waiting_readers < limits_.waiting_readers) {
     if (at == ranges_.end()) at = ranges_.begin();
-    const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first, now);
+    const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first);
     idle = started ? 0 : idle + 1;
     last_started_ = at->first;
     ++at;
@@ -46,7 +56,7 @@ bool Pusher::Refills() const {
 }
 
 // Forms a unit of the next runnable lane's head and starts it.
-bool Pusher::StartOne(Owned& owned, Range range, Now now) {
+bool Pusher::StartOne(Owned& owned, Range range) {
   if (owned.runnable.empty() || (careful(owned) && owned.units > 0)) return false;
   const UserId author = owned.runnable.front();
   owned.runnable.pop_front();
@@ -58,16 +68,21 @@ bool Pusher::StartOne(Owned& owned, Range range, Now now) {
   unit.range = range;
   unit.author = author;
   const bool singly = lane.singly || careful(owned);
-  const size_t most =
+  size_t most =
       singly ? 1 : std::min({limits_.posts_per_unit, limits_.items_per_zadd, kMaxAddsPerWrite});
+  // What cannot be decoded waits for one and the same walk.
+  if (!singly && !lane.waiting.front().hint) most = lane.waiting.size();
   const auto is_post = [](const Task& task) {
     return task.hint && std::holds_alternative<Hint::Post>(task.hint->what);
+  };
+  const auto joins = [&](const Task& first) {
+    const Task& next = lane.waiting.front();
+    return is_post(first) ? is_post(next) : !first.hint && !next.hint;
   };
   do {
     unit.tasks.push_back(std::move(lane.waiting.front()));
     lane.waiting.pop_front();
-  } while (!lane.waiting.empty() && unit.tasks.size() < most && is_post(unit.tasks.front()) &&
-           is_post(lane.waiting.front()));
+  } while (!lane.waiting.empty() && unit.tasks.size() < most && joins(unit.tasks.front()));
   unit.alone = singly;
   if (lane.waiting.empty()) lane.singly = false;
   ++lane.active;
@@ -81,21 +96,21 @@ bool Pusher::StartOne(Owned& owned, Range range, Now now) {
   const int64_t offset = placed.tasks.front().record.offset;
   if (careful(owned) && owned.takeover.suspect() == offset) {
     placed.reason = "the worker crashed on this hint again and again";
-    Quarantine(placed, now);
+    Quarantine(placed);
   } else if (careful(owned)) {
     placed.stage = Stage::kMarkingStart;
     ports_.owners.Submit(SaveStart{placed.id, range, offset});
   } else {
-    Begin(placed, now);
+    Begin(placed);
   }
   return true;
 }
 
 // Asks for the truth (again): the state a unit starts from, and goes back to after a failure.
-void Pusher::Begin(Unit& unit, Now now) {
+void Pusher::Begin(Unit& unit) {
   const Task& first = unit.tasks.front();
   if (!first.hint) {
-    Quarantine(unit, now);
+    Quarantine(unit);
     return;
   }
   if (const auto* sync = std::get_if<Hint::Sync>(&first.hint->what)) {
@@ -319,14 +334,19 @@ void Pusher::Finish(Unit& unit, Now now) {
 
 void Pusher::Failed(Unit& unit, const Status& status, bool needs_claim, Now now) {
   if (needs_claim) {
-    ports_.metrics.Parked(status.resource);
-    Redo(unit.range,
-         status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost, now);
+    Lost(unit.range, status, now);
   } else if (status.never()) {
-    Never(unit, status.message, now);
+    Never(unit, status.message);
   } else {
     Later(unit, status, now);
   }
+}
+
+// Redis does not take us for the range's owner any more.
+void Pusher::Lost(Range range, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  Redo(range, status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost,
+       now);
 }
 
 void Pusher::Later(Unit& unit, const Status& status, Now now) {
@@ -345,24 +365,26 @@ void Pusher::RetryDue(Now now) {
     if (unit == nullptr) continue;
     switch (unit->stage) {
       case Stage::kDropping:
+        DropReaders(*unit);
+        break;
       case Stage::kBurying:
-        Quarantine(*unit, now);
+        Bury(*unit);
         break;
       case Stage::kMarkingStart:
         ports_.owners.Submit(SaveStart{unit->id, unit->range, unit->tasks.front().record.offset});
         break;
       default:
-        Begin(*unit, now);
+        Begin(*unit);
     }
   }
 }
 
 // Some hint of the unit can never be carried out. With several, they are tried one by one, and
 // alone in their batch, so that only the culprit is quarantined.
-void Pusher::Never(Unit& unit, const std::string& reason, Now now) {
+void Pusher::Never(Unit& unit, const std::string& reason) {
   if (unit.tasks.size() == 1 && (unit.alone || unit.is_sync())) {
     unit.reason = reason;
-    Quarantine(unit, now);
+    Quarantine(unit);
     return;
   }
   Owned& owned = *ranges_.at(unit.range);
@@ -384,30 +406,71 @@ void Pusher::Never(Unit& unit, const std::string& reason, Now now) {
 // First its readers' timelines are made not live (they rebuild, and miss nothing), then the hint
 // goes to the dead letters. A post hint's readers cannot be trusted to be readable, so the whole
 // range goes; a sync names its one reader.
-void Pusher::Quarantine(Unit& unit, Now now) {
-  Owned& owned = *ranges_.at(unit.range);
-  const Task& task = unit.tasks.front();
-  if (unit.stage == Stage::kBurying) {
-    ports_.dead_letters.Submit({unit.id, {task.record, "pusher", unit.reason}});
-    return;
-  }
-  if (unit.reason.empty()) DecodeHint(task.record.value, &unit.reason);
-  ports_.metrics.HintQuarantined(unit.reason);
+void Pusher::Quarantine(Unit& unit) {
+  for (const Task& task : unit.tasks) ports_.metrics.HintQuarantined(ReasonOf(unit, task));
   unit.stage = Stage::kDropping;
-  const uint64_t epoch = owned.takeover.epoch();
-  if (unit.is_sync()) {
-    const auto& sync = std::get<Hint::Sync>(task.hint->what);
-    ports_.timelines.Submit(DropTimeline{unit.id, unit.range, epoch, sync.reader});
+  DropReaders(unit);
+}
+
+void Pusher::DropReaders(Unit& unit) {
+  Owned& owned = *ranges_.at(unit.range);
+  if (!unit.is_sync()) {
+    ++owned.walk.waiting;  // until StartWalks
     return;
   }
-  ResetRange reset{unit.id, unit.range, epoch,
-                   {},      {},         {setup_.topic_generation, owned.takeover.saved()}};
-  for (Bucket bucket = setup_.layout.First(unit.range); bucket <= setup_.layout.Last(unit.range);
-       ++bucket) {
-    reset.drop.push_back(bucket);
+  const auto& sync = std::get<Hint::Sync>(unit.tasks.front().hint->what);
+  ports_.timelines.Submit(DropTimeline{unit.id, unit.range, owned.takeover.epoch(), sync.reader});
+}
+
+void Pusher::StartWalks(Now now) {
+  for (auto& [range, owned] : ranges_) {
+    QuarantineWalk& walk = owned->walk;
+    if (walk.waiting == 0 || walk.id != 0 || now.mono < walk.not_before) continue;
+    walk.id = ++ids_;
+    walk.waiting = 0;
+    for (auto& [id, unit] : units_) {
+      const bool waits = unit.range == range && unit.stage == Stage::kDropping && !unit.is_sync();
+      if (waits) unit.walk = walk.id;
+    }
+    ResetRange reset{walk.id, range, owned->takeover.epoch(), {}, {}, std::nullopt};
+    for (Bucket bucket = setup_.layout.First(range); bucket <= setup_.layout.Last(range);
+         ++bucket) {
+      reset.drop.push_back(bucket);
+    }
+    ports_.timelines.Submit(std::move(reset));
   }
-  ports_.timelines.Submit(std::move(reset));
-  (void)now;
+}
+
+void Pusher::OnWalked(const RangeReset& walked, Now now) {
+  const auto found = std::find_if(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
+    return entry.second->walk.id == walked.id;
+  });
+  if (found == ranges_.end()) return;  // of a range lost meanwhile
+  QuarantineWalk& walk = found->second->walk;
+  walk.id = 0;
+  if (walked.needs_claim) {
+    Lost(found->first, walked.status, now);
+    return;
+  }
+  const bool done = walked.status.done();
+  for (auto& [id, unit] : units_) {
+    if (unit.walk != walked.id) continue;
+    unit.walk = 0;
+    if (done) {
+      unit.stage = Stage::kBurying;
+      Bury(unit);
+    } else {
+      ++walk.waiting;
+    }
+  }
+  walk.attempts = done ? 0 : walk.attempts + 1;
+  walk.not_before = done ? now.mono : now.mono + limits_.backoff.Delay(walk.attempts, random_());
+  if (!done) ports_.metrics.Parked(walked.status.resource);
+}
+
+void Pusher::Bury(Unit& unit) {
+  const Task& task = unit.tasks.at(unit.buried);
+  ports_.dead_letters.Submit({unit.id, {task.record, "pusher", ReasonOf(unit, task)}});
 }
 
 void Pusher::OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now) {
@@ -417,7 +480,7 @@ void Pusher::OnDropped(uint64_t id, const Status& status, bool needs_claim, Now 
     Failed(*unit, needs_claim ? status : Status::Later("redis", status.message), needs_claim, now);
   } else if (unit->stage == Stage::kDropping) {
     unit->stage = Stage::kBurying;
-    Quarantine(*unit, now);
+    Bury(*unit);
   } else {
     Finish(*unit, now);  // a building timeline met by a sync
   }

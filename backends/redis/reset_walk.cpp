@@ -5,6 +5,7 @@
 #include "backends/redis/errors.h"
 #include "backends/redis/keys.h"
 #include "backends/redis/reply.h"
+#include "backends/redis/requests.h"
 
 namespace fanline::redis {
 namespace {
@@ -170,8 +171,7 @@ void ResetWalk::End(Reset& reset) {
         for (Bucket bucket : request.index) out.Arg(Key::Edge(bucket));
         out.Arg(request.epoch);
         out.Arg(buckets);
-        out.Arg(std::to_string(request.position.generation) + ':' +
-                std::to_string(request.position.offset));
+        out.Arg(request.position ? TextOf(*request.position) : std::string());
       },
       [this, &reset](const CallResult& result) {
         if (!result.status.done()) {

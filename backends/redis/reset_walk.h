@@ -6,7 +6,7 @@
 //                marks that of all as pending                  created from now on lists itself for
 //                                                              good
 //   SCAN         page by page: reset_page drops or lists the timelines found
-//   reset_end    headers and positions                      -> after it
+//   reset_end    headers and, at a takeover, positions      -> after it
 //
 // One thread, the node's; destroyed with the connection.
 #pragma once

@@ -1,9 +1,10 @@
 -- reset_end.lua - last step, after the walk over all keys: the indexes are complete, the edges
--- known, and the timelines of the whole range agree with everything below the position.
+-- known. At a takeover the timelines of the whole range agree with everything below the position; a
+-- quarantine names no position, and leaves pos: to save_position, which may move it during the walk.
 --
 -- KEYS  own:{tag} of each bucket of the range, pos:{tag} of each, live:{tag} of each bucket that
 --       was dropped or indexed, edge:{tag} of each of those
--- ARGV  epoch, buckets of the range, position
+-- ARGV  epoch, buckets of the range, position or nothing
 -- Reply FENCED error: nothing was written; 0 = nothing was written: some index is not the one that
 --       reset_begin marked as pending; else 1. Idempotent.
 -- An index that was deleted during the walk (by hand) lacks those listed before: it must not count
@@ -24,5 +25,7 @@ for i = 2 * buckets + 1, 2 * buckets + known do
   local bound = string.match(redis.call('MGET', KEYS[i + known])[1] or '', '^%?(%d+)$')
   if bound then redis.call('SET', KEYS[i + known], bound) end
 end
-for i = buckets + 1, 2 * buckets do redis.call('SET', KEYS[i], ARGV[3]) end
+if ARGV[3] ~= '' then
+  for i = buckets + 1, 2 * buckets do redis.call('SET', KEYS[i], ARGV[3]) end
+end
 return 1

@@ -69,7 +69,7 @@ RangeReset FakeRedis::Do(const ResetRange& request) {
   }
   for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
        ++bucket) {
-    buckets_[bucket].position = request.position;
+    if (request.position) buckets_[bucket].position = request.position;
   }
   return reset;
 }

@@ -54,6 +54,21 @@ TEST(HintCodec, RefusesAVersionItDoesNotKnow) {
   }
 }
 
+TEST(HintCodec, TellsANewerVersionFromWhatIsBroken) {
+  const auto is_newer = [](const std::string& bytes) {
+    std::string why;
+    bool newer = true;
+    EXPECT_FALSE(DecodeHint(bytes, &why, &newer));
+    return newer;
+  };
+  auto message = ProtoOf(kPost);
+  message.set_schema_version(kHintSchemaVersion + 1);
+  EXPECT_TRUE(is_newer(message.SerializeAsString()));
+  message.set_schema_version(0);
+  EXPECT_FALSE(is_newer(message.SerializeAsString()));
+  EXPECT_FALSE(is_newer("no hint at all"));
+}
+
 TEST(HintCodec, RefusesIdsThatAreMissingOrInvalid) {
   for (uint64_t bad : {uint64_t{0}, UINT64_MAX}) {
     const std::string found = ": found " + std::to_string(bad);

@@ -99,6 +99,19 @@ TEST_F(RedisOwnership, AClaimTellsWhatEachBucketHolds) {
   EXPECT_EQ(other.position, std::nullopt);
 }
 
+TEST_F(RedisOwnership, AResetWithoutAPositionLeavesPositionsToTheirSaves) {
+  Claim(5);
+  std::vector<Bucket> all;
+  for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) all.push_back(b);
+  ASSERT_TRUE(Reset(5, all, {}, AppliedPosition{3, 400}).status.done());
+  Build(kBob);
+  ASSERT_TRUE(driver_->Do(ResetRange{0, range_, 5, all, {}, std::nullopt}).status.done());
+  EXPECT_EQ(Get(Key::Pos(bucket_)), "3:400");
+  EXPECT_EQ(console_.Run({"EXISTS", Name(Key::Timeline(kBob))}), "0");
+  const PositionSaved saved = driver_->Do(SavePosition{0, range_, 5, {3, 400}, {3, 500}});
+  EXPECT_TRUE(saved.status.done() && !saved.mismatch);
+}
+
 TEST_F(RedisOwnership, AWriterWithALowerEpochWritesNothing) {
   Claim(5);
   Build(kBob);
@@ -228,7 +241,7 @@ TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
   };
   console_.Run({"CONFIG", "RESETSTAT"});
   for (Range range = 0; range < 16; ++range) {
-    ResetRange reset{1000 + static_cast<uint64_t>(range), range, 5, {}, {}, {1, 0}};
+    ResetRange reset{1000 + static_cast<uint64_t>(range), range, 5, {}, {}, AppliedPosition{1, 0}};
     for (Bucket b = layout_.First(range); b <= layout_.Last(range); ++b) reset.drop.push_back(b);
     driver_->Submit(reset);
   }

@@ -36,7 +36,7 @@ class RedisTimelines : public ::testing::Test {
 
   void TakeOver(uint64_t epoch) {
     ASSERT_EQ(driver_.Do(ClaimRange{0, range_, epoch}).refused_by, 0u);
-    ResetRange reset{0, range_, epoch, {}, {}, {1, 0}};
+    ResetRange reset{0, range_, epoch, {}, {}, AppliedPosition{1, 0}};
     for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) reset.drop.push_back(b);
     ASSERT_TRUE(driver_.Do(reset).status.done());
   }
@@ -168,7 +168,7 @@ TEST_F(RedisTimelines, IndexingABucketLearnsItsEdge) {
   Build(kBob, 300, At(0, 10).created_at);
   const std::string edge = Name(Key::Edge(BucketOf(kBob)));
   console_.Run({"DEL", edge});
-  driver_.Do(ResetRange{0, range_, kEpoch, {}, {BucketOf(kBob)}, {1, 0}});
+  driver_.Do(ResetRange{0, range_, kEpoch, {}, {BucketOf(kBob)}, AppliedPosition{1, 0}});
   EXPECT_EQ(console_.Run({"GET", edge}), std::to_string(At(0, 10).created_at));
 }
 

@@ -299,6 +299,186 @@ TEST(Pusher, BuriesWhatItCannotReadAndDropsTheRangesTimelines) {
   EXPECT_EQ(w.metrics.done, 1);
 }
 
+// Range 0 beside a log that is read again from wherever the pusher seeks, and a Redis whose walks
+// over all keys take a while.
+struct LoggedWorld : World {
+  using World::World;
+  std::vector<std::string> log;
+  size_t next = 0;
+  bool flowing = false;
+  Duration walk_takes = std::chrono::seconds(3);
+  std::vector<std::pair<Time, ResetRange>> walks;
+  size_t walks_begun = 0;
+  size_t seeks = 0;
+
+  // As much of the log as two records a turn, a turn every 100 ms.
+  void Run(Duration time) {
+    for (const Time end = now.mono + time; now.mono < end; Pass(std::chrono::milliseconds(100))) {
+      for (int i = 0; i < 2 && flowing && next < log.size(); ++i) {
+        next_offset[0] = static_cast<int64_t>(next);
+        GiveBytes(0, log[next++]);
+      }
+      do {
+        Step();
+        Obey();
+        AnswerTruth();
+        HoldWalks();
+        AnswerTimelines();
+      } while (!inbox.empty());
+    }
+  }
+  void HoldWalks() {
+    std::erase_if(timeline_calls, [this](const TimelineRequest& call) {
+      const auto* reset = std::get_if<ResetRange>(&call);
+      if (reset == nullptr || reset->range != 0 || reset->drop.empty()) return false;
+      walks.emplace_back(now.mono + walk_takes, *reset);
+      ++walks_begun;
+      return true;
+    });
+    std::erase_if(walks, [this](const auto& walk) {
+      if (walk.first > now.mono) return false;
+      inbox.emplace_back(TimelineReply(redis.Do(walk.second)));
+      return true;
+    });
+  }
+  void Obey() {
+    for (const auto& at : std::exchange(sought, {})) {
+      if (at.partition != 0) continue;
+      ++seeks;
+      next = static_cast<size_t>(at.offset);
+      flowing = true;
+    }
+    for (auto range : std::exchange(paused, {})) flowing = flowing && range != 0;
+    for (auto range : std::exchange(resumed, {})) flowing = flowing || range == 0;
+  }
+};
+
+TEST(Pusher, SavesPositionsWhileAQuarantineWalksOverTheKeys) {
+  LoggedWorld w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.Assign(0);
+  w.Obey();
+  w.MakeLive(bob);
+  for (uint64_t i = 1; i <= 20; ++i) {
+    w.Publish(kAnn, PostId{i}, static_cast<UnixMs>(i));
+    w.log.push_back(i == 10 ? "no hint at all" : EncodeHint(Hint::OfPost(kAnn, PostId{i})));
+  }
+  w.Run(std::chrono::seconds(30));
+
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.walks_begun, 1u);
+  EXPECT_EQ(w.metrics.takeovers.size(), 1u) << "its own saves were taken for a rollback";
+  EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 20}));
+  EXPECT_FALSE(w.IsLive(bob));
+}
+
+TEST(Pusher, OneWalkServesEveryHintThatWaitsForIt) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  for (int i = 0; i < 60; ++i) w.log.push_back("no hint at all");
+  w.Run(std::chrono::seconds(10));
+
+  // Those read during a walk need the next: what it has already passed may have been rebuilt since.
+  EXPECT_EQ(w.walks_begun, 2u);
+  ASSERT_EQ(w.letters.size(), 60u);
+  for (size_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(w.letters[i].record.offset, static_cast<int64_t>(i));
+  }
+  EXPECT_EQ(w.metrics.quarantined.size(), 60u);
+  EXPECT_EQ(w.metrics.done, 60);
+}
+
+TEST(Pusher, AWalkThatFailsIsBegunAgain) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log.push_back("no hint at all");
+  w.Run(std::chrono::seconds(1));
+  ASSERT_EQ(w.walks.size(), 1u);
+  RangeReset failed;
+  failed.id = w.walks.front().second.id;
+  failed.status = Status::Later("redis", "timed out");
+  w.walks.clear();
+  w.inbox.emplace_back(TimelineReply(failed));
+  w.Run(std::chrono::seconds(5));
+
+  EXPECT_EQ(w.walks_begun, 2u);
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.metrics.quarantined.size(), 1u) << "counted again";
+}
+
+std::string HintOfNewerVersion() {
+  return EncodeHint(Hint::OfPost(kAnn, kPost)).replace(0, 2, "\x08\x02");
+}
+
+TEST(Pusher, WaitsAtAHintOfANewerVersionUntilItIsUpgraded) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log = {EncodeHint(Hint::OfPost(kAnn, kPost)), HintOfNewerVersion(),
+           EncodeHint(Hint::OfPost(kAnn, kPost))};
+  w.Run(std::chrono::seconds(60));
+
+  EXPECT_TRUE(w.letters.empty());
+  EXPECT_EQ(w.walks_begun, 0u);
+  EXPECT_EQ(w.metrics.awaiting_upgrade, 1u);
+  EXPECT_GT(w.seeks, 10u) << "never looked at again";
+  EXPECT_LT(w.seeks, 30u) << "looked at again without a pause";
+  EXPECT_EQ(w.pusher.hints_open(), 0u) << "held in memory";
+  EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
+  w.pusher.StopTaking();
+  w.Run(std::chrono::seconds(1));
+  EXPECT_TRUE(w.pusher.drained()) << "an upgrade begins with a drain";
+}
+
+TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log = {HintOfNewerVersion(), EncodeHint(Hint::OfPost(kAnn, kPost))};
+  w.Run(std::chrono::seconds(2));
+  EXPECT_EQ(w.metrics.done, 0);
+  w.log[0] = w.log[1];  // as if read by a newer pusher
+  w.Run(std::chrono::seconds(10));
+  EXPECT_EQ(w.metrics.done, 2);
+  EXPECT_EQ(w.metrics.awaiting_upgrade, 0u);
+}
+
+// ---- flow -------------------------------------------------------------------------------------
+
+TEST(Pusher, PausesARangeThatIsNotReadyAndResumesItWithTheSeek) {
+  World w;
+  w.AssignAll();
+  EXPECT_TRUE(w.paused.empty());
+  BatchWritten lost;
+  w.Follow(ReaderIn(0), kAnn);
+  w.MakeLive(ReaderIn(0));
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.AnswerTruth();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  lost.id = std::get<TimelineBatch>(w.timeline_calls.front()).id;
+  lost.status = Status::Later("redis", "the connection was lost");
+  lost.needs_claim = true;
+  w.timeline_calls.clear();
+  w.inbox.emplace_back(TimelineReply(lost));
+  w.sought.clear();
+  w.Step();
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0});
+  w.Step();
+  EXPECT_EQ(w.paused.size(), 1u) << "ordered twice";
+  EXPECT_TRUE(w.sought.empty());
+
+  w.RunUntilIdle();
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought.front().offset, 0);
+  EXPECT_TRUE(w.resumed.empty()) << "the seek resumes";
+}
+
 TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   const UserId bob = ReaderIn(0);
   World w;

@@ -36,6 +36,7 @@ struct Seen : Metrics {
     replayed = hints;
     dropped = timelines;
   }
+  void AwaitingUpgrade(size_t ranges, const std::string&) override { awaiting_upgrade = ranges; }
   void FirstDelivery(int size_class, Duration since) override {
     first.emplace_back(size_class, since);
   }
@@ -51,6 +52,7 @@ struct Seen : Metrics {
   std::vector<TakeoverCause> takeovers;
   int64_t replayed = 0;
   uint64_t dropped = 0;
+  size_t awaiting_upgrade = 0;
   std::vector<std::pair<int, Duration>> first, last;
 };
 

@@ -29,7 +29,7 @@ struct Limits {
   // Each per partition.
   uint32_t pending = 50'000;          // above, the oldest goes to the retries
   uint32_t remembered = 200'000;      // above, the oldest is forgotten early
-  uint32_t checks_in_flight = 1'000;  // two batches of what one statement looks up
+  uint32_t checks_in_flight = 1'000;  // two batches of what a statement looks up; shards share it
   uint32_t retries_in_flight = 1'000;
 
   uint32_t checks_before_retry = 3;   // one more than a removal needs

@@ -10,8 +10,8 @@ PairProgress PairMachine::Step(std::span<const PairInput> inputs, Now now) {
   }
   PairProgress progress;
   // One alert about the mirror instead of a check of everything it has not come to.
-  const bool deferred = mirror_lag_ > limits_.grace;
-  for (auto& [number, owned] : partitions_) owned.pairs.Advance(now.mono, deferred, progress);
+  const bool lagging = mirror_lag_ > limits_.grace;
+  for (auto& [number, owned] : partitions_) owned.pairs.Advance(now.mono, lagging, progress);
   Order(now, progress);
   return progress;
 }
@@ -23,9 +23,9 @@ void PairMachine::On(const PartitionAssigned& assigned, Now) {
   }
   const int64_t start = std::max(assigned.start, assigned.low);
   partitions_.erase(assigned.partition);
-  partitions_.emplace(
-      assigned.partition,
-      Owned{PartitionPairs(limits_, metrics_, stamps_, assigned.partition, start), assigned.start});
+  partitions_.emplace(assigned.partition, Owned{PartitionPairs(limits_, shards_, metrics_, stamps_,
+                                                               assigned.partition, start),
+                                                assigned.start});
   seeks_.push_back({assigned.partition, start});
 }
 

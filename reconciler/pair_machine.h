@@ -15,7 +15,9 @@
 // they acknowledged it. Whoever takes the partition over replays from there and finds the same
 // pairs pending; a msg1 whose msg2 lay below the committed offset costs one check. Nothing pins the
 // log for long: while the mirror lags, or a shard is away, pairs go to the retries; only when these
-// cannot be written is the partition paused.
+// cannot be written is the partition paused. One shard that is away makes the mirror lag, for its
+// offsets wait; pairs of the others are checked all the same, once the mirror has answered one of
+// theirs that is younger.
 //
 // During a rebalance nothing is pending here (a revocation drops the partition's pairs without a
 // last commit), and what is replayed afterwards gets its full grace again.
@@ -27,7 +29,9 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
+#include "fanline/bucket.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_types.h"
@@ -37,7 +41,9 @@ namespace fanline::reconciler {
 
 class PairMachine {
  public:
-  PairMachine(const Limits& limits, Metrics& metrics) : limits_(limits), metrics_(metrics) {}
+  // `shards` of the reverse rows.
+  PairMachine(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1))
+      : limits_(limits), metrics_(metrics), shards_(std::move(shards)) {}
   PairMachine(const PairMachine&) = delete;
   PairMachine& operator=(const PairMachine&) = delete;
 
@@ -66,6 +72,7 @@ class PairMachine {
 
   const Limits limits_;
   Metrics& metrics_;
+  const ShardMap shards_;
   uint64_t stamps_ = 0;
   std::map<int32_t, Owned> partitions_;
   std::vector<ConsumerOrders::At> seeks_;

@@ -26,7 +26,7 @@ PairNet::PairNet(const Ports& ports, const Setup& setup, const Limits& limits, G
       look_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, guards,
                ids_),
-      machine_(limits, ports.metrics),
+      machine_(limits, ports.metrics, setup.checker.reverse),
       random_(setup.checker.seed) {}
 
 PairNetProgress PairNet::Step(std::span<PairNetInput> inputs, Now now) {

@@ -13,13 +13,15 @@ UnixMs Milliseconds(Duration duration) {
 
 }  // namespace
 
-PartitionPairs::PartitionPairs(const Limits& limits, Metrics& metrics, uint64_t& stamps,
-                               int32_t partition, int64_t start)
+PartitionPairs::PartitionPairs(const Limits& limits, const ShardMap& shards, Metrics& metrics,
+                               uint64_t& stamps, int32_t partition, int64_t start)
     : limits_(&limits),
+      shards_(&shards),
       metrics_(&metrics),
       stamps_(&stamps),
       partition_(partition),
-      position_(start) {
+      position_(start),
+      lanes_(shards.shards()) {
   ledger_.Reset(start);
 }
 
@@ -80,6 +82,8 @@ void PartitionPairs::Mirrored(const PairRecord& record, Time now) {
   } else if (pair.mirrored >= pair.written) {
     metrics_->Matched(
         std::chrono::milliseconds(std::max<UnixMs>(0, record.appended - pair.appended)));
+    Lane& lane = LaneOf(pair);
+    lane.answered = std::max(lane.answered, pair.appended);
     Answer(place, now);
   }
 }
@@ -90,12 +94,12 @@ void PartitionPairs::Arm(PairTable::Place place, Time now) {
   Pair& pair = pairs_[place];
   pair.stage = Stage::kArmed;
   pair.stamp = ++*stamps_;
-  armed_.push_back({now + limits_->grace, place, pair.stamp});
-  if (armed_.size() > 2 * pending_ + 1'024) DropOutdated();
+  LaneOf(pair).armed.push_back({now + limits_->grace, place, pair.stamp});
+  if (++armed_ > 2 * pending_ + 1'024) DropOutdated();
 }
 
 void PartitionPairs::LeaveStage(Pair& pair) {
-  if (pair.stage == Stage::kChecking) --checking_;
+  if (pair.stage == Stage::kChecking) --LaneOf(pair).checking;
   if (pair.stage == Stage::kRetrying) --retrying_;
 }
 
@@ -131,7 +135,11 @@ void PartitionPairs::ForgetFirst() {
 
 // While the first timer is held back, those behind it that are out of date would pile up.
 void PartitionPairs::DropOutdated() {
-  std::erase_if(armed_, [this](const Timer& timer) { return !Current(timer); });
+  armed_ = 0;
+  for (Lane& lane : lanes_) {
+    std::erase_if(lane.armed, [this](const Timer& timer) { return !Current(timer); });
+    armed_ += lane.armed.size();
+  }
 }
 
 // ---- replies --------------------------------------------------------------------------------
@@ -171,7 +179,7 @@ void PartitionPairs::On(const RetryAppended& appended, Time now) {
 
 // ---- what is due ----------------------------------------------------------------------------
 
-void PartitionPairs::Advance(Time now, bool deferred, PairProgress& progress) {
+void PartitionPairs::Advance(Time now, bool lagging, PairProgress& progress) {
   wake_.reset();
   while (!remembered_.empty() && (remembered_.front().at <= now || !Current(remembered_.front()))) {
     ForgetFirst();
@@ -180,26 +188,53 @@ void PartitionPairs::Advance(Time now, bool deferred, PairProgress& progress) {
   progress.checks.insert(progress.checks.end(), sampled_.begin(), sampled_.end());
   sampled_.clear();
 
-  while (!armed_.empty()) {
-    const bool outdated = !Current(armed_.front());
-    if (!outdated && !AdvanceFirst(now, deferred, progress)) break;
-    armed_.pop_front();
+  while (overfull()) {
+    Lane* oldest = OldestLane();
+    if (oldest == nullptr) break;
+    if (!StartRetry(oldest->armed.front().place, RetryCause::kTooMany, now, progress)) break;
+    Disarm(*oldest);
+  }
+  for (Lane& lane : lanes_) {
+    DropOutdatedFirst(lane);
+    while (!lane.armed.empty() && AdvanceFirst(lane, now, lagging, progress)) {
+      Disarm(lane);
+      DropOutdatedFirst(lane);
+    }
   }
   if (wake_) progress.next_timer = std::min(progress.next_timer.value_or(*wake_), *wake_);
 }
 
+void PartitionPairs::Disarm(Lane& lane) {
+  lane.armed.pop_front();
+  --armed_;
+}
+
+void PartitionPairs::DropOutdatedFirst(Lane& lane) {
+  while (!lane.armed.empty() && !Current(lane.armed.front())) Disarm(lane);
+}
+
+PartitionPairs::Lane* PartitionPairs::OldestLane() {
+  Lane* oldest = nullptr;
+  for (Lane& lane : lanes_) {
+    DropOutdatedFirst(lane);
+    if (lane.armed.empty()) continue;
+    if (oldest == nullptr || lane.armed.front().at < oldest->armed.front().at) oldest = &lane;
+  }
+  return oldest;
+}
+
 // Whether something was begun for the first armed pair; else those behind it wait as well.
-bool PartitionPairs::AdvanceFirst(Time now, bool deferred, PairProgress& progress) {
-  const Timer timer = armed_.front();
-  if (overfull() && StartRetry(timer.place, RetryCause::kTooMany, now, progress)) return true;
+bool PartitionPairs::AdvanceFirst(Lane& lane, Time now, bool lagging, PairProgress& progress) {
+  const Timer timer = lane.armed.front();
+  const Pair& pair = pairs_[timer.place];
   if (timer.at > now) {
     WakeBy(timer.at);
     return false;
   }
-  if (pairs_[timer.place].attempts >= limits_->checks_before_retry) {
+  if (pair.attempts >= limits_->checks_before_retry) {
     return StartRetry(timer.place, RetryCause::kChecksFailed, now, progress);
   }
-  if (deferred) {
+  if (lagging && !PassedBy(lane, pair)) {
     if (now >= timer.at + limits_->longest_deferral) {
       return StartRetry(timer.place, RetryCause::kDeferred, now, progress);
     }
@@ -210,9 +245,14 @@ bool PartitionPairs::AdvanceFirst(Time now, bool deferred, PairProgress& progres
     AskWatermark(timer, now, progress);
     return false;
   }
-  if (checking_ >= limits_->checks_in_flight) return false;
-  StartCheck(timer.place, progress);
+  if (lane.checking >= std::max<size_t>(1, limits_->checks_in_flight / lanes_.size())) return false;
+  StartCheck(lane, timer.place, progress);
   return true;
+}
+
+// Younger by a grace: transactions of one shard end in another order than their messages came in.
+bool PartitionPairs::PassedBy(const Lane& lane, const Pair& pair) const {
+  return lane.answered > pair.appended + Milliseconds(limits_->grace);
 }
 
 // Whether everything appended before the pair's time was over has been consumed.
@@ -231,12 +271,12 @@ void PartitionPairs::AskWatermark(const Timer& timer, Time now, PairProgress& pr
   WakeBy(asked_at_ + limits_->grace);
 }
 
-void PartitionPairs::StartCheck(PairTable::Place place, PairProgress& progress) {
+void PartitionPairs::StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress) {
   Pair& pair = pairs_[place];
   if (pair.attempts == 0) metrics_->TimedOut();
   pair.stage = Stage::kChecking;
   pair.stamp = ++*stamps_;
-  ++checking_;
+  ++lane.checking;
   progress.checks.push_back({partition_, pair.stamp, pair.edge, pair.written, pair.attempts + 1});
 }
 

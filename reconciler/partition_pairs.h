@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "fanline/bucket.h"
 #include "fanline/offset_ledger.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
@@ -17,23 +18,25 @@ namespace fanline::reconciler {
 
 class PartitionPairs {
  public:
-  // `stamps` gives numbers that no other assignment uses; all outlive this object.
-  PartitionPairs(const Limits& limits, Metrics& metrics, uint64_t& stamps, int32_t partition,
-                 int64_t start);
+  // `shards` of the reverse rows; `stamps` gives numbers that no other assignment uses; all outlive
+  // this object.
+  PartitionPairs(const Limits& limits, const ShardMap& shards, Metrics& metrics, uint64_t& stamps,
+                 int32_t partition, int64_t start);
 
   void On(const PairRecord& record, Time now);
   void On(const HighWatermark& watermark);
   void On(const Checked& checked, Time now);
   void On(const RetryAppended& appended, Time now);
 
-  // Forgets, checks and sends to the retries what is due. `deferred`: no checks now.
-  void Advance(Time now, bool deferred, PairProgress& progress);
+  // Forgets, checks and sends to the retries what is due. `lagging`: the mirror is behind, so only
+  // shards are checked for which it is known to have come further.
+  void Advance(Time now, bool lagging, PairProgress& progress);
 
   int64_t committable() const;
   bool overfull() const { return pending_ - retrying_ > limits_->pending; }
   uint64_t pending() const { return pending_; }
   std::optional<UnixMs> OldestPending() const { return pairs_.OldestPending(); }
-  size_t timers() const { return armed_.size() + remembered_.size(); }
+  size_t timers() const { return armed_ + remembered_.size(); }
 
  private:
   struct Timer {
@@ -42,9 +45,19 @@ class PartitionPairs {
     uint64_t stamp = 0;
   };
 
+  // The pairs of one shard of reverse rows, so that one that is away holds back its own alone.
+  struct Lane {
+    // In order of `at`, since what is pushed later waits just as long. Outdated ones stay in it
+    // until it is their turn.
+    std::deque<Timer> armed;
+    uint64_t checking = 0;
+    UnixMs answered = 0;  // LogAppendTime of the latest msg1 whose msg2 came
+  };
+
   void Written(const PairRecord& record, Time now);
   void Mirrored(const PairRecord& record, Time now);
   void Arm(PairTable::Place place, Time now);
+  Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.edge.dst)]; }
   void LeaveStage(Pair& pair);
   void Answer(PairTable::Place place, Time now);
   void Remember(PairTable::Place place, Time now);
@@ -53,14 +66,20 @@ class PartitionPairs {
   // Whether `timer` was for what its pair still is.
   bool Current(const Timer& timer) const { return pairs_[timer.place].stamp == timer.stamp; }
   void DropOutdated();
-  bool AdvanceFirst(Time now, bool deferred, PairProgress& progress);
+  void DropOutdatedFirst(Lane& lane);
+  void Disarm(Lane& lane);  // the first one
+  Lane* OldestLane();
+  bool AdvanceFirst(Lane& lane, Time now, bool lagging, PairProgress& progress);
+  // Whether the mirror has passed by the pair: it answered one for this shard that is younger.
+  bool PassedBy(const Lane& lane, const Pair& pair) const;
   bool CaughtUp(const Timer& timer) const;
   void AskWatermark(const Timer& timer, Time now, PairProgress& progress);
-  void StartCheck(PairTable::Place place, PairProgress& progress);
+  void StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress);
   bool StartRetry(PairTable::Place place, RetryCause cause, Time now, PairProgress& progress);
   void WakeBy(Time time);
 
   const Limits* limits_;
+  const ShardMap* shards_;
   Metrics* metrics_;
   uint64_t* stamps_;
   const int32_t partition_;
@@ -70,15 +89,13 @@ class PartitionPairs {
   int64_t position_;   // of the next record
   UnixMs newest_ = 0;  // latest LogAppendTime consumed
   uint64_t pending_ = 0;
-  uint64_t checking_ = 0;
   uint64_t retrying_ = 0;
   uint64_t expired_ = 0;  // early msg2s so far
 
-  // In order of `at`, since what is pushed later waits just as long. Outdated ones stay in them
-  // until it is their turn.
-  std::deque<Timer> armed_;
-  std::deque<Timer> remembered_;
-  std::vector<Check> sampled_;  // to be ordered with the next Advance
+  std::vector<Lane> lanes_;       // by shard
+  size_t armed_ = 0;              // timers of all lanes
+  std::deque<Timer> remembered_;  // in order of `at`, as those of a lane
+  std::vector<Check> sampled_;    // to be ordered with the next Advance
 
   std::optional<HighWatermark> watermark_;
   Time asked_at_ = Time::min();  // for a watermark

@@ -1,6 +1,7 @@
 #include "reconciler/retry_net.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "fanline/check.h"
 
@@ -22,7 +23,10 @@ RetryProgress RetryNet::Step(std::span<RetryInput> inputs, Now now) {
     append_again_.erase(append_again_.begin());
     Append(entry);
   }
-  if (taking_) CheckDue(now);
+  if (taking_) {
+    CheckDue(now);
+    MakeRoom(now);
+  }
   const auto next_check = checker_.Send(now);
   for (const CheckResult& result : checker_.TakeResults()) OnResult(result, now);
   ports_.metrics.RetriesHeld(entries_.size());
@@ -98,6 +102,18 @@ void RetryNet::CheckDue(Now now) {
     due_.erase(due_.begin());
     const RelationRetry& retry = entries_.at(id).retry;
     checker_.Order({id, retry.edge, retry.ver});
+  }
+}
+
+// Whoever is due last was checked in vain most often.
+void RetryNet::MakeRoom(Now now) {
+  if (entries_.size() < limits_.held || now.mono < make_room_at_) return;
+  make_room_at_ = now.mono + limits_.make_room_every;
+  for (size_t i = 0; i < limits_.held / 2 && !due_.empty(); ++i) {
+    const auto last = std::prev(due_.end());
+    const uint64_t id = last->second;
+    due_.erase(last);
+    Append(id);
   }
 }
 
@@ -186,11 +202,12 @@ void RetryNet::Order(Now now, ConsumerOrders& orders) {
 std::optional<Time> RetryNet::NextTimer(Now now) const {
   std::optional<Time> next;
   const auto earliest = [&next](Time time) { next = std::min(next.value_or(time), time); };
-  if (!due_.empty()) {
+  if (taking_ && !due_.empty()) {
     earliest(now.mono +
              std::chrono::milliseconds(std::max<UnixMs>(0, due_.begin()->first - now.unix_ms)));
   }
   if (!append_again_.empty()) earliest(append_again_.begin()->first);
+  if (taking_ && entries_.size() >= limits_.held) earliest(std::max(make_room_at_, now.mono));
   for (const auto& [number, partition] : partitions_) {
     if (partition.ledger.committable() != partition.ordered) earliest(commit_at_);
   }

@@ -6,8 +6,10 @@
 //                                           finished
 //
 // An offset is committed only when everything below it is finished, so a crash reads entries again
-// and costs checks. Too many held: the partitions are paused until some are due. What cannot be
-// decoded goes to the dead letters.
+// and costs checks. Too many held: the half that is due last is appended anew as it is, so that
+// entries of a shard that is away, ever more patient, do not keep those behind them from being
+// read; the partitions are paused meanwhile. Where that was done the log goes round, at most once
+// per `make_room_every` with half of what is held. What cannot be decoded goes to the dead letters.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -29,6 +31,7 @@ namespace fanline::reconciler {
 
 struct RetryLimits {
   uint32_t held = 50'000;  // all partitions together
+  Duration make_room_every = std::chrono::seconds(5);
   Duration commit_every = std::chrono::seconds(1);
   // To the next check of an entry; within half of it at random.
   Backoff patience{.first = std::chrono::seconds(5), .most = std::chrono::minutes(10)};
@@ -96,6 +99,7 @@ class RetryNet {
   void On(const DeadLetterAppended& appended, Now now);
 
   void CheckDue(Now now);
+  void MakeRoom(Now now);
   void OnResult(const CheckResult& result, Now now);
   void Append(uint64_t entry);
   void Appended(uint64_t request, const Status& status, Now now);
@@ -118,6 +122,7 @@ class RetryNet {
   std::multimap<Time, uint64_t> append_again_;        // entries
   std::vector<ConsumerOrders::At> seeks_;
   Time commit_at_{};
+  Time make_room_at_{};
 };
 
 }  // namespace fanline::reconciler

@@ -329,6 +329,59 @@ TEST_F(PairMachineTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
   EXPECT_THAT(Give(MirrorLag{0s}).checks, SizeIs(1));
 }
 
+struct TwoShards : PairMachineTest {
+  void SetUp() override {
+    limits.commit_every = 0ms;
+    machine.emplace(limits, metrics, shards);
+    Give(PartitionAssigned{0, 10, 0});
+  }
+  EdgeKey EdgeTo(Shard shard, uint64_t nth) const {
+    uint64_t id = 100;
+    for (;; ++id) {
+      if (shards.ShardOf(UserId{id}) == shard && nth-- == 1) return {UserId{1}, UserId{id}};
+    }
+  }
+  const ShardMap shards = ShardMap::Even(2);
+};
+
+// Shard 1 is away: the mirror's offsets wait, so it lags.
+TEST_F(TwoShards, OneThatTheMirrorCannotReachDoesNotHoldBackChecksOfTheOther) {
+  const EdgeKey away = EdgeTo(1, 1), lost = EdgeTo(0, 1), next = EdgeTo(0, 2);
+  Give({Msg1(7, away), Msg1(7, lost), MirrorLag{1h}});
+  EXPECT_THAT(CatchUp().checks, IsEmpty()) << "nothing shows that the mirror has come further";
+  Give({Msg1(8, next), Msg2(8, next)});
+  EXPECT_THAT(CatchUp().checks, IsEmpty()) << "it was not younger by a grace";
+  const EdgeKey later = EdgeTo(0, 3);
+  const auto checks = Give({Msg1(9, later), Msg2(9, later)}).checks;
+  ASSERT_THAT(checks, SizeIs(1)) << "the one of the shard that is away waits";
+  EXPECT_EQ(checks[0].edge, lost);
+}
+
+TEST_F(TwoShards, ChecksThatHangLeaveTheOtherItsShare) {
+  limits.checks_in_flight = 4;
+  machine.emplace(limits, metrics, shards);
+  offset = 10;
+  Give(PartitionAssigned{0, 10, 0});
+  for (uint64_t nth = 1; nth <= 5; ++nth) Give(Msg1(7, EdgeTo(1, nth)));
+  EXPECT_THAT(CatchUp().checks, SizeIs(2));  // and are never answered
+  Give(Msg1(7, EdgeTo(0, 1)));
+  EXPECT_THAT(CatchUp().checks, SizeIs(1));
+}
+
+TEST_F(TwoShards, AboveTheCapTheOldestOfAllGoesToTheRetries) {
+  limits.pending = 2;
+  machine.emplace(limits, metrics, shards);
+  offset = 10;
+  Give(PartitionAssigned{0, 10, 0});
+  Give(Msg1(7, EdgeTo(1, 1)));
+  Wait(1ms);
+  Give(Msg1(7, EdgeTo(0, 1)));
+  Wait(1ms);
+  const auto retries = Give(Msg1(7, EdgeTo(0, 2))).retries;
+  ASSERT_THAT(retries, SizeIs(1));
+  EXPECT_EQ(retries[0].edge, EdgeTo(1, 1));
+}
+
 TEST_F(PairMachineTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
   limits.pending = 2;
   Restart();

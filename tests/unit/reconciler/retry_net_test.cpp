@@ -122,11 +122,34 @@ TEST_F(RetryNetTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
 
 TEST_F(RetryNetTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
   world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
+  world.away = {"retries"};
   for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(i < 5 ? 10 : 20)));
   Step();
   EXPECT_TRUE(paused);
   Pass(seconds(10));
   Pass(seconds(1));
+  EXPECT_FALSE(paused);
+}
+
+// Ten entries of a shard that is away wait for minutes; what lies behind them in the log is due.
+TEST_F(RetryNetTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
+  for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(300 + i)));
+  const UnixMs began = now.unix_ms;
+  Step();
+  ASSERT_EQ(world.retries.size(), 5u) << "due last";
+  for (const RelationRetry& retry : world.retries) {
+    EXPECT_GE(retry.due, began + 305'000);
+    EXPECT_EQ(retry.attempts, 0u) << "it was not checked";
+  }
+  EXPECT_FALSE(paused);
+  EXPECT_EQ(net.held(), 5u);
+  for (int64_t i = 10; i < 15; ++i) inputs.push_back(Entry(i, seconds(200)));
+  Step();
+  EXPECT_EQ(world.retries.size(), 5u) << "round as fast as the log is read";
+  EXPECT_TRUE(paused);
+  EXPECT_EQ(next, now.mono + limits.make_room_every);
+  Pass(limits.make_room_every);
+  EXPECT_EQ(world.retries.size(), 10u);
   EXPECT_FALSE(paused);
 }
 

@@ -24,8 +24,7 @@ void PairMachine::On(const PartitionAssigned& assigned, Now) {
   const int64_t start = std::max(assigned.start, assigned.low);
   partitions_.erase(assigned.partition);
   partitions_.emplace(assigned.partition, Owned{PartitionPairs(limits_, shards_, metrics_, stamps_,
-                                                               assigned.partition, start),
-                                                assigned.start});
+                                                               assigned.partition, start)});
   seeks_.push_back({assigned.partition, start});
 }
 

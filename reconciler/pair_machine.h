@@ -58,7 +58,9 @@ class PairMachine {
  private:
   struct Owned {
     PartitionPairs pairs;
-    int64_t ordered = -1;  // the last commit
+    // The last commit. The start is one too, or a group that never met a record would not notice
+    // that the log was cut before it.
+    int64_t ordered = -1;
     bool paused = false;
   };
 

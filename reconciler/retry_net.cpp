@@ -56,7 +56,6 @@ void RetryNet::On(const PartitionAssigned& assigned, Now now) {
   Partition& partition = partitions_[assigned.partition];
   partition.assignment = ++assignments_;
   partition.ledger.Reset(start);
-  partition.ordered = assigned.start;
   seeks_.push_back({assigned.partition, start});
 }
 

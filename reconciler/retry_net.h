@@ -82,7 +82,9 @@ class RetryNet {
   struct Partition {
     OffsetLedger ledger;
     uint64_t assignment = 0;
-    int64_t ordered = -1;  // the last commit
+    // The last commit. The start is one too, or a group that never met a record would not notice
+    // that the log was cut before it.
+    int64_t ordered = -1;
     bool paused = false;
   };
 

@@ -22,16 +22,20 @@ struct RaiseEpoch {
   Range range = 0;
   uint64_t above = 0;
 };
-// The hint at `offset` is about to be started (only while a crash is suspected).
+// The hint at `offset` is about to be started (only while a crash is suspected). Refused when the
+// row carries another epoch than the asker's: crashes are counted for the owner, and one that was
+// replaced meanwhile must neither clear the count nor name a suspect.
 struct SaveStart {
   uint64_t id = 0;
   Range range = 0;
+  uint64_t epoch = 0;
   int64_t offset = 0;
 };
-// It went well: starts = 0.
+// It went well: starts = 0. Refused likewise.
 struct SettleRange {
   uint64_t id = 0;
   Range range = 0;
+  uint64_t epoch = 0;
 };
 struct RangeOwned {
   uint64_t id = 0;
@@ -39,6 +43,7 @@ struct RangeOwned {
   uint64_t epoch = 0;
   int64_t last_offset = -1;  // as it was before
   uint32_t starts = 0;       // including this one
+  bool refused = false;      // the row carries another epoch: it was left as it is
 };
 
 using OwnerRequest = std::variant<AcquireRange, RaiseEpoch, SaveStart, SettleRange>;

@@ -44,7 +44,12 @@ void Pusher::On(PartitionRevoked& revoked, Now) {
   const auto found = ranges_.find(revoked.partition);
   if (found == ranges_.end()) return;
   // Told to go is no crash: a rebalance takes every range from every member.
-  if (!found->second->settled) ports_.owners.Submit(SettleRange{++ids_, revoked.partition});
+  const RangeTakeover& takeover = found->second->takeover;
+  if (const uint64_t acquiring = takeover.acquiring(); acquiring != 0) {
+    acquired_in_vain_.emplace(acquiring, revoked.partition);
+  } else if (!found->second->settled) {
+    ports_.owners.Submit(SettleRange{++ids_, revoked.partition, takeover.epoch()});
+  }
   DropWork(*found->second, revoked.partition);
   ranges_.erase(found);
 }
@@ -117,10 +122,19 @@ void Pusher::On(TimelineReply& reply, Now now) {
 
 void Pusher::On(RangeOwned& reply, Now now) {
   if (OfTakeover(reply, now)) return;
+  if (const auto vain = acquired_in_vain_.find(reply.id); vain != acquired_in_vain_.end()) {
+    if (reply.status.done()) {
+      ports_.owners.Submit(SettleRange{++ids_, vain->second, reply.epoch});
+    }
+    acquired_in_vain_.erase(vain);
+    return;
+  }
   Unit* unit = Find(reply.id);
   if (unit == nullptr || unit->stage != Unit::Stage::kMarkingStart) return;
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
+  } else if (reply.refused) {
+    Redo(unit->range, TakeoverCause::kFenced, now);
   } else {
     Begin(*unit);
   }
@@ -193,7 +207,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     if (!owned->settled && (leaving || now.mono - owned->ready_since >= limits_.settle_after)) {
       owned->settled = true;
       owned->takeover.Settled();
-      ports_.owners.Submit(SettleRange{++ids_, range});
+      ports_.owners.Submit(SettleRange{++ids_, range, owned->takeover.epoch()});
     }
   }
 }

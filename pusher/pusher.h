@@ -188,7 +188,8 @@ class Pusher {
   bool taking_ = true;
 
   std::map<Range, std::unique_ptr<Owned>> ranges_;
-  Range last_started_ = -1;  // round robin over ranges
+  std::unordered_map<uint64_t, Range> acquired_in_vain_;  // by request: revoked before its answer
+  Range last_started_ = -1;                               // round robin over ranges
   Range last_sent_ = -1;
   bool full_ = false;  // units_ reached its bound and has not been refilled since
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id

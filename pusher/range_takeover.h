@@ -51,6 +51,8 @@ class RangeTakeover {
   // Set once when the range becomes ready: deliver hints from here on.
   std::optional<int64_t> TakeSeek();
   uint64_t epoch() const { return epoch_; }
+  // The request for the assignment's first epoch, while it is not answered; else 0.
+  uint64_t acquiring() const { return acquired_ ? 0 : awaited_; }
   uint32_t starts() const { return starts_; }
   int64_t suspect() const { return suspect_; }  // offset being worked on at the last crash, or -1
   void Settled() { starts_ = 0, suspect_ = -1; }

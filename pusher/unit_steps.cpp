@@ -99,7 +99,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
     Quarantine(placed);
   } else if (careful(owned)) {
     placed.stage = Stage::kMarkingStart;
-    ports_.owners.Submit(SaveStart{placed.id, range, offset});
+    ports_.owners.Submit(SaveStart{placed.id, range, owned.takeover.epoch(), offset});
   } else {
     Begin(placed);
   }
@@ -371,7 +371,9 @@ void Pusher::RetryDue(Now now) {
         Bury(*unit);
         break;
       case Stage::kMarkingStart:
-        ports_.owners.Submit(SaveStart{unit->id, unit->range, unit->tasks.front().record.offset});
+        ports_.owners.Submit(SaveStart{unit->id, unit->range,
+                                       ranges_.at(unit->range)->takeover.epoch(),
+                                       unit->tasks.front().record.offset});
         break;
       default:
         Begin(*unit);

@@ -31,6 +31,13 @@ void Change(OwnerRow& row, const SettleRange&) {
   row.last_offset = -1;
 }
 
+// Asked by an owner that was replaced meanwhile.
+template <class Request>
+bool IsStale(const OwnerRow& row, const Request& request) {
+  if constexpr (requires { request.epoch; }) return row.epoch != request.epoch;
+  return false;
+}
+
 // Creates the row or takes its lock, in one statement: no shared lock that two must upgrade.
 OwnerRow LockRow(Connection& connection, const std::string& range) {
   connection.Execute("INSERT INTO range_owner (range_id, epoch) VALUES (" + range +
@@ -63,13 +70,17 @@ RangeOwned Apply(Connection& connection, const OwnerRequest& request) {
           const std::string range = std::to_string(each.range);
           const OwnerRow before = LockRow(connection, range);
           OwnerRow after = before;
-          Change(after, each);
-          WriteRow(connection, range, after);
+          const bool refused = IsStale(before, each);
+          if (!refused) {
+            Change(after, each);
+            WriteRow(connection, range, after);
+          }
           owned = {.id = each.id,
                    .status = {},
                    .epoch = after.epoch,
                    .last_offset = before.last_offset,
-                   .starts = after.starts};
+                   .starts = after.starts,
+                   .refused = refused};
         },
         request);
     return true;

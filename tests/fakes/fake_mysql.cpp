@@ -117,15 +117,19 @@ RangeOwned FakeMysql::Do(const RaiseEpoch& request) {
 
 RangeOwned FakeMysql::Do(const SaveStart& request) {
   Owner& owner = owners_[request.range];
-  owner.last_offset = request.offset;
-  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+  const bool refused = owner.epoch != request.epoch;
+  if (!refused) owner.last_offset = request.offset;
+  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts, refused};
 }
 
 RangeOwned FakeMysql::Do(const SettleRange& request) {
   Owner& owner = owners_[request.range];
-  owner.last_offset = -1;
-  owner.starts = 0;
-  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+  const bool refused = owner.epoch != request.epoch;
+  if (!refused) {
+    owner.last_offset = -1;
+    owner.starts = 0;
+  }
+  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts, refused};
 }
 
 // ---- relations ------------------------------------------------------------------------------

@@ -53,15 +53,27 @@ TEST_F(RangeOwnersTest, ARaisedEpochIsAboveBothAndCountsNoStart) {
 
 TEST_F(RangeOwnersTest, ASavedStartIsFoundByTheNextOwnerUntilItIsSettled) {
   Ask(AcquireRange{.range = 9});
-  EXPECT_EQ(Ask(SaveStart{.range = 9, .offset = 5'000'000'000}).last_offset, -1);
+  EXPECT_EQ(Ask(SaveStart{.range = 9, .epoch = 1, .offset = 5'000'000'000}).last_offset, -1);
   auto owned = Ask(AcquireRange{.range = 9});
   EXPECT_EQ(owned.last_offset, 5'000'000'000);
   EXPECT_EQ(owned.starts, 2u);
-  Ask(SettleRange{.range = 9});
+  Ask(SettleRange{.range = 9, .epoch = 2});
   owned = Ask(AcquireRange{.range = 9});
   EXPECT_EQ(owned.last_offset, -1);
   EXPECT_EQ(owned.starts, 1u);
   EXPECT_EQ(owned.epoch, 3u);
+}
+
+TEST_F(RangeOwnersTest, AnOwnerThatWasReplacedChangesNothing) {
+  Ask(AcquireRange{.range = 9});
+  Ask(AcquireRange{.range = 9});  // the new owner, after a crash
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = 20}).refused);
+  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = 10}).refused);
+  EXPECT_TRUE(Ask(SettleRange{.range = 9, .epoch = 1}).refused);
+  EXPECT_TRUE(Ask(SettleRange{.range = 9, .epoch = 3}).refused);
+  const auto owned = Ask(AcquireRange{.range = 9});
+  EXPECT_EQ(owned.last_offset, 20);
+  EXPECT_EQ(owned.starts, 3u);
 }
 
 TEST_F(RangeOwnersTest, ARangesRowLiesOnTheShardOfItsFirstBucket) {

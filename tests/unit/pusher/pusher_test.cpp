@@ -487,7 +487,7 @@ TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   w.Publish(kAnn, PostId{78}, 1'001);
   // Two starts that ended in crashes, then a third which saved what it was about to do.
   for (int i = 0; i < 3; ++i) w.mysql.Do(AcquireRange{1, 0});
-  w.mysql.Do(SaveStart{1, 0, 0});
+  w.mysql.Do(SaveStart{1, 0, 3, 0});
   w.Assign(0);
   w.MakeLive(bob);
   w.Give(0, Hint::OfPost(kAnn, kPost));
@@ -517,6 +517,37 @@ TEST(Pusher, BeingToldToGoIsNoCrash) {
     w.RunUntilIdle();
   }
   EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+}
+
+TEST(Pusher, BeingToldToGoBeforeTheEpochIsKnownIsNoCrash) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+  w.Step();  // asked; the answer is under way
+  w.inbox.insert(w.inbox.begin(), PartitionRevoked{0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+}
+
+TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
+  World w;
+  w.Assign(0);
+  w.mysql.Do(AcquireRange{1, 0});  // the new owner, of another process
+  w.Pass(std::chrono::seconds(31));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 3u);
+}
+
+TEST(Pusher, AZombieStartsNothingOnceItsStartIsRefused) {
+  World w;
+  for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
+  w.Assign(0);  // after two crashes: carefully
+  w.mysql.Do(AcquireRange{1, 0});
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.Step();
+  EXPECT_TRUE(w.truth_calls.empty());
+  EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).last_offset, -1);
 }
 
 TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {

@@ -17,7 +17,7 @@ import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from stack import tag, watchdog
+from stack import statement_shapes, tag, watchdog
 from stack.ports import Ports
 from stack.process import Process
 from stack.services.kafka import Kafka
@@ -133,6 +133,9 @@ class LocalStack:
             for service in self.services:
                 pool.submit(service.stop, 8)
         tag.sweep(self._workspace.id)
+        if statement_shapes.wanted():
+            statement_shapes.leave(
+                self._workspace.id, [shard.general_log for shard in self.mysql], USER)
         self._ports.close()
         self._workspace.remove()
         os.close(self._lifeline)  # the watchdog has nothing left to do, and goes

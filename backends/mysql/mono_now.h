@@ -1,4 +1,5 @@
-// The monotonic clock, read only where a thread of this adapter waits or begins to use a connection.
+// The monotonic clock, read only where a thread of this adapter waits or begins to use a
+// connection.
 #pragma once
 
 #include "fanline/time.h"

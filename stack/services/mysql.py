@@ -8,6 +8,7 @@ in a folder only its owner can open.
 
 import os
 
+from stack import statement_shapes
 from stack.services.service import Service
 from stack.wire.mysql import MysqlClient
 
@@ -25,6 +26,7 @@ class Mysql(Service):
         # A starting server removes the temporary tables it finds, also those of a server that
         # uses them: two that share a folder crash each other now and then.
         self._tmp = workspace.path / f"{name}.tmp"
+        self.general_log = workspace.path / f"{name}.statements"  # see statement_shapes
 
     @property
     def uri(self):
@@ -49,7 +51,12 @@ class Mysql(Service):
             # Survives kill -9 of the server; only a power cut could lose the last second.
             "--innodb-flush-log-at-trx-commit=2",
             "--skip-log-bin",
-        ] + self._args
+        ] + self._general_log() + self._args
+
+    def _general_log(self):
+        if not statement_shapes.wanted():
+            return []
+        return ["--general-log", f"--general-log-file={self.general_log}"]
 
     def answers(self):
         return self.query("SELECT 1") == [("1",)]

@@ -9,9 +9,11 @@ _CAPABILITIES = (
     | 0x00000008  # connect with a database
     | 0x00000200  # protocol 4.1
     | 0x00008000  # secure connection
+    | 0x00020000  # several results: a procedure answers its own, then its status
     | 0x00080000  # plugin authentication
 )
 _UTF8MB4 = 45
+_MORE_RESULTS = 0x0008  # of the server's status
 
 
 class MysqlError(Exception):
@@ -27,6 +29,7 @@ class MysqlClient:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout)
         self._stream = self._socket.makefile("rb")
         self._sequence = 0
+        self._status = 0
         try:
             self._login(user, password, database)
         except BaseException:
@@ -35,7 +38,7 @@ class MysqlClient:
 
     def query(self, sql):
         """Rows as tuples of str or None (numbers come as text); for a statement without a result
-        the number of affected rows."""
+        the number of affected rows. Of a procedure's results the first."""
         self._sequence = 0
         self._send(b"\x03" + sql.encode())
         head = self._receive()
@@ -43,7 +46,10 @@ class MysqlClient:
             return _integer(head, 1)[0]
         columns = _integer(head, 0)[0]
         self._until_eof()  # the columns' descriptions
-        return [_row(packet, columns) for packet in self._until_eof()]
+        rows = [_row(packet, columns) for packet in self._until_eof()]
+        while self._status & _MORE_RESULTS:
+            self._skip_result()
+        return rows
 
     def close(self):
         self._stream.close()
@@ -67,11 +73,21 @@ class MysqlClient:
         if self._receive()[0] != 0x00:
             raise ConnectionError("the server asks for another kind of login")
 
+    def _skip_result(self):
+        head = self._receive()
+        if head[0] != 0x00:
+            self._until_eof()
+            self._until_eof()
+            return
+        at = _integer(head, _integer(head, 1)[1])[1]  # behind the affected rows and the last id
+        self._status = int.from_bytes(head[at:at + 2], "little")
+
     def _until_eof(self):
         packets = []
         while True:
             packet = self._receive()
             if packet[0] == 0xFE and len(packet) < 9:
+                self._status = int.from_bytes(packet[3:5], "little")
                 return packets
             packets.append(packet)
 

@@ -20,11 +20,23 @@ enum class ChangeKind {
   kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
 };
 
+// Which row of log1. Its id alone does not say so: a shard that fails over and loses its tail gives
+// the same ids out once more.
+struct LogRow {
+  uint64_t id = 0;
+  ChangeKind kind = ChangeKind::kEdge;
+  EdgeKey edge;
+  uint64_t ver = 0;
+  friend auto operator<=>(const LogRow&, const LogRow&) = default;
+};
+
 struct LoggedChange {
   uint64_t id = 0;
   ChangeKind kind = ChangeKind::kEdge;
   Edge edge;
   UnixMs written_at = 0;  // the server's clock
+
+  LogRow row() const { return {id, kind, edge.key(), edge.ver}; }
 };
 
 // The oldest `limit` pending rows above `after`, by id. Transactions do not commit in the order of
@@ -41,11 +53,11 @@ struct PendingRead {
   std::vector<LoggedChange> changes;
 };
 
-// Repeating it changes nothing.
+// Repeating it changes nothing; a row that was lost is none, whoever has its id now.
 struct MarkDone {
   uint64_t id = 0;
   Shard shard = 0;
-  std::vector<uint64_t> rows;
+  std::vector<LogRow> rows;
 };
 struct MarkedDone {
   uint64_t id = 0;

@@ -28,6 +28,10 @@ Duration Since(UnixMs then, Now now) {
   return std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - then));
 }
 
+LogRow RowOf(const EdgeWritten& written) {
+  return {written.log_id, ChangeKind::kEdge, written.edge.key(), written.edge.ver};
+}
+
 }  // namespace
 
 Applier::Applier(Ports ports, Setup setup, const Limits& limits)
@@ -223,8 +227,7 @@ void Applier::On(const PendingRead& read, Now) {
     while (change != read.changes.end() && change->id < row) ++change;
     Work& work = works_.at(id);
     const Edge& edge = work.written.edge;
-    if (change != read.changes.end() && change->id == row && change->edge.key() == edge.key() &&
-        change->edge.ver == edge.ver && change->kind == ChangeKind::kEdge) {
+    if (change != read.changes.end() && change->row() == RowOf(work.written)) {
       ++given_back;
       Done(id);
     } else {
@@ -335,7 +338,7 @@ void Applier::SendMarks(Shard shard, Now now) {
   queue.retry_at.reset();
   Works works = TakeFront(queue.waiting, limits_.rows_per_mark);
   MarkDone request{ids_.Next(), shard, {}};
-  for (uint64_t id : works) request.rows.push_back(works_.at(id).written.log_id);
+  for (uint64_t id : works) request.rows.push_back(RowOf(works_.at(id).written));
   ++queue.in_flight;
   mark_requests_.emplace(request.id, std::move(works));
   ports_.log.Submit(std::move(request));

@@ -111,6 +111,7 @@ void Relay::On(const PendingRead& read, Now now) {
   if (!read.status.done()) {
     ports_.metrics.Parked(read.status.resource);
     line.poll_at = now.mono + limits_.backoff.Delay(++line.attempts, random_());
+    line.newest = line.passing ? line.after : 0;
     return;
   }
   line.attempts = 0;
@@ -153,11 +154,17 @@ void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
   for (const LoggedChange& change : changes) {
     line.newest = std::max(line.newest, change.id);
     const Shard destination = setup_.shards.ShardOf(change.edge.dst);
+    const auto known = line.under_way.find(change.id);
+    if (known != line.under_way.end() && known->second.name != change.row()) {
+      Forget(line, change.id);
+    }
     if (!line.under_way.contains(change.id)) {
       if (!HasRoom(line, destination)) continue;
       line.share.resize(lines_.size());
       ++line.share[destination];
-      line.under_way[change.id].destination = destination;
+      Row& taken = line.under_way[change.id];
+      taken.name = change.row();
+      taken.destination = destination;
     }
     Row& row = line.under_way[change.id];
     row.pass = line.pass;
@@ -169,7 +176,7 @@ void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
       RelayFriendship(shard, change);
     } else {
       request.messages.emplace_back(EdgeWritten{change.edge, change.id});
-      sent.rows.push_back(change.id);
+      sent.rows.push_back(change.row());
     }
   }
   if (sent.rows.empty()) return;
@@ -183,12 +190,12 @@ bool Relay::HasRoom(const Line& line, Shard destination) const {
 
 void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
   Row& row = lines_[shard].under_way.at(change.id);
-  row.halves = 2;
   row.failed.reset();
-  for (const EdgeChange& edge : EdgesOfFriendship(change)) {
-    const uint64_t id = ids_.Next();
-    halves_.emplace(id, Sent{shard, {change.id}});
-    ports_.forward.Submit(ChangeEdge{id, edge});
+  const auto edges = EdgesOfFriendship(change);
+  for (size_t i = 0; i < edges.size(); ++i) {
+    row.halves[i] = ids_.Next();
+    halves_.emplace(row.halves[i], Sent{shard, {change.row()}});
+    ports_.forward.Submit(ChangeEdge{row.halves[i], edges[i]});
   }
 }
 
@@ -196,13 +203,14 @@ void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
 void Relay::On(const EdgeChanged& changed, Now now) {
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
   const Sent sent = TakeRequest(halves_, changed.id);
-  Line& line = lines_[sent.shard];
-  const auto found = line.under_way.find(sent.rows.front());
-  if (found == line.under_way.end()) return;  // the shard is another mirror's meanwhile
-  Row& row = found->second;
-  if (!changed.status.done()) row.failed = changed.status;
-  if (row.halves == 0 || --row.halves > 0) return;
-  if (row.failed) return LookAgain(sent.shard, sent.rows, *row.failed, now);
+  Row* row = Find(sent.shard, sent.rows.front());
+  if (row == nullptr) return;  // the shard is another mirror's meanwhile
+  const auto half = std::find(row->halves.begin(), row->halves.end(), changed.id);
+  if (half == row->halves.end()) return;  // taken anew meanwhile: that time's replies count
+  *half = 0;
+  if (!changed.status.done()) row->failed = changed.status;
+  if (row->halves != std::array<uint64_t, 2>{}) return;
+  if (row->failed) return LookAgain(sent.shard, sent.rows, *row->failed, now);
   const uint64_t id = ids_.Next();
   sent_.emplace(id, sent);
   ports_.log.Submit(MarkDone{id, sent.shard, sent.rows});
@@ -219,17 +227,26 @@ void Relay::On(const MarkedDone& marked, Now now) {
 }
 
 // When these rows are relayed again if they are still pending.
-void Relay::LookAgain(Shard shard, const std::vector<uint64_t>& rows, const Status& status,
-                      Now now) {
-  Line& line = lines_[shard];
+void Relay::LookAgain(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now) {
   if (status.later()) ports_.metrics.Parked(status.resource);
-  for (const uint64_t id : rows) {
-    const auto found = line.under_way.find(id);
-    if (found == line.under_way.end()) continue;
-    Row& row = found->second;
+  for (const LogRow& each : rows) {
+    Row* row = Find(shard, each);
+    if (row == nullptr) continue;
     const Backoff& backoff = status.later() ? limits_.backoff : limits_.relay_again;
-    row.again_at = now.mono + backoff.Delay(row.relays, random_());
+    row->again_at = now.mono + backoff.Delay(row->relays, random_());
   }
+}
+
+Relay::Row* Relay::Find(Shard shard, const LogRow& row) {
+  auto& rows = lines_[shard].under_way;
+  const auto found = rows.find(row.id);
+  return found == rows.end() || found->second.name != row ? nullptr : &found->second;
+}
+
+void Relay::Forget(Line& line, uint64_t id) {
+  const auto found = line.under_way.find(id);
+  --line.share[found->second.destination];
+  line.under_way.erase(found);
 }
 
 void Relay::On(const PurgedDone& purged, Now now) {

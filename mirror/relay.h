@@ -11,12 +11,14 @@
 // the others theirs.
 //
 // Ids are given out in another order than transactions commit in. Rows above the newest one seen
-// are asked for often, and now and then a pass from the first pending row on finds late ones.
-// Between the pages of a pass the newest rows are asked for as often as ever: it may be long. Rows
-// that are done and old are purged here too. Passive: no thread, no clock, no sleep. Not
-// thread-safe.
+// are asked for often, and now and then a pass from the first pending row on finds late ones. A
+// shard that was away may have failed over and lost its tail: its ids are then given out once more,
+// below the newest seen and to rows that are others. Between the pages of a pass the newest rows
+// are asked for as often as ever: it may be long. Rows that are done and old are purged here too.
+// Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -68,12 +70,15 @@ class Relay {
  private:
   // A pending row that this mirror took.
   struct Row {
+    LogRow name;
     Time again_at{};  // relayed again from then on, while it is pending
     Time taken_at{};
     Shard destination = 0;  // where its reverse row is
     uint64_t pass = 0;      // the last one that found it
     uint32_t relays = 0;
-    uint32_t halves = 0;           // of a friendship: forward writes not answered yet
+    // Of a friendship: the forward write of each edge that is not answered yet; 0: it is. Of an
+    // earlier time it was taken, also by an earlier assignment, none is awaited any more.
+    std::array<uint64_t, 2> halves{};
     std::optional<Status> failed;  // of a friendship: one of them
   };
   struct Line {  // of one shard
@@ -82,7 +87,7 @@ class Relay {
     bool passing = false;
     uint64_t pass = 0;
     uint64_t after = 0;   // where the pass goes on
-    uint64_t newest = 0;  // the highest id seen
+    uint64_t newest = 0;  // the highest id seen, since the shard was last away
     uint64_t rows = 0;    // that the pass has found so far
     UnixMs oldest = 0;    // the first of them
     Time pass_at{}, poll_at{}, purge_at{}, pass_began{};
@@ -99,7 +104,7 @@ class Relay {
   };
   struct Sent {  // rows waiting for one reply
     Shard shard = 0;
-    std::vector<uint64_t> rows;
+    std::vector<LogRow> rows;
   };
 
   // Relays those that are not under way and for which there is room.
@@ -109,7 +114,10 @@ class Relay {
   void RelayFriendship(Shard shard, const LoggedChange& change);
   void SendRead(Shard shard, Now now);
   void EndPass(Shard shard, Now now);
-  void LookAgain(Shard shard, const std::vector<uint64_t>& rows, const Status& status, Now now);
+  // Its entry, unless it is not under way any more.
+  Row* Find(Shard shard, const LogRow& row);
+  void Forget(Line& line, uint64_t id);
+  void LookAgain(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now);
   std::vector<Shard> ShardsOf(int32_t partition) const;
 
   Ports ports_;

@@ -23,6 +23,17 @@ std::string IdList(std::span<const uint64_t> ids) {
   return list;
 }
 
+constexpr size_t kRowsPerMark = 180;  // as kListLimit, of five values each
+
+std::string RowList(std::span<const LogRow> rows) {
+  std::string list;
+  AppendList(list, rows, [](std::string& out, const LogRow& row) {
+    AppendTuple(out, row.id, static_cast<int>(row.kind), Raw(row.edge.src), Raw(row.edge.dst),
+                row.ver);
+  });
+  return list;
+}
+
 std::string CountPendingSql(uint32_t most) {
   return "SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT " +
          std::to_string(most) + ") AS counted";
@@ -37,10 +48,12 @@ std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
   return changes;
 }
 
-void MarkChangesDone(Connection& connection, const std::vector<uint64_t>& ids) {
-  ForEachChunk(ids, kListLimit, [&](std::span<const uint64_t> chunk) {
-    connection.Execute("UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND id IN " +
-                       IdList(chunk));
+void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows) {
+  ForEachChunk(rows, kRowsPerMark, [&](std::span<const LogRow> chunk) {
+    connection.Execute(
+        "UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1"
+        " WHERE done = 0 AND (id, kind, src, dst, ver) IN " +
+        RowList(chunk));
   });
 }
 
@@ -79,9 +92,10 @@ Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const fanline::Edg
   });
 }
 
-Status ChangeLog::MarkDone(Shard shard, const std::vector<uint64_t>& ids) {
-  if (ids.empty()) return Status::Done();
-  return connections_.Run(shard, [&](Connection& connection) { MarkChangesDone(connection, ids); });
+Status ChangeLog::MarkDone(Shard shard, const std::vector<LogRow>& rows) {
+  if (rows.empty()) return Status::Done();
+  return connections_.Run(shard,
+                          [&](Connection& connection) { MarkChangesDone(connection, rows); });
 }
 
 Status ChangeLog::CountPending(Shard shard, uint32_t most, uint64_t* count) {

@@ -20,7 +20,7 @@ namespace fanline::mysql {
 // The same on a connection to the shard. Throw MysqlError.
 [[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
                                                        uint32_t limit);
-void MarkChangesDone(Connection& connection, const std::vector<uint64_t>& ids);
+void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 class ChangeLog {
@@ -40,8 +40,8 @@ class ChangeLog {
   [[nodiscard]] Status ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge,
                                      uint32_t most, std::vector<LoggedChange>* out, bool* all);
 
-  // Repeating it changes nothing.
-  [[nodiscard]] Status MarkDone(Shard shard, const std::vector<uint64_t>& ids);
+  // Repeating it changes nothing; a row that was lost is none, whoever has its id now.
+  [[nodiscard]] Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
 
   // How many are pending, counted up to `most`.
   [[nodiscard]] Status CountPending(Shard shard, uint32_t most, uint64_t* count);

@@ -10,7 +10,7 @@
 // as it is, until it is removed and asked for again. Of a friendship's change and a user's own
 // change of an edge the later one stays, whenever the relay comes: the pair's version is announced
 // to both edges before the pair's row is committed, and what a user says about an edge settles what
-// was announced (docs/decisions/0009-friendships-are-announced.md). So becoming friends, and no
+// was announced (docs/decisions/0010-friendships-are-announced.md). So becoming friends, and no
 // longer being, needs both users' shards; all else needs the pair's. Blocking; one thread at a
 // time.
 #pragma once

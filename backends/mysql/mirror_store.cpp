@@ -53,7 +53,7 @@ class SmallBatch {
   explicit SmallBatch(Connection& connection) : connection_(connection) {}
 
   std::vector<SmallReply> Serve(const std::vector<SmallRequest>& batch) {
-    std::vector<uint64_t> rows;
+    std::vector<LogRow> rows;
     for (const SmallRequest& request : batch) {
       const auto* mark = std::get_if<MarkDone>(&request);
       if (mark != nullptr) rows.insert(rows.end(), mark->rows.begin(), mark->rows.end());

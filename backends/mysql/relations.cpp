@@ -19,15 +19,18 @@ Status Relations::Change(const EdgeChange& change, Result* result) {
   if (Status status = forward_.Change(change, &forward, &log_id); !status.done()) return status;
   result->version = forward.edge.ver;
   result->changed = forward.changed;
-  if (log_id != 0) result->logged = {map_.ShardOf(change.src), log_id};
+  if (log_id != 0) {
+    const Edge& edge = forward.edge;
+    result->logged = {map_.ShardOf(change.src), {log_id, ChangeKind::kEdge, edge.key(), edge.ver}};
+  }
   if (forward.edge.ver == 0) return Status::Done();
   ReverseResult reverse;
   return reverse_.Apply(map_.ShardOf(change.dst), {&forward.edge, 1}, &reverse);
 }
 
 Status Relations::MarkDone(const std::vector<LoggedRow>& rows) {
-  std::vector<std::vector<uint64_t>> by_shard(map_.shards());
-  for (const LoggedRow& row : rows) by_shard[row.shard].push_back(row.id);
+  std::vector<std::vector<LogRow>> by_shard(map_.shards());
+  for (const LoggedRow& row : rows) by_shard[row.shard].push_back(row.row);
   for (Shard shard = 0; shard < by_shard.size(); ++shard) {
     if (Status status = log_.MarkDone(shard, by_shard[shard]); !status.done()) return status;
   }

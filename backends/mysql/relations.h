@@ -26,7 +26,7 @@ namespace fanline::mysql {
 
 struct LoggedRow {  // of log1
   Shard shard = 0;
-  uint64_t id = 0;
+  LogRow row;
 };
 
 class Relations {

@@ -78,11 +78,22 @@ PendingRead FakeRelations::Do(const ReadPending& request) const {
 }
 
 MarkedDone FakeRelations::Do(const MarkDone& request) {
-  for (const uint64_t id : request.rows) {
-    const auto found = log_.at(request.shard).rows.find(id);
-    if (found != log_[request.shard].rows.end()) found->second.done = true;
+  for (const LogRow& row : request.rows) {
+    const auto found = log_.at(request.shard).rows.find(row.id);
+    if (found == log_[request.shard].rows.end()) continue;
+    if (found->second.change.row() == row) found->second.done = true;
   }
   return {request.id, {}};
+}
+
+void FakeRelations::Finish(Shard shard, const std::vector<uint64_t>& ids) {
+  for (const uint64_t id : ids) log_.at(shard).rows.at(id).done = true;
+}
+
+void FakeRelations::LoseRows(Shard shard, uint64_t last) {
+  Table& table = log_.at(shard);
+  table.ids -= last;
+  table.rows.erase(table.rows.upper_bound(table.ids), table.rows.end());
 }
 
 PurgedDone FakeRelations::Do(const PurgeDone& request) {

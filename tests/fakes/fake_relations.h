@@ -34,6 +34,11 @@ class FakeRelations {
   EdgeAdopted Do(const AdoptEdge& request);
   MirrorModeRead Do(const ReadMirrorMode& request) const { return {request.id, {}, mode}; }
 
+  // The rows of log1 with these ids, by whoever knows them.
+  void Finish(Shard shard, const std::vector<uint64_t>& ids);
+  // A failover that lost the last rows of log1: their ids are given out once more.
+  void LoseRows(Shard shard, uint64_t last);
+
   // What a user does: follow or unfollow. The row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,
               uint64_t origin_version = 0);

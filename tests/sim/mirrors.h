@@ -101,7 +101,7 @@ struct Mirrors : Spine {
   // The mutation: rows count as done as soon as a relay has them.
   void MarkAll(Shard shard, const PendingRead& read) {
     MarkDone done{0, shard, {}};
-    for (const LoggedChange& change : read.changes) done.rows.push_back(change.id);
+    for (const LoggedChange& change : read.changes) done.rows.push_back(change.row());
     mysql.relations.Do(done);
   }
 

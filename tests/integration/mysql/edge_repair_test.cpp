@@ -47,7 +47,7 @@ class EdgeRepairTest : public ::testing::Test {
         ASSERT_TRUE(
             reverse.Apply(shards_.map().ShardOf(change.edge.dst), {&change.edge, 1}, &result)
                 .done());
-        ASSERT_TRUE(log.MarkDone(shard, {change.id}).done());
+        ASSERT_TRUE(log.MarkDone(shard, {change.row()}).done());
       }
     }
   }

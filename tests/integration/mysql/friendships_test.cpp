@@ -49,7 +49,7 @@ class FriendshipsTest : public ::testing::Test {
       ASSERT_TRUE(log_.ReadPending(shard, 0, 1'000, &pending).done());
       for (const LoggedChange& change : pending) {
         if (change.kind == ChangeKind::kFriendship) WriteEdges(change);
-        ASSERT_TRUE(log_.MarkDone(shard, {change.id}).done());
+        ASSERT_TRUE(log_.MarkDone(shard, {change.row()}).done());
       }
     }
   }

@@ -69,7 +69,7 @@ TEST_F(MirrorStoreTest, AnEdgeGoesFromItsEventToItsReverseRow) {
   EXPECT_TRUE(applied.applied.at(0).written);
   shards_.ExpectConsistent();
 
-  store_.Submit(MarkDone{++id_, 0, {pending[0].id}});
+  store_.Submit(MarkDone{++id_, 0, {pending[0].row()}});
   EXPECT_TRUE(std::get<MarkedDone>(log_.Await(id_)).status.done());
   EXPECT_THAT(Pending(0), IsEmpty());
 }
@@ -104,7 +104,7 @@ TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
 
 TEST_F(MirrorStoreTest, DoneRowsArePurgedByAge) {
   Change(ann_, bob_, true, 7);
-  const uint64_t row = Pending(0).at(0).id;
+  const LogRow row = Pending(0).at(0).row();
   store_.Submit(MarkDone{++id_, 0, {row}});
   log_.Await(id_);
   const auto purge = [&](std::chrono::seconds keep) {

@@ -7,13 +7,14 @@ namespace {
 
 std::vector<uint64_t> IdsOf(const std::vector<mysql::LoggedRow>& rows) {
   std::vector<uint64_t> ids;
-  for (const mysql::LoggedRow& row : rows) ids.push_back(row.id);
+  for (const mysql::LoggedRow& row : rows) ids.push_back(row.row.id);
   return ids;
 }
 
 TEST(LogMarks, OnlyRowsWhoseHintIsAcknowledgedAreHandedOutAndEachOnce) {
   LogMarks marks;
-  for (uint64_t hint = 1; hint <= 4; ++hint) marks.Sent(hint, {0, 100 + hint});
+  for (uint64_t hint = 1; hint <= 4; ++hint)
+    marks.Sent(hint, {0, {100 + hint, ChangeKind::kEdge, {}, 1}});
   marks.Answer(3, Status::Done());
   marks.Answer(1, Status::Done());
   marks.Answer(2, Status::Later("kafka", "away"));

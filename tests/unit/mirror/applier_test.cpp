@@ -69,7 +69,7 @@ TEST(Applier, ReverseRowThenHintThenMsg2ThenLogThenOffset) {
   w.Step();
   ASSERT_THAT(w.Of<MarkDone>(), SizeIs(1));
   EXPECT_EQ(w.Of<MarkDone>()[0].shard, w.shards.ShardOf(w.ann));
-  EXPECT_THAT(w.Of<MarkDone>()[0].rows, ElementsAre(row.id));
+  EXPECT_THAT(w.Of<MarkDone>()[0].rows, ElementsAre(row.row()));
   EXPECT_EQ(w.store.pending(), 1u);
   const int64_t before = w.commits();
   w.RunUntilIdle();
@@ -217,7 +217,7 @@ TEST(Applier, RowsInDoubtAreLookedUpManyAtATime) {
   limits.rows_per_read = 4;
   Away w(limits);
   w.Follow(1, 16);
-  w.store.Do(MarkDone{0, 0, {2, 3, 5, 6, 7, 8, 9, 10}});
+  w.store.Finish(0, {2, 3, 5, 6, 7, 8, 9, 10});
   w.reads = 0;
   w.RunForLong();
   EXPECT_EQ(w.reads, 3u) << "rows 1 4 11 12, then 13 to 16, then for the copies";
@@ -238,7 +238,7 @@ TEST(Applier, AShardThatIsBackIsTriedBeforeAnythingIsGivenBack) {
 TEST(Applier, AReplayedMessageWhoseRowIsDoneGoesRoundAndIsNotLost) {
   Away w;
   w.Follow(1, 8);
-  w.store.Do(MarkDone{0, 0, {1, 2, 3, 4, 5, 6, 7, 8}});
+  w.store.Finish(0, {1, 2, 3, 4, 5, 6, 7, 8});
   w.RunForLong();
   EXPECT_EQ(w.commits(), 8);
   EXPECT_EQ(w.Written(), 16u) << "finished without a copy that stands for it";
@@ -341,7 +341,7 @@ TEST(Applier, FindsTheOneEdgeThatCannotBeStoredAndMarksItDone) {
       if (const auto* apply = std::get_if<ApplyEdges>(&w.requests[0])) {
         for (const Edge& edge : apply->edges) bad = bad || edge.src == UserId{3};
       } else if (const auto* mark = std::get_if<MarkDone>(&w.requests[0])) {
-        marked.insert(marked.end(), mark->rows.begin(), mark->rows.end());
+        for (const LogRow& row : mark->rows) marked.push_back(row.id);
       }
       w.AnswerAt(0, bad ? Fate::kNever : Fate::kDone);
     }

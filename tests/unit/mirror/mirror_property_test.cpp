@@ -220,9 +220,9 @@ class Run : public World {
 
   void MarkAll() {
     for (Shard shard = 0; shard < 2; ++shard) {
-      std::vector<uint64_t> rows;
+      std::vector<LogRow> rows;
       for (const auto& change : store.Do(ReadPending{0, shard, 0, 4}).changes) {
-        rows.push_back(change.id);
+        rows.push_back(change.row());
       }
       store.Do(MarkDone{0, shard, rows});
     }

@@ -97,7 +97,7 @@ TEST(Relay, SendsAgainWhatStaysPendingAndForgetsWhatIsDone) {
   w.store.Change(w.ann, UserId{77}, true);
   w.Turns(2);
   ASSERT_EQ(w.Written(), 2u);
-  w.store.Do(MarkDone{0, 0, {1}});
+  w.store.Finish(0, {1});
   w.Turns(100);
   EXPECT_EQ(w.Written(), 2u) << "sent again too soon";
   w.Pass(w.limits.relay_again.first);
@@ -175,6 +175,78 @@ TEST(Relay, AFriendshipThatComesLateUndoesNothingThatAUserSaidAfterIt) {
   EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
 }
 
+// The partition is taken away and given back while both forward writes are under way.
+TEST(Relay, AReplyToAnEarlierAssignmentDoesNotCountForAFriendshipTakenAnew) {
+  RelayWorld w;
+  w.store.Befriend(w.ann, w.bob, true, 7);
+  const auto take = [&w] {
+    w.Pass(w.limits.poll_every);
+    w.Step();
+    w.Answer<ReadPending>();
+    w.Step();
+  };
+  const auto answer_first = [&w](Fate fate) {
+    const auto change = std::find_if(
+        w.requests.begin(), w.requests.end(),
+        [](const Request& request) { return std::holds_alternative<ChangeEdge>(request); });
+    w.AnswerAt(static_cast<size_t>(change - w.requests.begin()), fate);
+    w.Step();
+  };
+  take();
+  const int32_t home = static_cast<int32_t>(w.shards.ShardOf(w.ann));
+  w.inbox.emplace_back(PartitionRevoked{home});
+  w.inbox.emplace_back(PartitionAssigned{home, 0, 0});
+  take();
+  ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(4));
+  answer_first(Fate::kDone);   // of before: one edge
+  answer_first(Fate::kLater);  // and the other, which was not written
+  answer_first(Fate::kDone);   // the first edge once more
+  EXPECT_THAT(w.Of<MarkDone>(), IsEmpty()) << "the other edge was never written";
+  answer_first(Fate::kLater);
+  EXPECT_THAT(w.Of<MarkDone>(), IsEmpty());
+  w.Turns(200);
+  EXPECT_TRUE(w.store.forward().at({w.ann, w.bob}).live);
+  EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
+}
+
+// A failover gives ids out once more: another change that has the id of one under way, and one
+// below the newest seen.
+TEST(Relay, AnIdGivenOutOnceMoreIsAnotherRow) {
+  RelayWorld w;
+  for (uint64_t dst = 101; dst <= 105; ++dst) w.store.Change(w.ann, UserId{dst}, true);
+  w.Turns(3);
+  ASSERT_EQ(w.Written(), 5u);
+  w.Pass(w.limits.poll_every);
+  w.Step();
+  w.store.LoseRows(w.shards.ShardOf(w.ann), 5);
+  ASSERT_GE(w.Answer<ReadPending>(Fate::kLater), 1u);
+  w.Step();
+  w.store.Change(w.ann, UserId{201}, true);
+  w.Pass(w.limits.backoff.most);
+  w.Turns(2);
+  EXPECT_EQ(w.Written(), 6u);
+}
+
+TEST(Relay, AfterAShardWasAwayNewRowsAreFoundBelowTheNewestSeen) {
+  RelayWorld w;
+  for (uint64_t dst = 101; dst <= 105; ++dst) w.store.Change(w.ann, UserId{dst}, true);
+  w.Turns(3);
+  w.store.LoseRows(w.shards.ShardOf(w.ann), 5);
+  w.Turns(static_cast<int>(w.limits.pass_every / w.limits.poll_every) + 2);  // a pass has just been
+  w.Pass(w.limits.poll_every);
+  w.Step();
+  ASSERT_GE(w.Answer<ReadPending>(Fate::kLater), 1u);
+  w.Step();
+  w.store.Change(w.ann, UserId{201}, true);
+  w.Pass(w.limits.backoff.Delay(1, 0));
+  for (int i = 0; i < 50 && w.Written() == 5u; ++i) {
+    w.Step();
+    for (const ReadPending& read : w.Of<ReadPending>()) EXPECT_EQ(read.after, 0u);
+    w.Turn();
+  }
+  EXPECT_EQ(w.Written(), 6u);
+}
+
 TEST(Relay, TellsHowMuchIsPendingAndForHowLong) {
   RelayWorld w;
   for (uint64_t dst = 100; dst < 103; ++dst) w.store.Change(w.ann, UserId{dst}, true);
@@ -182,7 +254,7 @@ TEST(Relay, TellsHowMuchIsPendingAndForHowLong) {
   w.Turns(100);
   EXPECT_EQ(w.pending.seen[0].first, 3u);
   EXPECT_GE(w.pending.seen[0].second, std::chrono::seconds(5));
-  w.store.Do(MarkDone{0, 0, {1, 2, 3}});
+  w.store.Finish(0, {1, 2, 3});
   w.Turns(100);
   EXPECT_EQ(w.pending.seen[0], std::pair(uint64_t{0}, Duration{0}));
 }
@@ -203,7 +275,7 @@ TEST(Relay, HoldsNoMoreRowsThanItMayAndTakesTheRestLater) {
         sent.push_back(std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why)).log_id);
       }
     }
-    w.store.Do(MarkDone{0, 0, sent});
+    w.store.Finish(0, sent);
     w.Turns(150);
   }
   EXPECT_EQ(w.Written(), 30u);
@@ -258,10 +330,9 @@ TEST(Relay, NewRowsDoNotWaitForTheEndOfALongPass) {
 TEST(Relay, PurgesWhatIsDoneAndOld) {
   RelayWorld w;
   w.store.Change(w.ann, w.bob, true);
-  w.store.Do(MarkDone{0, 0, {1}});
+  w.store.Finish(0, {1});
   w.Pass(w.limits.keep_done + std::chrono::hours(1));
   w.Turns(2);
-  w.store.Do(MarkDone{0, 0, {}});
   EXPECT_THAT(w.store.Do(ReadPending{0, 0, 0, 10}).changes, IsEmpty());
   EXPECT_EQ(w.store.Do(PurgeDone{0, 0, std::chrono::seconds(0), 10}).deleted, 0u)
       << "it was still there";

@@ -65,11 +65,13 @@ build/%/build.ninja: CMakePresets.json
 
 cpp_files = find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print0
 
-# Both builds in one run of ctest, so that its last lines count all there is.
+# Both builds in one run of ctest, so that its last lines count all there is. Two slots a core, and
+# at most eight: a stack takes about 1 GB.
 define run_tests
 mkdir -p build/tests
 printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
-ctest --test-dir build/tests --output-on-failure
+ctest --test-dir build/tests --output-on-failure \
+  --parallel $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
 endef
 
 .PHONY: help setup build build-all test demo bench bench-against up down mutants tsan format format-check clean

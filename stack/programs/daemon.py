@@ -8,7 +8,7 @@ from stack.programs.metrics import Samples
 from stack.services.service import ServiceFailed
 from stack.waiting import wait_until
 
-_HTTP_TIMEOUT = 2
+_HTTP_TIMEOUT = 10
 
 
 class Daemon:
@@ -75,7 +75,7 @@ class Daemon:
                 pass
         return self._past + self._latest.cumulative()
 
-    def wait_ready(self, timeout=30):
+    def wait_ready(self, timeout=120):
         def ready():
             self.check_alive()
             return self.status("/readyz") == 200
@@ -98,7 +98,7 @@ class Daemon:
         self._bury()
         return unseen
 
-    def stop(self, timeout=30):
+    def stop(self, timeout=60):
         """SIGTERM; its exit code. TimeoutError when it is still there afterwards."""
         self.counters()
         self._process.terminate(timeout)

@@ -45,7 +45,7 @@ class Fleet:
             daemon.start()
         return self
 
-    def wait_serving(self, timeout=60):
+    def wait_serving(self, timeout=300):
         """Every daemon is ready, and every range has an owner that claimed it."""
         for daemon in self.daemons:
             daemon.wait_ready(timeout)

@@ -20,7 +20,7 @@ class Service:
     serves; OSError while it does not). Not thread-safe, but for `abandon()`; different services may
     start at the same time."""
 
-    start_timeout = 60
+    start_timeout = 180
     ports_wanted = 1
 
     def __init__(self, name, workspace, ports, env):

@@ -16,7 +16,7 @@ class Cluster(NamedTuple):
     controller: int
 
 
-def ask_cluster(port, timeout=2):
+def ask_cluster(port, timeout=10):
     return _ask(port, _METADATA, _METADATA_VERSION, struct.pack(">i", _NO_TOPICS),
                 timeout).cluster()
 

@@ -9,7 +9,7 @@ class RedisError(Exception):
 
 
 class RedisClient:
-    def __init__(self, port, timeout=5):
+    def __init__(self, port, timeout=30):
         self._socket = socket.create_connection(("127.0.0.1", port), timeout)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._replies = self._socket.makefile("rb")

@@ -45,7 +45,7 @@ class ApiPage(unittest.TestCase):
             typed = command.replace(SHOWN_AT, f"127.0.0.1:{api.serving}")
             self.assertNotEqual(typed, command)
             said = subprocess.run(["/bin/bash", "-c", typed], capture_output=True, text=True,
-                                  timeout=10, check=True).stdout
+                                  timeout=60, check=True).stdout
             self.assertEqual(without_times(json.loads(said)), without_times(json.loads(answer)),
                              command)
             self.assertEqual(list(json.loads(said)), list(json.loads(answer)))

@@ -20,7 +20,7 @@ from tests.e2e.openapi import Contract
 LIMIT = 400  # of followed users, so that reaching it is quick
 CLIENTS = 8
 STAYS = 100  # entries of a list that nobody touches
-AWAY_AFTER_S, BACK_AFTER_S = 5, 15
+AWAY_AFTER_S, BACK_AFTER_S = 60, 120
 
 
 def shard_of(user):
@@ -139,7 +139,7 @@ class ApiTest(unittest.TestCase):
         waited for 50 ms and no longer."""
         columns = f"src, dst, ver, state, pos FROM {{}} WHERE src DIV 10000 = {self.first // 10_000}"
         wait_until(lambda: self.rows("SELECT " + columns.format("following")) ==
-                   self.rows("SELECT " + columns.format("follower")), 10, "both sides to agree")
+                   self.rows("SELECT " + columns.format("follower")), 60, "both sides to agree")
 
     # ---- following -----------------------------------------------------------------------------
 
@@ -489,7 +489,7 @@ class ApiTest(unittest.TestCase):
 
         with ThreadPoolExecutor(1) as pool:
             asking = pool.submit(self.together, ask)
-            wait_until(lambda: len(answered) > 50, 10, "requests to be under way")
+            wait_until(lambda: len(answered) > 50, 60, "requests to be under way")
             stopped.set()
             self.assertEqual(self.api.stop(), 0)
             asking.result()

@@ -16,7 +16,7 @@ OF_ALL_PROGRAMS = {"--config", "--check-config", "--version", "--help"}
 
 def help_of(*words):
     return subprocess.run([BIN / "feedctl", *words, "--help"], capture_output=True, text=True,
-                          timeout=10, check=True).stdout
+                          timeout=60, check=True).stdout
 
 
 def commands():
@@ -74,7 +74,7 @@ class Examples(unittest.TestCase):
         env = {**os.environ, **stack.env, "PATH": f"{BIN}:{os.environ['PATH']}"}
 
         def said(command):
-            return subprocess.run(command.split(), env=env, text=True, timeout=30,
+            return subprocess.run(command.split(), env=env, text=True, timeout=120,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
         said("feedctl init")

@@ -114,7 +114,7 @@ class Installation(unittest.TestCase):
     def make_live(self, readers):
         self.feedctl.run("activate", lines=sorted(readers))
 
-    def settle(self, timeout=60):
+    def settle(self, timeout=300):
         self.fleet.wait_idle(timeout)
 
     # ---- what must hold ------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Installation(unittest.TestCase):
     def counter(self, name, **labels):
         return self.fleet.counters().total(name, **labels)
 
-    def wait_for(self, predicate, what, timeout=30):
+    def wait_for(self, predicate, what, timeout=120):
         return wait_until(predicate, timeout, what)
 
 

@@ -73,7 +73,7 @@ class MetricsPage(unittest.TestCase):
         for name, daemon in self.daemons.items():
             with self.subTest(name):
                 try:  # some are there once the daemon owns its partitions
-                    wait_until(lambda: exported(daemon.get("/metrics")[1]) == told(name), 20, name)
+                    wait_until(lambda: exported(daemon.get("/metrics")[1]) == told(name), 120, name)
                 except NotInTime:
                     self.assertEqual(exported(daemon.get("/metrics")[1]), told(name))
 

@@ -87,7 +87,7 @@ class Mirrored(Installation):
 
     # ---- what must hold ------------------------------------------------------------------------
 
-    def settle(self, timeout=60):
+    def settle(self, timeout=300):
         self.wait_for(self.settled, "relations and hints to be done", timeout)
         super().settle(timeout)
 

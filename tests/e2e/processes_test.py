@@ -27,7 +27,7 @@ class TwoOfEach(Installation):
         for author, post in list(zip(authors, posts))[::4]:
             self.delete(author, post)
 
-    def wait_until_ranges(self, owned, timeout=30):
+    def wait_until_ranges(self, owned, timeout=120):
         self.wait_for(lambda: [pusher.scrape().total("fanline_ranges_ready") if pusher.running
                                else 0 for pusher in self.fleet.pushers] == owned,
                       f"the ranges to be shared as {owned}", timeout)

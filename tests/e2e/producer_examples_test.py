@@ -72,7 +72,7 @@ class ProducerExamples(unittest.TestCase):
 
     def ends(self, topic=TOPIC):
         return {partition: self.consumer.get_watermark_offsets(
-            TopicPartition(topic, partition), timeout=10)[1] for partition in range(4)}
+            TopicPartition(topic, partition), timeout=60)[1] for partition in range(4)}
 
     def records_since(self, before, topic=TOPIC):
         """All records appended since, in the order of their partitions and offsets."""

@@ -127,7 +127,7 @@ class RelationFaults(mirror_test.Mirrored):
         self.quiet = 0 if self.last_left else self.quiet + 1
         return self.quiet > 1
 
-    def settle(self, timeout=60):
+    def settle(self, timeout=300):
         self.quiet, self.last_left = 0, ""
         try:
             super().settle(timeout)

@@ -20,13 +20,26 @@ struct Limits {
   uint32_t batches_in_flight = 2;
   uint32_t posts_per_unit = kMaxAddsPerWrite;  // hints at the head of a lane handled as one
   uint32_t followers_per_page = 10'000;        // a celebrity yields to others after each page
-  uint32_t units_in_flight = 1'024;            // refilled a quarter at a time
-  uint32_t waiting_readers = 40'000;           // page contents held back for Redis: no reads beyond
-  uint32_t buffered_hints_per_range = 4'096;   // the range is paused above
+  // Once full, refilled a quarter at a time, or with what is free after `refill_within`. Parked
+  // units do not count.
+  uint32_t units_in_flight = 1'024;
+  Duration refill_within = std::chrono::milliseconds(5);
+  uint32_t waiting_readers = 40'000;  // page contents held back for Redis: no reads beyond
+  // Three bounds of one range; it is paused at any of them. Hints that can be worked on:
+  uint32_t buffered_hints_per_range = 4'096;
+  // Hints of lanes whose head is parked, about 1 KB each: authors of a shard that is away hold up
+  // nobody else until there are so many.
+  uint32_t parked_hints_per_range = 16'384;
+  // From the oldest unfinished hint to the newest received: what a takeover replays, a byte each
+  // here. Generous, as a single parked lane reaches it while everybody else goes on: at a thousand
+  // hints a second in a quarter of an hour.
+  uint32_t span_per_range = 1'000'000;
   Duration save_position_every = std::chrono::seconds(1);
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
   Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash
   Backoff backoff;
+  // Of what is parked: one unit of each resource asks whether it is back (parking.h).
+  Backoff probe{std::chrono::milliseconds(50), std::chrono::seconds(1)};
 
   // The order inside a lane is a guard (design 2). Off only in the simulation's mutation check,
   // which must then fail.

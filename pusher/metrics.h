@@ -2,6 +2,7 @@
 // logic. The do-nothing default serves the simulation; prometheus_metrics.h is the real one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -12,6 +13,10 @@ namespace fanline::pusher {
 
 // Why a range was taken over (again), and why timelines were dropped or hints replayed.
 enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
+
+// Which bound of limits.h a range that is paused has reached.
+enum class PauseCause { kBuffered, kParked, kSpan };
+inline constexpr size_t kPauseCauses = 3;
 
 class Metrics {
  public:
@@ -37,6 +42,14 @@ class Metrics {
   virtual void FirstDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void LastDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void Buffered(uint64_t /*hints*/, uint64_t /*units*/, uint64_t /*ranges_ready*/) {}
+
+  struct Held {  // what waits for a resource that is away, and what comes of it
+    uint64_t units_parked = 0;
+    uint64_t hints_parked = 0;  // of these units, and behind them in their lanes
+    uint64_t longest_span = 0;  // of a range: hints from the oldest unfinished to the newest
+    std::array<uint64_t, kPauseCauses> ranges_paused{};  // by PauseCause
+  };
+  virtual void Holding(const Held&) {}
 };
 
 }  // namespace fanline::pusher

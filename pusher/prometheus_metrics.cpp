@@ -17,6 +17,8 @@ using prometheus::Registry;
 constexpr const char* kHintKinds[] = {"post", "sync"};
 constexpr const char* kCauses[] = {"assigned", "session_lost", "fenced", "rolled_back"};
 
+constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
+
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 template <size_t kCount>
@@ -56,6 +58,16 @@ std::array<prometheus::Histogram*, kSizeClassCount> DeliveryHistograms(Registry&
         &AddHistogram(registry, name, help, SecondsBuckets(), {{"followers", kSizeClasses[i]}});
   }
   return histograms;
+}
+
+std::array<prometheus::Gauge*, kPauseCauses> PausedGauges(Registry& registry) {
+  std::array<prometheus::Gauge*, kPauseCauses> gauges{};
+  for (size_t i = 0; i < kPauseCauses; ++i) {
+    gauges[i] = &AddGauge(registry, "fanline_ranges_paused",
+                          "Ranges whose log is not read for now, by the bound they have reached",
+                          {{"cause", kPauseCauseNames[i]}});
+  }
+  return gauges;
 }
 
 }  // namespace
@@ -112,7 +124,15 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       units_open_(AddGauge(registry, "fanline_units_open", "Units of work under way")),
       ranges_ready_(AddGauge(registry, "fanline_ranges_ready", "Ranges owned and claimed")),
       awaiting_upgrade_(AddGauge(registry, "fanline_ranges_awaiting_upgrade",
-                                 "Ranges that stand at a hint only a newer pusher can read")) {}
+                                 "Ranges that stand at a hint only a newer pusher can read")),
+      units_parked_(AddGauge(registry, "fanline_units_parked",
+                             "Units of work that wait for a resource that is away")),
+      hints_parked_(AddGauge(registry, "fanline_hints_parked",
+                             "Hints of these units, and those behind them in their lanes")),
+      hints_span_(AddGauge(registry, "fanline_hints_span",
+                           "Hints from the oldest unfinished one to the newest received, of the "
+                           "range with most: what its next owner replays")),
+      ranges_paused_(PausedGauges(registry)) {}
 
 void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
 
@@ -208,6 +228,24 @@ void PrometheusMetrics::Buffered(uint64_t hints, uint64_t units, uint64_t ranges
   hints_open_.Set(static_cast<double>(hints));
   units_open_.Set(static_cast<double>(units));
   ranges_ready_.Set(static_cast<double>(ranges_ready));
+}
+
+void PrometheusMetrics::Holding(const Held& held) {
+  units_parked_.Set(static_cast<double>(held.units_parked));
+  hints_parked_.Set(static_cast<double>(held.hints_parked));
+  hints_span_.Set(static_cast<double>(held.longest_span));
+  for (size_t i = 0; i < kPauseCauses; ++i) {
+    ranges_paused_[i]->Set(static_cast<double>(held.ranges_paused[i]));
+    const bool is_normal = static_cast<PauseCause>(i) == PauseCause::kBuffered;
+    if (is_normal || held.ranges_paused[i] <= held_.ranges_paused[i]) continue;
+    log_.Error(
+        "a range is paused, for all its authors: what waits for a resource that is away "
+        "has reached its bound",
+        {{"bound", kPauseCauseNames[i]},
+         {"hints_parked", held.hints_parked},
+         {"longest_span", held.longest_span}});
+  }
+  held_ = held;
 }
 
 }  // namespace fanline::pusher

@@ -39,6 +39,7 @@ class PrometheusMetrics final : public Metrics {
   void FirstDelivery(int size_class, Duration since_published) override;
   void LastDelivery(int size_class, Duration since_published) override;
   void Buffered(uint64_t hints, uint64_t units, uint64_t ranges_ready) override;
+  void Holding(const Held& held) override;
 
  private:
   using BySize = std::array<prometheus::Histogram*, kSizeClassCount>;
@@ -73,6 +74,11 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Gauge& ranges_ready_;
   prometheus::Gauge& awaiting_upgrade_;
   bool awaits_upgrade_ = false;  // as last said
+  prometheus::Gauge& units_parked_;
+  prometheus::Gauge& hints_parked_;
+  prometheus::Gauge& hints_span_;
+  std::array<prometheus::Gauge*, kPauseCauses> ranges_paused_;  // by PauseCause
+  Held held_;                                                   // as told last
 };
 
 }  // namespace fanline::pusher

@@ -8,7 +8,11 @@
 namespace fanline::pusher {
 
 Pusher::Pusher(Ports ports, Setup setup, Limits limits)
-    : ports_(ports), setup_(setup), limits_(limits), random_(setup.seed) {}
+    : ports_(ports),
+      setup_(setup),
+      limits_(limits),
+      random_(setup.seed),
+      parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)) {}
 
 Pusher::~Pusher() = default;
 
@@ -17,14 +21,15 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
   for (Input& input : inputs) {
     std::visit([&](auto& value) { On(value, now); }, input);
   }
-  RetryDue(now);
+  TryParked(now);
   TendRanges(now, progress.orders);
-  StartUnits();
+  StartUnits(now);
   StartWalks(now);
   SendBatches();
   ShowNewer();
   progress.next_timer = NextTimer();
   ports_.metrics.Buffered(hints_open(), units_.size(), ranges_ready());
+  ShowHeld();
   return progress;
 }
 
@@ -73,6 +78,7 @@ void Pusher::On(Record& record, Now now) {
   ports_.metrics.HintReceived(task.hint && std::holds_alternative<Hint::Sync>(task.hint->what));
   Lane& lane = owned.lanes[author];
   lane.waiting.push_back(std::move(task));
+  owned.parked_hints += lane.parked;
   if (!lane.queued && (lane.active == 0 || !limits_.lanes_in_order)) {
     lane.queued = true;
     owned.runnable.push_back(author);
@@ -146,7 +152,7 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
   } else if (++unit->buried < unit->tasks.size()) {
-    unit->attempts = 0;
+    parking_.GotThrough(unit->id);
     Bury(*unit);
   } else {
     Finish(*unit, now);
@@ -158,10 +164,13 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
 // Forgets all work on a range. What is under way may still arrive in Redis: the epoch refuses it.
 void Pusher::DropWork(Owned& owned, Range range) {
   std::erase_if(units_, [range](const auto& entry) { return entry.second.range == range; });
+  parking_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
   owned.units = 0;
+  owned.parked_hints = 0;
   owned.batcher.Clear();
   owned.lanes.clear();
   owned.runnable.clear();
+  owned.full.reset();
   owned.walk = {};
   owned.newer.reset();
   owned.feeding = false;
@@ -222,14 +231,23 @@ void Pusher::DirectFlow(Owned& owned, Range range, Now now, ConsumerOrders& orde
     orders.seek.push_back({range, owned.newer->offset});
     return;
   }
-  const size_t open = owned.ledger.open();
-  if (owned.flowing && (!owned.feeding || open >= limits_.buffered_hints_per_range)) {
-    owned.flowing = false;
-    orders.pause.push_back(range);
-  } else if (!owned.flowing && owned.feeding && open <= limits_.buffered_hints_per_range / 2) {
-    owned.flowing = true;
-    orders.resume.push_back(range);
-  }
+  owned.full = BoundReached(owned, owned.full ? 2 : 1);
+  const bool flows = owned.feeding && !owned.full;
+  if (flows == owned.flowing) return;
+  owned.flowing = flows;
+  (flows ? orders.resume : orders.pause).push_back(range);
+}
+
+// Which of the bounds of limits.h the range has reached; `share` = 2: passed half of it.
+std::optional<PauseCause> Pusher::BoundReached(const Owned& owned, uint32_t share) const {
+  const size_t workable = owned.ledger.open() - owned.parked_hints;
+  const auto reached = [share](size_t held, uint32_t bound) {
+    return share == 1 ? held >= bound : held > bound / share;
+  };
+  if (reached(workable, limits_.buffered_hints_per_range)) return PauseCause::kBuffered;
+  if (reached(owned.parked_hints, limits_.parked_hints_per_range)) return PauseCause::kParked;
+  if (reached(owned.ledger.span(), limits_.span_per_range)) return PauseCause::kSpan;
+  return std::nullopt;
 }
 
 void Pusher::SavePosition(Owned& owned, Now now) {
@@ -299,6 +317,17 @@ void Pusher::ShowNewer() const {
   ports_.metrics.AwaitingUpgrade(ranges, why);
 }
 
+void Pusher::ShowHeld() const {
+  Metrics::Held held;
+  held.units_parked = parking_.size();
+  for (const auto& [range, owned] : ranges_) {
+    held.hints_parked += owned->parked_hints;
+    held.longest_span = std::max<uint64_t>(held.longest_span, owned->ledger.span());
+    if (owned->full) ++held.ranges_paused[static_cast<size_t>(*owned->full)];
+  }
+  ports_.metrics.Holding(held);
+}
+
 size_t Pusher::hints_open() const {
   size_t open = 0;
   for (const auto& [range, owned] : ranges_) open += owned->ledger.open();
@@ -308,7 +337,13 @@ size_t Pusher::hints_open() const {
 std::optional<Time> Pusher::NextTimer() const {
   std::optional<Time> next;
   const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
-  if (!retries_.empty()) earliest(retries_.begin()->first);
+  if (HasRoom()) {  // else a reply comes first
+    if (parking_.timer()) earliest(*parking_.timer());
+    const bool lanes_wait = std::any_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
+      return !entry.second->runnable.empty();
+    });
+    if (full_since_ && taking_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
+  }
   for (const auto& [range, owned] : ranges_) {
     if (owned->takeover.timer()) earliest(*owned->takeover.timer());
     if (owned->walk.waiting > 0 && owned->walk.id == 0) earliest(owned->walk.not_before);

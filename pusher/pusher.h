@@ -5,7 +5,9 @@
 // Order: all hints of one (range, author) form a lane; the head of a lane - one sync, or a run of
 // posts - is a unit, and nothing behind it is written before it is finished. Lanes of different
 // authors commute and pass each other freely; units of big authors go page by page, others in
-// between. Truth is read after the hint was taken from the log.
+// between. Truth is read after the hint was taken from the log. A unit that waits for a resource
+// that is away is parked: it holds up its lane, and takes no place from units that can be worked
+// on.
 //
 // An offset is committed after pos: in Redis says that all below it is applied. Replaying from
 // anywhere changes nothing.
@@ -33,6 +35,7 @@
 #include "fanline/truth.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
+#include "pusher/parking.h"
 #include "pusher/range_takeover.h"
 #include "pusher/unit.h"
 #include "pusher/write_batcher.h"
@@ -84,6 +87,7 @@ class Pusher {
     std::deque<Task> waiting;
     size_t active = 0;    // units under way: at most one (the guard)
     bool queued = false;  // stands in Owned::runnable
+    bool parked = false;  // the unit under way is: what waits, waits for it
     bool singly = false;  // one hint a unit: a culprit is looked for
   };
   // The walk over a range's keys that makes its timelines not live: one at a time, each for all
@@ -113,9 +117,11 @@ class Pusher {
     std::unordered_map<UserId, Lane> lanes;
     std::deque<UserId> runnable;  // lanes with waiting hints and no unit under way
     size_t units = 0;
-    bool feeding = false;  // a seek was ordered: records from now on are meant for us
-    bool flowing = false;  // the consumer delivers: it was not told to pause since
-    int64_t ordered = -1;  // the last commit
+    size_t parked_hints = 0;         // of parked units and of the lanes behind them
+    bool feeding = false;            // a seek was ordered: records from now on are meant for us
+    bool flowing = false;            // the consumer delivers: it was not told to pause since
+    int64_t ordered = -1;            // the last commit
+    std::optional<PauseCause> full;  // it holds all it may
     bool settled = false;
     QuarantineWalk walk;
     std::optional<NewerHint> newer;
@@ -147,8 +153,10 @@ class Pusher {
   bool OfTakeover(const Reply& reply, Now now);
 
   // Units.
-  void StartUnits();
-  bool Refills() const;
+  void StartUnits(Now now);
+  bool Refills(Now now) const;
+  size_t running() const { return units_.size() - parking_.size(); }
+  bool HasRoom() const;  // for one more unit under way
   bool StartOne(Owned& owned, Range range);
   void Begin(Unit& unit);
   void ReadPage(Unit& unit);
@@ -165,7 +173,8 @@ class Pusher {
   void Bury(Unit& unit);
   void Failed(Unit& unit, const Status& status, bool needs_claim, Now now);
   void Lost(Range range, const Status& status, Now now);
-  void RetryDue(Now now);
+  void TryParked(Now now);
+  void SetParked(Unit& unit, bool parked);
   Unit* Find(uint64_t id);
 
   // Ranges.
@@ -176,6 +185,8 @@ class Pusher {
   void ShowNewer() const;
   void Redo(Range range, TakeoverCause cause, Now now);
   void TendRanges(Now now, ConsumerOrders& orders);
+  std::optional<PauseCause> BoundReached(const Owned& owned, uint32_t share) const;
+  void ShowHeld() const;
   void SavePosition(Owned& owned, Now now);
   bool careful(const Owned& owned) const;
   std::optional<Time> NextTimer() const;
@@ -191,9 +202,9 @@ class Pusher {
   std::unordered_map<uint64_t, Range> acquired_in_vain_;  // by request: revoked before its answer
   Range last_started_ = -1;                               // round robin over ranges
   Range last_sent_ = -1;
-  bool full_ = false;  // units_ reached its bound and has not been refilled since
+  std::optional<Time> full_since_;            // all places were taken; not refilled since
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
-  std::multimap<Time, uint64_t> retries_;
+  Parking parking_;
   std::unordered_map<uint64_t, SentBatch> batches_;
   size_t batches_in_flight_ = 0;
   struct MarkedPart {

@@ -23,7 +23,7 @@ struct Unit {
     kReadingTruth,     // post page or sync truth asked for
     kReadingTimeline,  // sync: members asked for
     kWriting,          // batches, or the sync's one call, under way
-    kWaiting,          // parked until retry_at
+    kWaiting,          // parked: begins anew
     kMarkingStart,     // careful mode: offset being saved before it starts
     kDropping,         // quarantine: its readers' timelines are to be made not live
     kBurying,          // quarantine: dead letters being appended, one by one
@@ -49,9 +49,6 @@ struct Unit {
 
   // Sync hint.
   std::vector<PostId> members;
-
-  uint32_t attempts = 0;
-  Time retry_at{};
 
   // Quarantine.
   std::string reason;  // none: undecodable, each task for its own

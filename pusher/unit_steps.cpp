@@ -27,32 +27,34 @@ Unit* Pusher::Find(uint64_t id) {
 
 // ---- starting -------------------------------------------------------------------------------
 
-void Pusher::StartUnits() {
+void Pusher::StartUnits(Now now) {
   if (!taking_ || ranges_.empty()) return;
-  size_t waiting_readers = 0;
-  for (const auto& [range, owned] : ranges_) waiting_readers += owned->batcher.waiting_readers();
-  if (!Refills()) return;
+  if (!Refills(now) || !HasRoom()) return;
   size_t idle = 0;
   auto at = ranges_.upper_bound(last_started_);
-  while (idle < ranges_.size() && units_.size() < limits_.units_in_flight &&
-         waiting_readers < limits_.waiting_readers) {
+  while (idle < ranges_.size() && running() < limits_.units_in_flight) {
     if (at == ranges_.end()) at = ranges_.begin();
     const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first);
     idle = started ? 0 : idle + 1;
     last_started_ = at->first;
     ++at;
   }
-  full_ = units_.size() >= limits_.units_in_flight;
+  full_since_.reset();
+  if (running() >= limits_.units_in_flight) full_since_ = now.mono;
 }
 
 // Once full, units start again a quarter at a time: those that start together are read from the
-// truth together, in few large statements instead of many small ones. Parked units do not count:
-// what waits for one resource must not hold back what needs another.
-bool Pusher::Refills() const {
-  if (!full_) return true;
-  const size_t parked = std::min(retries_.size(), units_.size());
-  const size_t room = limits_.units_in_flight - std::min<size_t>(limits_.units_in_flight, parked);
-  return units_.size() - parked <= room / 4 * 3;
+// truth together, in few large statements instead of many small ones. Where the others take long,
+// a lane does not wait for them: after refill_within every free place is given away.
+bool Pusher::Refills(Now now) const {
+  return !full_since_ || running() <= limits_.units_in_flight / 4 * 3 ||
+         now.mono >= *full_since_ + limits_.refill_within;
+}
+
+bool Pusher::HasRoom() const {
+  size_t readers = 0;
+  for (const auto& [range, owned] : ranges_) readers += owned->batcher.waiting_readers();
+  return running() < limits_.units_in_flight && readers < limits_.waiting_readers;
 }
 
 // Forms a unit of the next runnable lane's head and starts it.
@@ -220,7 +222,7 @@ void Pusher::PageDone(Unit& unit, Now now) {
     Failed(unit, unit.trouble, false, now);  // the same page is read and written again
     return;
   }
-  unit.attempts = 0;
+  parking_.GotThrough(unit.id);
   if (!unit.next_page) {
     MarkParts(unit);
     Finish(unit, now);
@@ -313,6 +315,7 @@ void Pusher::OnSyncApplied(SyncApplied& applied, Now now) {
 // ---- ends -----------------------------------------------------------------------------------
 
 void Pusher::Finish(Unit& unit, Now now) {
+  parking_.GotThrough(unit.id);
   Owned& owned = *ranges_.at(unit.range);
   for (const Task& task : unit.tasks) {
     owned.ledger.Finished(task.record.offset);
@@ -355,14 +358,27 @@ void Pusher::Later(Unit& unit, const Status& status, Now now) {
       unit.stage != Stage::kMarkingStart) {
     unit.stage = Stage::kWaiting;
   }
-  retries_.emplace(now.mono + limits_.backoff.Delay(++unit.attempts, random_()), unit.id);
+  unit.members = {};  // read again
+  parking_.Park(status.resource, unit.id, now.mono, random_());
+  SetParked(unit, true);
 }
 
-void Pusher::RetryDue(Now now) {
-  while (!retries_.empty() && retries_.begin()->first <= now.mono) {
-    Unit* unit = Find(retries_.begin()->second);
-    retries_.erase(retries_.begin());
-    if (unit == nullptr) continue;
+// With its lane: what waits behind a parked head can no more be worked on than the head.
+void Pusher::SetParked(Unit& unit, bool parked) {
+  Owned& owned = *ranges_.at(unit.range);
+  Lane& lane = owned.lanes.at(unit.author);
+  lane.parked = parked && limits_.lanes_in_order;
+  const size_t hints = unit.tasks.size() + (limits_.lanes_in_order ? lane.waiting.size() : 0);
+  owned.parked_hints += parked ? hints : -hints;
+}
+
+// Before lanes that have not begun: they would take every place that becomes free.
+void Pusher::TryParked(Now now) {
+  while (HasRoom()) {
+    const auto id = parking_.Take(now.mono);
+    if (!id) return;
+    Unit* unit = &units_.at(*id);
+    SetParked(*unit, false);
     switch (unit->stage) {
       case Stage::kDropping:
         DropReaders(*unit);
@@ -384,6 +400,7 @@ void Pusher::RetryDue(Now now) {
 // Some hint of the unit can never be carried out. With several, they are tried one by one, and
 // alone in their batch, so that only the culprit is quarantined.
 void Pusher::Never(Unit& unit, const std::string& reason) {
+  parking_.GotThrough(unit.id);
   if (unit.tasks.size() == 1 && (unit.alone || unit.is_sync())) {
     unit.reason = reason;
     Quarantine(unit);

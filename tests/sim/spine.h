@@ -208,10 +208,13 @@ struct Spine : Groups {
     limits.posts_per_unit = 3;
     limits.followers_per_page = 2;
     limits.buffered_hints_per_range = 16;
+    limits.parked_hints_per_range = 16;
+    limits.span_per_range = 32;
     limits.save_position_every = std::chrono::milliseconds(20);
     limits.check_position_every = std::chrono::milliseconds(60);
     limits.settle_after = std::chrono::milliseconds(100);
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
+    limits.probe = limits.backoff;
     limits.lanes_in_order = options.guards.lanes_in_order;
     process.logic = std::make_unique<pusher::Pusher>(
         pusher::Pusher::Ports{process, process, process, process, process.metrics},

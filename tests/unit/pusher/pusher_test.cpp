@@ -594,56 +594,6 @@ TEST(Pusher, PausesARangeThatHoldsTooManyHintsAndResumesIt) {
   EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
 }
 
-// Fills the pusher with authors that nobody follows: each is done with the answer to its one read.
-struct FullWorld : World {
-  static constexpr uint32_t kUnits = 8;
-  static Limits Few() {
-    Limits limits;
-    limits.units_in_flight = kUnits;
-    return limits;
-  }
-  FullWorld() : World(Few()) {
-    AssignAll();
-    for (uint64_t author = 1; author <= 2 * kUnits; ++author) {
-      Give(0, Hint::OfPost(UserId{author}, PostId{author}));
-    }
-    Step();
-  }
-  void AnswerOne() {
-    inbox.emplace_back(TruthReply(mysql.Do(std::get<ReadPostPage>(truth_calls.front()))));
-    truth_calls.erase(truth_calls.begin());
-  }
-  void FailOne() {
-    PostPage page;
-    page.id = std::get<ReadPostPage>(truth_calls.front()).id;
-    page.status = Status::Later("mysql_0", "away");
-    inbox.emplace_back(TruthReply(page));
-    truth_calls.erase(truth_calls.begin());
-  }
-};
-
-TEST(Pusher, OnceFullStartsUnitsAQuarterAtATime) {
-  FullWorld w;
-  ASSERT_EQ(w.truth_calls.size(), 8u);
-
-  w.AnswerOne();
-  w.Step();
-  EXPECT_EQ(w.truth_calls.size(), 7u);
-
-  w.AnswerOne();
-  w.Step();
-  EXPECT_EQ(w.truth_calls.size(), 8u);
-}
-
-TEST(Pusher, WhatIsParkedDoesNotKeepOthersFromStarting) {
-  FullWorld w;
-  for (int i = 0; i < 7; ++i) w.FailOne();
-  w.AnswerOne();
-  w.Step();
-
-  EXPECT_EQ(w.truth_calls.size(), 1u);
-}
-
 TEST(Pusher, DrainsWhatItStartedAndCommitsIt) {
   World w;
   w.AssignAll();

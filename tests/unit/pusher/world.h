@@ -43,6 +43,7 @@ struct Seen : Metrics {
   void LastDelivery(int size_class, Duration since) override {
     last.emplace_back(size_class, since);
   }
+  void Holding(const Held& told) override { held = told; }
 
   int done = 0;
   std::vector<std::string> quarantined;
@@ -54,6 +55,7 @@ struct Seen : Metrics {
   uint64_t dropped = 0;
   size_t awaiting_upgrade = 0;
   std::vector<std::pair<int, Duration>> first, last;
+  Held held;
 };
 
 struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
@@ -94,6 +96,7 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   void Step() {
     std::vector<Input> inputs = std::exchange(inbox, {});
     const Progress progress = pusher.Step(inputs, now);
+    next_timer = progress.next_timer;
     for (const auto& at : progress.orders.seek) sought.push_back(at);
     for (const auto& at : progress.orders.commit) committed.push_back(at);
     for (auto range : progress.orders.pause) paused.push_back(range);
@@ -163,6 +166,7 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   std::vector<DeadLetter> letters;
   std::vector<ConsumerOrders::At> sought, committed;
   std::vector<int32_t> paused, resumed;
+  std::optional<Time> next_timer;
   int64_t next_offset[kRanges] = {0, 0};
   Pusher pusher;
 };

@@ -1,0 +1,66 @@
+// Units that wait for a resource that is away (Status::resource): a queue for each resource, and
+// the pace at which what waits in it is tried again.
+//
+// A failure closes the resource. After a jittered back-off one unit is tried, the one that has
+// waited longest; while that fails, one at a time, further and further apart, so that thousands of
+// units ask what is away no more often than one does. Each that gets through lets one more be under
+// way beside the next, up to `most`: what comes back is not met by everybody at once. A unit that
+// fails by its own fault goes to the end of the queue and holds nobody up but for a back-off.
+//
+// Passive, not thread-safe. Units are named by id; each is parked, being tried, or unknown here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "fanline/backoff.h"
+#include "fanline/time.h"
+
+namespace fanline::pusher {
+
+class Parking {
+ public:
+  // `most`: units of one resource that are tried at the same time, once it answers.
+  Parking(Backoff backoff, size_t most) : backoff_(backoff), most_(most) {}
+
+  // The resource did not do what the unit asked; the unit is not parked. `random`: any 64 bits.
+  void Park(const std::string& resource, uint64_t unit, Time now, uint64_t random);
+  // The next unit that may be tried, which is parked no more; its end is told by Park, GotThrough
+  // or Forget.
+  std::optional<uint64_t> Take(Time now);
+  // A unit got what it had waited for. Does nothing for one that is not being tried.
+  void GotThrough(uint64_t unit);
+  // Units that are no more.
+  void Forget(const std::function<bool(uint64_t unit)>& gone);
+
+  size_t size() const { return parked_; }
+  std::optional<Time> timer() const;  // when Take may have one, should it have none now
+
+ private:
+  struct Queue {
+    std::deque<uint64_t> waiting;  // first parked, first tried
+    size_t trying = 0;
+    size_t at_once = 1;     // as many may be tried at the same time
+    uint32_t failures = 0;  // in a row; 0: it answers
+    Time not_before{};      // while failures > 0
+    bool may_try() const { return !waiting.empty() && trying < at_once; }
+  };
+  using Queues = std::map<std::string, Queue>;
+
+  void Failed(Queue& queue, Time now, uint64_t random);
+  void DropIfUnused(Queues::iterator queue);
+
+  Backoff backoff_;
+  size_t most_;
+  Queues queues_;
+  std::unordered_map<uint64_t, Queues::iterator> trying_;
+  size_t parked_ = 0;
+};
+
+}  // namespace fanline::pusher

@@ -1,0 +1,226 @@
+// What a shard that is away may cost the authors of the others: nothing but the bounds of limits.h.
+#include <gtest/gtest.h>
+
+#include "tests/unit/pusher/world.h"
+
+namespace fanline::pusher {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr uint64_t kFirstAway = 1'000'000;  // authors from here on lie on the shard that is away
+constexpr PostId kPost{77};
+
+struct AwayWorld : World {
+  explicit AwayWorld(Limits limits = Limits{}) : World(limits), bob(ReaderIn(0)) {
+    Follow(bob, kAnn);
+    AssignAll();
+    MakeLive(bob);
+    Publish(kAnn, kPost, 1'000);
+  }
+
+  static UserId Absent(uint64_t n) { return UserId{kFirstAway + n}; }
+  void GiveAbsent(uint64_t lanes) {
+    for (uint64_t n = 0; n < lanes; ++n) Give(0, Hint::OfPost(Absent(n), PostId{n + 1}));
+  }
+  void Answer() {
+    asked = 0;
+    for (const auto& call : std::exchange(truth_calls, {})) {
+      const auto& page = std::get<ReadPostPage>(call);
+      const bool fails = away && Raw(page.author) >= kFirstAway;
+      asked += Raw(page.author) >= kFirstAway;
+      PostPage failed;
+      failed.id = page.id;
+      failed.status = Status::Later("mysql_1", "away");
+      inbox.emplace_back(TruthReply(fails ? failed : mysql.Do(page)));
+    }
+    AnswerTimelines();
+  }
+  // No time passes.
+  void Settle() {
+    do {
+      Step();
+      Answer();
+    } while (!inbox.empty());
+    Step();
+  }
+
+  const UserId bob;
+  bool away = true;
+  uint64_t asked = 0;  // of the shard that is away, in the last round
+};
+
+class LanesAway : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(LanesAway, AHealthyPostIsWrittenWithinAFewSteps) {
+  AwayWorld w;
+  for (uint64_t lanes = 0; lanes < GetParam(); ++lanes) {
+    w.Give(0, Hint::OfPost(AwayWorld::Absent(lanes), PostId{1}));
+    if (lanes % 1'000 == 0) w.Settle();
+  }
+  w.Settle();
+  EXPECT_EQ(w.metrics.held.units_parked, GetParam());
+  EXPECT_TRUE(w.paused.empty());
+
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  for (int step = 0; step < 4 && w.Items(w.bob).empty(); ++step) {
+    w.Step();
+    w.Answer();
+  }
+  EXPECT_EQ(w.Items(w.bob), std::vector<PostId>{kPost});
+}
+
+INSTANTIATE_TEST_SUITE_P(Away, LanesAway, ::testing::Values(1'023, 1'024, 5'000));
+
+TEST(Away, TheShardIsAskedNowAndThenAndMetByAFewWhenItIsBack) {
+  AwayWorld w;
+  w.GiveAbsent(3'000);
+  w.Settle();
+  uint64_t asked = 0;
+  for (int step = 0; step < 1'000; ++step) {
+    w.Pass(milliseconds(10));
+    w.Step();
+    w.Answer();
+    asked += w.asked;
+  }
+  EXPECT_GE(asked, 9u);
+  EXPECT_LE(asked, 30u) << "in ten seconds, once a second when it has been away for a while";
+
+  w.away = false;
+  w.Pass(seconds(1));
+  uint64_t before = 1;
+  do {
+    w.Step();
+    w.Answer();
+    EXPECT_LE(w.asked, std::min<uint64_t>(2 * before, Limits{}.units_in_flight / 4));
+    before = std::max<uint64_t>(w.asked, 1);
+  } while (!w.inbox.empty());
+  w.Step();
+  EXPECT_EQ(w.metrics.done, 3'000);
+  EXPECT_EQ(w.metrics.held.units_parked, 0u);
+  EXPECT_EQ(w.metrics.held.hints_parked, 0u);
+}
+
+TEST(Away, NothingBehindAParkedHeadIsStartedAndTheBoundCountsIt) {
+  AwayWorld w;
+  w.GiveAbsent(1);
+  w.Settle();
+  for (int i = 0; i < 3; ++i) w.GiveAbsent(1);
+  w.Settle();
+  EXPECT_EQ(w.asked, 0u);
+  EXPECT_EQ(w.metrics.held.units_parked, 1u);
+  EXPECT_EQ(w.metrics.held.hints_parked, 4u);
+
+  w.away = false;
+  w.Pass(seconds(1));
+  w.Settle();
+  EXPECT_EQ(w.metrics.done, 4);
+  EXPECT_EQ(w.metrics.held.hints_parked, 0u);
+}
+
+TEST(Away, WhatIsParkedHasABoundAtWhichTheRangeIsPaused) {
+  Limits limits;
+  limits.buffered_hints_per_range = 2;
+  limits.parked_hints_per_range = 8;
+  AwayWorld w(limits);
+  for (uint64_t n = 0; n < 7; ++n) {
+    w.Give(0, Hint::OfPost(AwayWorld::Absent(n), PostId{1}));
+    w.Settle();
+  }
+  EXPECT_TRUE(w.paused.empty());
+  w.Give(0, Hint::OfPost(AwayWorld::Absent(0), PostId{2}));  // behind a parked head
+  w.Settle();
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0});
+  EXPECT_EQ(w.metrics.held.ranges_paused, (std::array<uint64_t, kPauseCauses>{0, 1, 0}));
+
+  w.away = false;
+  w.Pass(seconds(1));
+  w.Settle();
+  EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
+  EXPECT_EQ(w.metrics.done, 8);
+}
+
+TEST(Away, ASpanThatOneParkedLaneKeepsOpenHasABoundToo) {
+  Limits limits;
+  limits.span_per_range = 8;
+  AwayWorld w(limits);
+  w.GiveAbsent(1);
+  for (int i = 0; i < 6; ++i) w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Settle();
+  EXPECT_EQ(w.metrics.held.longest_span, 7u);
+  EXPECT_TRUE(w.paused.empty());
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Settle();
+  EXPECT_EQ(w.metrics.done, 7);  // all but one: hardly anything is held
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0});
+  EXPECT_EQ(w.metrics.held.ranges_paused, (std::array<uint64_t, kPauseCauses>{0, 0, 1}));
+
+  w.away = false;
+  w.Pass(seconds(1));
+  w.Settle();
+  EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
+}
+
+TEST(Away, WorkOfARevokedRangeIsNotParkedAnyMore) {
+  AwayWorld w;
+  w.GiveAbsent(10);
+  w.Settle();
+  w.Pass(seconds(1));
+  w.Step();  // one of them is being tried
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.Settle();
+  EXPECT_EQ(w.metrics.held.units_parked, 0u);
+  w.Pass(seconds(5));
+  w.Settle();
+  EXPECT_EQ(w.asked, 0u);
+}
+
+// ---- units under way ------------------------------------------------------------------------
+
+// Authors that nobody follows: each is done with the answer to its one read.
+struct FullWorld : World {
+  explicit FullWorld(uint32_t units, uint64_t authors) : World(Places(units)) {
+    AssignAll();
+    for (uint64_t author = 1; author <= authors; ++author) {
+      Give(0, Hint::OfPost(UserId{author}, PostId{author}));
+    }
+    Step();
+  }
+  static Limits Places(uint32_t units) {
+    Limits limits;
+    limits.units_in_flight = units;
+    return limits;
+  }
+  void AnswerSome(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      inbox.emplace_back(TruthReply(mysql.Do(std::get<ReadPostPage>(truth_calls.front()))));
+      truth_calls.erase(truth_calls.begin());
+    }
+    Step();
+  }
+};
+
+TEST(UnitsUnderWay, OnceFullStartAQuarterAtATime) {
+  FullWorld w(8, 16);
+  ASSERT_EQ(w.truth_calls.size(), 8u);
+  w.AnswerSome(1);
+  EXPECT_EQ(w.truth_calls.size(), 7u);
+  w.AnswerSome(1);
+  EXPECT_EQ(w.truth_calls.size(), 8u);
+}
+
+TEST(UnitsUnderWay, ThatTakeLongDoNotKeepAnOrdinaryAuthorFromAFreePlace) {
+  FullWorld w(1'024, 1'024);
+  w.AnswerSome(200);  // 824 others go on
+  w.Give(0, Hint::OfPost(UserId{5'000}, kPost));
+  w.Step();
+  ASSERT_EQ(w.truth_calls.size(), 824u);
+  ASSERT_TRUE(w.next_timer && *w.next_timer <= w.now.mono + milliseconds(5));
+  w.Pass(*w.next_timer - w.now.mono);
+  w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 825u);
+}
+
+}  // namespace
+}  // namespace fanline::pusher

@@ -25,7 +25,7 @@ ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 
 # A follower row is about 60 bytes, twice (either direction), and must not be read from disk.
 _BUFFER_POOL = "768M"
-_RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1")
+_RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post")
 _HOUR_MS = 3_600_000
 
 

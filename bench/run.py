@@ -17,7 +17,7 @@ from bench import population, report  # noqa: E402
 from bench.backlog_run import run_hints  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
 from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
-                                 pair_kafka, pair_machine)
+                                 large_ids, pair_kafka, pair_machine)
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
                         timeline_bytes)
@@ -25,11 +25,11 @@ from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noq
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, imported=508_837)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
-                               checks=400, pair_edges=500_000)
+                               checks=400, pair_edges=500_000, rebuilt=100, followees=200)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, imported=10_000)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
-                                pair_edges=2_000)
+                                pair_edges=2_000, rebuilt=5, followees=40)
 
 
 def measurements(rig, sizes, relations):
@@ -52,6 +52,7 @@ def measurements(rig, sizes, relations):
         yield f"follow_{mode}", lambda m=mode: follows(rig, relations, m)
     yield "apply_rows", lambda: apply_rows(rig, relations)
     yield "check_batch", lambda: check_batch(rig, relations)
+    yield "large_ids", lambda: large_ids(rig, relations)
     yield "pair_machine", lambda: pair_machine(rig, relations)
     yield "pair_kafka", lambda: pair_kafka(rig, relations)
     yield "import_rows", lambda: import_rows(sizes.rounds, sizes.imported, rig.say)

@@ -1,0 +1,175 @@
+// fanline-bench-rebuild: timelines made live as a read makes them, one reader after another, on one
+// thread and one connection per shard.
+//
+//   fill      writes whom the readers follow, and posts, without the clock
+//   rebuild   the timelines go, without the clock; then each is rebuilt: followees, when they last
+//             posted, their posts, both scripts
+//
+// A reader follows a row of authors that overlaps half with the next reader's. Prints
+// {"rebuilds": n, "seconds": s}.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "backends/mysql/installation.h"
+#include "backends/mysql/reader_truth.h"
+#include "backends/mysql/sql_text.h"
+#include "backends/options/mysql_settings.h"
+#include "backends/options/redis_settings.h"
+#include "backends/redis/keys.h"
+#include "backends/redis/reader_timelines.h"
+#include "bench/made_up.h"
+#include "bench/pipeline.h"
+#include "bench/round.h"
+#include "daemon/main_guard.h"
+#include "daemon/options.h"
+#include "timeline/reader.h"
+
+using namespace fanline;
+using mysql::AppendJoined;
+using mysql::AppendTuple;
+
+namespace {
+
+constexpr uint64_t kFirstReader = 5'000'000'000, kFirstAuthor = 6'000'000'000;
+constexpr UnixMs kNewest = 1'700'000'000'000;
+constexpr size_t kRowsPerStatement = 1'000;
+
+struct Config {
+  options::MysqlSettings mysql;
+  options::RedisSettings redis;
+  options::TimelineSettings timelines;
+  uint64_t readers = 0;
+  uint64_t followees = 0;
+  uint64_t posts = 20;
+  bool any_length = false;
+};
+
+void AddOptions(daemon::OptionTable& table, Config& config) {
+  options::AddOptions(table, config.mysql);
+  options::AddOptions(table, config.redis);
+  options::AddOptions(table, config.timelines);
+  table.Add("readers", &config.readers, "how many readers").AtLeast(1).Required();
+  table.Add("followees", &config.followees, "authors each of them follows").AtLeast(2).Required();
+  table.Add("posts", &config.posts, "posts of an author").AtLeast(1);
+  table.Add("any-length", &config.any_length, "users have ids of 11 to 20 digits, mixed");
+  table.AddCommand("fill", "writes the rows");
+  table.AddCommand("rebuild", "rebuilds each reader's timeline");
+}
+
+UserId User(const Config& config, uint64_t number) {
+  return config.any_length ? bench::OfAnyLength(UserId{number}) : UserId{number};
+}
+UserId Reader(const Config& config, uint64_t i) { return User(config, kFirstReader + i); }
+UserId Author(const Config& config, uint64_t i) { return User(config, kFirstAuthor + i); }
+uint64_t FirstFollowed(const Config& config, uint64_t reader) {
+  return reader * (config.followees / 2);
+}
+
+// Rows gathered by shard and written many at a time.
+class Rows {
+ public:
+  Rows(mysql::ShardConnections& connections, const ShardMap& map, std::string insert)
+      : connections_(connections), map_(map), insert_(std::move(insert)), rows_(map.shards()) {}
+
+  template <typename... Values>
+  void Add(UserId owner, Values... values) {
+    const Shard shard = map_.ShardOf(owner);
+    std::string& row = rows_[shard].emplace_back();
+    AppendTuple(row, Raw(owner), values...);
+    if (rows_[shard].size() == kRowsPerStatement) Write(shard);
+  }
+  void WriteAll() {
+    for (Shard shard = 0; shard < rows_.size(); ++shard) {
+      if (!rows_[shard].empty()) Write(shard);
+    }
+  }
+
+ private:
+  void Write(Shard shard) {
+    std::string sql = insert_;
+    AppendJoined(sql, rows_[shard], [](std::string& out, const std::string& row) { out += row; });
+    bench::Must(
+        connections_.Run(shard, [&](mysql::Connection& connection) { connection.Execute(sql); }));
+    rows_[shard].clear();
+  }
+
+  mysql::ShardConnections& connections_;
+  const ShardMap& map_;
+  const std::string insert_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void Fill(const Config& config, mysql::ShardConnections& connections, const ShardMap& map) {
+  Rows following(connections, map, "INSERT INTO following (src, dst, ver, state, pos) VALUES ");
+  for (uint64_t reader = 0; reader < config.readers; ++reader) {
+    for (uint64_t k = 0; k < config.followees; ++k) {
+      const UserId author = Author(config, FirstFollowed(config, reader) + k);
+      following.Add(Reader(config, reader), Raw(author), 1, 1, 1);
+    }
+  }
+  following.WriteAll();
+
+  Rows authors(connections, map, "INSERT INTO author (author_id, last_at) VALUES ");
+  Rows posts(connections, map,
+             "INSERT INTO author_post (author_id, post_id, member, created_at_ms) VALUES ");
+  const uint64_t count = FirstFollowed(config, config.readers - 1) + config.followees;
+  for (uint64_t author = 0; author < count; ++author) {
+    const UnixMs last = kNewest - static_cast<UnixMs>(author);
+    authors.Add(Author(config, author), last);
+    for (uint64_t k = 0; k < config.posts; ++k) {
+      const UnixMs at = last - static_cast<UnixMs>(k * 60'000);
+      const uint64_t post = Raw(bench::PostOf(at, author));
+      posts.Add(Author(config, author), post, post, at);
+    }
+  }
+  authors.WriteAll();
+  posts.WriteAll();
+}
+
+double RebuildAll(const Config& config, timeline::Reader& reader) {
+  bench::Pipeline redis(config.redis.address, 256);
+  for (uint64_t i = 0; i < config.readers; ++i) {
+    redis.Send({"DEL", std::string(std::string_view(redis::Key::Timeline(Reader(config, i))))});
+  }
+  redis.Drain();
+  const bench::Stopwatch watch;
+  for (uint64_t i = 0; i < config.readers; ++i) {
+    timeline::RebuildResult result{};
+    bench::Must(reader.Activate(Reader(config, i), &result));
+    bench::Must(result == timeline::RebuildResult::kRebuilt, "a timeline was not rebuilt");
+  }
+  return watch.Seconds();
+}
+
+int Main(int argc, char** argv) {
+  Config config;
+  daemon::OptionTable table("fanline-bench-rebuild", "rebuilds of timelines");
+  AddOptions(table, config);
+  const std::string command = table.ParseOrExit(argc, argv).command;
+
+  const mysql::Config shards = options::ToConfig(config.mysql);
+  mysql::Installation installation;
+  bench::Must(mysql::ReadInstallation(shards, &installation));
+  const ShardMap& map = installation.shard_map;
+  if (command == "fill") {
+    mysql::ShardConnections connections(shards);
+    Fill(config, connections, map);
+    std::printf("{\"rebuilds\": 0}\n");
+    return 0;
+  }
+  mysql::MysqlReaderTruth truth(shards, map);
+  redis::RedisReaderTimelines timelines(options::ToOptions(config.redis, config.timelines));
+  uint64_t tokens = 0;
+  timeline::Reader reader(truth, timelines, config.timelines.window,
+                          [&tokens] { return "bench-" + std::to_string(++tokens); });
+  std::printf("{\"rebuilds\": %llu, \"seconds\": %.6f}\n",
+              static_cast<unsigned long long>(config.readers), RebuildAll(config, reader));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return daemon::GuardedMain("fanline-bench-rebuild", [&] { return Main(argc, argv); });
+}

@@ -55,6 +55,9 @@ class ResourceCounters {
 // fanline_parked_total, of every daemon that consumes.
 ResourceCounters AddParked(prometheus::Registry& registry);
 
+// fanline_log_tails_lost_total.
+prometheus::Counter& AddTailsLost(prometheus::Registry& registry);
+
 // 0.5 ms .. 60 s, about three to a decade: latencies.
 const prometheus::Histogram::BucketBoundaries& SecondsBuckets();
 // 1 .. 10,000, three to a decade: batch sizes, fan-outs.

@@ -51,8 +51,8 @@ int Main(int argc, char** argv) {
   dispatcher::Dispatcher dispatcher(
       {posts, producer, producer, metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop<dispatcher::Dispatcher, dispatcher::Input> loop(events, inbox, dispatcher,
-                                                                      process.registry);
+  wiring::ConsumeLoop<dispatcher::Dispatcher, dispatcher::Input> loop(
+      events, installation.feed_topic, inbox, dispatcher, process.registry, process.health);
   return process.Run(loop);
 }
 

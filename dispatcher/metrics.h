@@ -22,6 +22,9 @@ class Metrics {
   virtual void Parked(const std::string& /*resource*/) {}
   // Events between these offsets are gone from the log: it was cut before they were read.
   virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
+  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
+  // records nobody has read. It is read again from its first record.
+  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   virtual void Buffered(uint64_t /*events*/) {}
 };
 

@@ -36,14 +36,13 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       event_seconds_(AddHistogram(registry, "fanline_event_seconds",
                                   "From an event's record to its last acknowledged hint",
                                   SecondsBuckets())),
-      lag_seconds_(AddGauge(registry, "fanline_lag_seconds",
-                            "Age of the event that was finished last, when it was finished")),
       transaction_events_(AddHistogram(registry, "fanline_transaction_events",
                                        "Events per transaction", SizeBuckets())),
       hints_(AddCounter(registry, "fanline_hints_appended_total", "Hints acknowledged by Kafka")),
       parked_(daemon::AddParked(registry)),
       lost_(AddCounter(registry, "fanline_events_lost_total",
                        "Offsets cut from the log before they were read: longer retention needed")),
+      tails_lost_(daemon::AddTailsLost(registry)),
       open_(AddGauge(registry, "fanline_events_open", "Events received and not finished")) {}
 
 void PrometheusMetrics::EventReceived(EventKind kind) {
@@ -59,7 +58,6 @@ void PrometheusMetrics::EventDone(Duration since_published) {
   const double seconds = std::chrono::duration<double>(since_published).count();
   done_.Increment();
   event_seconds_.Observe(seconds);
-  lag_seconds_.Set(seconds);
 }
 
 void PrometheusMetrics::TransactionSent(uint64_t events) {
@@ -76,6 +74,14 @@ void PrometheusMetrics::LogGap(int32_t partition, int64_t from, int64_t to) {
   lost_.Increment(static_cast<double>(to - from));
   log_.Error("events were cut from the log before they were read; publish them again",
              {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
+}
+
+void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
+  tails_lost_.Increment();
+  log_.Error(
+      "a log lost its tail and is read again from its first record; events that nobody has read "
+      "may be gone: publish again what was published since",
+      {{"partition", partition}, {"position", position}, {"end", end}});
 }
 
 void PrometheusMetrics::Buffered(uint64_t events) { open_.Set(static_cast<double>(events)); }

@@ -24,6 +24,7 @@ class PrometheusMetrics final : public Metrics {
   void HintsAppended(uint64_t hints) override;
   void Parked(const std::string& resource) override;
   void LogGap(int32_t partition, int64_t from, int64_t to) override;
+  void TailLost(int32_t partition, int64_t position, int64_t end) override;
   void Buffered(uint64_t events) override;
 
  private:
@@ -32,11 +33,11 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& rejected_;
   prometheus::Counter& done_;
   prometheus::Histogram& event_seconds_;
-  prometheus::Gauge& lag_seconds_;
   prometheus::Histogram& transaction_events_;
   prometheus::Counter& hints_;
   daemon::ResourceCounters parked_;
   prometheus::Counter& lost_;
+  prometheus::Counter& tails_lost_;
   prometheus::Gauge& open_;
 };
 

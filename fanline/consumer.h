@@ -2,7 +2,9 @@
 // topic in a group; the adapter (backends/kafka) turns librdkafka's callbacks into these.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "fanline/record.h"
@@ -14,6 +16,16 @@ struct PartitionAssigned {
   int32_t partition = 0;
   int64_t start = 0;  // the group's committed offset; on the very first start the log's first
   int64_t low = 0;    // the log's first offset: what is older is gone
+  // The offset of the next record to be written, looked up after `start`; the highest: not known.
+  int64_t end = std::numeric_limits<int64_t>::max();
+
+  // The log is shorter than what was read of it (an unclean election, a broker restored from a
+  // backup, a topic made anew): what stands at an offset need not be what was read there, and
+  // records that were never read may be gone.
+  [[nodiscard]] bool tail_lost() const { return start > end; }
+  // Where to read on, or after a loss: from the log's first record, which is safe for everything
+  // that may be applied twice.
+  [[nodiscard]] int64_t first() const { return tail_lost() ? low : std::max(start, low); }
 };
 // The partition is no longer ours; records of it already handed over must not be committed.
 struct PartitionRevoked {

@@ -90,9 +90,10 @@ int Main(int argc, char** argv) {
                         config.limits);
   mirror::Intake intake({store, store, store, producer, metrics}, {map, wiring::RandomSeed()},
                         config.limits);
-  LogLoop log_loop(relation_log, inbox, mirror, process.registry, {{"topic", kRelationLogTopic}});
-  EventLoop event_loop(events, intake_inbox, intake, process.registry,
-                       {{"topic", config.topics.relation_events}});
+  LogLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
+                   process.health);
+  EventLoop event_loop(events, config.topics.relation_events, intake_inbox, intake,
+                       process.registry, process.health);
   wiring::BothLoops loops(log_loop, event_loop);
   return process.Run(loops);
 }

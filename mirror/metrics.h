@@ -29,6 +29,9 @@ class Metrics {
   virtual void GivenBack(uint64_t /*changes*/) {}
   // Records between these offsets are gone from the log: it was cut before they were read.
   virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
+  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
+  // records nobody has read. It is read again from its first record.
+  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   // Of a shard this mirror relays, as of its last pass over all that is pending.
   virtual void Pending(Shard /*shard*/, uint64_t /*rows*/, Duration /*oldest*/) {}
 };

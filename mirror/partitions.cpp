@@ -8,11 +8,14 @@ void Partitions::Assigned(const PartitionAssigned& assigned) {
   Partition& partition = partitions_[assigned.partition];
   partition = Partition{};
   partition.assignment = ++assignments_;
-  if (assigned.start < assigned.low) {
-    metrics_.LogGap(assigned.partition, assigned.start, assigned.low);
-    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
+  const int64_t start = assigned.first();
+  if (assigned.tail_lost()) {
+    metrics_.TailLost(assigned.partition, assigned.start, assigned.end);
+  } else if (start > assigned.start) {
+    metrics_.LogGap(assigned.partition, assigned.start, start);
   }
-  const int64_t start = std::max(assigned.start, assigned.low);
+  // At once, when it moved: or whoever starts next reports it again.
+  if (start != assigned.start) commit_at_ = {};
   partition.ledger.Reset(start);
   seeks_.push_back({assigned.partition, start});
 }

@@ -42,6 +42,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
                        "Relation events that are in the forward row")),
       lost_(AddCounter(registry, "fanline_events_lost_total",
                        "Offsets cut from a log before they were read: longer retention needed")),
+      tails_lost_(daemon::AddTailsLost(registry)),
       parked_(daemon::AddParked(registry)) {}
 
 void PrometheusMetrics::Applied(bool written, Duration since_appended) {
@@ -71,6 +72,14 @@ void PrometheusMetrics::LogGap(int32_t partition, int64_t from, int64_t to) {
   lost_.Increment(static_cast<double>(to - from));
   log_.Error("records were cut from a log before they were read",
              {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
+}
+
+void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
+  tails_lost_.Increment();
+  log_.Error(
+      "a log lost its tail and is read again from its first record; relation events that nobody "
+      "has read may be gone, and must be sent again; what log1 holds is not lost",
+      {{"partition", partition}, {"position", position}, {"end", end}});
 }
 
 void PrometheusMetrics::Pending(Shard shard, uint64_t rows, Duration oldest) {

@@ -25,6 +25,7 @@ class PrometheusMetrics final : public Metrics {
   void Parked(const std::string& resource) override;
   void GivenBack(uint64_t changes) override;
   void LogGap(int32_t partition, int64_t from, int64_t to) override;
+  void TailLost(int32_t partition, int64_t position, int64_t end) override;
   void Pending(Shard shard, uint64_t rows, Duration oldest) override;
 
  private:
@@ -44,6 +45,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& old_;
   prometheus::Counter& done_;
   prometheus::Counter& lost_;
+  prometheus::Counter& tails_lost_;
   daemon::ResourceCounters parked_;
   std::map<Shard, PendingGauges> pending_;
 };

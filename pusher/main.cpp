@@ -67,7 +67,8 @@ int Main(int argc, char** argv) {
   pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
   pusher::Pusher pusher({truth, timelines, owners, dead_letters, metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, inbox, pusher, process.registry);
+  wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, installation.tasks_topic, inbox,
+                                                          pusher, process.registry, process.health);
   return process.Run(loop);
 }
 

@@ -36,6 +36,9 @@ class Metrics {
   virtual void PageRead(uint64_t /*followers*/) {}
   virtual void Parked(const std::string& /*resource*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
+  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
+  // records nobody has read. It is read again from its first record.
+  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
   // How many ranges stand at a hint that this program is too old for, as `why` says.
   virtual void AwaitingUpgrade(size_t /*ranges*/, const std::string& /*why*/) {}

@@ -83,8 +83,6 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       quarantined_(AddCounter(registry, "fanline_hints_quarantined_total",
                               "Hints given to the dead letters")),
       hint_seconds_(HintSeconds(registry)),
-      lag_seconds_(AddGauge(registry, "fanline_lag_seconds",
-                            "Age of the hint that was finished last, when it was finished")),
       added_(Deliveries(registry, "added")),
       already_there_(Deliveries(registry, "already_there")),
       not_live_index_(Deliveries(registry, "not_live_index")),
@@ -114,6 +112,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
                            "Hints behind the committed offset that a takeover asked for again")),
       dropped_(AddCounter(registry, "fanline_timelines_dropped_total",
                           "Timelines deleted by takeovers because their position was unknown")),
+      tails_lost_(daemon::AddTailsLost(registry)),
       first_delivery_(DeliveryHistograms(
           registry, "fanline_publish_to_first_delivery_seconds",
           "From the event's record to the first live timeline that has the post (sampled)")),
@@ -139,7 +138,6 @@ void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->I
 void PrometheusMetrics::HintDone(bool is_sync, Duration since_appended) {
   hints_done_[is_sync]->Increment();
   hint_seconds_[is_sync]->Observe(Seconds(since_appended));
-  lag_seconds_.Set(Seconds(since_appended));
 }
 
 void PrometheusMetrics::HintQuarantined(const std::string& reason) {
@@ -194,6 +192,14 @@ void PrometheusMetrics::TakeoverStarted(TakeoverCause cause) {
   if (cause == TakeoverCause::kRolledBack) {
     log_.Error("Redis lost acknowledged writes: the range is claimed again and replayed");
   }
+}
+
+void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
+  tails_lost_.Increment();
+  log_.Error(
+      "a log lost its tail and is read again from its first record; the timelines of its range are "
+      "dropped, their readers rebuild them",
+      {{"partition", partition}, {"position", position}, {"end", end}});
 }
 
 void PrometheusMetrics::RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) {

@@ -34,6 +34,7 @@ class PrometheusMetrics final : public Metrics {
   void PageRead(uint64_t followers) override;
   void Parked(const std::string& resource) override;
   void TakeoverStarted(TakeoverCause cause) override;
+  void TailLost(int32_t partition, int64_t position, int64_t end) override;
   void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override;
   void AwaitingUpgrade(size_t ranges, const std::string& why) override;
   void FirstDelivery(int size_class, Duration since_published) override;
@@ -50,7 +51,6 @@ class PrometheusMetrics final : public Metrics {
   std::array<prometheus::Counter*, 2> hints_done_;
   prometheus::Counter& quarantined_;
   std::array<prometheus::Histogram*, 2> hint_seconds_;
-  prometheus::Gauge& lag_seconds_;
   prometheus::Counter& added_;
   prometheus::Counter& already_there_;
   prometheus::Counter& not_live_index_;
@@ -67,6 +67,7 @@ class PrometheusMetrics final : public Metrics {
   std::array<prometheus::Counter*, 4> takeovers_;  // by TakeoverCause
   prometheus::Counter& replayed_;
   prometheus::Counter& dropped_;
+  prometheus::Counter& tails_lost_;
   BySize first_delivery_;
   BySize last_delivery_;
   prometheus::Gauge& hints_open_;

@@ -13,6 +13,7 @@ RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, RangeLayout layo
 void RangeTakeover::Start(const PartitionAssigned& assigned, Now) {
   assigned_ = assigned;
   expected_ = assigned.start;
+  end_ = assigned.end;
   ports_.metrics.TakeoverStarted(TakeoverCause::kAssigned);
   Own(true);
 }
@@ -92,15 +93,30 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
   return true;
 }
 
+// How far the log was read, by all that is known. Positions of other generations say nothing about
+// this log.
+int64_t RangeTakeover::Furthest(const RangeClaimed& claimed) const {
+  int64_t furthest = expected_;
+  for (const auto& bucket : claimed.buckets) {
+    if (bucket.position && bucket.position->generation == generation_)
+      furthest = std::max(furthest, bucket.position->offset);
+  }
+  return furthest;
+}
+
 void RangeTakeover::Decide(const RangeClaimed& claimed) {
+  const int64_t furthest = Furthest(claimed);
+  const bool tail_lost = end_ && furthest > *end_;
+  if (tail_lost) lost_from_ = furthest;
   ResetRange reset;
   reset.range = assigned_.partition;
   reset.epoch = epoch_;
-  int64_t start = std::max(expected_, assigned_.low);
+  int64_t start = tail_lost ? assigned_.low : std::max(expected_, assigned_.low);
   for (size_t index = 0; index < claimed.buckets.size(); ++index) {
     const auto& bucket = claimed.buckets[index];
     const Bucket number = layout_.First(assigned_.partition) + static_cast<Bucket>(index);
-    const bool usable = bucket.position && bucket.position->generation == generation_ &&
+    const bool usable = !tail_lost && bucket.position &&
+                        bucket.position->generation == generation_ &&
                         bucket.position->offset >= assigned_.low;
     if (!usable) {
       reset.drop.push_back(number);
@@ -125,6 +141,9 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   }
   stage_ = Stage::kReady;
   attempts_ = 0;
+  if (lost_from_) ports_.metrics.TailLost(assigned_.partition, *lost_from_, *end_);
+  lost_from_.reset();
+  end_.reset();
   seek_ = saved_.offset;
   ports_.metrics.RangeReady(expected_ - saved_.offset, reply.dropped);
   return true;

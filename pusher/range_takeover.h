@@ -10,6 +10,8 @@
 //
 // The decision (design 2, guard 4), per bucket: pos: missing, of another topic generation or
 // older than the log -> its timelines are dropped, readers rebuild them; else -> replay from it.
+// A log that ends before pos: or before what was committed lost its tail: all the range's timelines
+// are dropped, for hints nobody has read may be gone, and it is replayed from its first record.
 // Passive, not thread-safe. One object per assignment.
 #pragma once
 
@@ -71,6 +73,7 @@ class RangeTakeover {
   void Own(bool first);
   void Claim();
   void Decide(const RangeClaimed& claimed);
+  int64_t Furthest(const RangeClaimed& claimed) const;
   void Retry(Now now, uint64_t random);
 
   Ports ports_;
@@ -93,6 +96,9 @@ class RangeTakeover {
   bool unsure_ = false;   // saving_next_ may already stand in some buckets
   int64_t expected_ = 0;  // position before this takeover: behind it = rolled back
   std::optional<int64_t> seek_;
+  // The log's, until the first claim is decided; later positions lie beyond it rightly.
+  std::optional<int64_t> end_;
+  std::optional<int64_t> lost_from_;  // set: the log ends before this position of ours
   uint32_t attempts_ = 0;
   std::optional<Time> retry_at_;
 };

@@ -119,9 +119,10 @@ int Main(int argc, char** argv) {
   RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
                    guards);
   CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()));
-  PairLoop pair_loop(relation_log, inbox, pairs, process.registry, {{"topic", kRelationLogTopic}});
-  RetryLoop retry_loop(retry_log, retry_inbox, retries, process.registry,
-                       {{"topic", kRelationRetryTopic}});
+  PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
+                     process.health);
+  RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,
+                       process.health);
   wiring::InboxLoop<CounterNet, CounterInput> counter_loop(counter_inbox, counters);
   wiring::BothLoops logs(pair_loop, retry_loop);
   wiring::BothLoops loops(logs, counter_loop);

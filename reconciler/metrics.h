@@ -36,6 +36,9 @@ class Metrics {
   virtual void SentToRetry(RetryCause) {}
   // Offsets that had to be consumed are gone from the log: a scan must look for what was lost.
   virtual void LogGap(int32_t /*partition*/, int64_t /*wanted*/, int64_t /*first*/) {}
+  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
+  // records nobody has read. It is read again from its first record.
+  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   // A record that is no message we know.
   virtual void Undecodable(const std::string& /*why*/) {}
 

@@ -17,11 +17,14 @@ PairProgress PairMachine::Step(std::span<const PairInput> inputs, Now now) {
 }
 
 void PairMachine::On(const PartitionAssigned& assigned, Now) {
-  if (assigned.start < assigned.low) {
-    metrics_.LogGap(assigned.partition, assigned.start, assigned.low);
-    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
+  const int64_t start = assigned.first();
+  if (assigned.tail_lost()) {
+    metrics_.TailLost(assigned.partition, assigned.start, assigned.end);
+  } else if (start > assigned.start) {
+    metrics_.LogGap(assigned.partition, assigned.start, start);
   }
-  const int64_t start = std::max(assigned.start, assigned.low);
+  // At once, when it moved: or whoever starts next reports it again.
+  if (start != assigned.start) commit_at_ = {};
   partitions_.erase(assigned.partition);
   partitions_.emplace(assigned.partition, Owned{PartitionPairs(limits_, shards_, metrics_, stamps_,
                                                                assigned.partition, start)});

@@ -60,7 +60,7 @@ void PairNet::StopTaking() {
 // ---- the log --------------------------------------------------------------------------------
 
 void PairNet::On(const PartitionAssigned& assigned, Now) {
-  const int64_t start = std::max(assigned.start, assigned.low);
+  const int64_t start = assigned.first();
   mirror_.Assigned(assigned.partition, start);
   positions_[assigned.partition] = {start, start};
   inputs_.push_back(assigned);

@@ -60,6 +60,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
                RetriesTotal(registry, "deferred")},
       lost_(AddCounter(registry, "fanline_events_lost_total",
                        "Offsets cut from a log before they were read: longer retention needed")),
+      tails_lost_(daemon::AddTailsLost(registry)),
       undecodable_(AddCounter(registry, "fanline_rel_undecodable_total",
                               "Records that are no message we know")),
       checks_{ChecksTotal(registry, "equal"),   ChecksTotal(registry, "stale"),
@@ -112,6 +113,14 @@ void PrometheusMetrics::LogGap(int32_t partition, int64_t wanted, int64_t first)
   lost_.Increment(static_cast<double>(first - wanted));
   log_.Error("records were cut from a log before they were read; what they said is found by a scan",
              {{"partition", partition}, {"from_offset", wanted}, {"to_offset", first}});
+}
+
+void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
+  tails_lost_.Increment();
+  log_.Error(
+      "a log lost its tail and is read again from its first record; what its lost records said is "
+      "found by a scan",
+      {{"partition", partition}, {"position", position}, {"end", end}});
 }
 
 void PrometheusMetrics::Undecodable(const std::string& why) {

@@ -27,6 +27,7 @@ class PrometheusMetrics final : public Metrics {
   void EarlyExpired() override;
   void SentToRetry(RetryCause cause) override;
   void LogGap(int32_t partition, int64_t wanted, int64_t first) override;
+  void TailLost(int32_t partition, int64_t position, int64_t end) override;
   void Undecodable(const std::string& why) override;
   void Checked(Finding finding) override;
   void Repaired(RepairKind kind, Duration since) override;
@@ -53,6 +54,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& early_expired_;
   std::array<prometheus::Counter*, 3> retried_;  // by cause
   prometheus::Counter& lost_;
+  prometheus::Counter& tails_lost_;
   prometheus::Counter& undecodable_;
   std::array<prometheus::Counter*, 6> checks_;   // by finding
   std::array<prometheus::Counter*, 3> repairs_;  // by kind

@@ -48,11 +48,14 @@ void RetryNet::StopTaking() {
 
 void RetryNet::On(const PartitionAssigned& assigned, Now now) {
   On(PartitionRevoked{assigned.partition}, now);
-  if (assigned.start < assigned.low) {
-    ports_.metrics.LogGap(assigned.partition, assigned.start, assigned.low);
-    commit_at_ = {};  // its end, at once: or whoever starts next reports it again
+  const int64_t start = assigned.first();
+  if (assigned.tail_lost()) {
+    ports_.metrics.TailLost(assigned.partition, assigned.start, assigned.end);
+  } else if (start > assigned.start) {
+    ports_.metrics.LogGap(assigned.partition, assigned.start, start);
   }
-  const int64_t start = std::max(assigned.start, assigned.low);
+  // At once, when it moved: or whoever starts next reports it again.
+  if (start != assigned.start) commit_at_ = {};
   Partition& partition = partitions_[assigned.partition];
   partition.assignment = ++assignments_;
   partition.ledger.Reset(start);

@@ -17,6 +17,8 @@ CommitOrders::CommitOrders(Client& client, std::string topic)
 
 void CommitOrders::Order(int32_t partition, int64_t offset) { orders_[partition].ordered = offset; }
 
+void CommitOrders::Forget(int32_t partition) { orders_.erase(partition); }
+
 void CommitOrders::ForgetAll() { orders_.clear(); }
 
 Duration CommitOrders::SendDue(Time now) {

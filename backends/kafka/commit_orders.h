@@ -21,6 +21,8 @@ class CommitOrders {
 
   // All below `offset` is finished; an offset lower than the last one is an order like any other.
   void Order(int32_t partition, int64_t offset);
+  // Until the next order there is nothing to commit.
+  void Forget(int32_t partition);
   // The partitions are not ours any more: their orders are forgotten.
   void ForgetAll();
 

@@ -10,7 +10,9 @@
 #include "backends/kafka/client.h"
 #include "backends/kafka/commit_orders.h"
 #include "backends/kafka/errors.h"
+#include "backends/kafka/lag_marks.h"
 #include "backends/kafka/message_record.h"
+#include "backends/kafka/parked_partitions.h"
 #include "backends/kafka/partition_flow.h"
 #include "backends/kafka/position_lookup.h"
 
@@ -19,7 +21,8 @@ namespace {
 
 constexpr Duration kRevokeCommitLimit = std::chrono::seconds(2);
 constexpr Duration kSettleAgainAfter = std::chrono::milliseconds(5);
-constexpr Duration kEndsEvery = std::chrono::seconds(10);
+constexpr Duration kEndsEvery = std::chrono::seconds(5);
+constexpr Duration kEndsEveryWhileAway = std::chrono::seconds(1);
 constexpr uint64_t kWakePayload = 1;
 
 std::string Ms(std::chrono::milliseconds ms) { return std::to_string(ms.count()); }
@@ -39,6 +42,8 @@ ClientConfig ConfigOf(const ConsumerOptions& options) {
        {"auto.offset.reset", "error"},
        {"enable.auto.commit", "false"},
        {"enable.auto.offset.store", "false"},
+       // A byte that went bad on a broker's disk shows as such, not as another record.
+       {"check.crcs", "true"},
        {"enable.partition.eof", "false"}});
 }
 
@@ -50,7 +55,9 @@ class Consumer::Impl {
 
   void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
   void Apply(const ConsumerOrders& orders);
-  std::vector<Lag> Lags() const;
+  std::vector<Lag> Lags(UnixMs now);
+  std::vector<Parked> AllParked() const;
+  std::optional<std::string> Unreachable() const { return unreachable_; }
   void Close(Duration limit);
 
  private:
@@ -60,7 +67,10 @@ class Consumer::Impl {
   void OnAssigned(const rd_kafka_topic_partition_list_t& list);
   void OnRevoked();
   void OnError(const rd_kafka_message_t& message);
+  void Stuck(const rd_kafka_message_t& message, Reading why);
+  void LookAgain(Time now);
   void TakeAnswers();
+  PartitionAssigned AssignedBy(const PositionLookup::Position& found) const;
   void Tend();
   void Wake() const;
 
@@ -71,9 +81,15 @@ class Consumer::Impl {
   CommitOrders commits_;
   std::unique_ptr<PositionLookup> lookup_;
 
+  struct Reported {
+    int64_t position = 0;  // the group's, by the newest order
+    int64_t end = 0;       // of the log when last asked
+    LagMarks marks;
+  };
   uint64_t assignment_ = 0;
-  // Of the partitions reported as assigned: the end of the log when last asked.
-  std::map<int32_t, std::optional<int64_t>> reported_;
+  std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
+  ParkedPartitions parked_;
+  std::optional<std::string> unreachable_;
   Time ask_ends_at_{};
   std::vector<ConsumerEvent>* out_ = nullptr;  // during a Poll
 };
@@ -126,7 +142,10 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       OnError(*message);
     } else if (flow_.Accept(message->partition, message->offset)) {
-      out.emplace_back(RecordOf(*message, options_.topic));
+      Record record = RecordOf(*message, options_.topic);
+      parked_.Forget(record.partition);
+      reported_[record.partition].marks.Existed(record.offset + 1, record.timestamp);
+      out.emplace_back(std::move(record));
       ++records;
     }
   }
@@ -140,33 +159,66 @@ void Consumer::Impl::Apply(const ConsumerOrders& orders) {
     if (reported_.contains(at.partition)) flow_.Seek(at.partition, at.offset);
   for (const int32_t partition : orders.pause) flow_.Pause(partition);
   for (const int32_t partition : orders.resume) flow_.Resume(partition);
-  for (const ConsumerOrders::At& at : orders.commit)
-    if (reported_.contains(at.partition)) commits_.Order(at.partition, at.offset);
+  for (const ConsumerOrders::At& at : orders.commit) {
+    const auto found = reported_.find(at.partition);
+    if (found == reported_.end()) continue;
+    found->second.position = at.offset;
+    commits_.Order(at.partition, at.offset);
+  }
   Tend();
 }
 
 // What was ordered and could not be done at once.
 void Consumer::Impl::Tend() {
   const Time now = MonoNow();
+  LookAgain(now);
   if (!flow_.Settle(now)) lookup_->WakeAfter(kSettleAgainAfter);
   const Duration again = commits_.SendDue(now);
   if (again > Duration::zero()) lookup_->WakeAfter(again);
-  if (now < ask_ends_at_ || reported_.empty()) return;
-  ask_ends_at_ = now + kEndsEvery;
-  lookup_->AskEnds(flow_.owned());
+  if (now < ask_ends_at_) return;
+  const bool away = unreachable_ && !unreachable_->empty();
+  ask_ends_at_ = now + (away ? kEndsEveryWhileAway : kEndsEvery);
+  const std::vector<int32_t> owned = flow_.owned();
+  // Who owns nothing asks too, to learn whether somebody answers.
+  lookup_->AskEnds(owned.empty() ? std::vector<int32_t>{0} : owned);
+}
+
+void Consumer::Impl::LookAgain(Time now) {
+  for (const int32_t partition : parked_.Due(now)) {
+    if (parked_.Find(partition)->why == Reading::kLost) {
+      lookup_->AskAgain(assignment_, partition);
+    } else {
+      flow_.GoOn(partition);
+    }
+  }
 }
 
 void Consumer::Impl::TakeAnswers() {
   const PositionLookup::Answers answers = lookup_->Take();
   for (const PositionLookup::Position& found : answers.positions) {
     if (found.assignment != assignment_ || !flow_.owns(found.partition)) continue;
-    reported_[found.partition] = std::nullopt;
-    out_->emplace_back(PartitionAssigned{found.partition, found.committed, found.low});
+    const PartitionAssigned assigned = AssignedBy(found);
+    parked_.Forget(found.partition);
+    reported_[found.partition] = {assigned.first(), found.end, {}};
+    out_->emplace_back(assigned);
   }
   for (const PositionLookup::End& end : answers.ends) {
     const auto found = reported_.find(end.partition);
-    if (found != reported_.end()) found->second = end.offset;
+    if (found != reported_.end()) found->second.end = end.offset;
   }
+  if (answers.failure) unreachable_ = answers.failure;
+}
+
+// A position the log did not hold, and that retention has not passed, lay beyond the end: whatever
+// was written since stands where something else was.
+PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& found) const {
+  PartitionAssigned assigned{found.partition, found.committed, found.low, found.end};
+  const ParkedPartitions::Entry* lost = parked_.Find(found.partition);
+  if (lost != nullptr && lost->position >= found.low) {
+    assigned.start = lost->position;
+    assigned.end = std::min(found.end, lost->position - 1);
+  }
+  return assigned;
 }
 
 void Consumer::Impl::OnAssigned(const rd_kafka_topic_partition_list_t& list) {
@@ -183,6 +235,7 @@ void Consumer::Impl::OnRevoked() {
   if (!lost) commits_.CommitNow(kRevokeCommitLimit);
   lookup_->AskPositions(++assignment_, {});
   commits_.ForgetAll();
+  parked_.ForgetAll();
   flow_.Unassign();
   if (out_ != nullptr)
     for (const auto& [partition, end] : reported_) out_->emplace_back(PartitionRevoked{partition});
@@ -192,15 +245,7 @@ void Consumer::Impl::OnRevoked() {
 void Consumer::Impl::OnError(const rd_kafka_message_t& message) {
   const Meaning meaning = MeaningOf(message.err);
   const bool of_partition = message.rkt != nullptr && message.partition >= 0;
-  if (of_partition && meaning.position_lost) {
-    if (!flow_.Lost(message.partition)) return;
-    const int64_t position = flow_.next(message.partition).value_or(-1);
-    out_->emplace_back(PartitionTrouble{
-        message.partition, position,
-        options_.topic + "/" + std::to_string(message.partition) + "/" + std::to_string(position) +
-            ": " + Describe(message.err) + ": " + rd_kafka_message_errstr(&message)});
-    return;
-  }
+  if (of_partition && meaning.reading != Reading::kGoesOn) return Stuck(message, meaning.reading);
   const std::string where =
       options_.topic + (of_partition ? "/" + std::to_string(message.partition) : "");
   client_->log().Log(
@@ -208,15 +253,57 @@ void Consumer::Impl::OnError(const rd_kafka_message_t& message) {
       "kafka: " + where + ": " + Describe(message.err) + ": " + rd_kafka_message_errstr(&message));
 }
 
-std::vector<Consumer::Lag> Consumer::Impl::Lags() const {
+void Consumer::Impl::Stuck(const rd_kafka_message_t& message, Reading why) {
+  const int32_t partition = message.partition;
+  if (!flow_.Park(partition)) return;
+  const int64_t position = flow_.next(partition).value_or(-1);
+  std::string reason = options_.topic + "/" + std::to_string(partition) + " at offset " +
+                       std::to_string(position) + ": " + Describe(message.err) + ": " +
+                       rd_kafka_message_errstr(&message);
+  if (why == Reading::kLost) {
+    reason += "; taken over again from what the log holds now";
+    commits_.Forget(partition);
+    flow_.Forget(partition);
+    if (reported_.erase(partition) > 0) out_->emplace_back(PartitionRevoked{partition});
+  } else {
+    reason +=
+        "; the partition is parked and looked at again: restore the log from a replica, or "
+        "give up what cannot be read by deleting the records below the next good offset "
+        "(kafka-delete-records)";
+  }
+  client_->log().Log(LogLevel::kError, "stuck " + std::to_string(partition), "kafka: " + reason);
+  const auto random = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
+  const Time now = MonoNow();
+  lookup_->WakeAfter(parked_.Park(partition, why, position, std::move(reason), now, random));
+}
+
+std::vector<Consumer::Parked> Consumer::Impl::AllParked() const {
+  std::vector<Parked> all;
+  for (const auto& [partition, entry] : parked_.entries()) {
+    const auto found = reported_.find(partition);
+    // Cut behind what was read, a log has nothing bad left.
+    if (found != reported_.end() && found->second.end <= entry.position) continue;
+    all.push_back({partition, entry.position, entry.reason});
+  }
+  return all;
+}
+
+std::vector<Consumer::Lag> Consumer::Impl::Lags(UnixMs now) {
   std::vector<Lag> lags;
-  for (const auto& [partition, asked_end] : reported_) {
+  for (const int32_t partition : flow_.owned()) {
+    const auto found = reported_.find(partition);
+    if (found == reported_.end()) {
+      lags.push_back({partition});
+      continue;
+    }
+    Reported& reported = found->second;
     int64_t low = -1;
     int64_t end = -1;
     rd_kafka_get_watermark_offsets(client_->get(), options_.topic.c_str(), partition, &low, &end);
-    end = std::max(end, asked_end.value_or(-1));
-    const std::optional<int64_t> next = flow_.next(partition);
-    lags.push_back({partition, next && end >= 0 ? std::max<int64_t>(end - *next, 0) : -1});
+    end = std::max(end, reported.end);
+    reported.marks.Existed(end, now);
+    lags.push_back({partition, std::max<int64_t>(end - reported.position, 0),
+                    std::chrono::milliseconds(now - reported.marks.Since(reported.position, now))});
   }
   return lags;
 }
@@ -270,7 +357,11 @@ void Consumer::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
 
 void Consumer::Apply(const ConsumerOrders& orders) { impl_->Apply(orders); }
 
-std::vector<Consumer::Lag> Consumer::Lags() const { return impl_->Lags(); }
+std::vector<Consumer::Lag> Consumer::Lags(UnixMs now) { return impl_->Lags(now); }
+
+std::vector<Consumer::Parked> Consumer::AllParked() const { return impl_->AllParked(); }
+
+std::optional<std::string> Consumer::Unreachable() const { return impl_->Unreachable(); }
 
 void Consumer::Close(Duration limit) {
   impl_->Close(limit);

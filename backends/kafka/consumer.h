@@ -3,8 +3,10 @@
 //
 // A partition comes paused, with the position the group committed; on the group's very first start
 // with the log's first offset. Nothing of it is delivered before a seek. A position is never made
-// up: while it cannot be looked up, the partition is not reported, and an offset the log does not
-// hold (any more) is reported as trouble, never reset.
+// up: while it cannot be looked up, the partition is not reported. When the log turns out not to
+// hold the position (it was trimmed, cut or made anew) the partition is revoked and assigned again,
+// with what the log holds by then. Where the log is corrupt the partition is parked: it stays ours,
+// nothing of it is delivered, and it is looked at again with back-off; the others go on.
 //
 // Assignment is eager (`range`): the whole group stops for a rebalance, and in return every
 // partition has at every moment at most one owner who knows it. The cooperative assignor of
@@ -18,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -49,15 +52,7 @@ struct ConsumerOptions {
   int wake_fd = -1;
 };
 
-// The partition's position is lost, the log being shorter, trimmed or corrupt: nothing of it flows
-// until a seek or a new assignment.
-struct PartitionTrouble {
-  int32_t partition = 0;
-  int64_t position = 0;  // where it should have gone on
-  std::string reason;    // one line
-};
-
-using ConsumerEvent = std::variant<Record, PartitionAssigned, PartitionRevoked, PartitionTrouble>;
+using ConsumerEvent = std::variant<Record, PartitionAssigned, PartitionRevoked>;
 
 class Consumer {
  public:
@@ -79,13 +74,28 @@ class Consumer {
   // ignored. Commits are sent without waiting, and again when they fail.
   void Apply(const ConsumerOrders& orders);
 
-  // Records between the position and the log's end; -1: not known yet. Ends are as of the last
-  // fetch, and asked for every ten seconds for partitions that do not flow.
+  // What lies between the group's position (the last commit that was ordered, or found at the
+  // assignment) and the log's end, whether it was delivered or not; -1: not known yet. Ends are as
+  // of the last fetch, and asked for every few seconds for partitions that do not flow.
   struct Lag {
     int32_t partition = 0;
     int64_t records = -1;
+    // How long the oldest of these has been in the log (lag_marks.h: a lower bound).
+    std::chrono::milliseconds age{0};
   };
-  [[nodiscard]] std::vector<Lag> Lags() const;
+  [[nodiscard]] std::vector<Lag> Lags(UnixMs now);
+
+  // Partitions that are ours and cannot be read on.
+  struct Parked {
+    int32_t partition = 0;
+    int64_t position = 0;  // the first record that was not delivered
+    std::string reason;    // one line: what is wrong there and what can be done
+  };
+  [[nodiscard]] std::vector<Parked> AllParked() const;
+
+  // Why no broker answers, empty when they do, as of the last of the calls that are made every few
+  // seconds at least; none before the first.
+  [[nodiscard]] std::optional<std::string> Unreachable() const;
 
   // Commits what was ordered, gives up the partitions and leaves the group, all within `limit`;
   // what is not done by then is left behind. Nothing may be called afterwards.

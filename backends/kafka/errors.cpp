@@ -11,12 +11,14 @@ struct Row {
   Meaning meaning;
 };
 
-constexpr Meaning Later(const char* text) { return {Outcome::kLater, text, false}; }
-constexpr Meaning Never(const char* text) { return {Outcome::kNever, text, false}; }
-constexpr Meaning Lost(const char* text) { return {Outcome::kLater, text, true}; }
+constexpr Meaning Later(const char* text) { return {Outcome::kLater, text, Reading::kGoesOn}; }
+constexpr Meaning Never(const char* text) { return {Outcome::kNever, text, Reading::kGoesOn}; }
+constexpr Meaning Stuck(const char* text, Reading reading) {
+  return {Outcome::kLater, text, reading};
+}
 
 constexpr Row kTable[] = {
-    {RD_KAFKA_RESP_ERR_NO_ERROR, {Outcome::kDone, "acknowledged", false}},
+    {RD_KAFKA_RESP_ERR_NO_ERROR, {Outcome::kDone, "acknowledged", Reading::kGoesOn}},
 
     // The record itself.
     {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, Never("larger than the topic or the client accepts")},
@@ -24,12 +26,14 @@ constexpr Row kTable[] = {
     {RD_KAFKA_RESP_ERR_INVALID_RECORD, Never("the broker's validation refused the record")},
     {RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP, Never("its timestamp is out of the topic's bounds")},
 
-    // Where to read on is not known any more.
-    {RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, Lost("the log does not hold this offset")},
-    {RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, Lost("the log does not hold this offset")},
-    {RD_KAFKA_RESP_ERR__BAD_MSG, Lost("the log is corrupt here")},
-    {RD_KAFKA_RESP_ERR__BAD_COMPRESSION, Lost("the log is corrupt here")},
-    {RD_KAFKA_RESP_ERR_INVALID_MSG, Lost("the log is corrupt here")},
+    // A partition that cannot be read on.
+    {RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+     Stuck("the log does not hold this offset", Reading::kLost)},
+    {RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET,
+     Stuck("the log does not hold this offset", Reading::kLost)},
+    {RD_KAFKA_RESP_ERR__BAD_MSG, Stuck("the log is corrupt here", Reading::kCorrupt)},
+    {RD_KAFKA_RESP_ERR__BAD_COMPRESSION, Stuck("the log is corrupt here", Reading::kCorrupt)},
+    {RD_KAFKA_RESP_ERR_INVALID_MSG, Stuck("the log is corrupt here", Reading::kCorrupt)},
 
     // Brokers away, slow or changing places.
     {RD_KAFKA_RESP_ERR__TRANSPORT, Later("no connection to the broker")},

@@ -15,11 +15,17 @@
 
 namespace fanline::kafka {
 
+// What an error says about reading on in a partition.
+enum class Reading {
+  kGoesOn,
+  kLost,     // the log does not hold the position: where to go on must be looked up, not guessed
+  kCorrupt,  // what stands at the position cannot be read
+};
+
 struct Meaning {
   Outcome outcome = Outcome::kLater;
   const char* text = nullptr;  // a clause, without full stop; nullptr: librdkafka's own words
-  // The consumer no longer knows what follows in this partition: it must not guess.
-  bool position_lost = false;
+  Reading reading = Reading::kGoesOn;
 };
 
 Meaning MeaningOf(rd_kafka_resp_err_t code);

@@ -38,6 +38,7 @@ void PartitionFlow::Seek(int32_t partition, int64_t offset) {
   if (found == partitions_.end()) return;
   found->second.next = offset;
   found->second.paused = false;
+  found->second.parked = false;
   found->second.moved = true;
 }
 
@@ -64,16 +65,31 @@ bool PartitionFlow::Accept(int32_t partition, int64_t offset) {
   const auto found = partitions_.find(partition);
   if (found == partitions_.end()) return false;
   Partition& state = found->second;
-  if (state.paused || state.moved || offset < *state.next) return false;
+  if (state.still() || state.moved || offset < *state.next) return false;
   state.next = offset + 1;
   return true;
 }
 
-bool PartitionFlow::Lost(int32_t partition) {
+bool PartitionFlow::Park(int32_t partition) {
   const auto found = partitions_.find(partition);
-  if (found == partitions_.end() || found->second.moved || found->second.paused) return false;
-  found->second.paused = true;
+  if (found == partitions_.end() || found->second.moved || found->second.still()) return false;
+  found->second.parked = true;
   return true;
+}
+
+void PartitionFlow::GoOn(int32_t partition) {
+  const auto found = partitions_.find(partition);
+  if (found == partitions_.end() || !found->second.parked) return;
+  found->second.parked = false;
+  found->second.moved = !found->second.paused;
+}
+
+void PartitionFlow::Forget(int32_t partition) {
+  const auto found = partitions_.find(partition);
+  if (found == partitions_.end()) return;
+  const bool fetching = found->second.fetching;
+  found->second = {};
+  found->second.fetching = fetching;
 }
 
 std::vector<int32_t> PartitionFlow::owned() const {
@@ -99,7 +115,7 @@ PartitionList PartitionFlow::List(bool (*wanted)(const Partition&)) const {
 }
 
 void PartitionFlow::PauseFetchers() {
-  const PartitionList list = List([](const Partition& p) { return p.paused && p.fetching; });
+  const PartitionList list = List([](const Partition& p) { return p.still() && p.fetching; });
   if (list->cnt == 0) return;
   rd_kafka_pause_partitions(client_.get(), list.get());
   for (int i = 0; i < list->cnt; ++i) partitions_[list->elems[i].partition].fetching = false;
@@ -128,7 +144,7 @@ bool PartitionFlow::MoveFetchers(Time now) {
 
 bool PartitionFlow::ResumeFetchers() {
   const PartitionList list =
-      List([](const Partition& p) { return !p.paused && !p.moved && !p.fetching; });
+      List([](const Partition& p) { return !p.still() && !p.moved && !p.fetching; });
   if (list->cnt == 0) return true;
   rd_kafka_resume_partitions(client_.get(), list.get());
   // A resume does not wake the thread that fetches, which may sleep for a second; a seek does. One

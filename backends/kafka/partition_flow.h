@@ -41,9 +41,13 @@ class PartitionFlow {
   // not ours, not flowing, or from before a seek.
   [[nodiscard]] bool Accept(int32_t partition, int64_t offset);
 
-  // The partition's fetcher gave up: nothing flows until a Seek. False: nothing was flowing, so
-  // nobody needs to know.
-  [[nodiscard]] bool Lost(int32_t partition);
+  // The partition cannot be read on: nothing flows until GoOn or a Seek. False: nothing was
+  // flowing, so nobody needs to know.
+  [[nodiscard]] bool Park(int32_t partition);
+  // Reads a parked partition from where it stopped, unless it is paused as well.
+  void GoOn(int32_t partition);
+  // Back to how it came: ours, paused, without a position.
+  void Forget(int32_t partition);
 
   [[nodiscard]] bool owns(int32_t partition) const { return partitions_.contains(partition); }
   [[nodiscard]] std::vector<int32_t> owned() const;
@@ -54,8 +58,11 @@ class PartitionFlow {
   struct Partition {
     std::optional<int64_t> next;
     bool paused = true;     // as ordered
+    bool parked = false;    // cannot be read on
     bool moved = false;     // `next` is not yet where librdkafka fetches
     bool fetching = false;  // not paused, as far as librdkafka knows
+
+    [[nodiscard]] bool still() const { return paused || parked; }
   };
   using Partitions = std::map<int32_t, Partition>;
 

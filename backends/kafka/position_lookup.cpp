@@ -48,6 +48,7 @@ struct PositionLookup::Shared {
   void LookUpEnds(std::unique_lock<std::mutex>& lock);
   std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
   bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
+  bool Answered(const char* what, rd_kafka_resp_err_t error);
   void LogFailure(const char* what, rd_kafka_resp_err_t error);
   void Wake() {
     if (wake) wake();
@@ -68,6 +69,14 @@ void PositionLookup::AskPositions(uint64_t assignment, std::vector<int32_t> part
   shared_->unanswered = std::move(partitions);
   shared_->attempts = 0;
   shared_->ask_at = {};
+  shared_->changed.notify_one();
+}
+
+void PositionLookup::AskAgain(uint64_t assignment, int32_t partition) {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->assignment != assignment) return;
+  std::erase(shared_->unanswered, partition);
+  shared_->unanswered.push_back(partition);
   shared_->changed.notify_one();
 }
 
@@ -146,25 +155,28 @@ std::vector<PositionLookup::Position> PositionLookup::Shared::Positions(
   PartitionList committed = ListOf(topic, partitions, RD_KAFKA_OFFSET_INVALID);
   const rd_kafka_resp_err_t error =
       rd_kafka_committed(client.get(), committed.get(), kCallTimeoutMs);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    LogFailure("looking up committed offsets", error);
-    return {};
-  }
+  if (!Answered("looking up committed offsets", error)) return {};
+  // The end last: a log that grows meanwhile does not look too short.
   PartitionList lows;
+  PartitionList ends;
   if (!Offsets(partitions, RD_KAFKA_OFFSET_BEGINNING, &lows)) return {};
+  if (!Offsets(partitions, RD_KAFKA_OFFSET_END, &ends)) return {};
 
   std::vector<Position> found;
   for (const int32_t partition : partitions) {
     const auto* group =
         rd_kafka_topic_partition_list_find(committed.get(), topic.c_str(), partition);
-    const auto* log = rd_kafka_topic_partition_list_find(lows.get(), topic.c_str(), partition);
+    const auto* low = rd_kafka_topic_partition_list_find(lows.get(), topic.c_str(), partition);
+    const auto* end = rd_kafka_topic_partition_list_find(ends.get(), topic.c_str(), partition);
     if (group->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       LogFailure("looking up a committed offset", group->err);
-    } else if (log->err != RD_KAFKA_RESP_ERR_NO_ERROR || log->offset < 0) {
-      LogFailure("looking up where a log begins", log->err);
+    } else if (low->err != RD_KAFKA_RESP_ERR_NO_ERROR || low->offset < 0) {
+      LogFailure("looking up where a log begins", low->err);
+    } else if (end->err != RD_KAFKA_RESP_ERR_NO_ERROR || end->offset < 0) {
+      LogFailure("looking up where a log ends", end->err);
     } else {
-      const int64_t start = group->offset == RD_KAFKA_OFFSET_INVALID ? log->offset : group->offset;
-      found.push_back({of, partition, start, log->offset});
+      const int64_t start = group->offset == RD_KAFKA_OFFSET_INVALID ? low->offset : group->offset;
+      found.push_back({of, partition, start, low->offset, end->offset});
     }
   }
   return found;
@@ -191,8 +203,16 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
   *found = ListOf(topic, partitions, which);
   const rd_kafka_resp_err_t error =
       rd_kafka_offsets_for_times(client.get(), found->get(), kCallTimeoutMs);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) LogFailure("looking up the ends of logs", error);
-  return error == RD_KAFKA_RESP_ERR_NO_ERROR;
+  return Answered("looking up the ends of logs", error);
+}
+
+// Tells what became of a call. Not to be called with the mutex held.
+bool PositionLookup::Shared::Answered(const char* what, rd_kafka_resp_err_t error) {
+  const bool answered = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (!answered) LogFailure(what, error);
+  const std::lock_guard lock(mutex);
+  answers.failure = answered ? std::string() : what + (": " + Describe(error));
+  return answered;
 }
 
 void PositionLookup::Shared::LogFailure(const char* what, rd_kafka_resp_err_t error) {

@@ -1,17 +1,20 @@
 // The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher,
-// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained().
+// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). Says how far
+// behind the group is, and in the readiness whether brokers answer and every partition can be read.
 #pragma once
 
 #include <prometheus/registry.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "backends/kafka/consumer.h"
+#include "daemon/health.h"
 #include "daemon/inbox.h"
 #include "daemon/metrics.h"
 #include "daemon/run.h"
@@ -21,14 +24,21 @@ namespace fanline::wiring {
 template <typename Logic, typename Input>
 class ConsumeLoop {
  public:
-  // All outlive this object. `labels` tell the lags of several consumers in one daemon apart.
-  ConsumeLoop(kafka::Consumer& consumer, daemon::Inbox<Input>& inbox, Logic& logic,
-              prometheus::Registry& registry, prometheus::Labels labels = {})
+  // All outlive this object. `topic` is the consumer's.
+  ConsumeLoop(kafka::Consumer& consumer, const std::string& topic, daemon::Inbox<Input>& inbox,
+              Logic& logic, prometheus::Registry& registry, daemon::Health& health)
       : consumer_(consumer),
         inbox_(inbox),
         logic_(logic),
         registry_(registry),
-        labels_(std::move(labels)) {}
+        health_(health),
+        condition_("kafka_" + topic),
+        labels_{{"topic", topic}},
+        lag_seconds_(daemon::AddGauge(
+            registry, "fanline_lag_seconds",
+            "How long the oldest record that is not committed has been in its log", labels_)),
+        parked_(daemon::AddGauge(registry, "fanline_partitions_parked",
+                                 "Partitions whose log cannot be read on", labels_)) {}
 
   daemon::StepResult Step(const Now& now) {
     Turn turn = Go(now);
@@ -47,7 +57,7 @@ class ConsumeLoop {
  private:
   static constexpr size_t kRecordsPerTurn = 2'000;
   static constexpr Duration kCloseLimit = std::chrono::seconds(5);
-  static constexpr Duration kLagEvery = std::chrono::seconds(1);
+  static constexpr Duration kShowEvery = std::chrono::seconds(1);
 
   struct Turn {
     bool did_work = false;
@@ -64,7 +74,7 @@ class ConsumeLoop {
     for (auto& reply : inbox_.Drain()) inputs.push_back(std::move(reply));
     const auto progress = logic_.Step(inputs, now);
     consumer_.Apply(progress.orders);
-    ShowLag(now);
+    Show(now);
     return {!inputs.empty(), progress.next_timer};
   }
 
@@ -73,31 +83,53 @@ class ConsumeLoop {
       inputs.emplace_back(std::move(*record));
     } else if (auto* assigned = std::get_if<PartitionAssigned>(&event)) {
       inputs.emplace_back(*assigned);
-    } else if (auto* revoked = std::get_if<PartitionRevoked>(&event)) {
-      inputs.emplace_back(*revoked);
     } else {
-      // The log is shorter than what was consumed of it. A new start takes the partition over from
-      // what the log holds now, and sets right (or reports) what was lost.
-      const auto& trouble = std::get<kafka::PartitionTrouble>(event);
-      throw std::runtime_error("partition " + std::to_string(trouble.partition) + " at offset " +
-                               std::to_string(trouble.position) + ": " + trouble.reason +
-                               "; starting again takes it over from what the log holds");
+      inputs.emplace_back(std::get<PartitionRevoked>(event));
     }
   }
 
+  void Show(const Now& now) {
+    if (now.mono < show_at_) return;
+    show_at_ = now.mono + kShowEvery;
+    ShowLag(now);
+    ShowHealth();
+  }
+
   void ShowLag(const Now& now) {
-    if (now.mono < lag_at_) return;
-    lag_at_ = now.mono + kLagEvery;
-    for (auto& [partition, gauge] : lag_) gauge->Set(0);  // not ours any more, unless seen below
-    for (const auto& lag : consumer_.Lags()) {
+    const auto lags = consumer_.Lags(now.unix_ms);
+    for (auto& [partition, gauge] : lag_) {
+      const bool ours =
+          std::any_of(lags.begin(), lags.end(),
+                      [number = partition](const auto& lag) { return lag.partition == number; });
+      if (!ours) gauge->Set(0);
+    }
+    std::chrono::milliseconds oldest{0};
+    for (const auto& lag : lags) {
       auto& gauge = lag_[lag.partition];
       if (gauge == nullptr) {
         prometheus::Labels labels = labels_;
         labels["partition"] = std::to_string(lag.partition);
         gauge = &daemon::AddGauge(registry_, "fanline_lag_records",
-                                  "Records between what was consumed and the log's end", labels);
+                                  "Records between what is committed and the log's end", labels);
       }
-      if (lag.records >= 0) gauge->Set(static_cast<double>(lag.records));
+      if (lag.records < 0) continue;
+      gauge->Set(static_cast<double>(lag.records));
+      oldest = std::max(oldest, lag.age);
+    }
+    lag_seconds_.Set(std::chrono::duration<double>(oldest).count());
+  }
+
+  void ShowHealth() {
+    const auto parked = consumer_.AllParked();
+    parked_.Set(static_cast<double>(parked.size()));
+    const auto unreachable = consumer_.Unreachable();
+    if (!unreachable) return;
+    if (!unreachable->empty()) {
+      health_.SetReady(condition_, false, *unreachable);
+    } else if (!parked.empty()) {
+      health_.SetReady(condition_, false, parked.front().reason);
+    } else {
+      health_.SetReady(condition_, true);
     }
   }
 
@@ -105,10 +137,14 @@ class ConsumeLoop {
   daemon::Inbox<Input>& inbox_;
   Logic& logic_;
   prometheus::Registry& registry_;
+  daemon::Health& health_;
+  const std::string condition_;
   const prometheus::Labels labels_;
   std::vector<kafka::ConsumerEvent> events_;
   std::map<int32_t, prometheus::Gauge*> lag_;
-  Time lag_at_{};
+  prometheus::Gauge& lag_seconds_;
+  prometheus::Gauge& parked_;
+  Time show_at_{};
 };
 
 }  // namespace fanline::wiring

@@ -14,6 +14,7 @@ namespace fanline::kafka::test {
 
 enum class Api : int16_t {
   kProduce = 0,
+  kFetch = 1,
   kListOffsets = 2,
   kOffsetCommit = 8,
   kOffsetFetch = 9,

@@ -72,7 +72,7 @@ TEST_F(ConsumerTest, ACommittedOffsetBelowTheLogIsReportedAsItIs) {
   EXPECT_EQ(assigned.low, 30);
 }
 
-TEST_F(ConsumerTest, ALogTrimmedUnderAPausedPartitionIsTroubleNotASilentJump) {
+TEST_F(ConsumerTest, ALogTrimmedUnderAPausedPartitionIsReportedNotSilentlyJumped) {
   CreateTopic(topic, 1);
   Publish(topic, 0, 50);
   Member m(GroupMember());
@@ -82,13 +82,32 @@ TEST_F(ConsumerTest, ALogTrimmedUnderAPausedPartitionIsTroubleNotASilentJump) {
 
   m.Resume(0);
 
-  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionTrouble>().empty(); }));
-  EXPECT_EQ(m.All<PartitionTrouble>()[0].position, 0);
+  ASSERT_TRUE(m.Assigned(2));
+  EXPECT_EQ(m.All<PartitionRevoked>().size(), 1u);
+  const PartitionAssigned again = m.All<PartitionAssigned>()[1];
+  EXPECT_EQ(again.low, 30);
+  EXPECT_EQ(again.end, 50);
+  EXPECT_FALSE(again.tail_lost());
+  EXPECT_EQ(again.first(), 30);
   EXPECT_TRUE(m.Offsets(0).empty());
 
   m.Seek(0, 30);
   ASSERT_TRUE(m.Delivered(0, 20));
   EXPECT_EQ(m.Offsets(0), OffsetsFromTo(30, 50));
+}
+
+TEST_F(ConsumerTest, ACommittedOffsetBeyondTheLogIsReportedAsItIs) {
+  CreateTopic(topic, 1);
+  Publish(topic, 0, 50);
+  ASSERT_TRUE(CommitOffset(brokers, topic + "-group", topic, 0, 60));
+  ASSERT_TRUE(TrimLog(brokers, topic, 0, 30));
+  Member m(GroupMember());
+
+  const PartitionAssigned assigned = OnlyAssignment(m);
+  EXPECT_EQ(assigned.start, 60);
+  EXPECT_EQ(assigned.end, 50);
+  EXPECT_TRUE(assigned.tail_lost());
+  EXPECT_EQ(assigned.first(), 30);
 }
 
 TEST_F(ConsumerTest, AMemberOfATopicThatIsMissingGetsItWhenItIsThere) {

@@ -41,6 +41,7 @@ struct World : PostStore, HintLog, DeadLetters {
   void Step() {
     std::vector<Input> inputs = std::exchange(inbox, {});
     const Progress progress = dispatcher.Step(inputs, now);
+    for (const auto& at : progress.orders.seek) sought = at.offset;
     for (const auto& at : progress.orders.commit) committed = at.offset;
     paused += progress.orders.pause.size();
     resumed += progress.orders.resume.size();
@@ -55,8 +56,8 @@ struct World : PostStore, HintLog, DeadLetters {
     Step();
   }
   void Pass(Duration time) { now.mono += time; }
-  void Assign(int32_t partition = 0, int64_t start = 0) {
-    inbox.emplace_back(PartitionAssigned{partition, start, 0});
+  void Assign(int32_t partition = 0, int64_t start = 0, int64_t end = 1'000'000) {
+    inbox.emplace_back(PartitionAssigned{partition, start, 0, end});
     Step();
   }
   void Give(const FeedEvent& event, Headers headers = {}) {
@@ -83,6 +84,7 @@ struct World : PostStore, HintLog, DeadLetters {
   std::vector<DeadLetter> letters;
   std::vector<size_t> stored;
   int64_t next_offset = 0;
+  int64_t sought = -1;
   int64_t committed = -1;
   size_t paused = 0, resumed = 0;
   Dispatcher dispatcher;
@@ -96,6 +98,16 @@ UserId AuthorOn(Shard shard) {
   for (uint64_t id = 1;; ++id) {
     if (ShardMap::Even(2).ShardOf(UserId{id}) == shard) return UserId{id};
   }
+}
+
+TEST(Dispatcher, ALogThatLostItsTailIsReadFromItsFirstRecord) {
+  World w;
+  w.Assign(0, 50, 45);
+  EXPECT_EQ(w.sought, 0);
+  EXPECT_EQ(w.committed, 0) << "or whoever starts next reports it again";
+  w.Give(Published());
+  w.RunUntilIdle();
+  EXPECT_EQ(w.committed, 1);
 }
 
 TEST(Dispatcher, StoresTheRowFirstAndThenAppendsOneHintPerRange) {

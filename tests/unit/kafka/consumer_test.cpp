@@ -27,6 +27,12 @@ using test::OffsetsFromTo;
 constexpr int kPartitions = 2;
 constexpr int kRecords = 100;  // in each partition, when a test starts
 
+UnixMs NowMs() {
+  return std::chrono::duration_cast<milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 // A cluster, and somebody who publishes.
 class World {
  public:
@@ -121,6 +127,8 @@ TEST_F(ConsumerTest, OnTheVeryFirstStartAPartitionComesWithTheLogsFirstOffset) {
   for (const PartitionAssigned& assigned : member().All<PartitionAssigned>()) {
     EXPECT_EQ(assigned.start, 0);
     EXPECT_EQ(assigned.low, 0);
+    EXPECT_EQ(assigned.end, kRecords);
+    EXPECT_FALSE(assigned.tail_lost());
   }
 }
 
@@ -217,7 +225,7 @@ TEST_F(ConsumerTest, NothingIsLostWhenAPartitionIsPausedBeforeItsFirstRecord) {
   ASSERT_TRUE(m.Assigned(kPartitions));
   m.Seek(0, 0);
   // Until a fetch has told the log's end; nothing is polled meanwhile.
-  while (m.consumer().Lags().at(0).records < 0) m.Sleep(milliseconds(1));
+  for (int i = 0; i < 2; ++i) m.Sleep(milliseconds(200));
 
   m.Pause(0);
   m.Resume(0);
@@ -276,7 +284,7 @@ TEST_F(ConsumerTest, OrdersForAPartitionThatIsNotOursAreIgnored) {
   EXPECT_EQ(m.Offsets(0), OffsetsFromTo(0, kRecords));
 }
 
-TEST_F(ConsumerTest, AnOffsetTheLogDoesNotHoldIsTroubleAndASeekHealsIt) {
+TEST_F(ConsumerTest, AnOffsetBeyondTheLogsEndIsReportedAsALossAndASeekHealsIt) {
   Member& m = Flowing();
   ASSERT_TRUE(m.Delivered(0, kRecords));
   ASSERT_TRUE(m.Delivered(1, 1));
@@ -284,11 +292,16 @@ TEST_F(ConsumerTest, AnOffsetTheLogDoesNotHoldIsTroubleAndASeekHealsIt) {
 
   m.Seek(0, 1'000'000);
 
-  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionTrouble>().empty(); }));
-  const PartitionTrouble trouble = m.All<PartitionTrouble>()[0];
-  EXPECT_EQ(trouble.partition, 0);
-  EXPECT_EQ(trouble.position, 1'000'000);
-  EXPECT_THAT(trouble.reason, ::testing::HasSubstr("does not hold this offset"));
+  ASSERT_TRUE(m.Assigned(1));
+  ASSERT_EQ(m.All<PartitionRevoked>().size(), 1u);
+  EXPECT_EQ(m.All<PartitionRevoked>()[0].partition, 0);
+  const PartitionAssigned again = m.All<PartitionAssigned>()[0];
+  EXPECT_EQ(again.partition, 0);
+  EXPECT_EQ(again.start, 1'000'000);
+  EXPECT_EQ(again.low, 0);
+  EXPECT_EQ(again.end, kRecords);
+  EXPECT_TRUE(again.tail_lost());
+  EXPECT_EQ(again.first(), 0);
   EXPECT_TRUE(m.Offsets(0).empty());  // never reset to a place somebody made up
 
   m.Seek(0, kRecords - 3);
@@ -298,11 +311,40 @@ TEST_F(ConsumerTest, AnOffsetTheLogDoesNotHoldIsTroubleAndASeekHealsIt) {
   EXPECT_EQ(m.Offsets(0), OffsetsFromTo(kRecords - 3, kRecords));
   // The other partition, whose fetcher was started anew too, lost and repeated nothing.
   EXPECT_EQ(m.Offsets(1), OffsetsFromTo(m.Offsets(1)[0], kRecords + 1));
-  EXPECT_EQ(m.All<PartitionTrouble>().size(), 1u);
+  EXPECT_EQ(m.All<PartitionRevoked>().size(), 1u);
+  EXPECT_TRUE(m.consumer().AllParked().empty());
+}
+
+// Whatever was written since stands where something else was.
+TEST_F(ConsumerTest, ALossIsNotHiddenByWhatWasWrittenSince) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  m.events.clear();
+  m.Seek(0, kRecords + 5);
+  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionRevoked>().empty(); }));
+
+  world().Publish(topic, 0, 20);  // before it is looked up
+
+  ASSERT_TRUE(m.Assigned(1));
+  EXPECT_EQ(m.All<PartitionAssigned>()[0].start, kRecords + 5);
+  EXPECT_TRUE(m.All<PartitionAssigned>()[0].tail_lost());
+}
+
+TEST_F(ConsumerTest, ACommitOrderedBeforeTheLogWasLostIsNotSentAfterwards) {
+  Member& m = Flowing();
+  m.Commit(0, 10);
+  ASSERT_TRUE(m.Until([&] { return world().Committed(topic, 0) == 10; }));
+  m.events.clear();
+  m.Seek(0, 1'000'000);
+  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionRevoked>().empty(); }));
+  m.Commit(0, 999'999);
+  ASSERT_TRUE(m.Assigned(1));
+  m.Commit(0, 0);  // back to the first record
+  ASSERT_TRUE(m.Until([&] { return world().Committed(topic, 0) == 0; }));
 }
 
 // A pause drops what is queued, the error too.
-TEST_F(ConsumerTest, TroubleOfAPartitionThatWasPausedMeanwhileIsToldWhenItIsResumed) {
+TEST_F(ConsumerTest, ALossOfAPartitionThatWasPausedMeanwhileIsToldWhenItIsResumed) {
   Member& m = member();
   ASSERT_TRUE(m.Assigned(kPartitions));
   m.Seek(0, 1'000'000);
@@ -311,25 +353,37 @@ TEST_F(ConsumerTest, TroubleOfAPartitionThatWasPausedMeanwhileIsToldWhenItIsResu
   for (int i = 0; i < 2; ++i) m.Sleep(milliseconds(200));
   m.Pause(0);
   m.Turn(milliseconds(0));
-  EXPECT_TRUE(m.All<PartitionTrouble>().empty());
+  EXPECT_TRUE(m.All<PartitionRevoked>().empty());
 
   m.Resume(0);
 
-  ASSERT_TRUE(m.Until([&] { return !m.All<PartitionTrouble>().empty(); }));
-  EXPECT_EQ(m.All<PartitionTrouble>()[0].position, 1'000'000);
+  ASSERT_TRUE(m.Assigned(kPartitions + 1));
+  EXPECT_EQ(m.All<PartitionAssigned>().back().start, 1'000'000);
 }
 
-TEST_F(ConsumerTest, LagIsWhatLiesBetweenThePositionAndTheLogsEnd) {
+TEST_F(ConsumerTest, LagIsWhatLiesBetweenTheCommittedOffsetAndTheLogsEnd) {
   Member& m = member();
   ASSERT_TRUE(m.Assigned(kPartitions));
-  for (const Consumer::Lag& lag : m.consumer().Lags()) EXPECT_EQ(lag.records, -1);
+  const UnixMs now = NowMs();
+  for (const Consumer::Lag& lag : m.consumer().Lags(now)) EXPECT_EQ(lag.records, kRecords);
   m.Seek(0, 0);
-  m.Seek(1, kRecords - 30);
-  m.Pause(1);
   ASSERT_TRUE(m.Delivered(0, kRecords));
-  // Of a partition that does not flow no fetch tells the end: it is asked for.
-  ASSERT_TRUE(m.Until([&] { return m.consumer().Lags().at(1).records == 30; }));
-  EXPECT_EQ(m.consumer().Lags().at(0).records, 0);
+  // Delivered is not committed: it would be read again.
+  EXPECT_EQ(m.consumer().Lags(now).at(0).records, kRecords);
+  EXPECT_GE(m.consumer().Lags(now + 60'000).at(0).age, seconds(60));
+
+  m.Commit(0, kRecords);
+
+  EXPECT_EQ(m.consumer().Lags(now).at(0).records, 0);
+  EXPECT_EQ(m.consumer().Lags(now + 60'000).at(0).age, seconds(0));
+  // Nothing is read of the other partition; its lag grows all the same.
+  EXPECT_GE(m.consumer().Lags(now + 60'000).at(1).age, seconds(60));
+  world().Publish(topic, 1, 7);
+  ASSERT_TRUE(m.Until([&] { return m.consumer().Lags(now).at(1).records == kRecords + 7; }));
+}
+
+TEST_F(ConsumerTest, SaysWhetherBrokersAnswerAlsoBeforeItOwnsAnything) {
+  ASSERT_TRUE(member().Until([&] { return member().consumer().Unreachable() == ""; }));
 }
 
 // Tests with a world of their own, and the 3 s that cost.
@@ -364,6 +418,65 @@ TEST(ConsumerStart, ALogTrimmedBelowTheCommittedOffsetShowsItsGap) {
     EXPECT_EQ(assigned.start, assigned.partition == 0 ? 10 : 0);
     EXPECT_EQ(assigned.low > 10, assigned.partition == 0);
   }
+}
+
+TEST(ConsumerStart, ALogThatLostItsTailShowsItsGap) {
+  World world;
+  world.CreateTopic("events");
+  world.Commit("events", 0, kRecords + 10);
+  world.Commit("events", 1, kRecords);
+  Member m(world.OptionsFor("events"));
+
+  ASSERT_TRUE(m.Assigned(kPartitions));
+
+  for (const PartitionAssigned& assigned : m.All<PartitionAssigned>()) {
+    EXPECT_EQ(assigned.end, kRecords);
+    EXPECT_EQ(assigned.tail_lost(), assigned.partition == 0);
+    EXPECT_EQ(assigned.first(), assigned.partition == 0 ? 0 : kRecords);
+  }
+}
+
+TEST(ConsumerStart, BrokersThatAreAwayAreSaidToBeUntilTheyAnswer) {
+  World world;
+  world.CreateTopic("events");
+  Member m(world.OptionsFor("events"));
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  ASSERT_TRUE(m.Until([&] { return m.consumer().Unreachable() == ""; }));
+
+  world.cluster.GoDown();
+  ASSERT_TRUE(m.Until([&] { return m.consumer().Unreachable() != ""; }));
+  EXPECT_THAT(*m.consumer().Unreachable(), ::testing::HasSubstr("looking up"));
+
+  world.cluster.ComeUp();
+  ASSERT_TRUE(m.Until([&] { return m.consumer().Unreachable() == ""; }));
+}
+
+TEST(ConsumerTrouble, ACorruptPartitionIsParkedAndLookedAtAgainWhileTheOthersGoOn) {
+  World world;
+  world.CreateTopic("events");
+  Member m(world.OptionsFor("events"));
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  // For the only partition that is fetched: twice in a row.
+  world.cluster.Fail(Api::kFetch, {RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_INVALID_MSG});
+  m.Seek(0, 40);
+
+  ASSERT_TRUE(m.Until([&] { return !m.consumer().AllParked().empty(); }));
+  const Consumer::Parked parked = m.consumer().AllParked()[0];
+  EXPECT_EQ(parked.partition, 0);
+  EXPECT_EQ(parked.position, 40);
+  EXPECT_THAT(parked.reason, ::testing::HasSubstr("events/0 at offset 40: the log is corrupt"));
+  EXPECT_THAT(parked.reason, ::testing::HasSubstr("kafka-delete-records"));
+  m.Seek(1, 0);
+  ASSERT_TRUE(m.Delivered(1, kRecords));
+  // It is still ours, and what is ordered about its flow meanwhile holds afterwards.
+  m.Pause(0);
+  m.Resume(0);
+
+  ASSERT_TRUE(m.Delivered(0, kRecords - 40));
+
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(40, kRecords));
+  EXPECT_TRUE(m.consumer().AllParked().empty());
+  EXPECT_TRUE(m.All<PartitionRevoked>().empty());
 }
 
 TEST(ConsumerEnd, ClosingIsBoundedWhileTheBrokerIsAway) {

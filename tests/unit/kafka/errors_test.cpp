@@ -29,11 +29,13 @@ TEST(KafkaErrors, AnUnlistedErrorIsLaterInLibrdkafkasWords) {
 
 TEST(KafkaErrors, NoErrorIsDone) { EXPECT_TRUE(StatusOf(RD_KAFKA_RESP_ERR_NO_ERROR, "x").done()); }
 
-TEST(KafkaErrors, ALostPositionIsToldFromABrokerThatIsAway) {
-  EXPECT_TRUE(MeaningOf(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET).position_lost);
-  EXPECT_TRUE(MeaningOf(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE).position_lost);
-  EXPECT_FALSE(MeaningOf(RD_KAFKA_RESP_ERR__TRANSPORT).position_lost);
-  EXPECT_FALSE(MeaningOf(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART).position_lost);
+TEST(KafkaErrors, ALostPositionAndACorruptLogAreToldFromABrokerThatIsAway) {
+  EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET).reading, Reading::kLost);
+  EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE).reading, Reading::kLost);
+  EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR__BAD_MSG).reading, Reading::kCorrupt);
+  EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR_INVALID_MSG).reading, Reading::kCorrupt);
+  EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR__TRANSPORT).reading, Reading::kGoesOn);
+  EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART).reading, Reading::kGoesOn);
 }
 
 }  // namespace

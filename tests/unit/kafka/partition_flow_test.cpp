@@ -73,15 +73,62 @@ TEST_F(PartitionFlowTest, NothingIsAcceptedAfterARevocationUntilTheNextSeek) {
   EXPECT_FALSE(flow.Accept(0, 5));
 }
 
-TEST_F(PartitionFlowTest, ALostPositionIsToldOnceAndOnlyOfWhatWasFlowing) {
+TEST_F(PartitionFlowTest, AStopIsToldOnceAndOnlyOfWhatWasFlowing) {
   flow.Assign({0});
-  EXPECT_FALSE(flow.Lost(0));
+  EXPECT_FALSE(flow.Park(0));
   flow.Seek(0, 5);
-  EXPECT_FALSE(flow.Lost(0));  // of the position before
+  EXPECT_FALSE(flow.Park(0));  // of the position before
   Settle();
-  EXPECT_TRUE(flow.Lost(0));
-  EXPECT_FALSE(flow.Lost(0));
+  EXPECT_TRUE(flow.Park(0));
+  EXPECT_FALSE(flow.Park(0));
   EXPECT_FALSE(flow.Accept(0, 5));
+}
+
+TEST_F(PartitionFlowTest, WhatIsPausedAndParkedWaitsForBoth) {
+  flow.Assign({0});
+  flow.Seek(0, 5);
+  Settle();
+  ASSERT_TRUE(flow.Park(0));
+  flow.Pause(0);
+  flow.GoOn(0);
+  Settle();
+  EXPECT_FALSE(flow.Accept(0, 5));
+  flow.Resume(0);
+  Settle();
+  ASSERT_TRUE(flow.Accept(0, 5));
+
+  ASSERT_TRUE(flow.Park(0));
+  flow.Pause(0);
+  flow.Resume(0);
+  Settle();
+  EXPECT_FALSE(flow.Accept(0, 6));
+  flow.GoOn(0);
+  Settle();
+  EXPECT_TRUE(flow.Accept(0, 6));
+}
+
+TEST_F(PartitionFlowTest, ASeekRevivesWhatIsParked) {
+  flow.Assign({0});
+  flow.Seek(0, 5);
+  Settle();
+  ASSERT_TRUE(flow.Park(0));
+  flow.Seek(0, 3);
+  Settle();
+  EXPECT_TRUE(flow.Accept(0, 3));
+}
+
+TEST_F(PartitionFlowTest, AForgottenPartitionIsAsItCame) {
+  flow.Assign({0});
+  flow.Seek(0, 5);
+  Settle();
+  ASSERT_TRUE(flow.Park(0));
+  flow.Forget(0);
+  flow.GoOn(0);
+  flow.Resume(0);
+  Settle();
+  EXPECT_FALSE(flow.Accept(0, 5));
+  EXPECT_EQ(flow.next(0), std::nullopt);
+  EXPECT_TRUE(flow.owns(0));
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 namespace fanline::mirror {
 namespace {
 
@@ -22,6 +25,27 @@ TEST(Partitions, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
   ASSERT_FALSE(committed.empty());
   EXPECT_EQ(committed.back().partition, 1);
   EXPECT_EQ(committed.back().offset, 8);
+}
+
+struct Losses : Metrics {
+  void TailLost(int32_t partition, int64_t position, int64_t end) override {
+    seen.push_back({partition, position, end});
+  }
+  std::vector<std::array<int64_t, 3>> seen;
+};
+
+TEST(Partitions, ALogThatLostItsTailIsReportedOnceAndReadFromItsFirstRecord) {
+  Losses metrics;
+  Partitions partitions(Limits{}, metrics);
+  partitions.Assigned({1, 50, 8, 45});
+  ConsumerOrders orders;
+  partitions.Order(0, false, Now{Time{} + std::chrono::seconds(1), 0}, orders);
+
+  EXPECT_EQ(metrics.seen, (std::vector<std::array<int64_t, 3>>{{1, 50, 45}}));
+  ASSERT_EQ(orders.seek.size(), 1u);
+  EXPECT_EQ(orders.seek[0].offset, 8);
+  ASSERT_EQ(orders.commit.size(), 1u) << "or the next owner reports it again";
+  EXPECT_EQ(orders.commit[0].offset, 8);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Case {
   int64_t low;
   int64_t replay_from;
   bool dropped;
+  int64_t end = 100;
 };
 
 class Takeover : public ::testing::TestWithParam<Case> {};
@@ -28,7 +29,7 @@ TEST_P(Takeover, DecidesByThePosition) {
     w.redis.Do(ResetRange{2, 0, 1, {}, {}, *c.position});
   }
   w.mysql.Do(RaiseEpoch{1, 0, 1});
-  w.Assign(0, c.committed, c.low);
+  w.Assign(0, c.committed, c.low, c.end);
 
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought[0].offset, c.replay_from);
@@ -39,14 +40,19 @@ TEST_P(Takeover, DecidesByThePosition) {
 
 INSTANTIATE_TEST_SUITE_P(
     Positions, Takeover,
-    ::testing::Values(Case{"as_committed", AppliedPosition{7, 40}, 40, 0, 40, false},
-                      Case{"behind_is_a_rollback", AppliedPosition{7, 30}, 40, 0, 30, false},
-                      Case{"ahead_of_the_commit", AppliedPosition{7, 50}, 40, 0, 40, false},
-                      Case{"missing", std::nullopt, 40, 0, 40, true},
-                      Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 40, true},
-                      Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 40, true},
-                      Case{"the_commit_is_older_than_the_log", AppliedPosition{7, 30}, 10, 20, 20,
-                           false}),
+    ::testing::Values(
+        Case{"as_committed", AppliedPosition{7, 40}, 40, 0, 40, false},
+        Case{"behind_is_a_rollback", AppliedPosition{7, 30}, 40, 0, 30, false},
+        Case{"ahead_of_the_commit", AppliedPosition{7, 50}, 40, 0, 40, false},
+        Case{"missing", std::nullopt, 40, 0, 40, true},
+        Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 40, true},
+        Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 40, true},
+        Case{"the_commit_is_older_than_the_log", AppliedPosition{7, 30}, 10, 20, 20, false},
+        Case{"at_the_logs_end", AppliedPosition{7, 40}, 40, 0, 40, false, 40},
+        Case{"beyond_the_logs_end", AppliedPosition{7, 50}, 50, 20, 20, true, 45},
+        Case{"beyond_the_logs_end_unlike_the_commit", AppliedPosition{7, 50}, 40, 20, 20, true, 45},
+        Case{"the_commit_is_beyond_the_logs_end", AppliedPosition{7, 40}, 50, 20, 20, true, 45},
+        Case{"beyond_the_end_in_another_generation", AppliedPosition{6, 50}, 40, 0, 40, true, 45}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 // The same owner, the same connection, an older pos: (a snapshot restored in place). No fence sees
@@ -79,6 +85,27 @@ TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
   w.Give(0, Hint::OfPost(kAnn, PostId{77}));
   w.RunUntilIdle();
   EXPECT_EQ(w.Items(bob), std::vector<PostId>{PostId{77}});
+}
+
+// The end is the log's when it was assigned, and hints are written all the time.
+TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
+  World w;
+  w.Assign(0, 0, 0, 0);
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  w.Give(0, Hint::OfPost(UserId{1}, PostId{5}));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, 1}));
+
+  w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over again
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.sought.size(), 2u);
+  EXPECT_EQ(w.sought.back().offset, 1);
+  EXPECT_TRUE(w.IsLive(bob));
 }
 
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {

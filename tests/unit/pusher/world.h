@@ -114,8 +114,8 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
     now.mono += time;
     now.unix_ms += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   }
-  void Assign(Range range, int64_t start = 0, int64_t low = 0) {
-    inbox.emplace_back(PartitionAssigned{range, start, low});
+  void Assign(Range range, int64_t start = 0, int64_t low = 0, int64_t end = 1'000'000) {
+    inbox.emplace_back(PartitionAssigned{range, start, low, end});
     RunUntilIdle();
   }
   void AssignAll() {

@@ -23,11 +23,14 @@ struct Counted : Metrics {
   void EarlyExpired() override { ++early_expired; }
   void SentToRetry(RetryCause cause) override { retried.push_back(cause); }
   void LogGap(int32_t, int64_t wanted, int64_t first) override { gaps.push_back({wanted, first}); }
+  void TailLost(int32_t, int64_t position, int64_t end) override {
+    tails_lost.push_back({position, end});
+  }
 
   std::vector<Duration> matched;
   int early = 0, duplicate = 0, coalesced = 0, timed_out = 0, early_expired = 0;
   std::vector<RetryCause> retried;
-  std::vector<std::pair<int64_t, int64_t>> gaps;
+  std::vector<std::pair<int64_t, int64_t>> gaps, tails_lost;
 };
 
 class PairMachineTest : public ::testing::Test {
@@ -96,6 +99,17 @@ TEST_F(PairMachineTest, StartsWhereTheGroupStoodAndReportsAGap) {
   ASSERT_THAT(progress.orders.seek, SizeIs(1));
   EXPECT_EQ(progress.orders.seek[0].offset, 8);
   EXPECT_THAT(metrics.gaps, ElementsAre(std::pair<int64_t, int64_t>(5, 8)));
+}
+
+TEST_F(PairMachineTest, ALogThatLostItsTailIsReportedOnceAndReadFromItsFirstRecord) {
+  limits.commit_every = 1s;
+  Restart();
+  PairProgress progress = Give(PartitionAssigned{0, 50, 8, 45});
+  ASSERT_THAT(progress.orders.seek, SizeIs(1));
+  EXPECT_EQ(progress.orders.seek[0].offset, 8);
+  EXPECT_THAT(metrics.tails_lost, ElementsAre(std::pair<int64_t, int64_t>(50, 45)));
+  EXPECT_THAT(metrics.gaps, IsEmpty());
+  EXPECT_EQ(committed, 8) << "or the next owner reports it again";
 }
 
 TEST_F(PairMachineTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {

@@ -175,6 +175,12 @@ TEST_F(RetryNetTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNotic
   EXPECT_EQ(committed, 0);
 }
 
+TEST_F(RetryNetTest, ALogThatLostItsTailIsReadFromItsFirstRecord) {
+  inputs.push_back(PartitionAssigned{0, 50, 8, 45});
+  Step();
+  EXPECT_EQ(committed, 8);
+}
+
 TEST_F(RetryNetTest, ALostPartitionIsNotCommittedAnyMore) {
   world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(5)));

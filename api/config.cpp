@@ -16,16 +16,20 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Range(1, 1'000'000);
   table
       .Add("connections", &limits.connections,
-           "clients connected at once; more wait to be accepted")
-      .Range(1, 10'000);
+           "clients connected at once; one more is answered with 503. Each costs a descriptor")
+      .Range(1, 1'000'000);
   table
       .Add("threads", &limits.threads,
            "requests that use the shards at once; each holds up to one connection to every shard")
       .Range(1, 1'000);
   table
+      .Add("queue", &limits.queue,
+           "requests that wait for one of the threads; one more is answered with 503")
+      .Range(1, 100'000);
+  table
       .Add("longest-wait", &limits.longest_wait,
            "how long a request waits for one of them before it is answered with 503")
-      .Range(0, 60'000'000);
+      .Range(1'000, 60'000'000);
 }
 
 }  // namespace fanline::api

@@ -1,28 +1,16 @@
 #include "api/handler.h"
 
-#include <algorithm>
-#include <string>
+#include <exception>
+#include <memory>
+#include <string_view>
 
 #include "api/operations.h"
 #include "api/requests.h"
 #include "api/routes.h"
+#include "api/touched.h"
 
 namespace fanline::api {
 namespace {
-
-// Whose shard is asked first; of a friendship: where the pair's row is.
-UserId OwnerOf(const Call& call) {
-  struct Owner {
-    UserId operator()(const FollowCall& call) const { return call.edge.src; }
-    UserId operator()(const FriendshipCall& call) const { return std::min(call.user, call.other); }
-    UserId operator()(const RelationCall& call) const { return call.user; }
-    UserId operator()(const ListCall& call) const { return call.user; }
-    UserId operator()(const CheckCall& call) const { return call.user; }
-    UserId operator()(const FamiliarCall& call) const { return call.user; }
-    UserId operator()(const CountsCall& call) const { return call.user; }
-  };
-  return std::visit(Owner(), call);
-}
 
 Problem ProblemOf(StorePool::Refusal refusal) {
   if (refusal == StorePool::Refusal::kShardAway) return StoreAway();
@@ -31,29 +19,37 @@ Problem ProblemOf(StorePool::Refusal refusal) {
 
 }  // namespace
 
-Response Handler::Handle(const Request& request) {
+void Handler::Handle(const Request& request, Reply reply) {
   const Time begin = clock_().mono;
-  std::string_view route = "other";
-  Response response = Answer(request, &route);
-  metrics_.Answered(route, response.status, clock_().mono - begin);
-  return response;
-}
-
-Response Handler::Answer(const Request& request, std::string_view* route) {
+  const auto answer = [this, begin, reply = std::move(reply)](std::string_view route,
+                                                              Response response) {
+    metrics_.Answered(route, response.status, clock_().mono - begin);
+    reply(std::move(response));
+  };
   auto match = Match(request.method, request.path);
-  if (const auto* problem = std::get_if<Problem>(&match)) return ToResponse(*problem);
-  *route = std::get<RouteMatch>(match).route->name;
-  auto call = ReadCall(std::get<RouteMatch>(match), request);
-  if (const auto* problem = std::get_if<Problem>(&call)) return ToResponse(*problem);
-
-  const Shard shard = map_.ShardOf(OwnerOf(std::get<Call>(call)));
-  auto lease = stores_.Borrow(shard, limits_.longest_wait);
-  if (lease.refusal() != StorePool::Refusal::kNone) return ToResponse(ProblemOf(lease.refusal()));
-  Performed performed = Perform(std::get<Call>(call), lease.store(), limits_, clock_().unix_ms);
-  if (!performed.failed.done()) {
-    metrics_.StoreFailed(*route, performed.failed.resource, performed.failed.message);
+  if (const auto* problem = std::get_if<Problem>(&match)) {
+    return answer("other", ToResponse(*problem));
   }
-  return std::move(performed.response);
+  const std::string_view route = std::get<RouteMatch>(match).route->name;  // of a static table
+  auto read = ReadCall(std::get<RouteMatch>(match), request);
+  if (const auto* problem = std::get_if<Problem>(&read)) return answer(route, ToResponse(*problem));
+
+  auto call = std::make_shared<const Call>(std::move(std::get<Call>(read)));
+  Touched touched = TouchedBy(*call, map_);
+  stores_.Submit(std::move(touched), [this, answer, route, call](RelationStore* store,
+                                                                 StorePool::Refusal refusal) {
+    if (store == nullptr) return answer(route, ToResponse(ProblemOf(refusal)));
+    Performed performed;
+    try {
+      performed = Perform(*call, *store, limits_, clock_().unix_ms);
+    } catch (const std::exception& error) {
+      performed = {ToResponse(ProblemOfStatus(500)), Status::Never(error.what())};
+    }
+    if (!performed.failed.done()) {
+      metrics_.StoreFailed(route, performed.failed.resource, performed.failed.message);
+    }
+    answer(route, std::move(performed.response));
+  });
 }
 
 }  // namespace fanline::api

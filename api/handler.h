@@ -1,5 +1,4 @@
 // One request from its text to its answer: match, read, ask the store, say what came of it.
-// Blocks while the store does; any thread, many at once.
 #pragma once
 
 #include <functional>
@@ -14,19 +13,21 @@ namespace fanline::api {
 
 class Handler {
  public:
-  // All outlive the handler. `clock`: any thread.
+  // All outlive the handler, and `stores` all that is asked of it. `clock`: any thread.
   Handler(StorePool& stores, const ShardMap& map, const Limits& limits, Metrics& metrics,
           std::function<Now()> clock)
       : stores_(stores), map_(map), limits_(limits), metrics_(metrics), clock_(std::move(clock)) {}
 
-  Response Handle(const Request& request);
+  using Reply = std::function<void(Response)>;
+
+  // Does not block: what needs no store is answered within the call, the rest from a thread of the
+  // stores. Replies once. Any thread.
+  void Handle(const Request& request, Reply reply);
 
   // Counts a request that was answered before it got here: too large, not HTTP.
   void Refused(int status) { metrics_.Answered("other", status, Duration::zero()); }
 
  private:
-  Response Answer(const Request& request, std::string_view* route);
-
   StorePool& stores_;
   const ShardMap& map_;
   const Limits limits_;

@@ -1,25 +1,11 @@
-// A request and its answer, as far as the API looks at them; no HTTP library.
+// A request and its answer, as the API calls them.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
+#include "http/message.h"
 
 namespace fanline::api {
 
-struct Request {
-  std::string method;
-  std::string path;                                         // decoded, without the query
-  std::vector<std::pair<std::string, std::string>> params;  // of the query, decoded
-  std::string content_type;                                 // empty: none was sent
-  std::string body;
-};
-
-struct Response {
-  int status = 200;
-  std::string content_type = "application/json";
-  std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;
-};
+using http::Request;
+using http::Response;
 
 }  // namespace fanline::api

@@ -1,8 +1,9 @@
 // HTTP/JSON -> Handler -> the relation store (MariaDB). Wiring only.
 #include <algorithm>
+#include <atomic>
 
 #include "api/config.h"
-#include "api/http_server.h"
+#include "api/http_service.h"
 #include "api/inline_mirror.h"
 #include "api/prometheus_metrics.h"
 #include "api/shard_watch.h"
@@ -14,13 +15,15 @@
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
 #include "daemon/process.h"
+#include "http/descriptors.h"
+#include "http/server.h"
 
 using namespace fanline;
 
 namespace {
 
-// Requests are served on threads of the server's own: here only the shards are watched and the mode
-// of the mirror is kept.
+// Requests are served on threads of the server and of the stores: here only the shards are watched
+// and the mode of the mirror is kept.
 struct Turn {
   daemon::StepResult Step(const Now& now) {
     const Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
@@ -35,8 +38,16 @@ struct Turn {
   daemon::Inbox<ShardPinged>& pings;
   api::ShardWatch& watch;
   api::InlineMirror& mirror;
-  api::HttpServer& server;
+  http::Server& server;
 };
+
+// Of the client libraries, the log and what else is open besides connections.
+constexpr size_t kOtherDescriptors = 256;
+
+size_t DescriptorsFor(const api::Config& config, uint32_t shards) {
+  const size_t to_shards = (config.limits.threads + 8) * static_cast<size_t>(shards);
+  return config.limits.connections + to_shards + kOtherDescriptors;
+}
 
 int Main(int argc, char** argv) {
   api::Config config;
@@ -53,6 +64,7 @@ int Main(int argc, char** argv) {
   const auto installation = wiring::AwaitInstallation(mysql_config, {}, false, false, process);
   if (process.stop.requested()) return 0;
   const auto& map = installation.shard_map;
+  http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   api::PrometheusMetrics metrics(process.registry, process.log);
   // A reverse row that is written at once; the mode says whether. The replies come once the mirror
@@ -73,13 +85,17 @@ int Main(int argc, char** argv) {
   api::InlineMirror mirror(mirror_store, mirror_store, map, metrics);
   replies_to = &mirror;
 
+  // Known to be away: a store does not wait for what another one is known to wait for in vain.
+  std::vector<std::atomic<bool>> away(map.shards());
   std::vector<std::unique_ptr<RelationStore>> stores;
   for (uint32_t i = 0; i < config.limits.threads; ++i) {
     stores.push_back(std::make_unique<mysql::MysqlRelationStore>(
         mysql_config, map, config.limits.following_limit,
-        [&mirror](const ForwardChanged& changed) { mirror.After(changed); }));
+        [&mirror](const ForwardChanged& changed) { mirror.After(changed); },
+        [&away](Shard shard) { return away[shard].load(); }));
   }
-  api::StorePool pool(std::move(stores), map.shards());
+  api::StorePool pool(std::move(stores), map.shards(),
+                      {.queued = config.limits.queue, .longest_wait = config.limits.longest_wait});
 
   daemon::Inbox<ShardPinged> pings(process.wakeup);
   mysql::MysqlShardProbe probe(
@@ -87,12 +103,15 @@ int Main(int argc, char** argv) {
       process.log.Sink());
   api::ShardWatch watch(probe, map.shards(),
                         [&](Shard shard, bool reachable, const std::string& reason) {
+                          away[shard] = !reachable;
                           pool.SetReachable(shard, reachable);
                           process.health.SetReady(mysql::ResourceOf(shard), reachable, reason);
                         });
 
   api::Handler handler(pool, map, config.limits, metrics, daemon::SystemNow);
-  api::HttpServer server(config.listen.host, config.listen.port, config.limits, handler);
+  api::HttpService service(handler, metrics);
+  http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
+                      service);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
   Turn turn{pings, watch, mirror, server};
   return process.Run(turn);

@@ -24,6 +24,9 @@ class Metrics {
   // A change took a counter below zero, so it had drifted before.
   virtual void CounterBelowZero() {}
   virtual void MirroredInline(InlineResult) {}
+  // Clients connected, whenever that changes; and one that was one too many.
+  virtual void Connected(size_t /*clients*/) {}
+  virtual void TurnedAway() {}
 };
 
 }  // namespace fanline::api

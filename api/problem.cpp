@@ -25,15 +25,20 @@ constexpr Entry kTable[] = {
     {Code::kTooManyIds, 400, "too_many_ids", "Too many ids at once"},
     {Code::kNotFound, 404, "not_found", "There is nothing of that path"},
     {Code::kMethodNotAllowed, 405, "method_not_allowed", "Not by this method"},
+    {Code::kRequestTimeout, 408, "request_timeout", "The request took too long to arrive"},
     {Code::kFollowingLimit, 409, "following_limit", "Follows as many users as there may be"},
     {Code::kFriendshipConflict, 409, "friendship_conflict", "Not as things stand between them"},
     {Code::kVersionNotReached, 412, "version_not_reached", "The relation has no such version"},
     {Code::kBodyTooLarge, 413, "body_too_large", "The body is too large"},
     {Code::kUriTooLong, 414, "uri_too_long", "The request line is too long"},
     {Code::kUnsupportedMediaType, 415, "unsupported_media_type", "The body is not JSON"},
+    {Code::kExpectationFailed, 417, "expectation_failed", "What is expected is not known"},
+    {Code::kHeadersTooLarge, 431, "headers_too_large", "The headers are too large"},
     {Code::kInternal, 500, "internal", "A fault of the server"},
+    {Code::kNotImplemented, 501, "not_implemented", "This is not known here"},
     {Code::kOverloaded, 503, "overloaded", "Too many requests at once"},
     {Code::kStoreUnavailable, 503, "store_unavailable", "A part of the store is away"},
+    {Code::kVersionNotSupported, 505, "version_not_supported", "This HTTP is not spoken here"},
 };
 
 const Entry& EntryOf(Code code) {
@@ -70,13 +75,29 @@ Problem ProblemOfStatus(int status) {
   switch (status) {
     case 404:
       return {Code::kNotFound, "nothing is served at this path; openapi.yaml lists what there is"};
+    case 408:
+      return {Code::kRequestTimeout, "send the request without pausing"};
     case 413:
       return {Code::kBodyTooLarge, "bodies are at most " + std::to_string(kMostBodyBytes) +
                                        " bytes; ask in several requests"};
     case 414:
-      return {Code::kUriTooLong, "a request line is at most 8192 bytes"};
+      return {Code::kUriTooLong,
+              "a request line is at most " + std::to_string(kMostRequestLineBytes) + " bytes"};
+    case 415:
+      return {Code::kUnsupportedMediaType, "send application/json"};
+    case 417:
+      return {Code::kExpectationFailed, "nothing can be expected but 100-continue"};
+    case 431:
+      return {Code::kHeadersTooLarge,
+              "the headers are at most " + std::to_string(kMostHeadBytes) + " bytes"};
     case 500:
       return {Code::kInternal, "the request was not finished; its log has the reason"};
+    case 501:
+      return {Code::kNotImplemented, "no such method or transfer coding is known"};
+    case 503:
+      return {Code::kOverloaded, "too many clients are connected; come back later"};
+    case 505:
+      return {Code::kVersionNotSupported, "send HTTP/1.1"};
     default:
       return {Code::kBadRequest, "the request cannot be read; send HTTP/1.1"};
   }

@@ -19,15 +19,20 @@ enum class Code {
   kTooManyIds,
   kNotFound,
   kMethodNotAllowed,
+  kRequestTimeout,
   kFollowingLimit,
   kFriendshipConflict,
   kVersionNotReached,
   kBodyTooLarge,
   kUriTooLong,
   kUnsupportedMediaType,
+  kExpectationFailed,
+  kHeadersTooLarge,
   kInternal,
+  kNotImplemented,
   kOverloaded,
   kStoreUnavailable,
+  kVersionNotSupported,
 };
 
 struct Problem {
@@ -41,7 +46,7 @@ int StatusOf(Code code);
 
 Response ToResponse(const Problem& problem);
 
-// Of an answer the HTTP library gives by itself, before the API has seen the request: the problem
+// Of an answer the HTTP server gives by itself, before the API has seen the request: the problem
 // that says the same.
 Problem ProblemOfStatus(int status);
 

@@ -10,6 +10,7 @@ namespace fanline::api {
 namespace {
 
 using daemon::AddCounter;
+using daemon::AddGauge;
 using daemon::AddHistogram;
 using daemon::SecondsBuckets;
 
@@ -35,7 +36,10 @@ PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemo
                              "Changes that found a counter below zero: it had drifted")),
       inline_(InlineCounters(registry)),
       failed_(registry, "fanline_api_store_failures_total", "Requests the store did not do",
-              kFault) {
+              kFault),
+      connected_(AddGauge(registry, "fanline_api_connections", "Clients connected")),
+      turned_away_(AddCounter(registry, "fanline_api_connections_refused_total",
+                              "Clients that were one too many")) {
   std::vector<std::string> names = {"other"};
   for (const Route& route : Routes()) names.emplace_back(route.name);
   for (const std::string& name : names) {

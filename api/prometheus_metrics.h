@@ -29,6 +29,8 @@ class PrometheusMetrics final : public Metrics {
   void MirroredInline(InlineResult result) override {
     inline_[static_cast<size_t>(result)]->Increment();
   }
+  void Connected(size_t clients) override { connected_.Set(static_cast<double>(clients)); }
+  void TurnedAway() override { turned_away_.Increment(); }
 
  private:
   struct OfRoute {
@@ -41,6 +43,8 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& below_zero_;
   std::array<prometheus::Counter*, 3> inline_;  // by InlineResult
   daemon::ResourceCounters failed_;
+  prometheus::Gauge& connected_;
+  prometheus::Counter& turned_away_;
 };
 
 }  // namespace fanline::api

@@ -1,44 +1,145 @@
 #include "api/store_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fanline/check.h"
 
 namespace fanline::api {
 
-StorePool::StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_t shards)
-    : most_per_shard_(shards == 1 ? stores.size() : std::max<size_t>(1, stores.size() * 3 / 4)),
-      free_(std::move(stores)),
-      lent_(shards, 0),
-      reachable_(shards, true) {
-  FANLINE_CHECK(!free_.empty(), "a pool has stores");
+StorePool::Share StorePool::ShareOf(size_t all, uint32_t shards) {
+  if (shards == 1) return {all, all};
+  return {std::max<size_t>(1, all * 3 / 4), std::max<size_t>(1, all / 2)};
 }
 
-StorePool::Lease StorePool::Borrow(Shard shard, Duration longest_wait) {
-  std::unique_lock lock(mutex_);
-  const auto ready = [&] {
-    return !reachable_[shard] || (!free_.empty() && lent_[shard] < most_per_shard_);
-  };
-  if (!changed_.wait_for(lock, longest_wait, ready)) return Lease(Refusal::kOverloaded);
-  if (!reachable_[shard]) return Lease(Refusal::kShardAway);
-  auto store = std::move(free_.back());
-  free_.pop_back();
-  ++lent_[shard];
-  return Lease(*this, shard, std::move(store));
+StorePool::StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_t shards,
+                     Limits limits)
+    : limits_(limits),
+      most_lent_(ShareOf(stores.size(), shards)),
+      most_queued_(ShareOf(limits.queued, shards)),
+      stores_(std::move(stores)),
+      lent_(shards, 0),
+      queued_(shards, 0),
+      reachable_(shards, true) {
+  FANLINE_CHECK(!stores_.empty(), "a pool has stores");
+  for (auto& store : stores_) {
+    threads_.emplace_back([this, &store] { RunStore(*store); });
+  }
+  threads_.emplace_back([this] { RefuseTheLate(); });
+}
+
+StorePool::~StorePool() {
+  Queue refused;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    refused.swap(queue_);
+    work_.notify_all();
+    late_.notify_all();
+  }
+  RefuseAll(refused, Refusal::kOverloaded);
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void StorePool::Submit(Touched touched, Work work) {
+  Refusal refusal = Refusal::kNone;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool full = queue_.size() >= limits_.queued ||
+                      std::any_of(touched.all.begin(), touched.all.end(), [&](Shard shard) {
+                        return queued_[shard] >= most_queued_.For(touched);
+                      });
+    if (!reachable_[touched.first]) {
+      refusal = Refusal::kShardAway;
+    } else if (full || stopping_) {
+      refusal = Refusal::kOverloaded;
+    } else {
+      const bool at_once = queue_.empty() && idle_ > 0 && HasRoom(touched);
+      for (const Shard shard : touched.all) ++queued_[shard];
+      queue_.push_back({std::move(touched), std::move(work), Clock::now() + limits_.longest_wait});
+      work_.notify_one();
+      if (!at_once) late_.notify_one();
+      return;
+    }
+  }
+  work(nullptr, refusal);
 }
 
 void StorePool::SetReachable(Shard shard, bool reachable) {
-  const std::lock_guard lock(mutex_);
-  reachable_[shard] = reachable;
-  changed_.notify_all();
+  Queue refused;
+  {
+    const std::lock_guard lock(mutex_);
+    reachable_[shard] = reachable;
+    if (reachable) return;
+    for (auto waiting = queue_.begin(); waiting != queue_.end();) {
+      const auto here = waiting++;
+      if (here->touched.first == shard) refused.push_back(Take(here));
+    }
+  }
+  RefuseAll(refused, Refusal::kShardAway);
 }
 
-void StorePool::GiveBack(Shard shard, std::unique_ptr<RelationStore> store) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(store));
-  --lent_[shard];
-  // All: the first to wake may be one whose shard has had its share.
-  changed_.notify_all();
+void StorePool::RunStore(RelationStore& store) {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const auto next = FirstThatMayRun();
+    if (next == queue_.end()) {
+      ++idle_;
+      work_.wait(lock);
+      --idle_;
+      continue;
+    }
+    const Waiting taken = Take(next);
+    for (const Shard shard : taken.touched.all) ++lent_[shard];
+    lock.unlock();
+    taken.work(&store, Refusal::kNone);
+    lock.lock();
+    for (const Shard shard : taken.touched.all) --lent_[shard];
+    // Work of every shard that this one touched may run now: this thread takes one.
+    if (taken.touched.all.size() > 1 && !queue_.empty()) work_.notify_all();
+  }
+}
+
+void StorePool::RefuseTheLate() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (queue_.empty()) {
+      late_.wait(lock);
+      continue;
+    }
+    const auto until = queue_.front().until;
+    if (Clock::now() < until) {
+      late_.wait_until(lock, until);
+      continue;
+    }
+    Queue refused;
+    refused.push_back(Take(queue_.begin()));
+    lock.unlock();
+    RefuseAll(refused, Refusal::kOverloaded);
+    lock.lock();
+  }
+}
+
+bool StorePool::HasRoom(const Touched& touched) const {
+  const size_t most = most_lent_.For(touched);
+  return std::all_of(touched.all.begin(), touched.all.end(),
+                     [&](Shard shard) { return lent_[shard] < most; });
+}
+
+StorePool::Queue::iterator StorePool::FirstThatMayRun() {
+  return std::find_if(queue_.begin(), queue_.end(),
+                      [this](const Waiting& waiting) { return HasRoom(waiting.touched); });
+}
+
+StorePool::Waiting StorePool::Take(Queue::iterator waiting) {
+  Waiting taken = std::move(*waiting);
+  for (const Shard shard : taken.touched.all) --queued_[shard];
+  queue_.erase(waiting);
+  return taken;
+}
+
+void StorePool::RefuseAll(Queue& refused, Refusal why) {
+  for (const Waiting& waiting : refused) waiting.work(nullptr, why);
 }
 
 }  // namespace fanline::api

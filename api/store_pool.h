@@ -1,15 +1,22 @@
-// The stores that requests share: each is used by one thread at a time, so their number bounds how
-// much is asked of the shards at once. A request says on which shard its first rows are, and at
-// most three quarters of the stores are lent for one shard: one that hangs cannot take them all,
-// and the others' users go on. A shard known to be away is not waited for at all.
+// The stores that requests share, each with a thread of its own: their number bounds how much is
+// asked of the shards at once. What finds no store free waits in a bounded queue, for a bounded
+// time; no thread waits with it.
 //
-// Thread-safe. Stores are lent in the order they came back, newest first: their connections are
-// warm.
+// Work says which shards it may touch, and counts for each of them: at most three quarters of the
+// stores, and of the queue, are for work that touches one shard. One that hangs can take no more,
+// and work that does not touch it passes by what waits for it. Work that touches several begins
+// only while each of them has half of the stores left: when it hangs at one, the share of the
+// others is not used up. Work of a shard known to be away does not wait at all.
+//
+// Thread-safe.
 #pragma once
 
 #include <condition_variable>
+#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -18,51 +25,76 @@
 
 namespace fanline::api {
 
+// What a request asks of the shards.
+struct Touched {
+  Shard first = 0;              // where its first rows are: without it nothing comes of it
+  std::vector<Shard> all = {};  // each once, with the first
+};
+
 class StorePool {
  public:
-  // `stores` is not empty.
-  StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_t shards);
+  struct Limits {
+    size_t queued = 1'024;
+    Duration longest_wait = std::chrono::milliseconds(500);  // in the queue
+  };
 
   enum class Refusal { kNone, kShardAway, kOverloaded };
 
-  // Gives the store back with its end.
-  class Lease {
-   public:
-    explicit Lease(Refusal refusal) : refusal_(refusal) {}
-    Lease(StorePool& pool, Shard shard, std::unique_ptr<RelationStore> store)
-        : pool_(&pool), shard_(shard), store_(std::move(store)) {}
-    Lease(Lease&&) = default;
-    Lease& operator=(Lease&&) = delete;
-    ~Lease() {
-      if (store_) pool_->GiveBack(shard_, std::move(store_));
-    }
+  // Called once: with a store, on its thread; or with the reason why there is none, from any
+  // thread, also from within Submit. Throws nothing. `store` is for the time of the call.
+  using Work = std::function<void(RelationStore* store, Refusal)>;
 
-    Refusal refusal() const { return refusal_; }  // kNone: there is a store
-    RelationStore& store() { return *store_; }
+  // `stores` is not empty.
+  StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_t shards, Limits limits);
+  // Waits for the work under way; refuses what waits.
+  ~StorePool();
+  StorePool(const StorePool&) = delete;
+  StorePool& operator=(const StorePool&) = delete;
 
-   private:
-    Refusal refusal_ = Refusal::kNone;
-    StorePool* pool_ = nullptr;
-    Shard shard_ = 0;
-    std::unique_ptr<RelationStore> store_;
-  };
+  // Never blocks.
+  void Submit(Touched touched, Work work);
 
-  // Waits for a store at most so long.
-  [[nodiscard]] Lease Borrow(Shard shard, Duration longest_wait);
-
-  // Who waits for a store of a shard that goes away is told at once.
+  // What waits for a shard that goes away is refused at once.
   void SetReachable(Shard shard, bool reachable);
 
  private:
-  void GiveBack(Shard shard, std::unique_ptr<RelationStore> store);
+  struct Waiting {
+    Touched touched;
+    Work work;
+    Clock::time_point until;
+  };
+  using Queue = std::list<Waiting>;
 
-  const size_t most_per_shard_;
+  void RunStore(RelationStore& store);
+  void RefuseTheLate();
+  bool HasRoom(const Touched& touched) const;
+  Queue::iterator FirstThatMayRun();
+  Waiting Take(Queue::iterator waiting);
+  static void RefuseAll(Queue& refused, Refusal why);
+
+  const Limits limits_;
+  struct Share {    // of one shard
+    size_t alone;   // while work begins that touches it alone
+    size_t across;  // while work begins that touches others too
+    size_t For(const Touched& touched) const { return touched.all.size() > 1 ? across : alone; }
+  };
+  static Share ShareOf(size_t all, uint32_t shards);
+
+  const Share most_lent_;
+  const Share most_queued_;
+  std::vector<std::unique_ptr<RelationStore>> stores_;
+
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable work_, late_;
   // Below: under mutex_.
-  std::vector<std::unique_ptr<RelationStore>> free_;
-  std::vector<size_t> lent_;     // per shard
-  std::vector<bool> reachable_;  // per shard
+  Queue queue_;                 // in the order they came, so the first is the first to be late
+  size_t idle_ = 0;             // stores
+  std::vector<size_t> lent_;    // per shard
+  std::vector<size_t> queued_;  // per shard
+  std::vector<bool> reachable_;
+  bool stopping_ = false;
+
+  std::vector<std::thread> threads_;  // last: they use the others
 };
 
 }  // namespace fanline::api

@@ -19,8 +19,9 @@ EdgeState ReadOne(Connection& connection, const std::string& sql) {
 }  // namespace
 
 MysqlRelationStore::MysqlRelationStore(const Config& config, const ShardMap& map,
-                                       uint32_t most_followed, ForwardSink changed)
-    : connections_(config),
+                                       uint32_t most_followed, ForwardSink changed,
+                                       ShardConnections::Away away)
+    : connections_(config, {}, std::move(away)),
       map_(map),
       changed_(std::move(changed)),
       forward_(connections_, map_, most_followed) {}

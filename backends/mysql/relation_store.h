@@ -19,8 +19,9 @@ using ForwardSink = std::function<void(const ForwardChanged& changed)>;
 
 class MysqlRelationStore final : public RelationStore {
  public:
+  // `away`: see ShardConnections; may be empty, as `changed` may.
   MysqlRelationStore(const Config& config, const ShardMap& map, uint32_t most_followed,
-                     ForwardSink changed);
+                     ForwardSink changed, ShardConnections::Away away = {});
 
   Status ChangeFollowing(const fanline::EdgeKey& edge, bool live, uint64_t unix_us,
                          FollowingChanged* out) override;

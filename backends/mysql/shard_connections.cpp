@@ -4,8 +4,9 @@
 #include "fanline/check.h"
 
 namespace fanline::mysql {
-ShardConnections::ShardConnections(const Config& config, Connection::Options options)
-    : config_(config) {
+
+ShardConnections::ShardConnections(const Config& config, Connection::Options options, Away away)
+    : config_(config), away_(std::move(away)) {
   for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
     slots_.emplace_back().connection = std::make_unique<Connection>(config_, shard, options);
   }
@@ -13,6 +14,7 @@ ShardConnections::ShardConnections(const Config& config, Connection::Options opt
 
 Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>& call) {
   FANLINE_CHECK(shard < slots_.size(), "a shard of this installation");
+  if (away_ && away_(shard)) return Status::Later(ResourceOf(shard), "known to be away");
   Slot& slot = slots_[shard];
   try {
     if (RunOnOpen(slot, call)) return Status::Done();

@@ -18,7 +18,12 @@ namespace fanline::mysql {
 
 class ShardConnections {
  public:
-  explicit ShardConnections(const Config& config, Connection::Options options = {});
+  // Whether somebody who asks all the time knows that a shard does not answer. From the caller's
+  // thread.
+  using Away = std::function<bool(Shard shard)>;
+
+  // `away`, when there is one: while it says so of a shard, calls fail at once.
+  explicit ShardConnections(const Config& config, Connection::Options options = {}, Away away = {});
 
   const Config& config() const { return config_; }
 
@@ -38,6 +43,7 @@ class ShardConnections {
   void Open(Slot& slot);
 
   const Config config_;
+  const Away away_;
   std::vector<Slot> slots_;
   std::minstd_rand random_{std::random_device{}()};
 };

@@ -86,7 +86,10 @@ class ApiPage(unittest.TestCase):
             ("kMostItems = 500;", "at most 500 per request", "maxItems: 500"),
             ("kMostPerPage = 200;", "`limit`", "maximum: 200"),
             ("kDefaultPerPage = 50;", "`limit`", "default: 50"),
-            ("connections = 256;", "`--connections` clients at once (256;", ""),
+            ("kMostRequestLineBytes = 8 * 1024;", "at most 8 KiB", "at most 8192 bytes"),
+            ("kMostHeadBytes = 16 * 1024;", "at most 16 KiB", "at most 16384 bytes"),
+            ("connections = 16'384;", "`--connections` clients at once (16,384;", ""),
+            ("queue = 1'024;", "`--queue` (1,024)", ""),
             ("threads = 16;", "(16; each holds", ""),
             ("milliseconds(500);", "`--longest-wait` (500ms)", ""),
         ]:

@@ -12,7 +12,9 @@ DOCUMENT = ROOT / "api" / "openapi.yaml"
 METHODS = ("get", "put", "post", "delete", "patch")
 # What any path may answer, whatever its operation: the request was wrong before it was looked at.
 ANYWHERE = {"404": "NotFound", "405": "MethodNotAllowed", "413": "BodyTooLarge",
-            "414": "UriTooLong", "400": "BadRequest"}
+            "414": "UriTooLong", "400": "BadRequest", "408": "RequestTimeout",
+            "415": "UnsupportedMediaType", "417": "ExpectationFailed", "431": "HeadersTooLarge",
+            "501": "NotImplemented", "503": "Unavailable", "505": "VersionNotSupported"}
 
 
 class Contract:

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <list>
 #include <optional>
-#include <thread>
 
 #include "tests/fakes/fake_relation_store.h"
 
@@ -19,60 +20,166 @@ std::vector<std::unique_ptr<RelationStore>> Stores(size_t count) {
   return stores;
 }
 
-TEST(StorePool, LendsEachStoreToOneAtATime) {
-  StorePool pool(Stores(2), 1);
-  auto first = pool.Borrow(0, 0us);
-  auto second = pool.Borrow(0, 0us);
-  EXPECT_NE(&first.store(), &second.store());
-  EXPECT_EQ(pool.Borrow(0, 0us).refusal(), Refusal::kOverloaded);
+// Work that is at it until it is released, and what came of it.
+class Job {
+ public:
+  explicit Job(bool holds = false) {
+    if (!holds) Release();
+  }
+  ~Job() { Release(); }
+
+  StorePool::Work work() {
+    return [this](RelationStore* store, Refusal refusal) {
+      used = store;
+      said_.set_value(refusal);
+      if (store != nullptr) released_.get_future().wait();
+    };
+  }
+  void Release() {
+    if (!std::exchange(is_released_, true)) released_.set_value();
+  }
+  // Waits until it has begun or was refused.
+  Refusal Said() {
+    if (!known_) known_ = said_.get_future().get();
+    return *known_;
+  }
+
+  RelationStore* used = nullptr;
+
+ private:
+  std::promise<Refusal> said_;
+  std::promise<void> released_;
+  bool is_released_ = false;
+  std::optional<Refusal> known_;
+};
+
+class StorePoolTest : public ::testing::Test {
+ protected:
+  static constexpr StorePool::Limits kPatient{.queued = 8, .longest_wait = 1h};
+
+  StorePool& Start(size_t stores, uint32_t shards, StorePool::Limits limits = kPatient) {
+    return pool_.emplace(Stores(stores), shards, limits);
+  }
+  Job& Submit(std::vector<Shard> shards, bool holds = false) {
+    Job& job = jobs_.emplace_back(holds);
+    pool_->Submit({shards.front(), shards}, job.work());
+    return job;
+  }
+  Job& Hold(std::vector<Shard> shards) {
+    Job& job = Submit(std::move(shards), true);
+    EXPECT_EQ(job.Said(), Refusal::kNone);
+    return job;
+  }
+  void TearDown() override {
+    for (Job& job : jobs_) job.Release();
+    pool_.reset();
+  }
+
+  std::list<Job> jobs_;
+  std::optional<StorePool> pool_;
+};
+
+TEST_F(StorePoolTest, EachStoreIsUsedByOneAtATime) {
+  Start(2, 1);
+  EXPECT_NE(Hold({0}).used, Hold({0}).used);
 }
 
-TEST(StorePool, AStoreThatCameBackIsLentAgain) {
-  StorePool pool(Stores(1), 1);
-  { const auto lease = pool.Borrow(0, 0us); }
-  EXPECT_EQ(pool.Borrow(0, 0us).refusal(), Refusal::kNone);
+TEST_F(StorePoolTest, WhoFindsNoneFreeGetsTheStoreThatComesBack) {
+  Start(1, 1);
+  Job& first = Hold({0});
+  Job& second = Submit({0});
+  first.Release();
+  EXPECT_EQ(second.Said(), Refusal::kNone);
 }
 
-TEST(StorePool, AShardThatHangsLeavesAQuarterToTheOthers) {
-  StorePool pool(Stores(8), 2);
-  std::vector<StorePool::Lease> hanging;
-  for (int i = 0; i < 6; ++i) hanging.push_back(pool.Borrow(0, 0us));
-  EXPECT_EQ(hanging.back().refusal(), Refusal::kNone);
-  EXPECT_EQ(pool.Borrow(0, 0us).refusal(), Refusal::kOverloaded);
-  auto other = pool.Borrow(1, 0us);
-  auto another = pool.Borrow(1, 0us);
-  EXPECT_EQ(other.refusal(), Refusal::kNone);
-  EXPECT_EQ(another.refusal(), Refusal::kNone);
-  EXPECT_EQ(pool.Borrow(1, 0us).refusal(), Refusal::kOverloaded);
+TEST_F(StorePoolTest, WhoWaitsTooLongIsRefusedWhileAllStoresHang) {
+  Start(1, 1, {.queued = 8, .longest_wait = 1ms});
+  Hold({0});
+  EXPECT_EQ(Submit({0}).Said(), Refusal::kOverloaded);
 }
 
-TEST(StorePool, AShardThatIsAwayIsNotWaitedFor) {
-  StorePool pool(Stores(1), 2);
-  pool.SetReachable(1, false);
-  EXPECT_EQ(pool.Borrow(1, 1h).refusal(), Refusal::kShardAway);
-  EXPECT_EQ(pool.Borrow(0, 0us).refusal(), Refusal::kNone);
-  pool.SetReachable(1, true);
-  EXPECT_EQ(pool.Borrow(1, 0us).refusal(), Refusal::kNone);
+TEST_F(StorePoolTest, TheQueueIsBounded) {
+  Start(1, 1, {.queued = 2, .longest_wait = 1h});
+  Job& holding = Hold({0});
+  Job& second = Submit({0});
+  Job& third = Submit({0});
+  EXPECT_EQ(Submit({0}).Said(), Refusal::kOverloaded);
+  holding.Release();
+  EXPECT_EQ(second.Said(), Refusal::kNone);
+  EXPECT_EQ(third.Said(), Refusal::kNone);
 }
 
-TEST(StorePool, WhoWaitsGetsTheStoreThatComesBack) {
-  StorePool pool(Stores(1), 1);
-  std::optional<StorePool::Lease> held(pool.Borrow(0, 0us));
-  Refusal refusal = Refusal::kOverloaded;
-  std::thread waiter([&] { refusal = pool.Borrow(0, 1h).refusal(); });
-  held.reset();
-  waiter.join();
-  EXPECT_EQ(refusal, Refusal::kNone);
+TEST_F(StorePoolTest, AShardThatHangsLeavesAQuarterToTheOthers) {
+  Start(8, 2);
+  for (int i = 0; i < 6; ++i) Hold({0});
+  Submit({0});  // waits
+  Hold({1});
+  EXPECT_EQ(Submit({1}).Said(), Refusal::kNone);
 }
 
-TEST(StorePool, WhoWaitsIsToldWhenTheShardGoesAway) {
-  StorePool pool(Stores(1), 1);
-  const auto held = pool.Borrow(0, 0us);
-  Refusal refusal = Refusal::kNone;
-  std::thread waiter([&] { refusal = pool.Borrow(0, 1h).refusal(); });
-  pool.SetReachable(0, false);
-  waiter.join();
-  EXPECT_EQ(refusal, Refusal::kShardAway);
+TEST_F(StorePoolTest, WhatOnlyTouchesTheShardThatHangsCountsForItToo) {
+  Start(8, 2);
+  for (int i = 0; i < 4; ++i) Hold({1, 0});  // their first rows are on a healthy one
+  for (int i = 0; i < 2; ++i) Hold({0});
+  Submit({1, 0});  // wait
+  Submit({0});
+  Hold({1});
+  EXPECT_EQ(Submit({1}).Said(), Refusal::kNone);
+  EXPECT_EQ(Submit({1}).Said(), Refusal::kNone);
+}
+
+TEST_F(StorePoolTest, WhatWaitsForAShardThatHangsLeavesAQuarterOfTheQueue) {
+  Start(4, 2, {.queued = 4, .longest_wait = 1h});
+  for (int i = 0; i < 3; ++i) Hold({0});
+  Job& other = Hold({1});
+  for (int i = 0; i < 3; ++i) Submit({0});
+  EXPECT_EQ(Submit({1, 0}).Said(), Refusal::kOverloaded);
+  Job& waits = Submit({1});
+  other.Release();
+  EXPECT_EQ(waits.Said(), Refusal::kNone);
+}
+
+TEST_F(StorePoolTest, WhatWasHeldUpByTwoShardsRunsWhenBothAreFree) {
+  Start(5, 2);
+  Hold({0, 1});
+  Job& both = Hold({0, 1});
+  Hold({0});
+  Hold({1});
+  Job& one = Submit({0}, true);
+  Job& two = Submit({1}, true);
+  both.Release();
+  EXPECT_EQ(one.Said(), Refusal::kNone);
+  EXPECT_EQ(two.Said(), Refusal::kNone);
+}
+
+TEST_F(StorePoolTest, AShardThatIsAwayIsNotWaitedFor) {
+  Start(1, 2);
+  pool_->SetReachable(1, false);
+  EXPECT_EQ(Submit({1}).Said(), Refusal::kShardAway);
+  EXPECT_EQ(Submit({0}).Said(), Refusal::kNone);
+  pool_->SetReachable(1, true);
+  EXPECT_EQ(Submit({1}).Said(), Refusal::kNone);
+}
+
+TEST_F(StorePoolTest, WhoWaitsIsToldWhenTheShardGoesAway) {
+  Start(1, 2);
+  Job& holding = Hold({0});
+  Job& gone = Submit({1});
+  Job& stays = Submit({0});
+  pool_->SetReachable(1, false);
+  EXPECT_EQ(gone.Said(), Refusal::kShardAway);
+  holding.Release();
+  EXPECT_EQ(stays.Said(), Refusal::kNone);
+}
+
+TEST_F(StorePoolTest, ItsEndRefusesWhatWaits) {
+  Start(1, 1);
+  Job& holding = Hold({0});
+  Job& waits = Submit({0});
+  std::thread ending([&] { pool_.reset(); });
+  EXPECT_EQ(waits.Said(), Refusal::kOverloaded);
+  holding.Release();
+  ending.join();
 }
 
 }  // namespace

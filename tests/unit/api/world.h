@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -24,7 +25,10 @@ class CountingMetrics : public Metrics {
                    const std::string& reason) override {
     failed.push_back(std::string(route) + " " + resource + " " + reason);
   }
+  void Connected(size_t clients) override { connected = clients; }
+
   std::vector<std::string> answered, failed;
+  std::atomic<size_t> connected = 0;
 };
 
 struct World {
@@ -33,7 +37,7 @@ struct World {
     relations = store.get();
     std::vector<std::unique_ptr<RelationStore>> stores;
     stores.push_back(std::move(store));
-    pool = std::make_unique<StorePool>(std::move(stores), map.shards());
+    pool = std::make_unique<StorePool>(std::move(stores), map.shards(), StorePool::Limits());
     handler = std::make_unique<Handler>(*pool, map, Limits(), metrics, [this] {
       ++clock_reads;
       return Now{{}, now};
@@ -56,7 +60,9 @@ struct World {
     }
     request.body = body;
     if (!body.empty()) request.content_type = content_type;
-    return handler->Handle(request);
+    std::promise<Response> answered;
+    handler->Handle(request, [&](Response response) { answered.set_value(std::move(response)); });
+    return answered.get_future().get();
   }
 
   // The body of an answer that must have that status.

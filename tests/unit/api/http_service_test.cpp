@@ -1,62 +1,21 @@
-// The server over real sockets on loopback, with a client that is as impolite as the test needs.
-#include "api/http_server.h"
+// The API behind its server, over real sockets on loopback.
+#include "api/http_service.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <optional>
-#include <thread>
-
+#include "http/server.h"
 #include "tests/unit/api/world.h"
+#include "tests/unit/http/client.h"
 
 namespace fanline::api {
 namespace {
 
+using http::Client;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class Client {
- public:
-  explicit Client(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  }
-  Client(const Client&) = delete;
-  ~Client() { close(fd_); }
-
-  bool connected() const { return connected_; }
-  void Send(const std::string& text) const { send(fd_, text.data(), text.size(), MSG_NOSIGNAL); }
-
-  // Everything until the server closes the connection.
-  std::string ReceiveAll() const {
-    std::string text;
-    char buffer[4096];
-    for (ssize_t size = 0; (size = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
-      text.append(buffer, static_cast<size_t>(size));
-    }
-    return text;
-  }
-  // Until a text has arrived; what came after it is left out.
-  std::string ReceiveUntil(const std::string& end) const {
-    std::string text;
-    char byte = 0;
-    while (text.find(end) == std::string::npos && recv(fd_, &byte, 1, 0) == 1) text += byte;
-    return text;
-  }
-
- private:
-  int fd_;
-  bool connected_ = false;
-};
-
-class HttpServerTest : public ::testing::Test {
+class HttpServiceTest : public ::testing::Test {
  protected:
   // The answer to one request, on a connection of its own.
   std::string Ask(std::string text) {
@@ -72,32 +31,33 @@ class HttpServerTest : public ::testing::Test {
                           const std::string& body = {}) {
     return line + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body;
   }
-  static size_t AnswersIn(const std::string& text) {
+  static size_t CountOf(const std::string& what, const std::string& text) {
     size_t count = 0;
-    for (size_t at = 0; (at = text.find("HTTP/1.1 ", at)) != std::string::npos; ++at) ++count;
+    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++count;
     return count;
   }
 
   World w_;
-  HttpServer server_{"127.0.0.1", 0, {.connections = 4}, *w_.handler};
+  HttpService service_{*w_.handler, w_.metrics};
+  http::Server server_{"127.0.0.1", 0, HttpLimits(Limits()), service_};
 };
 
 constexpr const char* kJson = "Content-Type: application/json\r\n";
 
-TEST_F(HttpServerTest, ServesWhatTheHandlerAnswers) {
+TEST_F(HttpServiceTest, ServesWhatTheHandlerAnswers) {
   const std::string answer = Ask(With("PUT /v1/users/5/following/7", ""));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(answer, HasSubstr("Content-Type: application/json\r\n"));
   EXPECT_THAT(answer, HasSubstr(R"("version":"1700000000000000"})"));
 }
 
-TEST_F(HttpServerTest, DecodesPathsAndParameters) {
+TEST_F(HttpServiceTest, DecodesPathsAndParameters) {
   EXPECT_THAT(Ask(With("GET /v1/users/%35/counts", "")), HasSubstr(R"("user":"5")"));
   EXPECT_THAT(Ask(With("GET /v1/users/5/friends?limit=%39%39%39", "")),
               HasSubstr("is \\\"999\\\""));
 }
 
-TEST_F(HttpServerTest, ServesManyRequestsOnOneConnection) {
+TEST_F(HttpServiceTest, ServesManyRequestsOnOneConnection) {
   const Client client(server_.port());
   for (int i = 0; i < 20; ++i) {
     client.Send(With("GET /v1/users/5/counts", ""));
@@ -105,7 +65,7 @@ TEST_F(HttpServerTest, ServesManyRequestsOnOneConnection) {
   }
 }
 
-TEST_F(HttpServerTest, EveryRefusalIsAProblemDocumentAndCounted) {
+TEST_F(HttpServiceTest, EveryRefusalIsAProblemDocumentAndCounted) {
   const std::string longest = "/v1/users/" + std::string(8'000, '1') + "/counts";
   const std::vector<std::pair<std::string, std::string>> table = {
       {With("GET /nowhere", ""), "404"},
@@ -116,7 +76,16 @@ TEST_F(HttpServerTest, EveryRefusalIsAProblemDocumentAndCounted) {
       {With("POST " + longest, "Content-Length: 5\r\n", "abcde"), "405"},
       {With("GET /" + std::string(9'000, '1'), ""), "414"},
       {"NONSENSE\r\n\r\n", "400"},
-      {With("BREW /v1/users/5/counts", ""), "400"},
+      {With("BREW /v1/users/5/counts", ""), "501"},
+      {With("GET /" + std::string(100, '1'), "A: " + std::string(16'384, 'a') + "\r\n"), "431"},
+      {With("POST /v1/users/5/relations:check", "Transfer-Encoding: gzip, chunked\r\n"), "501"},
+      {With("POST /v1/users/5/relations:check", "Expect: more\r\n"), "417"},
+      {With("POST /v1/users/5/relations:check", "Content-Encoding: gzip\r\n"), "415"},
+      {With("POST /v1/users/5/relations:check",
+            "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9\r\n",
+            "--x--\r\n\r\n"),
+       "415"},
+      {"GET /v1/users/5/counts HTTP/3.0\r\n\r\n", "505"},
       {With("POST /v1/users/5/relations:check", "Content-Length: 5\r\n", "abcde"), "415"},
       {With("POST /v1/users/5%0A/relations:check", "Content-Length: 5\r\n", "abcde"), "400"},
   };
@@ -124,18 +93,19 @@ TEST_F(HttpServerTest, EveryRefusalIsAProblemDocumentAndCounted) {
     const std::string answer = Ask(request);
     EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + status)) << request.substr(0, 60);
     EXPECT_THAT(answer, HasSubstr("Content-Type: application/problem+json\r\n"));
+    EXPECT_EQ(CountOf("Content-Type:", answer), 1u) << answer;
     EXPECT_THAT(answer, HasSubstr(R"("status":)" + status));
     EXPECT_THAT(w_.metrics.answered.back(), HasSubstr(status));
   }
   EXPECT_EQ(w_.metrics.answered.size(), table.size());
 }
 
-TEST_F(HttpServerTest, AnAnswerIsNotCutToARange) {
+TEST_F(HttpServiceTest, AnAnswerIsNotCutToARange) {
   EXPECT_THAT(Ask(With("GET /v1/users/5/counts", "Range: bytes=0-1\r\n")),
               HasSubstr(R"({"user":"5","following":0,"followers":0})"));
 }
 
-TEST_F(HttpServerTest, ReadsABodyOfALengthAndOneInChunks) {
+TEST_F(HttpServiceTest, ReadsABodyOfALengthAndOneInChunks) {
   const std::string body = R"({"ids":["7"]})";
   EXPECT_THAT(Ask(With("POST /v1/users/5/relations:check",
                        kJson + std::string("Content-Length: 13\r\n"), body)),
@@ -146,7 +116,7 @@ TEST_F(HttpServerTest, ReadsABodyOfALengthAndOneInChunks) {
               HasSubstr(R"({"items":[{"relation":"none"}]})"));
 }
 
-TEST_F(HttpServerTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
+TEST_F(HttpServiceTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
   const std::string large(kMostBodyBytes + 1, ' ');
   const std::string length = "Content-Length: " + std::to_string(large.size()) + "\r\n";
   const std::string answer = Ask(With("POST /v1/users/5/relations:check", kJson + length, large));
@@ -161,7 +131,7 @@ TEST_F(HttpServerTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
       StartsWith("HTTP/1.1 413"));
 }
 
-TEST_F(HttpServerTest, AnEndlessBodyIsCutOff) {
+TEST_F(HttpServiceTest, AnEndlessBodyIsCutOff) {
   const Client client(server_.port());
   client.Send(With("POST /v1/users/5/relations:check",
                    kJson + std::string("Transfer-Encoding: chunked\r\n")));
@@ -172,7 +142,7 @@ TEST_F(HttpServerTest, AnEndlessBodyIsCutOff) {
 }
 
 // What follows such a request must never be taken for another request.
-TEST_F(HttpServerTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionClosed) {
+TEST_F(HttpServiceTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionClosed) {
   const std::string second = With("PUT /v1/users/5/following/7", "");
   const std::string length = "Content-Length: " + std::to_string(second.size()) + "\r\n";
   for (const std::string& request : {
@@ -181,21 +151,23 @@ TEST_F(HttpServerTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionC
            With("POST /v1/users/5/relations:check", length + "Transfer-Encoding: chunked\r\n",
                 "0\r\n\r\n" + second),
            With("POST /v1/users/5/relations:check", "Content-Length: 0\r\n" + length, second),
-           With("POST /v1/users/5/relations:check", "Transfer-Encoding: gzip, chunked\r\n",
+           With("POST /v1/users/5/relations:check", "Transfer-Encoding : chunked\r\n",
                 "0\r\n\r\n" + second),
+           With("POST /v1/users/5/relations:check",
+                "Content-Length:\r\n " + std::to_string(second.size()) + "\r\n", second),
        }) {
     const Client client(server_.port());
     const auto begin = std::chrono::steady_clock::now();
     client.Send(request);
     const std::string answer = client.ReceiveAll();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3)) << request;
-    EXPECT_LE(AnswersIn(answer), 1u) << request;
+    EXPECT_EQ(CountOf("HTTP/1.1 ", answer), 1u) << request;
     EXPECT_EQ(w_.metrics.answered.back(), "other 400") << request;
   }
   EXPECT_THAT(Ask(With("GET /v1/users/5/following/7", "")), HasSubstr(R"("relation":"none")"));
 }
 
-TEST_F(HttpServerTest, APutWithoutALengthIsNotWaitedFor) {
+TEST_F(HttpServiceTest, APutWithoutALengthIsNotWaitedFor) {
   const Client client(server_.port());
   const auto begin = std::chrono::steady_clock::now();
   client.Send(With("PUT /v1/users/5/following/7", ""));
@@ -203,25 +175,27 @@ TEST_F(HttpServerTest, APutWithoutALengthIsNotWaitedFor) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
-TEST_F(HttpServerTest, DoesNotShareItsPort) {
-  try {
-    const HttpServer second("127.0.0.1", server_.port(), {}, *w_.handler);
-    FAIL() << "two servers listen on port " << server_.port();
-  } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("Address already in use"));
-  }
-}
-
-TEST_F(HttpServerTest, AStopFinishesWhatIsUnderWayAndTakesNothingNew) {
-  std::optional<StorePool::Lease> lease(w_.pool->Borrow(0, Duration::zero()));
+TEST_F(HttpServiceTest, AStopFinishesWhatIsUnderWay) {
+  std::promise<void> begun, release;
+  w_.pool->Submit({0, {0}}, [&](RelationStore*, StorePool::Refusal) {
+    begun.set_value();
+    release.get_future().wait();
+  });
+  begun.get_future().wait();
   const Client client(server_.port());
   client.Send(With("GET /v1/users/5/counts", "Connection: close\r\n"));
   while (w_.clock_reads == 0) std::this_thread::yield();
   server_.Stop();
-  lease.reset();  // for which the request has been waiting
+  release.set_value();  // the store, for which the request has been waiting
   EXPECT_THAT(client.ReceiveAll(), StartsWith("HTTP/1.1 200"));
   while (!server_.stopped()) std::this_thread::yield();
-  EXPECT_FALSE(Client(server_.port()).connected());
+}
+
+TEST_F(HttpServiceTest, TellsHowManyAreConnected) {
+  const Client client(server_.port());
+  client.Send(With("GET /v1/users/5/counts", ""));
+  client.ReceiveUntil("}");
+  EXPECT_EQ(w_.metrics.connected, 1u);
 }
 
 }  // namespace

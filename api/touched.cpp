@@ -12,8 +12,11 @@ struct UsersOf {
   using Users = std::vector<UserId>;
 
   Users operator()(const FollowCall& call) const { return {call.edge.src}; }
-  // Where the pair's row is.
-  Users operator()(const FriendshipCall& call) const { return {std::min(call.user, call.other)}; }
+  // The pair's row is with the lower of them; whether each follows the other, with each.
+  Users operator()(const FriendshipCall& call) const {
+    const auto [first, second] = std::minmax(call.user, call.other);
+    return call.action ? Users{first, second} : Users{first};
+  }
   Users operator()(const RelationCall& call) const { return {call.user}; }
   Users operator()(const ListCall& call) const {
     return call.relation_to ? Users{call.user, *call.relation_to} : Users{call.user};

@@ -33,11 +33,14 @@ TEST_F(TouchedTest, MostAskTheUsersOwnShardAlone) {
   }
 }
 
-TEST_F(TouchedTest, AFriendshipIsWhereThePairsRowIs) {
+TEST_F(TouchedTest, AFriendshipIsWhereThePairsRowIsAndAChangeOfItWithBoth) {
   const UserId ann = User(1), bob = User(2);
   const Shard of_the_lower = map_.ShardOf(std::min(ann, bob));
   EXPECT_THAT(All(FriendshipCall{ann, bob, {}}), ElementsAre(of_the_lower));
   EXPECT_THAT(All(FriendshipCall{bob, ann, {}}), ElementsAre(of_the_lower));
+  const FriendshipCall accept{bob, ann, FriendAction::kAccept};
+  EXPECT_THAT(All(accept), ElementsAre(1, 2));
+  EXPECT_EQ(TouchedBy(accept, map_).first, of_the_lower);
 }
 
 TEST_F(TouchedTest, WhoLooksAtSomebodyElsesListAsksTheirOwnShardToo) {

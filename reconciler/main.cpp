@@ -6,6 +6,7 @@
 #include "backends/mysql/counter_store.h"
 #include "backends/mysql/installation.h"
 #include "backends/mysql/repair_store.h"
+#include "backends/mysql/shard_probe.h"
 #include "backends/wiring/both_loops.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
@@ -14,6 +15,7 @@
 #include "daemon/inbox.h"
 #include "daemon/main_guard.h"
 #include "daemon/process.h"
+#include "reconciler/app_shards.h"
 #include "reconciler/config.h"
 #include "reconciler/counter_net.h"
 #include "reconciler/pair_net.h"
@@ -82,6 +84,24 @@ int Main(int argc, char** argv) {
   mysql::MysqlCounterStore counter_store(mysql_config,
                                          {.marked = deliver_counters, .repaired = deliver_counters},
                                          wiring::ShardHealth(process.health), process.log.Sink());
+  // Fanline's own shards are asked by the net of counters.
+  daemon::Inbox<ShardPinged> pings(process.wakeup);
+  auto app_config = app ? app->forward.config : mysql_config;
+  if (!app) app_config.shards.clear();
+  const auto forward_shards = static_cast<Shard>(app_config.shards.size());
+  if (app) {
+    const auto& reverse = app->reverse.config.shards;
+    app_config.shards.insert(app_config.shards.end(), reverse.begin(), reverse.end());
+  }
+  mysql::MysqlShardProbe app_probe(
+      app_config, [&pings](ShardPinged reply) { pings.Push(std::move(reply)); }, process.log.Sink(),
+      [&, forward_shards](Shard shard, bool reachable) {
+        const std::string name = shard < forward_shards
+                                     ? "forward_" + std::to_string(shard)
+                                     : "reverse_" + std::to_string(shard - forward_shards);
+        process.health.SetReady(name, reachable, reachable ? "" : "not reachable");
+      });
+  reconciler::AppShards app_shards(app_probe, static_cast<Shard>(app_config.shards.size()));
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
                            deliver_to_retries, process.log.Sink(), route, route);
   kafka::KafkaLogPositions positions(
@@ -125,7 +145,9 @@ int Main(int argc, char** argv) {
                        process.health);
   wiring::InboxLoop<CounterNet, CounterInput> counter_loop(counter_inbox, counters);
   wiring::BothLoops logs(pair_loop, retry_loop);
-  wiring::BothLoops loops(logs, counter_loop);
+  wiring::InboxLoop<reconciler::AppShards, ShardPinged> app_loop(pings, app_shards);
+  wiring::BothLoops shards(counter_loop, app_loop);
+  wiring::BothLoops loops(logs, shards);
   return process.Run(loops);
 }
 

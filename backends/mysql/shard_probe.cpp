@@ -21,12 +21,12 @@ ShardPinged Failed(const PingShard& request, Status status) {
 
 class MysqlShardProbe::Impl {
  public:
-  Impl(const Config& config, std::function<void(ShardPinged)> reply, LogSink log)
+  Impl(const Config& config, std::function<void(ShardPinged)> reply, LogSink log, HealthSink health)
       : pool_(config, "probe", {.threads_per_shard = 1, .batch = 1, .queue = 16},
               {.serve = Ping,
                .fail = Failed,
                .reply = std::move(reply),
-               .health = {},
+               .health = std::move(health),
                .log = std::move(log)}) {}
 
   void Submit(const PingShard& request) { pool_.Submit(request.shard, request); }
@@ -36,8 +36,8 @@ class MysqlShardProbe::Impl {
 };
 
 MysqlShardProbe::MysqlShardProbe(const Config& config, std::function<void(ShardPinged)> reply,
-                                 LogSink log)
-    : impl_(std::make_unique<Impl>(config, std::move(reply), std::move(log))) {}
+                                 LogSink log, HealthSink health)
+    : impl_(std::make_unique<Impl>(config, std::move(reply), std::move(log), std::move(health))) {}
 
 MysqlShardProbe::~MysqlShardProbe() = default;
 

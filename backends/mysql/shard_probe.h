@@ -13,7 +13,8 @@ namespace fanline::mysql {
 
 class MysqlShardProbe final : public ShardProbe {
  public:
-  MysqlShardProbe(const Config& config, std::function<void(ShardPinged)> reply, LogSink log);
+  MysqlShardProbe(const Config& config, std::function<void(ShardPinged)> reply, LogSink log,
+                  HealthSink health = {});
   ~MysqlShardProbe() override;
 
   void Submit(PingShard request) override;

@@ -319,6 +319,15 @@ class OwnTables(WithReconciler):
         self.wait_for(lambda: self.reverse_row(17, 18) == [(str(ver + 1), "0", "5000")],
                       "the repair")
 
+    def test_a_shard_of_the_application_that_is_away_shows_also_while_it_is_paused(self):
+        self.set_mode("pause")
+        self.addCleanup(self.set_mode, "run")
+        self.stack.mysql[1].stop()
+        self.wait_for(lambda: "reverse_0" in self.reconciler.get("/readyz")[1], "it to be missed")
+        self.assertNotIn("forward_0", self.reconciler.get("/readyz")[1])
+        self.stack.mysql[1].start()
+        self.wait_for(lambda: self.reconciler.status("/readyz") == 200, "it to be seen again")
+
 
 if __name__ == "__main__":
     unittest.main()

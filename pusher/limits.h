@@ -19,7 +19,12 @@ struct Limits {
   // keep batches small: at 8 a post arrived twice as late under half load (decision 6).
   uint32_t batches_in_flight = 2;
   uint32_t posts_per_unit = kMaxAddsPerWrite;  // hints at the head of a lane handled as one
-  uint32_t followers_per_page = 10'000;        // a celebrity yields to others after each page
+  // Syncs at the head of a lane handled as one unit: their calls are under way together. Those of
+  // all units: each may hold a timeline's members and a window of items. A unit has one, in any
+  // case.
+  uint32_t syncs_per_unit = 256;
+  uint32_t syncs_in_flight = 512;
+  uint32_t followers_per_page = 10'000;  // a celebrity yields to others after each page
   // Once full, refilled a quarter at a time, or with what is free after `refill_within`. Parked
   // units do not count.
   uint32_t units_in_flight = 1'024;

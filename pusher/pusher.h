@@ -2,7 +2,7 @@
 // "look again", never what to do, so a hint seen twice, late or beside others leaves the same
 // timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
 //
-// Order: all hints of one (range, author) form a lane; the head of a lane - one sync, or a run of
+// Order: all hints of one (range, author) form a lane; the head of a lane - a run of syncs, or of
 // posts - is a unit, and nothing behind it is written before it is finished. Lanes of different
 // authors commute and pass each other freely; units of big authors go page by page, others in
 // between. Truth is read after the hint was taken from the log. A unit that waits for a resource
@@ -146,6 +146,9 @@ class Pusher {
   void OnSyncTruth(SyncTruth& truth, Now now);
   void OnBatch(BatchWritten& written, Now now);
   void OnTimelineRead(TimelineRead& read, Now now);
+  Unit* EndSyncCall(uint64_t id, const Status& status, bool needs_claim, UserId* reader, Now now);
+  void ReaderDone(Unit& unit, Now now);
+  uint64_t NextSyncCall(const Unit& unit, UserId reader);
   void OnSyncApplied(SyncApplied& applied, Now now);
   void OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now);
   void OnPartMarked(const PartMarked& marked, Now now);
@@ -157,8 +160,10 @@ class Pusher {
   bool Refills(Now now) const;
   size_t running() const { return units_.size() - parking_.size(); }
   bool HasRoom() const;  // for one more unit under way
+  size_t MostTasks(const Lane& lane) const;
   bool StartOne(Owned& owned, Range range);
   void Begin(Unit& unit);
+  void BeginSyncs(Unit& unit);
   void ReadPage(Unit& unit);
   void WritePage(Unit& unit, std::vector<UserId> readers, Now now);
   void PageDone(Unit& unit, Now now);
@@ -205,6 +210,7 @@ class Pusher {
   std::optional<Time> full_since_;            // all places were taken; not refilled since
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   Parking parking_;
+  std::unordered_map<uint64_t, SyncCall> sync_calls_;
   std::unordered_map<uint64_t, SentBatch> batches_;
   size_t batches_in_flight_ = 0;
   struct MarkedPart {

@@ -1,5 +1,5 @@
-// A unit of work: the head of one lane - a sync hint, or a run of post hints of one author - with
-// where it stands. The lane waits until it is finished.
+// A unit of work: the head of one lane - a run of sync hints, or of post hints, of one author -
+// with where it stands. The lane waits until it is finished.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,13 @@
 
 namespace fanline::pusher {
 
+// A call for one reader of a unit of syncs: the timeline is read, then the truth about what stands
+// in it, then the two are made to agree. Each next call goes out with the answer to the one before.
+struct SyncCall {
+  uint64_t unit = 0;
+  UserId reader{};
+};
+
 // A hint as received. The record is kept for the dead letters, byte for byte.
 struct Task {
   Record record;
@@ -20,13 +27,13 @@ struct Task {
 
 struct Unit {
   enum class Stage {
-    kReadingTruth,     // post page or sync truth asked for
-    kReadingTimeline,  // sync: members asked for
-    kWriting,          // batches, or the sync's one call, under way
-    kWaiting,          // parked: begins anew
-    kMarkingStart,     // careful mode: offset being saved before it starts
-    kDropping,         // quarantine: its readers' timelines are to be made not live
-    kBurying,          // quarantine: dead letters being appended, one by one
+    kReadingTruth,  // post page asked for
+    kSyncing,       // sync: each reader's chain of calls under way (SyncCall)
+    kWriting,       // batches under way
+    kWaiting,       // parked: begins anew
+    kMarkingStart,  // careful mode: offset being saved before it starts
+    kDropping,      // quarantine: its readers' timelines are to be made not live
+    kBurying,       // quarantine: dead letters being appended, one by one
   };
 
   uint64_t id = 0;
@@ -45,10 +52,10 @@ struct Unit {
   size_t writes_open = 0;  // timelines of this page not yet acknowledged
   bool delivered = false;  // reached at least one live timeline
   bool alone = false;      // written in a batch of its own (looking for a culprit)
-  Status trouble;          // the first failure among this page's batches
+  Status trouble;          // the first failure among this page's batches, or among the readers
 
-  // Sync hint.
-  std::vector<PostId> members;
+  // Sync hints.
+  size_t readers_open = 0;  // whose chain of calls has not ended
 
   // Quarantine.
   std::string reason;  // none: undecodable, each task for its own

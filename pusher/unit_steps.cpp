@@ -57,6 +57,19 @@ bool Pusher::HasRoom() const {
   return running() < limits_.units_in_flight && readers < limits_.waiting_readers;
 }
 
+// How many hints of the kind at a lane's head may be one unit.
+size_t Pusher::MostTasks(const Lane& lane) const {
+  const auto& hint = lane.waiting.front().hint;
+  if (!hint) return lane.waiting.size();  // they wait for one and the same walk
+  if (std::holds_alternative<Hint::Sync>(hint->what)) {
+    const size_t under_way = sync_calls_.size();  // one for each reader
+    const size_t left =
+        limits_.syncs_in_flight - std::min<size_t>(limits_.syncs_in_flight, under_way);
+    return std::clamp<size_t>(left, 1, limits_.syncs_per_unit);
+  }
+  return std::min({limits_.posts_per_unit, limits_.items_per_zadd, kMaxAddsPerWrite});
+}
+
 // Forms a unit of the next runnable lane's head and starts it.
 bool Pusher::StartOne(Owned& owned, Range range) {
   if (owned.runnable.empty() || (careful(owned) && owned.units > 0)) return false;
@@ -70,21 +83,13 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   unit.range = range;
   unit.author = author;
   const bool singly = lane.singly || careful(owned);
-  size_t most =
-      singly ? 1 : std::min({limits_.posts_per_unit, limits_.items_per_zadd, kMaxAddsPerWrite});
-  // What cannot be decoded waits for one and the same walk.
-  if (!singly && !lane.waiting.front().hint) most = lane.waiting.size();
-  const auto is_post = [](const Task& task) {
-    return task.hint && std::holds_alternative<Hint::Post>(task.hint->what);
-  };
-  const auto joins = [&](const Task& first) {
-    const Task& next = lane.waiting.front();
-    return is_post(first) ? is_post(next) : !first.hint && !next.hint;
-  };
+  const size_t most = singly ? 1 : MostTasks(lane);
+  const auto kind = [](const Task& task) { return task.hint ? task.hint->what.index() + 1 : 0; };
   do {
     unit.tasks.push_back(std::move(lane.waiting.front()));
     lane.waiting.pop_front();
-  } while (!lane.waiting.empty() && unit.tasks.size() < most && joins(unit.tasks.front()));
+  } while (!lane.waiting.empty() && unit.tasks.size() < most &&
+           kind(lane.waiting.front()) == kind(unit.tasks.front()));
   unit.alone = singly;
   if (lane.waiting.empty()) lane.singly = false;
   ++lane.active;
@@ -115,10 +120,8 @@ void Pusher::Begin(Unit& unit) {
     Quarantine(unit);
     return;
   }
-  if (const auto* sync = std::get_if<Hint::Sync>(&first.hint->what)) {
-    unit.stage = Stage::kReadingTimeline;
-    ports_.timelines.Submit(
-        ReadTimeline{unit.id, unit.range, ranges_.at(unit.range)->takeover.epoch(), sync->reader});
+  if (unit.is_sync()) {
+    BeginSyncs(unit);
     return;
   }
   if (unit.posts.empty()) {
@@ -261,55 +264,96 @@ void Pusher::OnPartMarked(const PartMarked& marked, Now now) {
 
 // ---- sync hints -----------------------------------------------------------------------------
 
-void Pusher::OnTimelineRead(TimelineRead& read, Now now) {
-  Unit* unit = Find(read.id);
-  if (unit == nullptr) return;
-  if (!read.status.done() || read.needs_claim) {
-    Failed(*unit, read.status, read.needs_claim, now);
-    return;
+// The readers of a run do not wait for each other: the adapters have all their calls of one kind
+// under way at once, and read what they ask about one author together.
+void Pusher::BeginSyncs(Unit& unit) {
+  unit.stage = Stage::kSyncing;
+  unit.trouble = Status::Done();
+  std::vector<UserId> readers;
+  for (const Task& task : unit.tasks) {
+    readers.push_back(std::get<Hint::Sync>(task.hint->what).reader);
   }
-  const auto& sync = std::get<Hint::Sync>(unit->tasks.front().hint->what);
+  std::sort(readers.begin(), readers.end());
+  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+  unit.readers_open = readers.size();
+  const uint64_t epoch = ranges_.at(unit.range)->takeover.epoch();
+  for (const UserId reader : readers) {
+    ports_.timelines.Submit(ReadTimeline{NextSyncCall(unit, reader), unit.range, epoch, reader});
+  }
+}
+
+uint64_t Pusher::NextSyncCall(const Unit& unit, UserId reader) {
+  sync_calls_.emplace(++ids_, SyncCall{unit.id, reader});
+  return ids_;
+}
+
+// The unit of an answered call and its reader, when that reader's chain goes on; nothing when it
+// ends here: by a failure, or because the range was lost meanwhile.
+Unit* Pusher::EndSyncCall(uint64_t id, const Status& status, bool needs_claim, UserId* reader,
+                          Now now) {
+  const auto found = sync_calls_.find(id);
+  if (found == sync_calls_.end()) return nullptr;
+  const SyncCall call = found->second;
+  sync_calls_.erase(found);
+  Unit* unit = Find(call.unit);
+  if (unit == nullptr) return nullptr;
+  *reader = call.reader;
+  if (needs_claim) {
+    Failed(*unit, status, true, now);  // drops every unit of the range
+    return nullptr;
+  }
+  // What never works decides: what works later would hide it at every attempt.
+  if (!status.done() && !unit->trouble.never()) unit->trouble = status;
+  if (unit->trouble.done()) return unit;
+  ReaderDone(*unit, now);
+  return nullptr;
+}
+
+// Of a run with a failure every reader is synced again: that changes nothing for the others.
+void Pusher::ReaderDone(Unit& unit, Now now) {
+  if (--unit.readers_open > 0) return;
+  if (unit.trouble.done()) {
+    Finish(unit, now);
+  } else {
+    Failed(unit, unit.trouble, false, now);
+  }
+}
+
+void Pusher::OnTimelineRead(TimelineRead& read, Now now) {
+  UserId reader{};
+  Unit* unit = EndSyncCall(read.id, read.status, read.needs_claim, &reader, now);
+  if (unit == nullptr) return;
   switch (read.state) {
     case TimelineState::kNotLive:
-      Finish(*unit, now);
+      ReaderDone(*unit, now);
       return;
     case TimelineState::kBuilding:
       // What its rebuild has read may be of before this change: it starts again.
-      unit->stage = Stage::kWriting;
-      ports_.timelines.Submit(DropTimeline{unit->id, unit->range,
-                                           ranges_.at(unit->range)->takeover.epoch(), sync.reader});
+      ports_.timelines.Submit(DropTimeline{NextSyncCall(*unit, reader), unit->range,
+                                           ranges_.at(unit->range)->takeover.epoch(), reader});
       return;
     case TimelineState::kReady:
-      unit->stage = Stage::kReadingTruth;
-      ports_.truth.Submit(ReadSync{unit->id, sync.reader, unit->author, std::move(read.members),
-                                   limits_.window.window});
+      ports_.truth.Submit(ReadSync{NextSyncCall(*unit, reader), reader, unit->author,
+                                   std::move(read.members), limits_.window.window});
       return;
   }
 }
 
 void Pusher::OnSyncTruth(SyncTruth& truth, Now now) {
-  Unit* unit = Find(truth.id);
+  UserId reader{};
+  Unit* unit = EndSyncCall(truth.id, truth.status, false, &reader, now);
   if (unit == nullptr) return;
-  if (!truth.status.done()) {
-    Failed(*unit, truth.status, false, now);
-    return;
-  }
-  const auto& sync = std::get<Hint::Sync>(unit->tasks.front().hint->what);
-  unit->stage = Stage::kWriting;
   ports_.timelines.Submit(
-      ApplySync{unit->id, unit->range, ranges_.at(unit->range)->takeover.epoch(), sync.reader,
-                std::move(truth.remove), std::move(truth.visible), truth.newest_unread});
+      ApplySync{NextSyncCall(*unit, reader), unit->range, ranges_.at(unit->range)->takeover.epoch(),
+                reader, std::move(truth.remove), std::move(truth.visible), truth.newest_unread});
 }
 
 void Pusher::OnSyncApplied(SyncApplied& applied, Now now) {
-  Unit* unit = Find(applied.id);
+  UserId reader{};
+  Unit* unit = EndSyncCall(applied.id, applied.status, applied.needs_claim, &reader, now);
   if (unit == nullptr) return;
-  if (!applied.status.done() || applied.needs_claim) {
-    Failed(*unit, applied.status, applied.needs_claim, now);
-  } else {
-    if (applied.full) ports_.metrics.Full(1);
-    Finish(*unit, now);
-  }
+  if (applied.full) ports_.metrics.Full(1);
+  ReaderDone(*unit, now);
 }
 
 // ---- ends -----------------------------------------------------------------------------------
@@ -358,7 +402,6 @@ void Pusher::Later(Unit& unit, const Status& status, Now now) {
       unit.stage != Stage::kMarkingStart) {
     unit.stage = Stage::kWaiting;
   }
-  unit.members = {};  // read again
   parking_.Park(status.resource, unit.id, now.mono, random_());
   SetParked(unit, true);
 }
@@ -493,15 +536,20 @@ void Pusher::Bury(Unit& unit) {
 }
 
 void Pusher::OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now) {
+  const Status again = status.never() ? Status::Later("redis", status.message) : status;
+  UserId reader{};
+  if (sync_calls_.contains(id)) {  // a building timeline met by a sync
+    Unit* unit = EndSyncCall(id, again, needs_claim, &reader, now);
+    if (unit != nullptr) ReaderDone(*unit, now);
+    return;
+  }
   Unit* unit = Find(id);
   if (unit == nullptr) return;
-  if (!status.done() || needs_claim) {
-    Failed(*unit, needs_claim ? status : Status::Later("redis", status.message), needs_claim, now);
-  } else if (unit->stage == Stage::kDropping) {
+  if (!again.done() || needs_claim) {
+    Failed(*unit, again, needs_claim, now);
+  } else {
     unit->stage = Stage::kBurying;
     Bury(*unit);
-  } else {
-    Finish(*unit, now);  // a building timeline met by a sync
   }
 }
 

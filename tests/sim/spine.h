@@ -206,6 +206,7 @@ struct Spine : Groups {
     limits.timelines_per_batch = 3;
     limits.batches_in_flight = 3;
     limits.posts_per_unit = 3;
+    limits.syncs_per_unit = 3;
     limits.followers_per_page = 2;
     limits.buffered_hints_per_range = 16;
     limits.parked_hints_per_range = 16;

@@ -14,6 +14,7 @@
 // schemas/redis/README.md describes the keys and scripts behind this port.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -209,6 +210,9 @@ struct WindowLimits {
   // Trimmed when it holds more members than this, so that one more write of kMaxAddsPerWrite
   // items still fits max_entries.
   uint32_t trim_above() const { return max_entries - kMaxAddsPerWrite; }
+  // Items that a rebuild may keep beyond the window, so that its floor does not stand in the midst
+  // of items of one moment. T and F count; the next add has its room.
+  uint32_t spare() const { return std::max(trim_above(), 2 + window) - 2 - window; }
 };
 
 }  // namespace fanline

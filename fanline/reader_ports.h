@@ -26,16 +26,30 @@ struct Position {  // a place in a timeline: the last item seen
   PostId post{};
 };
 
+// Of what happened in a time: each bound that is there holds.
+struct TimeSpan {
+  std::optional<UnixMs> above;  // later than
+  std::optional<UnixMs> up_to;  // not later than
+  std::optional<Position> behind;
+};
+
+// What one read of many authors came to before it reached its limit.
+struct ItemsRead {
+  std::vector<Item> items;        // author by author, each author's newest first
+  std::optional<UserId> partial;  // the read ended within this author's, the last of `items`
+  std::vector<UserId> unread;     // of these nothing was read
+};
+
 class ReaderTruth {
  public:
   virtual ~ReaderTruth() = default;
   virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
   // For each of `authors` that has a row, any order.
   virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
-  // Visible, pushed items of each author, at most `limit` of each (the newest behind `after`),
-  // any order between authors.
-  virtual Status Outboxes(const std::vector<UserId>& authors, const std::optional<Position>& after,
-                          uint32_t limit, std::vector<Item>* out) = 0;
+  // Visible, pushed items of `authors` in the span, at most `limit` in all. Reads about as many
+  // rows as it answers.
+  virtual Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+                       ItemsRead* out) = 0;
 };
 
 class ReaderTimelines {

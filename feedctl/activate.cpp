@@ -123,7 +123,7 @@ class Activate : public Command {
   void RebuildSome(Work& work, Progress& progress) {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), work.installation.shard_map);
     redis::RedisReaderTimelines timelines(options::ToOptions(settings_.redis, settings_.timelines));
-    timeline::Reader reader(truth, timelines, settings_.timelines.window,
+    timeline::Reader reader(truth, timelines, options::ToWindow(settings_.timelines),
                             [&work] { return work.tokens.Next(); });
     while (!work.interrupt.requested()) {
       const size_t at = work.next++;

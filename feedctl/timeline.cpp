@@ -56,7 +56,7 @@ class Timeline : public Command {
     mysql::MysqlReaderTruth truth(config, installation.shard_map);
     redis::RedisReaderTimelines timelines(options::ToOptions(settings_.redis, settings_.timelines));
     Tokens tokens;
-    timeline::Reader pages(truth, timelines, settings_.timelines.window,
+    timeline::Reader pages(truth, timelines, options::ToWindow(settings_.timelines),
                            [&tokens] { return tokens.Next(); });
     timeline::Reader::Page page;
     const auto after = after_.empty() ? std::nullopt : ParseCursor(after_);

@@ -1,10 +1,21 @@
 #include "timeline/pull.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace fanline::timeline {
-Pull::Pull(uint32_t want, std::optional<Position> after, uint32_t authors_per_read)
-    : want_(want), after_(after), authors_per_read_(authors_per_read) {}
+namespace {
+
+// The first span is to hold so many times `want`: a second read costs more than some rows too many.
+constexpr double kAimed = 2.5;
+constexpr double kLeastPostsOfAnAuthor = 8;
+constexpr UnixMs kLongest = UnixMs{1} << 50;  // longer than any history
+
+}  // namespace
+
+Pull::Pull(PullLimits limits, std::optional<Position> after) : limits_(limits), after_(after) {
+  if (limits_.items_per_read == 0) limits_.items_per_read = std::max(1u, 4 * limits_.want);
+}
 
 PullNeed Pull::needed() const {
   switch (stage_) {
@@ -12,9 +23,14 @@ PullNeed Pull::needed() const {
       return NeedFollowees{};
     case Stage::kLastAt:
       return NeedLastAt{followees_};
-    case Stage::kOutboxes: {
-      NeedOutboxes need{{}, after_, want_ + 1};  // one more tells whether something is left out
-      for (size_t i = read_; i < group_end(); ++i) need.authors.push_back(authors_[i].author);
+    case Stage::kItems: {
+      if (partial_) {
+        TimeSpan rest = span_;
+        rest.behind = partial_end_;
+        return NeedItems{{partial_->author}, rest, static_cast<uint32_t>(most() + 1)};
+      }
+      NeedItems need{{}, span_, limits_.items_per_read};
+      for (const AuthorLastAt& author : unread_) need.authors.push_back(author.author);
       return need;
     }
     case Stage::kDone:
@@ -34,35 +50,123 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
   std::sort(authors_.begin(), authors_.end(), [](const AuthorLastAt& a, const AuthorLastAt& b) {
     return a.last_at != b.last_at ? a.last_at > b.last_at : a.author < b.author;
   });
-  stage_ = Stage::kOutboxes;
-  StopIfEnough();
-}
-
-void Pull::OnOutboxes(const std::vector<Item>& items) {
-  items_.insert(items_.end(), items.begin(), items.end());
-  std::sort(items_.begin(), items_.end(), IsNewer);
-  // Only the newest of what is left out matters, and it stays among the first want + 1.
-  if (items_.size() > want_ + 1) items_.resize(want_ + 1);
-  read_ = group_end();
-  StopIfEnough();
-}
-
-size_t Pull::group_end() const { return std::min(authors_.size(), read_ + authors_per_read_); }
-
-bool Pull::enough() const {
-  if (read_ == authors_.size()) return true;
-  if (items_.size() < want_) return false;
-  return want_ == 0 || items_[want_ - 1].created_at > authors_[read_].last_at;
-}
-
-void Pull::StopIfEnough() {
-  if (!enough()) return;
-  stage_ = Stage::kDone;
-  if (read_ < authors_.size()) floor_ = authors_[read_].last_at;
-  if (items_.size() > want_) {
-    floor_ = std::max(floor_, items_[want_].created_at);
-    items_.resize(want_);
+  if (authors_.empty() || limits_.want == 0) {
+    End();
+    return;
   }
+  stage_ = Stage::kItems;
+  newest_ = authors_.front().last_at;
+  const UnixMs length = FirstLength();
+  if (after_) newest_ = std::min(newest_, after_->created_at);  // as busy then as it is now
+  span_.behind = after_;
+  StartSpan(length);
+}
+
+// How far back the newest items are expected to go, from when each author last posted. Of somebody
+// whose last post is `age` old, about t / age posts are expected within t; somebody who has just
+// posted is not taken for one who does nothing else.
+UnixMs Pull::FirstLength() const {
+  const double aimed = kAimed * (limits_.want + 1);
+  const double most_of_one =
+      std::max(kLeastPostsOfAnAuthor, 2 * aimed / static_cast<double>(authors_.size()));
+  UnixMs shortest = 1, longest = kLongest;
+  while (shortest < longest) {
+    const UnixMs length = shortest + (longest - shortest) / 2;
+    double expected = 0;
+    for (const AuthorLastAt& author : authors_) {
+      const UnixMs age = newest_ - author.last_at;
+      if (age >= length || expected >= aimed) break;
+      expected += std::min(
+          most_of_one, static_cast<double>(length) / static_cast<double>(std::max<UnixMs>(age, 1)));
+    }
+    if (expected >= aimed) {
+      longest = length;
+    } else {
+      shortest = length + 1;
+    }
+  }
+  return shortest;
+}
+
+// The next span begins where the one before ended; `length` counts from the newest end of all.
+void Pull::StartSpan(UnixMs length) {
+  if (length_ > 0) {
+    span_.up_to = span_.above;
+    span_.behind.reset();
+  }
+  length_ = length;
+  span_.above = length < newest_ ? std::optional(newest_ - length) : std::nullopt;
+  unread_ = authors_;
+  Narrow();
+  if (unread_.empty()) SpanRead();
+}
+
+// What is held makes the span shorter, and leaves out who posted nothing in it.
+void Pull::Narrow() {
+  std::sort(items_.begin(), items_.end(), IsNewer);
+  // Only the newest of what is left out matters, and it stays among the first.
+  if (items_.size() > most() + 1) items_.resize(most() + 1);
+  if (items_.size() > most() && items_.back().created_at > span_.above.value_or(0)) {
+    span_.above = items_.back().created_at;
+  }
+  const auto outside = [this](const AuthorLastAt& author) {
+    return span_.above && author.last_at <= *span_.above;
+  };
+  std::erase_if(unread_, outside);
+  if (partial_ &&
+      (outside(*partial_) || (span_.above && partial_end_.created_at <= *span_.above))) {
+    partial_.reset();
+  }
+}
+
+void Pull::OnItems(ItemsRead read) {
+  if (partial_) {
+    // Its newest most() + 1: behind them is nothing that is wanted.
+    partial_.reset();
+  } else {
+    const std::unordered_set<UserId> left(read.unread.begin(), read.unread.end());
+    if (read.partial && !read.items.empty()) {
+      const auto found =
+          std::find_if(unread_.begin(), unread_.end(),
+                       [&](const AuthorLastAt& author) { return author.author == *read.partial; });
+      if (found != unread_.end()) partial_ = *found;
+      partial_end_ = {read.items.back().created_at, read.items.back().post};
+    }
+    std::erase_if(unread_,
+                  [&](const AuthorLastAt& author) { return !left.contains(author.author); });
+  }
+  items_.insert(items_.end(), read.items.begin(), read.items.end());
+  Narrow();
+  if (!partial_ && unread_.empty()) SpanRead();
+}
+
+// All of the span is held. Further back, as far as the items so far let one expect; at once to the
+// end when that goes on and on.
+void Pull::SpanRead() {
+  if (enough() || !span_.above) {
+    End();
+    return;
+  }
+  const double found = static_cast<double>(std::max<size_t>(items_.size(), 1));
+  const double times = std::clamp(1.5 * (limits_.want + 1) / found, 2.0, 16.0);
+  StartSpan(static_cast<UnixMs>(
+      std::min(static_cast<double>(kLongest), static_cast<double>(length_) * times)));
+}
+
+void Pull::End() {
+  stage_ = Stage::kDone;
+  const UnixMs read_to = span_.above.value_or(kNoFloor);
+  if (!enough()) {
+    if (limits_.want == 0 && !authors_.empty()) floor_ = authors_.front().last_at;
+    return;
+  }
+  // Above the floor stands everything there is: what is left out begins at another moment.
+  size_t end = limits_.want;
+  while (end < items_.size() && items_[end].created_at == items_[limits_.want - 1].created_at)
+    ++end;
+  if (end > most()) end = limits_.want;  // too many of one moment: the floor stands among them
+  floor_ = end < items_.size() ? items_[end].created_at : read_to;
+  items_.resize(end);
 }
 
 }  // namespace fanline::timeline

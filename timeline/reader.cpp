@@ -22,10 +22,10 @@ struct AnswerFromTruth {
     if (status.done()) asker.OnLastAt(std::move(authors));
     return status;
   }
-  Status operator()(const NeedOutboxes& need) {
-    std::vector<Item> items;
-    auto status = truth.Outboxes(need.authors, need.after, need.limit, &items);
-    if (status.done()) asker.OnOutboxes(items);
+  Status operator()(const NeedItems& need) {
+    ItemsRead read;
+    auto status = truth.Items(need.authors, need.span, need.limit, &read);
+    if (status.done()) asker.OnItems(std::move(read));
     return status;
   }
   Status operator()(const NothingNeeded&) { return Status::Done(); }
@@ -51,7 +51,7 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
 
 }  // namespace
 
-Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, uint32_t window,
+Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
                std::function<std::string()> next_token)
     : truth_(&truth), timelines_(&timelines), window_(window), next_token_(std::move(next_token)) {}
 
@@ -67,7 +67,7 @@ Status Reader::Activate(UserId reader, RebuildResult* result) {
 
 Status Reader::PullPage(UserId reader, const std::optional<Position>& after, uint32_t limit,
                         std::vector<Item>* items, bool* more) {
-  Pull pull(limit, after);
+  Pull pull({.want = limit}, after);
   AnswerFromTruth<Pull> answer{reader, *truth_, pull};
   while (!pull.done()) {
     if (auto status = std::visit(answer, pull.needed()); !status.done()) return status;

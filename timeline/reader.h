@@ -15,7 +15,7 @@ namespace fanline::timeline {
 
 class Reader {
  public:
-  Reader(ReaderTruth& truth, ReaderTimelines& timelines, uint32_t window,
+  Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
          std::function<std::string()> next_token);
 
   // Makes the reader's timeline live unless it is; *result says how it ended.
@@ -37,7 +37,7 @@ class Reader {
 
   ReaderTruth* truth_;
   ReaderTimelines* timelines_;
-  uint32_t window_;
+  WindowLimits window_;
   std::function<std::string()> next_token_;
 };
 

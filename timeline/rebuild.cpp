@@ -2,13 +2,12 @@
 
 namespace fanline::timeline {
 
-Rebuild::Rebuild(uint32_t window, std::function<std::string()> next_token, uint32_t attempts,
-                 uint32_t authors_per_read)
-    : window_(window),
+Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token, uint32_t attempts,
+                 uint32_t items_per_read)
+    : limits_{window.window, window.spare(), items_per_read},
       next_token_(std::move(next_token)),
       attempts_left_(attempts),
-      authors_per_read_(authors_per_read),
-      pull_(window) {
+      pull_(limits_) {
   StartAttempt();
 }
 
@@ -20,7 +19,7 @@ void Rebuild::StartAttempt() {
   --attempts_left_;
   begun_ = false;
   token_ = next_token_();
-  pull_ = Pull(window_, std::nullopt, authors_per_read_);
+  pull_ = Pull(limits_);
 }
 
 RebuildNeed Rebuild::needed() const {

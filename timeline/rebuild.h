@@ -28,7 +28,7 @@ struct NeedFinish {
   Floor floor = kNoFloor;
 };
 using RebuildNeed =
-    std::variant<NeedBegin, NeedFollowees, NeedLastAt, NeedOutboxes, NeedFinish, NothingNeeded>;
+    std::variant<NeedBegin, NeedFollowees, NeedLastAt, NeedItems, NeedFinish, NothingNeeded>;
 
 enum class RebuildResult {
   kUnderWay,
@@ -41,14 +41,15 @@ enum class RebuildResult {
 class Rebuild {
  public:
   // `next_token` makes a new token at each attempt; tokens must never repeat.
-  Rebuild(uint32_t window, std::function<std::string()> next_token, uint32_t attempts = 5,
-          uint32_t authors_per_read = Pull::kAuthorsPerRead);
+  // items_per_read: 0 = as Pull thinks best.
+  Rebuild(WindowLimits window, std::function<std::string()> next_token, uint32_t attempts = 5,
+          uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
   void OnBegun(TimelineState found);
   void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }
   void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }
-  void OnOutboxes(const std::vector<Item>& items) { pull_.OnOutboxes(items); }
+  void OnItems(ItemsRead read) { pull_.OnItems(std::move(read)); }
   void OnFinished(bool applied);
 
   RebuildResult result() const { return result_; }
@@ -56,10 +57,9 @@ class Rebuild {
  private:
   void StartAttempt();
 
-  uint32_t window_;
+  PullLimits limits_;
   std::function<std::string()> next_token_;
   uint32_t attempts_left_;
-  uint32_t authors_per_read_;
   bool begun_ = false;
   std::string token_;
   Pull pull_;

@@ -1,5 +1,6 @@
 #include "backends/mysql/reader_truth.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "backends/mysql/chunks.h"
@@ -40,6 +41,30 @@ Status ReadByShard(ShardConnections& connections, const ShardMap& map,
   return Status::Done();
 }
 
+// `authors` ascending, as the index has them.
+void ReadItems(Connection& connection, const std::vector<UserId>& authors, const TimeSpan& span,
+               uint32_t limit, ItemsRead* out) {
+  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
+    const auto room = static_cast<uint32_t>(limit - out->items.size());
+    uint32_t found = 0;
+    if (room > 0) {
+      connection.Query(ItemsSql(chunk, span, room), [&](const Row& row) {
+        out->partial = UserId{row.UInt64(1)};
+        out->items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+        ++found;
+      });
+    }
+    if (found < room) {
+      out->partial.reset();
+      return;
+    }
+    // The limit is reached: whoever comes behind the last author met was not read.
+    const auto last =
+        room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), *out->partial) : chunk.begin();
+    out->unread.insert(out->unread.end(), last, chunk.end());
+  });
+}
+
 }  // namespace
 
 MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map)
@@ -57,21 +82,33 @@ Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
 Status MysqlReaderTruth::LastAt(const std::vector<UserId>& authors,
                                 std::vector<AuthorLastAt>* out) {
   const ChunkedRead<AuthorLastAt> read = {
-      kListLimit, LastAtSql, [](const Row& row) {
+      kIdsLimit, LastAtSql, [](const Row& row) {
         return AuthorLastAt{UserId{row.UInt64(1)}, row.Int64(2)};
       }};
   return ReadByShard(connections_, map_, authors, read, out);
 }
 
-Status MysqlReaderTruth::Outboxes(const std::vector<UserId>& authors,
-                                  const std::optional<Position>& after, uint32_t limit,
-                                  std::vector<Item>* out) {
-  const ChunkedRead<Item> read = {
-      kUnionLimit, [&](std::span<const UserId> chunk) { return OutboxesSql(chunk, after, limit); },
-      [](const Row& row) {
-        return Item{PostId{row.UInt64(2)}, row.Int64(3)};
-      }};
-  return ReadByShard(connections_, map_, authors, read, out);
+// One statement after the other while there is room: what is left of `limit` bounds the next.
+Status MysqlReaderTruth::Items(const std::vector<UserId>& authors, const TimeSpan& span,
+                               uint32_t limit, ItemsRead* out) {
+  *out = {};
+  std::vector<std::vector<UserId>> by_shard(map_.shards());
+  for (const UserId author : authors) by_shard[map_.ShardOf(author)].push_back(author);
+  for (Shard shard = 0; shard < by_shard.size(); ++shard) {
+    if (by_shard[shard].empty()) continue;
+    std::sort(by_shard[shard].begin(), by_shard[shard].end());
+    ItemsRead read;
+    Status status = connections_.Run(shard, [&](Connection& connection) {
+      read = {};  // Run may have to read twice
+      const auto room = static_cast<uint32_t>(limit - std::min<size_t>(limit, out->items.size()));
+      ReadItems(connection, by_shard[shard], span, room, &read);
+    });
+    if (!status.done()) return status;
+    out->items.insert(out->items.end(), read.items.begin(), read.items.end());
+    out->unread.insert(out->unread.end(), read.unread.begin(), read.unread.end());
+    if (read.partial) out->partial = read.partial;
+  }
+  return Status::Done();
 }
 
 }  // namespace fanline::mysql

@@ -2,7 +2,8 @@
 // bounded by the timeouts of Config per statement; one object per thread.
 //
 // Sized for a reader of thousands of authors: 5,000 followees are one statement, their last_at a
-// dozen. Outboxes is meant for the few dozen authors at a time a rebuild goes through.
+// handful, and so are their newest items. Whatever the authors hold, Items reads about `limit`
+// rows.
 #pragma once
 
 #include <vector>
@@ -20,8 +21,8 @@ class MysqlReaderTruth : public ReaderTruth {
   // Each appends to *out, which holds what was read before the first failure.
   Status Followees(UserId reader, std::vector<UserId>* out) override;
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
-  Status Outboxes(const std::vector<UserId>& authors, const std::optional<Position>& after,
-                  uint32_t limit, std::vector<Item>* out) override;
+  Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+               ItemsRead* out) override;
 
  private:
   ShardConnections connections_;

@@ -115,6 +115,32 @@ std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Pos
   return sql;
 }
 
+std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit) {
+  std::string sql =
+      "SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+      " WHERE pushed = 1 AND deleted = 0 AND hidden = 0 AND author_id IN ";
+  AppendInList(sql, authors);
+  // created_at_ms IS NULL of what is not published sorts last and is no item.
+  sql += " AND created_at_ms > ";
+  AppendNumber(sql, span.above.value_or(0));
+  auto latest = span.up_to;
+  if (span.behind) latest = std::min(latest.value_or(kMaxCreatedAt), span.behind->created_at);
+  if (latest) {
+    sql += " AND created_at_ms <= ";
+    AppendNumber(sql, *latest);
+  }
+  if (span.behind && *latest == span.behind->created_at) {
+    sql += " AND NOT (created_at_ms = ";
+    AppendNumber(sql, span.behind->created_at);
+    sql += " AND member <= ";
+    sql += Quoted(MemberText(span.behind->post));
+    sql += ")";
+  }
+  sql += " ORDER BY author_id, created_at_ms DESC, member";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
 std::string FolloweesSql(UserId reader) {
   std::string sql = "SELECT dst FROM following WHERE state = 1 AND src = ";
   AppendId(sql, reader);

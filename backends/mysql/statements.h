@@ -18,6 +18,7 @@
 namespace fanline::mysql {
 
 inline constexpr size_t kListLimit = 300;     // elements of one IN list: up to 900 values
+inline constexpr size_t kIdsLimit = 900;      // ids of one IN list that has nothing else
 inline constexpr size_t kUnionLimit = 32;     // selects of one UNION ALL
 inline constexpr size_t kAuthorsLimit = 128;  // authors of one statement over followers
 
@@ -46,6 +47,10 @@ std::string LiveEdgesSql(std::span<const EdgeKey> edges);
 // `after`, at most `limit` of each, each author's in order.
 std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
                         uint32_t limit);
+
+// author_id, post_id, created_at_ms of visible pushed items in the span, at most `limit`, in the
+// index's order: author by author, each author's newest first.
+std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit);
 
 // dst
 std::string FolloweesSql(UserId reader);

@@ -45,6 +45,10 @@ void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
   table.Check([&settings] { return Problem(settings); });
 }
 
+WindowLimits ToWindow(const TimelineSettings& timelines) {
+  return {timelines.window, timelines.max_entries};
+}
+
 redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& timelines) {
   redis::Options options;
   options.address = daemon::ToString(redis.address);
@@ -52,8 +56,7 @@ redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& tim
   options.password = redis.password;
   options.connect_timeout = redis.connect_timeout;
   options.command_timeout = redis.command_timeout;
-  options.window.window = timelines.window;
-  options.window.max_entries = timelines.max_entries;
+  options.window = ToWindow(timelines);
   options.timeline_ttl = timelines.ttl;
   return options;
 }

@@ -32,6 +32,8 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 // --window, --timeline-max-entries, --timeline-ttl
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings);
 
+[[nodiscard]] WindowLimits ToWindow(const TimelineSettings& timelines);
+
 // Of settings that a table has accepted. Who writes through LiveTimelines sets `partitions` from
 // the installation.
 [[nodiscard]] redis::Options ToOptions(const RedisSettings& redis,

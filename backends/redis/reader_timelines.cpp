@@ -70,7 +70,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
                                     const std::vector<Item>& items, Floor floor, bool* applied) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Bucket bucket = BucketOf(reader);
-    out.Begin(3 + 2 + 4 + 2 * items.size());
+    out.Begin(3 + 2 + 5 + 2 * items.size());
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kRebuildFinish));
     out.Arg(2);
@@ -79,6 +79,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
     out.Arg(token);
     ArgFloor(out, floor);
     out.Arg(options_.window.window);
+    out.Arg(options_.window.window + options_.window.spare());
     out.Arg(options_.timeline_ttl.count());
     for (const Item& item : items) {
       out.Arg(-item.created_at);

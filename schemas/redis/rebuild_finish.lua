@@ -1,10 +1,10 @@
 -- rebuild_finish.lua - turns a building timeline into a ready one: what was read from the truth,
 -- without what was removed meanwhile, with what was pushed meanwhile; newer than the floor; the
--- newest W of it.
+-- newest W of it, and what is of the same moment as the last of them while there is room.
 --
 -- KEYS  edge:{tag}, the timeline
--- ARGV  token, floor as a score (+inf = nothing older exists), window W, TTL in milliseconds,
---       then (score, member) of each item read
+-- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
+--       in milliseconds, then (score, member) of each item read
 -- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
@@ -26,7 +26,7 @@ for i = 1, #held, 2 do
   if first == 88 then gone[string.sub(held[i], 2)] = true end
   if first >= 48 and first <= 57 then score_of[held[i]] = held[i + 1] end
 end
-for i = 5, #ARGV, 2 do
+for i = 6, #ARGV, 2 do
   if not gone[ARGV[i + 1]] and not score_of[ARGV[i + 1]] then score_of[ARGV[i + 1]] = ARGV[i] end
 end
 
@@ -41,12 +41,16 @@ table.sort(items, function(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
   return a[2] < b[2]
 end)
-if #items > window then floor = items[window + 1][3] end
+-- Items of the floor's own moment are not served: the floor stands between two moments.
+local last = math.min(#items, window)
+while last > 0 and items[last + 1] and items[last + 1][1] == items[window][1] do last = last + 1 end
+if last > tonumber(ARGV[4]) then last = window end
+if items[last + 1] then floor = items[last + 1][3] end
 note_floor(edge, floor)
 
 redis.call('DEL', key)
 local words = {'-inf', 'T', floor, 'F'}
-for i = 1, math.min(#items, window) do
+for i = 1, last do
   words[#words + 1] = items[i][3]
   words[#words + 1] = items[i][2]
   if #words >= 256 then
@@ -55,5 +59,5 @@ for i = 1, math.min(#items, window) do
   end
 end
 if #words > 0 then redis.call('ZADD', key, unpack(words)) end
-redis.call('PEXPIRE', key, ARGV[4])
+redis.call('PEXPIRE', key, ARGV[5])
 return 1

@@ -183,7 +183,7 @@ CREATE TABLE IF NOT EXISTS author_post (
 
 -- When each author last posted: never below created_at of any visible post of theirs, and it only
 -- grows (in the transaction of the post's row). A rebuild asks for a few hundred authors by primary
--- key, which carries last_at, and reads their outboxes newest last_at first.
+-- key, which carries last_at, and guesses from them how far back its window goes.
 CREATE TABLE IF NOT EXISTS author (
   author_id BIGINT UNSIGNED NOT NULL,
   last_at   BIGINT NOT NULL,

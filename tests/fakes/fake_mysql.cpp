@@ -163,15 +163,23 @@ std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) 
   return out;
 }
 
-std::vector<Item> FakeMysql::Outboxes(const std::vector<UserId>& authors,
-                                      const std::optional<Position>& after, uint32_t limit) const {
-  std::vector<Item> out;
+ItemsRead FakeMysql::Items(const std::vector<UserId>& authors, const TimeSpan& span,
+                           uint32_t limit) const {
+  ItemsRead out;
   for (UserId author : authors) {
-    uint32_t taken = 0;
+    if (out.items.size() >= limit) {
+      out.unread.push_back(author);
+      continue;
+    }
     for (const Item& item : Visible(author)) {
-      if (after && !IsNewer({after->post, after->created_at}, item)) continue;
-      if (taken++ == limit) break;
-      out.push_back(item);
+      const auto& [above, up_to, behind] = span;
+      if (above && item.created_at <= *above) continue;
+      if (up_to && item.created_at > *up_to) continue;
+      if (behind && !IsNewer({behind->post, behind->created_at}, item)) continue;
+      out.items.push_back(item);
+      if (out.items.size() < limit) continue;
+      out.partial = author;
+      break;
     }
   }
   return out;

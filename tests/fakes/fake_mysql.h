@@ -49,8 +49,7 @@ class FakeMysql {
 
   std::vector<UserId> Followees(UserId reader) const;
   std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
-  std::vector<Item> Outboxes(const std::vector<UserId>& authors,
-                             const std::optional<Position>& after, uint32_t limit) const;
+  ItemsRead Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit) const;
 
   const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
 

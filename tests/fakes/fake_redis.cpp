@@ -352,7 +352,15 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   // What stands in the key was added after it was recorded as removed, if it ever was.
   for (const auto& [post, created_at] : building.items) ready.items[post] = created_at;
   std::erase_if(ready.items, [floor](const auto& item) { return item.second <= floor; });
-  Trim(ready);
+  const auto sorted = Sorted(ready);
+  size_t last = std::min<size_t>(sorted.size(), window_.window);
+  while (last < sorted.size() && sorted[last].created_at == sorted[last - 1].created_at) ++last;
+  if (last <= window_.window + window_.spare()) {
+    if (last < sorted.size()) ready.floor = sorted[last].created_at;
+    for (size_t i = last; i < sorted.size(); ++i) ready.items.erase(sorted[i].post);
+  } else {
+    Trim(ready);
+  }
   building = ready;
   return true;
 }

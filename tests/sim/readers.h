@@ -22,9 +22,8 @@ struct Readers : Clients {
   void StartRebuild() {
     const UserId reader = AnyReader();
     ++counts.rebuilds;
-    rebuilds.push_back(
-        {reader, std::make_unique<timeline::Rebuild>(
-                     window().window, [this] { return std::to_string(++tokens); }, 5, 1)});
+    rebuilds.push_back({reader, std::make_unique<timeline::Rebuild>(
+                                    window(), [this] { return std::to_string(++tokens); }, 5, 3)});
   }
 
   // One step of one rebuild; false when it ended. Each step is an await: anything may come between.
@@ -41,8 +40,8 @@ struct Readers : Clients {
       void operator()(const timeline::NeedLastAt& need) {
         at.rebuild->OnLastAt(world.mysql.LastAt(need.authors));
       }
-      void operator()(const timeline::NeedOutboxes& need) {
-        at.rebuild->OnOutboxes(world.mysql.Outboxes(need.authors, need.after, need.limit));
+      void operator()(const timeline::NeedItems& need) {
+        at.rebuild->OnItems(world.mysql.Items(need.authors, need.span, need.limit));
       }
       void operator()(const timeline::NeedFinish& need) {
         at.rebuild->OnFinished(world.redis.Finish(at.reader, need.token, need.items, need.floor));

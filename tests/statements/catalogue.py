@@ -19,6 +19,7 @@ from stack.statement_shapes import shape_of
 from tests.statements.dataset import OWNERS, PER_OWNER, ROWS, STARTED, id_of, member_of
 
 LIST = 300     # elements of one list, kListLimit
+IDS = 900      # ids of a list that has nothing else, kIdsLimit
 UNION = 32     # kUnionLimit
 AUTHORS = 128  # kAuthorsLimit
 
@@ -81,6 +82,9 @@ KEY = f"low = {min(OWNER, MEMBER)} AND high = {max(OWNER, MEMBER)}"
 _OUTBOX = ("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE author_id = {}"
            " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0{} ORDER BY created_at_ms DESC,"
            " member LIMIT 50)")
+_ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
+          " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, member"
+          " LIMIT 1800")
 _VISIBLE = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 1"
             " AND deleted = 0 AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
@@ -135,6 +139,10 @@ ENTRIES = [
     entry(" UNION ALL ".join(
         _OUTBOX.format(author, f" AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR member > '5')")
         for author in owners(UNION))),
+    entry(_ITEMS.format(0), listed(owners(IDS))),
+    entry(_ITEMS.format(f"{AT - 9} AND created_at_ms <= {AT + 9}"), listed(owners(IDS))),
+    entry(_ITEMS.format(f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND member <= '5')"),
+          listed(owners(IDS))),
     entry(_VISIBLE + f"author_id = {OWNER} AND post_id > 7 ORDER BY author_id, post_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 

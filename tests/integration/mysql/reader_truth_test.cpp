@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/integration/mysql/shards.h"
 #include "tests/unit/seeded.h"
@@ -14,6 +15,10 @@ namespace {
 
 using ::testing::UnorderedElementsAre;
 
+TimeSpan Behind(const std::optional<Position>& position) { return {{}, {}, position}; }
+TimeSpan Later(UnixMs time) { return {time, {}, {}}; }
+TimeSpan UpTo(UnixMs time) { return {{}, time, {}}; }
+
 class ReaderTruthTest : public ::testing::Test {
  protected:
   void PutFollowing(UserId src, UserId dst, bool live) {
@@ -22,10 +27,10 @@ class ReaderTruthTest : public ::testing::Test {
                             ",1)");
   }
   std::vector<Item> Outbox(UserId author, const std::optional<Position>& after, uint32_t limit) {
-    std::vector<Item> items;
-    const Status status = reader_.Outboxes({author}, after, limit, &items);
+    ItemsRead read;
+    const Status status = reader_.Items({author}, Behind(after), limit, &read);
     EXPECT_TRUE(status.done()) << status.message;
-    return items;
+    return read.items;
   }
 
   Shards shards_;
@@ -61,7 +66,7 @@ TEST_F(ReaderTruthTest, LastAtAsksEveryShardInPartsAndSkipsWhoNeverPosted) {
   }
 }
 
-TEST_F(ReaderTruthTest, OutboxesHoldOnlyVisiblePushedItemsOfAllAuthorsAsked) {
+TEST_F(ReaderTruthTest, ItemsAreTheVisiblePushedOnesOfAllAuthorsAsked) {
   std::vector<UserId> authors;
   for (uint64_t raw = 1; raw <= 100; ++raw) {
     const UserId author{raw};
@@ -74,13 +79,48 @@ TEST_F(ReaderTruthTest, OutboxesHoldOnlyVisiblePushedItemsOfAllAuthorsAsked) {
     shards_.PutPost(author, PostId{first + 4}, {});
     shards_.PutPost(author, PostId{first + 5}, {.created_at = 999});
   }
-  std::vector<Item> items;
-  ASSERT_TRUE(reader_.Outboxes(authors, std::nullopt, 10, &items).done());
-  EXPECT_EQ(items.size(), 200u);
-  items.clear();
-  ASSERT_TRUE(reader_.Outboxes(authors, std::nullopt, 1, &items).done());
-  ASSERT_EQ(items.size(), 100u);
-  for (const Item& item : items) EXPECT_EQ(item.created_at, 1000);
+  ItemsRead read;
+  ASSERT_TRUE(reader_.Items(authors, {}, 1'000, &read).done());
+  EXPECT_EQ(read.items.size(), 200u);
+  EXPECT_EQ(read.partial, std::nullopt);
+  ASSERT_TRUE(reader_.Items(authors, Later(999), 1'000, &read).done());
+  ASSERT_EQ(read.items.size(), 100u);
+  for (const Item& item : read.items) EXPECT_EQ(item.created_at, 1000);
+  ASSERT_TRUE(reader_.Items(authors, UpTo(999), 1'000, &read).done());
+  ASSERT_EQ(read.items.size(), 100u);
+  for (const Item& item : read.items) EXPECT_EQ(item.created_at, 999);
+}
+
+// Over two shards and several statements: whatever the limit, what was read and what was not are
+// told apart, and reading on from there meets everything once.
+TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
+  std::vector<UserId> authors;
+  std::set<uint64_t> posts;
+  for (uint64_t raw = 1; raw <= 2'000; ++raw) {
+    authors.push_back(UserId{raw});
+    for (uint64_t post = raw * 10; raw % 100 == 0 && post < raw * 10 + 4; ++post) {
+      shards_.PutPost(UserId{raw}, PostId{post}, {.created_at = static_cast<UnixMs>(post)});
+      posts.insert(post);
+    }
+  }
+  for (const uint32_t limit : {1u, 3u, 4u, 7u, 79u, 80u, 81u}) {
+    std::multiset<uint64_t> met;
+    std::vector<UserId> left = authors;
+    while (!left.empty()) {
+      ItemsRead read;
+      ASSERT_TRUE(reader_.Items(left, {}, limit, &read).done());
+      EXPECT_LE(read.items.size(), limit);
+      for (const Item& item : read.items) met.insert(Raw(item.post));
+      if (read.partial) {
+        ASSERT_FALSE(read.items.empty());
+        const Position end{read.items.back().created_at, read.items.back().post};
+        for (const Item& item : Outbox(*read.partial, end, 100)) met.insert(Raw(item.post));
+      }
+      ASSERT_TRUE(read.items.size() == limit || read.unread.empty());
+      left = read.unread;
+    }
+    EXPECT_EQ(met, std::multiset<uint64_t>(posts.begin(), posts.end())) << "limit " << limit;
+  }
 }
 
 // Ids of different lengths at few different times: ties are broken by the bytes of the decimal id.

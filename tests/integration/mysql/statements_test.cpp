@@ -159,9 +159,21 @@ TEST_F(Statements, AnOutboxReadsNoMoreThanItsLimitAlsoBehindAPosition) {
   EXPECT_LE(RowsRead(OutboxesSql(Authors(1), Position{1050, PostId{500}}, 10)), 2 * 10 + 20);
 }
 
+TEST_F(Statements, ItemsOfManyAuthorsAreReadInOrderAndNoFurtherThanTheLimit) {
+  const auto all = Authors(200);  // each has 180 visible items
+  const TimeSpan recent{1'080, {}, {}}, middle{1'020, 1'040, {}};
+  for (const TimeSpan& span :
+       {TimeSpan{}, recent, middle, TimeSpan{{}, {}, Position{1050, PostId{500}}}}) {
+    ExpectRangeOf("outbox", ItemsSql(all, span, 1'800));
+  }
+  EXPECT_LE(RowsRead(ItemsSql(all, {}, 1'800)), 1'800 + 20);
+  EXPECT_LE(RowsRead(ItemsSql(all, recent, 10'000)), 200 * 38 + 200);
+  EXPECT_LE(RowsRead(ItemsSql(Authors(kIdsLimit), middle, 100)), 100 + 20);
+}
+
 TEST_F(Statements, AReadersFolloweesAndTheirTimesAreReadByKey) {
   ExpectRangeOf("newest", FolloweesSql(UserId{7}));  // the index alone answers
-  ExpectRangeOf("PRIMARY", LastAtSql(Authors(kListLimit)));
+  ExpectRangeOf("PRIMARY", LastAtSql(Authors(kIdsLimit)));
   ExpectRangeOf("PRIMARY", FansCountSql(Authors(kListLimit)));
 }
 

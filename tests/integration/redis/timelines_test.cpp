@@ -100,6 +100,22 @@ class RedisTimelines : public ::testing::Test {
 
 // ---- pushes ---------------------------------------------------------------------------------
 
+TEST_F(RedisTimelines, ARebuildKeepsItemsOfOneMomentTogetherWhileThereIsRoom) {
+  const WindowLimits window;
+  for (const uint32_t many : {window.window + 1, window.window + window.spare()}) {
+    const UserId reader = UserId{many};
+    std::vector<Item> items;
+    for (uint32_t i = 0; i < many; ++i) items.push_back(At(1'000 + i, 5));
+    items.push_back(At(1, 0));
+    Open(reader, "t");
+    ASSERT_TRUE(Close(reader, "t", items));
+    const auto page = Page(reader);
+    EXPECT_EQ(page.items.size(), many);
+    EXPECT_EQ(page.floor, items.back().created_at);
+    EXPECT_LE(Card(reader), window.max_entries - kMaxAddsPerWrite);
+  }
+}
+
 TEST_F(RedisTimelines, APushReachesALiveTimelineOnce) {
   Build(kBob, 2);
   EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});

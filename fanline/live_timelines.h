@@ -5,7 +5,8 @@
 //
 // Every write is idempotent (a timed-out call may have been applied) and fenced: Redis compares
 // `epoch` with own:{tag} of every bucket the call touches, in the same script. Lower than own:
-// or own: missing = nothing was written, and the reply is kLater, naming "fence", and needs_claim.
+// (another owner was or is there) = nothing was written, and the reply is kLater, naming "fence",
+// and needs_claim; so it is, naming "redis", when own: is missing.
 //
 // A claim holds for one session with the bucket's node. When the connection is lost, or the node
 // may have changed (role, run id), requests of ranges claimed before answer kLater with

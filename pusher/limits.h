@@ -45,6 +45,12 @@ struct Limits {
   Backoff backoff;
   // Of what is parked: one unit of each resource asks whether it is back (parking.h).
   Backoff probe{std::chrono::milliseconds(50), std::chrono::seconds(1)};
+  // For whoever finds another owner in its range, growing while it goes on and forgotten after a
+  // time of peace. The first wait is longer than a consumer takes to hear that its group gave the
+  // partition to another (a heartbeat, at most a second): whoever lost it waits, hears of it, and
+  // never takes it back. So the owner that the group chose is not disturbed twice.
+  Backoff contested{std::chrono::seconds(2), std::chrono::seconds(30)};
+  Duration peace = std::chrono::seconds(60);
 
   // The order inside a lane is a guard (design 2). Off only in the simulation's mutation check,
   // which must then fail.

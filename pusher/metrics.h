@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fanline/bucket.h"
 #include "fanline/hint.h"
 #include "fanline/time.h"
 
@@ -39,6 +40,9 @@ class Metrics {
   // The log of this partition ends before what was read of it: it lost its tail, and perhaps
   // records nobody has read. It is read again from its first record.
   virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
+  // Another pusher owns the range, which the consumer group gave to this one; it is looked at again
+  // after `wait`.
+  virtual void RangeContested(Range /*range*/, Duration /*wait*/) {}
   virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
   // How many ranges stand at a hint that this program is too old for, as `why` says.
   virtual void AwaitingUpgrade(size_t /*ranges*/, const std::string& /*why*/) {}

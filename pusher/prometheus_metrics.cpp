@@ -108,6 +108,8 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       takeovers_(Counters(registry, "fanline_takeovers_total",
                           "Ranges claimed, by cause; rolled_back is a Redis that lost writes",
                           "cause", kCauses)),
+      contested_(AddCounter(registry, "fanline_ranges_contested_total",
+                            "Times another pusher was found to own a range of ours")),
       replayed_(AddCounter(registry, "fanline_hints_replayed_total",
                            "Hints behind the committed offset that a takeover asked for again")),
       dropped_(AddCounter(registry, "fanline_timelines_dropped_total",
@@ -200,6 +202,15 @@ void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t en
       "a log lost its tail and is read again from its first record; the timelines of its range are "
       "dropped, their readers rebuild them",
       {{"partition", partition}, {"position", position}, {"end", end}});
+}
+
+void PrometheusMetrics::RangeContested(Range range, Duration wait) {
+  contested_.Increment();
+  log_.Warn(
+      "another pusher owns a range that the consumer group gave to this one: once or twice, it has "
+      "not heard of the change yet; again and again, pushers with another --group (or another "
+      "Kafka cluster) serve this installation: all must have the same",
+      {{"range", range}, {"waiting_seconds", Seconds(wait)}});
 }
 
 void PrometheusMetrics::RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) {

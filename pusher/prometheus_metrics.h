@@ -35,6 +35,7 @@ class PrometheusMetrics final : public Metrics {
   void Parked(const std::string& resource) override;
   void TakeoverStarted(TakeoverCause cause) override;
   void TailLost(int32_t partition, int64_t position, int64_t end) override;
+  void RangeContested(Range range, Duration wait) override;
   void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override;
   void AwaitingUpgrade(size_t ranges, const std::string& why) override;
   void FirstDelivery(int size_class, Duration since_published) override;
@@ -65,6 +66,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& followers_read_;
   daemon::ResourceCounters parked_;
   std::array<prometheus::Counter*, 4> takeovers_;  // by TakeoverCause
+  prometheus::Counter& contested_;
   prometheus::Counter& replayed_;
   prometheus::Counter& dropped_;
   prometheus::Counter& tails_lost_;

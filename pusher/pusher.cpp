@@ -189,7 +189,7 @@ void Pusher::Park(Owned& owned, int64_t offset, std::string why, Now now) {
 void Pusher::Redo(Range range, TakeoverCause cause, Now now) {
   const auto found = ranges_.find(range);
   if (found == ranges_.end()) return;
-  found->second->takeover.Again(cause, now);
+  found->second->takeover.Again(cause, now, random_());
   DropWork(*found->second, range);
 }
 

@@ -1,6 +1,7 @@
 #include "pusher/range_takeover.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fanline/check.h"
 
@@ -18,7 +19,7 @@ void RangeTakeover::Start(const PartitionAssigned& assigned, Now) {
   Own(true);
 }
 
-void RangeTakeover::Again(TakeoverCause cause, Now) {
+void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
   if (stage_ != Stage::kReady) return;
   ports_.metrics.TakeoverStarted(cause);
   saving_ = 0;
@@ -27,7 +28,12 @@ void RangeTakeover::Again(TakeoverCause cause, Now) {
   expected_ = saved_.offset;
   raise_above_ = epoch_;
   attempts_ = 0;
-  Own(false);
+  if (now.mono - *ready_since_ >= limits_->peace) contests_ = 0;
+  if (cause == TakeoverCause::kFenced) {
+    GiveWay(now, random);
+  } else {
+    Own(false);
+  }
 }
 
 // The first epoch of an assignment counts as a start; raising it again does not.
@@ -52,6 +58,25 @@ void RangeTakeover::Claim() {
 void RangeTakeover::Retry(Now now, uint64_t random) {
   awaited_ = 0;
   retry_at_ = now.mono + limits_->backoff.Delay(++attempts_, random);
+}
+
+void RangeTakeover::GiveWay(Now now, uint64_t random) {
+  stage_ = Stage::kOwning;
+  awaited_ = 0;
+  raised_ = false;
+  const Duration wait = limits_->contested.Delay(++contests_, random);
+  retry_at_ = now.mono + wait;
+  ports_.metrics.RangeContested(assigned_.partition, wait);
+}
+
+// What Redis did not do.
+void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
+  ports_.metrics.Parked(status.resource);
+  if (status.resource == "fence") {
+    GiveWay(now, random);
+  } else {
+    Retry(now, random);
+  }
 }
 
 void RangeTakeover::OnTimer(Now now) {
@@ -84,10 +109,16 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
     ports_.metrics.Parked(reply.status.resource);
     Retry(now, random);
   } else if (reply.refused_by != 0) {
-    // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again.
+    // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again. Once
+    // that was done, a higher one is no epoch MariaDB lost: somebody claims beside us.
     raise_above_ = reply.refused_by;
-    Own(false);
+    if (std::exchange(raised_, true)) {
+      GiveWay(now, random);
+    } else {
+      Own(false);
+    }
   } else {
+    raised_ = false;
     Decide(reply);
   }
   return true;
@@ -135,10 +166,10 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
 bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   if (stage_ != Stage::kResetting || reply.id != awaited_) return false;
   if (!reply.status.done() || reply.needs_claim) {
-    ports_.metrics.Parked(reply.status.resource);
-    Retry(now, random);
+    Failed(reply.status, now, random);
     return true;
   }
+  ready_since_ = now.mono;
   stage_ = Stage::kReady;
   attempts_ = 0;
   if (lost_from_) ports_.metrics.TailLost(assigned_.partition, *lost_from_, *end_);
@@ -164,13 +195,13 @@ void RangeTakeover::Save(int64_t offset) {
   ports_.timelines.Submit(SavePosition{saving_, assigned_.partition, epoch_, saved_, saving_next_});
 }
 
-bool RangeTakeover::On(const PositionSaved& reply, Now now, uint64_t) {
+bool RangeTakeover::On(const PositionSaved& reply, Now now, uint64_t random) {
   if (saving_ == 0 || reply.id != saving_) return false;
   saving_ = 0;
   if (reply.mismatch) {
-    Again(TakeoverCause::kRolledBack, now);
+    Again(TakeoverCause::kRolledBack, now, random);
   } else if (reply.needs_claim) {
-    Again(TakeoverCause::kSessionLost, now);
+    Again(CauseOf(reply.status), now, random);
   } else {
     unsure_ = !reply.status.done();
     if (reply.status.done()) saved_ = saving_next_;

@@ -8,6 +8,11 @@
 // back). Each takeover raises the epoch, so that a write of before, still under way somewhere, is
 // refused by Redis when it arrives.
 //
+// Fenced means that another owner was there. Taking the range back at once would only have the
+// other do the same, for ever: it is waited for, longer each time (Limits::contested), so that the
+// consumer hears meanwhile when the range is not ours any more. Two consumer groups on one
+// installation take turns, each for long enough to get on.
+//
 // The decision (design 2, guard 4), per bucket: pos: missing, of another topic generation or
 // older than the log -> its timelines are dropped, readers rebuild them; else -> replay from it.
 // A log that ends before pos: or before what was committed lost its tail: all the range's timelines
@@ -27,6 +32,11 @@
 
 namespace fanline::pusher {
 
+// Of an answer that needs a claim.
+inline TakeoverCause CauseOf(const Status& status) {
+  return status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost;
+}
+
 class RangeTakeover {
  public:
   struct Ports {
@@ -40,7 +50,7 @@ class RangeTakeover {
 
   void Start(const PartitionAssigned& assigned, Now now);
   // Redis may not be what it was. Does nothing when a takeover is already under way.
-  void Again(TakeoverCause cause, Now now);
+  void Again(TakeoverCause cause, Now now, uint64_t random);
 
   // Offers a reply; true when it was this range's.
   bool On(const RangeOwned& reply, Now now, uint64_t random);
@@ -75,6 +85,8 @@ class RangeTakeover {
   void Decide(const RangeClaimed& claimed);
   int64_t Furthest(const RangeClaimed& claimed) const;
   void Retry(Now now, uint64_t random);
+  void GiveWay(Now now, uint64_t random);
+  void Failed(const Status& status, Now now, uint64_t random);
 
   Ports ports_;
   const Limits* limits_;
@@ -100,6 +112,9 @@ class RangeTakeover {
   std::optional<int64_t> end_;
   std::optional<int64_t> lost_from_;  // set: the log ends before this position of ours
   uint32_t attempts_ = 0;
+  uint32_t contests_ = 0;  // times another owner was found, since the last peace
+  bool raised_ = false;    // the epoch was raised above the one that refused a claim
+  std::optional<Time> ready_since_;
   std::optional<Time> retry_at_;
 };
 

@@ -392,8 +392,7 @@ void Pusher::Failed(Unit& unit, const Status& status, bool needs_claim, Now now)
 // Redis does not take us for the range's owner any more.
 void Pusher::Lost(Range range, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  Redo(range, status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost,
-       now);
+  Redo(range, CauseOf(status), now);
 }
 
 void Pusher::Later(Unit& unit, const Status& status, Now now) {

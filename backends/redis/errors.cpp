@@ -6,6 +6,7 @@ namespace {
 constexpr ErrorMeaning kMeanings[] = {
     // The scripts' own.
     {"FENCED", Outcome::kLater, ErrorAction::kNeedsClaim},
+    {"UNOWNED", Outcome::kLater, ErrorAction::kNeedsClaim},
     {"NOSCRIPT", Outcome::kLater, ErrorAction::kLoadScripts},
     // A replica, a node that is starting, one that lets us in no more: what was claimed here says
     // nothing about the node that will answer next.
@@ -52,7 +53,7 @@ ErrorMeaning MeaningOf(std::string_view error) {
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {
   if (meaning.outcome == Outcome::kNever) return Status::Never(std::string(error));
   // The fence is no resource that is away: somebody else owns the range.
-  const bool fenced = meaning.action == ErrorAction::kNeedsClaim;
+  const bool fenced = meaning.word == "FENCED";
   return Status::Later(fenced ? "fence" : kResource, std::string(error));
 }
 

@@ -21,8 +21,8 @@ local function fence(epoch, buckets)
   for i = 1, buckets do
     local own = tonumber(owners[i])
     if not own or own > mine then
-      return redis.error_reply('FENCED ' .. KEYS[i] .. ' holds ' .. (owners[i] or 'no epoch') ..
-                               ', the call carries ' .. epoch)
+      return redis.error_reply((own and 'FENCED ' or 'UNOWNED ') .. KEYS[i] .. ' holds ' ..
+                               (owners[i] or 'no epoch') .. ', the call carries ' .. epoch)
     end
     if own < mine then lower[#lower + 1] = KEYS[i] end
   end

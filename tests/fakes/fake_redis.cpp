@@ -4,25 +4,20 @@
 #include <limits>
 
 namespace fanline::fakes {
-namespace {
-
-Status Fenced() { return Status::Later("fence", "own: is missing or higher"); }
-
-}  // namespace
-
 // ---- the fence ------------------------------------------------------------------------------
 
-bool FakeRedis::Refused(const std::vector<Bucket>& buckets, uint64_t epoch) {
-  if (!rules.fence) return false;
+std::optional<Status> FakeRedis::Refused(const std::vector<Bucket>& buckets, uint64_t epoch) {
+  if (!rules.fence) return std::nullopt;
   for (Bucket bucket : buckets) {
     const auto& own = buckets_[bucket].own;
-    if (!own || *own > epoch) return true;
+    if (!own) return Status::Later("redis", "no own:");
+    if (*own > epoch) return Status::Later("fence", "own: is higher");
   }
   for (Bucket bucket : buckets) buckets_[bucket].own = epoch;
-  return false;
+  return std::nullopt;
 }
 
-bool FakeRedis::RangeRefused(Range range, uint64_t epoch) {
+std::optional<Status> FakeRedis::RangeRefused(Range range, uint64_t epoch) {
   std::vector<Bucket> buckets;
   for (Bucket bucket = layout_.First(range); bucket <= layout_.Last(range); ++bucket) {
     buckets.push_back(bucket);
@@ -50,8 +45,8 @@ RangeClaimed FakeRedis::Do(const ClaimRange& request) {
 
 RangeReset FakeRedis::Do(const ResetRange& request) {
   RangeReset reset{request.id, Status::Done(), false, 0};
-  if (RangeRefused(request.range, request.epoch)) {
-    reset.status = Fenced();
+  if (auto refused = RangeRefused(request.range, request.epoch)) {
+    reset.status = std::move(*refused);
     reset.needs_claim = true;
     return reset;
   }
@@ -76,8 +71,8 @@ RangeReset FakeRedis::Do(const ResetRange& request) {
 
 PositionSaved FakeRedis::Do(const SavePosition& request) {
   PositionSaved saved{request.id, Status::Done(), false, false};
-  if (RangeRefused(request.range, request.epoch)) {
-    saved.status = Fenced();
+  if (auto refused = RangeRefused(request.range, request.epoch)) {
+    saved.status = std::move(*refused);
     saved.needs_claim = true;
     return saved;
   }
@@ -214,8 +209,8 @@ BatchWritten FakeRedis::Do(const TimelineBatch& request) {
   written.id = request.id;
   std::vector<Bucket> buckets;
   for (const auto& write : request.writes) buckets.push_back(write.bucket);
-  if (Refused(buckets, request.epoch)) {
-    written.status = Fenced();
+  if (auto refused = Refused(buckets, request.epoch)) {
+    written.status = std::move(*refused);
     written.needs_claim = true;
     return written;
   }
@@ -241,8 +236,8 @@ BatchWritten FakeRedis::Do(const TimelineBatch& request) {
 TimelineRead FakeRedis::Do(const ReadTimeline& request) {
   TimelineRead read;
   read.id = request.id;
-  if (Refused({BucketOf(request.reader)}, request.epoch)) {
-    read.status = Fenced();
+  if (auto refused = Refused({BucketOf(request.reader)}, request.epoch)) {
+    read.status = std::move(*refused);
     read.needs_claim = true;
     return read;
   }
@@ -257,8 +252,8 @@ TimelineRead FakeRedis::Do(const ReadTimeline& request) {
 
 SyncApplied FakeRedis::Do(const ApplySync& request) {
   SyncApplied applied{request.id, Status::Done(), false, false};
-  if (Refused({BucketOf(request.reader)}, request.epoch)) {
-    applied.status = Fenced();
+  if (auto refused = Refused({BucketOf(request.reader)}, request.epoch)) {
+    applied.status = std::move(*refused);
     applied.needs_claim = true;
     return applied;
   }
@@ -301,8 +296,8 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
 
 TimelineDropped FakeRedis::Do(const DropTimeline& request) {
   TimelineDropped dropped{request.id, Status::Done(), false};
-  if (Refused({BucketOf(request.reader)}, request.epoch)) {
-    dropped.status = Fenced();
+  if (auto refused = Refused({BucketOf(request.reader)}, request.epoch)) {
+    dropped.status = std::move(*refused);
     dropped.needs_claim = true;
     return dropped;
   }

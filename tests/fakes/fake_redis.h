@@ -83,8 +83,8 @@ class FakeRedis {
     std::optional<AppliedPosition> position;
   };
 
-  bool RangeRefused(Range range, uint64_t epoch);
-  bool Refused(const std::vector<Bucket>& buckets, uint64_t epoch);
+  std::optional<Status> RangeRefused(Range range, uint64_t epoch);
+  std::optional<Status> Refused(const std::vector<Bucket>& buckets, uint64_t epoch);
   void Delete(UserId reader);
   int8_t Write(UserId reader, const std::vector<Item>& adds, const std::vector<PostId>& removes,
                BatchWritten& totals);

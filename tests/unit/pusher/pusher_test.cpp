@@ -258,6 +258,9 @@ TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
   w.RunUntilIdle();
   EXPECT_EQ(w.Items(bob), Posts{}) << "a fenced write was applied";
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
+  EXPECT_TRUE(w.sought.empty()) << "taken back before it could be known whose it is";
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought.front().offset, 0);
 
@@ -311,9 +314,11 @@ struct LoggedWorld : World {
   size_t walks_begun = 0;
   size_t seeks = 0;
 
-  // As much of the log as two records a turn, a turn every 100 ms.
+  Duration turn = std::chrono::milliseconds(100);
+
+  // As much of the log as two records a turn.
   void Run(Duration time) {
-    for (const Time end = now.mono + time; now.mono < end; Pass(std::chrono::milliseconds(100))) {
+    for (const Time end = now.mono + time; now.mono < end; Pass(turn)) {
       for (int i = 0; i < 2 && flowing && next < log.size(); ++i) {
         next_offset[0] = static_cast<int64_t>(next);
         GiveBytes(0, log[next++]);
@@ -444,6 +449,92 @@ TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
   w.Run(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.done, 2);
   EXPECT_EQ(w.metrics.awaiting_upgrade, 0u);
+}
+
+// ---- two owners -------------------------------------------------------------------------------
+
+// Two pushers that both believe the range is theirs, over one Redis and one MariaDB.
+struct Duel {
+  LoggedWorld one, two{Limits{}, one.stores};
+  Duel() {
+    one.turn = two.turn = std::chrono::milliseconds(10);
+    one.Follow(ReaderIn(0), kAnn);
+    one.Assign(0);
+    one.MakeLive(ReaderIn(0));
+    for (uint64_t i = 1; i <= 990; ++i) {
+      one.Publish(kAnn, PostId{i}, static_cast<UnixMs>(i));
+      one.log.push_back(EncodeHint(Hint::OfPost(kAnn, PostId{i})));
+    }
+    two.log = one.log;
+    two.Assign(0);
+  }
+  void Run(Duration time) {
+    for (Duration done{}; done < time; done += one.turn) {
+      one.Run(one.turn);
+      two.Run(two.turn);
+    }
+  }
+  size_t takeovers() const { return one.metrics.takeovers.size() + two.metrics.takeovers.size(); }
+  int64_t position() const { return one.redis.position(RangeLayout(kRanges).First(0))->offset; }
+};
+
+TEST(Pusher, TwoOwnersOfARangeTakeTurnsInsteadOfFighting) {
+  Duel d;
+  d.Run(std::chrono::seconds(10));
+  EXPECT_LT(d.takeovers(), 12u);
+  EXPECT_GT(d.position(), 100);
+  const size_t before = d.takeovers();
+  d.Run(std::chrono::minutes(5));
+  EXPECT_LT(d.takeovers() - before, 60u);
+  EXPECT_EQ(d.position(), 990) << "neither gets on";
+  EXPECT_EQ(d.one.Items(ReaderIn(0)).front(), PostId{990});
+  EXPECT_FALSE(d.one.metrics.contests.empty());
+  EXPECT_FALSE(d.two.metrics.contests.empty());
+}
+
+TEST(Pusher, AZombieThatHearsItLostTheRangeNeverTakesItBack) {
+  Duel d;
+  d.Run(std::chrono::milliseconds(500));  // the first is fenced, and hears a heartbeat later:
+  d.one.inbox.emplace_back(PartitionRevoked{0});
+  d.Run(std::chrono::seconds(20));
+  EXPECT_EQ(d.one.metrics.takeovers.size(), 2u);
+  EXPECT_EQ(d.two.metrics.takeovers.size(), 1u) << "the owner was disturbed";
+  EXPECT_EQ(d.position(), 990);
+  EXPECT_EQ(d.one.Items(ReaderIn(0)).front(), PostId{990});
+}
+
+TEST(Pusher, WaitsLongerForAnotherOwnerUntilThereIsPeace) {
+  World w;
+  w.Assign(0);
+  uint64_t epoch = 100;
+  const auto disturb = [&] {
+    w.redis.Do(ClaimRange{1, 0, epoch += 100});
+    w.Pass(std::chrono::seconds(5));  // a save finds it
+    w.RunUntilIdle();
+    const Duration wait = w.metrics.contests.back();
+    w.Pass(wait);
+    w.RunUntilIdle();
+    EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+    return wait;
+  };
+  const Duration first = disturb(), second = disturb(), third = disturb();
+  EXPECT_LE(first, std::chrono::seconds(2));
+  EXPECT_GE(second, std::chrono::seconds(2));
+  EXPECT_GE(third, std::chrono::seconds(4));
+  w.Pass(std::chrono::seconds(61));
+  w.RunUntilIdle();
+  EXPECT_LE(disturb(), std::chrono::seconds(2));
+}
+
+TEST(Pusher, ARedisThatForgotTheOwnerIsNoOtherOwner) {
+  World w;
+  w.Assign(0);
+  w.redis.FlushAll();
+  w.Pass(std::chrono::seconds(5));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kSessionLost);
+  EXPECT_TRUE(w.metrics.contests.empty());
+  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
 }
 
 // ---- flow -------------------------------------------------------------------------------------

@@ -99,8 +99,10 @@ TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   w.RunUntilIdle();
   ASSERT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, 1}));
 
-  w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over again
+  w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over again, after a wait
   w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(2));
   w.RunUntilIdle();
 
   EXPECT_EQ(w.sought.size(), 2u);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct Seen : Metrics {
   void Full(uint64_t timelines) override { full += timelines; }
   void Delivered(uint64_t added, uint64_t) override { delivered += added; }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
+  void RangeContested(Range, Duration wait) override { contests.push_back(wait); }
   void RangeReady(int64_t hints, uint64_t timelines) override {
     replayed = hints;
     dropped = timelines;
@@ -51,6 +53,7 @@ struct Seen : Metrics {
   uint64_t delivered = 0;
   uint64_t full = 0;
   std::vector<TakeoverCause> takeovers;
+  std::vector<Duration> contests;
   int64_t replayed = 0;
   uint64_t dropped = 0;
   size_t awaiting_upgrade = 0;
@@ -58,8 +61,15 @@ struct Seen : Metrics {
   Held held;
 };
 
+struct Stores {
+  fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
+  fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
+};
+
 struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
-  explicit World(Limits given = Limits{}) : pusher(MakePusher(given)) {}
+  explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr)
+      : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),
+        pusher(MakePusher(given)) {}
 
   Pusher MakePusher(Limits limits) {
     limits.window = kWindow;
@@ -156,8 +166,9 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
     return posts;
   }
 
-  fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
-  fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
+  const std::shared_ptr<Stores> stores;  // of one pusher, or of several
+  fakes::FakeRedis& redis = stores->redis;
+  fakes::FakeMysql& mysql = stores->mysql;
   Seen metrics;
   Now now{Time(std::chrono::seconds(100)), 1'000'000};
   std::vector<Input> inbox;

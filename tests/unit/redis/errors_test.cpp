@@ -14,6 +14,8 @@ struct Case {
 TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
   const Case cases[] = {
       {"FENCED own:{5} holds 9, the call carries 8", Outcome::kLater, ErrorAction::kNeedsClaim},
+      {"UNOWNED own:{5} holds no epoch, the call carries 8", Outcome::kLater,
+       ErrorAction::kNeedsClaim},
       {"NOSCRIPT No matching script.", Outcome::kLater, ErrorAction::kLoadScripts},
       {"READONLY You can't write against a read only replica.", Outcome::kLater,
        ErrorAction::kLeaveNode},
@@ -38,6 +40,14 @@ TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
     EXPECT_EQ(meaning.outcome, c.outcome) << c.error;
     EXPECT_EQ(meaning.action, c.action) << c.error;
   }
+}
+
+TEST(RedisErrors, OnlyAHigherEpochMeansAnotherOwner) {
+  const auto resource = [](const char* error) {
+    return StatusOf(MeaningOf(error), error).resource;
+  };
+  EXPECT_EQ(resource("FENCED own:{5} holds 9, the call carries 8"), "fence");
+  EXPECT_EQ(resource("UNOWNED own:{5} holds no epoch, the call carries 8"), "redis");
 }
 
 TEST(RedisErrors, AWordNobodyKnowsIsTriedAgain) {

@@ -134,6 +134,44 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
   }
 }
 
+// A run of syncs, as a pusher has it under way: what waits together for one author is read
+// together.
+TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
+  constexpr Shard kShard = 1;
+  const UserId author = shards_.UserOn(kShard, 1);
+  std::vector<PostId> members;
+  for (uint64_t n = 1; n <= 300; ++n) {
+    shards_.PutPost(author, PostId{n}, Published(static_cast<UnixMs>(n)));
+    members.push_back(PostId{n});
+  }
+  std::vector<UserId> followers;
+  for (uint64_t raw = 2; raw <= 200; raw += 2) followers.push_back(UserId{raw});
+  shards_.PutFollowers(author, followers);
+  const auto selects = [&] {
+    return shards_.Number(kShard,
+                          "SELECT CAST(variable_value AS INT) FROM "
+                          "information_schema.global_status WHERE variable_name = 'COM_SELECT'");
+  };
+
+  const int64_t before = selects();
+  shards_.on(kShard).Execute("LOCK TABLES follower WRITE");  // whoever is first waits for the rest
+  const uint64_t first = last_id_ + 1;
+  for (uint64_t raw = 1; raw <= 200; ++raw) {
+    truth_.Submit(ReadSync{++last_id_, UserId{raw}, author, members, 450});
+  }
+  shards_.on(kShard).Execute("UNLOCK TABLES");
+  for (uint64_t id = first; id <= last_id_; ++id) {
+    const auto truth = std::get<SyncTruth>(replies_.Await(id));
+    ASSERT_TRUE(truth.status.done()) << truth.status.message;
+    const bool follows = (id - first + 1) % 2 == 0;
+    EXPECT_EQ(truth.following, follows);
+    EXPECT_EQ(truth.visible.size(), follows ? 300u : 0u);
+    EXPECT_EQ(truth.remove.size(), follows ? 0u : 300u);
+  }
+  // Three for all of them, and for each of the two threads that may have begun with fewer.
+  EXPECT_LE(selects() - before, 3 * 3 + 6) << "a few more are the connections' own";
+}
+
 TEST_F(TruthTest, AChangeCommittedBeforeSubmitIsAlwaysSeen) {
   const UserId author = shards_.UserOn(1, 3);
   for (uint64_t raw = 1; raw <= 200; ++raw) {

@@ -20,6 +20,7 @@ from tests.statements.dataset import OWNERS, PER_OWNER, ROWS, STARTED, id_of, me
 
 LIST = 300     # elements of one list, kListLimit
 IDS = 900      # ids of a list that has nothing else, kIdsLimit
+MARKS = 180    # kRowsPerMark
 UNION = 32     # kUnionLimit
 AUTHORS = 128  # kAuthorsLimit
 
@@ -231,8 +232,8 @@ ENTRIES = [
           more=3 * PAGE, why="counts pending rows, at most its limit"),
     entry(f"SELECT id, ts < NOW(3) - INTERVAL 600 SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id"
           f" LIMIT {PAGE}"),
-    entry("UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND id IN ([])",
-          listed(range(50_000, 50_000 + LIST))),
+    entry("UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1 WHERE done = 0 AND (id, kind, src, dst, ver) IN ([])",
+          [row(50_000 + i, 1, *edge, 1) for i, edge in enumerate(edges(MARKS))]),
     entry("DELETE FROM log1 WHERE done = 1 AND id IN ([])", listed(range(50_000, 50_000 + LIST))),
     entry("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES []", [row(1, OWNER, MEMBER, 9, 1, AT)]),
     entry("INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver) VALUES []",

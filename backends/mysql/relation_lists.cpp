@@ -15,12 +15,26 @@ Status RelationLists::Following(UserId user, const std::optional<ListCursor>& af
 Status RelationLists::Followers(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
                                 ListPage* out) {
   *out = {};
-  const uint32_t shown = after ? after->shown : 0;
-  if (shown >= most_followers_shown_) return Status::Done();
-  Status status =
+  uint32_t shown = 0;
+  Status status = FollowersBefore(user, after, &shown);
+  if (!status.done() || shown >= most_followers_shown_) return status;
+  status =
       ReadPage(FollowersPageSql, user, after, std::min(limit, most_followers_shown_ - shown), out);
+  if (out->next) out->next->shown = shown + static_cast<uint32_t>(out->entries.size());
   if (out->next && out->next->shown >= most_followers_shown_) out->next.reset();
   return status;
+}
+
+Status RelationLists::FollowersBefore(UserId user, const std::optional<ListCursor>& after,
+                                      uint32_t* out) {
+  *out = after ? after->shown : 0;
+  if (!after || *out >= most_followers_shown_) return Status::Done();
+  const std::string sql = FollowersBeforeSql(user, *after, most_followers_shown_);
+  return connections_.Run(map_.ShardOf(user), [&](Connection& connection) {
+    connection.Query(sql, [&](const Row& row) {
+      *out = std::max(after->shown, static_cast<uint32_t>(row.UInt64(1)));
+    });
+  });
 }
 
 Status RelationLists::Friends(UserId user, const std::optional<ListCursor>& after, uint32_t limit,

@@ -40,6 +40,8 @@ class RelationLists {
   using PageSql = std::string (*)(UserId, const std::optional<ListCursor>&, uint32_t);
   Status ReadPage(PageSql sql, UserId user, const std::optional<ListCursor>& after, uint32_t limit,
                   ListPage* out);
+  // How many followers stand before a page. A cursor says so too, but comes from a client.
+  Status FollowersBefore(UserId user, const std::optional<ListCursor>& after, uint32_t* out);
 
   ShardConnections& connections_;
   const ShardMap& map_;

@@ -43,6 +43,25 @@ std::string FollowersPageSql(UserId user, const std::optional<ListCursor>& after
   return sql;
 }
 
+// The counter says for nearly everybody that there is nothing to count.
+std::string FollowersBeforeSql(UserId user, const ListCursor& after, uint32_t most) {
+  std::string sql = "SELECT COUNT(*) FROM (SELECT 1 FROM follower FORCE INDEX (newest) WHERE ";
+  sql += "state = 1 AND dst = ";
+  AppendId(sql, user);
+  sql += " AND pos >= ";
+  AppendNumber(sql, after.pos);
+  sql += " AND (pos > ";
+  AppendNumber(sql, after.pos);
+  sql += " OR src >= ";
+  AppendId(sql, after.user);
+  sql += ") AND (SELECT fans_cnt FROM user_fan WHERE user_id = ";
+  AppendId(sql, user);
+  sql += ") > ";
+  AppendNumber(sql, most);
+  AppendLimit(sql, most);
+  return sql + ") AS seen";
+}
+
 // Both rows are the user's own and lie on one shard. Walks the followed users in order and looks
 // each up among the followers by its whole key, until the page is full.
 std::string FriendsPageSql(UserId user, const std::optional<ListCursor>& after, uint32_t limit) {

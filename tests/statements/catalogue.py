@@ -170,6 +170,10 @@ ENTRIES = [
             f" ORDER BY pos DESC, {other} DESC LIMIT 50")
       for table, owner, other in [("following", "src", "dst"), ("follower", "dst", "src")]
       for behind in ["", f" AND pos <= {AT} AND (pos < {AT} OR {other} < {MEMBER})"]],
+    # For a user of more than 10,000 followers it reads as many index entries as stand before the page.
+    entry("SELECT COUNT(*) FROM (SELECT 1 FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst ="
+          f" {OWNER} AND pos >= {AT} AND (pos > {AT} OR src >= {MEMBER}) AND (SELECT fans_cnt FROM user_fan WHERE"
+          f" user_id = {OWNER}) > 10000 LIMIT 10000) AS seen"),
     *[entry(_FRIENDS + behind + " ORDER BY f.pos DESC, f.dst DESC LIMIT 50")
       for behind in ["", f" AND f.pos <= {AT} AND (f.pos < {AT} OR f.dst < {MEMBER})"]],
     entry(f"SELECT src, dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = {OWNER} AND dst > 7 ORDER"

@@ -97,6 +97,21 @@ TEST_F(RelationListsTest, TheFollowersShownAreLimitedAndTheCounterIsNot) {
   EXPECT_EQ(counts.following, 0);
 }
 
+TEST_F(RelationListsTest, ACursorThatSaysLessWasShownLeadsNoFurther) {
+  for (uint64_t n = 101; n <= 120; ++n) Follow(UserId{n}, ann_, n);
+  RelationLists five(connections_, shards_.map(), 5);
+  ListPage page;
+  ASSERT_TRUE(five.Followers(ann_, ListCursor{118, UserId{118}, 0}, 500, &page).done());
+  EXPECT_THAT(page.entries, ElementsAre(ListEntry{UserId{117}, 117}, ListEntry{UserId{116}, 116}));
+  EXPECT_FALSE(page.next);
+  for (const ListCursor& forged : {ListCursor{116, UserId{116}, 0}, ListCursor{110, UserId{1}, 1},
+                                   ListCursor{1, UserId{101}, 4}}) {
+    ASSERT_TRUE(five.Followers(ann_, forged, 500, &page).done());
+    EXPECT_THAT(page.entries, ElementsAre()) << forged.pos;
+    EXPECT_FALSE(page.next);
+  }
+}
+
 TEST_F(RelationListsTest, AWalkDuringWritesShowsNothingTwiceAndSkipsNothingThatStayed) {
   testing::Seeded seeded;
   std::set<uint64_t> stay;

@@ -27,9 +27,9 @@ Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<
   }
   const bool removes = reverse.live && !forward.live;
   if (reverse.ver == forward.ver) return Bump(Finding::kCorrupt, forward.ver, forward, removes);
-  if (pending && reverse.ver >= *pending) return {};
+  const bool overtaken = pending && reverse.ver >= *pending;
   const Finding finding = reverse.ver == 0 ? Finding::kMissing : Finding::kStale;
-  return {finding, Action::kApply, forward, removes};
+  return {finding, Action::kApply, forward, removes || overtaken};
 }
 
 }  // namespace fanline::reconciler

@@ -35,15 +35,17 @@ struct Verdict {
   Finding finding = Finding::kEqual;
   Action action = Action::kHint;
   EdgeState state;
-  // Might take a follower away, or rests on a forward row that is not there: only after a second
-  // check, a grace later, comes to the same, and if the breaker lets it pass.
+  // Might take a follower away, rests on a forward row that is not there, or is most likely being
+  // done: only after a second check, a grace later, comes to the same, and if the breaker lets it
+  // pass.
   bool guarded = false;
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
 // `pending`: the version of the msg1 that asks, none when a scan does. A row that is not there has
-// version 0. Also resolved, though the rows differ: a reverse row that has the pending version
-// while forward is newer; the newer version has a pair of its own.
+// version 0. Where the reverse row has the pending version and forward is newer, the newer one is
+// most likely on its way, and a second check finds the rows equal. It may also have nobody who
+// brings it: a bump of an application's own row that was interrupted. So only equal rows are equal.
 Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending,
               OrphanPolicy policy);
 

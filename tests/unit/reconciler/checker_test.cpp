@@ -102,6 +102,18 @@ TEST_F(CheckerTest, ARemovalNeedsASecondCheckAGraceLaterThatComesToTheSame) {
   EXPECT_EQ(world.repaired[RepairKind::kRemove], 1);
 }
 
+// Corrupt rows of an application: the forward one was bumped, and the reconciler died before it wrote
+// the other. Nobody else knows of that version.
+TEST_F(CheckerTest, ANewerForwardRowThatNobodyBringsIsAppliedAfterASecondCheck) {
+  world.reverse[kEdge] = kFollows;
+  world.forward[kEdge] = {kFollows.ver + 1, kFollows.live, kFollows.pos + 1};
+  EXPECT_FALSE(Check(kFollows.ver));
+  EXPECT_EQ(world.done, Steps{});
+  Pass(seconds(3));
+  EXPECT_TRUE(Check(kFollows.ver));
+  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
+}
+
 // It is not the number of checks that counts: the first may have read nothing.
 TEST_F(CheckerTest, ACheckThatCouldNotReadIsNoFirstCheck) {
   world.forward[kEdge] = kEnded;

@@ -1,9 +1,10 @@
 // Port: the counters of followed users and of followers that are known to be wrong. Whoever takes
-// one below zero marks it in the same transaction (table recount); a repair counts the rows it
-// stands for, adds what is missing and takes the mark away. Each request gets one reply; repeating
-// one does no harm.
+// one below zero marks it in the same transaction (table recount); a sweep over everybody's marks
+// those that drifted otherwise; a repair counts the rows it stands for, adds what is missing and
+// takes the mark away. Each request gets one reply; repeating one does no harm.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -46,11 +47,28 @@ struct CounterRepaired {
   bool repaired = false;  // false: it was right, or somebody else repaired it in between
 };
 
+// The next users of the shard: both counters of each are compared with their rows, and those that
+// differ are marked. Where it is and when it began is kept on the shard (table counter_sweep), for
+// all who sweep it. Nothing is due until `every` after a sweep began.
+struct SweepCounters {
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::chrono::seconds every{0};
+};
+struct CountersSwept {
+  uint64_t id = 0;
+  Status status;
+  uint64_t users = 0;   // that were looked at
+  uint64_t marked = 0;  // counters
+  bool over = false;    // these were the last, or nothing is due
+};
+
 class CounterStore {
  public:
   virtual ~CounterStore() = default;
   virtual void Submit(ReadMarked request) = 0;
   virtual void Submit(RepairCounter request) = 0;
+  virtual void Submit(SweepCounters request) = 0;
 };
 
 }  // namespace fanline

@@ -70,6 +70,14 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "followers that repairs may take from one shard; beyond, they stop until the setting "
            "reconciler goes from dry_run or pause to run")
       .Range(1, 1'000'000);
+  table
+      .Add("counter-sweep-every", &config.counters.sweep_every,
+           "how often everybody's counters are compared with their rows, and marked for a repair")
+      .Range(1'000'000, 2'592'000'000'000);
+  table
+      .Add("counter-sweep-rate", &config.counters.swept_per_second,
+           "users whose counters are compared per second and shard")
+      .Range(1, 1'000'000);
 }
 
 std::optional<mysql::AppTables> AppTablesOf(const Config& config) {

@@ -9,6 +9,7 @@
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/daemon_options.h"
+#include "reconciler/counter_net.h"
 #include "reconciler/guards.h"
 #include "reconciler/limits.h"
 #include "reconciler/retry_net.h"
@@ -30,6 +31,7 @@ struct Config {
   Limits limits;
   RetryLimits retries;
   GuardLimits guards;
+  CounterLimits counters;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

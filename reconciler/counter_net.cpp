@@ -19,7 +19,9 @@ std::optional<Time> CounterNet::Step(std::span<CounterInput> inputs, Now now) {
   for (Shard shard = 0; shard < lines_.size(); ++shard) {
     Line& line = lines_[shard];
     if (line.look_at <= now.mono) Look(shard, now);
-    next = next ? std::min(*next, line.look_at) : line.look_at;
+    if (line.sweep_at <= now.mono) Sweep(shard, now);
+    const Time at = line.asking ? line.look_at : std::min(line.look_at, line.sweep_at);
+    next = next ? std::min(*next, at) : at;
   }
   return next;
 }
@@ -58,6 +60,31 @@ void CounterNet::RepairNext(Shard shard) {
   const UserCounter counter = waiting.front();
   waiting.pop_front();
   store_.Submit(RepairCounter{Ask(shard), shard, counter});
+}
+
+// What is known to be wrong goes first.
+void CounterNet::Sweep(Shard shard, Now now) {
+  Line& line = lines_[shard];
+  if (line.asking) return;
+  if (guards_.mode() == ReconcilerMode::kPause) {
+    line.sweep_at = now.mono + limits_.look_every;
+    return;
+  }
+  store_.Submit(SweepCounters{
+      Ask(shard), shard, std::chrono::duration_cast<std::chrono::seconds>(limits_.sweep_every)});
+}
+
+void CounterNet::On(const CountersSwept& swept, Now now) {
+  Line& line = lines_[Answered(swept.id)];
+  if (!swept.status.done()) {
+    metrics_.Parked(swept.status.resource);
+    line.sweep_at = now.mono + limits_.after_failure;
+    return;
+  }
+  metrics_.CountersSwept(swept.users, swept.marked);
+  const Duration pace = std::chrono::duration_cast<Duration>(std::chrono::seconds(swept.users)) /
+                        limits_.swept_per_second;
+  line.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : pace);
 }
 
 uint64_t CounterNet::Ask(Shard shard) {

@@ -3,6 +3,10 @@
 // met again, its shard not before a while: a count that takes too long must not become many.
 // Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
 //
+// Nobody marks a counter that drifted upwards: whoever follows 5,000 by it is refused for good. So
+// between the looks everybody's counters are swept, so many users a second and shard, and marked
+// when they differ from their rows. Paused, nothing is swept.
+//
 // In a dry run, and paused, it only tells how many wait. It asks on all the same: this is how its
 // daemon notices that a shard is away.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
@@ -23,12 +27,15 @@
 
 namespace fanline::reconciler {
 
-using CounterInput = std::variant<MarkedRead, CounterRepaired>;
+using CounterInput = std::variant<MarkedRead, CounterRepaired, CountersSwept>;
 
 struct CounterLimits {
   Duration look_every = std::chrono::seconds(1);
   uint32_t per_look = 100;                            // and shard
   Duration after_failure = std::chrono::seconds(30);  // to the next look at that shard
+  Duration sweep_every = std::chrono::hours(24);      // from one beginning to the next
+  uint32_t swept_per_second = 500;                    // users, per shard
+  Duration ask_whether_due = std::chrono::minutes(1);
 };
 
 class CounterNet {
@@ -48,13 +55,15 @@ class CounterNet {
   struct Line {  // of one shard
     bool asking = false;
     std::deque<UserCounter> waiting;
-    Time look_at{};
+    Time look_at{}, sweep_at{};
   };
 
   void On(const MarkedRead& read, Now now);
   void On(const CounterRepaired& repaired, Now now);
+  void On(const CountersSwept& swept, Now now);
   void Look(Shard shard, Now now);
   void RepairNext(Shard shard);
+  void Sweep(Shard shard, Now now);
   uint64_t Ask(Shard shard);
   Shard Answered(uint64_t id);
 

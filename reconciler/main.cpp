@@ -81,9 +81,10 @@ int Main(int argc, char** argv) {
   const auto deliver_counters = [&counter_inbox](auto reply) {
     counter_inbox.Push(CounterInput(std::move(reply)));
   };
-  mysql::MysqlCounterStore counter_store(mysql_config,
-                                         {.marked = deliver_counters, .repaired = deliver_counters},
-                                         wiring::ShardHealth(process.health), process.log.Sink());
+  mysql::MysqlCounterStore counter_store(
+      mysql_config, map,
+      {.marked = deliver_counters, .repaired = deliver_counters, .swept = deliver_counters},
+      wiring::ShardHealth(process.health), process.log.Sink());
   // Fanline's own shards are asked by the net of counters.
   daemon::Inbox<ShardPinged> pings(process.wakeup);
   auto app_config = app ? app->forward.config : mysql_config;
@@ -138,7 +139,8 @@ int Main(int argc, char** argv) {
                 guards);
   RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
                    guards);
-  CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()));
+  CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()),
+                      config.counters);
   PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
                      process.health);
   RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,

@@ -63,6 +63,8 @@ class Metrics {
   // Counters of a shard that are marked as wrong, at most as many as are looked at; and one that
   // was repaired, by so much.
   virtual void CountersMarked(Shard, uint64_t) {}
+  // The sweep has looked at so many users, and marked so many counters that had drifted.
+  virtual void CountersSwept(uint64_t /*users*/, uint64_t /*marked*/) {}
   virtual void CounterRepaired(int64_t /*drift*/) {}
   // Entries of the retries that this reconciler holds until they are due.
   virtual void RetriesHeld(uint64_t) {}

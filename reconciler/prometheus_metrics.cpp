@@ -71,6 +71,10 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       counter_repairs_(AddCounter(registry, "fanline_rel_repairs_total",
                                   "Edges and counters set right, by what it took",
                                   {{"net", "counter"}, {"kind", "counter"}})),
+      swept_(AddCounter(registry, "fanline_rel_counters_swept_total",
+                        "Users whose counters were compared with their rows")),
+      swept_wrong_(AddCounter(registry, "fanline_rel_counters_swept_wrong_total",
+                              "Counters that the comparison found wrong")),
       counter_drift_(AddHistogram(registry, "fanline_rel_counter_drift",
                                   "By how much a counter that was repaired had been wrong",
                                   daemon::SizeBuckets())),
@@ -193,6 +197,11 @@ void PrometheusMetrics::CountersMarked(Shard shard, uint64_t counters) {
 void PrometheusMetrics::CounterRepaired(int64_t drift) {
   counter_repairs_.Increment();
   counter_drift_.Observe(static_cast<double>(std::abs(drift)));
+}
+
+void PrometheusMetrics::CountersSwept(uint64_t users, uint64_t marked) {
+  swept_.Increment(static_cast<double>(users));
+  swept_wrong_.Increment(static_cast<double>(marked));
 }
 
 void PrometheusMetrics::MirrorLagged(Duration lag) { mirror_lag_.Set(Seconds(lag)); }

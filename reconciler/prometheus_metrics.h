@@ -39,6 +39,7 @@ class PrometheusMetrics final : public Metrics {
   void Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) override;
   void CountersMarked(Shard shard, uint64_t counters) override;
   void CounterRepaired(int64_t drift) override;
+  void CountersSwept(uint64_t users, uint64_t marked) override;
   void MirrorLagged(Duration lag) override;
   void RetriesHeld(uint64_t entries) override;
 
@@ -59,6 +60,8 @@ class PrometheusMetrics final : public Metrics {
   std::array<prometheus::Counter*, 6> checks_;   // by finding
   std::array<prometheus::Counter*, 3> repairs_;  // by kind
   prometheus::Counter& counter_repairs_;
+  prometheus::Counter& swept_;
+  prometheus::Counter& swept_wrong_;
   prometheus::Histogram& counter_drift_;
   prometheus::Histogram& repair_seconds_;
   prometheus::Counter& withheld_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "backends/mysql/recounts.h"
 #include "backends/mysql/repair_log.h"
@@ -32,16 +33,63 @@ struct Snapshot {
   int64_t rows = 0;
 };
 
-Snapshot Read(Connection& connection, const Where& where, const std::string& id) {
+std::string Bounded(double seconds) {
+  return "SET STATEMENT max_statement_time = " + std::to_string(seconds) + " FOR ";
+}
+
+Snapshot ReadAtOnce(Connection& connection, const Where& where, const std::string& id,
+                    const std::string& live, double seconds) {
   Snapshot seen;
-  connection.Query(std::string("SELECT COALESCE(c.") + where.column +
+  connection.Query(Bounded(seconds) + "SELECT COALESCE(c." + where.column +
                        ", 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT " +
-                       LiveRowsSql(where, id) + " AS live) AS n LEFT JOIN " + where.table +
+                       live + " AS live) AS n LEFT JOIN " + where.table +
                        " AS c ON c.user_id = " + id,
                    [&](const Row& row) {
                      seen = {row.Bool(4), row.Int64(1), row.UInt64(2), row.Int64(3)};
                    });
   return seen;
+}
+
+// Followers by buckets, followed users by the first bits of their ids.
+std::vector<std::string> Pieces(const Where& where, const std::string& id) {
+  constexpr uint32_t kPieces = 64;
+  const bool followers = std::string_view(where.rows) == "follower";
+  std::vector<std::string> pieces;
+  for (uint64_t i = 0; i < kPieces; ++i) {
+    const uint64_t size = followers ? kBuckets / kPieces : (uint64_t{1} << 58);
+    const uint64_t first = i * size;
+    pieces.push_back(std::string("SELECT COUNT(*) FROM ") + where.rows +
+                     " FORCE INDEX (PRIMARY) WHERE state = 1 AND " + where.owner + " = " + id +
+                     (followers ? " AND bucket >= " : " AND dst >= ") + std::to_string(first) +
+                     (followers ? " AND bucket <= " : " AND dst <= ") +
+                     std::to_string(first + (size - 1)));
+  }
+  return pieces;
+}
+
+Snapshot ReadInPieces(Connection& connection, const Where& where, const std::string& id,
+                      double seconds) {
+  Snapshot seen;
+  connection.Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");  // of the next one
+  connection.Transact([&] {
+    seen = ReadAtOnce(connection, where, id, "0", seconds);
+    for (const std::string& piece : Pieces(where, id)) {
+      connection.Query(Bounded(seconds) + piece,
+                       [&](const Row& row) { seen.rows += row.Int64(1); });
+    }
+    return false;  // nothing was written
+  });
+  return seen;
+}
+
+Snapshot Read(Connection& connection, const Where& where, const std::string& id, double seconds) {
+  constexpr int kStatementTimeout = 1969;
+  try {
+    return ReadAtOnce(connection, where, id, LiveRowsSql(where, id), seconds);
+  } catch (const MysqlError& error) {
+    if (error.code() != kStatementTimeout) throw;
+  }
+  return ReadInPieces(connection, where, id, kStatementSeconds);
 }
 
 // Rows of: user, whether of followers, counter, live rows; one row for each of the last two, with
@@ -79,9 +127,16 @@ bool Add(Connection& connection, const Where& where, UserId user, const Snapshot
 
 }  // namespace
 
+CounterFound CountOne(Connection& connection, const UserCounter& counter,
+                      double statement_seconds) {
+  const Where& where = counter.counter == Counter::kFollowed ? kFollowed : kFollowers;
+  const Snapshot seen = Read(connection, where, ToString(counter.user), statement_seconds);
+  return {seen.counter, seen.rows};
+}
+
 CounterFound RepairOne(Connection& connection, const UserCounter& counter) {
   const Where& where = counter.counter == Counter::kFollowed ? kFollowed : kFollowers;
-  const Snapshot seen = Read(connection, where, ToString(counter.user));
+  const Snapshot seen = Read(connection, where, ToString(counter.user), kStatementSeconds);
   CounterFound found{seen.counter, seen.rows};
   if (found.drift() == 0) {
     Unmark(connection, counter);
@@ -100,24 +155,29 @@ Status CounterRepair::Repair(const UserCounter& counter, CounterFound* out) {
                           [&](Connection& connection) { *out = RepairOne(connection, counter); });
 }
 
+std::vector<CountersSeen> LookAt(Connection& connection, std::span<const UserId> users) {
+  std::vector<CountersSeen> seen_by_user;
+  if (users.empty()) return seen_by_user;
+  std::string ids;
+  AppendInList(ids, users);
+  for (const UserId user : users) seen_by_user.push_back({user, {}, {}});
+  const std::string sql =
+      LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);
+  connection.Query(sql, [&](const Row& row) {
+    const auto at = std::lower_bound(users.begin(), users.end(), UserId{row.UInt64(1)});
+    CountersSeen& seen = seen_by_user[static_cast<size_t>(at - users.begin())];
+    CounterFound& found = row.Bool(2) ? seen.followers : seen.followed;
+    found.counter += row.Int64(3);
+    found.rows += row.Int64(4);
+  });
+  return seen_by_user;
+}
+
 Status CounterRepair::Look(std::span<const UserId> users, std::vector<CountersSeen>* out) {
   out->clear();
   if (users.empty()) return Status::Done();
-  std::string ids;
-  AppendInList(ids, users);
-  const std::string sql =
-      LookSql(kFollowed, false, ids) + " UNION ALL " + LookSql(kFollowers, true, ids);
-  return connections_.Run(map_.ShardOf(users.front()), [&](Connection& connection) {
-    out->clear();
-    for (const UserId user : users) out->push_back({user, {}, {}});
-    connection.Query(sql, [&](const Row& row) {
-      const auto at = std::lower_bound(users.begin(), users.end(), UserId{row.UInt64(1)});
-      CountersSeen& seen = (*out)[static_cast<size_t>(at - users.begin())];
-      CounterFound& found = row.Bool(2) ? seen.followers : seen.followed;
-      found.counter += row.Int64(3);
-      found.rows += row.Int64(4);
-    });
-  });
+  return connections_.Run(map_.ShardOf(users.front()),
+                          [&](Connection& connection) { *out = LookAt(connection, users); });
 }
 
 }  // namespace fanline::mysql

@@ -19,8 +19,9 @@
 
 namespace fanline::mysql {
 
-// Rows of one user are counted by one statement: what the connection of whoever waits for it should
-// allow (its read timeout).
+// What the connection of whoever waits for a count should allow (its read timeout). No statement of
+// RepairOne and CountOne takes longer than a quarter of the shortest, see kStatementSeconds: the
+// server gives up first, so nobody asks again while it still counts.
 inline constexpr std::chrono::seconds kLongestCount{600};
 
 struct CounterFound {
@@ -35,11 +36,24 @@ struct CounterFound {
 // cause "drift") and takes the mark for a recount away, in its transaction. Throws MysqlError.
 [[nodiscard]] CounterFound RepairOne(Connection& connection, const UserCounter& counter);
 
+// A count of more rows than one statement reads in that time goes on in pieces, from one snapshot.
+inline constexpr uint32_t kStatementSeconds = 15;
+
+// The same look without the repair.
+[[nodiscard]] CounterFound CountOne(Connection& connection, const UserCounter& counter,
+                                    double statement_seconds = kStatementSeconds);
+
 // Both counters of one user as they were seen; neither is repaired.
 struct CountersSeen {
   UserId user{};
   CounterFound followed, followers;
 };
+
+// Writes nothing: both counters of each of `users` and their live rows, in their order, all from
+// one snapshot. `users`: ascending, each once, of the connection's shard; a few hundred, for it is
+// one statement, which takes as long as counting all their rows does. Throws MysqlError.
+[[nodiscard]] std::vector<CountersSeen> LookAt(Connection& connection,
+                                               std::span<const UserId> users);
 
 class CounterRepair {
  public:
@@ -50,9 +64,7 @@ class CounterRepair {
   // As above.
   [[nodiscard]] Status Repair(const UserCounter& counter, CounterFound* out);
 
-  // Writes nothing: both counters of each of `users` and their live rows, in their order, all from
-  // one snapshot. `users`: ascending, each once, of one shard; a few hundred, for it is one
-  // statement, which takes as long as counting all their rows does.
+  // LookAt, of users of one shard.
   [[nodiscard]] Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out);
 
  private:

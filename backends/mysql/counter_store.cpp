@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/mysql/counter_repair.h"
+#include "backends/mysql/counter_sweep.h"
 #include "backends/mysql/recounts.h"
 #include "backends/mysql/shard_pool.h"
 
@@ -20,15 +21,20 @@ Config Patient(Config config) {
   return config;
 }
 
-using Request = std::variant<ReadMarked, RepairCounter>;
-using Reply = std::variant<MarkedRead, CounterRepaired>;
+using Request = std::variant<ReadMarked, RepairCounter, SweepCounters>;
+using Reply = std::variant<MarkedRead, CounterRepaired, CountersSwept>;
 
-Reply Do(Connection& connection, const ReadMarked& request) {
+Reply Do(Connection& connection, const ShardMap&, const ReadMarked& request) {
   return MarkedRead{request.id, {}, MarkedForRecount(connection, request.limit)};
 }
-Reply Do(Connection& connection, const RepairCounter& request) {
+Reply Do(Connection& connection, const ShardMap&, const RepairCounter& request) {
   const CounterFound found = RepairOne(connection, request.counter);
   return CounterRepaired{request.id, {}, found.drift(), found.repaired};
+}
+
+Reply Do(Connection& connection, const ShardMap& map, const SweepCounters& request) {
+  const SweptPage swept = SweepPage(connection, map, request.every);
+  return CountersSwept{request.id, {}, swept.users, swept.marked, swept.over};
 }
 
 Reply FailedTo(const ReadMarked& request, Status status) {
@@ -37,19 +43,22 @@ Reply FailedTo(const ReadMarked& request, Status status) {
 Reply FailedTo(const RepairCounter& request, Status status) {
   return CounterRepaired{.id = request.id, .status = std::move(status)};
 }
+Reply FailedTo(const SweepCounters& request, Status status) {
+  return CountersSwept{.id = request.id, .status = std::move(status)};
+}
 
 }  // namespace
 
 class MysqlCounterStore::Impl {
  public:
-  Impl(const Config& config, Replies replies, HealthSink health, LogSink log)
+  Impl(const Config& config, const ShardMap& map, Replies replies, HealthSink health, LogSink log)
       : replies_(std::move(replies)),
         pool_(Patient(config), "counters", {},
               {.serve =
-                   [](Connection& connection, const std::vector<Request>& batch) {
-                     return std::vector<Reply>{
-                         std::visit([&](const auto& request) { return Do(connection, request); },
-                                    batch.front())};
+                   [map](Connection& connection, const std::vector<Request>& batch) {
+                     return std::vector<Reply>{std::visit(
+                         [&](const auto& request) { return Do(connection, map, request); },
+                         batch.front())};
                    },
                .fail =
                    [](const Request& request, Status status) {
@@ -71,6 +80,8 @@ class MysqlCounterStore::Impl {
   void Answer(Reply reply) {
     if (auto* marked = std::get_if<MarkedRead>(&reply)) {
       replies_.marked(std::move(*marked));
+    } else if (auto* swept = std::get_if<CountersSwept>(&reply)) {
+      replies_.swept(std::move(*swept));
     } else {
       replies_.repaired(std::move(std::get<CounterRepaired>(reply)));
     }
@@ -80,14 +91,15 @@ class MysqlCounterStore::Impl {
   ShardPool<Request, Reply> pool_;  // last: its threads use the others
 };
 
-MysqlCounterStore::MysqlCounterStore(const Config& config, Replies replies, HealthSink health,
-                                     LogSink log)
-    : impl_(std::make_unique<Impl>(config, std::move(replies), std::move(health), std::move(log))) {
-}
+MysqlCounterStore::MysqlCounterStore(const Config& config, const ShardMap& map, Replies replies,
+                                     HealthSink health, LogSink log)
+    : impl_(std::make_unique<Impl>(config, map, std::move(replies), std::move(health),
+                                   std::move(log))) {}
 
 MysqlCounterStore::~MysqlCounterStore() = default;
 
 void MysqlCounterStore::Submit(ReadMarked request) { impl_->Submit(std::move(request)); }
 void MysqlCounterStore::Submit(RepairCounter request) { impl_->Submit(std::move(request)); }
+void MysqlCounterStore::Submit(SweepCounters request) { impl_->Submit(std::move(request)); }
 
 }  // namespace fanline::mysql

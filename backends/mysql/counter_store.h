@@ -1,6 +1,6 @@
 // Port CounterStore over the shards, one thread for each. Threads, back-off and callbacks: as for
-// MysqlTruth, but a statement may take a minute. A counter of more rows than are counted by then is
-// answered later, stays marked, and needs `feedctl relations counters USER --repair`.
+// MysqlTruth, but a statement may take a quarter of a minute, and a count of tens of millions of
+// rows takes many.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,16 @@ class MysqlCounterStore final : public CounterStore {
   struct Replies {
     std::function<void(MarkedRead)> marked;
     std::function<void(CounterRepaired)> repaired;
+    std::function<void(CountersSwept)> swept;
   };
 
-  MysqlCounterStore(const Config& config, Replies replies, HealthSink health, LogSink log);
+  MysqlCounterStore(const Config& config, const ShardMap& map, Replies replies, HealthSink health,
+                    LogSink log);
   ~MysqlCounterStore() override;
 
   void Submit(ReadMarked request) override;
   void Submit(RepairCounter request) override;
+  void Submit(SweepCounters request) override;
 
  private:
   class Impl;

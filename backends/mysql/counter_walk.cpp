@@ -56,32 +56,34 @@ Status CounterWalk::Next(std::vector<UserId>* users) {
 
 // A table that had more rows than were read is known up to the last owner only, and so is the
 // shard: the others' owners above that one are read again.
+OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows) {
+  OwnersPage page;
+  std::array<Read, std::size(kTables)> reads{};
+  connection.Query(OwnersSql(after, rows), [&](const Row& row) {
+    Read& read = reads[row.UInt64(1)];
+    page.owners.push_back(UserId{row.UInt64(2)});
+    read.rows += row.UInt64(3);
+    read.last = std::max(read.last, page.owners.back());
+  });
+  for (const Read& read : reads) {
+    if (read.rows == rows) page.known = std::min(page.known.value_or(read.last), read.last);
+  }
+  SortUnique(page.owners);
+  std::erase_if(page.owners, [&](UserId owner) { return page.known && owner > *page.known; });
+  return page;
+}
+
 Status CounterWalk::ReadOwners() {
-  std::vector<UserId> found;
-  std::array<Read, std::size(kTables)> reads;
+  OwnersPage page;
   Status status = connections_.Run(shard_, [&](Connection& connection) {
-    found.clear();
-    reads = {};
-    connection.Query(OwnersSql(last_, limits_.rows), [&](const Row& row) {
-      Read& read = reads[row.UInt64(1)];
-      found.push_back(UserId{row.UInt64(2)});
-      read.rows += row.UInt64(3);
-      read.last = std::max(read.last, found.back());
-    });
+    page = mysql::ReadOwners(connection, last_, limits_.rows);
   });
   if (!status.done()) return status;
-  std::optional<UserId> known;  // none: all of them
-  for (const Read& read : reads) {
-    if (read.rows == limits_.rows) known = std::min(known.value_or(read.last), read.last);
-  }
-  SortUnique(found);
-  std::erase_if(found, [&](UserId owner) {
-    return (known && owner > *known) || map_.ShardOf(owner) != shard_;
-  });
-  owners_ = std::move(found);
+  owners_ = std::move(page.owners);
+  std::erase_if(owners_, [&](UserId owner) { return map_.ShardOf(owner) != shard_; });
   shown_ = 0;
-  last_ = known.value_or(UserId{});
-  if (!known) ++shard_;
+  last_ = page.known.value_or(UserId{});
+  if (!page.known) ++shard_;
   return Status::Done();
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backends/mysql/shard_connections.h"
@@ -15,6 +16,15 @@
 #include "fanline/ids.h"
 
 namespace fanline::mysql {
+
+// The owners above `after` among the next `rows` rows of each table, ascending. `known`: all up to
+// it are among them, and it alone may own more rows than were read; none: those were the last. Also
+// owners whose shard is another: no counter is asked there. Throws MysqlError.
+struct OwnersPage {
+  std::vector<UserId> owners;
+  std::optional<UserId> known;
+};
+[[nodiscard]] OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows);
 
 class CounterWalk {
  public:

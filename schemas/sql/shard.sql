@@ -5,6 +5,7 @@
 --   by src      following, user_rel, log1, repair_log
 --   by dst      follower, user_fan         (dst is the author who is followed)
 --   by user     recount
+--   of the shard                          counter_sweep
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author
 --   by the range's first bucket            range_owner
@@ -157,6 +158,14 @@ CREATE TABLE IF NOT EXISTS recount (
   at      DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
   PRIMARY KEY (user_id, counter),
   KEY oldest (at)
+) ENGINE = InnoDB;
+
+-- How far the sweep over all counters of this shard has come: one row, no row: never begun.
+CREATE TABLE IF NOT EXISTS counter_sweep (
+  id         TINYINT UNSIGNED NOT NULL DEFAULT 1,      -- always 1
+  began      BIGINT NOT NULL,                          -- the server's clock
+  after_user BIGINT UNSIGNED NOT NULL,                 -- users up to it were looked at; 0: all
+  PRIMARY KEY (id)
 ) ENGINE = InnoDB;
 
 -- The state of every post; bodies are never stored. Sticky: the rule is ApplyEvent in

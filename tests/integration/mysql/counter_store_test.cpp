@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/mysql/counter_repair.h"
+#include "backends/mysql/counter_sweep.h"
 #include "backends/mysql/recounts.h"
 #include "backends/mysql/relations.h"
 #include "tests/integration/mysql/relation_shards.h"
@@ -36,12 +38,23 @@ class CounterStoreTest : public ::testing::Test {
     return repaired;
   }
 
+  CountersSwept Sweep(Shard shard, std::chrono::seconds every = std::chrono::hours(24)) {
+    store_.Submit(SweepCounters{++id_, shard, every});
+    const CountersSwept swept = swept_.Await(id_);
+    EXPECT_TRUE(swept.status.done()) << swept.status.message;
+    return swept;
+  }
+
   RelationShards shards_;
   uint64_t id_ = 0;
+  Replies<CountersSwept> swept_{IdOf<CountersSwept>};
   Replies<MarkedRead> marked_{IdOf<MarkedRead>};
   Replies<CounterRepaired> repaired_{IdOf<CounterRepaired>};
-  MysqlCounterStore store_{
-      shards_.config(), {marked_.sink(), repaired_.sink()}, HealthSink(), kNoLog};
+  MysqlCounterStore store_{shards_.config(),
+                           shards_.map(),
+                           {marked_.sink(), repaired_.sink(), swept_.sink()},
+                           HealthSink(),
+                           kNoLog};
   Relations relations_{shards_.config(), shards_.map()};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
@@ -83,11 +96,77 @@ TEST_F(CounterStoreTest, BothCountersOfAUserAreMarkedApartAndTheLimitHolds) {
   EXPECT_EQ(Marked(0, 1).size(), 1u);
 }
 
+// Nobody marks what drifted upwards: at 5,000 its user may follow nobody any more.
+TEST_F(CounterStoreTest, ASweepFindsWhatDriftedUpwardsAndWhatHasNoRowWhereverItStands) {
+  Relations::Result result;
+  ASSERT_TRUE(relations_.Follow(ann_, bob_, 1'000'000, &result).done());
+  shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 5000");
+  shards_.of(bob_).Execute("DELETE FROM user_fan");
+  EXPECT_TRUE(relations_.Follow(ann_, shards_.UserOn(1, 2), 1'500'000, &result).never());
+  const CountersSwept swept = Sweep(0);
+  EXPECT_EQ(swept.users, 1u);
+  EXPECT_EQ(swept.marked, 1u);
+  EXPECT_TRUE(swept.over);
+  EXPECT_EQ(Sweep(1).marked, 1u);
+  EXPECT_THAT(Marked(0), ElementsAre(UserCounter{ann_, Counter::kFollowed}));
+  EXPECT_THAT(Marked(1), ElementsAre(UserCounter{bob_, Counter::kFollowers}));
+  EXPECT_EQ(Repair({ann_, Counter::kFollowed}).drift, -4999);
+  EXPECT_EQ(Repair({bob_, Counter::kFollowers}).drift, 1);
+  EXPECT_TRUE(relations_.Follow(ann_, shards_.UserOn(1, 2), 2'000'000, &result).done());
+  shards_.ExpectConsistent();
+}
+
+TEST_F(CounterStoreTest, ASweepGoesOnWhereAnyoneLeftItAndBeginsAnewWhenItIsDue) {
+  constexpr int kUsers = 30;
+  for (uint64_t nth = 1; nth <= kUsers; ++nth) {
+    const std::string user = ToString(shards_.UserOn(0, nth));
+    shards_.on(0).Execute("INSERT INTO user_rel (user_id, following_cnt) VALUES (" + user + ", 1)");
+    shards_.on(0).Execute("INSERT INTO following (src, dst, ver, state, pos) SELECT " + user +
+                          ", 1000000 + seq, 1, 1, 1 FROM seq_1_to_" + std::to_string(nth));
+  }
+  const auto page = [&] {
+    return SweepPage(shards_.on(0), shards_.map(), std::chrono::hours(1), 40);
+  };
+  uint64_t users = 0, marked = 0;
+  int pages = 0;
+  for (bool over = false; !over && pages < 100; ++pages) {
+    const SweptPage swept = page();
+    users += swept.users;
+    marked += swept.marked;
+    over = swept.over;
+  }
+  EXPECT_GT(pages, 5);
+  EXPECT_EQ(users, static_cast<uint64_t>(kUsers));
+  EXPECT_EQ(marked, kUsers - 1u) << "all but the one who follows one";
+  const SweptPage idle = page();
+  EXPECT_TRUE(idle.over);
+  EXPECT_EQ(idle.users, 0u);
+  shards_.on(0).Execute("UPDATE counter_sweep SET began = began - 3600000");
+  EXPECT_GT(page().users, 0u);
+}
+
+TEST_F(CounterStoreTest, ACountThatIsTooMuchForOneStatementGoesOnInPieces) {
+  shards_.of(bob_).Execute("INSERT INTO user_fan (user_id, fans_cnt) VALUES (" + ToString(bob_) +
+                           ", 7)");
+  shards_.of(bob_).Execute("INSERT INTO follower (dst, bucket, src, ver, state, pos) SELECT " +
+                           ToString(bob_) +
+                           ", seq % 1024, seq, 1, seq % 10 <> 0, seq FROM seq_1_to_30000");
+  shards_.of(bob_).Execute(
+      "INSERT INTO following (src, dst, ver, state, pos) SELECT " + ToString(bob_) +
+      ", IF(seq % 2, 0, 18446744073709551000 - 100000) + seq + 1, 1, 1, seq FROM seq_1_to_30000");
+  for (const double at_once : {0.0005, 15.0}) {
+    const CounterFound followers = CountOne(shards_.of(bob_), {bob_, Counter::kFollowers}, at_once);
+    EXPECT_EQ(followers.counter, 7);
+    EXPECT_EQ(followers.rows, 27'000);
+    EXPECT_EQ(CountOne(shards_.of(bob_), {bob_, Counter::kFollowed}, at_once).rows, 30'000);
+  }
+}
+
 TEST_F(CounterStoreTest, AShardThatIsAwayAnswersLater) {
   Config broken = shards_.config();
   broken.shards[1].port = 1;
   Replies<MarkedRead> marked(IdOf<MarkedRead>);
-  MysqlCounterStore store(broken, {marked.sink(), {}}, HealthSink(), kNoLog);
+  MysqlCounterStore store(broken, shards_.map(), {marked.sink(), {}, {}}, HealthSink(), kNoLog);
   store.Submit(ReadMarked{1, 0, 10});
   store.Submit(ReadMarked{2, 1, 10});
   EXPECT_TRUE(marked.Await(1).status.done());

@@ -102,8 +102,8 @@ TEST_F(CheckerTest, ARemovalNeedsASecondCheckAGraceLaterThatComesToTheSame) {
   EXPECT_EQ(world.repaired[RepairKind::kRemove], 1);
 }
 
-// Corrupt rows of an application: the forward one was bumped, and the reconciler died before it wrote
-// the other. Nobody else knows of that version.
+// Corrupt rows of an application: the forward one was bumped, and the reconciler died before it
+// wrote the other. Nobody else knows of that version.
 TEST_F(CheckerTest, ANewerForwardRowThatNobodyBringsIsAppliedAfterASecondCheck) {
   world.reverse[kEdge] = kFollows;
   world.forward[kEdge] = {kFollows.ver + 1, kFollows.live, kFollows.pos + 1};

@@ -16,6 +16,11 @@ struct Told : Metrics {
   std::vector<int64_t> drifts;
   int parked = 0;
   void CountersMarked(Shard shard, uint64_t counters) override { marked[shard] = counters; }
+  uint64_t swept = 0, found = 0;
+  void CountersSwept(uint64_t users, uint64_t wrong) override {
+    swept += users;
+    found += wrong;
+  }
   void CounterRepaired(int64_t drift) override { drifts.push_back(drift); }
   void Parked(const std::string&) override { ++parked; }
 };
@@ -23,8 +28,10 @@ struct Told : Metrics {
 struct Asked : CounterStore {
   std::vector<ReadMarked> reads;
   std::vector<RepairCounter> repairs;
+  std::vector<SweepCounters> sweeps;
   void Submit(ReadMarked request) override { reads.push_back(request); }
   void Submit(RepairCounter request) override { repairs.push_back(request); }
+  void Submit(SweepCounters request) override { sweeps.push_back(request); }
 };
 
 class CounterNetTest : public ::testing::Test {
@@ -34,6 +41,14 @@ class CounterNetTest : public ::testing::Test {
   void Step(std::vector<CounterInput> inputs = {}, Duration later = {}) {
     now_ += later;
     next_ = net_.Step(inputs, {now_, 0});
+    while (sweeps_are_over_ && !store_.sweeps.empty()) AnswerSweep(0, 0, true);
+  }
+  // The first one waiting.
+  void AnswerSweep(uint64_t users, uint64_t marked, bool over, Status status = Status::Done()) {
+    const CountersSwept reply{store_.sweeps.at(0).id, std::move(status), users, marked, over};
+    store_.sweeps.erase(store_.sweeps.begin());
+    std::vector<CounterInput> inputs{reply};
+    next_ = net_.Step(inputs, {now_, 0});
   }
   // Answers the last look at `shard`.
   void Marked(Shard shard, std::vector<UserCounter> counters) {
@@ -42,6 +57,7 @@ class CounterNetTest : public ::testing::Test {
     }
   }
 
+  bool sweeps_are_over_ = true;
   Asked store_;
   Told told_;
   Guards guards_{{}, 2};
@@ -108,6 +124,49 @@ TEST_F(CounterNetTest, InADryRunAndPausedItOnlyTells) {
     EXPECT_EQ(told_.marked[0], 1u);
     EXPECT_THAT(store_.repairs, IsEmpty());
   }
+}
+
+TEST_F(CounterNetTest, EverybodysCountersAreSweptAtTheRateGiven) {
+  sweeps_are_over_ = false;
+  Step();
+  EXPECT_THAT(store_.sweeps, IsEmpty()) << "what is known to be wrong goes first";
+  Marked(0, {});
+  ASSERT_THAT(store_.sweeps, SizeIs(2));
+  EXPECT_EQ(store_.sweeps[0].every, 24h);
+  AnswerSweep(250, 3, false);
+  EXPECT_EQ(told_.swept, 250u);
+  EXPECT_EQ(told_.found, 3u);
+  Step({}, 499ms);
+  EXPECT_THAT(store_.sweeps, SizeIs(1)) << "250 users at 500 a second are half a second";
+  Step({}, 1ms);
+  EXPECT_THAT(store_.sweeps, SizeIs(2));
+  AnswerSweep(7, 0, true);
+  AnswerSweep(0, 0, false, Status::Later("mysql_1", "away"));
+  EXPECT_EQ(told_.parked, 1);
+  Step({}, 400ms);
+  Marked(0, {});
+  EXPECT_THAT(store_.sweeps, IsEmpty());
+  for (int second = 0; second < 31; ++second) {
+    Step({}, 1s);
+    Marked(0, {});
+  }
+  EXPECT_THAT(store_.sweeps, SizeIs(1)) << "the shard that was away; the other's is over";
+}
+
+TEST_F(CounterNetTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsWritten) {
+  sweeps_are_over_ = false;
+  guards_.SetMode(ReconcilerMode::kPause);
+  Step();
+  Marked(0, {});
+  Step({}, 5s);
+  EXPECT_THAT(store_.sweeps, IsEmpty());
+  EXPECT_EQ(next_, now_ + 1s);
+  guards_.SetMode(ReconcilerMode::kDryRun);
+  Marked(0, {});
+  Step({}, 1s);
+  Marked(0, {ann_});
+  EXPECT_THAT(store_.repairs, IsEmpty());
+  EXPECT_FALSE(store_.sweeps.empty());
 }
 
 TEST_F(CounterNetTest, ToldToLeaveItWaitsForWhatIsUnderWayAndAsksNoMore) {

@@ -41,7 +41,9 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      shards_(setup_.shards.shards()) {}
+      shards_(setup_.shards.shards()),
+      room_(setup_.shards.shards(), limits_.parked_bytes_per_shard,
+            limits_.events_per_transaction) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   Progress progress;
@@ -52,7 +54,7 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   SendTransactions(now);
   Order(now, progress.orders);
   progress.next_timer = NextTimer();
-  ports_.metrics.Buffered(works_.size());
+  ports_.metrics.Buffered(works_.size(), room_.parked());
   return progress;
 }
 
@@ -100,7 +102,9 @@ void Dispatcher::On(Record& record, Now now) {
     Bury(id, work, reason);
     return;
   }
-  shards_[setup_.shards.ShardOf(work.event.author)].waiting.push_back(id);
+  work.shard = setup_.shards.ShardOf(work.event.author);
+  room_.Took(*work.shard, work.record.value.size());
+  shards_[*work.shard].waiting.push_back(id);
 }
 
 std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, Now now) const {
@@ -156,8 +160,10 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
   FANLINE_CHECK(found != transactions_.end(), "a reply to a transaction never sent");
   std::vector<uint64_t> works = std::move(found->second);
   transactions_.erase(found);
-  ShardQueue& queue = shards_[setup_.shards.ShardOf(works_.at(works.front()).event.author)];
+  const Shard shard = *works_.at(works.front()).shard;
+  ShardQueue& queue = shards_[shard];
   --queue.in_flight;
+  room_.Answered(shard, applied.status.later());
 
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
@@ -267,6 +273,7 @@ void Dispatcher::RetryDue(Now now) {
 void Dispatcher::Done(uint64_t id, Now now) {
   const auto found = works_.find(id);
   const Work& work = found->second;
+  if (work.shard) room_.Finished(*work.shard, work.record.value.size());
   const auto partition = partitions_.find(work.record.partition);
   if (partition != partitions_.end() && partition->second.assignment == work.assignment) {
     partition->second.ledger.Finished(work.record.offset);
@@ -283,19 +290,20 @@ void Dispatcher::Order(Now now, ConsumerOrders& orders) {
   seeks_.clear();
   const bool commit = now.mono >= commit_at_ || !taking_;
   if (commit) commit_at_ = now.mono + limits_.commit_every;
-  const bool full = works_.size() >= limits_.events_open;
-  const bool roomy = works_.size() <= limits_.events_open / 2;
+  const size_t under_way = works_.size() - room_.parked();
+  const bool full = under_way >= limits_.events_open || room_.full();
+  const bool roomy = under_way <= limits_.events_open / 2 && room_.roomy();
   for (auto& [number, partition] : partitions_) {
     const int64_t committable = partition.ledger.committable();
     if (commit && committable != partition.ordered) {
       partition.ordered = committable;
       orders.commit.push_back({number, committable});
     }
-    const size_t open = partition.ledger.span();
-    if (!partition.paused && (full || open >= limits_.events_open_per_partition)) {
+    const size_t span = partition.ledger.span();
+    if (!partition.paused && (full || span >= limits_.events_span_per_partition)) {
       partition.paused = true;
       orders.pause.push_back(number);
-    } else if (partition.paused && roomy && open <= limits_.events_open_per_partition / 2) {
+    } else if (partition.paused && roomy && span <= limits_.events_span_per_partition / 2) {
       partition.paused = false;
       orders.resume.push_back(number);
     }

@@ -8,6 +8,8 @@
 // twice, or of two dispatchers at once leave the same rows and timelines. Hints are appended on
 // every apply, also when the row was already so: a crash between the two must not lose one.
 // What cannot be used (undecodable, invalid, too old) goes to the dead letters with its reason.
+// Events of a shard that is away wait in memory of their own, so that others go on until it is
+// full; none is committed before it is stored.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -30,6 +32,7 @@
 #include "fanline/offset_ledger.h"
 #include "fanline/post_store.h"
 #include "fanline/record.h"
+#include "fanline/shard_room.h"
 
 namespace fanline::dispatcher {
 
@@ -70,7 +73,8 @@ class Dispatcher {
     Record record;
     uint64_t assignment = 0;  // of its partition; another one = not ours to commit any more
     FeedEvent event;
-    std::string reason;  // set: on its way to the dead letters
+    std::string reason;          // set: on its way to the dead letters
+    std::optional<Shard> shard;  // of the author; none: never stored
     bool pushed = true;
     uint64_t followers = 0;
     uint32_t attempts = 0;
@@ -120,6 +124,7 @@ class Dispatcher {
   std::vector<ConsumerOrders::At> seeks_;
   std::unordered_map<uint64_t, Work> works_;
   std::vector<ShardQueue> shards_;
+  ShardRoom room_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> transactions_;  // request -> works
   std::multimap<Time, uint64_t> retries_;                             // works
   Time commit_at_{};

@@ -13,7 +13,11 @@ struct Limits {
   uint32_t events_per_transaction = 256;
   uint32_t transactions_in_flight = 2;  // per shard
   uint32_t events_open = 8'192;         // all partitions are paused above
-  uint32_t events_open_per_partition = 4'096;
+  // Events of shards that are away do not count there, but take at most this much memory, per
+  // shard: an hour of some twenty events a second, five minutes of three hundred.
+  size_t parked_bytes_per_shard = size_t{64} << 20;
+  // From the oldest unfinished event on: what a restart reads again.
+  uint32_t events_span_per_partition = 1'000'000;
   Duration commit_every = std::chrono::milliseconds(200);
   // Rows are sticky for at least this long (design 2, guard 1); an event whose record is older
   // could meet a row that was collected, so it is refused.

@@ -25,7 +25,8 @@ class Metrics {
   // The log of this partition ends before what was read of it: it lost its tail, and perhaps
   // records nobody has read. It is read again from its first record.
   virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
-  virtual void Buffered(uint64_t /*events*/) {}
+  // `parked`: of these, what waits for shards that are away.
+  virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
 };
 
 }  // namespace fanline::dispatcher

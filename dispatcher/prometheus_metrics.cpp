@@ -43,7 +43,9 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       lost_(AddCounter(registry, "fanline_events_lost_total",
                        "Offsets cut from the log before they were read: longer retention needed")),
       tails_lost_(daemon::AddTailsLost(registry)),
-      open_(AddGauge(registry, "fanline_events_open", "Events received and not finished")) {}
+      open_(AddGauge(registry, "fanline_events_open", "Events received and not finished")),
+      events_parked_(AddGauge(registry, "fanline_events_parked",
+                              "Open events that wait for a shard that is away")) {}
 
 void PrometheusMetrics::EventReceived(EventKind kind) {
   received_[static_cast<size_t>(kind)]->Increment();
@@ -84,6 +86,9 @@ void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t en
       {{"partition", partition}, {"position", position}, {"end", end}});
 }
 
-void PrometheusMetrics::Buffered(uint64_t events) { open_.Set(static_cast<double>(events)); }
+void PrometheusMetrics::Buffered(uint64_t events, uint64_t parked) {
+  open_.Set(static_cast<double>(events));
+  events_parked_.Set(static_cast<double>(parked));
+}
 
 }  // namespace fanline::dispatcher

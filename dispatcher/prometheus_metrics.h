@@ -25,7 +25,7 @@ class PrometheusMetrics final : public Metrics {
   void Parked(const std::string& resource) override;
   void LogGap(int32_t partition, int64_t from, int64_t to) override;
   void TailLost(int32_t partition, int64_t position, int64_t end) override;
-  void Buffered(uint64_t events) override;
+  void Buffered(uint64_t events, uint64_t parked) override;
 
  private:
   const daemon::Log& log_;
@@ -39,6 +39,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& lost_;
   prometheus::Counter& tails_lost_;
   prometheus::Gauge& open_;
+  prometheus::Gauge& events_parked_;
 };
 
 }  // namespace fanline::dispatcher

@@ -14,6 +14,12 @@ std::string ContentType(const Record& record) {
   return {};
 }
 
+// What is parked holds the oldest unfinished offset, while others go on behind it.
+Limits WithSpanOf(Limits limits) {
+  limits.records_open_per_partition = limits.events_span_per_partition;
+  return limits;
+}
+
 }  // namespace
 
 Intake::Intake(Ports ports, Setup setup, const Limits& limits)
@@ -21,8 +27,9 @@ Intake::Intake(Ports ports, Setup setup, const Limits& limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      partitions_(limits, ports.metrics),
-      queues_(setup_.shards.shards()) {}
+      partitions_(WithSpanOf(limits), ports.metrics),
+      queues_(setup_.shards.shards()),
+      room_(setup_.shards.shards(), limits.parked_bytes_per_shard, limits.changes_in_flight) {}
 
 Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
   for (IntakeInput& input : inputs) {
@@ -37,7 +44,7 @@ Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
   AskMode(now);
 
   Progress progress;
-  partitions_.Order(works_.size(), !taking_, now, progress.orders);
+  partitions_.Order(Open(), !taking_, now, progress.orders);
   progress.next_timer = partitions_.NextTimer();
   const auto earliest = [&](Time time) {
     progress.next_timer = progress.next_timer ? std::min(*progress.next_timer, time) : time;
@@ -67,7 +74,16 @@ void Intake::On(Record& record, Now now) {
     return Bury(id, "the record is older than tombstones are kept (its timestamp is " +
                         std::to_string(work.record.timestamp) + " ms): send the event anew");
   }
-  queues_[setup_.shards.ShardOf(work.event.edge.src)].waiting.push_back(id);
+  work.shard = setup_.shards.ShardOf(work.event.edge.src);
+  room_.Took(*work.shard, work.record.value.size());
+  queues_[*work.shard].waiting.push_back(id);
+}
+
+// What counts against the bound of all. A shard with no room left stops everything.
+size_t Intake::Open() const {
+  const size_t open = works_.size() - room_.parked();
+  if (room_.full()) return std::max<size_t>(open, limits_.records_open);
+  return room_.roomy() ? open : std::max<size_t>(open, limits_.records_open / 2 + 1);
 }
 
 void Intake::SendChanges(Shard shard, Now now) {
@@ -95,6 +111,7 @@ void Intake::On(EdgeChanged& changed, Now now) {
   const EdgeKey edge = found->second.event.edge;
   Queue& queue = queues_[setup_.shards.ShardOf(edge.src)];
   --queue.in_flight;
+  room_.Answered(*found->second.shard, changed.status.later());
   if (changed.status.later()) {
     ports_.metrics.Parked(changed.status.resource);
     queue.waiting.push_front(changed.id);
@@ -151,7 +168,9 @@ void Intake::On(DeadLetterAppended& appended, Now now) {
 void Intake::Done(uint64_t id) {
   const auto found = works_.find(id);
   FANLINE_CHECK(found != works_.end(), "an event that is finished twice");
-  partitions_.Finished(found->second.place);
+  const Work& work = found->second;
+  if (work.shard) room_.Finished(*work.shard, work.record.value.size());
+  partitions_.Finished(work.place);
   works_.erase(found);
 }
 

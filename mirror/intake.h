@@ -7,7 +7,8 @@
 // log1 row is pending from the same transaction on, so the relay does the rest; with the mirror
 // mode `sync` the reverse row is tried at once as well, which fails without consequences.
 // What cannot be used (undecodable, too old, over the limit of followed users) goes to the dead
-// letters, byte for byte, with the reason. A shard that is away parks its own events.
+// letters, byte for byte, with the reason. A shard that is away parks its own events in memory of
+// their own; the others go on until it is full.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -29,6 +30,7 @@
 #include "fanline/record.h"
 #include "fanline/relation_event.h"
 #include "fanline/reverse_edges.h"
+#include "fanline/shard_room.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 #include "mirror/partitions.h"
@@ -67,7 +69,8 @@ class Intake {
     Record record;
     Partitions::Place place;
     RelationEvent event;
-    std::string reason;  // set: on its way to the dead letters
+    std::optional<Shard> shard;  // of src; none: never written
+    std::string reason;          // set: on its way to the dead letters
     uint32_t attempts = 0;
   };
   struct Queue {  // of one shard of src
@@ -85,6 +88,7 @@ class Intake {
   void On(MirrorModeRead& read, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
+  size_t Open() const;
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);
   void Bury(uint64_t id, const std::string& reason);
@@ -100,6 +104,7 @@ class Intake {
   Partitions partitions_;
   std::unordered_map<uint64_t, Work> works_;
   std::vector<Queue> queues_;
+  ShardRoom room_;
   std::multimap<Time, uint64_t> letter_retries_;  // works
   MirrorMode mode_ = MirrorMode::kAsync;
   bool asking_mode_ = false;

@@ -42,6 +42,10 @@ struct Limits {
 
   // The intake.
   uint32_t changes_in_flight = 64;  // per shard
+  // Events of shards that are away do not count as open, but take at most this much memory, per
+  // shard; and from the oldest unfinished event on a restart reads again.
+  size_t parked_bytes_per_shard = size_t{64} << 20;
+  uint32_t events_span_per_partition = 1'000'000;
   uint32_t following_limit = kMostFollowed;
   Duration mode_every = std::chrono::seconds(1);
 };

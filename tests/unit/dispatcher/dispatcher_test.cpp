@@ -303,6 +303,66 @@ TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
   EXPECT_EQ(w.resumed, 1u);
 }
 
+// The away shard's events in the test's world: stored by nobody until it is back.
+void Lose(World& w, Shard away) {
+  for (auto& request : std::exchange(w.transactions, {})) {
+    if (request.shard == away) {
+      w.inbox.emplace_back(EventsApplied{request.id, Status::Later("mysql_0", "away"), {}});
+    } else {
+      w.inbox.emplace_back(w.mysql.Do(request));
+    }
+  }
+}
+
+TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
+  Limits limits;
+  limits.events_open = 16;
+  World w(limits);
+  w.Assign();
+  const UserId away = AuthorOn(0), healthy = AuthorOn(1);
+  for (uint64_t i = 0; i < 200; ++i) {
+    w.Give(Published(PostId{1'000 + i}, away));
+    w.Give(Published(PostId{5'000 + i}, healthy));
+    for (int turn = 0; turn < 3; ++turn) {
+      w.Step();
+      Lose(w, 0);
+      w.Acknowledge();
+    }
+    w.Step();
+    ASSERT_EQ(w.log.size(), i + 1) << "of the healthy shard";
+    w.Pass(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(w.paused, w.resumed);
+  EXPECT_LE(w.committed, 0) << "the first event is not stored";
+
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 400u);
+  EXPECT_EQ(w.committed, 400);
+}
+
+TEST(Dispatcher, WhatIsParkedIsBounded) {
+  Limits limits;
+  limits.events_open = 16;
+  limits.parked_bytes_per_shard = 20'000;  // some thirty events
+  World w(limits);
+  w.Assign();
+  for (uint64_t i = 0; i < 100 && w.paused == 0; ++i) {
+    w.Give(Published(PostId{1'000 + i}, AuthorOn(0)));
+    w.Step();
+    Lose(w, 0);
+    w.Step();
+  }
+  EXPECT_EQ(w.paused, 1u);
+  EXPECT_GT(w.dispatcher.events_open(), 16u);
+  EXPECT_LT(w.dispatcher.events_open(), 50u);
+
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, 1u);
+  EXPECT_EQ(w.committed, w.next_offset);
+}
+
 TEST(Dispatcher, DoesNotCommitForAPartitionItLost) {
   World w;
   w.Assign();

@@ -153,6 +153,69 @@ TEST(Intake, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
   EXPECT_EQ(w.event_committed, 2);
 }
 
+struct AwayWorld : IntakeWorld {
+  explicit AwayWorld(const Limits& given) : IntakeWorld(given) {}
+
+  void TurnWithoutAnn() {
+    Step();
+    for (size_t at = 0; at < requests.size();) {
+      const auto* change = std::get_if<ChangeEdge>(&requests[at]);
+      const auto part =
+          std::visit([](const auto& each) { return RequestIds::PartOf(each.id); }, requests[at]);
+      if (part != Part::kIntake) {
+        ++at;
+      } else {
+        AnswerAt(at, change != nullptr && change->change.src == ann ? Fate::kLater : Fate::kDone);
+      }
+    }
+    Step();
+  }
+};
+
+TEST(Intake, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
+  Limits limits;
+  limits.records_open = 16;
+  AwayWorld w(limits);
+  constexpr uint64_t kEvents = 100;
+  for (uint64_t i = 0; i < kEvents; ++i) {
+    w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
+    w.AppendEvent({RelationEventKind::kFollow, {w.bob, UserId{1'000'000 + i}}, 1});
+    w.TurnWithoutAnn();
+    w.TurnWithoutAnn();
+    ASSERT_TRUE(w.store.forward().contains({w.bob, UserId{1'000'000 + i}})) << i;
+    w.Pass(std::chrono::milliseconds(100));
+  }
+  EXPECT_LE(w.event_committed, 0) << "the first event is in no row";
+
+  for (int i = 0; i < 10; ++i) {
+    w.Pass(std::chrono::seconds(10));
+    w.Turns();
+  }
+  EXPECT_EQ(w.store.forward().size(), 2 * kEvents);
+  EXPECT_EQ(w.event_committed, static_cast<int64_t>(2 * kEvents));
+}
+
+TEST(Intake, WhatIsParkedIsBounded) {
+  Limits limits;
+  limits.records_open = 16;
+  limits.parked_bytes_per_shard = 20'000;  // some thirty events
+  AwayWorld w(limits);
+  for (uint64_t i = 0; i < 100; ++i) {
+    w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
+    w.TurnWithoutAnn();
+  }
+  w.AppendEvent({RelationEventKind::kFollow, {w.bob, w.ann}, 1});
+  w.TurnWithoutAnn();
+  EXPECT_FALSE(w.store.forward().contains({w.bob, w.ann})) << "it is behind what does not fit";
+
+  for (int i = 0; i < 20; ++i) {
+    w.Pass(std::chrono::seconds(10));
+    w.Turns();
+  }
+  EXPECT_TRUE(w.store.forward().contains({w.bob, w.ann}));
+  EXPECT_EQ(w.event_committed, 101);
+}
+
 TEST(Intake, DrainsWhatItStarted) {
   IntakeWorld w;
   w.Follow(1);

@@ -75,7 +75,7 @@ void World::Deliver() {
       inbox.emplace_back(log[i][static_cast<size_t>(position[i]++)]);
     }
   }
-  while (event_position < static_cast<int64_t>(events.size())) {
+  while (!events_paused && event_position < static_cast<int64_t>(events.size())) {
     intake_inbox.emplace_back(events[static_cast<size_t>(event_position++)]);
   }
 }
@@ -92,6 +92,8 @@ void World::Step() {
   auto intake_inputs = std::exchange(intake_inbox, {});
   const ConsumerOrders event_orders = intake->Step(intake_inputs, now).orders;
   for (const auto& seek : event_orders.seek) event_position = seek.offset;
+  if (!event_orders.seek.empty() || !event_orders.resume.empty()) events_paused = false;
+  if (!event_orders.pause.empty()) events_paused = true;
   for (const auto& at : event_orders.commit) event_committed = at.offset;
 }
 

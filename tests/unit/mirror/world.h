@@ -112,6 +112,7 @@ struct World : ReverseStore,
 
   std::vector<int64_t> position, committed;
   int64_t event_position = 0, event_committed = 0;
+  bool events_paused = false;
   size_t paused = 0, resumed = 0;
   uint64_t seed = 1;
   bool running = false;

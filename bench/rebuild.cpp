@@ -161,7 +161,7 @@ int Main(int argc, char** argv) {
   mysql::MysqlReaderTruth truth(shards, map);
   redis::RedisReaderTimelines timelines(options::ToOptions(config.redis, config.timelines));
   uint64_t tokens = 0;
-  timeline::Reader reader(truth, timelines, config.timelines.window,
+  timeline::Reader reader(truth, timelines, options::ToWindow(config.timelines),
                           [&tokens] { return "bench-" + std::to_string(++tokens); });
   std::printf("{\"rebuilds\": %llu, \"seconds\": %.6f}\n",
               static_cast<unsigned long long>(config.readers), RebuildAll(config, reader));

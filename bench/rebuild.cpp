@@ -1,12 +1,17 @@
 // fanline-bench-rebuild: timelines made live as a read makes them, one reader after another, on one
 // thread and one connection per shard.
 //
-//   fill      writes whom the readers follow, and posts, without the clock
-//   rebuild   the timelines go, without the clock; then each is rebuilt: followees, when they last
-//             posted, their posts, both scripts
+//   fill      writes whom the readers follow, and posts, without the clock: each author's at random
+//             moments of thirty days
+//   rebuild   each timeline is rebuilt: followees, when they last posted, their posts, both scripts
+//   known     the other side, by a client that knows the answer: the same reads of followees and of
+//             when they last posted, the posts by the span that is known to hold the window, one
+//             ZADD
 //
-// A reader follows a row of authors that overlaps half with the next reader's. Prints
+// What the readers have in Redis goes, and the known spans are found out, without the clock. A
+// reader follows a row of authors that overlaps half with the next reader's. Prints
 // {"rebuilds": n, "seconds": s}.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -31,8 +36,9 @@ using mysql::AppendTuple;
 
 namespace {
 
-constexpr uint64_t kFirstReader = 5'000'000'000, kFirstAuthor = 6'000'000'000;
+constexpr uint64_t kFirstReader = 10'000'000'000, kFirstAuthor = 20'000'000'000;
 constexpr UnixMs kNewest = 1'700'000'000'000;
+constexpr UnixMs kHistory = UnixMs{30} * 86'400'000;
 constexpr size_t kRowsPerStatement = 1'000;
 
 struct Config {
@@ -55,15 +61,26 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("any-length", &config.any_length, "users have ids of 11 to 20 digits, mixed");
   table.AddCommand("fill", "writes the rows");
   table.AddCommand("rebuild", "rebuilds each reader's timeline");
+  table.AddCommand("known", "reads and writes what is known to be the answer");
 }
 
 UserId User(const Config& config, uint64_t number) {
   return config.any_length ? bench::OfAnyLength(UserId{number}) : UserId{number};
 }
-UserId Reader(const Config& config, uint64_t i) { return User(config, kFirstReader + i); }
-UserId Author(const Config& config, uint64_t i) { return User(config, kFirstAuthor + i); }
+// Fills of other sizes have other users; the same one may be made again.
+uint64_t Base(const Config& config) { return config.followees * 1'000'000; }
+UserId Reader(const Config& config, uint64_t i) {
+  return User(config, kFirstReader + Base(config) + i);
+}
+UserId Author(const Config& config, uint64_t i) {
+  return User(config, kFirstAuthor + Base(config) + i);
+}
 uint64_t FirstFollowed(const Config& config, uint64_t reader) {
   return reader * (config.followees / 2);
+}
+
+std::string Known(const Config& config, uint64_t reader) {
+  return "known:" + ToString(Reader(config, reader));
 }
 
 // Rows gathered by shard and written many at a time.
@@ -101,7 +118,8 @@ class Rows {
 };
 
 void Fill(const Config& config, mysql::ShardConnections& connections, const ShardMap& map) {
-  Rows following(connections, map, "INSERT INTO following (src, dst, ver, state, pos) VALUES ");
+  Rows following(connections, map,
+                 "INSERT IGNORE INTO following (src, dst, ver, state, pos) VALUES ");
   for (uint64_t reader = 0; reader < config.readers; ++reader) {
     for (uint64_t k = 0; k < config.followees; ++k) {
       const UserId author = Author(config, FirstFollowed(config, reader) + k);
@@ -110,34 +128,76 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
   }
   following.WriteAll();
 
-  Rows authors(connections, map, "INSERT INTO author (author_id, last_at) VALUES ");
+  Rows authors(connections, map, "INSERT IGNORE INTO author (author_id, last_at) VALUES ");
   Rows posts(connections, map,
-             "INSERT INTO author_post (author_id, post_id, member, created_at_ms) VALUES ");
+             "INSERT IGNORE INTO author_post (author_id, post_id, member, created_at_ms) VALUES ");
   const uint64_t count = FirstFollowed(config, config.readers - 1) + config.followees;
   for (uint64_t author = 0; author < count; ++author) {
-    const UnixMs last = kNewest - static_cast<UnixMs>(author);
-    authors.Add(Author(config, author), last);
+    UnixMs last = 0;
     for (uint64_t k = 0; k < config.posts; ++k) {
-      const UnixMs at = last - static_cast<UnixMs>(k * 60'000);
+      const auto age = static_cast<UnixMs>(bench::Mixed(author * config.posts + k) % kHistory);
+      const UnixMs at = kNewest - age;
       const uint64_t post = Raw(bench::PostOf(at, author));
       posts.Add(Author(config, author), post, post, at);
+      last = std::max(last, at);
     }
+    authors.Add(Author(config, author), last);
   }
   authors.WriteAll();
   posts.WriteAll();
 }
 
-double RebuildAll(const Config& config, timeline::Reader& reader) {
-  bench::Pipeline redis(config.redis.address, 256);
-  for (uint64_t i = 0; i < config.readers; ++i) {
-    redis.Send({"DEL", std::string(std::string_view(redis::Key::Timeline(Reader(config, i))))});
-  }
-  redis.Drain();
+double RebuildAll(const Config& config, ReaderTruth& truth) {
+  redis::RedisReaderTimelines timelines(options::ToOptions(config.redis, config.timelines));
+  uint64_t tokens = 0;
+  timeline::Reader reader(truth, timelines, options::ToWindow(config.timelines),
+                          [&tokens] { return "bench-" + std::to_string(++tokens); });
   const bench::Stopwatch watch;
   for (uint64_t i = 0; i < config.readers; ++i) {
     timeline::RebuildResult result{};
     bench::Must(reader.Activate(Reader(config, i), &result));
     bench::Must(result == timeline::RebuildResult::kRebuilt, "a timeline was not rebuilt");
+  }
+  return watch.Seconds();
+}
+
+// The newest moment that is not in each reader's window.
+std::vector<UnixMs> FindSpans(const Config& config, ReaderTruth& truth) {
+  std::vector<UnixMs> above;
+  for (uint64_t i = 0; i < config.readers; ++i) {
+    std::vector<UserId> authors;
+    ItemsRead read;
+    bench::Must(truth.Followees(Reader(config, i), &authors));
+    bench::Must(truth.Items(authors, {}, UINT32_MAX, &read));
+    std::sort(read.items.begin(), read.items.end(), IsNewer);
+    const size_t window = std::min<size_t>(config.timelines.window, read.items.size());
+    bench::Must(window > 0, "a reader of nothing");
+    above.push_back(read.items[window - 1].created_at - 1);
+  }
+  return above;
+}
+
+double ReadKnown(const Config& config, ReaderTruth& truth, bench::Pipeline& redis) {
+  const std::vector<UnixMs> spans = FindSpans(config, truth);
+  const bench::Stopwatch watch;
+  for (uint64_t i = 0; i < config.readers; ++i) {
+    std::vector<UserId> authors;
+    std::vector<AuthorLastAt> times;
+    ItemsRead read;
+    bench::Must(truth.Followees(Reader(config, i), &authors));
+    bench::Must(truth.LastAt(authors, &times));
+    authors.clear();
+    for (const auto& [author, last_at] : times) {
+      if (last_at > spans[i]) authors.push_back(author);
+    }
+    bench::Must(truth.Items(authors, {spans[i], {}, {}}, UINT32_MAX, &read));
+    std::vector<std::string> words = {"ZADD", Known(config, i)};
+    for (const Item& item : read.items) {
+      words.push_back(std::to_string(-item.created_at));
+      words.push_back(ToString(item.post));
+    }
+    redis.Send(words);
+    redis.Drain();
   }
   return watch.Seconds();
 }
@@ -158,13 +218,19 @@ int Main(int argc, char** argv) {
     std::printf("{\"rebuilds\": 0}\n");
     return 0;
   }
+  bench::Pipeline redis(config.redis.address, 256);
+  for (uint64_t i = 0; i < config.readers; ++i) {
+    redis.Send({"DEL", std::string(std::string_view(redis::Key::Timeline(Reader(config, i)))),
+                Known(config, i)});
+  }
+  redis.Drain();
   mysql::MysqlReaderTruth truth(shards, map);
-  redis::RedisReaderTimelines timelines(options::ToOptions(config.redis, config.timelines));
-  uint64_t tokens = 0;
-  timeline::Reader reader(truth, timelines, options::ToWindow(config.timelines),
-                          [&tokens] { return "bench-" + std::to_string(++tokens); });
+  std::vector<UserId> opens_the_connections;
+  bench::Must(truth.Followees(Reader(config, 0), &opens_the_connections));
+  const double seconds =
+      command == "known" ? ReadKnown(config, truth, redis) : RebuildAll(config, truth);
   std::printf("{\"rebuilds\": %llu, \"seconds\": %.6f}\n",
-              static_cast<unsigned long long>(config.readers), RebuildAll(config, reader));
+              static_cast<unsigned long long>(config.readers), seconds);
   return 0;
 }
 

@@ -1,9 +1,12 @@
 """The rows about relations: follows, reverse rows, checks and pairs. No daemon runs meanwhile; the
 programs of a side make one round each. Every function yields one row."""
 
+import statistics
 from typing import NamedTuple
 
 from bench.measure import interleaved, row
+from bench.processes import CpuMeter
+from bench.rig import WINDOW
 
 
 class RelationSizes(NamedTuple):
@@ -87,6 +90,30 @@ def large_ids(rig, sizes):
                             lambda _: ("fanline-bench-rebuild", "rebuild", *built, *mixed),
                             lambda _: ("fanline-bench-rebuild", "rebuild", *built)),
                "rebuilds", "rebuilds/s", "rebuilds, ids of 10 digits", followees=sizes.followees)
+
+
+def rebuild(rig, sizes, followees):
+    """Timelines made live per second, of readers with so many active followees, beside a client that
+    knows the answer: the same reads of followees and of when they last posted, the posts by the span
+    that holds the window, one ZADD."""
+    rig.no_relations()
+    posts = max(10, 4 * WINDOW // followees)
+    asked = ("--readers", max(2, sizes.rebuilt * 40 // (followees + 40)), "--followees", followees,
+             "--posts", posts)
+    rig.helper("fanline-bench-rebuild", "fill", *asked)
+    spent = []
+
+    def rebuilt(_):
+        meter = CpuMeter({"mariadb": [shard.pid for shard in rig.stack.mysql]})
+        made = rig.helper("fanline-bench-rebuild", "rebuild", *asked)
+        spent.append(meter.spent()["mariadb"] / made["rebuilds"] * 1e3)
+        return made
+
+    pairs = interleaved(sizes.rounds, rebuilt,
+                        lambda _: rig.helper("fanline-bench-rebuild", "known", *asked))
+    yield _row(f"rebuild_{followees}", pairs, "rebuilds", "rebuilds/s",
+               "a client that knows the answer", followees=followees,
+               mariadb_cpu_ms=statistics.median(spent))
 
 
 def pair_machine(rig, sizes):

@@ -37,6 +37,8 @@ def details(row):
     """What else a row of deliveries or of statements knows; "" for others."""
     if "statement" in row:
         return f"{row['beside']}: {row['statement']}; {row['durability']}"
+    if "mariadb_cpu_ms" in row:
+        return f"MariaDB CPU per rebuild: {row['mariadb_cpu_ms']:.2f} ms"
     if "posts_per_zadd" not in row:
         return ""
     cpu = row["cpu_us_per_delivery"]

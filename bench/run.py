@@ -17,7 +17,7 @@ from bench import population, report  # noqa: E402
 from bench.backlog_run import run_hints  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
 from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
-                                 large_ids, pair_kafka, pair_machine)
+                                 large_ids, pair_kafka, pair_machine, rebuild)
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
                         timeline_bytes)
@@ -53,6 +53,8 @@ def measurements(rig, sizes, relations):
     yield "apply_rows", lambda: apply_rows(rig, relations)
     yield "check_batch", lambda: check_batch(rig, relations)
     yield "large_ids", lambda: large_ids(rig, relations)
+    for followees in (10, 200, 2_000):
+        yield f"rebuild_{followees}", lambda n=followees: rebuild(rig, relations, n)
     yield "pair_machine", lambda: pair_machine(rig, relations)
     yield "pair_kafka", lambda: pair_kafka(rig, relations)
     yield "import_rows", lambda: import_rows(sizes.rounds, sizes.imported, rig.say)

@@ -14,7 +14,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
         | {"deliveries_live100_compact_hints_only", "deliveries_live100_compact_one_post",
            "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio",
            "follow_async", "follow_sync", "apply_rows", "check_batch", "large_ids_apply_rows",
-           "large_ids_check_batch", "large_ids_rebuild", "pair_machine", "pair_kafka", "import_rows"})
+           "large_ids_check_batch", "large_ids_rebuild", "pair_machine", "pair_kafka", "import_rows", "rebuild_10", "rebuild_200", "rebuild_2000"})
 
 
 class BenchTest(unittest.TestCase):

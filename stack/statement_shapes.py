@@ -25,6 +25,7 @@ _LIST = re.compile(r"\bIN \(((?:0x[0-9a-f]+|\d+)(?:,(?:0x[0-9a-f]+|\d+))*)\)")
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.|'')*'|\b0x[0-9a-fA-F]+\b|(?<![\w`@.])\d+(?:\.\d+)?\b|(?<=[,(])NULL(?=[,)])")
 _DEFINITION = re.compile(r"\s*(CREATE (?:TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+)")
+_BOUNDED = re.compile(r"^SET STATEMENT \w+ = [\d.]+ FOR ")
 _COMMENT = re.compile(r"--[^\n]*\n")
 _ROWS = r"(\(\?(?:,\?)*\))(?:,\1)*"
 _REWRITES = [(re.compile(pattern), by) for pattern, by in [
@@ -42,7 +43,7 @@ def shape_of(sql):
         sql = _COMMENT.sub("", sql)
     if definition := _DEFINITION.match(sql):
         return definition[1]
-    sql = _LIST.sub(_list, sql)
+    sql = _LIST.sub(_list, _BOUNDED.sub("", sql))
     sql = _LITERAL.sub("?", sql)
     for pattern, by in _REWRITES:
         sql = pattern.sub(by, sql)

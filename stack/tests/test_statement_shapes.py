@@ -22,6 +22,7 @@ class Shapes(unittest.TestCase):
                  "SELECT ?, a FROM t1 UNION ALL SELECT ?, a FROM t2"),
                 ("SELECT x FROM `t` WHERE (`a` = 1 AND `b` = 2) OR (`a` = 3 AND `b` = 4)",
                  "SELECT x FROM `t` WHERE (`a` = ? AND `b` = ?)+"),
+                ("SET STATEMENT max_statement_time = 15.000000 FOR SELECT 1 FROM t", "SELECT ? FROM t"),
                 ("-- why\nCREATE TABLE IF NOT EXISTS t (a INT) -- it's\n",
                  "CREATE TABLE IF NOT EXISTS t")]:
             with self.subTest(sql):

@@ -94,14 +94,19 @@ _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX 
 _LOGGED = "kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX (pending)"
 _INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES [] ON DUPLICATE KEY UPDATE "
 _COUNTED = "counts the live rows of a user by the index: 100 each"
+_NOW = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
 _WALK = "a page of a walk over four tables, grouped"
 
 
-def _counter(counters, column, rows, owner):
-    return entry(
-        f"SELECT COALESCE(c.{column}, 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT"
-        f" (SELECT COUNT(*) FROM {rows} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}) AS live) AS n"
-        f" LEFT JOIN {counters} AS c ON c.user_id = {OWNER}", more=2 * PER_OWNER, why=_COUNTED)
+def _counter(counters, column, rows, owner, piece, first, last):
+    """At once, and in pieces behind an empty start."""
+    at_once = f"(SELECT COUNT(*) FROM {rows} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER})"
+    for live, more in [(at_once, {"more": 2 * PER_OWNER, "why": _COUNTED}), ("0", {})]:
+        yield entry(
+            f"SELECT COALESCE(c.{column}, 0), COALESCE(c.epoch, 0), n.live, c.user_id IS NOT NULL FROM (SELECT"
+            f" {live} AS live) AS n LEFT JOIN {counters} AS c ON c.user_id = {OWNER}", **more)
+    yield entry(f"SELECT COUNT(*) FROM {rows} FORCE INDEX (PRIMARY) WHERE state = 1 AND {owner} = {OWNER} AND {piece}"
+                f" >= {first} AND {piece} <= {last}", more=2 * PER_OWNER, why=_COUNTED)
 
 
 def _looked(counters, column, rows, owner, which):
@@ -214,8 +219,13 @@ ENTRIES = [
     entry(f"SELECT user_id FROM user_rel WHERE following_cnt > 0 AND user_id > {OTHER} ORDER BY user_id LIMIT {PAGE}"),
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0), COALESCE((SELECT"
           f" fans_cnt FROM user_fan WHERE user_id = {OWNER}), 0)"),
-    _counter("user_fan", "fans_cnt", "follower", "dst"),
-    _counter("user_rel", "following_cnt", "following", "src"),
+    *[each for counted in [("user_fan", "fans_cnt", "follower", "dst", "bucket", 64, 127),
+                           ("user_rel", "following_cnt", "following", "src", "dst", 0, 1 << 63)]
+      for each in _counter(*counted)],
+    entry(f"SELECT after_user, after_user > 0 OR began + 9 <= {_NOW} FROM counter_sweep"),
+    *[entry(f"INSERT INTO counter_sweep (began, after_user) VALUES ({_NOW},{OWNER}) ON DUPLICATE KEY UPDATE began ="
+            f" IF(after_user = {OTHER}, {began}, began), after_user = IF(after_user = {OTHER}, {OWNER}, after_user)")
+      for began in ("began", _NOW)],
     entry(_looked("user_rel", "following_cnt", "following", "src", 0) + " UNION ALL "
           + _looked("user_fan", "fans_cnt", "follower", "dst", 1), *[listed(owners(LIST))] * 4,
           more=4 * LIST * PER_OWNER, why=_COUNTED),
@@ -269,7 +279,7 @@ _BULK = "a bulk import writes, counts and compares whole tables"
 _APPLICATION = "tables of an application, with keys of its own (docs/relations-contract.md)"
 _TEST = "only a test says it"
 EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
-    (r"SET |START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT LAST_INSERT_ID\(\)|SELECT \?$|SELECT @@", _SESSION),
+    (r"SET (SESSION |TRANSACTION |autocommit)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT LAST_INSERT_ID\(\)|SELECT \?$|SELECT @@", _SESSION),
     (r"CREATE (TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+$", "feedctl init"),
     (r"INSERT IGNORE INTO installation ", "feedctl init"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),

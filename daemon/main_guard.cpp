@@ -7,6 +7,7 @@
 
 #include "daemon/log.h"
 #include "daemon/options.h"
+#include "fanline/misconfigured.h"
 
 namespace fanline::daemon {
 namespace {
@@ -40,6 +41,9 @@ int GuardedMain(const std::string& program, const std::function<int()>& body) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return body();
+  } catch (const Misconfigured& error) {
+    g_log->Error("refusing to go on", {{"reason", error.what()}});
+    return kExitConfig;
   } catch (...) {
     g_log->Error("ended by an exception", {{"exception", CurrentException()}});
     return kExitSoftware;

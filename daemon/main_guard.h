@@ -7,9 +7,9 @@
 namespace fanline::daemon {
 
 // Runs the body and answers its exit code. An exception that escapes becomes one error line of
-// the log and exit code 70; so does std::terminate (an exception on another thread), which then
-// leaves at once without destructors. SIGPIPE is ignored: a peer that hangs up is an error of
-// that call, not the end of the process.
+// the log and exit code 70 (78 when it is Misconfigured); so does std::terminate (an exception on
+// another thread), which then leaves at once without destructors. SIGPIPE is ignored: a peer that
+// hangs up is an error of that call, not the end of the process.
 //
 //   int main(int argc, char** argv) {
 //     return daemon::GuardedMain("fanline-pusher", [&] { ... return daemon::Run(...); });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fanline/check.h"
+#include "fanline/misconfigured.h"
 
 namespace fanline::pusher {
 
@@ -36,6 +37,17 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
 // ---- inputs ---------------------------------------------------------------------------------
 
 void Pusher::On(PartitionAssigned& assigned, Now now) {
+  // A partition that was added at run time is no range: it has no buckets, and hints in it mean
+  // that somebody cuts the buckets otherwise than we do.
+  if (assigned.partition < 0 ||
+      static_cast<uint32_t>(assigned.partition) >= setup_.layout.partitions()) {
+    throw Misconfigured(
+        "partition " + std::to_string(assigned.partition) +
+        " of the tasks topic was assigned, but the installation says " +
+        std::to_string(setup_.layout.partitions()) +
+        " ranges: its partitions must not be added to. Kafka takes none away again: make a topic "
+        "with the right number, under a new topic generation");
+  }
   auto owned = std::make_unique<Owned>(
       RangeTakeover::Ports{ports_.owners, ports_.timelines, ports_.metrics}, limits_, setup_, ids_);
   owned->takeover.Start(assigned, now);

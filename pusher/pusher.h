@@ -70,7 +70,8 @@ class Pusher {
 
   // Takes new hints and the completions of earlier requests, advances every lane as far as it
   // can, and says which offsets may be committed: those whose effect Redis has acknowledged.
-  // Ports queue requests; they never block here.
+  // Ports queue requests; they never block here. Throws Misconfigured when it is assigned a
+  // partition that the layout does not have.
   [[nodiscard]] Progress Step(std::span<Input> inputs, Now now);
 
   // From now on no further hint is started (SIGTERM); keep stepping until drained().

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "daemon/options.h"
+#include "fanline/misconfigured.h"
 
 namespace fanline::daemon {
 namespace {
@@ -25,6 +26,11 @@ TEST(MainGuardDeathTest, TurnsAnEscapedExceptionIntoOneLogLineAnd70) {
               "\"level\":\"error\",\"component\":\"fanline-test\",.*no such topic");
   EXPECT_EXIT(ExitLike([]() -> int { throw 5; }), testing::ExitedWithCode(kExitSoftware),
               "not a std::exception");
+}
+
+TEST(MainGuardDeathTest, TellsWhatOnlyAnOperatorCanChangeApart) {
+  EXPECT_EXIT(ExitLike([]() -> int { throw Misconfigured("one partition too many"); }),
+              testing::ExitedWithCode(kExitConfig), "refusing to go on.*one partition too many");
 }
 
 TEST(MainGuardDeathTest, TurnsAnExceptionOfAnotherThreadIntoTheSame) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fanline/misconfigured.h"
 #include "fanline/size_class.h"
 #include "tests/unit/pusher/world.h"
 
@@ -589,6 +590,13 @@ TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   EXPECT_EQ(w.letters.front().record.offset, 0);
   EXPECT_EQ(w.metrics.done, 2);
   EXPECT_FALSE(w.IsLive(bob));
+}
+
+TEST(Pusher, RefusesAPartitionThatTheInstallationDoesNotHave) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{.partition = static_cast<int32_t>(kRanges)});
+  EXPECT_THROW(w.Step(), Misconfigured);
+  EXPECT_TRUE(w.timeline_calls.empty());
 }
 
 TEST(Pusher, AStartThatLastedIsNoCrash) {

@@ -70,6 +70,7 @@ struct DeadLetterAppended {
   Status status;
 };
 
+// Never kNever: a letter that cannot be appended as it is leaves at least its origin behind.
 class DeadLetters {
  public:
   virtual ~DeadLetters() = default;

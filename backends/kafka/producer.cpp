@@ -8,12 +8,19 @@
 
 #include "backends/kafka/errors.h"
 #include "backends/kafka/producer_session.h"
+#include "fanline/bucket.h"
 
 namespace fanline::kafka {
 namespace {
 
 constexpr Duration kServeWait = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSessions = std::chrono::milliseconds(500);
+constexpr size_t kShortReason = 1024;  // of a letter that is to be small
+
+std::string OriginOf(const Record& record) {
+  return record.topic + "/" + std::to_string(record.partition) + "/" +
+         std::to_string(record.offset);
+}
 
 // The records of one request, and who wants to hear of them. It ends itself when the last one is
 // answered. `open` counts the records under way and, while Submit still adds some, Submit.
@@ -81,6 +88,8 @@ class Producer::Impl {
   size_t in_flight() const;
 
  private:
+  void SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
+                      std::function<void(Status)> reply);
   rd_kafka_resp_err_t Send(const std::string& topic, const ProducerSession::Outgoing& record,
                            Request* request);
   void Run();
@@ -170,24 +179,61 @@ void Producer::Impl::Submit(AppendRetries request) {
   open->AllAdded();
 }
 
+// A letter that the topic never takes as it is must not hold up its partition for ever: it is
+// appended again without the record's key, value and headers, told apart by fanline-omitted. When
+// even that is refused for good, an error line with the origin is what is left, and the letter
+// counts as appended: the record still stands at its origin until the topic's retention, while a
+// partition that stops for it loses all records behind it.
 void Producer::Impl::Submit(AppendDeadLetter request) {
-  const Record& record = request.letter.record;
+  auto letter = std::make_shared<const DeadLetter>(std::move(request.letter));
+  const auto answer = [this, id = request.id](Status status) {
+    if (on_dead_letter_) on_dead_letter_({id, std::move(status)});
+  };
+  SendDeadLetter(*letter, "", [this, letter, answer](Status whole) {
+    if (!whole.never()) {
+      answer(std::move(whole));
+      return;
+    }
+    SendDeadLetter(*letter, whole.message, [this, letter, answer](Status origin_only) {
+      if (origin_only.never()) {
+        if (log_) {
+          log_(LogLevel::kError, "kafka: a dead letter is lost: " + origin_only.message +
+                                     "; the record stands at " + OriginOf(letter->record) +
+                                     " until it is too old; " + letter->stage + ": " +
+                                     letter->reason);
+        }
+        origin_only = Status::Done();
+      }
+      answer(std::move(origin_only));
+    });
+  });
+}
+
+// `omitted`: why the record itself is left out; empty: it is not.
+void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
+                                    std::function<void(Status)> reply) {
+  const Record& record = letter.record;
   const std::string topic = DeadLetterTopic(record.topic);
-  auto* open =
-      new Request(unanswered_, "appending to " + topic, [this, id = request.id](Status status) {
-        if (on_dead_letter_) on_dead_letter_({id, std::move(status)});
-      });
-  const HeadersHandle headers = ToHandle(record.headers, 3);
+  auto* open = new Request(unanswered_, "appending to " + topic, std::move(reply));
+  const bool whole = omitted.empty();
+  const HeadersHandle headers = ToHandle(whole ? record.headers : Headers(), 4);
   const auto add = [&](const char* name, const std::string& value) {
     rd_kafka_header_add(headers.get(), name, -1, value.data(), static_cast<ssize_t>(value.size()));
   };
-  add(kReasonHeader, request.letter.reason);
-  add(kStageHeader, request.letter.stage);
-  add(kOriginHeader,
-      record.topic + "/" + std::to_string(record.partition) + "/" + std::to_string(record.offset));
+  add(kReasonHeader, whole ? letter.reason : letter.reason.substr(0, kShortReason));
+  add(kStageHeader, letter.stage);
+  add(kOriginHeader, OriginOf(record));
+  if (!whole) {
+    add(kOmittedHeader, "value of " + std::to_string(record.value.size()) + " bytes, CRC-32 " +
+                            std::to_string(Crc32(record.value)) + ": " + omitted);
+  }
   {
     const std::lock_guard lock(mutex_);
-    Send(topic, {kAnyPartition, record.key, record.value, headers.get()}, open);
+    if (whole) {
+      Send(topic, {kAnyPartition, record.key, record.value, headers.get()}, open);
+    } else {
+      Send(topic, {kAnyPartition, {}, {}, headers.get()}, open);
+    }
   }
   open->AllAdded();
 }

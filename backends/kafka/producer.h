@@ -71,7 +71,10 @@ class Producer final : public HintLog, public RelationLog, public RetryLog, publ
   void Submit(AppendRetries request) override;
 
   // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
-  // fanline-origin (topic/partition/offset). A record without a key has none there either.
+  // fanline-origin (topic/partition/offset). A record without a key has none there either. What the
+  // topic never takes is appended without key, value and headers, with fanline-omitted (size and
+  // CRC-32 of the value, why); what it does not take even so is logged with its origin, as an
+  // error. So the answer is never kNever.
   void Submit(AppendDeadLetter request) override;
 
   static constexpr int32_t kAnyPartition = -1;  // by the key's murmur2 hash, as Java clients do
@@ -97,6 +100,7 @@ class Producer final : public HintLog, public RelationLog, public RetryLog, publ
 inline constexpr const char* kReasonHeader = "fanline-reason";
 inline constexpr const char* kStageHeader = "fanline-stage";
 inline constexpr const char* kOriginHeader = "fanline-origin";
+inline constexpr const char* kOmittedHeader = "fanline-omitted";
 std::string DeadLetterTopic(std::string_view topic);
 
 }  // namespace fanline::kafka

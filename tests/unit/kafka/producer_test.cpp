@@ -189,20 +189,45 @@ TEST_F(ProducerTest, AFullQueueIsLaterAtOnce) {
   EXPECT_EQ(replies.Count(2), 1u);  // the four went out; nobody is told twice
 }
 
-TEST_F(ProducerTest, ARecordTooLargeForTheClientIsNever) {
+TEST_F(ProducerTest, ADeadLetterThatIsTooLargeLeavesItsOriginBehind) {
   ProducerOptions options = Options();
   options.max_record_bytes = 10'000;
   auto producer = Start(options);
   AppendDeadLetter letter;
   letter.id = 1;
+  letter.letter.stage = "dispatcher";
+  letter.letter.reason = "author_id: missing";
   letter.letter.record.topic = events;
+  letter.letter.record.partition = 1;
+  letter.letter.record.offset = 4711;
   letter.letter.record.value = std::string(20'000, 'x');
 
   producer->Submit(letter);
 
-  EXPECT_TRUE(replies.Wait(1).never());
-  EXPECT_THAT(replies.Wait(1).message, HasSubstr(dead_letters));
-  EXPECT_THAT(replies.Wait(1).message, HasSubstr("larger than"));
+  EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  const auto log = Log(dead_letters, 0, 1);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0].value, "");
+  EXPECT_THAT(
+      log[0].headers,
+      ElementsAre(Pair("fanline-reason", "author_id: missing"), Pair("fanline-stage", "dispatcher"),
+                  Pair("fanline-origin", events + "/1/4711"),
+                  Pair("fanline-omitted",
+                       ::testing::AllOf(HasSubstr("20000 bytes"), HasSubstr("larger than")))));
+}
+
+TEST_F(ProducerTest, ADeadLetterThatIsRefusedEvenSoHoldsUpNothing) {
+  auto producer = Start();
+  cluster().Fail(Api::kProduce,
+                 {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
+  AppendDeadLetter letter;
+  letter.id = 1;
+  letter.letter.record.topic = events;
+
+  producer->Submit(letter);
+
+  EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  EXPECT_EQ(replies.Count(1), 1u);
 }
 
 TEST_F(ProducerTest, ARecordTooLargeForTheBrokerIsNever) {

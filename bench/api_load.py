@@ -26,34 +26,41 @@ def load(place, path, connections, seconds):
     """What a round came to."""
     request = f"GET {path} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
     host, _, port = place.rpartition(":")
-    ready = selectors.EpollSelector()
-    opened = []
-    for _ in range(connections):
+    ready, sent, parts, took = selectors.EpollSelector(), {}, {}, []
+
+    def ask(connection):
+        parts[connection] = b""
+        sent[connection] = time.perf_counter()
+        connection.send(request)
+
+    def connect():
         connection = socket.create_connection((host, int(port)))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         ready.register(connection, selectors.EVENT_READ)
-        opened.append(connection)
+        ask(connection)
+
     begin = time.perf_counter()
-    sent = {}
-    for connection in opened:
-        sent[connection] = time.perf_counter()
-        connection.send(request)
-    took, parts, end = [], {connection: b"" for connection in opened}, begin + seconds
-    while (now := time.perf_counter()) < end:
+    for _ in range(connections):
+        connect()
+    while (now := time.perf_counter()) < begin + seconds:
         for key, _ in ready.select(1):
             connection = key.fileobj
-            answer = parts[connection] + connection.recv(1 << 16)
+            came = connection.recv(1 << 16)
+            if not came:  # some servers bound the requests of a connection
+                ready.unregister(connection)
+                connection.close()
+                del sent[connection]
+                connect()
+                continue
+            answer = parts[connection] + came
             if not is_whole(answer):
                 parts[connection] = answer
                 continue
             if not answer.startswith(b"HTTP/1.1 200"):
                 raise SystemExit(f"{place} says {answer[:200]}")
-            parts[connection] = b""
-            now = time.perf_counter()
-            took.append(now - sent[connection])
-            sent[connection] = now
-            connection.send(request)
-    for connection in opened:
+            took.append(time.perf_counter() - sent[connection])
+            ask(connection)
+    for connection in sent:
         connection.close()
     took.sort()
     return {"requests": len(took), "seconds": now - begin, "p50_ms": 1e3 * took[len(took) // 2],
@@ -63,8 +70,6 @@ def load(place, path, connections, seconds):
 def is_whole(answer):
     head, found, body = answer.partition(b"\r\n\r\n")
     if not found:
-        if not answer:
-            raise SystemExit("the connection was closed")
         return False
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     return len(body) >= int(lengths[0].partition(b":")[2])

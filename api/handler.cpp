@@ -36,20 +36,22 @@ void Handler::Handle(const Request& request, Reply reply) {
 
   auto call = std::make_shared<const Call>(std::move(std::get<Call>(read)));
   Touched touched = TouchedBy(*call, map_);
-  stores_.Submit(std::move(touched), [this, answer, route, call](RelationStore* store,
-                                                                 StorePool::Refusal refusal) {
-    if (store == nullptr) return answer(route, ToResponse(ProblemOf(refusal)));
-    Performed performed;
-    try {
-      performed = Perform(*call, *store, limits_, clock_().unix_ms);
-    } catch (const std::exception& error) {
-      performed = {ToResponse(ProblemOfStatus(500)), Status::Never(error.what())};
-    }
-    if (!performed.failed.done()) {
-      metrics_.StoreFailed(route, performed.failed.resource, performed.failed.message);
-    }
-    answer(route, std::move(performed.response));
-  });
+  stores_.Submit(
+      std::move(touched),
+      [this, answer, route, call](RelationStore* store, StorePool::Refusal refusal) {
+        if (store == nullptr) return answer(route, ToResponse(ProblemOf(refusal)));
+        Performed performed;
+        try {
+          performed = Perform(*call, *store, limits_, clock_().unix_ms);
+        } catch (const std::exception& error) {
+          performed = {ToResponse(ProblemOfStatus(500)), Status::Never(error.what())};
+        }
+        if (!performed.failed.done()) {
+          metrics_.StoreFailed(route, performed.failed.resource, performed.failed.message);
+        }
+        answer(route, std::move(performed.response));
+      },
+      true);
 }
 
 }  // namespace fanline::api

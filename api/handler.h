@@ -20,8 +20,9 @@ class Handler {
 
   using Reply = std::function<void(Response)>;
 
-  // Does not block: what needs no store is answered within the call, the rest from a thread of the
-  // stores. Replies once. Any thread.
+  // Keeps the calling thread while it uses a store, never while it waits for one: then it replies
+  // later, from a thread of the stores. So no more threads are kept than there are stores. Replies
+  // once. Any thread.
   void Handle(const Request& request, Reply reply);
 
   // Counts a request that was answered before it got here: too large, not HTTP.

@@ -10,6 +10,7 @@ http::Limits HttpLimits(const Limits& limits) {
   http.request_line = kMostRequestLineBytes;
   http.head = kMostHeadBytes;
   http.connections = limits.connections;
+  http.threads = limits.threads + 1;  // each store keeps one of them at most
   return http;
 }
 

@@ -22,9 +22,8 @@ StorePool::StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_
       queued_(shards, 0),
       reachable_(shards, true) {
   FANLINE_CHECK(!stores_.empty(), "a pool has stores");
-  for (auto& store : stores_) {
-    threads_.emplace_back([this, &store] { RunStore(*store); });
-  }
+  for (auto& store : stores_) free_.push_back(store.get());
+  while (threads_.size() < stores_.size()) threads_.emplace_back([this] { RunWhatWaits(); });
   threads_.emplace_back([this] { RefuseTheLate(); });
 }
 
@@ -41,10 +40,10 @@ StorePool::~StorePool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void StorePool::Submit(Touched touched, Work work) {
+void StorePool::Submit(Touched touched, Work work, bool here) {
   Refusal refusal = Refusal::kNone;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     const bool full = queue_.size() >= limits_.queued ||
                       std::any_of(touched.all.begin(), touched.all.end(), [&](Shard shard) {
                         return queued_[shard] >= most_queued_.For(touched);
@@ -53,6 +52,10 @@ void StorePool::Submit(Touched touched, Work work) {
       refusal = Refusal::kShardAway;
     } else if (full || stopping_) {
       refusal = Refusal::kOverloaded;
+    } else if (here && queue_.empty() && HasRoom(touched)) {
+      Run(touched, work, lock);
+      if (!queue_.empty()) work_.notify_all();
+      return;
     } else {
       const bool at_once = queue_.empty() && idle_ > 0 && HasRoom(touched);
       for (const Shard shard : touched.all) ++queued_[shard];
@@ -79,7 +82,18 @@ void StorePool::SetReachable(Shard shard, bool reachable) {
   RefuseAll(refused, Refusal::kShardAway);
 }
 
-void StorePool::RunStore(RelationStore& store) {
+void StorePool::Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock) {
+  RelationStore* store = free_.back();  // came back last: its connections are warm
+  free_.pop_back();
+  for (const Shard shard : touched.all) ++lent_[shard];
+  lock.unlock();
+  work(store, Refusal::kNone);
+  lock.lock();
+  for (const Shard shard : touched.all) --lent_[shard];
+  free_.push_back(store);
+}
+
+void StorePool::RunWhatWaits() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const auto next = FirstThatMayRun();
@@ -90,11 +104,7 @@ void StorePool::RunStore(RelationStore& store) {
       continue;
     }
     const Waiting taken = Take(next);
-    for (const Shard shard : taken.touched.all) ++lent_[shard];
-    lock.unlock();
-    taken.work(&store, Refusal::kNone);
-    lock.lock();
-    for (const Shard shard : taken.touched.all) --lent_[shard];
+    Run(taken.touched, taken.work, lock);
     // Work of every shard that this one touched may run now: this thread takes one.
     if (taken.touched.all.size() > 1 && !queue_.empty()) work_.notify_all();
   }
@@ -122,8 +132,8 @@ void StorePool::RefuseTheLate() {
 
 bool StorePool::HasRoom(const Touched& touched) const {
   const size_t most = most_lent_.For(touched);
-  return std::all_of(touched.all.begin(), touched.all.end(),
-                     [&](Shard shard) { return lent_[shard] < most; });
+  return !free_.empty() && std::all_of(touched.all.begin(), touched.all.end(),
+                                       [&](Shard shard) { return lent_[shard] < most; });
 }
 
 StorePool::Queue::iterator StorePool::FirstThatMayRun() {

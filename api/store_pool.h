@@ -1,6 +1,6 @@
-// The stores that requests share, each with a thread of its own: their number bounds how much is
-// asked of the shards at once. What finds no store free waits in a bounded queue, for a bounded
-// time; no thread waits with it.
+// The stores that requests share: their number bounds how much is asked of the shards at once. What
+// finds no store free waits in a bounded queue, for a bounded time; no thread of the caller's waits
+// with it.
 //
 // Work says which shards it may touch, and counts for each of them: at most three quarters of the
 // stores, and of the queue, are for work that touches one shard. One that hangs can take no more,
@@ -40,8 +40,9 @@ class StorePool {
 
   enum class Refusal { kNone, kShardAway, kOverloaded };
 
-  // Called once: with a store, on its thread; or with the reason why there is none, from any
-  // thread, also from within Submit. Throws nothing. `store` is for the time of the call.
+  // Called once: with a store, on a thread of the pool or within Submit; or with the reason why
+  // there is none, from any thread, also from within Submit. Throws nothing. `store` is for the
+  // time of the call.
   using Work = std::function<void(RelationStore* store, Refusal)>;
 
   // `stores` is not empty.
@@ -51,8 +52,8 @@ class StorePool {
   StorePool(const StorePool&) = delete;
   StorePool& operator=(const StorePool&) = delete;
 
-  // Never blocks.
-  void Submit(Touched touched, Work work);
+  // With `here`, work that finds a store free is done within the call; else the call never blocks.
+  void Submit(Touched touched, Work work, bool here = false);
 
   // What waits for a shard that goes away is refused at once.
   void SetReachable(Shard shard, bool reachable);
@@ -65,7 +66,9 @@ class StorePool {
   };
   using Queue = std::list<Waiting>;
 
-  void RunStore(RelationStore& store);
+  void RunWhatWaits();
+  // Does it with a free store, without the lock.
+  void Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock);
   void RefuseTheLate();
   bool HasRoom(const Touched& touched) const;
   Queue::iterator FirstThatMayRun();
@@ -87,8 +90,9 @@ class StorePool {
   std::mutex mutex_;
   std::condition_variable work_, late_;
   // Below: under mutex_.
-  Queue queue_;                 // in the order they came, so the first is the first to be late
-  size_t idle_ = 0;             // stores
+  Queue queue_;  // in the order they came, so the first is the first to be late
+  std::vector<RelationStore*> free_;
+  size_t idle_ = 0;             // threads
   std::vector<size_t> lent_;    // per shard
   std::vector<size_t> queued_;  // per shard
   std::vector<bool> reachable_;

@@ -28,6 +28,10 @@ struct Limits {
   std::chrono::milliseconds linger_time{1'000};  // until the client closes its side too
   std::chrono::milliseconds stop_time{5'000};    // after a stop, each of the first three at most
 
+  // Of the server. One waits for all connections at a time; with more than one the service may keep
+  // all but one of them.
+  size_t threads = 1;
+
   bool keep_alive = true;  // false: each connection carries one request
 };
 

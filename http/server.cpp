@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <unordered_set>
@@ -83,15 +85,12 @@ class Server::Impl {
       : service_(service), limits_(limits), tick_(TickOf(limits)), scratch_(kReadAtOnce) {
     Listen(host, port);
     Accept();
-    thread_ = std::thread([this] {
-      io_.run();
-      stopped_ = true;
-    });
+    while (threads_.size() < limits_.threads) threads_.emplace_back([this] { Run(); });
   }
 
   ~Impl() {
     Stop();
-    thread_.join();
+    for (std::thread& thread : threads_) thread.join();
     while (answering_ > 0)
       std::this_thread::yield();  // whoever gave the last one is on the way out
   }
@@ -105,6 +104,28 @@ class Server::Impl {
   }
 
  private:
+  struct Ready {
+    Connection* connection = nullptr;
+    Request request;
+  };
+
+  // One leads at a time: it waits for connections and touches them. With a request to serve it lets
+  // another one lead, and serves it: the client does not wait for a thread to wake.
+  void Run() {
+    for (;;) {
+      Ready ready;
+      {
+        const std::lock_guard lock(leading_);
+        while (ready_.empty() && !ended_) ended_ = io_.run_one() == 0;
+        if (ready_.empty()) break;
+        ready = std::move(ready_.front());
+        ready_.pop_front();
+      }
+      Give(ready);
+    }
+    stopped_ = true;
+  }
+
   // ---- connections come -------------------------------------------------------------------------
 
   // SO_REUSEADDR for a quick restart. Not SO_REUSEPORT, with which two daemons share one port and
@@ -259,10 +280,14 @@ class Server::Impl {
     connection->says_keep_alive = connection->reader.says_keep_alive();
     Request request = connection->reader.Take();
     connection->head_only = request.method == "HEAD";
-    // While it is served the connection stays, and nobody else touches it.
-    Connection* served = connection.get();
+    ready_.push_back({connection.get(), std::move(request)});
+  }
+
+  // While it is served the connection stays, and nobody else touches it.
+  void Give(Ready& ready) {
+    Connection* served = ready.connection;
     try {
-      service_.Serve(std::move(request),
+      service_.Serve(std::move(ready.request),
                      [this, served](const Response& response) { Answer(*served, response); });
     } catch (const std::exception&) {
       Answer(*served, service_.Refuse(500, {}));
@@ -446,14 +471,17 @@ class Server::Impl {
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> stopped_ = false;
   std::atomic<int> answering_ = 0;
-  // Below: of the server's thread alone.
+  std::mutex leading_;
+  // Below: of the one who leads.
+  std::deque<Ready> ready_;  // requests that are whole
+  bool ended_ = false;
   std::vector<char> scratch_;  // so that a connection needs no buffer of its own to read into
   std::unordered_set<ConnectionPtr> connections_;
   size_t clients_ = 0;
   size_t turned_away_ = 0;
   bool ticking_ = false;
 
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 Server::Server(const std::string& host, uint16_t port, const Limits& limits, Service& service)

@@ -1,6 +1,7 @@
 // HTTP/1.1 (and 1.0) in front of a service; the only file that knows the network library.
 //
-// One thread waits for all connections; none is ever held by a client. A connection carries one
+// One thread at a time waits for all connections and hands that on before it serves a request; none
+// is ever held by a client. A connection carries one
 // request after the other: what was sent ahead waits in its buffer, and in the kernel beyond that,
 // and is answered in order. An idle one has no buffer. Everything a client can make long is bounded
 // (limits.h), and every refusal is answered before the connection is closed.

@@ -16,7 +16,8 @@ class Service {
 
   virtual ~Service() = default;
 
-  // From the server's thread, which serves everybody: must not block. What it throws is a 500.
+  // From a thread of the server. One of them must be left to serve everybody (Limits::threads):
+  // with a single one this must not block. What it throws is a 500.
   virtual void Serve(Request request, Answer answer) = 0;
 
   // The words of an answer which the server gives by itself: to what it does not read (detail says

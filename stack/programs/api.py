@@ -35,7 +35,7 @@ class ApiClient:
     """One connection, opened anew when it was closed; for one thread. `seen`, when given, is called
     with every answer."""
 
-    def __init__(self, port, seen=None, timeout=20):
+    def __init__(self, port, seen=None, timeout=60):
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
         self._seen = seen or (lambda answer: None)
 

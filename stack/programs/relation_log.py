@@ -6,7 +6,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from stack.programs.fleet import RELATION_LOG
 from stack.wire.kafka import delete_records
 
-_TIMEOUT = 20
+_TIMEOUT = 60
 
 
 class RelationLog:

@@ -413,7 +413,7 @@ class ApiTest(unittest.TestCase):
         opened = []
         self.addCleanup(lambda: [one.close() for one in opened])
         for _ in range(count):
-            opened.append(socket.create_connection(("127.0.0.1", self.api.serving), timeout=20))
+            opened.append(socket.create_connection(("127.0.0.1", self.api.serving), timeout=60))
         return opened
 
     def memory_kb(self):

@@ -22,11 +22,11 @@ class DeadLetters(Installation):
                              "enable.auto.commit": False})
         self.addCleanup(consumer.close)
         topic = f"{FEED}.dlq"
-        partitions = consumer.list_topics(topic, 10).topics[topic].partitions
+        partitions = consumer.list_topics(topic, 60).topics[topic].partitions
         consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
         letters = []
         while len(letters) < expected:
-            record = consumer.poll(10)
+            record = consumer.poll(60)
             self.assertIsNotNone(record, f"{len(letters)} of {expected} came")
             self.assertIsNone(record.error())
             letters.append((record.key(), record.value() or b"", dict(record.headers())))
@@ -40,7 +40,7 @@ class DeadLetters(Installation):
         producer = Producer({"bootstrap.servers": self.stack.kafka.address})
         for value in BAD:
             producer.produce(FEED, key=b"7", value=value, headers={"traceparent": b"00-1-2-01"})
-        self.assertEqual(producer.flush(10), 0)
+        self.assertEqual(producer.flush(60), 0)
         post = self.publish(author)
         self.settle()
         self.assertEqual(self.posts_of(reader), [post])

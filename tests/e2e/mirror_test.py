@@ -66,19 +66,19 @@ class Mirrored(Installation):
     def produce(self, events, topic=RELATION_EVENTS):
         for event in events:
             self.kafka.produce(topic, event)
-        self.assertEqual(self.kafka.flush(30), 0)
+        self.assertEqual(self.kafka.flush(60), 0)
 
     def read_all(self, topic):
         """Key and value of every record."""
         reader = Consumer({"bootstrap.servers": self.stack.env["FANLINE_KAFKA_BROKERS"],
                            "group.id": "nobody", "enable.auto.commit": False})
         found = []
-        for partition in reader.list_topics(topic, 10).topics[topic].partitions:
+        for partition in reader.list_topics(topic, 60).topics[topic].partitions:
             place = TopicPartition(topic, partition, 0)
-            left = reader.get_watermark_offsets(place, 10)[1]
+            left = reader.get_watermark_offsets(place, 60)[1]
             reader.assign([place])
             while left > 0:
-                record = reader.poll(10)
+                record = reader.poll(60)
                 self.assertIsNone(record.error())
                 found.append((record.key(), record.value()))
                 left -= 1
@@ -140,7 +140,7 @@ class ByLogAndEvents(Mirrored):
         self.draw.shuffle(records)
         for key, value in records:
             self.kafka.produce(RELATION_LOG, value, key)
-        self.assertEqual(self.kafka.flush(30), 0)
+        self.assertEqual(self.kafka.flush(60), 0)
         self.assert_mirrored()
         self.assertEqual(self.relations.reverse(), before)
 

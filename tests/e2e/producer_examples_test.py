@@ -80,7 +80,7 @@ class ProducerExamples(unittest.TestCase):
         self.consumer.assign([TopicPartition(topic, p, offset) for p, offset in before.items()])
         records = []
         while len(records) < wanted:
-            record = self.consumer.poll(10)
+            record = self.consumer.poll(60)
             self.assertIsNotNone(record, f"{len(records)} of {wanted} records came")
             self.assertIsNone(record.error())
             records.append(record)

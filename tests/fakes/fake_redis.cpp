@@ -44,23 +44,74 @@ RangeClaimed FakeRedis::Do(const ClaimRange& request) {
 }
 
 RangeReset FakeRedis::Do(const ResetRange& request) {
+  const RangeReset begun = ResetBegin(request);
+  if (!begun.status.done()) return begun;
+  std::vector<UserId> all;
+  for (const auto& [reader, timeline] : timelines_) all.push_back(reader);
+  const uint64_t dropped = ResetPage(request, all).dropped;
+  RangeReset reset = ResetEnd(request);
+  reset.dropped = dropped;
+  return reset;
+}
+
+RangeReset FakeRedis::ResetBegin(const ResetRange& request) {
   RangeReset reset{request.id, Status::Done(), false, 0};
   if (auto refused = RangeRefused(request.range, request.epoch)) {
     reset.status = std::move(*refused);
     reset.needs_claim = true;
     return reset;
   }
-  for (Bucket bucket : request.drop) {
-    buckets_[bucket].live.clear();
-    reset.dropped += std::erase_if(
-        timelines_, [bucket](const auto& entry) { return BucketOf(entry.first) == bucket; });
-    buckets_[bucket].complete = true;
-  }
-  for (Bucket bucket : request.index) {
-    for (const auto& [reader, timeline] : timelines_) {
-      if (BucketOf(reader) == bucket) buckets_[bucket].live.insert(reader);
+  for (Bucket bucket : request.drop) buckets_[bucket].live.clear();
+  for (const auto* buckets : {&request.drop, &request.index}) {
+    for (Bucket bucket : *buckets) {
+      buckets_[bucket].complete = false;
+      buckets_[bucket].pending = true;
     }
-    buckets_[bucket].complete = true;
+  }
+  return reset;
+}
+
+RangeReset FakeRedis::ResetPage(const ResetRange& request, const std::vector<UserId>& found) {
+  RangeReset reset{request.id, Status::Done(), false, 0};
+  if (auto refused = RangeRefused(request.range, request.epoch)) {
+    reset.status = *refused;
+    reset.needs_claim = true;
+    return reset;
+  }
+  const auto among = [](const std::vector<Bucket>& buckets, UserId reader) {
+    return std::find(buckets.begin(), buckets.end(), BucketOf(reader)) != buckets.end();
+  };
+  for (UserId reader : found) {
+    if (among(request.drop, reader)) {
+      reset.dropped += timelines_.count(reader);
+      Delete(reader);
+    } else if (among(request.index, reader) && timelines_.contains(reader)) {
+      buckets_[BucketOf(reader)].live.insert(reader);
+    }
+  }
+  return reset;
+}
+
+RangeReset FakeRedis::ResetEnd(const ResetRange& request) {
+  RangeReset reset{request.id, Status::Done(), false, 0};
+  if (auto refused = RangeRefused(request.range, request.epoch)) {
+    reset.status = *refused;
+    reset.needs_claim = true;
+    return reset;
+  }
+  for (const auto* buckets : {&request.drop, &request.index}) {
+    for (Bucket bucket : *buckets) {
+      const BucketKeys& keys = buckets_[bucket];
+      if (keys.pending || keys.complete || !rules.pending_index) continue;
+      reset.status = Status::Later("redis", "an index was deleted");
+      return reset;
+    }
+  }
+  for (const auto* buckets : {&request.drop, &request.index}) {
+    for (Bucket bucket : *buckets) {
+      buckets_[bucket].pending = false;
+      buckets_[bucket].complete = true;
+    }
   }
   for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
        ++bucket) {
@@ -204,7 +255,16 @@ int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
   return static_cast<int8_t>(added);
 }
 
-BatchWritten FakeRedis::Do(const TimelineBatch& request) {
+std::vector<bool> FakeRedis::Prune(const TimelineBatch& request) {
+  std::vector<bool> pruned;
+  for (const auto& write : request.writes) {
+    const BucketKeys& keys = buckets_[write.bucket];
+    pruned.push_back(keys.complete && !keys.live.contains(write.reader));
+  }
+  return pruned;
+}
+
+BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bool>& pruned) {
   BatchWritten written;
   written.id = request.id;
   std::vector<Bucket> buckets;
@@ -216,19 +276,16 @@ BatchWritten FakeRedis::Do(const TimelineBatch& request) {
   }
   uint32_t add = 0;
   uint32_t remove = 0;
-  for (const auto& write : request.writes) {
+  for (size_t i = 0; i < request.writes.size(); ++i) {
+    const auto& write = request.writes[i];
     const std::vector<Item> adds(request.adds.begin() + add, request.adds.begin() + write.adds_end);
     const std::vector<PostId> removes(request.removes.begin() + remove,
                                       request.removes.begin() + write.removes_end);
     add = write.adds_end;
     remove = write.removes_end;
-    const BucketKeys& keys = buckets_[write.bucket];
-    if (keys.complete && !keys.live.contains(write.reader)) {
-      ++written.pruned;
-      written.results.push_back(BatchWritten::kNotLive);
-      continue;
-    }
-    written.results.push_back(Write(write.reader, adds, removes, written));
+    written.pruned += pruned[i];
+    written.results.push_back(pruned[i] ? BatchWritten::kNotLive
+                                        : Write(write.reader, adds, removes, written));
   }
   return written;
 }
@@ -339,6 +396,10 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   if (found == timelines_.end() || !found->second.building || found->second.token != token) {
     return false;
   }
+  if (full) {
+    timelines_.erase(found);
+    return false;
+  }
   Timeline& building = found->second;
   Timeline ready;
   ready.floor = floor;
@@ -390,6 +451,12 @@ void FakeRedis::FlushAll() {
   done_.clear();
 }
 
+void FakeRedis::ForgetIndex(Bucket bucket) {
+  BucketKeys& keys = buckets_[bucket];
+  keys.live.clear();
+  keys.complete = keys.pending = false;
+}
+
 // ---- looking inside -------------------------------------------------------------------------
 
 std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) const {
@@ -419,6 +486,7 @@ std::set<std::string> FakeRedis::LiveMembers(Bucket bucket) const {
   if (found == buckets_.end()) return members;
   for (UserId reader : found->second.live) members.insert(ToString(reader));
   if (found->second.complete) members.insert("#complete");
+  if (found->second.pending) members.insert("#pending");
   return members;
 }
 

@@ -31,6 +31,7 @@ struct RedisRules {
   bool short_rule = true;           // below W/2 with a floor: deleted
   bool hide_building = true;        // a building key is never served
   bool drop_full = true;            // a timeline that cannot take an item is dropped
+  bool pending_index = true;        // a reset ends only on the index it began with
 };
 
 class FakeRedis {
@@ -53,11 +54,21 @@ class FakeRedis {
   RangeClaimed Do(const ClaimRange& request);
   RangeReset Do(const ResetRange& request);
   PositionSaved Do(const SavePosition& request);
-  BatchWritten Do(const TimelineBatch& request);
+  BatchWritten Do(const TimelineBatch& request) { return Apply(request, Prune(request)); }
   TimelineRead Do(const ReadTimeline& request);
   SyncApplied Do(const ApplySync& request);
   TimelineDropped Do(const DropTimeline& request);
   PartMarked Do(const MarkPart& request);
+
+  // A reset as it is carried out: a step, pages of the readers that a SCAN finds, a step. Done by
+  // one call above, with all readers in one page.
+  RangeReset ResetBegin(const ResetRange& request);
+  RangeReset ResetPage(const ResetRange& request, const std::vector<UserId>& found);
+  RangeReset ResetEnd(const ResetRange& request);
+
+  // A batch as it is carried out: the index is asked (true: left out), then the script is called.
+  std::vector<bool> Prune(const TimelineBatch& request);
+  BatchWritten Apply(const TimelineBatch& request, const std::vector<bool>& pruned);
 
   TimelineState Begin(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor);
@@ -66,6 +77,7 @@ class FakeRedis {
   // What happens to a Redis.
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes
   void FlushAll();
+  void ForgetIndex(Bucket bucket);  // live: was deleted by hand
 
   // Looking inside.
   const std::map<UserId, Timeline>& timelines() const { return timelines_; }
@@ -79,6 +91,7 @@ class FakeRedis {
   struct BucketKeys {
     std::set<UserId> live;
     bool complete = false;
+    bool pending = false;  // a reset is under way
     std::optional<uint64_t> own;
     std::optional<AppliedPosition> position;
   };

@@ -34,6 +34,7 @@ struct Chances {
 
   uint64_t Pick(uint64_t below) { return random() % below; }
   bool Chance(int percent) { return static_cast<int>(Pick(100)) < percent; }
+  void Count(Letter letter) { ++counts.letters[static_cast<size_t>(letter)]; }
   void Trace(const std::string& what) {
     if (options.trace) std::printf("%6lld %s\n", static_cast<long long>(now.unix_ms), what.c_str());
   }
@@ -84,7 +85,20 @@ struct Chances {
     character.mirror_lag = Chance(50) ? 1 : 1 + static_cast<int>(Pick(200));
     character.late = Chance(50) ? 5 : static_cast<int>(Pick(80));
     DrawRelationFaults();
+    DrawAnswers();
     if (Chance(10)) BeHealthy();
+    DrawMore();
+  }
+
+  // Drawn apart: a schedule without what is here stays as it was, and with it the pinned seeds.
+  void DrawMore() {
+    std::mt19937_64 apart(options.seed ^ 0x9e3779b97f4a7c15);
+    const auto weight = [&apart](uint64_t percent, uint64_t most) {
+      return apart() % 100 < percent ? 1 + apart() % most : 0;
+    };
+    character.lose_head = weight(20, 2);
+    character.change_mode = weight(20, 3);
+    if (character.healthy) character.lose_head = 0;
   }
 
   void DrawRelationFaults() {
@@ -106,10 +120,21 @@ struct Chances {
     }
   }
 
+  void DrawAnswers() {
+    character.redis_later = Chance(70) ? 0 : 1 + static_cast<int>(Pick(15));
+    character.redis_full = Chance(75) ? 0 : 1 + Pick(2);
+    character.never = Chance(75) ? 0 : 1 + static_cast<int>(Pick(4));
+    character.long_resets = Chance(50);
+    character.forget_index = character.long_resets && Chance(50) ? 1 + Pick(12) : 0;
+    character.prune_apart = Chance(50);
+    character.revoke_all = Chance(75) ? 0 : 1 + Pick(2);
+  }
+
   void BeHealthy() {
     Character& of = character;
     of.healthy = true;
     of.fault = 0;
+    of.redis_later = of.never = 0;
     of.slow = of.unmirrored = of.lose_msg2 = 0;
     of.mirror_lag = 1;
     of.few_pairs = false;

@@ -23,6 +23,14 @@ struct Character {
   int mirror_lag = 1;    // how long a reverse row may take, in turns of the network
   int late = 0;          // percent of posts that arrive late
 
+  int redis_later = 0;  // percent of calls of Redis that are refused
+  int never = 0;        // percent of answers that will always be the same
+  uint64_t redis_full = 0, forget_index = 0, revoke_all = 0;
+  uint64_t lose_head = 0;    // of the log of hints
+  uint64_t change_mode = 0;  // of mirrors
+  bool long_resets = false;  // a reset takes several calls
+  bool prune_apart = false;  // a batch takes two
+
   uint64_t crash_mirror = 0, crash_reconciler = 0, move_mirror = 0, move_pairs = 0;
   uint64_t shard_away = 0;
   int unmirrored = 0;       // percent of edges a mirror forgets between msg1 and the reverse row

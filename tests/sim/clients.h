@@ -60,20 +60,25 @@ struct Clients : Reconcilers {
 
   void Publish() {
     if (author_of.size() >= character.posts) return;
-    const PostId post{kFirstPost + author_of.size()};
-    author_of[post] = AnyAuthor();
+    const UserId author = AnyAuthor();
     // Late ones and equal ones among them.
     UnixMs created =
         now.unix_ms - static_cast<int64_t>(Chance(character.late) ? Pick(1'000) : Pick(3));
     if (Chance(10)) created = last_created;
     last_created = created;
-    Trace(ToString(author_of[post]) + " publishes " + ToString(post));
-    Emit({EventKind::kPublished, post, author_of[post], created, 0});
+    const PostId post = Post(author, created);
     // An application that publishes again, with another idea of when: the first to arrive wins.
     if (Chance(5))
-      Emit({EventKind::kPublished, post, author_of[post],
-            created + 1 + static_cast<int64_t>(Pick(50)), 0});
+      Emit({EventKind::kPublished, post, author, created + 1 + static_cast<int64_t>(Pick(50)), 0});
+  }
+
+  PostId Post(UserId author, UnixMs created) {
+    const PostId post{kFirstPost + author_of.size()};
+    author_of[post] = author;
+    Trace(ToString(author) + " publishes " + ToString(post));
+    Emit({EventKind::kPublished, post, author, created, 0});
     ++counts.published;
+    return post;
   }
 
   void ChangePost(PostId post) {

@@ -31,7 +31,8 @@ struct Faults : Readers {
   void Fault() {
     const Character& of = character;
     switch (Draw({of.time_out, of.crash_pusher, of.crash_dispatcher, of.move_range, of.move_feed,
-                  of.snapshot, of.rollback, of.flush, of.expire})) {
+                  of.snapshot, of.rollback, of.flush, of.expire, of.redis_full, of.forget_index,
+                  of.revoke_all, of.lose_head})) {
       case 0:
         if (!network.empty()) TimeOut();
         return;
@@ -72,6 +73,24 @@ struct Faults : Readers {
       case 8:
         Expire();
         return;
+      case 9:
+        Trace("Redis is full");
+        full_until = now.unix_ms + static_cast<int64_t>(Pick(100));
+        return;
+      case 10:
+        Trace("an index is deleted");
+        redis.ForgetIndex(BucketOf(AnyReader()));
+        return;
+      case 11:
+        Trace("all partitions are revoked");
+        Count(Letter::kRevokedAll);
+        RevokeAll(feed_group, dispatchers);
+        RevokeAll(task_group, pushers);
+        RevokeAll(mirror_group, mirrors);
+        return;
+      case 12:
+        LoseHead(Pick(kRanges));
+        return;
       default:
         return;  // a schedule without faults
     }
@@ -79,8 +98,8 @@ struct Faults : Readers {
 
   void RelationFault() {
     const Character& of = character;
-    switch (Draw(
-        {of.crash_mirror, of.crash_reconciler, of.move_mirror, of.move_pairs, of.shard_away})) {
+    switch (Draw({of.crash_mirror, of.crash_reconciler, of.move_mirror, of.move_pairs,
+                  of.shard_away, of.change_mode})) {
       case 0:
         ++counts.crashes;
         CrashMirror(static_cast<int>(Pick(mirrors.size())));
@@ -99,9 +118,23 @@ struct Faults : Readers {
         ++counts.shards_away;
         away_until[Pick(kShards)] = now.unix_ms + static_cast<int64_t>(Pick(300));
         return;
+      case 5:
+        Count(Letter::kModeChanged);
+        character.inline_too = !character.inline_too;
+        return;
       default:
         return;
     }
+  }
+
+  // Retention takes hints that nobody has read.
+  void LoseHead(size_t partition) {
+    Assignment& assignment = task_group[partition];
+    const auto unread = tasks[partition].size() - static_cast<uint64_t>(assignment.committed);
+    if (unread == 0) return;
+    assignment.low = assignment.committed + 1 + static_cast<int64_t>(Pick(unread));
+    Trace("the log of range " + std::to_string(partition) + " loses its head");
+    Count(Letter::kLostHead);
   }
 
   void CrashPusher(int index) {

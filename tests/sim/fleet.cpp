@@ -23,6 +23,8 @@ std::string Fleet::Run() {
     world_->Play();
     if (!world_->ComeToRest()) return "the fleet did not come to rest";
     if (auto wrong = world_->Check(); !wrong.empty()) return wrong;
+    if (!world_->PostOnceMore()) return "the fleet did not take another post";
+    if (auto wrong = world_->Check(); !wrong.empty()) return wrong;
   }
   return {};
 }

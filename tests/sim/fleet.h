@@ -7,16 +7,19 @@
 // is carried out next, whose reply is delivered, which process runs, and which fault strikes:
 // crash at any await, a call that times out and is carried out much later or never, a partition
 // moved while its old owner goes on (zombie), Redis rolled back to a snapshot or flushed, keys
-// expiring, the mirror lagging, forgetting edges, losing and repeating messages, a shard of edges
-// away.
+// expiring, the mirror lagging, forgetting edges, losing and repeating messages, a shard away; and
+// the letters below.
 //
 // Then faults stop, everything under way ends, and every live timeline, every edge and every
-// counter is compared with what the clients did; and so on, several times over in one schedule.
+// counter is compared with what the clients did; everybody posts once more, so that a lane that is
+// stuck or a range that stays paused is seen, and all is compared again; and so on, several times
+// over in one schedule.
 //
 // One idea a file, each on top of the one before: chance.h, stores.h, groups.h, spine.h, mirrors.h,
 // reconcilers.h, clients.h, readers.h, faults.h, checks.h, schedule.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,6 +50,26 @@ struct Guards {
   bool reverse_first = true;          // off: a check reads the forward row first
 };
 
+// What may happen besides, counted where it has its effect, so that a test can see that it does.
+enum class Letter : size_t {
+  kRedisLater,      // a plain refusal: the connection stays, of a batch a part is written
+  kRedisFull,       // a timeline or a rebuild was dropped for want of memory
+  kNever,           // an answer that will be the same each time: a hint is quarantined
+  kLongReset,       // something came between the steps of a reset
+  kIndexForgotten,  // live: deleted by hand during a reset
+  kPrunedBefore,    // something came between the question to live: and the write
+  kTruthAway,       // the shard of an author's posts and followers
+  kLostHead,        // hints gone before anybody read them
+  kModeChanged,     // writers begin or cease to try the reverse row at once
+  kRevokedAll,      // every partition revoked from everybody at once
+  kPostedAtRest,    // one post each, before all is compared again
+  kCount
+};
+inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
+inline constexpr const char* kLetterNames[kLetters] = {
+    "redis later", "redis full", "never",        "long reset",  "index forgotten", "pruned before",
+    "truth away",  "lost head",  "mode changed", "revoked all", "posted at rest"};
+
 struct FleetOptions {
   uint64_t seed = 1;
   Guards guards;
@@ -67,6 +90,7 @@ class Fleet {
     uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
     uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
     uint64_t trimmed = 0, quarantined = 0;
+    std::array<uint64_t, kLetters> letters{};
     uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
   };
   const Counts& counts() const;

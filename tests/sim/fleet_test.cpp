@@ -63,6 +63,9 @@ TEST(Fleet, EveryLiveTimelineAndEveryEdgeIsRightAfterAnySchedule) {
     sum.checks += counts.checks;
     sum.repairs += counts.repairs;
     sum.sent_to_retries += counts.sent_to_retries;
+    for (size_t letter = 0; letter < kLetters; ++letter) {
+      sum.letters[letter] += counts.letters[letter];
+    }
   }
   std::printf(
       "checked %llu timelines, %llu items; %llu crashes, %llu late writes, %llu moves, "
@@ -81,6 +84,11 @@ TEST(Fleet, EveryLiveTimelineAndEveryEdgeIsRightAfterAnySchedule) {
               static_cast<unsigned long long>(sum.checks),
               static_cast<unsigned long long>(sum.repairs),
               static_cast<unsigned long long>(sum.sent_to_retries));
+  for (size_t letter = 0; letter < kLetters; ++letter) {
+    std::printf("%s%s %llu", letter == 0 ? "" : ", ", kLetterNames[letter],
+                static_cast<unsigned long long>(sum.letters[letter]));
+  }
+  std::printf("\n");
   // A schedule that exercises nothing proves nothing.
   const auto runs = static_cast<uint64_t>(Schedules());
   EXPECT_GT(sum.checked_timelines, runs);
@@ -96,6 +104,9 @@ TEST(Fleet, EveryLiveTimelineAndEveryEdgeIsRightAfterAnySchedule) {
   EXPECT_GT(sum.checks, 2 * runs);
   EXPECT_GT(sum.repairs, runs / 2);
   EXPECT_GT(sum.sent_to_retries, runs);
+  for (size_t letter = 0; letter < kLetters; ++letter) {
+    EXPECT_GT(sum.letters[letter], runs / 100) << kLetterNames[letter] << " hardly occurs";
+  }
   EXPECT_GT(sum.deleted + sum.hidden + sum.unfollows, 10 * runs);
 }
 

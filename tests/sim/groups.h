@@ -84,7 +84,7 @@ struct Groups : Stores {
     assignment.owner = to;
     process.believes.insert(partition);
     process.fetch.erase(partition);
-    process.inbox.emplace_back(PartitionAssigned{partition, assignment.committed, 0});
+    process.inbox.emplace_back(PartitionAssigned{partition, assignment.committed, assignment.low});
   }
 
   template <typename P>
@@ -98,6 +98,18 @@ struct Groups : Stores {
       process.fetch.erase(*at);
       process.paused.erase(*at);
       at = process.believes.erase(at);
+    }
+  }
+
+  // An eager rebalance: everybody loses everything at once, then it is given out anew.
+  template <typename P>
+  void RevokeAll(std::vector<Assignment>& group, std::vector<std::unique_ptr<P>>& members) {
+    for (Assignment& assignment : group) assignment.owner = -1;
+    for (size_t i = 0; i < members.size(); ++i) {
+      NoticeRevocations(group, *members[i], static_cast<int>(i));
+    }
+    for (size_t partition = 0; partition < group.size(); ++partition) {
+      Move(group, members, static_cast<int>(partition), static_cast<int>(Pick(members.size())));
     }
   }
 
@@ -117,12 +129,33 @@ struct Groups : Stores {
     }
   }
 
+  // Where the log does not hold a consumer's position, the partition is revoked and assigned again,
+  // with what the log holds by then; a zombie only stops.
+  template <typename P>
+  void LookAgain(const std::vector<Assignment>& group, P& process, int index) {
+    for (auto at = process.fetch.begin(); at != process.fetch.end();) {
+      const auto [partition, next] = *at;
+      const Assignment& assignment = group[static_cast<size_t>(partition)];
+      if (next >= assignment.low) {
+        ++at;
+        continue;
+      }
+      at = process.fetch.erase(at);
+      if (assignment.owner != index) continue;
+      process.paused.erase(partition);
+      process.inbox.emplace_back(PartitionRevoked{partition});
+      process.inbox.emplace_back(
+          PartitionAssigned{partition, assignment.committed, assignment.low});
+    }
+  }
+
   // One turn of a process's main loop: poll, Step, carry out the orders.
   template <typename P>
   void Turn(std::vector<Assignment>& group, const std::vector<Log>& topic, P& process, int index) {
     using Input = typename std::decay_t<decltype(process.inbox)>::value_type;
     std::vector<Input> inputs = std::move(process.inbox);
     process.inbox.clear();
+    LookAgain(group, process, index);
     for (auto& [partition, next] : process.fetch) {
       if (process.paused.contains(partition)) continue;
       const Log& log = topic[static_cast<size_t>(partition)];

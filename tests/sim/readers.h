@@ -27,7 +27,12 @@ struct Readers : Clients {
   }
 
   // One step of one rebuild; false when it ended. Each step is an await: anything may come between.
+  // A full Redis takes no new timeline, and drops the one that a rebuild cannot write.
   bool StepRebuild(Rebuilding& at) {
+    const auto need = at.rebuild->needed();
+    if (redis.full && std::holds_alternative<timeline::NeedBegin>(need)) return false;
+    if (redis.full && std::holds_alternative<timeline::NeedFinish>(need)) Count(Letter::kRedisFull);
+    if (!std::holds_alternative<timeline::NeedFinish>(need) && AnyAway()) return true;  // later
     struct Visitor {
       Readers& world;
       Rebuilding& at;
@@ -48,7 +53,7 @@ struct Readers : Clients {
       }
       void operator()(const timeline::NothingNeeded&) {}
     };
-    std::visit(Visitor{*this, at}, at.rebuild->needed());
+    std::visit(Visitor{*this, at}, need);
     return at.rebuild->result() == timeline::RebuildResult::kUnderWay;
   }
 

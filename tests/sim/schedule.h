@@ -19,6 +19,7 @@ struct Schedule : Checks {
   void CarryOut(size_t index) {
     Call call = network.Take(index);
     counts.late_writes += call.orphan;
+    ++carried_out;
     Trace("carry out " + call.name + (call.orphan ? " (orphan)" : ""));
     const auto deliver = call.carry_out();
     if (deliver && !call.orphan) deliver();
@@ -129,13 +130,23 @@ struct Schedule : Checks {
   bool ComeToRest() {
     faults = false;
     away_until = {};
-    if (!Rest(character.hold_orphans > 0)) return false;
-    return Rest(false);
+    full_until = 0;
+    if (!Rest(character.hold_orphans > 0, kCalmRounds)) return false;
+    return Rest(false, kCalmRounds);
   }
 
-  bool Rest(bool hold_orphans) {
+  // A lane that is stuck, or a range that stays paused, looks at rest until something is posted.
+  bool PostOnceMore() {
+    for (uint64_t author = 0; author < character.authors; ++author) {
+      Post(UserId{kFirstAuthor + author}, now.unix_ms);
+      Count(Letter::kPostedAtRest);
+    }
+    return Rest(false, 1);
+  }
+
+  bool Rest(bool hold_orphans, int calm_rounds) {
     int calm = 0;
-    for (int round = 0; round < 20'000 && calm < kCalmRounds; ++round) {
+    for (int round = 0; round < 20'000 && calm < calm_rounds; ++round) {
       for (int burst = 0; burst < 8 && !network.empty(); ++burst) {
         const size_t index = Pick(network.size());
         if (!(hold_orphans && network.at(index).orphan)) CarryOut(index);
@@ -153,7 +164,7 @@ struct Schedule : Checks {
       Tick(20);
       calm = AtRest(hold_orphans) ? calm + 1 : 0;
     }
-    return calm >= kCalmRounds;
+    return calm >= calm_rounds;
   }
 
   static bool AllCommitted(const std::vector<Assignment>& group, const std::vector<Log>& topic) {

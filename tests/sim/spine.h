@@ -7,12 +7,12 @@
 
 #include "dispatcher/dispatcher.h"
 #include "pusher/pusher.h"
-#include "tests/sim/groups.h"
+#include "tests/sim/redis_calls.h"
 
 namespace fanline::sim {
 
-struct Spine : Groups {
-  using Groups::Groups;
+struct Spine : RedisCalls {
+  using RedisCalls::RedisCalls;
 
   struct DispatcherProcess : PostStore,
                              HintLog,
@@ -31,6 +31,9 @@ struct Spine : Groups {
     Fleet::Counts* counts = nullptr;
     void Trimmed(uint64_t timelines) override { counts->trimmed += timelines; }
     void HintQuarantined(const std::string&) override { ++counts->quarantined; }
+    void Full(uint64_t timelines) override {
+      counts->letters[static_cast<size_t>(Letter::kRedisFull)] += timelines;
+    }
   };
 
   struct PusherProcess : Truth,
@@ -61,10 +64,12 @@ struct Spine : Groups {
   void SendApply(DispatcherProcess& process, ApplyEvents request) {
     auto failed = EventsApplied{request.id, Status::Later("mysql_0", "timed out"), {}};
     const uint64_t owner = process.incarnation;
-    network.Send(
-        {"rows",
-         [this, &process, request, owner] { return DeliverTo(process, owner, mysql.Do(request)); },
-         DeliverTo(process, owner, failed), owner, false});
+    network.Send({"rows",
+                  [this, &process, request, owner, failed] {
+                    return DeliverTo(process, owner,
+                                     Away(request.shard) ? failed : mysql.Do(request));
+                  },
+                  DeliverTo(process, owner, failed), owner, false});
   }
 
   void SendHints(DispatcherProcess& process, AppendHints request) {
@@ -94,8 +99,17 @@ struct Spine : Groups {
       failed.id = page->id;
       failed.status = Status::Later("mysql_0", "timed out");
       network.Send({"page",
-                    [this, &process, owner, asked = *page] {
+                    [this, &process, owner, asked = *page, failed] {
+                      if (TruthAway(asked.author)) {
+                        return DeliverTo(process, owner, TruthReply(failed));
+                      }
                       PostPage reply = mysql.Do(asked);
+                      if (Never()) {
+                        reply = {};
+                        reply.id = asked.id;
+                        reply.status = Status::Never("a row that cannot be read");
+                        return DeliverTo(process, owner, TruthReply(reply));
+                      }
                       if (!options.guards.truth_after_hint) Believe(process, asked, reply);
                       return DeliverTo(process, owner, TruthReply(reply));
                     },
@@ -106,11 +120,30 @@ struct Spine : Groups {
       failed.id = sync.id;
       failed.status = Status::Later("mysql_0", "timed out");
       network.Send({"sync truth",
-                    [this, &process, owner, sync] {
-                      return DeliverTo(process, owner, TruthReply(mysql.Do(sync)));
+                    [this, &process, owner, sync, failed] {
+                      if (TruthAway(sync.author)) {
+                        return DeliverTo(process, owner, TruthReply(failed));
+                      }
+                      SyncTruth reply = mysql.Do(sync);
+                      if (Never()) reply.status = Status::Never("a row that cannot be read");
+                      return DeliverTo(process, owner, TruthReply(reply));
                     },
                     DeliverTo(process, owner, TruthReply(failed)), owner, false});
     }
+  }
+
+  // An author's posts and followers lie on one shard.
+  bool TruthAway(UserId author) {
+    if (!Away(shards.ShardOf(author))) return false;
+    Count(Letter::kTruthAway);
+    return true;
+  }
+
+  // An answer that will be the same each time: the hint is quarantined.
+  bool Never() {
+    if (!faults || !Chance(character.never)) return false;
+    Count(Letter::kNever);
+    return true;
   }
 
   // The mutation: what was read for an earlier hint is believed for a later one.
@@ -170,17 +203,7 @@ struct Spine : Groups {
         return;
       }
     }
-    // A timeout loses the connection: every range claimed in it must be claimed again.
-    network.Send({"redis",
-                  [this, &process, owner, request] {
-                    return DeliverTo(process, owner, TimelineReply(redis.Do(request)));
-                  },
-                  [this, &process, owner, lost] {
-                    if (process.incarnation != owner) return;
-                    ++process.connection;
-                    process.inbox.emplace_back(TimelineReply(lost));
-                  },
-                  owner, false});
+    CallRedis(process, std::move(request), lost);
   }
 
   void StartDispatcher(DispatcherProcess& process) {
@@ -191,7 +214,7 @@ struct Spine : Groups {
     limits.sample_rate = 0.5;
     process.logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{process, process, process, process.metrics},
-        dispatcher::Dispatcher::Setup{RangeLayout(kRanges), ShardMap::Even(1), random()}, limits);
+        dispatcher::Dispatcher::Setup{RangeLayout(kRanges), shards, random()}, limits);
   }
 
   void StartPusher(PusherProcess& process) {

@@ -1,7 +1,8 @@
-// The stores, the logs and the network between them and the processes. Edges lie on two shards, by
-// their owner; posts and the owners of ranges on a third that is never away.
+// The stores, the logs and the network between them and the processes. Edges and posts lie on two
+// shards, by their owner; the owners of ranges on a third that is never away.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -27,6 +28,7 @@ using Log = std::vector<Record>;
 struct Assignment {
   int owner = -1;
   int64_t committed = 0;
+  int64_t low = 0;  // the log's first offset
 };
 
 struct Stores : Chances {
@@ -38,6 +40,7 @@ struct Stores : Chances {
 
   fakes::FakeRedis redis{RangeLayout(kRanges), window()};
   fakes::FakeRedis snapshot{RangeLayout(kRanges), {}};
+  UnixMs full_until = 0;   // of Redis, at its maxmemory
   uint64_t redis_run = 1;  // another one after each restart
   const ShardMap shards = ShardMap::Even(kShards);
   fakes::FakeMysql mysql{RangeLayout(kRanges), 2, shards};
@@ -68,6 +71,10 @@ struct Stores : Chances {
            EncodeRelationMessage(message));
   }
 
+  bool AnyAway() const {
+    return std::any_of(away_until.begin(), away_until.end(),
+                       [this](UnixMs until) { return now.unix_ms < until; });
+  }
   bool Away(Shard shard) const { return now.unix_ms < away_until[shard]; }
   static Status AwayStatus() { return Status::Later("mysql", "away"); }
 
@@ -76,6 +83,7 @@ struct Stores : Chances {
     now.mono += std::chrono::milliseconds(passed);
     now.unix_ms += passed;
     mysql.relations.now = now.unix_ms;
+    redis.full = now.unix_ms < full_until;
   }
 };
 

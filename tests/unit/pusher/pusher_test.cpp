@@ -107,9 +107,10 @@ TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
   w.Follow(bob, kAnn);
   w.AssignAll();
   w.Publish(kAnn, kPost, 1'000);
-  w.redis.full = true;
   for (const Hint& hint : {Hint::OfPost(kAnn, kPost), Hint::OfSync(bob, kAnn)}) {
+    w.redis.full = false;
     w.MakeLive(bob);
+    w.redis.full = true;
     w.Give(0, hint);
     w.RunUntilIdle();
     EXPECT_FALSE(w.IsLive(bob));

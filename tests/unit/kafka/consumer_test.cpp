@@ -315,6 +315,31 @@ TEST_F(ConsumerTest, AnOffsetBeyondTheLogsEndIsReportedAsALossAndASeekHealsIt) {
   EXPECT_TRUE(m.consumer().AllParked().empty());
 }
 
+// One fetch tells it of all partitions; none is forgotten when the fetchers start anew.
+TEST_F(ConsumerTest, LogsThatAreLostTogetherAreEachReportedAndReadOn) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  ASSERT_TRUE(m.Delivered(1, kRecords));
+  m.events.clear();
+  ConsumerOrders beyond;
+  beyond.seek = {{0, 1'000'000}, {1, 2'000'000}};
+  m.Apply(beyond);
+
+  ASSERT_TRUE(m.Assigned(kPartitions));
+  std::map<int32_t, int64_t> starts;
+  for (const PartitionAssigned& again : m.All<PartitionAssigned>())
+    starts[again.partition] = again.start;
+  EXPECT_EQ(starts, (std::map<int32_t, int64_t>{{0, 1'000'000}, {1, 2'000'000}}));
+
+  m.Seek(0, kRecords - 3);
+  m.Seek(1, kRecords - 5);
+  ASSERT_TRUE(m.Delivered(0, 3));
+  ASSERT_TRUE(m.Delivered(1, 5));
+  EXPECT_EQ(m.Offsets(0), OffsetsFromTo(kRecords - 3, kRecords));
+  EXPECT_EQ(m.Offsets(1), OffsetsFromTo(kRecords - 5, kRecords));
+  EXPECT_EQ(m.All<PartitionRevoked>().size(), 2u);
+}
+
 // Whatever was written since stands where something else was.
 TEST_F(ConsumerTest, ALossIsNotHiddenByWhatWasWrittenSince) {
   Member& m = Flowing();

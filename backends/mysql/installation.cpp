@@ -37,6 +37,21 @@ Status ReadRow(ShardConnections& connections, Shard shard, std::optional<Install
   return connections.Run(shard, [&](Connection& connection) { *out = ReadRow(connection); });
 }
 
+// Nothing: the shard is of no installation, or of one that this program knows.
+std::optional<std::string> UnknownSchema(Connection& connection) {
+  bool there = false;
+  connection.Query(
+      "SELECT COUNT(*) FROM information_schema.tables"
+      " WHERE table_schema = DATABASE() AND table_name = 'installation'",
+      [&](const Row& row) { there = row.Bool(1); });
+  std::optional<std::string> unknown;
+  if (!there) return unknown;
+  connection.Query("SELECT schema_version FROM installation", [&](const Row& row) {
+    if (row.UInt64(1) != kSchemaVersion) unknown = row.Text(1);
+  });
+  return unknown;
+}
+
 Status NoRow(Shard shard) {
   return Status::Never(ResourceOf(shard) +
                        ": table installation is empty: create the installation first");
@@ -72,6 +87,18 @@ Status ApplySchema(const Config& config) {
   // One statement each: their own are inside.
   statements.emplace_back(sql_schema::kChangeEdgeSql);
   statements.emplace_back(sql_schema::kFollowEdgeSql);
+  // Of all shards first: procedures of this schema on the tables of another one would end every
+  // change of the programs that run on it.
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    std::optional<std::string> unknown;
+    Status status = connections.Run(
+        shard, [&](Connection& connection) { unknown = UnknownSchema(connection); });
+    if (!status.done()) return status;
+    if (!unknown) continue;
+    return Status::Never(ResourceOf(shard) +
+                         ": another installation is there: " + SchemaDiffers(*unknown) +
+                         "; nothing is converted, so give empty databases");
+  }
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(shard, [&](Connection& connection) {
       for (const std::string& statement : statements) connection.Execute(statement);

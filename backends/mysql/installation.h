@@ -28,7 +28,8 @@ struct Installation {
   RangeLayout layout() const { return RangeLayout(partitions); }
 };
 
-// Creates the tables on every shard where they are missing, and the procedures anew.
+// Creates the tables on every shard where they are missing, and the procedures anew. Never, and
+// nothing is changed: one of them is of an installation of another schema_version.
 [[nodiscard]] Status ApplySchema(const Config& config);
 
 // Writes the row on every shard that has none, unless one that has it disagrees: then nothing is

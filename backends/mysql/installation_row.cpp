@@ -28,6 +28,11 @@ bool Parse(const std::string& text, Integer& out) {
 
 }  // namespace
 
+std::string SchemaDiffers(const std::string& found) {
+  return "its schema_version is " + found + ", this program knows " +
+         std::to_string(kSchemaVersion);
+}
+
 InstallationRow RowOf(const Installation& installation, Shard shard) {
   return {{{"schema_version", std::to_string(installation.schema_version)},
            {"buckets", std::to_string(installation.buckets)},
@@ -49,8 +54,7 @@ std::optional<Installation> InstallationOf(const InstallationRow& row, std::stri
                        Parse(row[kShardCount].value, shard_count) &&
                        Parse(row[kGeneration].value, found.generation);
   if (!numbers || found.schema_version != kSchemaVersion) {
-    *why = "its schema_version is " + row[kSchema].value + ", this program knows " +
-           std::to_string(kSchemaVersion);
+    *why = SchemaDiffers(row[kSchema].value);
     return std::nullopt;
   }
   if (found.buckets != kBuckets) {

@@ -17,6 +17,9 @@ using InstallationRow = std::array<InstallationField, 9>;  // in the order of th
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 
+// The words for a schema_version that is not kSchemaVersion.
+std::string SchemaDiffers(const std::string& found);
+
 // Nothing, and *why set, when the row is of another schema or not one this program can work with.
 std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why);
 

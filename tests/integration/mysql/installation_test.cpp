@@ -87,6 +87,27 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
   EXPECT_THAT(status.message, HasSubstr("shard_index"));
 }
 
+// Its programs run on, and call its procedures.
+TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  const std::string old = std::to_string(kSchemaVersion - 1);
+  shards_.on(1).Execute("UPDATE installation SET schema_version = " + old);
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    shards_.on(shard).Execute("DROP PROCEDURE change_edge");
+  }
+  const Status status = ApplySchema(shards_.config());
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version is " + old)));
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    EXPECT_EQ(shards_.Number(shard,
+                             "SELECT COUNT(*) FROM information_schema.routines"
+                             " WHERE routine_schema = DATABASE() AND routine_name = 'change_edge'"),
+              0);
+  }
+  shards_.on(1).Execute("DELETE FROM installation");
+  EXPECT_TRUE(ApplySchema(shards_.config()).done());
+}
+
 TEST_F(InstallationTest, AnotherNumberOfShardsIsRefused) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   Config one = shards_.config();

@@ -9,7 +9,7 @@ namespace {
 // The first span is to hold so many times `want`: a second read costs more than some rows too many.
 constexpr double kAimed = 2.5;
 constexpr double kLeastPostsOfAnAuthor = 8;
-constexpr UnixMs kLongest = UnixMs{1} << 50;  // longer than any history
+constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
 }  // namespace
 
@@ -106,8 +106,9 @@ void Pull::Narrow() {
   std::sort(items_.begin(), items_.end(), IsNewer);
   // Only the newest of what is left out matters, and it stays among the first.
   if (items_.size() > most() + 1) items_.resize(most() + 1);
-  if (items_.size() > most() && items_.back().created_at > span_.above.value_or(0)) {
-    span_.above = items_.back().created_at;
+  // Who is unread may have what comes first among the items of the last one's moment.
+  if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {
+    span_.above = items_.back().created_at - 1;
   }
   const auto outside = [this](const AuthorLastAt& author) {
     return span_.above && author.last_at <= *span_.above;

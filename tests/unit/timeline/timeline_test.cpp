@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "tests/fakes/fake_mysql.h"
@@ -99,6 +100,30 @@ TEST(Reader, AWalkOverPagesShowsEverythingOnceInOrder) {
     EXPECT_EQ(WalkPages(w, limit), w.Everything()) << "pulled";
     EXPECT_EQ(WalkPages(w, limit), w.Everything()) << "live, and below its floor";
   }
+}
+
+// Whoever is read last has the item that comes first among those of its moment.
+TEST(Reader, AWalkOverPagesSkipsNobodysItemOfASharedMoment) {
+  World w;
+  for (uint64_t author = 0; author < 6; ++author) {
+    w.Follow(UserId{100 + author});
+    w.Publish(UserId{100 + author}, 19 - author, 1'000);
+  }
+  EXPECT_EQ(WalkPages(w, 1), w.Everything()) << "pulled";
+  EXPECT_EQ(WalkPages(w, 1), w.Everything()) << "live, and below its floor";
+}
+
+// Up to kMaxCreatedAt, far beyond what is a time in milliseconds.
+TEST(Reader, AWalkOverPagesEndsWhateverTimesAuthorsGave) {
+  World w;
+  w.Follow(UserId{100});
+  w.Follow(UserId{101});
+  w.Publish(UserId{100}, 1, kMaxCreatedAt);
+  w.Publish(UserId{101}, 2, 1);
+  w.on_read = [&] {
+    if (w.reads > 100) throw std::runtime_error("the walk does not end");
+  };
+  EXPECT_EQ(WalkPages(w, 5), w.Everything());
 }
 
 TEST(Reader, TheFirstPageMakesTheTimelineLive) {

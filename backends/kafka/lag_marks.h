@@ -41,9 +41,11 @@ class LagMarks {
  private:
   static constexpr size_t kMost = 1024;
 
-  // Every second one: ages in between are then told a little too low.
+  // Every second one but the oldest, by which a position that stands still is told: ages of later
+  // positions are then told a little too low.
   void Thin() {
-    for (auto mark = marks_.begin(); mark != marks_.end() && std::next(mark) != marks_.end();)
+    for (auto mark = std::next(marks_.begin());
+         mark != marks_.end() && std::next(mark) != marks_.end();)
       mark = std::next(marks_.erase(mark));
   }
 

@@ -37,6 +37,14 @@ TEST(LagMarks, AClockThatIsAheadMakesNoNegativeAge) {
   EXPECT_EQ(marks.Since(5, 1000), 1000);
 }
 
+// A position that stands still: the age goes on growing, however much comes behind it.
+TEST(LagMarks, RemembersTheOldestForAsLongAsItIsNotPassed) {
+  LagMarks marks;
+  for (int64_t i = 1; i <= 100'000; ++i) marks.Existed(i, i);
+  EXPECT_EQ(marks.Since(0, 200'000), 1);
+  EXPECT_LT(marks.Since(50'000, 200'000), 100'000);
+}
+
 TEST(LagMarks, IsBoundedAndStaysALowerBound) {
   LagMarks marks;
   for (int64_t i = 1; i <= 100'000; ++i) marks.Existed(i, i);

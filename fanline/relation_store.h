@@ -82,6 +82,10 @@ enum class Sides {  // what is looked at; an answer says nothing about the other
 
 class RelationStore {
  public:
+  // Friendships are held to no limit, so a list of followed users has none; what a request reads
+  // of it has.
+  static constexpr size_t kMostLookedThrough = 10'000;
+
   virtual ~RelationStore() = default;
 
   // src follows dst, or no longer does. `unix_us`: wall time, which keeps versions time-like.
@@ -102,8 +106,8 @@ class RelationStore {
   // How `viewer` stands to each, in the order asked.
   virtual Status Check(UserId viewer, std::span<const CheckItem> items, Sides sides,
                        std::vector<CheckAnswer>* out) = 0;
-  // Of all whom `viewer` follows, those who follow `followed`: the first `limit`, most recently
-  // followed first.
+  // Of the kMostLookedThrough whom `viewer` followed last, those who follow `followed`: the first
+  // `limit`, most recently followed first.
   virtual Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
                                    std::vector<UserId>* out) = 0;
 };

@@ -1,5 +1,6 @@
 #include "backends/mysql/relation_checks.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -129,8 +130,10 @@ Status RelationChecks::FollowedWhoFollow(UserId viewer, UserId followed, uint32_
   RelationLists lists(connections_, map_);
   ListPage page;
   std::optional<ListCursor> after;
+  size_t left = RelationStore::kMostLookedThrough;
   do {
-    Status status = lists.Following(viewer, after, RelationLists::kMostPerPage, &page);
+    const size_t wanted = std::min<size_t>(left, RelationLists::kMostPerPage);
+    Status status = lists.Following(viewer, after, static_cast<uint32_t>(wanted), &page);
     if (!status.done()) return status;
     std::vector<CheckItem> items;
     for (const ListEntry& entry : page.entries) items.push_back({.user = Raw(entry.user)});
@@ -140,8 +143,9 @@ Status RelationChecks::FollowedWhoFollow(UserId viewer, UserId followed, uint32_
     for (size_t i = 0; i < answers.size() && out->size() < limit; ++i) {
       if (answers[i].relation == Relation::kFollower) out->push_back(page.entries[i].user);
     }
+    left -= page.entries.size();
     after = page.next;
-  } while (after && out->size() < limit);
+  } while (after && left > 0 && out->size() < limit);
   return Status::Done();
 }
 

@@ -35,8 +35,8 @@ class RelationChecks {
   [[nodiscard]] Status OfEntries(UserId viewer, const std::vector<ListEntry>& entries,
                                  std::vector<Relation>* out);
 
-  // Of all whom `viewer` follows, those who follow `followed`: the first `limit`, most recently
-  // followed first. Walks the list of followed users, which is limited.
+  // As RelationStore's, page by page until there are `limit`: 20 pages at most, each checked with
+  // one statement or two on the shard of `followed`.
   [[nodiscard]] Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
                                          std::vector<UserId>* out);
 

@@ -117,7 +117,9 @@ Status FakeRelationStore::Check(UserId viewer, std::span<const CheckItem> items,
 Status FakeRelationStore::FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
                                             std::vector<UserId>* out) {
   out->clear();
-  for (const ListEntry& entry : All(UserList::kFollowing, viewer)) {
+  std::vector<ListEntry> entries = All(UserList::kFollowing, viewer);
+  entries.resize(std::min(entries.size(), kMostLookedThrough));
+  for (const ListEntry& entry : entries) {
     if (out->size() < limit && Of(entry.user, followed).live) out->push_back(entry.user);
   }
   return fail;

@@ -72,6 +72,21 @@ TEST_F(RelationChecksTest, WhomIFollowMayBeAskedWhetherTheyFollowSomebodyElse) {
   EXPECT_THAT(found, ElementsAre(UserId{dee_}));
 }
 
+TEST_F(RelationChecksTest, OfAListWithoutLimitTheNewestTenThousandAreLookedThrough) {
+  shards_.of(ann_).Execute(
+      "INSERT INTO following (src, dst, ver, state, pos) SELECT " + ToString(ann_) +
+      ", 1000000 + seq, 1, 1, seq FROM seq_1_to_10001");  // the newest is the last
+  const UserId eve{eve_};
+  std::vector<UserId> found;
+  Follow(UserId{1'000'001}, eve);
+  ASSERT_TRUE(checks_.FollowedWhoFollow(ann_, eve, 10, &found).done());
+  EXPECT_THAT(found, ElementsAre()) << "10,000 were followed later";
+  Follow(UserId{1'000'002}, eve);
+  Follow(UserId{1'010'001}, eve);
+  ASSERT_TRUE(checks_.FollowedWhoFollow(ann_, eve, 10, &found).done());
+  EXPECT_THAT(found, ElementsAre(UserId{1'010'001}, UserId{1'000'002}));
+}
+
 TEST_F(RelationChecksTest, ABadIdIsItsOwnErrorAndNobodyElses) {
   Follow(ann_, UserId{bob_});
   const std::vector<CheckItem> items = {{0}, {bob_}, {UINT64_MAX}};

@@ -48,6 +48,12 @@ class Follow : public Command {
              "stdin")
         .Unit("FILE");
     table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
+    if (follow) {
+      table
+          .Add("following-limit", &following_limit_,
+               "a reader follows at most so many (the same as fanline-api's)")
+          .Range(1, 1'000'000);
+    }
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
@@ -133,7 +139,8 @@ class Follow : public Command {
   }
 
   void ChangeSome(Work& work, Progress& progress) {
-    mysql::Relations relations(options::ToConfig(settings_.mysql), work.installation.shard_map);
+    mysql::Relations relations(options::ToConfig(settings_.mysql), work.installation.shard_map,
+                               following_limit_);
     const RangeLayout layout = work.installation.layout();
     while (!work.interrupt.requested()) {
       const size_t at = work.next++;
@@ -225,6 +232,7 @@ class Follow : public Command {
   uint64_t author_ = 0;
   std::string from_;
   uint32_t threads_ = 4;
+  uint32_t following_limit_ = kMostFollowed;
   bool json_ = false;
   std::atomic<uint64_t> version_ = 0;  // of a single relation
 };

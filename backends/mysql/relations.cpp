@@ -2,7 +2,8 @@
 
 namespace fanline::mysql {
 
-Relations::Relations(const Config& config, const ShardMap& map) : connections_(config), map_(map) {}
+Relations::Relations(const Config& config, const ShardMap& map, uint32_t most_followed)
+    : connections_(config), map_(map), forward_(connections_, map_, most_followed) {}
 
 Status Relations::Follow(UserId src, UserId dst, uint64_t unix_us, Result* result) {
   return Change({.src = src, .dst = dst, .live = true, .unix_us = unix_us}, result);

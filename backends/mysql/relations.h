@@ -37,7 +37,7 @@ class Relations {
     std::optional<LoggedRow> logged;  // to be marked done
   };
 
-  Relations(const Config& config, const ShardMap& map);
+  Relations(const Config& config, const ShardMap& map, uint32_t most_followed = kMostFollowed);
 
   // `unix_us`: as in EdgeChange. Later: with the reverse shard named, the follow itself may be
   // committed: call again. Never: as ForwardEdges::Change.
@@ -51,7 +51,7 @@ class Relations {
 
   ShardConnections connections_;
   const ShardMap map_;
-  ForwardEdges forward_{connections_, map_};
+  ForwardEdges forward_;
   ReverseEdges reverse_{connections_, map_};
   ChangeLog log_{connections_};
 };

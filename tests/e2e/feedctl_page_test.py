@@ -106,6 +106,8 @@ class FeedctlPage(unittest.TestCase):
                 told = table_of(section)
                 if command == "delete":
                     del told["--version"]
+                if command == "unfollow":
+                    del told["--following-limit"]
                 takes = re.search(r"Also\s+takes?\s+the\s+options\s+of\s([\w\s]+)", section)[1]
                 for service in SHARED:
                     if service in takes:

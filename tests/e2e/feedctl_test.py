@@ -382,6 +382,17 @@ class Using(unittest.TestCase):
         self.assertEqual(
             self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1300"), 0)
 
+    def test_a_reader_follows_at_most_as_many_as_the_limit_says(self):
+        pairs = "".join(f"1320 {author}\n" for author in (1321, 1322, 1323))
+        path = self.installation.file("limited.txt", pairs)
+        limited = "follow", "--from", path, "--threads", 1, "--following-limit"
+        result = self.installation.run(*limited, 2)
+        self.assertEqual(result.returncode, 75)
+        self.assertIn("follows 2 already; 2 of 3 relations were written", result.stderr)
+        self.run_well(*limited, 3)
+        self.assertEqual(
+            self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1320"), 3)
+
     # ---- counters of relations ----
 
     def counters(self, *words):

@@ -54,6 +54,7 @@ Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
   for (const Queue& queue : queues_) {
     if (queue.retry_at) earliest(*queue.retry_at);
   }
+  ports_.metrics.Buffered(works_.size(), room_.parked());
   return progress;
 }
 

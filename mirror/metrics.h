@@ -23,6 +23,8 @@ class Metrics {
   virtual void OldMessageRejected() {}
   // A relation event of an application is in the forward row, or was already.
   virtual void EventDone() {}
+  // Relation events held now. `parked`: of these, what waits for shards that are away.
+  virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
   virtual void Parked(const std::string& /*resource*/) {}
   // Changes left for later, in log1 or at the end of relation-log, because their shard has been
   // away for long.

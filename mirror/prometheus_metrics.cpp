@@ -43,7 +43,10 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
       lost_(AddCounter(registry, "fanline_events_lost_total",
                        "Offsets cut from a log before they were read: longer retention needed")),
       tails_lost_(daemon::AddTailsLost(registry)),
-      parked_(daemon::AddParked(registry)) {}
+      parked_(daemon::AddParked(registry)),
+      open_(AddGauge(registry, "fanline_events_open", "Relation events received and not finished")),
+      events_parked_(AddGauge(registry, "fanline_events_parked",
+                              "Open events that wait for a shard that is away")) {}
 
 void PrometheusMetrics::Applied(bool written, Duration since_appended) {
   (written ? applied_ : stale_).Increment();
@@ -61,6 +64,11 @@ void PrometheusMetrics::Rejected(const std::string& reason) {
 
 void PrometheusMetrics::OldMessageRejected() { old_.Increment(); }
 void PrometheusMetrics::EventDone() { done_.Increment(); }
+
+void PrometheusMetrics::Buffered(uint64_t events, uint64_t parked) {
+  open_.Set(static_cast<double>(events));
+  events_parked_.Set(static_cast<double>(parked));
+}
 
 void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
 

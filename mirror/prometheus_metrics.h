@@ -22,6 +22,7 @@ class PrometheusMetrics final : public Metrics {
   void Rejected(const std::string& reason) override;
   void OldMessageRejected() override;
   void EventDone() override;
+  void Buffered(uint64_t events, uint64_t parked) override;
   void Parked(const std::string& resource) override;
   void GivenBack(uint64_t changes) override;
   void LogGap(int32_t partition, int64_t from, int64_t to) override;
@@ -47,6 +48,8 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& lost_;
   prometheus::Counter& tails_lost_;
   daemon::ResourceCounters parked_;
+  prometheus::Gauge& open_;
+  prometheus::Gauge& events_parked_;
   std::map<Shard, PendingGauges> pending_;
 };
 

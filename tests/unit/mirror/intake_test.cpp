@@ -37,6 +37,14 @@ struct IntakeWorld : World {
   }
   bool live() const { return store.forward().at(edge).live; }
 
+  struct Held : Metrics {
+    uint64_t events = 0, parked = 0;
+    void Buffered(uint64_t of_all, uint64_t of_away) override {
+      events = of_all;
+      parked = of_away;
+    }
+  };
+
   const UserId ann = UserOn(0), bob = UserOn(1);
   const EdgeKey edge{ann, bob};
 };
@@ -214,6 +222,28 @@ TEST(Intake, WhatIsParkedIsBounded) {
   }
   EXPECT_TRUE(w.store.forward().contains({w.bob, w.ann}));
   EXPECT_EQ(w.event_committed, 101);
+}
+
+TEST(Intake, WhatIsHeldIsToldAndWhatOfItIsParked) {
+  AwayWorld w(Limits{});
+  IntakeWorld::Held held;
+  w.metrics = &held;
+  w.Crash();
+  w.Start();
+  w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000}}, 1});
+  w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'001}}, 1});
+  w.Step();
+  EXPECT_EQ(held.events, 2u);
+  EXPECT_EQ(held.parked, 0u) << "nobody knows yet that the shard is away";
+  w.TurnWithoutAnn();
+  w.AppendEvent({RelationEventKind::kFollow, {w.bob, UserId{1'000'000}}, 1});
+  w.Step();
+  EXPECT_EQ(held.events, 3u);
+  EXPECT_EQ(held.parked, 2u);
+  w.Pass(std::chrono::seconds(10));
+  w.Turns();
+  EXPECT_EQ(held.events, 0u);
+  EXPECT_EQ(held.parked, 0u);
 }
 
 TEST(Intake, DrainsWhatItStarted) {

@@ -31,12 +31,12 @@ class OutsideStack:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def wait_for_program(self):
-        wait_until(self._seen.exists, 60, "the program to run inside its stack")
+        wait_until(self._seen.exists, 180, "the program to run inside its stack")
         return self
 
     def wait_for_end(self):
         """Its exit code, what it said, what it complained about."""
-        output, errors = self.process.communicate(timeout=30)
+        output, errors = self.process.communicate(timeout=180)
         return self.process.returncode, output, errors
 
     def programs(self):

@@ -46,7 +46,7 @@ class FailedStart(unittest.TestCase):
 
         starting = threading.Thread(target=start)
         starting.start()
-        wait_until(lambda: service.running, 10, "the idler to run")
+        wait_until(lambda: service.running, 120, "the idler to run")
         service.abandon()
         starting.join(10)
         self.assertRegex("".join(outcome), "^idler ended with code -9 instead of serving")

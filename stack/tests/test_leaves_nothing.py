@@ -23,7 +23,7 @@ class LeavesNothing(unittest.TestCase):
         """What the other tests then miss was there: all services listen, all programs run."""
         stack = self.start(script).wait_for_program()
         self.assertEqual(len(stack.listening()), SERVICES)
-        wait_until(lambda: len(stack.programs()) >= SERVICES + 2, 5, "the script and its runaway")
+        wait_until(lambda: len(stack.programs()) >= SERVICES + 2, 120, "the script and its runaway")
         return stack
 
     def assert_nothing_remains(self, stack, within=2):
@@ -53,7 +53,7 @@ class LeavesNothing(unittest.TestCase):
 
     def test_after_control_c_in_the_middle_of_the_start(self):
         stack = self.start("exit 0")
-        wait_until(stack.programs, 10, "the first service to be started")
+        wait_until(stack.programs, 120, "the first service to be started")
         os.killpg(stack.process.pid, signal.SIGINT)
         code, _, errors = stack.wait_for_end()
         self.assertEqual((code, errors), (130, ""))
@@ -72,7 +72,7 @@ class LeavesNothing(unittest.TestCase):
 
     def test_after_the_harness_was_killed_in_the_middle_of_the_start(self):
         stack = self.start("exit 0")
-        wait_until(stack.programs, 10, "the first service to be started")
+        wait_until(stack.programs, 120, "the first service to be started")
         stack.process.kill()
         self.assert_nothing_remains(stack, within=10)
 
@@ -81,7 +81,7 @@ class LeavesNothing(unittest.TestCase):
         watchdog, = stack.watchdogs()
         os.kill(watchdog, signal.SIGKILL)
         stack.process.kill()
-        wait_until(lambda: not stack.programs() + stack.listening(), 10, "the services to die")
+        wait_until(lambda: not stack.programs() + stack.listening(), 120, "the services to die")
         self.assertEqual(len(stack.remains()), 1)  # the folder, until the next stack there
         self.start("exit 0", stack.folder).wait_for_end()
         self.assert_nothing_remains(stack)

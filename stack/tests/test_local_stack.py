@@ -97,7 +97,7 @@ class ALocalStack(unittest.TestCase):
         redis = self.stack.redis
         with redis.client() as client:
             client.send("SHUTDOWN", "NOSAVE")
-        wait_until(lambda: redis.failed, 10, "redis to be gone")
+        wait_until(lambda: redis.failed, 120, "redis to be gone")
         failure, = self.stack.failures()
         self.assertRegex(failure, "(?s)^redis is gone; its last words:\n.*bye bye")
         redis.start()
@@ -105,7 +105,7 @@ class ALocalStack(unittest.TestCase):
     def test_spawned_programs_have_the_environment_a_group_and_a_log(self):
         script = 'echo "$FANLINE_REDIS $OWN"; sleep 1000 & sleep 1000; '
         program = self.stack.spawn("looper", ["/bin/sh", "-c", script], env={"OWN": 5})
-        wait_until(lambda: "\n" in program.output(), 5, "its first line")
+        wait_until(lambda: "\n" in program.output(), 120, "its first line")
         self.assertEqual(program.tail(), f"{self.stack.redis.address} 5")
         self.assertEqual(program.log, self.stack.logs / "looper.log")
         self.assertEqual(os.getpgid(program.pid), program.pid)

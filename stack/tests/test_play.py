@@ -24,7 +24,7 @@ class Play(unittest.TestCase):
 
     def play(self, what):
         done = subprocess.run([ROOT / "stack" / "play", what, "--folder", self.folder],
-                              capture_output=True, text=True, timeout=90)
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -52,7 +52,7 @@ class Play(unittest.TestCase):
         self.play("up")
         ports = self.ports()
         os.kill(self.supervisor(), signal.SIGKILL)
-        wait_until(lambda: not any(map(accepts, ports)), 10, "its services to die")
+        wait_until(lambda: not any(map(accepts, ports)), 120, "its services to die")
         self.assertIn("make down", self.play("up"))
         self.assertTrue(all(map(accepts, self.ports())))
 
@@ -63,7 +63,7 @@ class Setup(unittest.TestCase):
         both = [subprocess.Popen([ROOT / "stack" / "setup"], stderr=subprocess.PIPE, text=True)
                 for _ in range(2)]
         for setup in both:
-            _, said = setup.communicate(timeout=30)
+            _, said = setup.communicate(timeout=180)
             self.assertEqual(setup.returncode, 0)
             self.assertNotRegex(said, "installing|fetching")
         self.assertEqual(sorted((ROOT / "build" / "kafka-libs").iterdir()), jars)

@@ -125,9 +125,10 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
 }
 
 // How far the log was read, by all that is known. Positions of other generations say nothing about
-// this log.
+// this log; nor do those that another owner may have written since the log's end was looked up.
 int64_t RangeTakeover::Furthest(const RangeClaimed& claimed) const {
   int64_t furthest = expected_;
+  if (contests_ > 0) return furthest;
   for (const auto& bucket : claimed.buckets) {
     if (bucket.position && bucket.position->generation == generation_)
       furthest = std::max(furthest, bucket.position->offset);

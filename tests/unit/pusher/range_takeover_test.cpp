@@ -110,6 +110,30 @@ TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   EXPECT_TRUE(w.IsLive(bob));
 }
 
+// The end was looked up before; another owner has read further since.
+TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  w.inbox.emplace_back(PartitionAssigned{0, 40, 20, 45});
+  w.Step();
+  uint64_t epoch = 0;
+  for (int claim = 0; claim < 2; ++claim) {
+    w.redis.Do(ClaimRange{1, 0, epoch += 100});
+    w.redis.Do(ResetRange{2, 0, epoch, {}, {}, AppliedPosition{7, 50}});
+    w.Step();
+    w.AnswerTimelines();
+    w.Step();
+  }
+  ASSERT_EQ(w.metrics.contests.size(), 1u);
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
+
+  ASSERT_EQ(w.sought.size(), 1u);
+  EXPECT_EQ(w.sought.back().offset, 40);
+  EXPECT_TRUE(w.IsLive(bob));
+}
+
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90

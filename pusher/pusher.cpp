@@ -217,6 +217,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       orders.seek.push_back({range, *seek});
     }
     DirectFlow(*owned, range, now, orders);
+    SettleStart(*owned, range, now);
     if (!owned->takeover.ready()) continue;
 
     if (owned->takeover.saved() != owned->ordered) {
@@ -224,13 +225,18 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       orders.commit.push_back({range, owned->ordered});
     }
     SavePosition(*owned, now);
-    const bool leaving = !taking_ && owned->units == 0;
-    if (!owned->settled && (leaving || now.mono - owned->ready_since >= limits_.settle_after)) {
-      owned->settled = true;
-      owned->takeover.Settled();
-      ports_.owners.Submit(SettleRange{++ids_, range, owned->takeover.epoch()});
-    }
   }
+}
+
+// A start that lasted, or that ends because we were told to go, was no crash.
+void Pusher::SettleStart(Owned& owned, Range range, Now now) {
+  const bool leaving = !taking_ && owned.units == 0 && owned.takeover.epoch() != 0;
+  const bool lasted =
+      owned.takeover.ready() && now.mono - owned.ready_since >= limits_.settle_after;
+  if (owned.settled || !(leaving || lasted)) return;
+  owned.settled = true;
+  owned.takeover.Settled();
+  ports_.owners.Submit(SettleRange{++ids_, range, owned.takeover.epoch()});
 }
 
 // Nothing is read from the log that could not be kept: while the range is not ready, while it holds

@@ -191,6 +191,7 @@ class Pusher {
   void ShowNewer() const;
   void Redo(Range range, TakeoverCause cause, Now now);
   void TendRanges(Now now, ConsumerOrders& orders);
+  void SettleStart(Owned& owned, Range range, Now now);
   std::optional<PauseCause> BoundReached(const Owned& owned, uint32_t share) const;
   void ShowHeld() const;
   void SavePosition(Owned& owned, Now now);

@@ -628,6 +628,23 @@ TEST(Pusher, BeingToldToGoBeforeTheEpochIsKnownIsNoCrash) {
   EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
 }
 
+// Restarted again and again while Redis is away; a process that dies there says nothing.
+TEST(Pusher, LeavingBeforeARangeIsReadyIsNoCrash) {
+  for (const bool stopped : {true, false}) {
+    World w;
+    for (int i = 0; i < 5; ++i) {
+      World leaving(Limits{}, w.stores);
+      leaving.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+      leaving.Step();
+      leaving.Step();
+      ASSERT_FALSE(leaving.timeline_calls.empty()) << "claimed, and not answered";
+      if (stopped) leaving.pusher.StopTaking();
+      leaving.Step();
+    }
+    EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, stopped ? 1u : 6u);
+  }
+}
+
 TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
   World w;
   w.Assign(0);

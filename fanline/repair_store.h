@@ -2,11 +2,13 @@
 // setting. Each request gets one reply; repeating one does no harm.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "fanline/bucket.h"
 #include "fanline/edge.h"
 #include "fanline/outcome.h"
 #include "fanline/reconciler_mode.h"
@@ -66,6 +68,27 @@ class RepairStore {
  public:
   virtual ~RepairStore() = default;
   virtual void Submit(RepairRequest request) = 0;
+};
+
+// Deletes rows of repair_log that are older than `keep`, oldest first, at most `most` of them.
+struct PurgeRepairs {
+  uint64_t id = 0;
+  Shard shard = 0;
+  std::chrono::seconds keep{0};
+  uint32_t most = 0;
+};
+struct RepairsPurged {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  uint64_t deleted = 0;
+};
+
+// Port: the age of that record. One reply per request, as above.
+class RepairPurge {
+ public:
+  virtual ~RepairPurge() = default;
+  virtual void Submit(PurgeRepairs request) = 0;
 };
 
 }  // namespace fanline

@@ -78,6 +78,10 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("counter-sweep-rate", &config.counters.swept_per_second,
            "users whose counters are compared per second and shard")
       .Range(1, 1'000'000);
+  table
+      .Add("repair-log-keep", &config.repair_log.keep,
+           "how long rows of repair_log are kept; of several reconcilers the shortest holds")
+      .Range(60'000'000, 315'360'000'000'000);
 }
 
 std::optional<mysql::AppTables> AppTablesOf(const Config& config) {

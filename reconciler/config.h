@@ -12,6 +12,7 @@
 #include "reconciler/counter_net.h"
 #include "reconciler/guards.h"
 #include "reconciler/limits.h"
+#include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_net.h"
 
 namespace fanline::reconciler {
@@ -32,6 +33,7 @@ struct Config {
   RetryLimits retries;
   GuardLimits guards;
   CounterLimits counters;
+  RepairLogLimits repair_log;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

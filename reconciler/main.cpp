@@ -20,6 +20,7 @@
 #include "reconciler/counter_net.h"
 #include "reconciler/pair_net.h"
 #include "reconciler/prometheus_metrics.h"
+#include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_net.h"
 
 using namespace fanline;
@@ -76,7 +77,11 @@ int Main(int argc, char** argv) {
   };
   const auto& map = installation.shard_map;
   const auto app = reconciler::AppTablesOf(config);
-  mysql::MysqlRepairStore store(mysql_config, map, route_repair, config.store_threads, app);
+  daemon::Inbox<RepairsPurged> purges(process.wakeup);
+  mysql::MysqlRepairStore store(
+      mysql_config, map,
+      {.repair = route_repair, .purged = [&purges](RepairsPurged reply) { purges.Push(reply); }},
+      config.store_threads, app);
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
   const auto deliver_counters = [&counter_inbox](auto reply) {
     counter_inbox.Push(CounterInput(std::move(reply)));
@@ -141,6 +146,8 @@ int Main(int argc, char** argv) {
                    guards);
   CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()),
                       config.counters);
+  reconciler::RepairLogKeeper keeper(store, metrics, static_cast<Shard>(map.shards()),
+                                     config.repair_log);
   PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
                      process.health);
   RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,
@@ -148,8 +155,10 @@ int Main(int argc, char** argv) {
   wiring::InboxLoop<CounterNet, CounterInput> counter_loop(counter_inbox, counters);
   wiring::BothLoops logs(pair_loop, retry_loop);
   wiring::InboxLoop<reconciler::AppShards, ShardPinged> app_loop(pings, app_shards);
+  wiring::InboxLoop<reconciler::RepairLogKeeper, RepairsPurged> keeper_loop(purges, keeper);
   wiring::BothLoops shards(counter_loop, app_loop);
-  wiring::BothLoops loops(logs, shards);
+  wiring::BothLoops tables(shards, keeper_loop);
+  wiring::BothLoops loops(logs, tables);
   return process.Run(loops);
 }
 

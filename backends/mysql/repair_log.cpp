@@ -1,6 +1,8 @@
 #include "backends/mysql/repair_log.h"
 
+#include "backends/mysql/chunks.h"
 #include "backends/mysql/sql_text.h"
+#include "backends/mysql/statements.h"
 
 namespace fanline::mysql {
 
@@ -31,6 +33,25 @@ std::vector<LoggedRepair> LastRepairs(Connection& connection, const fanline::Edg
                        row.Int64(6)});
   });
   return repairs;
+}
+
+// Found first and then deleted by key: a DELETE by age would lock the index up to the first row
+// that is young enough, or to its end, where repairs are being added.
+uint64_t PurgeRepairLog(Connection& connection, std::chrono::seconds keep, uint32_t most) {
+  std::vector<uint64_t> old;
+  connection.Query(
+      "SELECT id FROM repair_log FORCE INDEX (by_time) WHERE at < "
+      "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000) - " +
+          std::to_string(std::chrono::milliseconds(keep).count()) + " ORDER BY at LIMIT " +
+          std::to_string(most),
+      [&](const Row& row) { old.push_back(row.UInt64(1)); });
+  uint64_t deleted = 0;
+  ForEachChunk(old, kIdsLimit, [&](std::span<const uint64_t> chunk) {
+    std::string sql = "DELETE FROM repair_log WHERE id IN ";
+    AppendInList(sql, chunk);
+    deleted += connection.Execute(sql);
+  });
+  return deleted;
 }
 
 }  // namespace fanline::mysql

@@ -1,6 +1,7 @@
 // Table repair_log: what was repaired, for whoever asks afterwards.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,5 +34,9 @@ struct LoggedRepair {
 [[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection,
                                                     const fanline::EdgeKey& edge, uint32_t look_at,
                                                     uint32_t most);
+
+// Deletes rows older than `keep`, oldest first, at most `most` of them; how many. Several may do so
+// at once. Throws MysqlError.
+uint64_t PurgeRepairLog(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 }  // namespace fanline::mysql

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/mysql/edge_repair.h"
+#include "backends/mysql/repair_log.h"
 #include "backends/mysql/reverse_edges.h"
 #include "backends/mysql/settings.h"
 
@@ -24,6 +25,13 @@ class Worker {
 
   RepairReply Serve(const RepairRequest& request) {
     return std::visit([this](const auto& what) -> RepairReply { return Do(what); }, request);
+  }
+  RepairsPurged Serve(const PurgeRepairs& request) {
+    RepairsPurged reply{request.id, request.shard, {}, 0};
+    reply.status = connections_.Run(request.shard, [&](Connection& connection) {
+      reply.deleted = PurgeRepairLog(connection, request.keep, request.most);
+    });
+    return reply;
   }
 
  private:
@@ -107,9 +115,9 @@ class Worker {
 
 class MysqlRepairStore::Impl {
  public:
-  Impl(const Config& config, const ShardMap& map, Reply reply, size_t threads,
+  Impl(const Config& config, const ShardMap& map, Replies replies, size_t threads,
        std::optional<AppTables> app)
-      : map_(map), app_(std::move(app)), reply_(std::move(reply)) {
+      : map_(map), app_(std::move(app)), replies_(std::move(replies)) {
     for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this, config] { Work(config); });
   }
 
@@ -123,41 +131,53 @@ class MysqlRepairStore::Impl {
   }
 
   void Submit(RepairRequest request) {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(request));
-    changed_.notify_one();
+    Add([this, request = std::move(request)](Worker& worker) {
+      replies_.repair(worker.Serve(request));
+    });
+  }
+  void Submit(PurgeRepairs request) {
+    Add([this, request](Worker& worker) { replies_.purged(worker.Serve(request)); });
   }
 
  private:
+  using Task = std::function<void(Worker&)>;
+
+  void Add(Task task) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(task));
+    changed_.notify_one();
+  }
+
   void Work(const Config& config) {
     Worker worker(config, map_, app_);
     while (true) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
-      const RepairRequest request = std::move(waiting_.front());
+      const Task task = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      reply_(worker.Serve(request));
+      task(worker);
     }
   }
 
   const ShardMap map_;
   const std::optional<AppTables> app_;
-  const Reply reply_;
+  const Replies replies_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<RepairRequest> waiting_;  // guarded by mutex_, as is the next
+  std::deque<Task> waiting_;  // guarded by mutex_, as is the next
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
 
-MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, Reply reply,
+MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, Replies replies,
                                    size_t threads, std::optional<AppTables> app)
-    : impl_(std::make_unique<Impl>(config, map, std::move(reply), threads, std::move(app))) {}
+    : impl_(std::make_unique<Impl>(config, map, std::move(replies), threads, std::move(app))) {}
 
 MysqlRepairStore::~MysqlRepairStore() = default;
 
 void MysqlRepairStore::Submit(RepairRequest request) { impl_->Submit(std::move(request)); }
+void MysqlRepairStore::Submit(PurgeRepairs request) { impl_->Submit(request); }
 
 }  // namespace fanline::mysql

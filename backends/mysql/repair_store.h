@@ -1,6 +1,6 @@
-// Port RepairStore over the shards: any of a few threads, each with a connection per shard, serves
-// the next request. A shard that is away holds a thread for a connect timeout now and then, and is
-// answered kLater at once in between (shard_connections.h).
+// Ports RepairStore and RepairPurge over the shards: any of a few threads, each with a connection
+// per shard, serves the next request. A shard that is away holds a thread for a connect timeout now
+// and then, and is answered kLater at once in between (shard_connections.h).
 //
 // Replies come from those threads, one per request. Destruction waits for what is being served;
 // what waits is not answered.
@@ -17,17 +17,21 @@
 
 namespace fanline::mysql {
 
-class MysqlRepairStore final : public RepairStore {
+class MysqlRepairStore final : public RepairStore, public RepairPurge {
  public:
-  using Reply = std::function<void(RepairReply)>;
+  struct Replies {
+    std::function<void(RepairReply)> repair;
+    std::function<void(RepairsPurged)> purged;
+  };
 
   // `app`: edges are read and written there instead of in Fanline's own tables; repair_log and the
   // setting stay in these.
-  MysqlRepairStore(const Config& config, const ShardMap& map, Reply reply, size_t threads = 4,
+  MysqlRepairStore(const Config& config, const ShardMap& map, Replies replies, size_t threads = 4,
                    std::optional<AppTables> app = std::nullopt);
   ~MysqlRepairStore() override;
 
   void Submit(RepairRequest request) override;
+  void Submit(PurgeRepairs request) override;
 
  private:
   class Impl;

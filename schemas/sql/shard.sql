@@ -119,7 +119,7 @@ CREATE TABLE IF NOT EXISTS friend_request (
   PRIMARY KEY (low, high)
 ) ENGINE = InnoDB;
 
--- What was repaired, for whoever asks afterwards: one row per repair, never changed.
+-- What was repaired, for whoever asks afterwards: one row per repair, never changed; purged by age.
 CREATE TABLE IF NOT EXISTS repair_log (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   net          VARBINARY(16) NOT NULL,                 -- what found it: pair, scan, counter, ...

@@ -97,6 +97,20 @@ class Pairs(WithReconciler):
         self.settle()
         self.assert_exact(live=[reader])
 
+    def test_records_of_repairs_are_kept_for_a_month(self):
+        for server in self.stack.mysql:
+            for cause, days in (("old", 31), ("young", 29)):
+                server.query("INSERT INTO repair_log (net, cause, src, dst, before_value, after_value, ver, at) VALUES "
+                             f"('test', '{cause}', 1, 2, '', '', 1, {round((time.time() - days * 86400) * 1000)})")
+
+        def causes():
+            return [cause for net, cause, *_ in self.tables.repairs() if net == "test"]
+
+        self.reconciler.stop()
+        self.reconciler.start().wait_ready()
+        self.wait_for(lambda: "old" not in causes(), "the purge")
+        self.assertEqual(causes(), ["young"] * len(self.stack.mysql))
+
     def test_a_counter_that_fell_below_zero_is_counted_anew(self):
         reader, author = BASE + 90_001, BASE + 90_002
         self.feedctl.run("follow", "--reader", reader, "--author", author)

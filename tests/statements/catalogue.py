@@ -255,6 +255,8 @@ ENTRIES = [
     entry(f"SELECT net, cause, before_value, after_value, ver, at FROM (SELECT * FROM repair_log ORDER BY id DESC"
           f" LIMIT 10000) AS newest WHERE src = {OWNER} AND dst = {MEMBER} ORDER BY id DESC LIMIT 10",
           more=3 * 10_000, why="feedctl looks through the newest repairs, as many as its limit"),
+    entry(f"SELECT id FROM repair_log FORCE INDEX (by_time) WHERE at < {_NOW} - 1 ORDER BY at LIMIT {PAGE}"),
+    entry("DELETE FROM repair_log WHERE id IN ([])", listed(range(50_000, 50_000 + IDS))),
 
     # Friendships.
     entry(f"SELECT state, asked_by, ver FROM friend_request WHERE {KEY}"),

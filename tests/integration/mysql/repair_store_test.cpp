@@ -27,7 +27,8 @@ class RepairStoreTest : public ::testing::Test {
   RelationShards shards_;
   uint64_t id_ = 0;
   Replies<RepairReply> replies_{IdOf};
-  MysqlRepairStore store_{shards_.config(), shards_.map(), replies_.sink(), 2};
+  Replies<RepairsPurged> purged_{[](const RepairsPurged& reply) { return reply.id; }};
+  MysqlRepairStore store_{shards_.config(), shards_.map(), {replies_.sink(), purged_.sink()}, 2};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
@@ -62,6 +63,27 @@ TEST_F(RepairStoreTest, ARepairIsRecordedWithWhatItWasAndIs) {
                     "AND src = " +
                     ToString(ann_) + " AND after_value = 'follows@300' AND ver = 300"),
       1);
+}
+
+TEST_F(RepairStoreTest, RepairsArePurgedByAgeSoManyAtATime) {
+  for (uint64_t ver = 1; ver <= 4; ++ver) {
+    ASSERT_TRUE(Ask<RepairLogged>(LogRepair{0, "pair", "missing", {ann_, bob_}, "", "", ver})
+                    .status.done());
+  }
+  shards_.on(0).Execute("UPDATE repair_log SET at = at - 3600000 WHERE ver < 4");
+  const auto purge = [&](Shard shard, std::chrono::seconds keep) {
+    store_.Submit(PurgeRepairs{++id_, shard, keep, 2});
+    const RepairsPurged purged = purged_.Await(id_);
+    EXPECT_TRUE(purged.status.done()) << purged.status.message;
+    EXPECT_EQ(purged.shard, shard);
+    return purged.deleted;
+  };
+  EXPECT_EQ(purge(1, std::chrono::minutes(30)), 0u) << "the other shard";
+  EXPECT_EQ(purge(0, std::chrono::minutes(90)), 0u);
+  EXPECT_EQ(purge(0, std::chrono::minutes(30)), 2u);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM repair_log WHERE ver IN (3, 4)"), 2);
+  EXPECT_EQ(purge(0, std::chrono::minutes(30)), 1u);
+  EXPECT_EQ(shards_.Total("SELECT MIN(ver) FROM repair_log"), 4);
 }
 
 TEST_F(RepairStoreTest, TheModeIsRunUntilSetAndPauseWhenNobodyKnowsIt) {

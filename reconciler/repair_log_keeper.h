@@ -1,0 +1,86 @@
+// Keeps table repair_log bounded: of every shard, rows that are older than they are kept for are
+// deleted, so many at a time, and again at once while there are more. In every mode, also paused:
+// it changes nothing that anybody is served. Several reconcilers may do so side by side.
+// Passive, not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fanline/repair_store.h"
+#include "fanline/time.h"
+#include "reconciler/metrics.h"
+
+namespace fanline::reconciler {
+
+struct RepairLogLimits {
+  Duration keep = std::chrono::hours(24 * 30);
+  Duration purge_every = std::chrono::hours(1);  // and once when it begins
+  uint32_t rows_per_purge = 10'000;
+  Duration after_failure = std::chrono::minutes(1);
+};
+
+class RepairLogKeeper {
+ public:
+  // `store` and `metrics` outlive this.
+  RepairLogKeeper(RepairPurge& store, Metrics& metrics, Shard shards,
+                  const RepairLogLimits& limits = {})
+      : store_(store), metrics_(metrics), limits_(limits), lines_(shards) {}
+
+  // Answers when to step again, even without input. A shard that has not answered is not asked.
+  [[nodiscard]] std::optional<Time> Step(std::span<const RepairsPurged> replies, Now now) {
+    for (const RepairsPurged& reply : replies) On(reply, now);
+    std::optional<Time> next;
+    if (!taking_) return next;
+    for (Shard shard = 0; shard < lines_.size(); ++shard) {
+      Line& line = lines_[shard];
+      if (!line.asking && line.purge_at <= now.mono) Purge(shard);
+      if (!line.asking) next = std::min(next.value_or(line.purge_at), line.purge_at);
+    }
+    return next;
+  }
+
+  // From now on nothing more is asked; keep stepping until drained().
+  void StopTaking() { taking_ = false; }
+  bool drained() const {
+    return std::none_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.asking; });
+  }
+
+ private:
+  struct Line {  // of one shard
+    bool asking = false;
+    Time purge_at{};
+  };
+
+  void Purge(Shard shard) {
+    lines_[shard].asking = true;
+    store_.Submit(PurgeRepairs{++last_id_, shard,
+                               std::chrono::duration_cast<std::chrono::seconds>(limits_.keep),
+                               limits_.rows_per_purge});
+  }
+
+  void On(const RepairsPurged& purged, Now now) {
+    Line& line = lines_.at(purged.shard);
+    line.asking = false;
+    if (!purged.status.done()) {
+      metrics_.Parked(purged.status.resource);
+      line.purge_at = now.mono + limits_.after_failure;
+      return;
+    }
+    const bool more = purged.deleted >= limits_.rows_per_purge;
+    line.purge_at = more ? now.mono : now.mono + limits_.purge_every;
+  }
+
+  RepairPurge& store_;
+  Metrics& metrics_;
+  const RepairLogLimits limits_;
+  bool taking_ = true;
+  uint64_t last_id_ = 0;
+  std::vector<Line> lines_;
+};
+
+}  // namespace fanline::reconciler

@@ -58,7 +58,7 @@ BY_HAND = (
            ""),
     Mutant("what is held narrows no span",
            "timeline/pull.cpp",
-           "    span_.above = items_.back().created_at;\n",
+           "    span_.above = items_.back().created_at - 1;\n",
            ""),
     Mutant("an author met half-way counts as read",
            "timeline/pull.cpp",

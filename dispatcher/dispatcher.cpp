@@ -103,7 +103,7 @@ void Dispatcher::On(Record& record, Now now) {
     return;
   }
   work.shard = setup_.shards.ShardOf(work.event.author);
-  room_.Took(*work.shard, work.record.value.size());
+  room_.Took(*work.shard, work.record);
   shards_[*work.shard].waiting.push_back(id);
 }
 
@@ -273,7 +273,7 @@ void Dispatcher::RetryDue(Now now) {
 void Dispatcher::Done(uint64_t id, Now now) {
   const auto found = works_.find(id);
   const Work& work = found->second;
-  if (work.shard) room_.Finished(*work.shard, work.record.value.size());
+  if (work.shard) room_.Finished(*work.shard, work.record);
   const auto partition = partitions_.find(work.record.partition);
   if (partition != partitions_.end() && partition->second.assignment == work.assignment) {
     partition->second.ledger.Finished(work.record.offset);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fanline/bucket.h"
+#include "fanline/record.h"
 
 namespace fanline {
 
@@ -20,14 +21,14 @@ class ShardRoom {
   ShardRoom(size_t shards, size_t bytes, size_t drained)
       : bytes_(bytes), drained_(drained), shards_(shards) {}
 
-  // A work for a shard comes with `payload` bytes, and goes.
-  void Took(Shard shard, size_t payload) {
+  // A work for a shard comes with its record, and goes.
+  void Took(Shard shard, const Record& record) {
     ++At(shard).works;
-    At(shard).bytes += payload + kOverhead;
+    At(shard).bytes += BytesOf(record);
   }
-  void Finished(Shard shard, size_t payload) {
+  void Finished(Shard shard, const Record& record) {
     --At(shard).works;
-    At(shard).bytes -= payload + kOverhead;
+    At(shard).bytes -= BytesOf(record);
     Look(shard);
   }
   // What its last answer said.
@@ -53,6 +54,13 @@ class ShardRoom {
     size_t works = 0, bytes = 0;
     bool away = false, parked = false;
   };
+
+  // Producers give what headers they like.
+  static size_t BytesOf(const Record& record) {
+    size_t bytes = kOverhead + record.key.size() + record.value.size();
+    for (const auto& [name, value] : record.headers) bytes += name.size() + value.size();
+    return bytes;
+  }
 
   One& At(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
   void Look(Shard shard) {

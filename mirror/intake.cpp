@@ -76,7 +76,7 @@ void Intake::On(Record& record, Now now) {
                         std::to_string(work.record.timestamp) + " ms): send the event anew");
   }
   work.shard = setup_.shards.ShardOf(work.event.edge.src);
-  room_.Took(*work.shard, work.record.value.size());
+  room_.Took(*work.shard, work.record);
   queues_[*work.shard].waiting.push_back(id);
 }
 
@@ -170,7 +170,7 @@ void Intake::Done(uint64_t id) {
   const auto found = works_.find(id);
   FANLINE_CHECK(found != works_.end(), "an event that is finished twice");
   const Work& work = found->second;
-  if (work.shard) room_.Finished(*work.shard, work.record.value.size());
+  if (work.shard) room_.Finished(*work.shard, work.record);
   partitions_.Finished(work.place);
   works_.erase(found);
 }

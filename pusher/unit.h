@@ -39,7 +39,7 @@ struct Unit {
   uint64_t id = 0;
   Range range = 0;
   UserId author{};
-  std::vector<Task> tasks;  // one, several post hints, or several that cannot be decoded
+  std::vector<Task> tasks;  // of one kind: post hints, syncs, or such that cannot be decoded
   Stage stage = Stage::kReadingTruth;
 
   // Post hints.

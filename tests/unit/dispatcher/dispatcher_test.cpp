@@ -363,6 +363,26 @@ TEST(Dispatcher, WhatIsParkedIsBounded) {
   EXPECT_EQ(w.committed, w.next_offset);
 }
 
+TEST(Dispatcher, WhatIsParkedIsBoundedWhateverHeadersAnEventHas) {
+  Limits limits;
+  limits.parked_bytes_per_shard = 20'000;
+  World w(limits);
+  w.Assign();
+  for (uint64_t i = 0; i < 30 && w.paused == 0; ++i) {
+    w.Give(Published(PostId{1'000 + i}, AuthorOn(0)), {{"baggage", std::string(6'000, 'b')}});
+    w.Step();
+    Lose(w, 0);
+    w.Step();
+  }
+  EXPECT_EQ(w.paused, 1u);
+  EXPECT_LT(w.dispatcher.events_open(), 5u);
+
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, 1u);
+  EXPECT_EQ(w.committed, w.next_offset);
+}
+
 TEST(Dispatcher, DoesNotCommitForAPartitionItLost) {
   World w;
   w.Assign();

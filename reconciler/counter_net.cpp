@@ -18,19 +18,19 @@ std::optional<Time> CounterNet::Step(std::span<CounterInput> inputs, Now now) {
   if (!taking_) return next;
   for (Shard shard = 0; shard < lines_.size(); ++shard) {
     Line& line = lines_[shard];
-    if (line.look_at <= now.mono) Look(shard, now);
-    if (line.sweep_at <= now.mono) Sweep(shard, now);
-    const Time at = line.asking ? line.look_at : std::min(line.look_at, line.sweep_at);
+    if (!line.asking && line.look_at <= now.mono) Look(shard, now);
+    if (!line.asking && line.sweep_at <= now.mono) Sweep(shard, now);
+    const Time at =  // of one that is asking the reply comes first
+        line.asking ? now.mono + limits_.look_every : std::min(line.look_at, line.sweep_at);
     next = next ? std::min(*next, at) : at;
   }
   return next;
 }
 
-// A shard that is still at what it was asked for is not asked for more.
+// A shard that is still at what it was asked for is not asked for more; what became due meanwhile
+// is done when it has answered.
 void CounterNet::Look(Shard shard, Now now) {
-  Line& line = lines_[shard];
-  line.look_at = now.mono + limits_.look_every;
-  if (line.asking) return;
+  lines_[shard].look_at = now.mono + limits_.look_every;
   store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_look});
 }
 
@@ -62,10 +62,9 @@ void CounterNet::RepairNext(Shard shard) {
   store_.Submit(RepairCounter{Ask(shard), shard, counter});
 }
 
-// What is known to be wrong goes first.
+// What is known to be wrong goes first, also when the pages of a sweep take long.
 void CounterNet::Sweep(Shard shard, Now now) {
   Line& line = lines_[shard];
-  if (line.asking) return;
   if (guards_.mode() == ReconcilerMode::kPause) {
     line.sweep_at = now.mono + limits_.look_every;
     return;

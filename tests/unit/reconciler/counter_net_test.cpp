@@ -153,6 +153,22 @@ TEST_F(CounterNetTest, EverybodysCountersAreSweptAtTheRateGiven) {
   EXPECT_THAT(store_.sweeps, SizeIs(1)) << "the shard that was away; the other's is over";
 }
 
+// Users with millions of rows: a page takes longer than the time between two looks.
+TEST_F(CounterNetTest, ASweepOfLongPagesDoesNotKeepWhatIsMarkedWaiting) {
+  sweeps_are_over_ = false;
+  Step();
+  Marked(0, {});
+  ASSERT_THAT(store_.sweeps, SizeIs(2));
+  Step({}, 1s);
+  EXPECT_THAT(store_.reads, IsEmpty()) << "the shards are still at it";
+  Step({}, 500ms);
+  AnswerSweep(1, 0, false);
+  ASSERT_THAT(store_.reads, SizeIs(1));
+  EXPECT_THAT(store_.sweeps, SizeIs(1)) << "the other shard's";
+  Marked(0, {ann_});
+  EXPECT_THAT(store_.repairs, SizeIs(1));
+}
+
 TEST_F(CounterNetTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsWritten) {
   sweeps_are_over_ = false;
   guards_.SetMode(ReconcilerMode::kPause);

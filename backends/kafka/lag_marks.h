@@ -18,8 +18,9 @@ namespace fanline::kafka {
 
 class LagMarks {
  public:
-  // At `at` all records below `end` were in the log. Any order.
+  // At `at` all records below `end` were in the log. Any order; 0: a record without a timestamp.
   void Existed(int64_t end, UnixMs at) {
+    if (at <= 0) return;
     const auto above = marks_.lower_bound(end);
     if (above != marks_.end() && above->second <= at) return;  // known to be older
     const auto from = marks_.upper_bound(end);

@@ -31,6 +31,14 @@ TEST(LagMarks, ATimestampOlderThanTheFirstLookCounts) {
   EXPECT_EQ(marks.Since(50, 600'000), 500'000);
 }
 
+TEST(LagMarks, ARecordWithoutATimestampSaysNothing) {
+  LagMarks marks;
+  marks.Existed(10, 500);
+  marks.Existed(11, 0);
+  EXPECT_EQ(marks.Since(0, 1000), 500);
+  EXPECT_EQ(marks.Since(10, 1000), 1000);
+}
+
 TEST(LagMarks, AClockThatIsAheadMakesNoNegativeAge) {
   LagMarks marks;
   marks.Existed(10, 5000);

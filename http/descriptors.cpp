@@ -3,9 +3,10 @@
 #include <sys/resource.h>
 
 #include <cerrno>
-#include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "fanline/misconfigured.h"
 
 namespace fanline::http {
 
@@ -20,9 +21,9 @@ void RaiseDescriptorLimit(size_t needed) {
                             "cannot raise the limit of descriptors");
   }
   if (limit.rlim_cur >= needed) return;
-  throw std::runtime_error("needs " + std::to_string(needed) + " file descriptors and may have " +
-                           std::to_string(limit.rlim_cur) +
-                           "; raise the hard limit (ulimit -Hn), or allow fewer connections");
+  throw Misconfigured("needs " + std::to_string(needed) + " file descriptors and may have " +
+                      std::to_string(limit.rlim_cur) +
+                      "; raise the hard limit (ulimit -Hn), or allow fewer --connections");
 }
 
 }  // namespace fanline::http

@@ -5,8 +5,8 @@
 
 namespace fanline::http {
 
-// Raises the soft limit to the hard one. Throws std::runtime_error, which says what to do, when
-// that is fewer than `needed`.
+// Raises the soft limit to the hard one. Throws Misconfigured, which says what to do, when that is
+// fewer than `needed`.
 void RaiseDescriptorLimit(size_t needed);
 
 }  // namespace fanline::http

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <stdexcept>
+#include "fanline/misconfigured.h"
 
 namespace fanline::http {
 namespace {
@@ -19,13 +19,13 @@ TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
   EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
 }
 
-TEST(Descriptors, TooFewAreAnErrorThatSaysWhatToDo) {
+TEST(Descriptors, TooFewAreForTheOperatorToChange) {
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   try {
     RaiseDescriptorLimit(limit.rlim_max + 1);
     FAIL() << "more than there may be";
-  } catch (const std::runtime_error& error) {
+  } catch (const Misconfigured& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("ulimit -Hn"));
   }
 }

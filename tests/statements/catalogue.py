@@ -274,6 +274,7 @@ ENTRIES = [
           [row("'mirror_mode'", "'sync'")]),
     entry("SELECT schema_version,buckets,partitions,shard_count,shard_index,shard_map,generation,feed_topic,"
           "tasks_topic FROM installation"),
+    entry("SELECT schema_version FROM installation"),
 ]
 
 _SESSION = "touches no table"
@@ -284,6 +285,7 @@ EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SET (SESSION |TRANSACTION |autocommit)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT LAST_INSERT_ID\(\)|SELECT \?$|SELECT @@", _SESSION),
     (r"CREATE (TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+$", "feedctl init"),
     (r"INSERT IGNORE INTO installation ", "feedctl init"),
+    (r"SELECT COUNT\(\*\) FROM information_schema\.tables WHERE table_schema = DATABASE\(\) ", "feedctl init"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),
     (r"SELECT COUNT\(\*\) FROM (following|follower)( WHERE state = \?)?$", _BULK),
     (r"SELECT COALESCE\(SUM\((following|fans)_cnt\),\?\) FROM user_(rel|fan)$", _BULK),

@@ -49,6 +49,7 @@ TEST(PostState, IsVisibleWhenPublishedUntilDeletedOrHidden) {
       {"hidden, unhidden", {Published(1000), Hidden(1), Unhidden(2)}, true},
       {"an older hide arrives late", {Published(1000), Unhidden(2), Hidden(1)}, true},
       {"an older unhide arrives late", {Published(1000), Hidden(3), Unhidden(2)}, false},
+      {"unhidden by the version that hid", {Published(1000), Hidden(2), Unhidden(2)}, false},
       {"an edit does not count for the visibility", {Published(1000), Edited(9), Hidden(1)}, false},
   };
   for (const auto& c : cases) EXPECT_EQ(After(c.events).visible(), c.visible) << c.what;

@@ -56,15 +56,16 @@ TEST_F(ReverseEdgesTest, ATombstoneOfAnEdgeNeverSeenIsKept) {
 
 TEST_F(ReverseEdgesTest, ABatchAnswersInOrderAndCountsEachAuthorOnce) {
   const UserId eve = shards_.UserOn(1, 2);
-  const auto result = Apply({{UserId{9}, bob_, 5, true, 1},
+  const auto result = Apply({{UserId{9}, bob_, 3, true, 1},
+                             {UserId{9}, bob_, 5, true, 1},
                              {UserId{8}, eve, 5, true, 1},
                              {UserId{7}, bob_, 6, true, 1},
                              {UserId{9}, bob_, 4, false, 1},
                              {UserId{9}, bob_, 5, true, 1}});
   std::vector<std::pair<uint64_t, int>> answers;
   for (const auto& each : result.applied) answers.push_back({each.ver, each.transition});
-  EXPECT_THAT(answers, ElementsAre(std::pair(5, 1), std::pair(5, 1), std::pair(6, 1),
-                                   std::pair(5, 0), std::pair(5, 0)));
+  EXPECT_THAT(answers, ElementsAre(std::pair(5, 0), std::pair(5, 1), std::pair(5, 1),
+                                   std::pair(6, 1), std::pair(5, 0), std::pair(5, 0)));
   EXPECT_EQ(shards_.FansCount(bob_), 2);
   EXPECT_EQ(shards_.FansCount(eve), 1);
   shards_.ExpectCountersMatchRows();

@@ -575,6 +575,12 @@ TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
   EXPECT_EQ(page.items.front(), At(50'450, 450));
 }
 
+TEST_F(RedisTimelines, ASyncAddsNothingBehindTheFloor) {
+  Build(kBob, 300, At(0, 100).created_at);  // items 101..300
+  EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {At(900, 50)}, {}}).live);
+  EXPECT_EQ(console_.Run({"ZRANGE", Name(Key::Timeline(kBob)), "-1", "-1"}), "F");
+}
+
 TEST_F(RedisTimelines, ASyncRaisesTheFloorItIsTold) {
   Build(kBob, 400);
   ApplySync sync{0, range_, kEpoch, kBob, {}, {}, At(0, 100).created_at};

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <list>
+#include <memory>
 #include <optional>
 
 #include "tests/fakes/fake_relation_store.h"
@@ -141,6 +143,15 @@ TEST_F(StorePoolTest, WhatOnlyTouchesTheShardThatHangsCountsForItToo) {
   Hold({1});
   EXPECT_EQ(Submit({1}).Said(), Refusal::kNone);
   EXPECT_EQ(Submit({1}).Said(), Refusal::kNone);
+}
+
+TEST_F(StorePoolTest, NoMoreThanHalfIsLentToWhatTouchesMoreThanOneShard) {
+  Start(8, 2);
+  for (int i = 0; i < 4; ++i) Hold({1, 0});
+  const auto begun = std::make_shared<std::atomic<bool>>(false);
+  pool_->Submit(
+      {1, {1, 0}}, [begun](RelationStore*, Refusal) { *begun = true; }, true);
+  EXPECT_FALSE(*begun);
 }
 
 TEST_F(StorePoolTest, WhatWaitsForAShardThatHangsLeavesAQuarterOfTheQueue) {

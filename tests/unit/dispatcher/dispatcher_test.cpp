@@ -196,6 +196,23 @@ TEST(Dispatcher, KeepsWhatItCannotReadWithTheReason) {
   EXPECT_EQ(w.committed, 1);
 }
 
+TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
+  World w;
+  w.Assign();
+  w.GiveBytes("{}");
+  w.Step();
+  ASSERT_EQ(w.burials.size(), 1u);
+  w.inbox.emplace_back(DeadLetterAppended{w.burials.front().id, Status::Later("kafka", "away")});
+  w.burials.clear();
+  w.Step();
+  w.Pass(std::chrono::seconds(10));
+  w.Step();
+  EXPECT_LE(w.committed, 0);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.committed, 1);
+}
+
 TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
   World w;
   w.Assign();
@@ -393,6 +410,42 @@ TEST(Dispatcher, DoesNotCommitForAPartitionItLost) {
   w.RunUntilIdle();
   EXPECT_LE(w.committed, 0);
   EXPECT_TRUE(w.dispatcher.drained());
+}
+
+TEST(Dispatcher, WorkOfAnEarlierAssignmentFinishesNothingOfThisOne) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.appends.size(), 1u);
+  const uint64_t earlier = w.appends.front().id;
+  w.appends.clear();
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.Assign();
+  w.next_offset = 0;
+  w.Give(Published());
+  w.inbox.emplace_back(HintsAppended{earlier, {}});
+  w.Step();
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  EXPECT_LE(w.committed, 0);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, TakesNothingThatWasReadInFrontOfItsSeek) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 3, 0, 1'000'000});
+  w.next_offset = 7;
+  w.Give(Published());
+  w.Step();
+  EXPECT_TRUE(w.transactions.empty());
+  w.next_offset = 3;
+  w.Give(Published());
+  w.RunUntilIdle();
+  EXPECT_EQ(w.committed, 4);
 }
 
 TEST(Dispatcher, DrainsWhatItStarted) {

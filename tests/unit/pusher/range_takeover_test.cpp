@@ -134,6 +134,21 @@ TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
   EXPECT_TRUE(w.IsLive(bob));
 }
 
+TEST(Takeover, ALostTailIsToldOfOnce) {
+  World w;
+  w.Assign(0, 50, 20, 45);
+  const std::vector<std::pair<int64_t, int64_t>> once{{50, 45}};
+  EXPECT_EQ(w.metrics.tails_lost, once);
+
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.sought.size(), 2u);
+  EXPECT_EQ(w.metrics.tails_lost, once);
+}
+
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90

@@ -33,6 +33,9 @@ struct Seen : Metrics {
   void Full(uint64_t timelines) override { full += timelines; }
   void Delivered(uint64_t added, uint64_t) override { delivered += added; }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
+  void TailLost(int32_t, int64_t position, int64_t end) override {
+    tails_lost.emplace_back(position, end);
+  }
   void RangeContested(Range, Duration wait) override { contests.push_back(wait); }
   void RangeReady(int64_t hints, uint64_t timelines) override {
     replayed = hints;
@@ -53,6 +56,7 @@ struct Seen : Metrics {
   uint64_t delivered = 0;
   uint64_t full = 0;
   std::vector<TakeoverCause> takeovers;
+  std::vector<std::pair<int64_t, int64_t>> tails_lost;  // position, end
   std::vector<Duration> contests;
   int64_t replayed = 0;
   uint64_t dropped = 0;

@@ -265,5 +265,65 @@ TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {
   EXPECT_EQ(result, RebuildResult::kGaveUp);
 }
 
+// A pull that is asked for its first items; `last_at` of the authors 100, 101, ...
+Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
+  std::vector<UserId> authors;
+  std::vector<AuthorLastAt> times;
+  for (const UnixMs at : last_at) {
+    authors.push_back(UserId{100 + authors.size()});
+    times.push_back({authors.back(), at});
+  }
+  Pull pull(limits);
+  pull.OnFollowees(authors);
+  pull.OnLastAt(times);
+  return pull;
+}
+
+TEST(Pull, WhatIsHeldNarrowsTheSpan) {
+  Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
+  ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 998);
+  pull.OnItems({{{PostId{3}, 1'000}, {PostId{2}, 999}, {PostId{1}, 998}}, {}, {UserId{101}}});
+  const auto need = std::get<NeedItems>(pull.needed());
+  EXPECT_EQ(need.authors, std::vector<UserId>{UserId{101}});
+  EXPECT_EQ(need.span.above, 998);
+}
+
+TEST(Pull, AnAuthorMetHalfWayIsReadOnFromThere) {
+  Pull pull = AtItsItems({.want = 2}, {1'000});
+  pull.OnItems({{{PostId{3}, 1'000}}, UserId{100}, {}});
+  ASSERT_FALSE(pull.done());
+  const auto need = std::get<NeedItems>(pull.needed());
+  EXPECT_EQ(need.authors, std::vector<UserId>{UserId{100}});
+  ASSERT_TRUE(need.span.behind);
+  EXPECT_EQ(need.span.behind->post, PostId{3});
+}
+
+TEST(Pull, WhoPostedRightAboveASpansEndIsAsked) {
+  const UnixMs above = *std::get<NeedItems>(AtItsItems({.want = 2}, {1'000}).needed()).span.above;
+  Pull pull = AtItsItems({.want = 2}, {1'000, above + 1});
+  const auto need = std::get<NeedItems>(pull.needed());
+  ASSERT_EQ(need.span.above, above);
+  EXPECT_EQ(need.authors.size(), 2u);
+}
+
+// Older ones may lie below what was read.
+TEST(Pull, PromisesNoMoreThanWasRead) {
+  Pull pull = AtItsItems({.want = 2, .spare = 5}, {1'000});
+  const auto above = std::get<NeedItems>(pull.needed()).span.above;
+  pull.OnItems({{{PostId{3}, 1'000}, {PostId{2}, 1'000}, {PostId{1}, 1'000}}, {}, {}});
+  ASSERT_TRUE(pull.done());
+  EXPECT_EQ(pull.items().size(), 3u);
+  EXPECT_EQ(pull.floor(), above);
+}
+
+TEST(Pull, OfTooManyItemsOfOneMomentTheFloorStandsAmongThem) {
+  Pull pull = AtItsItems({.want = 2, .spare = 1}, {1'000});
+  pull.OnItems(
+      {{{PostId{4}, 1'000}, {PostId{3}, 1'000}, {PostId{2}, 1'000}, {PostId{1}, 1'000}}, {}, {}});
+  ASSERT_TRUE(pull.done());
+  EXPECT_EQ(pull.items().size(), 2u);
+  EXPECT_EQ(pull.floor(), 1'000);
+}
+
 }  // namespace
 }  // namespace fanline::timeline

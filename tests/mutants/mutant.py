@@ -11,6 +11,7 @@ class Mutant(NamedTuple):
     find: str
     replace: str
     tests: tuple = ()  # names from TESTS; empty: those of the file's folder
+    filter: str = ""  # of its tests, as gtest has it; empty: all of them
 
     def wrong(self, text):
         """Why it cannot be applied to its file's text, or None."""
@@ -37,7 +38,7 @@ TESTS = {
     name: Test(name) for name in (
         "fanline_test", "daemon_test", "kafka_adapter_test", "mysql_adapter_test",
         "redis_adapter_test", "services_test", "mirror_test", "relations_test",
-        "pair_schedule_test", "api_parts_test", "wiring_test")
+        "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test")
 } | {
     name: Test(name, services=True) for name in ("kafka_test", "mysql_integration_test",
                                                  "redis_test")
@@ -57,6 +58,8 @@ TESTS_OF = {
     "mirror/": ("mirror_test", "fleet_sim"),
     "reconciler/": ("relations_test", "pair_schedule_test", "fleet_sim"),
     "api/": ("api_parts_test",),
+    "http/": ("http_test",),
+    "feedctl/": ("feedctl_parts_test",),
     "backends/kafka/": ("kafka_adapter_test", "kafka_test"),
     "backends/mysql/": ("mysql_adapter_test", "mysql_integration_test"),
     "backends/redis/": ("redis_adapter_test", "redis_test"),

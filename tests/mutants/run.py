@@ -7,6 +7,7 @@ not. Ends with 1 when one by hand is not killed or a drawn one survives without 
 """
 
 import argparse
+import contextlib
 import json
 import queue
 import sys
@@ -17,10 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
+from stack.local_stack import LocalStack  # noqa: E402
 from tests.mutants import page  # noqa: E402
 from tests.mutants.answers import ANSWERS  # noqa: E402
 from tests.mutants.by_hand import BY_HAND  # noqa: E402
-from tests.mutants.mutant import tests_for  # noqa: E402
+from tests.mutants.mutant import TESTS, tests_for  # noqa: E402
 from tests.mutants.operators import drawn  # noqa: E402
 from tests.mutants.workbench import Workbench  # noqa: E402
 
@@ -38,11 +40,17 @@ def main():
     print(f"{len(mutants)} mutants; drawn by seed {options.seed}", flush=True)
 
     rows = []
-    for mutant, origin, outcome in judged(mutants, options.jobs):
-        answer = ANSWERS.get((mutant.file, mutant.find, mutant.replace), "")
-        rows.append({**mutant._asdict(), "origin": origin, **outcome._asdict(), "answer": answer})
-        print(f"[{time.monotonic() - begin:5.0f} s] {len(rows)}/{len(mutants)} {outcome.result:10} "
-              f"{mutant.name}" + (f": {outcome.by}" if outcome.by else ""), flush=True)
+    with contextlib.ExitStack() as stacks:
+        services = [{}] * options.jobs
+        if any(TESTS[test].services for mutant, _ in mutants for test in tests_for(mutant)):
+            services = [stacks.enter_context(LocalStack()).env for _ in services]
+        for mutant, origin, outcome in judged(mutants, services):
+            answer = ANSWERS.get((mutant.file, mutant.find, mutant.replace), "")
+            rows.append({**mutant._asdict(), "origin": origin, **outcome._asdict(),
+                         "answer": answer})
+            print(f"[{time.monotonic() - begin:5.0f} s] {len(rows)}/{len(mutants)} "
+                  f"{outcome.result:10} {mutant.name}" + (f": {outcome.by}" if outcome.by else ""),
+                  flush=True)
     rows.sort(key=lambda row: (row["origin"] != "by hand", row["name"]))
 
     folder = ROOT / "build" / "mutants"
@@ -65,17 +73,17 @@ def settled(row):
     return row["result"] in ("killed", "does not build") or bool(row["answer"])
 
 
-def judged(mutants, jobs):
-    """(mutant, origin, outcome) as they come, from so many workbenches beside each other."""
-    programs = sorted({test for mutant, _ in mutants for test in tests_for(mutant)})
+def judged(mutants, services):
+    """(mutant, origin, outcome) as they come, from workbenches beside each other, one for each
+    stack's environment."""
     waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
     for entry in mutants:
         waiting.put(entry)
 
     def work(number):
         try:
-            bench = Workbench(ROOT, ROOT / "build" / "mutants" / f"tree{number}")
-            bench.prepare(programs)
+            bench = Workbench(ROOT, ROOT / "build" / "mutants" / f"tree{number}", services[number])
+            bench.prepare([mutant for mutant, _ in mutants])
             while True:
                 mutant, origin = waiting.get_nowait()
                 done.put((mutant, origin, bench.judge(mutant)))
@@ -84,10 +92,10 @@ def judged(mutants, jobs):
         except BaseException as error:  # pylint: disable=broad-except
             done.put(error)
 
-    for number in range(jobs):
+    for number in range(len(services)):
         threading.Thread(target=work, args=(number,), daemon=True).start()
     ended = 0
-    while ended < jobs:
+    while ended < len(services):
         entry = done.get()
         if isinstance(entry, BaseException):
             raise entry

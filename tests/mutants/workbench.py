@@ -25,8 +25,10 @@ class Outcome(NamedTuple):
 
 
 class Workbench:
-    def __init__(self, root, folder):
-        self.root, self.folder = root, folder
+    def __init__(self, root, folder, services=None):
+        """`services`: the environment that tells tests of a stack, which they find as the mutant
+        before left it; each clears what it uses."""
+        self.root, self.folder, self.services = root, folder, services or {}
         self._copy()
         subprocess.run(["cmake", "--preset", "release"], cwd=folder, check=True,
                        capture_output=True)
@@ -49,16 +51,20 @@ class Workbench:
             if not link.exists():
                 link.symlink_to(self.root / "build" / tools)
 
-    def prepare(self, programs):
-        """Builds what the mutants start from, and runs it: a test that fails by itself kills
+    def prepare(self, mutants):
+        """Builds what they start from, and runs their tests: one that fails by itself kills
         nothing."""
-        built = self._build(programs, timeout=None)
+        filters = {}
+        for mutant in mutants:
+            for test in tests_for(mutant):
+                filters.setdefault(test, set()).add(mutant.filter)
+        built = self._build(sorted(filters), timeout=None)
         if built.returncode != 0:
             raise SystemExit(f"the tree does not build: {_tail(built)}")
-        for program in programs:
-            failure = self._failure(program)
+        for test, used in sorted(filters.items()):
+            failure = self._failure(test, "" if "" in used else ":".join(sorted(used)))
             if failure:
-                raise SystemExit(f"{program} fails without any mutant: {failure}")
+                raise SystemExit(f"{test} fails without any mutant: {failure}")
 
     def judge(self, mutant):
         """Applies it, builds, runs its tests until one fails, and takes it away again."""
@@ -76,7 +82,7 @@ class Workbench:
             if self._build(tests, _BUILD_SECONDS).returncode != 0:
                 return Outcome("does not build")
             for test in tests:
-                failure = self._failure(test)
+                failure = self._failure(test, mutant.filter)
                 if failure:
                     return Outcome("killed", failure)
         except subprocess.TimeoutExpired:
@@ -89,16 +95,16 @@ class Workbench:
                                *targets], cwd=self.folder, capture_output=True, text=True,
                               timeout=timeout)
 
-    def _failure(self, name):
-        """The first test of the program that failed, or None."""
+    def _failure(self, name, only):
+        """The first of the program's tests that failed, or None."""
         test = TESTS[name]
         command = [self.folder / "build/release/bin" / test.program, *test.arguments,
                    "--gtest_brief=1", "--gtest_fail_fast"]
-        if test.services:
-            command.insert(0, self.folder / "stack" / "with-stack")
+        if only:
+            command.append(f"--gtest_filter={only}")
         run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
                              errors="replace", timeout=_TEST_SECONDS,
-                             env={**os.environ, **test.environment})
+                             env={**os.environ, **self.services, **test.environment})
         if run.returncode == 0:
             return None
         failed = re.search(r"\[  FAILED  \] ([\w./]+)", run.stdout)

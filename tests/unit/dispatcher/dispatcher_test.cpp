@@ -141,6 +141,21 @@ TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
   EXPECT_EQ(w.committed, 1);
 }
 
+TEST(Dispatcher, AppendsNoHintOfAPostThatIsMergedAtRead) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  ASSERT_EQ(w.transactions.size(), 1u);
+  EventsApplied applied{w.transactions.front().id, {}, {{}}};
+  applied.applied.front().pushed = false;
+  w.transactions.clear();
+  w.inbox.emplace_back(std::move(applied));
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.log.empty());
+  EXPECT_EQ(w.committed, 1);
+}
+
 TEST(Dispatcher, CommitsTheContiguousPrefixOnly) {
   World w;
   w.Assign();

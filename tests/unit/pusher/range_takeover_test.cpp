@@ -149,6 +149,31 @@ TEST(Takeover, ALostTailIsToldOfOnce) {
   EXPECT_EQ(w.metrics.tails_lost, once);
 }
 
+// It may have been applied to some buckets: its value is asked for again, not a newer one.
+TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
+  World w;
+  w.Assign(0);
+  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto save = std::get<SavePosition>(w.timeline_calls.front());
+  w.timeline_calls.clear();
+  w.committed.clear();
+  w.inbox.emplace_back(
+      TimelineReply(PositionSaved{.id = save.id, .status = Status::Later("redis", "away")}));
+  w.Give(0, Hint::OfPost(kAnn, PostId{78}));
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.committed.empty());
+  w.Pass(std::chrono::seconds(1));
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto again = std::get<SavePosition>(w.timeline_calls.front());
+  EXPECT_EQ(again.expected, save.expected);
+  EXPECT_EQ(again.next, save.next);
+}
+
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90

@@ -281,11 +281,11 @@ Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
 
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
-  ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 998);
+  ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);
   pull.OnItems({{{PostId{3}, 1'000}, {PostId{2}, 999}, {PostId{1}, 998}}, {}, {UserId{101}}});
   const auto need = std::get<NeedItems>(pull.needed());
   EXPECT_EQ(need.authors, std::vector<UserId>{UserId{101}});
-  EXPECT_EQ(need.span.above, 998);
+  EXPECT_EQ(need.span.above, 997);
 }
 
 TEST(Pull, AnAuthorMetHalfWayIsReadOnFromThere) {

@@ -935,5 +935,5 @@ BY_HAND = (
            "size_t left = RelationStore::kMostLookedThrough;",
            "size_t left = 1u << 30;",
            tests=("mysql_integration_test",),
-           filter="*amiliar*"),
+           filter="RelationChecksTest.OfAList*"),
 )

@@ -59,6 +59,40 @@ TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
   EXPECT_EQ(w.Items(bob), Posts{});
 }
 
+TEST(Pusher, KeepsAPostThatIsMergedAtReadOutOfTimelines) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.Publish(kAnn, PostId{77}, 1'000);
+  w.Give(0, Hint::OfPost(kAnn, PostId{77}));
+  w.Step();
+  ASSERT_EQ(w.truth_calls.size(), 1u);
+  PostPage page = w.mysql.Do(std::get<ReadPostPage>(w.truth_calls.front()));
+  w.truth_calls.clear();
+  page.posts.at(0).pushed = false;
+  w.inbox.emplace_back(TruthReply(std::move(page)));
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.Items(bob).empty());
+  EXPECT_EQ(w.metrics.done, 1);
+}
+
+TEST(Pusher, WritesALetterAgainThatMayNotHaveBeenWritten) {
+  World w;
+  w.Assign(0);
+  w.of_letters = Status::Later("kafka", "away");
+  w.GiveBytes(0, "no hint");
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.metrics.done, 0);
+  w.of_letters = Status::Done();
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 2u);
+  EXPECT_EQ(w.metrics.done, 1);
+}
+
 TEST(Pusher, ASyncOfAFollowerBringsTheAuthorsPosts) {
   World w;
   const UserId bob = ReaderIn(1);

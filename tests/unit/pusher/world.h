@@ -87,7 +87,7 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
     std::visit([this](const auto& asked) { inbox.emplace_back(mysql.Do(asked)); }, request);
   }
   void Submit(AppendDeadLetter request) override {
-    inbox.emplace_back(DeadLetterAppended{request.id, {}});
+    inbox.emplace_back(DeadLetterAppended{request.id, of_letters});
     letters.push_back(std::move(request.letter));
   }
 
@@ -179,6 +179,7 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   std::vector<TruthRequest> truth_calls;
   std::vector<TimelineRequest> timeline_calls;
   std::vector<DeadLetter> letters;
+  Status of_letters;  // answered to each
   std::vector<ConsumerOrders::At> sought, committed;
   std::vector<int32_t> paused, resumed;
   std::optional<Time> next_timer;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fanline/bucket.h"
+
 namespace fanline::reconciler {
 
 size_t PairTable::SlotOf(const EdgeKey& edge, uint32_t hash) const {
@@ -34,6 +36,7 @@ PairTable::Place PairTable::Take(const EdgeKey& edge) {
     pairs_[place] = {};
   }
   pairs_[place].edge = edge;
+  pairs_[place].bucket = static_cast<uint16_t>(BucketOf(edge.dst));
   slots_[slot] = {hash, place};
   return place;
 }

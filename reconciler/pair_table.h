@@ -31,10 +31,12 @@ struct Pair {
   UnixMs appended = 0;
   uint64_t stamp = 0;  // new with each stage: tells a timer or a reply that is out of date
   uint32_t attempts = 0;
+  uint16_t bucket = 0;  // of edge.dst, kept: a checksum less for each message
   Stage stage = Stage::kRemembered;
 
   bool pending() const { return stage != Stage::kRemembered; }
 };
+static_assert(sizeof(Pair) == 64);
 
 class PairTable {
  public:

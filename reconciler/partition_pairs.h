@@ -57,7 +57,7 @@ class PartitionPairs {
   void Written(const PairRecord& record, Time now);
   void Mirrored(const PairRecord& record, Time now);
   void Arm(PairTable::Place place, Time now);
-  Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.edge.dst)]; }
+  Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.bucket)]; }
   void LeaveStage(Pair& pair);
   void Answer(PairTable::Place place, Time now);
   void Remember(PairTable::Place place, Time now);

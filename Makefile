@@ -41,9 +41,9 @@ up: setup  ## start Kafka, Redis and two MariaDB shards to play with
 down:  ## stop them
 	@[ ! -e build/stack ] || stack/play down
 
-mutants: setup  ## take guards away and see that a test fails: make mutants [SEED=n] [DRAWN=60] [ONLY=text]
+mutants: setup  ## take guards away and see that a test fails: make mutants [SEED=n] [DRAWN=60] [ONLY=text] [RESUME=1]
 	@$(PYTHON) tests/mutants/run.py $(if $(SEED),--seed $(SEED)) $(if $(DRAWN),--drawn $(DRAWN)) \
-	  $(if $(ONLY),--only '$(ONLY)')
+	  $(if $(ONLY),--only '$(ONLY)') $(if $(RESUME),--resume)
 
 tsan: setup  ## the logic's tests under the thread sanitizer
 	@$(MAKE) build/tsan/build.ninja

@@ -1,7 +1,8 @@
 """Mutants drawn by a seed: a comparison flipped, a statement deleted, two statements swapped."""
 
-import random
+import hashlib
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 from tests.mutants.mutant import Mutant
@@ -18,22 +19,28 @@ _SQL_COMPARISON = re.compile(r"(?<= )(<=|>=|<>|<|>)(?= )")
 _NO_STATEMENT = re.compile(
     r"^(return|break|continue|local|end|else|do|then|using|namespace|case|default|const|auto|"
     r"struct|class|template|if|for|while|until|repeat|function|public|private|DECLARE|BEGIN|END|"
-    r"ELSE|IF|DELIMITER|CREATE)\b|^[{}#/*()-]|^--")
+    r"ELSE|IF|DELIMITER|CREATE)\b|^[{}#/*()]|^- ")
+# Without it what follows does not build.
+_DECLARATION = re.compile(r"^[\w:<>,*& ]*[\w>*&] \w+( = .+|\(.*\)|\{.*\})?;$")
+_ASSIGNMENT = re.compile(
+    r"^\s*(?:([\w.]+) [-+]?= (?:(?!\+\+|--)[^()\[=])+|(?:--|\+\+)([\w.]+));?$")
+# Says what cannot be, or how much room to take: without it nothing else happens.
+_WITHOUT_EFFECT = re.compile(r"FANLINE_CHECK\(|\.reserve\(")
 
-_DECLARATION = re.compile(r"^[\w:<>,*& ]*[\w>*&] \w+(\(.*\)|\{.*\})?;$")
+
+def drawn(root, seed, count=None):
+    """The first so many mutants in the seed's order, or all of them, spread evenly over the folders.
+    Each has its place in the order by itself, so that a change of the tree changes no draw but of
+    the lines it touches."""
+    by_folder = {folder: sorted(set(_all_of(Path(root), folder)), key=lambda m: _place(seed, m))
+                 for folder in sorted(FOLDERS)}
+    rounds = zip_longest(*by_folder.values())
+    return [mutant for each in rounds for mutant in each if mutant is not None][:count]
 
 
-def drawn(root, seed, count):
-    """So many mutants, spread evenly over the folders. The same tree and seed give the same ones."""
-    chance = random.Random(seed)
-    by_folder = {folder: sorted(set(_all_of(Path(root), folder))) for folder in FOLDERS}
-    found, folders = [], sorted(by_folder)
-    while len(found) < count and any(by_folder.values()):
-        for folder in folders:
-            if by_folder[folder] and len(found) < count:
-                at = chance.randrange(len(by_folder[folder]))
-                found.append(by_folder[folder].pop(at))
-    return found
+def _place(seed, mutant):
+    text = "\0".join((str(seed), mutant.file, mutant.find, mutant.replace))
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _all_of(root, folder):
@@ -55,7 +62,7 @@ def of_text(name, text):
 
 def _of_lines(name, lines, number, line):
     code = line.split("--" if not name.endswith(".cpp") else "//")[0]
-    if not code.strip() or "#include" in code:
+    if not code.strip() or "#include" in code or _WITHOUT_EFFECT.search(code):
         return
     pattern = _SQL_COMPARISON if name.endswith(".sql") else _COMPARISON
     for match in pattern.finditer(code):
@@ -68,7 +75,8 @@ def _of_lines(name, lines, number, line):
         yield "statement deleted", f"{line}\n", f"{_nothing(name, line)}\n"
         after = number + 1
         if after < len(lines) and _is_statement(name, lines, after) \
-                and _indent(line) == _indent(lines[after]) and line != lines[after]:
+                and _indent(line) == _indent(lines[after]) and line != lines[after] \
+                and not _independent(line, lines[after]):
             yield ("statements swapped", f"{line}\n{lines[after]}\n",
                    f"{lines[after]}\n{line}\n")
 
@@ -76,16 +84,28 @@ def _of_lines(name, lines, number, line):
 def _is_statement(name, lines, number):
     """Whether the line is a whole statement: begins after one, and ends itself."""
     code = lines[number].strip()
-    if _NO_STATEMENT.search(code):
+    if _NO_STATEMENT.search(code) or _WITHOUT_EFFECT.search(code):
+        return False
+    if code.startswith("--") and not name.endswith(".cpp"):
         return False
     before = lines[number - 1].strip() if number else ""
     if name.endswith(".lua"):
         whole = re.match(r"^[\w.\[\]]+( = .+|\(.*\))$", code) and code.count("(") == code.count(")")
         return bool(whole) and not re.search(r"[,=(]$|\b(and|or)$", before)
-    if not code.endswith(";") or _DECLARATION.match(code):
-        return False  # the last line of something longer, or a declaration
+    if not code.endswith(";"):
+        return False  # goes on
+    if name.endswith(".cpp") and _DECLARATION.match(code):
+        return False
     return before == "" or before.endswith((";", "{", "}", ":")) or before.startswith("//") \
         or (name.endswith(".sql") and re.search(r"(THEN|BEGIN|ELSE|DO)$", before) is not None)
+
+
+def _independent(one, other):
+    """Two assignments that do nothing else, neither of what the other reads or writes."""
+    first, second = _ASSIGNMENT.match(one), _ASSIGNMENT.match(other)
+    return bool(first and second) and not any(
+        re.search(rf"(?<![\w.]){re.escape(target)}(?!\w)", text)
+        for target, text in ((first[1] or first[2], other), (second[1] or second[2], one)))
 
 
 def _nothing(name, line):

@@ -6,18 +6,30 @@ HEAD = """# Mutants
 or a timeout is no kill. `make test` checks that each mutant by hand still applies exactly once (`tests/unit/mutants_test.py`).
 Written by `tests/mutants/run.py --page`.
 """
+DRAWN = """A seed draws a comparison to be flipped, a statement to be deleted or two neighbours to be swapped (`tests/mutants/operators.py`).
+Not drawn: assertions, reservations of room, and neighbours that set two things apart. What does not build is replaced by the
+next of the seed's order. Each survivor has its reason in `tests/mutants/answers.py`.
+"""
 
 
 def written(rows):
     by_hand = [row for row in rows if row["origin"] == "by hand"]
     drawn = [row for row in rows if row["origin"] != "by hand"]
-    lines = [HEAD, "## By hand", "", "| mutant | file | killed by |", "|---|---|---|"]
+    lines = [HEAD, "## By hand", "", _counted(by_hand), "", "| mutant | file | killed by |",
+             "|---|---|---|"]
     lines += [f"| {row['name']} | `{row['file']}` | {_end(row)} |" for row in by_hand]
     lines += ["", f"## Drawn by {drawn[0]['origin'] if drawn else 'no seed'}", "",
-              "| mutant | from | to | killed by, or why it is none |", "|---|---|---|---|"]
-    lines += [f"| {row['name']} | {_code(row['find'])} | {_code(row['replace'])} | {_end(row)} |"
-              for row in drawn]
+              DRAWN + _counted(drawn), "",
+              "| file | from | to | killed by, or why it is equivalent |", "|---|---|---|---|"]
+    lines += [f"| `{row['file']}` | {_code(row['find'])} | {_code(row['replace'])} | {_end(row)} |"
+              for row in sorted(drawn, key=lambda row: (row["file"], row["find"]))]
     return "\n".join(lines) + "\n"
+
+
+def _counted(rows):
+    killed = sum(row["result"] == "killed" for row in rows)
+    answered = f", {len(rows) - killed} equivalent" if killed < len(rows) else ""
+    return f"{len(rows)}: {killed} killed{answered}."
 
 
 def _end(row):

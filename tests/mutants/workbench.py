@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tests.mutants.mutant import TESTS, tests_for
 
 _COPIED = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-_BUILD_SECONDS, _TEST_SECONDS = 900, 600
+_BUILD_SECONDS, _TEST_SECONDS = 900, 600  # at most
 
 
 class Outcome(NamedTuple):
@@ -29,6 +29,7 @@ class Workbench:
         """`services`: the environment that tells tests of a stack, which they find as the mutant
         before left it; each clears what it uses."""
         self.root, self.folder, self.services = root, folder, services or {}
+        self._seconds = {}  # that a test may take
         self._copy()
         subprocess.run(["cmake", "--preset", "release"], cwd=folder, check=True,
                        capture_output=True)
@@ -51,9 +52,9 @@ class Workbench:
             if not link.exists():
                 link.symlink_to(self.root / "build" / tools)
 
-    def prepare(self, mutants):
-        """Builds what they start from, and runs their tests: one that fails by itself kills
-        nothing."""
+    def prepare(self, mutants, check):
+        """Builds what they start from; to `check` it runs their tests, too: one that fails by
+        itself kills nothing."""
         filters = {}
         for mutant in mutants:
             for test in tests_for(mutant):
@@ -61,8 +62,10 @@ class Workbench:
         built = self._build(sorted(filters), timeout=None)
         if built.returncode != 0:
             raise SystemExit(f"the tree does not build: {_tail(built)}")
-        for test, used in sorted(filters.items()):
+        for test, used in sorted(filters.items()) if check else ():
+            begin = time.monotonic()
             failure = self._failure(test, "" if "" in used else ":".join(sorted(used)))
+            self._seconds[test] = min(_TEST_SECONDS, 60 + 5 * (time.monotonic() - begin))
             if failure:
                 raise SystemExit(f"{test} fails without any mutant: {failure}")
 
@@ -77,11 +80,11 @@ class Workbench:
             path.write_text(text, encoding="utf-8")
 
     def _judged(self, mutant):
-        tests = tests_for(mutant)
         try:
-            if self._build(tests, _BUILD_SECONDS).returncode != 0:
-                return Outcome("does not build")
-            for test in tests:
+            for test in tests_for(mutant):
+                # One by one: what the first kills need not be built into the others.
+                if self._build([test], _BUILD_SECONDS).returncode != 0:
+                    return Outcome("does not build")
                 failure = self._failure(test, mutant.filter)
                 if failure:
                     return Outcome("killed", failure)
@@ -103,7 +106,7 @@ class Workbench:
         if only:
             command.append(f"--gtest_filter={only}")
         run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                             errors="replace", timeout=_TEST_SECONDS,
+                             errors="replace", timeout=self._seconds.get(name, _TEST_SECONDS),
                              env={**os.environ, **self.services, **test.environment})
         if run.returncode == 0:
             return None

@@ -42,6 +42,26 @@ class Operators(unittest.TestCase):
         self.assertEqual(found, {("statement deleted", "  ;\n"),
                                  ("statements swapped", "  Second();\n  First();\n")})
 
+    def test_nothing_is_drawn_that_changes_nothing_or_cannot_build(self):
+        text = ("{\n  row.at = now;\n  row.seen = kNever;\n}\n{\n  out.reserve(n);\n"
+                "  FANLINE_CHECK(a < b, \"what\");\n  Queue& queue = queues_[n];\n}\n"
+                "{\n  --open;\n  left = open;\n}\n")
+        self.assertEqual([mutant.find for mutant in of_text("pusher/x.cpp", text)],
+                         ["  row.at = now;\n", "  row.seen = kNever;\n", "  --open;\n",
+                          "  --open;\n  left = open;\n", "  left = open;\n"])
+
+    def test_what_reads_or_does_more_than_it_assigns_may_be_swapped(self):
+        for one, other in (("row.id = ++last;", "row.at = now;"), ("row = Row{};", "row.at = now;"),
+                           ("row.at = first = now;", "row.seen = now;")):
+            with self.subTest(one):
+                text = f"{{\n  {one}\n  {other}\n}}\n"
+                self.assertIn(f"  {other}\n  {one}\n",
+                              [mutant.replace for mutant in of_text("pusher/x.cpp", text)])
+
+    def test_a_condition_at_the_end_makes_no_declaration_of_sql(self):
+        text = "BEGIN\n  DELETE FROM log1 WHERE id = done;\nEND\n"
+        self.assertEqual([mutant.replace for mutant in of_text("x.sql", text)], ["\n"])
+
     def test_lua_has_its_own_comparisons_and_statements(self):
         text = "drop(key, live)\nif a ~= b then\n  redis.call('DEL', key)\nend\n"
         self.assertEqual([mutant.name.split(" ", 1)[1] for mutant in of_text("x.lua", text)],
@@ -52,6 +72,8 @@ class Operators(unittest.TestCase):
         self.assertEqual(found, drawn(ROOT, 1, 60))
         self.assertNotEqual(found, drawn(ROOT, 2, 60))
         self.assertEqual(len(found), 60)
+        self.assertEqual([mutant for mutant in drawn(ROOT, 1, 70) if mutant not in found],
+                         drawn(ROOT, 1, 70)[60:])
         self.assertEqual({folder for folder in FOLDERS
                           if any(mutant.file.startswith(folder + "/") for mutant in found)},
                          set(FOLDERS))

@@ -41,6 +41,7 @@ struct World : PostStore, HintLog, DeadLetters {
   void Step() {
     std::vector<Input> inputs = std::exchange(inbox, {});
     const Progress progress = dispatcher.Step(inputs, now);
+    next_timer = progress.next_timer;
     for (const auto& at : progress.orders.seek) sought = at.offset;
     for (const auto& at : progress.orders.commit) committed = at.offset;
     paused += progress.orders.pause.size();
@@ -87,6 +88,7 @@ struct World : PostStore, HintLog, DeadLetters {
   int64_t sought = -1;
   int64_t committed = -1;
   size_t paused = 0, resumed = 0;
+  std::optional<Time> next_timer;
   Dispatcher dispatcher;
 };
 
@@ -139,6 +141,25 @@ TEST(Dispatcher, CommitsAfterEveryHintIsAcknowledged) {
   EXPECT_LE(w.committed, 0);
   w.RunUntilIdle();
   EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
+  Limits limits;
+  World w(limits);
+  w.Assign();
+  EXPECT_EQ(w.next_timer, std::nullopt);
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  w.Acknowledge();
+  w.Step();
+  ASSERT_TRUE(w.next_timer);
+  EXPECT_LE(*w.next_timer, w.now.mono + limits.commit_every);
+  w.Pass(*w.next_timer - w.now.mono);
+  w.Step();
+  EXPECT_EQ(w.committed, 1);
+  EXPECT_EQ(w.next_timer, std::nullopt);
 }
 
 TEST(Dispatcher, AppendsNoHintOfAPostThatIsMergedAtRead) {
@@ -329,6 +350,21 @@ TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
   World w(limits);
   w.Assign();
   for (uint64_t post = 1; post <= 5; ++post) w.Give(Published(PostId{post}));
+  w.Step();
+  EXPECT_EQ(w.paused, 1u);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, 1u);
+}
+
+TEST(Dispatcher, PausesWhenTheSpanOfAPartitionReachesItsBound) {
+  Limits limits;
+  limits.events_span_per_partition = 4;
+  World w(limits);
+  w.Assign();
+  for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
+  w.Step();
+  EXPECT_EQ(w.paused, 0u);
+  w.Give(Published(PostId{4}));
   w.Step();
   EXPECT_EQ(w.paused, 1u);
   w.RunUntilIdle();

@@ -328,6 +328,45 @@ TEST(Applier, WhatItCannotReadGoesToTheDeadLettersAsItWas) {
   EXPECT_EQ(w.commits(), 1);
 }
 
+TEST(Applier, WritesALetterAgainThatMayNotHaveBeenWritten) {
+  ApplierWorld w;
+  w.AppendBytes("no message");
+  w.Step();
+  ASSERT_EQ(w.Answer<AppendDeadLetter>(Fate::kLater), 1u);
+  w.Step();
+  w.Pass(w.limits.commit_every);
+  w.Step();
+  EXPECT_EQ(w.commits(), 0);
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_THAT(w.letters, SizeIs(1));
+  EXPECT_EQ(w.commits(), 1);
+}
+
+TEST(Applier, ARowThatMayNotHaveBeenMarkedIsMarkedAgainBeforeItsOffset) {
+  ApplierWorld w;
+  w.requests.clear();  // the relay's: never answered
+  w.store.Change(w.ann, w.bob, true);
+  const LoggedChange row = w.store.Do(ReadPending{0, 0, 0, 10}).changes.at(0);
+  w.Append(EdgeWritten{row.edge, row.id});
+  w.Step();
+  w.Answer<ApplyEdges>();
+  w.Step();
+  w.Answer<AppendHints>();
+  w.Step();
+  w.Answer<AppendRelations>();
+  w.Step();
+  ASSERT_EQ(w.Answer<MarkDone>(Fate::kLater), 1u);
+  w.Step();
+  w.Pass(w.limits.commit_every);
+  w.Step();
+  EXPECT_EQ(w.commits(), 0);
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.store.pending(), 0u);
+  EXPECT_EQ(w.commits(), 2);
+}
+
 TEST(Applier, FindsTheOneEdgeThatCannotBeStoredAndMarksItDone) {
   ApplierWorld w;
   for (uint64_t src = 1; src <= 9; ++src) {

@@ -38,7 +38,8 @@ struct IntakeWorld : World {
   bool live() const { return store.forward().at(edge).live; }
 
   struct Held : Metrics {
-    uint64_t events = 0, parked = 0;
+    uint64_t events = 0, parked = 0, too_old = 0;
+    void OldMessageRejected() override { ++too_old; }
     void Buffered(uint64_t of_all, uint64_t of_away) override {
       events = of_all;
       parked = of_away;
@@ -133,11 +134,31 @@ TEST(Intake, WhatCannotBeUsedGoesToTheDeadLettersAsItWas) {
 
 TEST(Intake, RefusesAnEventOlderThanTombstonesAreKept) {
   IntakeWorld w;
+  IntakeWorld::Held told;
+  w.metrics = &told;
+  w.Crash();
+  w.Start();
   w.Follow(1);
   w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
   w.Turns();
+  EXPECT_EQ(told.too_old, 1u);
   ASSERT_THAT(w.letters, SizeIs(1));
   EXPECT_THAT(w.store.forward(), IsEmpty());
+}
+
+TEST(Intake, WritesALetterAgainThatMayNotHaveBeenWritten) {
+  IntakeWorld w;
+  w.AppendEventBytes("{}");
+  w.Step();
+  ASSERT_EQ(w.Answer<AppendDeadLetter>(Fate::kLater), 1u);
+  w.Step();
+  w.Pass(w.limits.commit_every);
+  w.Step();
+  EXPECT_EQ(w.event_committed, 0);
+  w.Pass(std::chrono::seconds(10));
+  w.Turns();
+  EXPECT_THAT(w.letters, SizeIs(1));
+  EXPECT_EQ(w.event_committed, 1);
 }
 
 TEST(Intake, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {

@@ -27,6 +27,49 @@ TEST(Partitions, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
   EXPECT_EQ(committed.back().offset, 8);
 }
 
+Record At(int64_t offset) {
+  Record record;
+  record.offset = offset;
+  return record;
+}
+
+TEST(Partitions, WorkOfAnEarlierAssignmentFinishesNothingOfThisOne) {
+  Metrics metrics;
+  Partitions partitions(Limits{}, metrics);
+  Now now{Time{} + std::chrono::seconds(1), 0};
+  ConsumerOrders orders;
+  partitions.Assigned({0, 0, 0});
+  partitions.Order(0, false, now, orders);
+  const auto earlier = partitions.Received(At(0));
+  partitions.Revoked({0});
+  partitions.Assigned({0, 0, 0});
+  partitions.Order(1, false, now, orders);
+  const auto again = partitions.Received(At(0));
+  ASSERT_TRUE(earlier && again);
+
+  const auto committed = [&] {
+    now.mono += std::chrono::seconds(1);
+    orders = {};
+    partitions.Order(1, false, now, orders);
+    return orders.commit.empty() ? -1 : orders.commit.back().offset;
+  };
+  committed();
+  partitions.Finished(*earlier);
+  EXPECT_EQ(committed(), -1);
+  partitions.Finished(*again);
+  EXPECT_EQ(committed(), 1);
+}
+
+TEST(Partitions, NothingIsTakenThatWasReadInFrontOfTheSeek) {
+  Metrics metrics;
+  Partitions partitions(Limits{}, metrics);
+  partitions.Assigned({0, 3, 0});
+  EXPECT_FALSE(partitions.Received(At(7)));
+  ConsumerOrders orders;
+  partitions.Order(0, false, Now{Time{} + std::chrono::seconds(1), 0}, orders);
+  EXPECT_TRUE(partitions.Received(At(3)));
+}
+
 struct Losses : Metrics {
   void TailLost(int32_t partition, int64_t position, int64_t end) override {
     seen.push_back({partition, position, end});

@@ -283,6 +283,27 @@ TEST(Relay, HoldsNoMoreRowsThanItMayAndTakesTheRestLater) {
   EXPECT_EQ(w.Written(), 30u);
 }
 
+TEST(Relay, WhatIsBeingAppendedTakesItsPlaceUntilItIsAnswered) {
+  Limits limits;
+  limits.rows_under_way = 2;  // one for each shard of followers
+  RelayWorld w(limits);
+  const int pass = static_cast<int>(limits.pass_every / limits.poll_every) + 2;
+  w.store.Change(w.ann, w.UserOn(1, 1), true);
+  w.Answer<ReadPending>();
+  w.Step();
+  ASSERT_THAT(w.Of<AppendRelations>(), SizeIs(1));
+  w.store.Finish(0, {1});  // by another mirror's message
+  w.store.Change(w.ann, w.UserOn(1, 2), true);
+  for (int i = 0; i < 3 * pass; ++i) {
+    w.Pass(limits.poll_every);
+    w.Answer<ReadPending>();
+    w.Step();
+  }
+  EXPECT_THAT(w.Of<AppendRelations>(), SizeIs(1)) << "more than may be under way";
+  w.Turns(3 * pass);
+  EXPECT_EQ(w.Written(), 2u);
+}
+
 TEST(Relay, AShardThatIsAwayForLongLeavesTheOthersTheirShare) {
   Limits limits;
   limits.rows_per_read = 4;

@@ -40,6 +40,7 @@ class FakeMysql {
   SyncTruth Do(const ReadSync& request) const;
   RangeOwned Do(const AcquireRange& request);
   RangeOwned Do(const RaiseEpoch& request);
+  void LoseOwner(Range range) { owners_.erase(range); }  // its row, by a restore
   RangeOwned Do(const SaveStart& request);
   RangeOwned Do(const SettleRange& request);
 

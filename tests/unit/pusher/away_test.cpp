@@ -201,6 +201,23 @@ struct FullWorld : World {
   }
 };
 
+TEST(UnitsUnderWay, AreNoMoreThanTheirPlacesAlsoWithWhatWasParked) {
+  FullWorld w(1, 2);
+  ASSERT_EQ(w.truth_calls.size(), 1u);
+  PostPage failed;
+  failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
+  failed.status = Status::Later("mysql_1", "away");
+  w.truth_calls.clear();
+  w.inbox.emplace_back(TruthReply(failed));
+  w.Step();
+  ASSERT_EQ(w.truth_calls.size(), 1u) << "the other author's";
+  w.Pass(seconds(10));
+  w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 1u);
+  w.AnswerSome(1);
+  EXPECT_EQ(w.truth_calls.size(), 1u) << "what was parked";
+}
+
 TEST(UnitsUnderWay, OnceFullStartAQuarterAtATime) {
   FullWorld w(8, 16);
   ASSERT_EQ(w.truth_calls.size(), 8u);

@@ -40,6 +40,15 @@ TEST(Parking, WhatIsAwayIsAskedByOneUnitAtATimeFurtherAndFurtherApart) {
   EXPECT_EQ(parking.size(), 100u);
 }
 
+// It says that the resource is away, not that it still is.
+TEST(Parking, AUnitThatNeverWaitedHereDoesNotPutOffTheNextTry) {
+  Parking parking(kBackoff, 8);
+  parking.Park("mysql_1", 1, kStart, 0);
+  const Time due = *parking.timer();
+  parking.Park("mysql_1", 2, due, 0);
+  EXPECT_EQ(All(parking, due), std::vector<uint64_t>{1});
+}
+
 TEST(Parking, TheWaitIsJittered) {
   Parking one(kBackoff, 8), other(kBackoff, 8);
   one.Park("redis", 1, kStart, 1);

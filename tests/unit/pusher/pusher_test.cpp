@@ -450,6 +450,54 @@ TEST(Pusher, AWalkThatFailsIsBegunAgain) {
   EXPECT_EQ(w.metrics.quarantined.size(), 1u) << "counted again";
 }
 
+TEST(Pusher, AWalkThatFailsAgainAndAgainIsBegunMoreAndMoreRarely) {
+  World w;
+  w.Assign(0);
+  w.GiveBytes(0, "no hint at all");
+  w.Step();
+  Duration wait{};
+  for (int failures = 1; failures <= 5; ++failures) {
+    ASSERT_EQ(w.timeline_calls.size(), 1u);
+    RangeReset failed;
+    failed.id = std::get<ResetRange>(w.timeline_calls.front()).id;
+    failed.status = Status::Later("redis", "timed out");
+    w.timeline_calls.clear();
+    w.inbox.emplace_back(TimelineReply(failed));
+    for (wait = Duration{0}; wait < std::chrono::seconds(1); wait += std::chrono::milliseconds(1)) {
+      w.Step();
+      if (!w.timeline_calls.empty()) break;
+      w.Pass(std::chrono::milliseconds(1));
+    }
+  }
+  const Backoff backoff;
+  EXPECT_GE(wait, backoff.Delay(5, 0));
+  EXPECT_LE(wait, 2 * backoff.Delay(5, 0));
+}
+
+// Of two lanes: an undecodable hint, and one of an author whose truth cannot be read.
+TEST(Pusher, OneWalkOfARangeIsUnderWayAtATime) {
+  World w;
+  w.Assign(0);
+  w.GiveBytes(0, "no hint at all");
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  for (int times = 0; times < 2; ++times) {  // the second time alone
+    ASSERT_EQ(w.truth_calls.size(), 1u);
+    PostPage failed;
+    failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
+    failed.status = Status::Never("the column is gone");
+    w.truth_calls.clear();
+    w.inbox.emplace_back(TruthReply(failed));
+    w.Step();
+  }
+  EXPECT_EQ(w.metrics.quarantined.size(), 2u);
+  EXPECT_EQ(w.timeline_calls.size(), 1u) << "a second walk beside the first";
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 2u);
+}
+
 std::string HintOfNewerVersion() {
   return EncodeHint(Hint::OfPost(kAnn, kPost)).replace(0, 2, "\x08\x02");
 }

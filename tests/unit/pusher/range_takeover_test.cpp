@@ -174,6 +174,21 @@ TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
   EXPECT_EQ(again.next, save.next);
 }
 
+// MariaDB and Redis both lost what they knew of the range. A write of before that is still on its
+// way would pass the fence of a lower epoch.
+TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {
+  World w;
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.Assign(0);
+  const uint64_t before = *w.redis.own(RangeLayout(kRanges).First(0));
+  w.mysql.LoseOwner(0);
+  w.redis.FlushAll();
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_GT(*w.redis.own(RangeLayout(kRanges).First(0)), before);
+}
+
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90

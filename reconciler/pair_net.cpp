@@ -46,8 +46,7 @@ PairNetProgress PairNet::Step(std::span<PairNetInput> inputs, Now now) {
   TakeResults();
   if (!inputs_.empty()) progress.next_timer = now.mono;  // checks that ended before they began
   for (const auto& commit : progress.orders.commit) {
-    const auto found = positions_.find(commit.partition);
-    if (found != positions_.end()) found->second.committed = commit.offset;
+    positions_.at(commit.partition).committed = commit.offset;
   }
   return progress;
 }

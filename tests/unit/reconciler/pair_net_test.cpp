@@ -134,6 +134,15 @@ TEST_F(PairNetTest, APauseSendsThePairsToTheRetries) {
   EXPECT_EQ(committed, 1);
 }
 
+TEST_F(PairNetTest, TellsHowFarItsCommitIsBehind) {
+  Written(kFollows);
+  Pass(seconds(2));
+  EXPECT_EQ(world.commit_lag, 1u);
+  Append(EdgeMirrored{kEdge, 100});
+  Pass(seconds(3));
+  EXPECT_EQ(world.commit_lag, 0u);
+}
+
 TEST_F(PairNetTest, WhatIsNoMessageIsPassedOver) {
   Record record;
   record.offset = world.ends[0]++;

@@ -47,6 +47,7 @@ struct RepairWorld : RepairStore,
   void WouldRepair(const EdgeKey&, const Verdict&) override { ++withheld; }
   void BreakerOpen(Shard shard, bool is_open) override { open[shard] = is_open; }
   void Throttled(Duration waited) override { throttled += waited; }
+  void Pending(uint64_t, Duration, uint64_t behind) override { commit_lag = behind; }
 
   std::deque<AnyRequest> requests;
   std::map<EdgeKey, EdgeState> forward, reverse;
@@ -54,6 +55,7 @@ struct RepairWorld : RepairStore,
   std::vector<LogRepair> repairs;
   std::vector<RelationRetry> retries;
   std::vector<DeadLetter> letters;
+  uint64_t commit_lag = 0;  // told last
   ReconcilerMode mode = ReconcilerMode::kRun;
   std::set<std::string> away;  // "store", "log", "adopt", "apply", "hints", "msg2", "retries"
   std::map<int32_t, int64_t> ends, committed;

@@ -30,6 +30,13 @@ TEST(Throttle, ARestFillsItToItsBurstAndNoFurther) {
   EXPECT_EQ(Taken(throttle, 100, Time{2h}), 5);
 }
 
+TEST(Throttle, AClockThatGoesBackTakesNothingAway) {
+  Throttle throttle(10, 5);
+  EXPECT_EQ(Taken(throttle, 1, Time{1h}), 1);
+  EXPECT_EQ(Taken(throttle, 100, Time{1h} - 10s), 4);
+  EXPECT_EQ(Taken(throttle, 100, Time{1h}), 0);
+}
+
 TEST(Throttle, SaysWhenTheNextOneMayBeTaken) {
   fanline::testing::Seeded random;
   Throttle throttle(7, 3);

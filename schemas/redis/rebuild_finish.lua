@@ -43,7 +43,7 @@ table.sort(items, function(a, b)
 end)
 -- Items of the floor's own moment are not served: the floor stands between two moments.
 local last = math.min(#items, window)
-while last > 0 and items[last + 1] and items[last + 1][1] == items[window][1] do last = last + 1 end
+while items[last + 1] and items[last + 1][1] == items[window][1] do last = last + 1 end
 if last > tonumber(ARGV[4]) then last = window end
 if items[last + 1] then floor = items[last + 1][3] end
 note_floor(edge, floor)

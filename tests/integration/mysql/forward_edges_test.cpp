@@ -184,6 +184,10 @@ TEST_F(ForwardEdgesTest, AnApplicationsChangeCountsOnceHoweverOftenAndLateItArri
 TEST_F(ForwardEdgesTest, AnApplicationsChangeThatIsSoAlreadyStillOutlivesOlderOnes) {
   Follow();
   EXPECT_FALSE(App(true, 9).changed);
+  uint64_t kept = 0;
+  shards_.of(ann_).Query("SELECT app_version FROM following",  // by another connection
+                         [&](const Row& row) { kept = row.UInt64(1); });
+  EXPECT_EQ(kept, 9u);
   EXPECT_FALSE(App(false, 8, kNow + 1).changed);
   EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000000000 1 1700000000000");
   EXPECT_EQ(Log().size(), 1u);
@@ -313,6 +317,22 @@ TEST_F(ForwardEdgesTest, ManyWhoAreOverTheLimitAreAllToldSo) {
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
   shards_.ExpectCountersMatchRows();
+}
+
+// It would leave gap locks to those who wait for it.
+TEST_F(ForwardEdgesTest, AFollowOverTheLimitMakesNoRowThatIsTakenBack) {
+  Follow();
+  Connection& connection = shards_.of(ann_);
+  const auto written = [&connection] {
+    int64_t rows = -1;
+    connection.Query("SHOW SESSION STATUS LIKE 'Handler_write'",
+                     [&](const Row& row) { rows = std::stoll(row.Text(2)); });
+    return rows;
+  };
+  const int64_t first = written(), second = written();  // a look writes, too
+  connection.Call("CALL change_edge(" + ToString(ann_) + ", 4711, 1, 1, 1, 0, 0, 1)",
+                  [](const Row& row) { EXPECT_EQ(row.UInt64(1), 2u) << "it is over the limit"; });
+  EXPECT_EQ(written() - second, second - first);
 }
 
 // Eight writers on six edges: versions of an edge only grow, no change is lost, nobody is told of

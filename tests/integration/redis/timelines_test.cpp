@@ -500,6 +500,15 @@ TEST_F(RedisTimelines, TooManyRemovalsEndARebuild) {
   EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
 }
 
+TEST_F(RedisTimelines, ARebuildHoldsAsManyRemovalsAsThereIsRoomFor) {
+  Open(kBob, "a");
+  const uint64_t room = options_.window.trim_above() - Card(kBob);
+  for (uint64_t post = 1; post <= room; ++post) Push(kBob, {}, {PostId{post}});
+  EXPECT_EQ(Card(kBob), options_.window.trim_above());
+  Push(kBob, {}, {PostId{room + 1}});
+  EXPECT_FALSE(Exists(kBob));
+}
+
 TEST_F(RedisTimelines, TooManyPushesEndARebuild) {
   Open(kBob, "a");
   for (uint64_t post = 1; post < 600 && Exists(kBob); ++post) {

@@ -3,4 +3,49 @@
 Keyed by (file, find, replace), so that an answer goes when the text does.
 """
 
-ANSWERS = {}
+
+def _swapped(file, first, second, why):
+    return {(file, f"{first}\n{second}\n", f"{second}\n{first}\n"): why}
+
+
+_READ_TO_ITS_END = ("behind the row comes the procedure's status, and `Connection::Call` throws when it is an "
+                    "error: what the row said is dropped")
+
+ANSWERS = {
+    **_swapped("dispatcher/dispatcher.cpp",
+               "  --queue.in_flight;",
+               "  room_.Answered(shard, applied.status.later());",
+               "the queue and the room know nothing of each other"),
+    **_swapped("dispatcher/dispatcher.cpp",
+               "  work.stage = Work::Stage::kBurying;",
+               "  ports_.dead_letters.Submit({id, {work.record, \"dispatcher\", work.reason}});",
+               "a port queues the request; its answer is an input of a later Step"),
+    **_swapped("mirror/partitions.cpp",
+               "  partition.ledger.Reset(start);",
+               "  seeks_.push_back({assigned.partition, start});",
+               "the ledger and the list of seeks know nothing of each other"),
+    **_swapped("schemas/redis/timeline.lua",
+               "  note_floor(edge, newest[2])",
+               "  redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)",
+               "two keys of one script, and what goes to the edge was read before"),
+    **_swapped("schemas/sql/change_edge.sql",
+               "      COMMIT;",
+               "      SELECT 0, old_ver, old_state, old_pos, 0;",
+               _READ_TO_ITS_END),
+    **_swapped("schemas/sql/change_edge.sql",
+               "    ROLLBACK;",
+               "    SELECT 2, 0, 0, 0, 0;",
+               _READ_TO_ITS_END),
+    **_swapped("schemas/sql/change_edge.sql",
+               "  COMMIT;",
+               "  SELECT 1, new_ver, wanted, new_pos, below_zero;",
+               _READ_TO_ITS_END),
+    ("schemas/sql/change_edge.sql",
+     "  IF origin > 0 OR settles THEN",
+     "  IF origin >= 0 OR settles THEN"):
+        "it spares users' changes a statement that would write what stands there",
+    **_swapped("timeline/pull.cpp",
+               "    span_.up_to = span_.above;",
+               "    span_.behind.reset();",
+               "two fields, neither of which is read meanwhile"),
+}

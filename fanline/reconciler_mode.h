@@ -41,6 +41,7 @@ struct ReconcilerModeRead {
   uint64_t id = 0;
   Status status;
   ReconcilerMode mode = ReconcilerMode::kRun;
+  uint64_t closings = 0;  // of the breakers, by operators (removal_allowance.h)
 };
 
 }  // namespace fanline

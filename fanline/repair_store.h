@@ -1,5 +1,5 @@
-// Port: what a reconciler asks of the two tables of edges, of the record of repairs and of its
-// setting. Each request gets one reply; repeating one does no harm.
+// Port: what a reconciler asks of the two tables of edges, of the record of repairs, of what may be
+// removed and of its setting. Each request gets one reply; repeating one does no harm.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include "fanline/edge.h"
 #include "fanline/outcome.h"
 #include "fanline/reconciler_mode.h"
+#include "fanline/removal_allowance.h"
 #include "fanline/reverse_edges.h"
 
 namespace fanline {
@@ -60,9 +61,10 @@ struct RepairLogged {
   Status status;
 };
 
-using RepairRequest = std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, ReadReconcilerMode>;
-using RepairReply =
-    std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, ReconcilerModeRead>;
+using RepairRequest =
+    std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals, ReadReconcilerMode>;
+using RepairReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, RemovalsTaken,
+                                 ReconcilerModeRead>;
 
 class RepairStore {
  public:

@@ -78,6 +78,7 @@ void Checker::Drop() {
 
 std::optional<Time> Checker::Send(Now now) {
   if (guards_.mode() == ReconcilerMode::kPause) Drop();
+  SendRemovals();
   std::optional<Time> next;
   for (size_t i = 0; i < queues_.size(); ++i) {
     const auto again = SendRead(i, now);
@@ -149,7 +150,10 @@ void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began
             0,     began};
   if (verdict.action == Action::kHint) return SendHint(std::move(work));
   if (!MayRepair(order, verdict, now)) return End(order, false);
-  SendLog(std::move(work));
+  if (!verdict.guarded) return SendLog(std::move(work));
+  const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
+  if (guards_.BreakerOpen(shard)) return Withhold(work);
+  removals_[shard].push_back(std::move(work));
 }
 
 bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now) {
@@ -161,13 +165,47 @@ bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now
     ports_.metrics.WouldRepair(order.edge, verdict);
     return false;
   }
-  if (!verdict.guarded) return true;
-  if (!guards_.Confirmed(order.edge, verdict, now.mono)) return false;
-  const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
-  const bool allowed = guards_.breaker(shard).Allows(now.mono);
-  ports_.metrics.BreakerOpen(shard, guards_.breaker(shard).open());
-  if (!allowed) ports_.metrics.WouldRepair(order.edge, verdict);
-  return allowed;
+  return !verdict.guarded || guards_.Confirmed(order.edge, verdict, now.mono);
+}
+
+void Checker::Withhold(const Work& work) {
+  ports_.metrics.WouldRepair(work.order.edge, work.verdict);
+  End(work.order, false);
+}
+
+// ---- removals -------------------------------------------------------------------------------
+
+void Checker::SendRemovals() {
+  for (auto& [shard, works] : std::exchange(removals_, {})) {
+    const auto wanted = static_cast<uint32_t>(works.size());
+    const TakeRemovals request = guards_.Asking(ids_.Next(), shard, wanted);
+    taking_.emplace(request.id, Removals{request, std::move(works)});
+    ports_.store.Submit(request);
+  }
+}
+
+// What was granted is spent, also when the mode has changed meanwhile.
+void Checker::On(const RemovalsTaken& taken) {
+  const auto found = taking_.find(taken.id);
+  FANLINE_CHECK(found != taking_.end(), "a reply to a request never sent");
+  Removals removals = std::move(found->second);
+  taking_.erase(found);
+  if (!taken.status.done()) {
+    if (taken.status.later()) ports_.metrics.Parked(taken.status.resource);
+    for (const Work& work : removals.works) End(work.order, false);
+    return;
+  }
+  const Shard shard = removals.asked.shard;
+  guards_.Given(removals.asked, taken.granted);
+  ports_.metrics.BreakerOpen(shard, guards_.BreakerOpen(shard));
+  const bool run = guards_.mode() == ReconcilerMode::kRun;
+  for (size_t i = 0; i < removals.works.size(); ++i) {
+    if (run && i < taken.granted) {
+      SendLog(std::move(removals.works[i]));
+    } else {
+      Withhold(removals.works[i]);
+    }
+  }
 }
 
 // ---- repairs --------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 //
 //   reverse row, then forward row, read on primaries -> verdict
 //     equal:   hint sync(src, dst) acknowledged -> resolved
-//     differs: row of repair_log -> [forward row written anew] -> reverse row committed
-//              -> hint acknowledged -> msg2 acknowledged -> resolved
+//     differs: [removals granted] -> row of repair_log -> [forward row written anew]
+//              -> reverse row committed -> hint acknowledged -> msg2 acknowledged -> resolved
 //
 // Repairs go the way of every change, so they race with nothing: the higher version wins. The row
 // of repair_log comes first, so no repair goes unrecorded; one that was recorded and then failed
@@ -12,7 +12,8 @@
 // Whatever fails or must wait ends the check unresolved: whoever ordered it asks again later, and
 // repeating a check does no harm. A shard that is away ends all checks that wait for it, and is
 // left alone for a back-off. What is guarded is repaired at the second check that comes to the
-// same, a grace after the first, if the breaker of its shard lets it pass.
+// same, a grace after the first, if the breaker of its shard lets it pass: the removals of a step
+// are asked for together (fanline/removal_allowance.h).
 // A crash at any point leaves rows that a check finds unequal, or equal ones whose hint goes out
 // with the next check.
 // Passive: no thread, no clock, no sleep. Not thread-safe. Whoever orders bounds what is open.
@@ -20,6 +21,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <random>
 #include <unordered_map>
@@ -83,6 +85,7 @@ class Checker {
   void Order(const CheckOrder& order);
   void On(const EdgesRead& read, Now now);
   void On(const RepairLogged& logged);
+  void On(const RemovalsTaken& taken);
   void On(const EdgeAdopted& adopted);
   void On(const EdgesApplied& applied, Now now);
   void On(const HintsAppended& appended);
@@ -95,7 +98,9 @@ class Checker {
 
   // Ends what was not begun, unresolved; what was begun goes on.
   void Drop();
-  bool idle() const { return works_.empty() && waiting_ == 0; }
+  bool idle() const {
+    return works_.empty() && taking_.empty() && removals_.empty() && waiting_ == 0;
+  }
 
  private:
   // A check that was read and goes on alone; its id is that of its request under way.
@@ -106,6 +111,11 @@ class Checker {
     EdgeState reverse, forward;  // as read
     uint64_t mirrored = 0;       // the reverse row's version, once a repair has committed it
     Time began{};
+  };
+  // Removals of one shard that wait together until they are granted.
+  struct Removals {
+    TakeRemovals asked;
+    std::vector<Work> works;
   };
   // Of edges with the same two shards, so that one that is away costs only what needs it.
   struct Queue {
@@ -123,6 +133,8 @@ class Checker {
   void FailAll(Queue& queue, const Status& status, Now now);
   void Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now);
   bool MayRepair(const CheckOrder& order, const Verdict& verdict, Now now);
+  void Withhold(const Work& work);
+  void SendRemovals();
   void SendLog(Work work);
   void SendApply(Work work);
   void SendHint(Work work);
@@ -135,10 +147,12 @@ class Checker {
   Guards& guards_;
   RequestIds& ids_;
   std::mt19937_64 random_;
-  std::vector<Queue> queues_;                   // by shard of dst, then by shard of src
-  size_t waiting_ = 0;                          // or being read
-  std::unordered_map<uint64_t, size_t> reads_;  // request -> queue
-  std::unordered_map<uint64_t, Work> works_;    // by request
+  std::vector<Queue> queues_;                      // by shard of dst, then by shard of src
+  size_t waiting_ = 0;                             // or being read
+  std::unordered_map<uint64_t, size_t> reads_;     // request -> queue
+  std::unordered_map<uint64_t, Work> works_;       // by request
+  std::map<Shard, std::vector<Work>> removals_;    // to be asked for
+  std::unordered_map<uint64_t, Removals> taking_;  // by request
   std::vector<CheckResult> results_;
 };
 

@@ -66,9 +66,9 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "edges checked per second and shard of followers")
       .Range(1, 100'000);
   table
-      .Add("removals-per-minute", &config.guards.breaker.removals_per_minute,
-           "followers that repairs may take from one shard; beyond, they stop until the setting "
-           "reconciler goes from dry_run or pause to run")
+      .Add("removals-per-minute", &config.guards.removals_per_minute,
+           "followers that repairs of all reconcilers together may take from one shard; beyond, "
+           "they stop until the setting reconciler goes from dry_run or pause to run")
       .Range(1, 1'000'000);
   table
       .Add("counter-sweep-every", &config.counters.sweep_every,

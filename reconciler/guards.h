@@ -1,5 +1,6 @@
 // What holds checks and repairs back, for all nets of one process together: the mode, a throttle
-// and a breaker per shard of reverse rows, and the memory of what looked wrong once.
+// per shard of reverse rows, what is known of its breaker (fanline/removal_allowance.h), and the
+// memory of what looked wrong once.
 // Passive, not thread-safe.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "fanline/bucket.h"
 #include "fanline/edge.h"
 #include "fanline/reconciler_mode.h"
-#include "reconciler/breaker.h"
+#include "fanline/removal_allowance.h"
 #include "reconciler/throttle.h"
 #include "reconciler/verdict.h"
 
@@ -22,7 +23,7 @@ namespace fanline::reconciler {
 struct GuardLimits {
   uint32_t checks_per_second = 500;  // per shard; about 1% of 50,000 changes
   uint32_t checks_burst = 1'000;
-  BreakerLimits breaker;
+  uint32_t removals_per_minute = 1'000;                   // per shard, of all reconcilers
   Duration second_check_after = std::chrono::seconds(3);  // the grace of a pair
   // What looked wrong is known for so long, and so many edges of it; the longest wait for a second
   // check is the back-off of the retries.
@@ -32,26 +33,32 @@ struct GuardLimits {
 
 class Guards {
  public:
-  Guards(const GuardLimits& limits, Shard shards) : limits_(limits) {
-    for (Shard shard = 0; shard < shards; ++shard) {
-      throttles_.emplace_back(limits.checks_per_second, limits.checks_burst);
-      breakers_.emplace_back(limits.breaker);
-    }
-  }
+  Guards(const GuardLimits& limits, Shard shards)
+      : limits_(limits),
+        throttles_(shards, Throttle(limits.checks_per_second, limits.checks_burst)),
+        opened_(shards, 0) {}
 
   Throttle& throttle(Shard shard) { return throttles_.at(shard); }
-  Breaker& breaker(Shard shard) { return breakers_.at(shard); }
-  Shard shards() const { return static_cast<Shard>(breakers_.size()); }
+  Shard shards() const { return static_cast<Shard>(throttles_.size()); }
 
   // Until it was read for the first time nothing is checked.
   ReconcilerMode mode() const { return mode_.value_or(ReconcilerMode::kPause); }
-  // Back to kRun from another mode: the operator has looked, so the breakers close. True: they did.
-  bool SetMode(ReconcilerMode mode) {
-    const bool back = mode_ && *mode_ != mode && mode == ReconcilerMode::kRun;
+  // `closings` of the breakers, so far; one more closes them all.
+  void SetMode(ReconcilerMode mode, uint64_t closings = 0) {
     mode_ = mode;
-    if (!back) return false;
-    for (Breaker& breaker : breakers_) breaker.Close();
-    return true;
+    closings_ = closings;
+  }
+
+  // Whether removals from this shard are known to be stopped. A process that has not asked since it
+  // started does not know.
+  bool BreakerOpen(Shard shard) const { return opened_.at(shard) > closings_; }
+  // Asks for so many removals, on behalf of this process.
+  TakeRemovals Asking(uint64_t id, Shard shard, uint32_t wanted) const {
+    return {id, shard, wanted, limits_.removals_per_minute, closings_};
+  }
+  // The answer to `asked`.
+  void Given(const TakeRemovals& asked, uint32_t granted) {
+    if (granted < asked.wanted) opened_.at(asked.shard) = asked.closings + 1;
   }
 
   // Whether an earlier check, long enough ago, came to the very same; if none did, this one is
@@ -81,7 +88,8 @@ class Guards {
 
   const GuardLimits limits_;
   std::vector<Throttle> throttles_;  // by shard
-  std::vector<Breaker> breakers_;
+  std::vector<uint64_t> opened_;     // closings when its breaker was met open, and 1; 0: never
+  uint64_t closings_ = 0;
   std::optional<ReconcilerMode> mode_;
   std::unordered_map<EdgeKey, std::pair<Verdict, Time>> suspects_;  // first seen so
   std::deque<std::pair<Time, EdgeKey>> order_;

@@ -164,14 +164,14 @@ void PairNet::Look(Now now) {
                          std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - oldest)),
                          behind);
   for (Shard shard = 0; shard < guards_.shards(); ++shard) {
-    ports_.metrics.BreakerOpen(shard, guards_.breaker(shard).open());
+    ports_.metrics.BreakerOpen(shard, guards_.BreakerOpen(shard));
   }
 }
 
 // The mode stays as it was while shard 0 is away.
 void PairNet::On(const ReconcilerModeRead& read, Now) {
   asking_mode_ = false;
-  if (read.status.done()) guards_.SetMode(read.mode);
+  if (read.status.done()) guards_.SetMode(read.mode, read.closings);
 }
 
 // Asked again in a second; what the mirror finished before stands.

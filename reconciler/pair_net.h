@@ -27,7 +27,7 @@ namespace fanline::reconciler {
 
 using PairNetInput =
     std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead, EdgesApplied, EdgeAdopted,
-                 RepairLogged, ReconcilerModeRead, HintsAppended, RelationsAppended,
+                 RepairLogged, RemovalsTaken, ReconcilerModeRead, HintsAppended, RelationsAppended,
                  RetriesAppended, LogEndRead, GroupOffsetsRead>;
 
 struct PairNetProgress {
@@ -77,6 +77,7 @@ class PairNet {
   void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
   void On(const EdgeAdopted& adopted, Now) { checker_.On(adopted); }
   void On(const RepairLogged& logged, Now) { checker_.On(logged); }
+  void On(const RemovalsTaken& taken, Now) { checker_.On(taken); }
   void On(const HintsAppended& appended, Now) { checker_.On(appended); }
   void On(const RelationsAppended& appended, Now) { checker_.On(appended); }
   void On(const ReconcilerModeRead& read, Now now);

@@ -38,9 +38,10 @@ struct RetryLimits {
   Backoff append_again{};  // Kafka is away
 };
 
-using RetryInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead,
-                                EdgesApplied, EdgeAdopted, RepairLogged, HintsAppended,
-                                RelationsAppended, RetriesAppended, DeadLetterAppended>;
+using RetryInput =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead, EdgesApplied, EdgeAdopted,
+                 RepairLogged, RemovalsTaken, HintsAppended, RelationsAppended, RetriesAppended,
+                 DeadLetterAppended>;
 
 struct RetryProgress {
   ConsumerOrders orders;
@@ -95,6 +96,7 @@ class RetryNet {
   void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
   void On(const EdgeAdopted& adopted, Now) { checker_.On(adopted); }
   void On(const RepairLogged& logged, Now) { checker_.On(logged); }
+  void On(const RemovalsTaken& taken, Now) { checker_.On(taken); }
   void On(const HintsAppended& appended, Now) { checker_.On(appended); }
   void On(const RelationsAppended& appended, Now) { checker_.On(appended); }
   void On(const RetriesAppended& appended, Now now);

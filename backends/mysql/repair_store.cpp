@@ -3,11 +3,13 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "backends/mysql/edge_repair.h"
+#include "backends/mysql/removals.h"
 #include "backends/mysql/repair_log.h"
 #include "backends/mysql/reverse_edges.h"
 #include "backends/mysql/settings.h"
@@ -19,8 +21,13 @@ namespace {
 class Worker {
  public:
   Worker(const Config& config, const ShardMap& map, const std::optional<AppTables>& app)
-      : connections_(config), repair_(connections_, map), reverse_(connections_, map) {
-    if (app) app_.emplace(*app);
+      : connections_(config),
+        shards_(map.shards()),
+        repair_(connections_, map),
+        reverse_(connections_, map) {
+    if (!app) return;
+    app_.emplace(*app);
+    reverse_rows_ = "app." + app->reverse.table;
   }
 
   RepairReply Serve(const RepairRequest& request) {
@@ -96,16 +103,27 @@ class Worker {
                                      request.before, request.after, request.ver})};
   }
 
+  RemovalsTaken Do(const TakeRemovals& request) {
+    RemovalsTaken reply{request.id, {}, 0};
+    reply.status = connections_.Run(request.shard % shards_, [&](Connection& connection) {
+      reply.granted = TakeFromAllowance(connection, reverse_rows_, request);
+    });
+    return reply;
+  }
+
   ReconcilerModeRead Do(const ReadReconcilerMode& request) {
     ReconcilerModeRead reply;
     reply.id = request.id;
     reply.status = connections_.Run(kSettingsShard, [&](Connection& connection) {
       reply.mode = GetReconcilerMode(connection);
+      reply.closings = GetBreakerClosings(connection);
     });
     return reply;
   }
 
   ShardConnections connections_;
+  const Shard shards_;
+  std::string reverse_rows_ = "follower";  // as removal_allowance names them
   EdgeRepair repair_;
   ReverseEdges reverse_;
   std::optional<AppEdges> app_;

@@ -24,8 +24,8 @@ class MysqlRepairStore final : public RepairStore, public RepairPurge {
     std::function<void(RepairsPurged)> purged;
   };
 
-  // `app`: edges are read and written there instead of in Fanline's own tables; repair_log and the
-  // setting stay in these.
+  // `app`: edges are read and written there instead of in Fanline's own tables; repair_log, the
+  // setting and what may be removed (of its reverse shard N on our shard N mod ours) stay in these.
   MysqlRepairStore(const Config& config, const ShardMap& map, Replies replies, size_t threads = 4,
                    std::optional<AppTables> app = std::nullopt);
   ~MysqlRepairStore() override;

@@ -1,5 +1,6 @@
 #include "backends/mysql/settings.h"
 
+#include <charconv>
 #include <string>
 
 #include "backends/mysql/sql_text.h"
@@ -9,6 +10,7 @@ namespace {
 
 constexpr const char* kMirrorMode = "mirror_mode";
 constexpr const char* kReconcilerMode = "reconciler";
+constexpr const char* kBreakerClosings = "breaker_closings";
 
 // "" when it was never set.
 std::string Get(Connection& connection, const char* name) {
@@ -40,8 +42,21 @@ ReconcilerMode GetReconcilerMode(Connection& connection) {
   return ParseReconcilerMode(value).value_or(ReconcilerMode::kPause);
 }
 
+// Counted before the mode is written: what is cut off in between and said again counts once more,
+// and is not forgotten.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
+  if (mode == ReconcilerMode::kRun && GetReconcilerMode(connection) != ReconcilerMode::kRun) {
+    const std::string closings = std::to_string(GetBreakerClosings(connection) + 1);
+    Set(connection, kBreakerClosings, closings.c_str());
+  }
   Set(connection, kReconcilerMode, NameOf(mode));
+}
+
+uint64_t GetBreakerClosings(Connection& connection) {
+  const std::string value = Get(connection, kBreakerClosings);
+  uint64_t closings = 0;
+  std::from_chars(value.data(), value.data() + value.size(), closings);
+  return closings;
 }
 
 }  // namespace fanline::mysql

@@ -17,6 +17,9 @@ void SetMirrorMode(Connection& connection, MirrorMode mode);
 // kRun when it was never set; kPause for a value that nobody knows: whoever set it wanted
 // something else than repairs.
 [[nodiscard]] ReconcilerMode GetReconcilerMode(Connection& connection);
+// From another mode to kRun: the operator has looked, so it also closes the breakers of removals.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode);
+// How often they were closed (fanline/removal_allowance.h).
+[[nodiscard]] uint64_t GetBreakerClosings(Connection& connection);
 
 }  // namespace fanline::mysql

@@ -5,7 +5,8 @@
 --   by src      following, user_rel, log1, repair_log
 --   by dst      follower, user_fan         (dst is the author who is followed)
 --   by user     recount
---   of the shard                          counter_sweep
+--   of the shard                          counter_sweep, removal_allowance (an application's own
+--                                         reverse shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author
 --   by the range's first bucket            range_owner
@@ -36,7 +37,7 @@ CREATE TABLE IF NOT EXISTS installation (
 
 -- What an operator changes while it all runs, read by programs about once a second. No row: the
 -- default. mirror_mode: sync or async (fanline/mirror_mode.h); reconciler: run, dry_run or pause
--- (fanline/reconciler_mode.h).
+-- (fanline/reconciler_mode.h); breaker_closings: how often it came back to run.
 CREATE TABLE IF NOT EXISTS setting (
   name  VARBINARY(64) NOT NULL,
   value VARBINARY(255) NOT NULL,
@@ -166,6 +167,18 @@ CREATE TABLE IF NOT EXISTS counter_sweep (
   began      BIGINT NOT NULL,                          -- the server's clock
   after_user BIGINT UNSIGNED NOT NULL,                 -- users up to it were looked at; 0: all
   PRIMARY KEY (id)
+) ENGINE = InnoDB;
+
+-- How many followers repairs have removed from one shard of reverse rows, by all reconcilers: a
+-- breaker that is open stays so over their restarts (fanline/removal_allowance.h).
+CREATE TABLE IF NOT EXISTS removal_allowance (
+  edges  VARBINARY(72) NOT NULL,                       -- follower, or app.<an application's table>
+  shard  INT UNSIGNED NOT NULL,                        -- of these rows
+  began  BIGINT NOT NULL DEFAULT 0,                    -- of the minute counted; this server's clock
+  taken  BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- since then
+  opened BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- breaker_closings when it opened, and 1;
+                                                       -- 0: never
+  PRIMARY KEY (edges, shard)
 ) ENGINE = InnoDB;
 
 -- The state of every post; bodies are never stored. Sticky: the rule is ApplyEvent in

@@ -260,6 +260,16 @@ class Guarded(WithReconciler):
         print(f"{removed} of {len(edges)} removed before the breaker opened", flush=True)
         self.assertEqual(removed, 1_000)
         self.assertEqual(self.gauge("breaker_open", shard="1"), 0)
+        self.reconciler.stop()
+        self.reconciler.start().wait_ready()
+        late = self.edges(200_000, 5, dst_shard=0)
+        self.tables.put_reverse(*late)
+        ended = [(src, dst, ver + 1, False) for src, dst, ver, _ in late]
+        self.tables.put_forward(*ended)
+        self.log.written(*ended)
+        self.wait_for(lambda: self.gauge("breaker_open", shard="0") == 1, "the breaker after a restart")
+        rows = self.tables.reverse()
+        self.assertEqual(sum(rows[edge[:2]] != (edge[2], True) for edge in edges + late), 1_000)
 
 
 class Healthy(WithReconciler):

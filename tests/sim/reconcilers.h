@@ -165,8 +165,14 @@ struct Reconcilers : Mirrors {
   }
 
   template <typename P>
+  void SendRepair(P& process, TakeRemovals request) {
+    AskNet(process, "removals", RemovalsTaken{request.id, {}, request.wanted},
+           [](RemovalsTaken&) {});
+  }
+
+  template <typename P>
   void SendRepair(P& process, ReadReconcilerMode request) {
-    AskNet(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun},
+    AskNet(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun, 0},
            [](ReconcilerModeRead&) {});
   }
 

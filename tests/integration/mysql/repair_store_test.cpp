@@ -86,6 +86,73 @@ TEST_F(RepairStoreTest, RepairsArePurgedByAgeSoManyAtATime) {
   EXPECT_EQ(shards_.Total("SELECT MIN(ver) FROM repair_log"), 4);
 }
 
+// Two reconcilers of two threads each; a third one comes later.
+TEST_F(RepairStoreTest, RemovalsAreGrantedSoManyAMinuteToAllTogether) {
+  MysqlRepairStore other(shards_.config(), shards_.map(), {replies_.sink(), purged_.sink()}, 2);
+  constexpr int kRequests = 40;
+  const uint64_t first = id_ + 1;
+  for (int i = 0; i < kRequests; ++i) {
+    const TakeRemovals request{
+        .id = ++id_, .shard = 1, .wanted = 30, .per_minute = 1'000, .closings = 0};
+    (i % 2 == 0 ? store_ : other).Submit(request);
+  }
+  uint32_t granted = 0;
+  for (uint64_t id = first; id <= id_; ++id) {
+    const auto taken = std::get<RemovalsTaken>(replies_.Await(id));
+    EXPECT_TRUE(taken.status.done()) << taken.status.message;
+    granted += taken.granted;
+  }
+  EXPECT_EQ(granted, 1'000u);
+
+  const auto take = [this](Shard shard, uint32_t per_minute, uint64_t closings) {
+    return Ask<RemovalsTaken>(
+               TakeRemovals{
+                   .shard = shard, .wanted = 30, .per_minute = per_minute, .closings = closings})
+        .granted;
+  };
+  EXPECT_EQ(take(0, 1'000, 0), 30u) << "of another shard";
+  EXPECT_EQ(take(1, 10'000, 0), 0u) << "it stays open";
+  shards_.on(1).Execute("UPDATE removal_allowance SET began = began - 60000");
+  EXPECT_EQ(take(1, 1'000, 0), 0u) << "a minute later too";
+  EXPECT_EQ(take(1, 1'000, 1), 30u) << "an operator has closed it";
+  EXPECT_EQ(shards_.Number(1, "SELECT taken FROM removal_allowance"), 30) << "the server's minute";
+}
+
+TEST_F(RepairStoreTest, AnApplicationsShardsHaveAnAllowanceOfTheirOwnOnOurs) {
+  const AppTables tables{{shards_.config(), "follows"}, {shards_.config(), "followers"}};
+  MysqlRepairStore store(shards_.config(), shards_.map(), {replies_.sink(), purged_.sink()}, 1,
+                         tables);
+  for (const Shard shard : {0u, 1u, 3u}) {
+    store.Submit(TakeRemovals{.id = ++id_, .shard = shard, .wanted = 7, .per_minute = 10});
+    EXPECT_EQ(std::get<RemovalsTaken>(replies_.Await(id_)).granted, 7u);
+  }
+  EXPECT_EQ(shards_.Number(0,
+                           "SELECT COUNT(*) FROM removal_allowance WHERE edges = 'app.followers' "
+                           "AND shard = 0 AND taken = 7"),
+            1);
+  EXPECT_EQ(shards_.Number(1,
+                           "SELECT COUNT(*) FROM removal_allowance WHERE edges = 'app.followers' "
+                           "AND shard IN (1, 3) AND taken = 7"),
+            2);
+}
+
+TEST_F(RepairStoreTest, ComingBackToRunClosesTheBreakersAndNothingElseDoes) {
+  ShardConnections connections(shards_.config());
+  const auto closings_after = [&](ReconcilerMode mode) {
+    const Status status = connections.Run(
+        kSettingsShard, [&](Connection& connection) { SetReconcilerMode(connection, mode); });
+    EXPECT_TRUE(status.done()) << status.message;
+    return Ask<ReconcilerModeRead>(ReadReconcilerMode{}).closings;
+  };
+  EXPECT_EQ(closings_after(ReconcilerMode::kRun), 0u) << "it was so already";
+  EXPECT_EQ(closings_after(ReconcilerMode::kDryRun), 0u);
+  EXPECT_EQ(closings_after(ReconcilerMode::kPause), 0u);
+  EXPECT_EQ(closings_after(ReconcilerMode::kRun), 1u);
+  EXPECT_EQ(closings_after(ReconcilerMode::kRun), 1u);
+  closings_after(ReconcilerMode::kPause);
+  EXPECT_EQ(closings_after(ReconcilerMode::kRun), 2u);
+}
+
 TEST_F(RepairStoreTest, TheModeIsRunUntilSetAndPauseWhenNobodyKnowsIt) {
   EXPECT_EQ(Mode(), ReconcilerMode::kRun);
   ShardConnections connections(shards_.config());

@@ -17,10 +17,10 @@ std::string Environment(const char* name) {
   return value;
 }
 
-constexpr const char* kTables[] = {"installation", "following",    "follower",       "user_rel",
-                                   "user_fan",     "log1",         "friend_request", "repair_log",
-                                   "author",       "author_post",  "range_owner",    "setting",
-                                   "recount",      "counter_sweep"};
+constexpr const char* kTables[] = {
+    "installation", "following",      "follower",   "user_rel",      "user_fan",
+    "log1",         "friend_request", "repair_log", "author",        "author_post",
+    "range_owner",  "setting",        "recount",    "counter_sweep", "removal_allowance"};
 
 }  // namespace
 

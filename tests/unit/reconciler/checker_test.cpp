@@ -35,6 +35,7 @@ struct CheckerTest : ::testing::Test {
   void Give(const AnyReply& reply) {
     if (const auto* read = std::get_if<EdgesRead>(&reply)) checker.On(*read, now);
     if (const auto* logged = std::get_if<RepairLogged>(&reply)) checker.On(*logged);
+    if (const auto* taken = std::get_if<RemovalsTaken>(&reply)) checker.On(*taken);
     if (const auto* adopted = std::get_if<EdgeAdopted>(&reply)) checker.On(*adopted);
     if (const auto* applied = std::get_if<EdgesApplied>(&reply)) checker.On(*applied, now);
     if (const auto* hinted = std::get_if<HintsAppended>(&reply)) checker.On(*hinted);
@@ -136,41 +137,159 @@ TEST_F(CheckerTest, AnotherFindingBeginsAnew) {
   EXPECT_EQ(world.reverse[kEdge], kFollows);
 }
 
-TEST_F(CheckerTest, TheBreakerStopsRemovalsUntilTheModeComesBackToRun) {
-  limits.breaker.removals_per_minute = 3;
-  Guards strict(limits, 1);
-  strict.SetMode(ReconcilerMode::kRun);
-  Checker careful({world, world, world, world}, {}, strict, ids);
-  const auto check_all = [&] {
-    for (uint64_t src = 10; src < 20; ++src) {
-      careful.Order({src, {UserId{src}, UserId{2}}, 200});
+// Reconcilers of one fleet: each with guards of its own, all on the same tables.
+struct BreakerTest : ::testing::Test {
+  static constexpr uint64_t kFirst = 10;
+
+  struct One {
+    One(RepairWorld& world, uint32_t removals_per_minute)
+        : guards(LimitsOf(removals_per_minute), 1),
+          checker({world, world, world, world}, {}, guards, ids) {
+      guards.SetMode(ReconcilerMode::kRun, world.closings);
     }
-    (void)careful.Send(now);
-    while (!world.requests.empty()) {
-      const AnyReply reply = world.Answer();
-      if (const auto* read = std::get_if<EdgesRead>(&reply)) careful.On(*read, now);
-      if (const auto* logged = std::get_if<RepairLogged>(&reply)) careful.On(*logged);
-      if (const auto* applied = std::get_if<EdgesApplied>(&reply)) careful.On(*applied, now);
-      if (const auto* hinted = std::get_if<HintsAppended>(&reply)) careful.On(*hinted);
-      if (const auto* sent = std::get_if<RelationsAppended>(&reply)) careful.On(*sent);
+    static GuardLimits LimitsOf(uint32_t removals_per_minute) {
+      GuardLimits limits;
+      limits.removals_per_minute = removals_per_minute;
+      limits.checks_per_second = limits.checks_burst = 100'000;
+      return limits;
     }
-    Pass(seconds(61));
+    Guards guards;
+    RequestIds ids{Part::kPairs};
+    Checker checker;
   };
-  for (uint64_t src = 10; src < 20; ++src) {
-    world.forward[{UserId{src}, UserId{2}}] = kEnded;
-    world.reverse[{UserId{src}, UserId{2}}] = kFollows;
+
+  // So many followers of one user have unfollowed him, and he does not know.
+  void Unfollow(uint64_t count) {
+    for (uint64_t src = kFirst; src < kFirst + count; ++src) {
+      world.forward[{UserId{src}, UserId{2}}] = kEnded;
+      world.reverse[{UserId{src}, UserId{2}}] = kFollows;
+    }
+    unfollowed = count;
   }
-  check_all();
-  check_all();
-  EXPECT_EQ(world.repaired[RepairKind::kRemove], 3);
+
+  // All edges are checked by `one`, to the end; resolved.
+  int CheckAll(One& one) {
+    for (uint64_t src = kFirst; src < kFirst + unfollowed; ++src) {
+      one.checker.Order({src, {UserId{src}, UserId{2}}, 200});
+    }
+    int resolved = 0;
+    while (true) {
+      (void)one.checker.Send(now);
+      for (const CheckResult& result : one.checker.TakeResults()) resolved += result.resolved;
+      if (world.requests.empty()) break;
+      const AnyReply reply = world.Answer();
+      if (const auto* read = std::get_if<EdgesRead>(&reply)) one.checker.On(*read, now);
+      if (const auto* logged = std::get_if<RepairLogged>(&reply)) one.checker.On(*logged);
+      if (const auto* taken = std::get_if<RemovalsTaken>(&reply)) one.checker.On(*taken);
+      if (const auto* applied = std::get_if<EdgesApplied>(&reply)) one.checker.On(*applied, now);
+      if (const auto* hinted = std::get_if<HintsAppended>(&reply)) one.checker.On(*hinted);
+      if (const auto* sent = std::get_if<RelationsAppended>(&reply)) one.checker.On(*sent);
+    }
+    EXPECT_TRUE(one.checker.idle());
+    return resolved;
+  }
+
+  // The first check of all, a grace before the one that may remove.
+  void Suspect(One& one) {
+    const int before = removed();
+    CheckAll(one);
+    EXPECT_EQ(removed(), before);
+    Pass(seconds(5));
+  }
+
+  void Pass(Duration time) {
+    now.mono += time;
+    world.server_clock += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  }
+
+  int removed() { return world.repaired[RepairKind::kRemove]; }
+
+  RepairWorld world;
+  uint64_t unfollowed = 0;
+  Now now{Time{} + seconds(1'000), 1'700'000'000'000};
+};
+
+TEST_F(BreakerTest, StopsRemovalsUntilTheModeComesBackToRun) {
+  Unfollow(10);
+  One one(world, 3);
+  Suspect(one);
+  EXPECT_EQ(CheckAll(one), 3);
+  EXPECT_EQ(removed(), 3);
   EXPECT_EQ(world.withheld, 7);
   EXPECT_TRUE(world.open[0]);
-  check_all();  // a minute later too
-  EXPECT_EQ(world.repaired[RepairKind::kRemove], 3);
-  EXPECT_FALSE(strict.SetMode(ReconcilerMode::kDryRun));
-  EXPECT_TRUE(strict.SetMode(ReconcilerMode::kRun));
-  check_all();
-  EXPECT_EQ(world.repaired[RepairKind::kRemove], 6);
+  Pass(seconds(61));
+  CheckAll(one);
+  Pass(seconds(61));
+  CheckAll(one);
+  EXPECT_EQ(removed(), 3) << "closed by itself";
+  EXPECT_TRUE(one.guards.BreakerOpen(0));
+  one.guards.SetMode(ReconcilerMode::kRun, 1);
+  EXPECT_FALSE(one.guards.BreakerOpen(0));
+  CheckAll(one);
+  EXPECT_EQ(removed(), 6);
+}
+
+TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
+  Unfollow(2'500);
+  One one(world, 1'000), other(world, 1'000);
+  Suspect(one);
+  Suspect(other);
+  CheckAll(one);
+  CheckAll(other);
+  EXPECT_EQ(removed(), 1'000);
+  EXPECT_TRUE(one.guards.BreakerOpen(0));
+  EXPECT_TRUE(other.guards.BreakerOpen(0));
+}
+
+// It did not want any while the other was stopped.
+TEST_F(BreakerTest, OneThatAsksInALaterMinuteIsStoppedTheSame) {
+  Unfollow(5);
+  One one(world, 3), other(world, 3);
+  Suspect(one);
+  Suspect(other);
+  CheckAll(one);
+  Pass(seconds(120));
+  CheckAll(other);
+  EXPECT_EQ(removed(), 3);
+}
+
+TEST_F(BreakerTest, ARestartDoesNotCloseIt) {
+  Unfollow(10);
+  for (int restart = 0; restart < 5; ++restart) {
+    One one(world, 3);
+    Suspect(one);
+    CheckAll(one);
+    EXPECT_EQ(removed(), 3);
+    Pass(seconds(61));
+  }
+}
+
+TEST_F(BreakerTest, WhatIsNotGrantedYetIsAskedAgainLater) {
+  Unfollow(2);
+  One one(world, 3);
+  Suspect(one);
+  world.away = {"removals"};
+  EXPECT_EQ(CheckAll(one), 0);
+  EXPECT_EQ(world.withheld, 0) << "nobody has refused it";
+  EXPECT_FALSE(one.guards.BreakerOpen(0));
+  world.away.clear();
+  EXPECT_EQ(CheckAll(one), 2);
+}
+
+TEST_F(BreakerTest, NothingIsRemovedOnceTheModeIsNotRunAnyMore) {
+  Unfollow(1);
+  One one(world, 3);
+  Suspect(one);
+  one.checker.Order({1, {UserId{kFirst}, UserId{2}}, 200});
+  (void)one.checker.Send(now);
+  one.checker.On(std::get<EdgesRead>(world.Answer()), now);
+  (void)one.checker.Send(now);
+  one.guards.SetMode(ReconcilerMode::kDryRun);
+  EXPECT_FALSE(one.checker.idle());
+  one.checker.On(std::get<RemovalsTaken>(world.Answer()));
+  EXPECT_TRUE(one.checker.idle());
+  EXPECT_FALSE(one.checker.TakeResults().at(0).resolved);
+  EXPECT_TRUE(world.requests.empty());
 }
 
 TEST_F(CheckerTest, AReverseRowThatIsAheadBringsItsForwardRowBack) {
@@ -214,7 +333,7 @@ TEST_F(CheckerTest, APauseAsksNothing) {
 TEST_F(CheckerTest, NothingIsCheckedBeforeTheModeIsKnown) {
   Guards unknown(limits, 1);
   EXPECT_EQ(unknown.mode(), ReconcilerMode::kPause);
-  EXPECT_FALSE(unknown.SetMode(ReconcilerMode::kRun));
+  unknown.SetMode(ReconcilerMode::kRun);
   EXPECT_EQ(unknown.mode(), ReconcilerMode::kRun);
 }
 

@@ -59,8 +59,15 @@ AnyReply RepairWorld::Reply(const LogRepair& request) {
   return reply;
 }
 
+AnyReply RepairWorld::Reply(const TakeRemovals& request) {
+  if (away.contains("removals")) {
+    return RemovalsTaken{request.id, Status::Later("mysql_0", "away"), 0};
+  }
+  return RemovalsTaken{request.id, {}, Take(allowances[request.shard], request, server_clock)};
+}
+
 AnyReply RepairWorld::Reply(const ReadReconcilerMode& request) {
-  return ReconcilerModeRead{request.id, {}, mode};
+  return ReconcilerModeRead{request.id, {}, mode, closings};
 }
 
 AnyReply RepairWorld::Reply(const AppendRetries& request) {

@@ -14,10 +14,10 @@
 
 namespace fanline::reconciler {
 
-using AnyRequest =
-    std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, ReadReconcilerMode, AppendHints,
-                 AppendRelations, AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>;
-using AnyReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged,
+using AnyRequest = std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
+                                ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
+                                AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>;
+using AnyReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, RemovalsTaken,
                               ReconcilerModeRead, HintsAppended, RelationsAppended, RetriesAppended,
                               DeadLetterAppended, LogEndRead, GroupOffsetsRead>;
 
@@ -57,7 +57,11 @@ struct RepairWorld : RepairStore,
   std::vector<DeadLetter> letters;
   uint64_t commit_lag = 0;  // told last
   ReconcilerMode mode = ReconcilerMode::kRun;
-  std::set<std::string> away;  // "store", "log", "adopt", "apply", "hints", "msg2", "retries"
+  uint64_t closings = 0;
+  std::map<Shard, RemovalAllowance> allowances;
+  UnixMs server_clock = 1'700'000'000'000;
+  std::set<std::string>
+      away;  // "store", "log", "removals", "adopt", "apply", "hints", "msg2", "retries"
   std::map<int32_t, int64_t> ends, committed;
 
   std::map<Finding, int> found;
@@ -72,6 +76,7 @@ struct RepairWorld : RepairStore,
   AnyReply Reply(const ApplyEdges& request);
   AnyReply Reply(const AdoptEdge& request);
   AnyReply Reply(const LogRepair& request);
+  AnyReply Reply(const TakeRemovals& request);
   AnyReply Reply(const ReadReconcilerMode& request);
   AnyReply Reply(const AppendHints& request) { return HintsAppended{request.id, Do("hints")}; }
   AnyReply Reply(const AppendRelations& request) {

@@ -31,11 +31,15 @@ struct SaveStart {
   uint64_t epoch = 0;
   int64_t offset = 0;
 };
-// It went well: starts = 0. Refused likewise.
+// The owner's start was no crash. One that lasted clears what was suspected before it; one that
+// ended because its owner was told to go proves nothing, and leaves the row as its AcquireRange
+// found it. Refused likewise.
 struct SettleRange {
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
+  uint32_t starts = 0;
+  int64_t last_offset = -1;
 };
 struct RangeOwned {
   uint64_t id = 0;

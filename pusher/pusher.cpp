@@ -57,15 +57,15 @@ void Pusher::On(PartitionAssigned& assigned, Now now) {
   ranges_[assigned.partition] = std::move(owned);
 }
 
-void Pusher::On(PartitionRevoked& revoked, Now) {
+void Pusher::On(PartitionRevoked& revoked, Now now) {
   const auto found = ranges_.find(revoked.partition);
   if (found == ranges_.end()) return;
   // Told to go is no crash: a rebalance takes every range from every member.
   const RangeTakeover& takeover = found->second->takeover;
   if (const uint64_t acquiring = takeover.acquiring(); acquiring != 0) {
     acquired_in_vain_.emplace(acquiring, revoked.partition);
-  } else if (!found->second->settled) {
-    ports_.owners.Submit(SettleRange{++ids_, revoked.partition, takeover.epoch()});
+  } else if (!found->second->settled && takeover.epoch() != 0) {
+    ports_.owners.Submit(SettlingOf(*found->second, revoked.partition, now));
   }
   DropWork(*found->second, revoked.partition);
   ranges_.erase(found);
@@ -142,11 +142,13 @@ void Pusher::On(RangeOwned& reply, Now now) {
   if (OfTakeover(reply, now)) return;
   if (const auto vain = acquired_in_vain_.find(reply.id); vain != acquired_in_vain_.end()) {
     if (reply.status.done()) {
-      ports_.owners.Submit(SettleRange{++ids_, vain->second, reply.epoch});
+      ports_.owners.Submit(
+          SettleRange{++ids_, vain->second, reply.epoch, reply.starts - 1, reply.last_offset});
     }
     acquired_in_vain_.erase(vain);
     return;
   }
+  if (OnSettled(reply, now)) return;
   Unit* unit = Find(reply.id);
   if (unit == nullptr || unit->stage != Unit::Stage::kMarkingStart) return;
   if (!reply.status.done()) {
@@ -231,12 +233,41 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
 // A start that lasted, or that ends because we were told to go, was no crash.
 void Pusher::SettleStart(Owned& owned, Range range, Now now) {
   const bool leaving = !taking_ && owned.units == 0 && owned.takeover.epoch() != 0;
-  const bool lasted =
-      owned.takeover.ready() && now.mono - owned.ready_since >= limits_.settle_after;
-  if (owned.settled || !(leaving || lasted)) return;
-  owned.settled = true;
-  owned.takeover.Settled();
-  ports_.owners.Submit(SettleRange{++ids_, range, owned.takeover.epoch()});
+  if (owned.settled || owned.settling != 0 || owned.settle_at > now.mono) return;
+  if (!leaving && !Lasted(owned, now)) return;
+  const SettleRange request = SettlingOf(owned, range, now);
+  owned.settling = request.id;
+  ports_.owners.Submit(request);
+}
+
+bool Pusher::Lasted(const Owned& owned, Now now) const {
+  return owned.takeover.ready() && now.mono - owned.ready_since >= limits_.settle_after;
+}
+
+SettleRange Pusher::SettlingOf(const Owned& owned, Range range, Now now) {
+  const RangeTakeover& takeover = owned.takeover;
+  SettleRange request{++ids_, range, takeover.epoch()};
+  if (!Lasted(owned, now)) {
+    request.starts = takeover.starts() - 1;
+    request.last_offset = takeover.suspect();
+  }
+  return request;
+}
+
+// One that was not carried out is said again: else the next owner would count a crash.
+bool Pusher::OnSettled(const RangeOwned& reply, Now now) {
+  for (auto& [range, owned] : ranges_) {
+    if (owned->settling != reply.id) continue;
+    owned->settling = 0;
+    if (reply.status.done() && !reply.refused) {
+      owned->settled = true;
+      owned->takeover.Settled();
+    } else {
+      owned->settle_at = now.mono + limits_.backoff.Delay(++owned->settle_attempts, random_());
+    }
+    return true;
+  }
+  return false;
 }
 
 // Nothing is read from the log that could not be kept: while the range is not ready, while it holds

@@ -123,7 +123,10 @@ class Pusher {
     bool flowing = false;            // the consumer delivers: it was not told to pause since
     int64_t ordered = -1;            // the last commit
     std::optional<PauseCause> full;  // it holds all it may
-    bool settled = false;
+    bool settled = false;            // its start is known to MariaDB as no crash
+    uint64_t settling = 0;           // id of the request that says so, while it is not answered
+    uint32_t settle_attempts = 0;
+    Time settle_at{};  // not before
     QuarantineWalk walk;
     std::optional<NewerHint> newer;
     Time ready_since{};
@@ -192,6 +195,9 @@ class Pusher {
   void Redo(Range range, TakeoverCause cause, Now now);
   void TendRanges(Now now, ConsumerOrders& orders);
   void SettleStart(Owned& owned, Range range, Now now);
+  bool Lasted(const Owned& owned, Now now) const;
+  SettleRange SettlingOf(const Owned& owned, Range range, Now now);
+  bool OnSettled(const RangeOwned& reply, Now now);
   std::optional<PauseCause> BoundReached(const Owned& owned, uint32_t share) const;
   void ShowHeld() const;
   void SavePosition(Owned& owned, Now now);

@@ -26,9 +26,9 @@ void Change(OwnerRow& row, const RaiseEpoch& raise) {
   row.epoch = std::max(row.epoch, raise.above) + 1;
 }
 void Change(OwnerRow& row, const SaveStart& start) { row.last_offset = start.offset; }
-void Change(OwnerRow& row, const SettleRange&) {
-  row.starts = 0;
-  row.last_offset = -1;
+void Change(OwnerRow& row, const SettleRange& settle) {
+  row.starts = settle.starts;
+  row.last_offset = settle.last_offset;
 }
 
 // Asked by an owner that was replaced meanwhile.

@@ -126,8 +126,8 @@ RangeOwned FakeMysql::Do(const SettleRange& request) {
   Owner& owner = owners_[request.range];
   const bool refused = owner.epoch != request.epoch;
   if (!refused) {
-    owner.last_offset = -1;
-    owner.starts = 0;
+    owner.last_offset = request.last_offset;
+    owner.starts = request.starts;
   }
   return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts, refused};
 }

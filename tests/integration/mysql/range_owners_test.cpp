@@ -64,6 +64,19 @@ TEST_F(RangeOwnersTest, ASavedStartIsFoundByTheNextOwnerUntilItIsSettled) {
   EXPECT_EQ(owned.epoch, 3u);
 }
 
+TEST_F(RangeOwnersTest, AStartThatIsTakenBackLeavesWhatWasThereBefore) {
+  for (int i = 0; i < 3; ++i) Ask(AcquireRange{.range = 9});
+  Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20});
+  const auto before = Ask(AcquireRange{.range = 9});
+  Ask(SaveStart{.range = 9, .epoch = 4, .offset = 30});
+  const SettleRange taken_back{
+      .range = 9, .epoch = 4, .starts = before.starts - 1, .last_offset = before.last_offset};
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(Ask(taken_back).refused) << "the second: a repetition";
+  const auto owned = Ask(AcquireRange{.range = 9});
+  EXPECT_EQ(owned.last_offset, 20);
+  EXPECT_EQ(owned.starts, 4u);
+}
+
 TEST_F(RangeOwnersTest, AnOwnerThatWasReplacedChangesNothing) {
   Ask(AcquireRange{.range = 9});
   Ask(AcquireRange{.range = 9});  // the new owner, after a crash

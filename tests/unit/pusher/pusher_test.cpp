@@ -727,6 +727,63 @@ TEST(Pusher, LeavingBeforeARangeIsReadyIsNoCrash) {
   }
 }
 
+// A fleet that dies of one hint: whoever comes back takes the range from an owner that has not
+// met it yet.
+TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
+  World w;
+  for (int i = 0; i < 2; ++i) {
+    World crashing(Limits{}, w.stores);
+    crashing.Assign(0);
+    World leaving(Limits{}, w.stores);
+    leaving.Assign(0);
+    leaving.inbox.emplace_back(PartitionRevoked{0});
+    leaving.RunUntilIdle();
+    World gone_early(Limits{}, w.stores);
+    gone_early.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+    gone_early.Step();
+    gone_early.inbox.insert(gone_early.inbox.begin(), PartitionRevoked{0});
+    gone_early.RunUntilIdle();
+  }
+  const RangeOwned third = w.mysql.Do(AcquireRange{1, 0});
+  EXPECT_EQ(third.starts, 3u);
+  w.mysql.Do(SaveStart{1, 0, third.epoch, 5});
+  World leaving(Limits{}, w.stores);
+  leaving.Assign(0);
+  leaving.inbox.emplace_back(PartitionRevoked{0});
+  leaving.RunUntilIdle();
+  const RangeOwned next = w.mysql.Do(AcquireRange{1, 0});
+  EXPECT_EQ(next.starts, 4u);
+  EXPECT_EQ(next.last_offset, 5) << "what the crash was blamed on";
+}
+
+TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
+  World w;
+  for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
+  w.Assign(0);  // carefully
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  w.Step();
+  ASSERT_FALSE(w.truth_calls.empty()) << "begun, and not finished";
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.RunUntilIdle();
+  const RangeOwned next = w.mysql.Do(AcquireRange{1, 0});
+  EXPECT_EQ(next.starts, 3u);
+  EXPECT_EQ(next.last_offset, -1);
+}
+
+TEST(Pusher, AStartThatCouldNotBeSettledIsSettledLater) {
+  World w;
+  w.mysql.Do(AcquireRange{1, 0});
+  w.Assign(0);
+  w.owners_away = true;
+  w.Pass(std::chrono::seconds(31));
+  w.RunUntilIdle();
+  w.owners_away = false;
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+}
+
 TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
   World w;
   w.Assign(0);

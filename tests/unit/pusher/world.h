@@ -84,7 +84,13 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   void Submit(TruthRequest request) override { truth_calls.push_back(std::move(request)); }
   void Submit(TimelineRequest request) override { timeline_calls.push_back(std::move(request)); }
   void Submit(OwnerRequest request) override {
-    std::visit([this](const auto& asked) { inbox.emplace_back(mysql.Do(asked)); }, request);
+    std::visit(
+        [this](const auto& asked) {
+          inbox.emplace_back(
+              owners_away ? RangeOwned{.id = asked.id, .status = Status::Later("mysql_0", "away")}
+                          : mysql.Do(asked));
+        },
+        request);
   }
   void Submit(AppendDeadLetter request) override {
     inbox.emplace_back(DeadLetterAppended{request.id, of_letters});
@@ -180,6 +186,7 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   std::vector<TimelineRequest> timeline_calls;
   std::vector<DeadLetter> letters;
   Status of_letters;  // answered to each
+  bool owners_away = false;
   std::vector<ConsumerOrders::At> sought, committed;
   std::vector<int32_t> paused, resumed;
   std::optional<Time> next_timer;

@@ -69,6 +69,7 @@ void CounterNet::Sweep(Shard shard, Now now) {
     line.sweep_at = now.mono + limits_.look_every;
     return;
   }
+  line.swept_from = now.mono;
   store_.Submit(SweepCounters{
       Ask(shard), shard, std::chrono::duration_cast<std::chrono::seconds>(limits_.sweep_every)});
 }
@@ -83,7 +84,8 @@ void CounterNet::On(const CountersSwept& swept, Now now) {
   metrics_.CountersSwept(swept.users, swept.marked);
   const Duration pace = std::chrono::duration_cast<Duration>(std::chrono::seconds(swept.users)) /
                         limits_.swept_per_second;
-  line.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : pace);
+  const Duration rest = std::max(pace, now.mono - line.swept_from);
+  line.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : rest);
 }
 
 uint64_t CounterNet::Ask(Shard shard) {

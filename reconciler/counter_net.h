@@ -5,7 +5,8 @@
 //
 // Nobody marks a counter that drifted upwards: whoever follows 5,000 by it is refused for good. So
 // between the looks everybody's counters are swept, so many users a second and shard, and marked
-// when they differ from their rows. Paused, nothing is swept.
+// when they differ from their rows. A page that takes long, for its users have many rows, is rested
+// from as long as it took. Paused, nothing is swept.
 //
 // In a dry run, and paused, it only tells how many wait. It asks on all the same: this is how its
 // daemon notices that a shard is away.
@@ -56,6 +57,7 @@ class CounterNet {
     bool asking = false;
     std::deque<UserCounter> waiting;
     Time look_at{}, sweep_at{};
+    Time swept_from{};  // when its page was asked for
   };
 
   void On(const MarkedRead& read, Now now);

@@ -616,7 +616,7 @@ BY_HAND = (
            tests=("relations_test",)),
     Mutant("a sweep of everybody is given the pace of who is due",
            "reconciler/counter_net.cpp",
-           "(swept.over ? limits_.ask_whether_due : pace)",
+           "(swept.over ? limits_.ask_whether_due : rest)",
            "limits_.ask_whether_due",
            tests=("relations_test",)),
     Mutant("a look that met a long page waits for the next one",
@@ -626,6 +626,11 @@ BY_HAND = (
            "      if (line.asking) line.look_at = now.mono + limits_.look_every;\n"
            "      else Look(shard, now);\n"
            "    }",
+           tests=("relations_test",)),
+    Mutant("a sweep of long pages takes no rest",
+           "reconciler/counter_net.cpp",
+           "std::max(pace, now.mono - line.swept_from)",
+           "pace",
            tests=("relations_test",)),
     Mutant("a start that is taken back forgives every crash",
            "pusher/pusher.cpp",

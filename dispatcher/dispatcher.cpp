@@ -42,8 +42,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       limits_(limits),
       random_(setup_.seed),
       shards_(setup_.shards.shards()),
-      room_(setup_.shards.shards(), limits_.parked_bytes_per_shard,
-            limits_.events_per_transaction) {}
+      room_(setup_.shards.shards(), limits_.parked_bytes_per_shard) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   Progress progress;

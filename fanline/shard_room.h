@@ -16,32 +16,32 @@ namespace fanline {
 
 class ShardRoom {
  public:
-  // `bytes`: of one shard's works. A shard that is back counts as away until it has at most
-  // `drained` works left: its backlog is not to stop the others either.
-  ShardRoom(size_t shards, size_t bytes, size_t drained)
-      : bytes_(bytes), drained_(drained), shards_(shards) {}
+  // `bytes`: of one shard's works.
+  ShardRoom(size_t shards, size_t bytes) : bytes_(bytes), shards_(shards) {}
 
   // A work for a shard comes with its record, and goes.
   void Took(Shard shard, const Record& record) {
-    ++At(shard).works;
-    At(shard).bytes += BytesOf(record);
+    One& one = At(shard);
+    one.all.Add(BytesOf(record));
+    if (one.away) one.parked = one.all;
   }
   void Finished(Shard shard, const Record& record) {
-    --At(shard).works;
-    At(shard).bytes -= BytesOf(record);
-    Look(shard);
+    One& one = At(shard);
+    one.all.Take(BytesOf(record));
+    one.parked.Take(BytesOf(record));
   }
-  // What its last answer said.
+  // What its last answer said. Of a shard that is back, what has waited for it goes on not to
+  // count: it must not stop the others either. As many works as there were must finish; those that
+  // come from now on are under way like all.
   void Answered(Shard shard, bool away) {
     At(shard).away = away;
-    At(shard).parked |= away;
-    Look(shard);
+    if (away) At(shard).parked = At(shard).all;
   }
 
-  // Works of shards that are away, or not yet drained.
+  // Works of shards that are away, and those that are left of when they were.
   [[nodiscard]] size_t parked() const {
     size_t sum = 0;
-    for (const One& one : shards_) sum += one.parked ? one.works : 0;
+    for (const One& one : shards_) sum += one.parked.works;
     return sum;
   }
   [[nodiscard]] bool full() const { return Most() >= bytes_; }
@@ -50,9 +50,21 @@ class ShardRoom {
  private:
   static constexpr size_t kOverhead = 512;  // of a work beside its record
 
-  struct One {
+  struct Sum {
     size_t works = 0, bytes = 0;
-    bool away = false, parked = false;
+    void Add(size_t more) {
+      ++works;
+      bytes += more;
+    }
+    // Works finish in any order: one that is taken may be larger than those that were added.
+    void Take(size_t less) {
+      works -= std::min<size_t>(works, 1);
+      bytes = works == 0 ? 0 : bytes - std::min(bytes, less);
+    }
+  };
+  struct One {
+    Sum all, parked;
+    bool away = false;
   };
 
   // Producers give what headers they like.
@@ -63,17 +75,13 @@ class ShardRoom {
   }
 
   One& At(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
-  void Look(Shard shard) {
-    One& one = At(shard);
-    if (one.parked && !one.away && one.works <= drained_) one.parked = false;
-  }
   size_t Most() const {
     size_t most = 0;
-    for (const One& one : shards_) most = std::max(most, one.parked ? one.bytes : 0);
+    for (const One& one : shards_) most = std::max(most, one.parked.bytes);
     return most;
   }
 
-  const size_t bytes_, drained_;
+  const size_t bytes_;
   std::vector<One> shards_;
 };
 

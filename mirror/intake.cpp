@@ -29,7 +29,7 @@ Intake::Intake(Ports ports, Setup setup, const Limits& limits)
       random_(setup_.seed),
       partitions_(WithSpanOf(limits), ports.metrics),
       queues_(setup_.shards.shards()),
-      room_(setup_.shards.shards(), limits.parked_bytes_per_shard, limits.changes_in_flight) {}
+      room_(setup_.shards.shards(), limits.parked_bytes_per_shard) {}
 
 Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
   for (IntakeInput& input : inputs) {

@@ -1,0 +1,76 @@
+#include "fanline/shard_room.h"
+
+#include <gtest/gtest.h>
+
+namespace fanline {
+namespace {
+
+Record Of(size_t bytes) {
+  Record record;
+  record.value.assign(bytes, 'x');
+  return record;
+}
+
+TEST(ShardRoom, WhatWaitsForAShardThatIsAwayIsNotUnderWay) {
+  ShardRoom room(2, 1 << 20);
+  for (int i = 0; i < 5; ++i) room.Took(0, Of(10));
+  room.Took(1, Of(10));
+  EXPECT_EQ(room.parked(), 0u);
+  room.Answered(0, true);
+  EXPECT_EQ(room.parked(), 5u);
+  room.Took(0, Of(10));
+  EXPECT_EQ(room.parked(), 6u);
+}
+
+// At full load there are always more than any number: a shard that is back must not stay parked.
+TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyWorksCome) {
+  ShardRoom room(1, 1 << 20);
+  constexpr size_t kBacklog = 1'000;
+  for (size_t i = 0; i < kBacklog; ++i) room.Took(0, Of(10));
+  room.Answered(0, true);
+  room.Answered(0, false);
+  for (size_t left = kBacklog; left > 0; --left) {
+    ASSERT_EQ(room.parked(), left);
+    room.Took(0, Of(10));  // as many come as go
+    room.Finished(0, Of(10));
+  }
+  EXPECT_EQ(room.parked(), 0u);
+  room.Answered(0, true);
+  EXPECT_EQ(room.parked(), kBacklog) << "away again: all that it has";
+}
+
+TEST(ShardRoom, TheBytesOfWhatIsParkedAreBounded) {
+  ShardRoom room(2, 20'000);
+  for (int i = 0; i < 10; ++i) room.Took(0, Of(4'000));
+  EXPECT_FALSE(room.full()) << "under way";
+  room.Answered(0, true);
+  EXPECT_TRUE(room.full());
+  room.Answered(0, false);
+  EXPECT_TRUE(room.full()) << "it is held all the same";
+  for (int i = 0; i < 6; ++i) room.Finished(0, Of(4'000));
+  EXPECT_FALSE(room.full());
+  EXPECT_FALSE(room.roomy());
+  for (int i = 0; i < 4; ++i) room.Finished(0, Of(4'000));
+  EXPECT_TRUE(room.roomy());
+  for (int i = 0; i < 10; ++i) room.Took(0, Of(4'000));
+  EXPECT_FALSE(room.full()) << "the shard answers";
+}
+
+TEST(ShardRoom, WorksThatFinishInAnotherOrderLeaveNothingBehind) {
+  ShardRoom room(1, 5'000);
+  room.Took(0, Of(10));
+  room.Answered(0, true);
+  room.Answered(0, false);
+  room.Took(0, Of(9'000));
+  room.Finished(0, Of(9'000));  // a later one, and larger
+  EXPECT_EQ(room.parked(), 0u);
+  EXPECT_TRUE(room.roomy());
+  room.Finished(0, Of(10));
+  room.Took(0, Of(100));
+  room.Answered(0, true);
+  EXPECT_EQ(room.parked(), 1u);
+  EXPECT_FALSE(room.full());
+}
+
+}  // namespace
+}  // namespace fanline

@@ -12,8 +12,17 @@
 -- Numbers handed to redis.call are written as strings: Redis would format a Lua number with
 -- printf, which costs as much as a whole ZCARD.
 
+-- A full Redis (maxmemory) refuses what needs memory only as the first write of a script; after a
+-- write, of whatever kind, it refuses nothing more. `overwrites` makes that first write one that
+-- needs no memory and changes nothing: for scripts that replace short values by short values. A
+-- full Redis must be taken over, too: only a pusher's drops make room in it.
+local function overwrites(key)
+  redis.call('PERSIST', key)
+end
+
 -- The fence. The first `buckets` KEYS are own:{tag}. Answers an error reply, to be returned at
--- once, when some bucket has no owner or one with a higher epoch; else raises those that are lower.
+-- once, when some bucket has no owner or one with a higher epoch; else raises those that are lower,
+-- in a full Redis too: the one script that finds any is refused no memory then.
 -- Runs before the first write. Epochs stay below 2^53, so a Lua number holds them exactly.
 local function fence(epoch, buckets)
   local owners = redis.call('MGET', unpack(KEYS, 1, buckets))
@@ -26,6 +35,7 @@ local function fence(epoch, buckets)
     end
     if own < mine then lower[#lower + 1] = KEYS[i] end
   end
+  if lower[1] then overwrites(lower[1]) end
   for i = 1, #lower do redis.call('SET', lower[i], epoch) end
 end
 
@@ -65,14 +75,6 @@ local function note_floor(edge, score)
   local doubt, bound = string.match(known, '^(%??)(%d+)$')
   local floor = string.sub(score, 2)  -- without the minus
   if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', edge, doubt .. floor) end
-end
-
--- A full Redis (maxmemory) refuses what needs memory only as the first write of a script; after a
--- write, of whatever kind, it refuses nothing more. `overwrites` makes that first write one that
--- needs no memory and changes nothing: for scripts that replace short values by short values. A
--- full Redis must be taken over, too: only a pusher's drops make room in it.
-local function overwrites(key)
-  redis.call('PERSIST', key)
 end
 
 -- Whether a timeline that is there can take more. T is in it already, so nothing changes; after a

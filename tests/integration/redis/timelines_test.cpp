@@ -395,6 +395,28 @@ TEST_F(FullRedis, RangesAreTakenOverAndPositionsSaved) {
   EXPECT_FALSE(saved.mismatch);
 }
 
+// own: of before, in a session that has gone on: a failover to a replica that was behind.
+TEST_F(FullRedis, AnEpochThatFellBehindIsRaisedByWhateverIsWrittenFirst) {
+  const std::string own = Name(Key::Own(BucketOf(kBob)));
+  const auto fall_behind = [&] { console_.Run({"SET", own, std::to_string(kEpoch - 1)}); };
+  const auto raised = [&] { return console_.Run({"GET", own}) == std::to_string(kEpoch); };
+  Build(kBob, 3);
+  fall_behind();
+  Fill();
+  const BatchWritten written = Push(kBob, {At(77, 9)}, {PostId{2}});
+  EXPECT_TRUE(written.status.done()) << written.status.message;
+  EXPECT_TRUE(raised());
+  MakeRoom();
+  if (Exists(kBob)) {
+    EXPECT_EQ(Page(kBob).items, (std::vector{At(77, 9), At(3, 3), At(1, 1)}));
+  }
+  fall_behind();
+  Fill();
+  const PositionSaved saved = driver_.Do(SavePosition{0, range_, kEpoch, {1, 0}, {1, 9}});
+  EXPECT_TRUE(saved.status.done()) << saved.status.message;
+  EXPECT_TRUE(raised());
+}
+
 // A Redis that takes no write at all must not be taken for one that lost a key: the hint waits.
 TEST_F(RedisTimelines, ARefusalOfEveryWriteIsAnsweredLater) {
   Build(kBob, 3);

@@ -178,15 +178,17 @@ class Follow : public Command {
     const Status& relation = work.tally.failure;
     const Status hint = work.hints.failure();
     if (relation.done() && hint.done()) return;
-    const Failure why = Explain(relation.done() ? hint : relation, settings_);
+    const Failure why = Explain(relation.done() ? hint : relation, settings_, kExitData);
     const std::string part = relation.done() ? "written, but not all hints are acknowledged: " : "";
     const bool many = work.edges.size() > 1;
-    throw Failure(many || relation.done() ? kExitTempFail : why.exit_code(),
+    const bool again = !relation.never();  // who follows too many does so the next time, too
+    const bool unfinished = again && (many || relation.done());
+    throw Failure(unfinished ? kExitTempFail : why.exit_code(),
                   part + why.what() +
                       (many ? "; " + Grouped(work.tally.done) + " of " +
                                   Counted(work.edges.size(), "relation") + " were written"
                             : "") +
-                      kAgain);
+                      (again ? kAgain : ""));
   }
 
   void Report(const std::vector<Edge>& edges, const Tally& tally, double seconds,

@@ -387,9 +387,14 @@ class Using(unittest.TestCase):
         path = self.installation.file("limited.txt", pairs)
         limited = "follow", "--from", path, "--threads", 1, "--following-limit"
         result = self.installation.run(*limited, 2)
-        self.assertEqual(result.returncode, 75)
+        self.assertEqual(result.returncode, 65)
         self.assertIn("follows 2 already; 2 of 3 relations were written", result.stderr)
+        self.assertNotIn("again", result.stderr)
         self.run_well(*limited, 3)
+        result = self.installation.run("follow", "--reader", 1320, "--author", 1324,
+                                       "--following-limit", 3)
+        self.assertEqual(result.returncode, 65)
+        self.assertIn("follows 3 already", result.stderr)
         self.assertEqual(
             self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1320"), 3)
 

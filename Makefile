@@ -26,6 +26,9 @@ test: build-all  ## build and run all tests, the logic's once more under the san
 	@cmake --build --preset asan
 	@$(run_tests)
 
+test-long: build-all  ## what is too long for make test: 20,000 schedules, faults again, every mutant
+	@$(PYTHON) tests/long.py
+
 demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
 	@$(PYTHON) demo/run.py $(if $(GRAPH),--graph '$(GRAPH)')
 
@@ -74,4 +77,4 @@ ctest --test-dir build/tests --output-on-failure \
   --parallel $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
 endef
 
-.PHONY: help setup build build-all test demo bench bench-against up down mutants tsan format format-check clean
+.PHONY: help setup build build-all test test-long demo bench bench-against up down mutants tsan format format-check clean

@@ -1,0 +1,41 @@
+#!/usr/bin/python3
+"""What is too long for `make test`: make test-long runs it, one after the other."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SCHEDULES = 20_000
+FAULTS = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.relation_faults_test$"]
+STEPS = [
+    (f"{SCHEDULES:,} schedules of the fleet",
+     ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
+    *[(f"faults of relations, round {number} of 3", FAULTS) for number in (1, 2, 3)],
+    ("mutants", [sys.executable, "tests/mutants/run.py"]),
+]
+
+
+def run(steps, call=subprocess.call):
+    """All of them, also after one that failed; how many failed."""
+    failed, begin = [], time.monotonic()
+    for name, command in steps:
+        print(f"==== {name}: {' '.join(command)}", flush=True)
+        since = time.monotonic()
+        code = call(command, cwd=ROOT)
+        print(f"==== {name}: {'ok' if code == 0 else f'FAILED ({code})'} after "
+              f"{time.monotonic() - since:.0f} s", flush=True)
+        if code != 0:
+            failed.append(name)
+    print(f"test-long: {len(steps) - len(failed)} of {len(steps)} ok after "
+          f"{(time.monotonic() - begin) / 60:.0f} minutes"
+          + "".join(f"; FAILED: {name}" for name in failed), flush=True)
+    return len(failed)
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    sys.exit(1 if run(STEPS) else 0)

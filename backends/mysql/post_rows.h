@@ -14,4 +14,9 @@ namespace fanline::mysql {
 // allowed, of authors of the connection's shard. Throws MysqlError.
 std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<PostKey> keys);
 
+// The same, for keys most of which have no row: posts of anybody, asked for as if they were one
+// author's. Where an author's own rows lie far apart among them, these are read instead, 900 at
+// once: then it does not matter how many are asked for.
+std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys);
+
 }  // namespace fanline::mysql

@@ -19,6 +19,10 @@ void AppendBuckets(std::string& sql, Bucket first, Bucket last) {
   AppendNumber(sql, last);
 }
 
+constexpr const char* kPostRows =
+    "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
+    " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE ";
+
 // FORCE INDEX, here and below: a table whose statistics are stale or small is otherwise scanned,
 // and (dst, state, pos) would do as well in the optimizer's eyes: every page would be sorted.
 constexpr const char* kFollowersOf =
@@ -61,10 +65,18 @@ void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges) {
 }
 
 std::string PostRowsSql(std::span<const PostKey> posts) {
-  std::string sql =
-      "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
-      " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE (author_id, post_id) IN ";
+  std::string sql = std::string(kPostRows) + "(author_id, post_id) IN ";
   AppendKeys(sql, posts);
+  return sql;
+}
+
+std::string PostRowsFromSql(const PostKey& from, size_t limit) {
+  std::string sql = std::string(kPostRows) + "author_id = ";
+  AppendId(sql, from.first);
+  sql += " AND post_id >= ";
+  AppendId(sql, from.second);
+  sql += " ORDER BY post_id";
+  AppendLimit(sql, static_cast<uint32_t>(limit));
   return sql;
 }
 

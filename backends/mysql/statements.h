@@ -30,6 +30,8 @@ void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges);
 
 // author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version
 std::string PostRowsSql(std::span<const PostKey> posts);
+// The same of one author's posts from `from` on, in the order of their ids.
+std::string PostRowsFromSql(const PostKey& from, size_t limit);
 
 // dst, bucket, src of live edges, in primary key order: a page of many authors at once.
 std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,

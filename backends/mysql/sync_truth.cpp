@@ -30,7 +30,7 @@ std::map<PostKey, PostState> ReadMembers(Connection& connection,
   for (const ReadSync& request : requests) {
     for (const PostId member : request.members) keys.push_back({request.author, member});
   }
-  return ReadPostRows(connection, std::move(keys));
+  return ReadPostRowsAmong(connection, std::move(keys));
 }
 
 using Outbox = std::vector<Item>;  // newest first

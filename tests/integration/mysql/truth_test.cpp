@@ -32,6 +32,13 @@ class TruthTest : public ::testing::Test {
     return std::get<SyncTruth>(replies_.Await(request.id));
   }
 
+  // That this server has answered.
+  int64_t Selects(Shard shard) {
+    return shards_.Number(shard,
+                          "SELECT CAST(variable_value AS INT) FROM "
+                          "information_schema.global_status WHERE variable_name = 'COM_SELECT'");
+  }
+
   Shards shards_;
   const RangeLayout layout_{16};
   Replies<TruthReply> replies_{IdOf};
@@ -147,13 +154,7 @@ TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
   std::vector<UserId> followers;
   for (uint64_t raw = 2; raw <= 200; raw += 2) followers.push_back(UserId{raw});
   shards_.PutFollowers(author, followers);
-  const auto selects = [&] {
-    return shards_.Number(kShard,
-                          "SELECT CAST(variable_value AS INT) FROM "
-                          "information_schema.global_status WHERE variable_name = 'COM_SELECT'");
-  };
-
-  const int64_t before = selects();
+  const int64_t before = Selects(kShard);
   shards_.on(kShard).Execute("LOCK TABLES follower WRITE");  // whoever is first waits for the rest
   const uint64_t first = last_id_ + 1;
   for (uint64_t raw = 1; raw <= 200; ++raw) {
@@ -169,7 +170,68 @@ TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
     EXPECT_EQ(truth.remove.size(), follows ? 0u : 300u);
   }
   // Three for all of them, and for each of the two threads that may have begun with fewer.
-  EXPECT_LE(selects() - before, 3 * 3 + 6) << "a few more are the connections' own";
+  EXPECT_LE(Selects(kShard) - before, 3 * 3 + 6) << "a few more are the connections' own";
+}
+
+// Full timelines that have nothing in common: what is read is the author's, not what they hold.
+TEST_F(TruthTest, SyncsOfOneAuthorAreAFewStatementsWhateverTheTimelinesHold) {
+  constexpr Shard kShard = 1;
+  constexpr uint64_t kApart = 1'000'000;
+  const UserId author = shards_.UserOn(kShard, 1);
+  for (uint64_t n = 1; n <= 300; ++n) {
+    PostState post = Published(static_cast<UnixMs>(n));
+    post.deleted = n == 300;
+    shards_.PutPost(author, PostId{n * kApart}, post);
+  }
+  std::vector<UserId> followers;
+  for (uint64_t raw = 2; raw <= 200; raw += 2) followers.push_back(UserId{raw});
+  shards_.PutFollowers(author, followers);
+
+  const int64_t before = Selects(kShard);
+  shards_.on(kShard).Execute("LOCK TABLES follower WRITE");  // whoever is first waits for the rest
+  const uint64_t first = last_id_ + 1;
+  for (uint64_t raw = 1; raw <= 200; ++raw) {
+    std::vector<PostId> members{PostId{raw * kApart}, PostId{300 * kApart}};
+    for (uint64_t n = 1; n <= 448; ++n) members.push_back(PostId{raw * kApart + n});
+    truth_.Submit(ReadSync{++last_id_, UserId{raw}, author, members, 450});
+  }
+  shards_.on(kShard).Execute("UNLOCK TABLES");
+  for (uint64_t raw = 1; raw <= 200; ++raw) {
+    const auto truth = std::get<SyncTruth>(replies_.Await(first + raw - 1));
+    ASSERT_TRUE(truth.status.done()) << truth.status.message;
+    if (truth.following) {
+      EXPECT_THAT(truth.remove, ElementsAre(PostId{300 * kApart}));
+    } else {
+      EXPECT_THAT(truth.remove, ElementsAre(PostId{raw * kApart}, PostId{300 * kApart}));
+    }
+    EXPECT_EQ(truth.following, raw % 2 == 0);
+  }
+  EXPECT_LE(Selects(kShard) - before, 15) << "a few more are the connections' own";
+}
+
+// One whose posts lie as close as what is asked for: lists take over from the walk.
+TEST_F(TruthTest, MembersAreFoundAmongAnyNumberOfTheAuthorsPosts) {
+  constexpr uint64_t kPosts = 20'000;
+  const UserId author = shards_.UserOn(0, 1);
+  std::vector<PostId> his;
+  std::string rows;
+  for (uint64_t raw = 1; raw <= kPosts; ++raw) {
+    const std::string id = std::to_string(raw);
+    rows += (raw == 1 ? "(" : ",(") + ToString(author) + "," + id + ",'" + id + "',1,1)";
+    if (raw % 60 == 0) his.push_back(PostId{raw});
+  }
+  shards_.on(0).Execute(
+      "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted) VALUES " +
+      rows);
+  shards_.PutPost(author, PostId{kPosts + 500}, {.created_at = 1, .deleted = true});
+  std::vector<PostId> members = his;
+  his.push_back(PostId{kPosts + 500});
+  for (uint64_t raw = kPosts + 1; raw <= kPosts + 1'000; ++raw) members.push_back(PostId{raw});
+  const int64_t before = Selects(0);
+  const auto truth =
+      Ask(ReadSync{.reader = UserId{9}, .author = author, .members = members, .window = 0});
+  EXPECT_EQ(truth.remove, his);
+  EXPECT_LE(Selects(0) - before, 1 + 1 + 5 + 6) << "edge, walk, lists of what is left; and its own";
 }
 
 TEST_F(TruthTest, AChangeCommittedBeforeSubmitIsAlwaysSeen) {

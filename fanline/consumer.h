@@ -11,7 +11,8 @@
 
 namespace fanline {
 
-// The partition is ours, paused; nothing is delivered before a Seek.
+// The partition is ours, paused; nothing is delivered before a Seek. It takes the place of an
+// assignment of before, also of one that was not revoked.
 struct PartitionAssigned {
   int32_t partition = 0;
   int64_t start = 0;  // the group's committed offset; on the very first start the log's first

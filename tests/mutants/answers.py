@@ -28,6 +28,10 @@ ANSWERS = {
                "  note_floor(edge, newest[2])",
                "  redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)",
                "two keys of one script, and what goes to the edge was read before"),
+    ("schemas/redis/apply.lua",
+     "                     1, time_at[place] > bound)",
+     "                     1, time_at[place] >= bound)"):
+        "an item of the edge's own time sorts in front of any F: the tail that is looked at is F",
     **_swapped("schemas/sql/change_edge.sql",
                "      COMMIT;",
                "      SELECT 0, old_ver, old_state, old_pos, 0;",
@@ -44,6 +48,10 @@ ANSWERS = {
      "  IF origin > 0 OR settles THEN",
      "  IF origin >= 0 OR settles THEN"):
         "it spares users' changes a statement that would write what stands there",
+    ("timeline/pull.cpp",
+     "  if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {",
+     "  if (items_.size() > most() && items_.back().created_at - 1 >= span_.above.value_or(0)) {"):
+        "a span's end is set to what it is, or from nothing to 0, at which nothing is posted",
     **_swapped("timeline/pull.cpp",
                "    span_.up_to = span_.above;",
                "    span_.behind.reset();",

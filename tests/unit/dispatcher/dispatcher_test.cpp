@@ -371,6 +371,23 @@ TEST(Dispatcher, PausesWhenTheSpanOfAPartitionReachesItsBound) {
   EXPECT_EQ(w.resumed, 1u);
 }
 
+// It flows from its seek on, whatever was ordered before.
+TEST(Dispatcher, APartitionThatIsAssignedAgainStartsAnew) {
+  Limits limits;
+  limits.events_span_per_partition = 2;
+  World w(limits);
+  w.Assign();
+  for (uint64_t post = 1; post <= 2; ++post) w.Give(Published(PostId{post}));
+  w.Step();
+  ASSERT_EQ(w.paused, 1u);
+  w.Assign();
+  EXPECT_EQ(w.resumed, 0u) << "the seek did that";
+  w.next_offset = 0;
+  for (uint64_t post = 1; post <= 2; ++post) w.Give(Published(PostId{post}));
+  w.Step();
+  EXPECT_EQ(w.paused, 2u);
+}
+
 // The away shard's events in the test's world: stored by nobody until it is back.
 void Lose(World& w, Shard away) {
   for (auto& request : std::exchange(w.transactions, {})) {

@@ -70,6 +70,25 @@ TEST(Partitions, NothingIsTakenThatWasReadInFrontOfTheSeek) {
   EXPECT_TRUE(partitions.Received(At(3)));
 }
 
+// It flows from its seek on, whatever was ordered before.
+TEST(Partitions, OneThatIsAssignedAgainStartsAnew) {
+  Metrics metrics;
+  Limits limits;
+  limits.records_open_per_partition = 1;
+  Partitions partitions(limits, metrics);
+  const Now now{Time{} + std::chrono::seconds(1), 0};
+  for (int times = 0; times < 2; ++times) {
+    partitions.Assigned({0, 0, 0});
+    ConsumerOrders orders;
+    partitions.Order(0, false, now, orders);
+    EXPECT_TRUE(orders.resume.empty()) << "the seek did that";
+    ASSERT_TRUE(partitions.Received(At(0)));
+    orders = {};
+    partitions.Order(1, false, now, orders);
+    EXPECT_EQ(orders.pause, std::vector<int32_t>{0});
+  }
+}
+
 struct Losses : Metrics {
   void TailLost(int32_t partition, int64_t position, int64_t end) override {
     seen.push_back({partition, position, end});

@@ -28,6 +28,7 @@ struct World : ReaderTruth, ReaderTimelines {
   }
   Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
                ItemsRead* out) override {
+    if (limit == 0) throw std::invalid_argument("who reads no items reads for ever");
     ++reads;
     authors_read += authors.size();
     *out = mysql.Items(authors, span, limit);

@@ -40,7 +40,8 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
   if (change.origin != Origin::kUser) {
     Origins& seen = origins_[key];
     uint64_t& version = change.origin == Origin::kApplication ? seen.application : seen.friendship;
-    if (change.origin_version <= version) return reply;
+    const bool guarded = change.origin != Origin::kApplication || application_versions;
+    if (change.origin_version <= version && guarded) return reply;
     version = change.origin_version;
   }
   const bool refused = change.live && !before.live && change.origin != Origin::kFriendship &&
@@ -132,14 +133,33 @@ uint64_t FakeRelations::Befriend(UserId low, UserId high, bool friends, uint64_t
   return version;
 }
 
-void FakeRelations::Announce(const EdgeKey& key, uint64_t version) {
-  uint64_t& announced = origins_[key].announced;
-  announced = std::max(announced, version);
-  if (forward_.contains(key)) return;
+uint64_t FakeRelations::Announce(const EdgeKey& key, uint64_t version) {
+  Origins& origins = origins_[key];
+  origins.announced = std::max(origins.announced, version);
+  if (forward_.contains(key)) return origins.friendship;
   const uint64_t row = std::exchange(next_row, 0);  // meant for the friendship's own
   forward_[key] = {1, false, 0};
   Log(shards_.ShardOf(key.src), {0, ChangeKind::kEdge, EdgeOf(key, forward_[key]), now});
   next_row = row;
+  return origins.friendship;
+}
+
+Friendship FakeRelations::Pair(UserId low, UserId high) const {
+  const auto found = pairs_.find({low, high});
+  return found == pairs_.end() ? Friendship{} : found->second;
+}
+
+void FakeRelations::WritePair(UserId low, UserId high, const Friendship& row, UnixMs agreed_at,
+                              bool logs) {
+  pairs_[{low, high}] = row;
+  if (!logs) return;
+  const Edge pair{low, high, row.ver, row.state == FriendState::kFriends, agreed_at};
+  Log(shards_.ShardOf(low), {0, ChangeKind::kFriendship, pair, now});
+}
+
+bool FakeRelations::AwaitsFriendship(const EdgeKey& key) const {
+  const auto found = origins_.find(key);
+  return found != origins_.end() && found->second.announced > found->second.friendship;
 }
 
 void FakeRelations::Log(Shard shard, LoggedChange change) {

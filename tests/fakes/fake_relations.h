@@ -10,6 +10,7 @@
 #include "fanline/bucket.h"
 #include "fanline/change_log.h"
 #include "fanline/forward_edges.h"
+#include "fanline/friendship.h"
 #include "fanline/mirror_mode.h"
 #include "fanline/repair_store.h"
 #include "fanline/reverse_edges.h"
@@ -45,7 +46,17 @@ class FakeRelations {
   // Two users become friends, or no longer are: announced to both edges, then its row of log1. The
   // pair's row is the caller's: which version it has now, `version` or higher.
   uint64_t Befriend(UserId low, UserId high, bool friends, uint64_t version);
-  bool changes_settle = true;  // off: the mutation, in which what was announced is still written
+  // The same one call after the other, as whoever serves a user makes them: an edge learns that
+  // `version` of its pair may come, and answers the highest that was written to it or settled; the
+  // pair's row; that row written, `logs`: with a row of log1, for both edges change.
+  uint64_t Announce(const EdgeKey& key, uint64_t version);
+  Friendship Pair(UserId low, UserId high) const;
+  void WritePair(UserId low, UserId high, const Friendship& row, UnixMs agreed_at, bool logs);
+  // Something was announced to the edge that has neither come nor been settled.
+  bool AwaitsFriendship(const EdgeKey& key) const;
+  // Off, each the mutation: what was announced is written also when a user said something since;
+  // an application's older change is written after a newer one.
+  bool changes_settle = true, application_versions = true;
   // A row of log1 that has its id before others and is committed after them: reserved now, and
   // used by the change that is made while it is `next_row`.
   uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
@@ -75,12 +86,12 @@ class FakeRelations {
   };
 
   uint64_t Followed(UserId src) const;
-  void Announce(const EdgeKey& key, uint64_t version);
   void Log(Shard shard, LoggedChange change);
 
   const ShardMap shards_;
   Edges forward_, reverse_;
   std::map<EdgeKey, Origins> origins_;
+  std::map<EdgeKey, Friendship> pairs_;  // smaller id first
   std::map<UserId, int64_t> fans_;
   std::vector<Table> log_;  // by shard
 };

@@ -96,9 +96,20 @@ struct Chances {
     const auto weight = [&apart](uint64_t percent, uint64_t most) {
       return apart() % 100 < percent ? 1 + apart() % most : 0;
     };
-    character.lose_head = weight(20, 2);
+    character.lose_head = weight(20, 6);
     character.change_mode = weight(20, 3);
     if (character.healthy) character.lose_head = 0;
+    character.befriend = weight(25, 20);
+    if (character.befriend > 0) character.client += 6;
+    character.relation_event = weight(25, 12);
+    character.lose_tail = weight(10, 6);
+    character.lose_other_heads = weight(10, 4);
+    if (character.relation_event > 0) {
+      character.crash_intake = weight(50, 4);
+      character.move_intake = weight(50, 6);
+    }
+    // What relation-log alone still tells is lost with it, and is for wider nets to find.
+    if (character.lose_tail + character.lose_other_heads > 0) character.unmirrored = 0;
   }
 
   void DrawRelationFaults() {

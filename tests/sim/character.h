@@ -13,6 +13,7 @@ struct Character {
   uint64_t carry_out = 1, turn = 1, client = 1, reader = 1, fault = 0;  // weights
   uint64_t burst = 1;                                                   // calls carried out at once
   uint64_t publish = 1, change = 1, follow = 1;
+  uint64_t befriend = 0, relation_event = 0;
   uint64_t time_out = 0, crash_pusher = 0, crash_dispatcher = 0, move_range = 0, move_feed = 0;
   uint64_t snapshot = 0, rollback = 0, flush = 0, expire = 0;
   int hold_orphans = 0;  // percent: how rarely a captured write is carried out
@@ -26,12 +27,15 @@ struct Character {
   int redis_later = 0;  // percent of calls of Redis that are refused
   int never = 0;        // percent of answers that will always be the same
   uint64_t redis_full = 0, forget_index = 0, revoke_all = 0;
-  uint64_t lose_head = 0;    // of the log of hints
-  uint64_t change_mode = 0;  // of mirrors
-  bool long_resets = false;  // a reset takes several calls
-  bool prune_apart = false;  // a batch takes two
+  uint64_t lose_head = 0;         // of the log of hints
+  uint64_t lose_other_heads = 0;  // of the others
+  uint64_t lose_tail = 0;         // of any log
+  uint64_t change_mode = 0;       // of mirrors
+  bool long_resets = false;       // a reset takes several calls
+  bool prune_apart = false;       // a batch takes two
 
-  uint64_t crash_mirror = 0, crash_reconciler = 0, move_mirror = 0, move_pairs = 0;
+  uint64_t crash_mirror = 0, crash_reconciler = 0, crash_intake = 0, move_intake = 0,
+           move_mirror = 0, move_pairs = 0;
   uint64_t shard_away = 0;
   int unmirrored = 0;       // percent of edges a mirror forgets between msg1 and the reverse row
   int lose_msg2 = 0;        // percent

@@ -19,8 +19,9 @@ struct Checks : Faults {
     std::vector<Item> items;
     for (const auto& [post, state] : states) {
       if (!state.visible()) continue;
-      const auto edge = wanted.find({reader, author_of.at(post)});
-      if (edge != wanted.end() && edge->second) {
+      const auto& edges = mysql.relations.forward();  // which were checked before
+      const auto edge = edges.find({reader, author_of.at(post)});
+      if (edge != edges.end() && edge->second.live) {
         // Of two publishes the first to be stored wins, which no client can know.
         items.push_back({post, *mysql.posts().at({author_of.at(post), post}).created_at});
       }
@@ -70,13 +71,18 @@ struct Checks : Faults {
     if (relations.forward() != relations.reverse()) return "forward and reverse disagree";
     std::map<UserId, int64_t> fans;
     for (const auto& [key, edge] : relations.forward()) {
-      const auto said = wanted.find(key);
-      if (said == wanted.end() || said->second != edge.live) {
+      if (!said.MayBe(key, edge.live)) {
         return "the edge of " + ToString(key.src) + " and " + ToString(key.dst) +
                " is not what was asked for last";
       }
       fans[key.dst] += edge.live ? 1 : 0;
       ++counts.checked_edges;
+    }
+    for (const EdgeKey& edge : said.Edges()) {
+      const bool written = relations.forward().contains(edge);
+      if (!written && !said.MayBe(edge, false)) {
+        return "a follow of " + ToString(edge.src) + " was lost";
+      }
     }
     for (const auto& [user, count] : relations.fans()) {
       if (count != fans[user]) return "the counter of " + ToString(user) + " is wrong";
@@ -84,9 +90,21 @@ struct Checks : Faults {
     return {};
   }
 
+  std::string CheckPosts() const {
+    for (const auto& [post, author] : author_of) {
+      const auto row = mysql.posts().find({author, post});
+      if (row == mysql.posts().end() || !row->second.created_at) {
+        return "post " + ToString(post) + " was lost";
+      }
+    }
+    return {};
+  }
+
   std::string Check() {
     if (!trouble.empty()) return trouble;
+    if (auto wrong = CheckPosts(); !wrong.empty()) return wrong;
     if (auto wrong = CheckEdges(); !wrong.empty()) return wrong;
+    if (auto wrong = CheckEvents(); !wrong.empty()) return wrong;
     if (character.healthy && counts.checks + counts.repairs > 0) {
       return "an edge was checked though nothing had gone wrong";
     }

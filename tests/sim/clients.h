@@ -1,26 +1,26 @@
-// What clients do: publish, change posts, follow and unfollow. Their own record of it is the model
-// every timeline and every edge is held against.
+// What clients do: publish, change posts, follow and unfollow, become friends and part. Their own
+// record of it is the model every timeline and every edge is held against.
 #pragma once
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fanline/event_codec.h"
-#include "tests/sim/reconcilers.h"
+#include "tests/sim/friends.h"
 
 namespace fanline::sim {
 
-struct Clients : Reconcilers {
-  using Reconcilers::Reconcilers;
+struct Clients : Friends {
+  using Friends::Friends;
 
   static constexpr uint64_t kFirstAuthor = 101;
   static constexpr uint64_t kFirstPost = 1'000;
 
   // What the clients did: the model every timeline is held against.
   std::map<PostId, UserId> author_of;
-  std::map<EdgeKey, bool> wanted;  // who was last told to follow whom, or not
   UnixMs last_created = kEpoch;
   std::vector<FeedEvent> events;
   std::map<PostId, uint64_t> versions;
@@ -40,16 +40,38 @@ struct Clients : Reconcilers {
   }
 
   void ClientActs() {
-    switch (Draw({character.publish, character.change, character.follow})) {
+    const Character& of = character;
+    switch (Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event})) {
       case 0:
         Publish();
         return;
       case 1:
         if (!author_of.empty()) ChangePost(AnyPost());
         return;
+      case 2:
+        FollowAny();
+        return;
+      case 3:
+        BefriendAny();
+        return;
       default:
-        Follow(AnyReader(), AnyAuthor(), Chance(60));
+        if (Chance(10)) return EmitUnusable({AnyReader(), AnyAuthor()});
+        EmitRelation({AnyReader(), AnyAuthor()});
     }
+  }
+
+  void FollowAny() {
+    if (character.befriend > 0 && Chance(30)) return Follow(AnyAuthor(), AnyReader(), Chance(60));
+    Follow(AnyReader(), AnyAuthor(), Chance(60));
+  }
+
+  void BefriendAny() {
+    UserId who = AnyReader(), whom = AnyAuthor();
+    if (Chance(50)) std::swap(who, whom);
+    constexpr FriendAction kActions[] = {FriendAction::kRequest, FriendAction::kAccept,
+                                         FriendAction::kRemove, FriendAction::kRefuse,
+                                         FriendAction::kCancel};
+    Befriend(kActions[Draw({8, 6, 6, 1, 1})], who, whom);
   }
 
   PostId AnyPost() {
@@ -103,7 +125,8 @@ struct Clients : Reconcilers {
   // The forward row and its row of log1, in one transaction; the mirrors do the rest.
   void Follow(UserId reader, UserId author, bool live) {
     if (Away(shards.ShardOf(reader))) return;  // refused
-    wanted[{reader, author}] = live;
+    said.AtOnce({reader, author}, live);
+    if (mysql.relations.AwaitsFriendship({reader, author})) Count(Letter::kFriendshipSettled);
     const auto unix_us = static_cast<uint64_t>(now.unix_ms) * 1000;
     const auto changed = mysql.relations.Do(ChangeEdge{0, {reader, author, live, unix_us}}).forward;
     if (!changed.changed) return;

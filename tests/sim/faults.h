@@ -58,6 +58,7 @@ struct Faults : Readers {
         return;
       case 6:
         // Replicas promoted, backups restored: back to the snapshot, behind a new connection.
+        if (HintsHeldBack()) return;
         Trace("rollback");
         ++counts.rollbacks;
         redis = snapshot;
@@ -87,9 +88,11 @@ struct Faults : Readers {
         RevokeAll(feed_group, dispatchers);
         RevokeAll(task_group, pushers);
         RevokeAll(mirror_group, mirrors);
+        RevokeAllPairs();
+        if (!intakes.empty()) RevokeAll(event_group, intakes);
         return;
       case 12:
-        LoseHead(Pick(kRanges));
+        LoseHead(tasks, task_group, Letter::kLostHead);
         return;
       default:
         return;  // a schedule without faults
@@ -99,7 +102,8 @@ struct Faults : Readers {
   void RelationFault() {
     const Character& of = character;
     switch (Draw({of.crash_mirror, of.crash_reconciler, of.move_mirror, of.move_pairs,
-                  of.shard_away, of.change_mode})) {
+                  of.shard_away, of.change_mode, of.lose_tail, of.lose_other_heads, of.crash_intake,
+                  of.move_intake})) {
       case 0:
         ++counts.crashes;
         CrashMirror(static_cast<int>(Pick(mirrors.size())));
@@ -119,22 +123,140 @@ struct Faults : Readers {
         away_until[Pick(kShards)] = now.unix_ms + static_cast<int64_t>(Pick(300));
         return;
       case 5:
-        Count(Letter::kModeChanged);
-        character.inline_too = !character.inline_too;
+        ChangeMode();
+        return;
+      case 6:
+        LoseTail();
+        return;
+      case 7:
+        LoseOtherHead();
+        return;
+      case 8:
+        CrashIntake(static_cast<int>(Pick(intakes.size())));
+        return;
+      case 9:
+        Move(event_group, intakes, static_cast<int>(Pick(kEventPartitions)),
+             static_cast<int>(Pick(intakes.size())));
         return;
       default:
         return;
     }
   }
 
-  // Retention takes hints that nobody has read.
-  void LoseHead(size_t partition) {
-    Assignment& assignment = task_group[partition];
-    const auto unread = tasks[partition].size() - static_cast<uint64_t>(assignment.committed);
-    if (unread == 0) return;
-    assignment.low = assignment.committed + 1 + static_cast<int64_t>(Pick(unread));
-    Trace("the log of range " + std::to_string(partition) + " loses its head");
-    Count(Letter::kLostHead);
+  void ChangeMode() {
+    if (Chance(50)) {
+      Count(Letter::kModeChanged);
+      character.inline_too = !character.inline_too;
+      return;
+    }
+    constexpr ReconcilerMode kModes[] = {ReconcilerMode::kRun, ReconcilerMode::kDryRun,
+                                         ReconcilerMode::kPause};
+    reconciler_mode = kModes[Pick(3)];
+    Trace(std::string("reconcilers: ") + NameOf(reconciler_mode));
+    if (reconciler_mode != ReconcilerMode::kRun) Count(Letter::kRepairsStopped);
+  }
+
+  // ---- logs that lost their head or their tail ------------------------------------------------
+  // Only what the design can make good: of hints what they would have said is in the truth, so a
+  // range begins anew; changes of edges are pending in log1, and are relayed again. Events of
+  // applications are nowhere else: those that nobody had stored are sent once more.
+  //
+  // A tail is noticed by who stands behind it. Of hints and events that is the group: what it lost
+  // in front of its position without being behind the end is lost unseen.
+  void LoseTail() {
+    switch (Pick(5)) {
+      case 0:
+        return LoseTail(tasks, task_group, Letter::kLostTail);
+      case 1:
+        return LoseTail(feed, feed_group, Letter::kLostOtherTail);
+      case 2:
+        return LoseTail(relation_events, event_group, Letter::kLostOtherTail);
+      case 3:
+        return LoseTail(relation_log, mirror_group, Letter::kLostOtherTail);
+      default:
+        LoseTail(retry_log, retry_group, Letter::kLostOtherTail);
+    }
+  }
+
+  void LoseTail(std::vector<Log>& topic, const std::vector<Assignment>& group, Letter letter) {
+    const size_t partition = Pick(topic.size());
+    const Assignment& assignment = group[partition];
+    Log& log = topic[partition];
+    const bool may_lose_unread = &topic == &relation_log || &topic == &retry_log;
+    const int64_t most = may_lose_unread ? assignment.end() : assignment.committed;
+    if (most > assignment.end() || most <= assignment.low) return;
+    const auto end =
+        assignment.low + static_cast<int64_t>(Pick(static_cast<uint64_t>(most - assignment.low)));
+    Trace("a log of " + std::to_string(assignment.end()) + " records loses its tail from " +
+          std::to_string(end) + " on");
+    Count(letter);
+    SendAgain(topic, partition, assignment.committed, assignment.end());
+    CutTail(log, end);
+    if (!options.guards.lost_tails_told) return;
+    // A fetch beyond the end fails at once, or is failed by the brokers: they know which leader the
+    // consumer read from.
+    ForAllMembers([&](const std::vector<Assignment>& each, auto& process, int index) {
+      AssignAgain(each, process, index, log);
+      LookAgain(each, process, index);
+    });
+  }
+
+  void LoseOtherHead() {
+    switch (Pick(4)) {
+      case 0:
+        return LoseHead(feed, feed_group, Letter::kLostOtherHead);
+      case 1:
+        return LoseHead(relation_events, event_group, Letter::kLostOtherHead);
+      case 2:
+        return LoseHead(relation_log, mirror_group, Letter::kLostOtherHead);
+      default:
+        LoseHead(retry_log, retry_group, Letter::kLostOtherHead);
+    }
+  }
+
+  // Retention takes records that nobody has read, of who is furthest behind.
+  void LoseHead(std::vector<Log>& topic, const std::vector<Assignment>& group, Letter letter) {
+    size_t partition = 0;
+    for (size_t other = 1; other < group.size(); ++other) {
+      if (group[other].unfinished() > group[partition].unfinished()) partition = other;
+    }
+    if (group[partition].unfinished() <= 0) return;
+    const int64_t end = group[partition].end();
+    const int64_t low = end - group[partition].unfinished();
+    const auto first = low + 1 + static_cast<int64_t>(Pick(static_cast<uint64_t>(end - low)));
+    Trace("a log of " + std::to_string(end) + " records loses its head up to " +
+          std::to_string(first));
+    Count(letter);
+    SendAgain(topic, partition, group[partition].committed, first);
+    for (Assignment* each : assignments) {
+      if (each->log == &topic[partition]) each->low = first;
+    }
+  }
+
+  // By the application, which alone knows them.
+  void SendAgain(std::vector<Log>& topic, size_t partition, int64_t from, int64_t to) {
+    if (&topic != &feed && &topic != &relation_events) return;
+    for (int64_t offset = from; offset < to; ++offset) {
+      Later("event once more", 0,
+            [this, &topic, partition, value = topic[partition][static_cast<size_t>(offset)].value] {
+              Append(topic, static_cast<int32_t>(partition), value);
+            });
+    }
+  }
+
+  template <typename F>
+  void ForAllMembers(F act) {
+    const auto all = [&act](std::vector<Assignment>& group, auto& members) {
+      for (size_t i = 0; i < members.size(); ++i) act(group, *members[i], static_cast<int>(i));
+    };
+    all(task_group, pushers);
+    all(feed_group, dispatchers);
+    all(mirror_group, mirrors);
+    all(event_group, intakes);
+    for (size_t i = 0; i < reconcilers.size(); ++i) {
+      act(pair_group, reconcilers[i]->pairs, static_cast<int>(i));
+      act(retry_group, reconcilers[i]->retries, static_cast<int>(i));
+    }
   }
 
   void CrashPusher(int index) {

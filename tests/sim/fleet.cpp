@@ -16,6 +16,7 @@ struct Fleet::World : Schedule {
 Fleet::Fleet(FleetOptions options) : world_(std::make_unique<World>(options)) {}
 Fleet::~Fleet() = default;
 const Fleet::Counts& Fleet::counts() const { return world_->counts; }
+const Character& Fleet::character() const { return world_->character; }
 
 std::string Fleet::Run() {
   world_->Start();

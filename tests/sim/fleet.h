@@ -1,7 +1,7 @@
 // The whole fleet in one process, on fakes, driven by one seed: two dispatchers, two pushers, two
-// mirrors, two reconcilers, readers that rebuild, clients that publish and follow; and everything
-// that can go wrong between them. The programs' real logic runs; only time, network and stores are
-// made up.
+// mirrors, two reconcilers, two intakes of relation events, readers that rebuild, clients that
+// publish, follow and become friends; and everything that can go wrong between them. The programs'
+// real logic runs; only time, network and stores are made up.
 //
 // A call of a port becomes a message in the network. The schedule picks, at random, which message
 // is carried out next, whose reply is delivered, which process runs, and which fault strikes:
@@ -15,8 +15,9 @@
 // stuck or a range that stays paused is seen, and all is compared again; and so on, several times
 // over in one schedule.
 //
-// One idea a file, each on top of the one before: chance.h, stores.h, groups.h, spine.h, mirrors.h,
-// reconcilers.h, clients.h, readers.h, faults.h, checks.h, schedule.h.
+// One idea a file, each on top of the one before: chance.h, stores.h, groups.h, redis_calls.h,
+// spine.h, mirrors.h, reconcilers.h, intakes.h, friends.h, clients.h, readers.h, faults.h,
+// checks.h, schedule.h.
 #pragma once
 
 #include <array>
@@ -30,6 +31,7 @@
 
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
+#include "tests/sim/character.h"
 
 namespace fanline::sim {
 
@@ -48,6 +50,13 @@ struct Guards {
   bool mirror_versions = true;        // off: the reverse row is what was applied last
   bool commit_lowest_pending = true;  // off: a reconciler commits its position
   bool reverse_first = true;          // off: a check reads the forward row first
+  bool lost_heads_told = true;  // off: a consumer goes on at the log's first record, unknowingly
+  bool lost_tails_told = true;  // off: a consumer goes on at its position, once there is something
+  bool friendships_announced = true;     // off: the pair's row is written, and nobody told before
+  bool above_what_is_settled = true;     // off: a pair's version is by its own row and clock alone
+  bool changes_settle = true;            // off: a friendship undoes what a user said after it
+  bool application_versions = true;      // off: the event written last wins
+  bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
 };
 
 // What may happen besides, counted where it has its effect, so that a test can see that it does.
@@ -61,14 +70,31 @@ enum class Letter : size_t {
   kTruthAway,       // the shard of an author's posts and followers
   kLostHead,        // hints gone before anybody read them
   kModeChanged,     // writers begin or cease to try the reverse row at once
+  kRepairsStopped,  // reconcilers check and repair nothing, or do neither
   kRevokedAll,      // every partition revoked from everybody at once
-  kPostedAtRest,    // one post each, before all is compared again
+  kLostTail,        // hints gone that somebody had read, and others behind them
+  kLostOtherHead,   // of another log
+  kLostOtherTail,
+  kFriends,              // two users agree
+  kFriendsNoMore,        // one of them ends it
+  kFriendshipLeft,       // announced, then its server died or found a shard away
+  kFriendshipOvertaken,  // somebody else changed the pair's row first
+  kFriendshipSettled,    // a user said something of an edge that awaited one
+  kEvent,                // a relation event of an application was stored
+  kEventStale,           // again, or after a newer one
+  kEventAway,            // its shard is away
+  kEventBuried,          // nobody can use it
+  kPostedAtRest,         // one post each, before all is compared again
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
+// clang-format off
 inline constexpr const char* kLetterNames[kLetters] = {
-    "redis later", "redis full", "never",        "long reset",  "index forgotten", "pruned before",
-    "truth away",  "lost head",  "mode changed", "revoked all", "posted at rest"};
+    "redis later", "redis full", "never", "long reset", "index forgotten", "pruned before",
+    "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
+    "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
+    "friendship settled", "event", "event stale", "event away", "event buried", "posted at rest"};
+// clang-format on
 
 struct FleetOptions {
   uint64_t seed = 1;
@@ -94,6 +120,7 @@ class Fleet {
     uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
   };
   const Counts& counts() const;
+  const Character& character() const;
 
  private:
   struct World;

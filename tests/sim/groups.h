@@ -2,6 +2,7 @@
 // any await, and one turn of a main loop.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,7 +85,16 @@ struct Groups : Stores {
     assignment.owner = to;
     process.believes.insert(partition);
     process.fetch.erase(partition);
-    process.inbox.emplace_back(PartitionAssigned{partition, assignment.committed, assignment.low});
+    process.inbox.emplace_back(Assigned(assignment, partition, assignment.committed));
+  }
+
+  // Where a log never loses its tail, its end is not looked up: owners that follow each other
+  // closely may write positions beyond it, which then looks like a loss and sets much right.
+  PartitionAssigned Assigned(const Assignment& assignment, int partition, int64_t start) const {
+    PartitionAssigned assigned{partition, start, assignment.low};
+    if (!options.guards.lost_heads_told) assigned.low = 0;
+    if (character.lose_tail > 0 && options.guards.lost_tails_told) assigned.end = assignment.end();
+    return assigned;
   }
 
   template <typename P>
@@ -130,22 +140,38 @@ struct Groups : Stores {
   }
 
   // Where the log does not hold a consumer's position, the partition is revoked and assigned again,
-  // with what the log holds by then; a zombie only stops.
+  // with what the log holds by then; beyond its end, also with that position. A zombie only stops.
   template <typename P>
   void LookAgain(const std::vector<Assignment>& group, P& process, int index) {
     for (auto at = process.fetch.begin(); at != process.fetch.end();) {
       const auto [partition, next] = *at;
       const Assignment& assignment = group[static_cast<size_t>(partition)];
-      if (next >= assignment.low) {
+      const bool headless = next < assignment.low && options.guards.lost_heads_told;
+      const bool beyond = next > assignment.end() && options.guards.lost_tails_told;
+      if (!headless && !beyond) {
+        at->second = std::max(next, assignment.low);
         ++at;
         continue;
       }
+      const int64_t start = beyond ? next : assignment.committed;
       at = process.fetch.erase(at);
       if (assignment.owner != index) continue;
       process.paused.erase(partition);
       process.inbox.emplace_back(PartitionRevoked{partition});
-      process.inbox.emplace_back(
-          PartitionAssigned{partition, assignment.committed, assignment.low});
+      process.inbox.emplace_back(Assigned(assignment, partition, start));
+    }
+  }
+
+  // The end that an owner was told, and has not acted on yet, is that of a log since cut.
+  template <typename P>
+  void AssignAgain(const std::vector<Assignment>& group, P& process, int index, const Log& cut) {
+    for (size_t i = 0; i < group.size(); ++i) {
+      const auto partition = static_cast<int32_t>(i);
+      const Assignment& assignment = group[i];
+      if (assignment.log != &cut || assignment.owner != index) continue;
+      if (process.fetch.contains(partition) || assignment.committed <= assignment.end()) continue;
+      process.inbox.emplace_back(PartitionRevoked{partition});
+      process.inbox.emplace_back(Assigned(assignment, partition, assignment.committed));
     }
   }
 
@@ -175,6 +201,7 @@ struct Groups : Stores {
       Assignment& assignment = group[static_cast<size_t>(commit.partition)];
       if (assignment.owner != index) continue;  // the broker refuses a zombie's commit
       assignment.committed = commit.offset;
+      GrowAgain(assignment.log);
     }
   }
 };

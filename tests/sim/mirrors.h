@@ -31,8 +31,11 @@ struct Mirrors : Spine {
     std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // between msg1 and the reverse row
     void Submit(ApplyEdges request) override { world->SendReverse(*this, std::move(request)); }
     void Submit(ChangeEdge request) override {
-      world->Ask(*this, "forward row", EdgeChanged{request.id, {}, {}},
-                 [world = world, request] { return world->mysql.relations.Do(request); });
+      world->Ask(*this, "forward row", EdgeChanged{request.id, {}, {}}, [world = world, request] {
+        const bool away = world->Away(world->shards.ShardOf(request.change.src));
+        if (away) return EdgeChanged{request.id, AwayStatus(), {}};
+        return world->mysql.relations.Do(request);
+      });
     }
     void Submit(ChangeRequest request) override {
       std::visit([this](const auto& each) { world->SendChange(*this, each); }, request);

@@ -83,6 +83,7 @@ struct Reconcilers : Mirrors {
   };
 
   std::vector<std::unique_ptr<Reconciler>> reconcilers;
+  ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
 
   // `reply` as it is when all goes well; `act` may still change it. The nets take different
   // replies.
@@ -173,7 +174,7 @@ struct Reconcilers : Mirrors {
   template <typename P>
   void SendRepair(P& process, ReadReconcilerMode request) {
     AskNet(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun, 0},
-           [](ReconcilerModeRead&) {});
+           [this](ReconcilerModeRead& reply) { reply.mode = reconciler_mode; });
   }
 
   // ---- positions ------------------------------------------------------------------------------
@@ -268,6 +269,15 @@ struct Reconcilers : Mirrors {
   }
   void MovePairs(int partition) {
     MovePairsTo(partition, static_cast<int>(Pick(reconcilers.size())));
+  }
+  void RevokeAllPairs() {
+    for (Assignment& assignment : pair_group) assignment.owner = -1;
+    for (Assignment& assignment : retry_group) assignment.owner = -1;
+    for (size_t i = 0; i < reconcilers.size(); ++i) {
+      NoticeRevocations(pair_group, reconcilers[i]->pairs, static_cast<int>(i));
+      NoticeRevocations(retry_group, reconcilers[i]->retries, static_cast<int>(i));
+    }
+    for (int i = 0; i <= static_cast<int>(kRelationPartitions); ++i) MovePairs(i);
   }
   void MovePairsTo(int partition, int to) {
     Reconciler& process = *reconcilers[static_cast<size_t>(to)];

@@ -32,11 +32,15 @@ struct Schedule : Checks {
     } else {
       TurnOf(task_group, tasks, pushers, which - dispatchers.size(), Chance(character.notice));
     }
-    const uint64_t other = Pick(mirrors.size() + reconcilers.size());
+    const uint64_t other = Pick(mirrors.size() + reconcilers.size() + intakes.size());
+    const bool notice = Chance(character.notice);
     if (other < mirrors.size()) {
-      TurnOf(mirror_group, relation_log, mirrors, other, Chance(character.notice));
+      TurnOf(mirror_group, relation_log, mirrors, other, notice);
+    } else if (other < mirrors.size() + reconcilers.size()) {
+      TurnOfReconciler(other - mirrors.size(), notice);
     } else {
-      TurnOfReconciler(other - mirrors.size(), Chance(character.notice));
+      TurnOf(event_group, relation_events, intakes, other - mirrors.size() - reconcilers.size(),
+             notice);
     }
   }
 
@@ -77,11 +81,12 @@ struct Schedule : Checks {
       MovePairsTo(i, i % 2);
     }
     MovePairsTo(kRelationPartitions, 0);
+    if (character.relation_event > 0) StartIntakes();
     for (uint64_t reader = 1; reader <= character.readers; ++reader) {
       for (uint64_t author = 0; author < character.authors; ++author) {
         if (!Chance(60)) continue;
         const EdgeKey key{UserId{reader}, UserId{kFirstAuthor + author}};
-        wanted[key] = true;
+        said.AtOnce(key, true);
         mysql.WriteForward(key.src, key.dst, true);
       }
     }
@@ -131,6 +136,7 @@ struct Schedule : Checks {
     faults = false;
     away_until = {};
     full_until = 0;
+    reconciler_mode = ReconcilerMode::kRun;
     if (!Rest(character.hold_orphans > 0, kCalmRounds)) return false;
     return Rest(false, kCalmRounds);
   }
@@ -159,6 +165,9 @@ struct Schedule : Checks {
         TurnOf(mirror_group, relation_log, mirrors, i, true);
       }
       for (size_t i = 0; i < reconcilers.size(); ++i) TurnOfReconciler(i, true);
+      for (size_t i = 0; i < intakes.size(); ++i) {
+        TurnOf(event_group, relation_events, intakes, i, true);
+      }
       // Readers take their time too, so that what is still under way overlaps their rebuilds.
       if (!rebuilds.empty() && Chance(15) && !StepRebuild(rebuilds.front())) rebuilds.pop_front();
       Tick(20);
@@ -167,21 +176,20 @@ struct Schedule : Checks {
     return calm >= calm_rounds;
   }
 
-  static bool AllCommitted(const std::vector<Assignment>& group, const std::vector<Log>& topic) {
-    for (size_t i = 0; i < topic.size(); ++i) {
-      if (group[i].committed != static_cast<int64_t>(topic[i].size())) return false;
-    }
-    return true;
+  // Where nobody is told what a log lost, a group may stand behind its end, or in front of it with
+  // nothing left to read.
+  bool AllCommitted() const {
+    const bool told = options.guards.lost_heads_told && options.guards.lost_tails_told;
+    return held_back.empty() &&
+           std::all_of(assignments.begin(), assignments.end(), [told](const Assignment* each) {
+             return told ? each->committed == each->end()
+                         : std::max(each->committed, each->low) >= each->end();
+           });
   }
 
   // Nothing is under way but looks around (at pos, at log1, at offsets): those never end.
   bool AtRest(bool hold_orphans) {
-    if (!rebuilds.empty()) return false;
-    if (!AllCommitted(task_group, tasks) || !AllCommitted(feed_group, feed)) return false;
-    if (!AllCommitted(mirror_group, relation_log) || !AllCommitted(pair_group, relation_log) ||
-        !AllCommitted(retry_group, retry_log) || mysql.relations.pending() > 0) {
-      return false;
-    }
+    if (!rebuilds.empty() || !AllCommitted() || mysql.relations.pending() > 0) return false;
     for (const auto& process : reconcilers) {
       if (process->pairs.logic->pending() > 0 || !process->pairs.logic->drained() ||
           !process->retries.logic->drained()) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -20,6 +23,7 @@ namespace fanline::sim {
 inline constexpr int kRanges = 4;
 inline constexpr int kFeedPartitions = 2;
 inline constexpr uint32_t kRelationPartitions = 2;
+inline constexpr int kEventPartitions = 2;
 inline constexpr Shard kShards = 2;
 
 using Log = std::vector<Record>;
@@ -29,13 +33,25 @@ struct Assignment {
   int owner = -1;
   int64_t committed = 0;
   int64_t low = 0;  // the log's first offset
+  Log* log = nullptr;
+
+  int64_t end() const { return static_cast<int64_t>(log->size()); }
+  int64_t unfinished() const { return end() - std::max(low, committed); }
 };
 
 struct Stores : Chances {
   explicit Stores(const FleetOptions& given) : Chances(given) {
     redis.rules = given.guards.redis;
     mysql.rules = given.guards.mysql;
+    mysql.relations.changes_settle = given.guards.changes_settle;
+    mysql.relations.application_versions = given.guards.application_versions;
     snapshot = redis;
+    Attach(feed, feed_group);
+    Attach(tasks, task_group);
+    Attach(relation_log, mirror_group);
+    Attach(relation_log, pair_group);
+    Attach(retry_log, retry_group);
+    Attach(relation_events, event_group);
   }
 
   fakes::FakeRedis redis{RangeLayout(kRanges), window()};
@@ -47,9 +63,11 @@ struct Stores : Chances {
   std::array<UnixMs, kShards> away_until{};  // shards of relations
   std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};
   std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};
+  std::vector<Log> relation_events{kEventPartitions};
   std::vector<Assignment> feed_group{kFeedPartitions}, task_group{kRanges};
   std::vector<Assignment> mirror_group{kRelationPartitions}, pair_group{kRelationPartitions};
-  std::vector<Assignment> retry_group{1};
+  std::vector<Assignment> retry_group{1}, event_group{kEventPartitions};
+  std::vector<Assignment*> assignments;  // of all groups
   Network network;
   uint64_t incarnations = 0;
   uint64_t tokens = 0;
@@ -60,7 +78,56 @@ struct Stores : Chances {
     record.offset = static_cast<int64_t>(topic[static_cast<size_t>(partition)].size());
     record.timestamp = now.unix_ms;
     record.value = std::move(value);
-    topic[static_cast<size_t>(partition)].push_back(std::move(record));
+    Log& log = topic[static_cast<size_t>(partition)];
+    const auto cut = held_back.find(&log);
+    if (cut == held_back.end()) return log.push_back(std::move(record));
+    cut->second.push_back(std::move(record));
+  }
+
+  // ---- a log that lost its tail ---------------------------------------------------------------
+  // What is appended to a log that a group has read beyond its end waits until the group has begun
+  // anew: once the log has grown past what was read of it, no consumer can tell. Acknowledged all
+  // the same: whoever appended goes on.
+  std::map<Log*, std::vector<Record>> held_back;
+
+  void CutTail(Log& log, int64_t end) {
+    log.erase(log.begin() + end, log.end());
+    if (!options.guards.lost_tails_told) return;
+    held_back.try_emplace(&log);
+    GrowAgain(&log);
+  }
+
+  // A Redis that is rolled back past the loss of a tail knows positions of what stood there before,
+  // which nobody can tell from those of today: two disasters that are one too many.
+  bool OfHints(const Log* log) const {
+    return log >= tasks.data() && log < tasks.data() + tasks.size();
+  }
+  bool HintsHeldBack() const {
+    return std::any_of(held_back.begin(), held_back.end(),
+                       [this](const auto& cut) { return OfHints(cut.first); });
+  }
+
+  // After a group's commit: whether nobody stands behind the end any more.
+  void GrowAgain(Log* log) {
+    const auto cut = held_back.find(log);
+    if (cut == held_back.end()) return;
+    const bool beyond = std::any_of(assignments.begin(), assignments.end(), [&](const auto* each) {
+      return each->log == log && each->committed > each->end();
+    });
+    if (beyond) return;
+    for (Record& record : cut->second) {
+      record.offset = static_cast<int64_t>(log->size());
+      log->push_back(std::move(record));
+    }
+    held_back.erase(cut);
+    if (OfHints(log)) snapshot = redis;
+  }
+
+  void Attach(std::vector<Log>& topic, std::vector<Assignment>& group) {
+    for (size_t i = 0; i < group.size(); ++i) {
+      group[i].log = &topic[i];
+      assignments.push_back(&group[i]);
+    }
   }
   void AppendHint(Range range, const Hint& hint) { Append(tasks, range, EncodeHint(hint)); }
 

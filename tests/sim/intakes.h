@@ -1,0 +1,160 @@
+// Relation events of an application, and two intakes of them, each the real one: events in any
+// order, twice, by several producers, and some that nobody can use.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fanline/relation_event.h"
+#include "mirror/intake.h"
+#include "tests/sim/reconcilers.h"
+#include "tests/sim/said.h"
+
+namespace fanline::sim {
+
+struct Intakes : Reconcilers {
+  using Reconcilers::Reconcilers;
+
+  struct IntakeProcess : ForwardStore,
+                         ReverseStore,
+                         MirrorModes,
+                         DeadLetters,
+                         Process<mirror::Intake, mirror::IntakeInput> {
+    Intakes* world = nullptr;
+    mirror::Metrics metrics;
+    void Submit(ChangeEdge request) override { world->SendEvent(*this, request); }
+    void Submit(ApplyEdges request) override {
+      world->Ask(*this, "reverse row of an event", EdgesApplied{request.id, {}, {}, 0},
+                 [world = world, request] { return world->Apply(request, {}); });
+    }
+    void Submit(ReadMirrorMode request) override {
+      world->Ask(*this, "mode", MirrorModeRead{request.id, {}, {}}, [world = world, request] {
+        const bool sync = world->character.inline_too;
+        return MirrorModeRead{request.id, {}, sync ? MirrorMode::kSync : MirrorMode::kAsync};
+      });
+    }
+    void Submit(AppendDeadLetter request) override {
+      world->Ask(*this, "dead letter", DeadLetterAppended{request.id, {}},
+                 [world = world, request] {
+                   world->Bury(request.letter.record.value);
+                   return DeadLetterAppended{request.id, {}};
+                 });
+    }
+  };
+
+  std::vector<std::unique_ptr<IntakeProcess>> intakes;
+  Said said;
+  std::map<EdgeKey, uint64_t> newest_event;   // by the application, of each edge
+  std::map<EdgeKey, uint64_t> newest_stored;  // in the forward row
+  std::set<std::string> unusable, buried;
+
+  void SendEvent(IntakeProcess& process, const ChangeEdge& request) {
+    const EdgeChanged done{request.id, {}, {}};
+    const auto store = [this, request, done] {
+      if (Away(shards.ShardOf(request.change.src))) {
+        Count(Letter::kEventAway);
+        EdgeChanged away = done;
+        away.status = AwayStatus();
+        return away;
+      }
+      Stored(request.change);
+      return mysql.relations.Do(request);
+    };
+    if (options.guards.event_rows_before_commit)
+      return Ask(process, "row of a relation event", done, store);
+    process.inbox.emplace_back(done);
+    if (faults && Chance(10)) return;  // lost with a crash of the sender
+    Later("row of a relation event", 0, store);
+  }
+
+  void Stored(const EdgeChange& change) {
+    const EdgeKey edge{change.src, change.dst};
+    uint64_t& newest = newest_stored[edge];
+    if (change.origin_version <= newest) return Count(Letter::kEventStale);
+    newest = change.origin_version;
+    said.AtOnce(edge, change.live);
+    Count(Letter::kEvent);
+    Trace("event " + std::to_string(newest) + ": " + ToString(edge.src) +
+          (change.live ? " follows " : " unfollows ") + ToString(edge.dst));
+  }
+
+  void Bury(const std::string& value) {
+    Count(Letter::kEventBuried);
+    buried.insert(value);
+  }
+
+  // ---- the application ------------------------------------------------------------------------
+  void EmitRelation(const EdgeKey& edge) {
+    const RelationEvent event{
+        Chance(60) ? RelationEventKind::kFollow : RelationEventKind::kUnfollow, edge,
+        ++newest_event[edge]};
+    Produce(Chance(50) ? EncodeRelationEventJson(event) : EncodeRelationEventProto(event));
+  }
+
+  void EmitUnusable(const EdgeKey& edge) {
+    const std::string values[] = {
+        EncodeRelationEventJson({RelationEventKind::kFollow, {edge.src, edge.src}, 1}),
+        EncodeRelationEventJson({RelationEventKind::kUnfollow, edge, 0}),
+        "{\"event\":" + std::to_string(unusable.size())};
+    const std::string& value = values[Pick(3)];
+    unusable.insert(value);
+    Produce(value);
+  }
+
+  // Two producers know of each event at times, and neither knows of an order.
+  void Produce(const std::string& value) {
+    const int copies = faults && Chance(30) ? 2 : 1;
+    for (int copy = 0; copy < copies; ++copy) {
+      Later("relation event", 0, [this, value] {
+        Append(relation_events, static_cast<int32_t>(Pick(kEventPartitions)), value);
+      });
+    }
+  }
+
+  // At rest: every event is in its row or was overtaken; what cannot be used, and only that, is in
+  // the dead letters byte for byte.
+  std::string CheckEvents() const {
+    if (newest_stored != newest_event) return "a relation event was lost";
+    if (buried != unusable) return "the dead letters are not what could not be used";
+    return {};
+  }
+
+  // ---- starting, crashing, moving -------------------------------------------------------------
+  void StartIntake(IntakeProcess& process) {
+    using std::chrono::milliseconds;
+    process.world = this;
+    Renew(process);
+    mirror::Limits limits;
+    limits.records_open = 24;
+    limits.records_open_per_partition = 12;
+    limits.events_span_per_partition = 24;
+    limits.commit_every = milliseconds(5);
+    limits.backoff = {milliseconds(2), milliseconds(20)};
+    limits.changes_in_flight = 2;
+    limits.parked_bytes_per_shard = 8 << 10;
+    limits.mode_every = milliseconds(30);
+    process.logic = std::make_unique<mirror::Intake>(
+        mirror::Intake::Ports{process, process, process, process, process.metrics},
+        mirror::Intake::Setup{shards, random()}, limits);
+  }
+
+  void StartIntakes() {
+    for (int i = 0; i < 2; ++i) {
+      intakes.push_back(std::make_unique<IntakeProcess>());
+      StartIntake(*intakes.back());
+    }
+    for (int i = 0; i < kEventPartitions; ++i) Move(event_group, intakes, i, i % 2);
+  }
+
+  void CrashIntake(int index) {
+    Trace("crash of intake " + std::to_string(index));
+    ++counts.crashes;
+    Crash(event_group, intakes, index, [this](IntakeProcess& process) { StartIntake(process); });
+  }
+};
+
+}  // namespace fanline::sim

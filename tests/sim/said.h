@@ -1,0 +1,63 @@
+// What was said of each edge, as those who said it know it: the model that the rows are held
+// against. Who asks for something after something else was done has the last word; of what was
+// said side by side, either may stay.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "fanline/edge.h"
+
+namespace fanline::sim {
+
+class Said {
+ public:
+  using Moment = uint64_t;
+
+  Moment Now() { return ++moments_; }
+  void AtOnce(const EdgeKey& edge, bool live) {
+    const Moment now = Now();
+    Add(edge, {now, now, live, false});
+  }
+  // Two users began or ended a friendship: asked for at `asked`, committed now. Of two changes of
+  // one friendship the one that is committed later has the last word.
+  void OfBoth(UserId one, UserId other, bool live, Moment asked) {
+    const Moment now = Now();
+    Add({one, other}, {asked, now, live, true});
+    Add({other, one}, {asked, now, live, true});
+  }
+
+  bool MayBe(const EdgeKey& edge, bool live) const {
+    const auto found = last_.find(edge);
+    if (found == last_.end()) return !live;  // announced a friendship that never came
+    return std::any_of(found->second.begin(), found->second.end(),
+                       [live](const Saying& each) { return each.live == live; });
+  }
+  std::vector<EdgeKey> Edges() const {
+    std::vector<EdgeKey> edges;
+    for (const auto& [edge, last] : last_) edges.push_back(edge);
+    return edges;
+  }
+
+ private:
+  struct Saying {
+    Moment asked = 0, done = 0;
+    bool live = false;
+    bool of_both = false;
+  };
+
+  void Add(const EdgeKey& edge, const Saying& saying) {
+    std::vector<Saying>& last = last_[edge];
+    std::erase_if(last, [&saying](const Saying& before) {
+      return before.done < saying.asked || (before.of_both && saying.of_both);
+    });
+    last.push_back(saying);
+  }
+
+  Moment moments_ = 0;
+  std::map<EdgeKey, std::vector<Saying>> last_;
+};
+
+}  // namespace fanline::sim

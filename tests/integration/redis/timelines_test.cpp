@@ -35,7 +35,9 @@ class RedisTimelines : public ::testing::Test {
   }
 
   void TakeOver(uint64_t epoch) {
-    ASSERT_EQ(driver_.Do(ClaimRange{0, range_, epoch}).refused_by, 0u);
+    const RangeClaimed claimed = driver_.Do(ClaimRange{0, range_, epoch});
+    ASSERT_TRUE(claimed.status.done()) << claimed.status.message;
+    ASSERT_EQ(claimed.refused_by, 0u);
     ResetRange reset{0, range_, epoch, {}, {}, AppliedPosition{1, 0}};
     for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) reset.drop.push_back(b);
     ASSERT_TRUE(driver_.Do(reset).status.done());

@@ -771,6 +771,17 @@ TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
   EXPECT_EQ(next.last_offset, -1);
 }
 
+TEST(Pusher, TakesNoStartBackThatItCouldNotMake) {
+  World w;
+  w.owners_away = true;
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.owners_away = false;
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+}
+
 TEST(Pusher, AStartThatCouldNotBeSettledIsSettledLater) {
   World w;
   w.mysql.Do(AcquireRange{1, 0});

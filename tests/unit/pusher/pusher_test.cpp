@@ -691,6 +691,23 @@ TEST(Pusher, AStartThatLastedIsNoCrash) {
   EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
 }
 
+TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
+  World w;
+  for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
+  w.Assign(0);  // after two crashes
+  const auto begun = [&] {
+    w.Give(0, Hint::OfPost(kAnn, kPost));
+    w.Give(0, Hint::OfPost(UserId{4711}, kPost));
+    for (int i = 0; i < 3; ++i) w.Step();
+    return w.truth_calls.size();
+  };
+  EXPECT_EQ(begun(), 1u) << "carefully";
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(31));
+  w.RunUntilIdle();
+  EXPECT_EQ(begun(), 2u);
+}
+
 TEST(Pusher, BeingToldToGoIsNoCrash) {
   World w;
   for (int i = 0; i < 5; ++i) {  // rebalances, one after the other

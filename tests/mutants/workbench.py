@@ -102,7 +102,7 @@ class Workbench:
         """The first of the program's tests that failed, or None."""
         test = TESTS[name]
         command = [self.folder / "build/release/bin" / test.program, *test.arguments,
-                   "--gtest_brief=1", "--gtest_fail_fast"]
+                   "--gtest_fail_fast"]
         if only:
             command.append(f"--gtest_filter={only}")
         run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
@@ -110,8 +110,10 @@ class Workbench:
                              env={**os.environ, **self.services, **test.environment})
         if run.returncode == 0:
             return None
-        failed = re.search(r"\[  FAILED  \] ([\w./]+)", run.stdout)
-        return f"{name} {failed[1]}" if failed else f"{name} (ended with {run.returncode})"
+        if failed := re.search(r"\[  FAILED  \] ([\w./]+)", run.stdout):
+            return f"{name} {failed[1]}"
+        begun = re.findall(r"\[ RUN      \] ([\w./]+)", run.stdout)
+        return f"{name} {begun[-1] if begun else ''} (ended with {run.returncode})"
 
 
 def _tail(run):

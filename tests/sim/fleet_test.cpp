@@ -20,9 +20,15 @@ uint64_t FirstSeed() {
   return (uint64_t{device()} << 32) ^ device();
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kUsualSchedules = 500;  // each takes several times as long
+#else
+constexpr int kUsualSchedules = 1'000;
+#endif
+
 int Schedules() {
   const char* given = std::getenv("FANLINE_SIM_SCHEDULES");
-  return given != nullptr ? std::atoi(given) : 1'000;
+  return given != nullptr ? std::atoi(given) : kUsualSchedules;
 }
 
 TEST(Fleet, EveryLiveTimelineAndEveryEdgeIsRightAfterAnySchedule) {

@@ -90,12 +90,25 @@ TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
 
 // Timelines that stay: else they are soon built anew, and right.
 bool Calm(const Character& of) { return of.expire == 0 && of.flush == 0; }
-bool CalmWithReaders(const Character& of) { return Calm(of) && of.readers > 2; }
-bool CalmWithZombies(const Character& of) { return Calm(of) && of.hold_orphans > 0; }
-bool CalmWithCrashes(const Character& of) { return CalmWithZombies(of) && of.crash_pusher > 0; }
-bool CalmWhileFull(const Character& of) { return Calm(of) && of.redis_full > 0; }
+// Nor does a range begin anew, or an application send again.
+bool Steady(const Character& of) {
+  return Calm(of) && of.revoke_all + of.lose_head + of.lose_tail + of.lose_other_heads == 0;
+}
+bool WithZombies(const Character& of) {
+  return Steady(of) && of.hold_orphans > 0 && of.crash_pusher > 0;
+}
+bool WithLostConnections(const Character& of) {
+  return Steady(of) && of.hold_orphans > 0 && of.time_out > 0;
+}
+bool WithReaders(const Character& of) { return Steady(of) && of.readers > 2; }
+bool WhileFull(const Character& of) { return Steady(of) && of.redis_full > 0; }
+bool ForgetsIndexes(const Character& of) { return Steady(of) && of.forget_index > 0; }
+bool RollsBack(const Character& of) { return Calm(of) && of.rollback > 0; }
+bool DispatchersCrash(const Character& of) { return Calm(of) && of.crash_dispatcher > 0; }
+bool FastRebuilds(const Character& of) { return of.slow_rebuild == 0; }
 bool HintsOfMirrors(const Character& of) { return !of.inline_too && of.authors > 1; }
-bool ForgetsIndexes(const Character& of) { return of.forget_index > 0; }
+bool WritesInline(const Character& of) { return of.inline_too; }
+bool ForgetsEdges(const Character& of) { return of.unmirrored > 0; }
 bool LosesHeads(const Character& of) { return of.lose_head > 0; }
 bool LosesTails(const Character& of) { return of.lose_tail > 0; }
 bool HasFriends(const Character& of) { return of.befriend > 0; }
@@ -105,29 +118,29 @@ const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {4, 20, 29}, 150},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 5, 10}, 250},
-    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {24, 48, 58}, 700},
+    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {24, 48, 58}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
-    {"fence", [](Guards& guards) { guards.redis.fence = false; }, {213, 475, 1763, 2159}, 700, CalmWithCrashes},
-    {"positions", [](Guards& guards) { guards.redis.positions = false; }, {7, 105, 119}, 800},
+    {"fence", [](Guards& guards) { guards.redis.fence = false; }, {213, 475, 1763, 2159}, 700, WithZombies},
+    {"positions", [](Guards& guards) { guards.redis.positions = false; }, {7, 105, 119}, 150, RollsBack},
     {"never_create", [](Guards& guards) { guards.redis.never_create = false; }, {1, 3, 4}, 100},
     {"raise_floor", [](Guards& guards) { guards.redis.raise_floor = false; }, {5, 6, 8}, 100},
-    {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {1, 4, 146}, 2000},
+    {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {1, 4, 146}, 400, FastRebuilds},
     {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {15, 20, 38}, 400},
     {"short_rule", [](Guards& guards) { guards.redis.short_rule = false; }, {6, 8, 17}, 300},
     {"hide_building", [](Guards& guards) { guards.redis.hide_building = false; }, {1, 3, 5}, 50},
-    {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {149, 189, 416}, 300, CalmWhileFull},
-    {"pending_index", [](Guards& guards) { guards.redis.pending_index = false; }, {5, 715, 923}, 1200, ForgetsIndexes},
+    {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {149, 189, 416}, 350, WhileFull},
+    {"pending_index", [](Guards& guards) { guards.redis.pending_index = false; }, {5, 715, 923}, 1000, ForgetsIndexes},
     {"truth_after_hint", [](Guards& guards) { guards.truth_after_hint = false; }, {3, 4, 5}, 50},
-    {"lanes_in_order", [](Guards& guards) { guards.lanes_in_order = false; }, {393, 960, 1020}, 700, CalmWithReaders},
+    {"lanes_in_order", [](Guards& guards) { guards.lanes_in_order = false; }, {393, 960, 1020}, 700, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {7, 24, 27}, 250},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {3, 6, 19}, 100},
-    {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {114, 437, 1951, 2985}, 2500, CalmWithZombies},
-    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {380, 415, 922, 1180}, 1000, HintsOfMirrors},
+    {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {114, 437, 1951, 2985}, 2500, WithLostConnections},
+    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {380, 415, 922, 1180}, 1400, HintsOfMirrors},
     {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
     {"log1_done_last", [](Guards& guards) { guards.log1_done_last = false; }, {1, 8, 11}, 150},
     {"mirror_versions", [](Guards& guards) { guards.mirror_versions = false; }, {1, 6, 8}, 100},
-    {"commit_lowest_pending", [](Guards& guards) { guards.commit_lowest_pending = false; }, {11, 49, 112}, 800},
-    {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {71, 114, 153}, 800},
+    {"commit_lowest_pending", [](Guards& guards) { guards.commit_lowest_pending = false; }, {11, 49, 112}, 300, ForgetsEdges},
+    {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {71, 114, 153}, 150, WritesInline},
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {319, 373, 456}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},

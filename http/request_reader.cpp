@@ -44,12 +44,14 @@ Request RequestReader::Take() {
   Request request = std::move(head_.request);
   part_ = Part::kHead;
   skipped_empty_line_ = false;
+  head_only_ = false;
   scan_ = HeadScan(limits_);
   head_.request = {};
   return request;
 }
 
 bool RequestReader::ReadHeadFrom(std::string_view& bytes) {
+  head_only_ = bytes.starts_with("HEAD ");
   switch (scan_.Look(bytes)) {
     case HeadScan::Found::kMore:
       return true;

@@ -34,6 +34,9 @@ class RequestReader {
   // Once true: a 100 is due, and will not be asked for again.
   bool TakeExpectation();
 
+  // Whether the request under way, or refused, asks for an answer without its body (HEAD); its
+  // first bytes say so, however much of it came.
+  bool head_only() const { return head_only_; }
   bool keep_alive() const { return head_.keep_alive; }
   // A client of HTTP/1.0 that stays connected is to be told that it may.
   bool says_keep_alive() const { return head_.http_1_0 && head_.keep_alive; }
@@ -61,6 +64,7 @@ class RequestReader {
   Part part_ = Part::kHead;
   bool refused_ = false;
   bool skipped_empty_line_ = false;
+  bool head_only_ = false;
   HeadScan scan_;
   Head head_;
   uint64_t left_ = 0;  // bytes of the body, or of the chunk

@@ -247,10 +247,8 @@ class Server::Impl {
 
   void Read(const ConnectionPtr& connection) {
     std::string& in = connection->in;
-    const bool to_head = !connection->reader.in_body() && std::string_view(in).starts_with("HEAD ");
     const auto [found, taken] = connection->reader.Read(in);
     if (found == RequestReader::Found::kRefused) {
-      connection->head_only = to_head;
       const Refusal refusal = connection->reader.refusal();
       return Refuse(connection, refusal.status, refusal.detail);
     }
@@ -278,9 +276,8 @@ class Server::Impl {
     Enter(*connection, State::kServing);
     connection->close_after = !connection->reader.keep_alive() || !limits_.keep_alive;
     connection->says_keep_alive = connection->reader.says_keep_alive();
-    Request request = connection->reader.Take();
-    connection->head_only = request.method == "HEAD";
-    ready_.push_back({connection.get(), std::move(request)});
+    connection->head_only = connection->reader.head_only();
+    ready_.push_back({connection.get(), connection->reader.Take()});
   }
 
   // While it is served the connection stays, and nobody else touches it.
@@ -299,6 +296,7 @@ class Server::Impl {
     Enter(*connection, State::kServing);
     Release(connection->in);
     connection->close_after = true;
+    connection->head_only = connection->reader.head_only();
     Answer(*connection, service_.Refuse(status, detail));
   }
 

@@ -328,6 +328,37 @@ TEST_F(ServerTest, AnAnswerToHeadHasNoBody) {
   EXPECT_THAT(Tell("HEAD / HTTP/1.1\r\n\r\n"), ::testing::EndsWith("\r\n\r\n"));
 }
 
+TEST_F(ServerTest, ARefusalHasABodyUnlessTheRefusedRequestIsAHead) {
+  for (const std::string& head : {std::string("\r\nHEAD /a HTTP/1.1\r\n\r\n"),
+                                  With("HEAD /a", "Content-Length: 99999999\r\n"),
+                                  With("HEAD /a", "Transfer-Encoding: chunked\r\n", "zz\r\n"),
+                                  With("GET /") + "HEAD /a HTTP/1.1\r\n\r\n"}) {
+    const std::string all = Tell(head);
+    EXPECT_THAT(all, HasSubstr("HTTP/1.1 4")) << head;
+    EXPECT_THAT(all, ::testing::EndsWith("\r\n\r\n")) << head;
+  }
+  EXPECT_THAT(Tell(With("HEAD /a") + "GET /b HTTP/1.1\r\n\r\n"),
+              Not(::testing::EndsWith("\r\n\r\n")));
+}
+
+TEST_F(ServerTest, ARefusalIsNoAnswerToTheRequestBefore) {
+  Start(kQuick);
+  const Client asked(server_->port());
+  asked.Send(With("HEAD /a"));
+  asked.ReceiveUntil("\r\n\r\n");
+  asked.Send("GET /b HT");
+  EXPECT_THAT(asked.ReceiveAll(),
+              ::testing::AllOf(StartsWith("HTTP/1.1 408"), HasSubstr("in time")));
+}
+
+TEST_F(ServerTest, AHeadThatDoesNotEndIs408WithoutABody) {
+  Start(kQuick);
+  const Client client(server_->port());
+  client.Send("\r\nHEAD /a HTTP/1.1\r\nHost");
+  EXPECT_THAT(client.ReceiveAll(),
+              ::testing::AllOf(StartsWith("HTTP/1.1 408"), ::testing::EndsWith("\r\n\r\n")));
+}
+
 TEST_F(ServerTest, WhatTheServiceThrowsIs500) {
   EXPECT_THAT(Tell(With("GET /throw") + With("GET /a")),
               ::testing::AllOf(StartsWith("HTTP/1.1 500 "), HasSubstr("<GET /a >")));

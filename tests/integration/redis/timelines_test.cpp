@@ -505,6 +505,13 @@ TEST_F(RedisTimelines, ARebuildWhoseTokenIsGoneChangesNothing) {
   EXPECT_EQ(Page(kBob).items, std::vector{At(2, 2)});
 }
 
+TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
+  console_.Run({"ZADD", Name(Key::Timeline(kBob)), "-7", "5000"});
+  Open(kBob, "a");
+  EXPECT_TRUE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
+}
+
 TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
   TimelineState found{};
   Open(kBob, "a");

@@ -283,6 +283,30 @@ TEST(Relay, HoldsNoMoreRowsThanItMayAndTakesTheRestLater) {
   EXPECT_EQ(w.Written(), 30u);
 }
 
+TEST(Relay, AShardThatWasBackIsAskedAgainAsSoonAsTheFirstTime) {
+  RelayWorld w;
+  const auto asked_again_after = [&w] {  // a read that failed
+    EXPECT_GT(w.Answer<ReadPending>(Fate::kLater), 0u);
+    w.Step();
+    Duration waited{};
+    for (const Duration step = std::chrono::milliseconds(10);
+         w.Of<ReadPending>().empty() && waited < std::chrono::minutes(1); waited += step) {
+      w.Pass(step);
+      w.Step();
+    }
+    return waited;
+  };
+  w.inbox.emplace_back(PartitionRevoked{1});
+  w.Turns(2);
+  w.Pass(w.limits.poll_every);
+  w.Step();
+  for (int failures = 0; failures < 10; ++failures) asked_again_after();
+  EXPECT_GE(asked_again_after(), w.limits.backoff.most / 2);
+  w.Turns(100);
+  while (w.Of<ReadPending>().empty()) w.Pass(w.limits.poll_every), w.Step();
+  EXPECT_LE(asked_again_after(), w.limits.backoff.first + std::chrono::milliseconds(10));
+}
+
 TEST(Relay, WhatIsBeingAppendedTakesItsPlaceUntilItIsAnswered) {
   Limits limits;
   limits.rows_under_way = 2;  // one for each shard of followers

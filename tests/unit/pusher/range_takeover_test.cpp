@@ -174,6 +174,30 @@ TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
   EXPECT_EQ(again.next, save.next);
 }
 
+TEST(Takeover, TellsWhatItWaitsFor) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+  const auto fail_next = [&](auto reply, const auto& asked) {
+    reply.id = asked.id;
+    reply.status = Status::Later("redis_2", "away");
+    w.timeline_calls.clear();
+    w.inbox.emplace_back(TimelineReply(reply));
+    w.Step();
+    w.Pass(std::chrono::seconds(10));
+    for (int i = 0; i < 2; ++i) w.Step();
+    ASSERT_EQ(w.timeline_calls.size(), 1u);
+  };
+  for (int i = 0; i < 2; ++i) w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  fail_next(RangeClaimed{}, std::get<ClaimRange>(w.timeline_calls.front()));
+  EXPECT_EQ(w.metrics.parked["redis_2"], 1);
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  fail_next(RangeReset{}, std::get<ResetRange>(w.timeline_calls.front()));
+  EXPECT_EQ(w.metrics.parked["redis_2"], 2);
+}
+
 // MariaDB and Redis both lost what they knew of the range. A write of before that is still on its
 // way would pass the fence of a lower epoch.
 TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {

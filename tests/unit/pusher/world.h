@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,9 +50,11 @@ struct Seen : Metrics {
     last.emplace_back(size_class, since);
   }
   void Holding(const Held& told) override { held = told; }
+  void Parked(const std::string& resource) override { ++parked[resource]; }
 
   int done = 0;
   std::vector<std::string> quarantined;
+  std::map<std::string, int> parked;
   uint64_t skipped = 0;
   uint64_t delivered = 0;
   uint64_t full = 0;

@@ -23,6 +23,7 @@ struct World : ReaderTruth, ReaderTimelines {
     return Status::Done();
   }
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
+    if (++looks > 100'000) throw std::runtime_error("the pull does not end");
     *out = mysql.LastAt(authors);
     return Status::Done();
   }
@@ -67,6 +68,7 @@ struct World : ReaderTruth, ReaderTimelines {
   fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
   std::function<void()> on_read;
   size_t authors_read = 0;
+  size_t looks = 0;      // at when authors last posted
   size_t reads = 0;      // of items
   size_t most_read = 0;  // rows of one of them
   int tokens = 0;

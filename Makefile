@@ -17,7 +17,7 @@ build: setup  ## build the programs into build/release/bin
 	@$(MAKE) build/release/build.ninja
 	@cmake --build --preset programs
 
-build-all: setup
+build-all: setup  ## build tests and benchmarks too
 	@$(MAKE) build/release/build.ninja
 	@cmake --build --preset release
 

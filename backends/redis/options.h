@@ -20,8 +20,8 @@ struct Options {
   std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
 
   WindowLimits window;
-  std::chrono::milliseconds timeline_ttl = std::chrono::hours(24 * 14);  // since last read
-  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);     // a rebuild's time
+  std::chrono::milliseconds timeline_ttl = std::chrono::hours(24 * 7);  // since last read
+  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);    // a rebuild's time
   std::chrono::seconds done_ttl = std::chrono::hours(1);  // delivery bits of a sampled post
 
   // The pusher's connection.

@@ -7,8 +7,10 @@
 // twice as many.
 //
 // Whoever is given fewer than he wanted has opened the breaker: from then on nobody is given any,
-// until an operator closes it. An installation counts its closings (backends/mysql/settings.h), so
-// a reconciler that does not know yet of one can neither undo it nor close what opened after it.
+// until an operator closes it. An installation numbers its closings, each higher than all before
+// (backends/mysql/settings.h), so a reconciler that does not know yet of one can neither undo it
+// nor close what opened after it. When the last number is lost, what opened before it is open
+// again, and the next closing closes it.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +29,7 @@ struct TakeRemovals {
   Shard shard = 0;  // of the reverse rows
   uint32_t wanted = 0;
   uint32_t per_minute = 0;
-  uint64_t closings = 0;  // that the asker knows of
+  uint64_t closings = 0;  // the last that the asker knows of
 };
 struct RemovalsTaken {
   uint64_t id = 0;

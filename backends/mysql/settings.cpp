@@ -25,6 +25,14 @@ void Set(Connection& connection, const char* name, const char* value) {
                      Quoted(value) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
 }
 
+// By the clock a count goes on above whatever breakers kept of one that was lost; by one it goes on
+// when the clock was set back.
+void CloseBreakers(Connection& connection) {
+  connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(kBreakerClosings) +
+                     ",FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)) ON DUPLICATE KEY UPDATE value = "
+                     "GREATEST(CAST(value AS UNSIGNED) + 1, CAST(VALUES(value) AS UNSIGNED))");
+}
+
 }  // namespace
 
 // A value that nobody knows is as if there were none: a writer must go on.
@@ -46,8 +54,7 @@ ReconcilerMode GetReconcilerMode(Connection& connection) {
 // and is not forgotten.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
   if (mode == ReconcilerMode::kRun && GetReconcilerMode(connection) != ReconcilerMode::kRun) {
-    const std::string closings = std::to_string(GetBreakerClosings(connection) + 1);
-    Set(connection, kBreakerClosings, closings.c_str());
+    CloseBreakers(connection);
   }
   Set(connection, kReconcilerMode, NameOf(mode));
 }

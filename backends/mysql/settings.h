@@ -19,7 +19,9 @@ void SetMirrorMode(Connection& connection, MirrorMode mode);
 [[nodiscard]] ReconcilerMode GetReconcilerMode(Connection& connection);
 // From another mode to kRun: the operator has looked, so it also closes the breakers of removals.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode);
-// How often they were closed (fanline/removal_allowance.h).
+// The number of their last closing (fanline/removal_allowance.h): higher each time, and at least
+// the microseconds of the server's clock then, so that a server that lost it (restored, failed
+// over) does not fall behind what breakers kept. 0: never closed.
 [[nodiscard]] uint64_t GetBreakerClosings(Connection& connection);
 
 }  // namespace fanline::mysql

@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS installation (
 
 -- What an operator changes while it all runs, read by programs about once a second. No row: the
 -- default. mirror_mode: sync or async (fanline/mirror_mode.h); reconciler: run, dry_run or pause
--- (fanline/reconciler_mode.h); breaker_closings: how often it came back to run.
+-- (fanline/reconciler_mode.h); breaker_closings: the microseconds when it last came back to run, and
+-- more than the time before.
 CREATE TABLE IF NOT EXISTS setting (
   name  VARBINARY(64) NOT NULL,
   value VARBINARY(255) NOT NULL,

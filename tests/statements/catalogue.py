@@ -279,6 +279,9 @@ ENTRIES = [
     entry("SELECT value FROM setting WHERE name = 'mirror_mode'"),
     entry("INSERT INTO setting (name, value) VALUES [] ON DUPLICATE KEY UPDATE value = VALUES(value)",
           [row("'mirror_mode'", "'sync'")]),
+    entry("INSERT INTO setting (name, value) VALUES [] ON DUPLICATE KEY UPDATE value ="
+          " GREATEST(CAST(value AS UNSIGNED) + 1, CAST(VALUES(value) AS UNSIGNED))",
+          [row("'breaker_closings'", "FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)")]),
     entry("SELECT schema_version,buckets,partitions,shard_count,shard_index,shard_map,generation,feed_topic,"
           "tasks_topic FROM installation"),
     entry("SELECT schema_version FROM installation"),

@@ -3,7 +3,8 @@
 [RESUME=1].
 
 A mutant is killed when a test fails on it; one that does not build or does not answer in time is
-not. Ends with 1 when one by hand is not killed or a drawn one survives without an answer
+not. A test that fails without a mutant, as when its services died, ends the run: RESUME=1 goes on
+from there. Ends with 1 when one by hand is not killed or a drawn one survives without an answer
 (tests/mutants/answers.py). What came of each stands in build/mutants/report.json; with --page, and
 when none is open, a table of all of them is written to docs/mutants.md.
 """
@@ -103,7 +104,7 @@ def judged(mutants, spare, services):
     def work(number):
         try:
             bench = Workbench(ROOT, ROOT / "build" / "mutants" / f"tree{number}", services[number])
-            bench.prepare(mutants, check=number == 0)
+            bench.prepare(mutants)
             while True:
                 mutant = waiting.get_nowait()
                 outcome = bench.judge(mutant)

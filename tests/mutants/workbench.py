@@ -30,8 +30,10 @@ class Workbench:
         before left it; each clears what it uses."""
         self.root, self.folder, self.services = root, folder, services or {}
         self._seconds = {}  # that a test may take
+
+    def _set_up(self):
         self._copy()
-        subprocess.run(["cmake", "--preset", "release"], cwd=folder, check=True,
+        subprocess.run(["cmake", "--preset", "release"], cwd=self.folder, check=True,
                        capture_output=True)
 
     def _copy(self):
@@ -52,9 +54,10 @@ class Workbench:
             if not link.exists():
                 link.symlink_to(self.root / "build" / tools)
 
-    def prepare(self, mutants, check):
-        """Builds what they start from; to `check` it runs their tests, too: one that fails by
-        itself kills nothing."""
+    def prepare(self, mutants):
+        """Builds what they start from, and runs their tests: one that fails by itself kills
+        nothing, and ends the run."""
+        self._set_up()
         filters = {}
         for mutant in mutants:
             for test in tests_for(mutant):
@@ -62,7 +65,9 @@ class Workbench:
         built = self._build(sorted(filters), timeout=None)
         if built.returncode != 0:
             raise SystemExit(f"the tree does not build: {_tail(built)}")
-        for test, used in sorted(filters.items()) if check else ():
+        for test, used in sorted(filters.items()):
+            if TESTS[test].services:
+                shutil.copy(self._program(test), self._program(test, unchanged=True))
             begin = time.monotonic()
             failure = self._failure(test, "" if "" in used else ":".join(sorted(used)))
             self._seconds[test] = min(_TEST_SECONDS, 60 + 5 * (time.monotonic() - begin))
@@ -70,14 +75,26 @@ class Workbench:
                 raise SystemExit(f"{test} fails without any mutant: {failure}")
 
     def judge(self, mutant):
-        """Applies it, builds, runs its tests until one fails, and takes it away again."""
+        """Applies it, builds, runs its tests until one fails, and takes it away again. Services
+        that died fail every test: one that needs them must pass without the mutant, or the run
+        ends."""
         path, begin = self.folder / mutant.file, time.monotonic()
         text = path.read_text(encoding="utf-8")
         path.write_text(mutant.applied(text), encoding="utf-8")
         try:
-            return self._judged(mutant)._replace(seconds=time.monotonic() - begin)
+            outcome = self._judged(mutant)
         finally:
             path.write_text(text, encoding="utf-8")
+        if outcome.killed:
+            self._check_services(outcome.by, mutant)
+        return outcome._replace(seconds=time.monotonic() - begin)
+
+    def _check_services(self, by, mutant):
+        name, failed = by.split(" ")[:2]
+        only = failed if "." in failed else mutant.filter  # a suite may fail before its first test
+        if TESTS[name].services and (failure := self._failure(name, only, unchanged=True)):
+            raise SystemExit(f"{failure} fails without the mutant, too, that it was to kill "
+                             f"({mutant.name}): do the services answer?")
 
     def _judged(self, mutant):
         try:
@@ -98,11 +115,15 @@ class Workbench:
                                *targets], cwd=self.folder, capture_output=True, text=True,
                               timeout=timeout)
 
-    def _failure(self, name, only):
+    def _program(self, name, unchanged=False):
+        """The test as it was last built, or as it was built without a mutant."""
+        return self.folder / "build/release/bin" / (
+            TESTS[name].program + (".unchanged" if unchanged else ""))
+
+    def _failure(self, name, only, unchanged=False):
         """The first of the program's tests that failed, or None."""
         test = TESTS[name]
-        command = [self.folder / "build/release/bin" / test.program, *test.arguments,
-                   "--gtest_fail_fast"]
+        command = [self._program(name, unchanged), *test.arguments, "--gtest_fail_fast"]
         if only:
             command.append(f"--gtest_filter={only}")
         run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,

@@ -1,12 +1,18 @@
-"""Each mutant by hand applies exactly once, and the operators draw what they promise."""
+"""Each mutant by hand applies exactly once, the operators draw what they promise, and what fails
+without a mutant kills none."""
 
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
+from tests.mutants import run
 from tests.mutants.answers import ANSWERS
 from tests.mutants.by_hand import BY_HAND
-from tests.mutants.mutant import TESTS, tests_for
+from tests.mutants.mutant import TESTS, Mutant, Test, tests_for
 from tests.mutants.operators import FOLDERS, drawn, of_text
+from tests.mutants.workbench import Workbench
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,6 +83,60 @@ class Operators(unittest.TestCase):
         self.assertEqual({folder for folder in FOLDERS
                           if any(mutant.file.startswith(folder + "/") for mutant in found)},
                          set(FOLDERS))
+
+
+class ScriptBench(Workbench):
+    """Builds nothing: its test is a script that fails when x.cpp holds a mutant, and when its
+    services are gone: the file $SERVICES."""
+
+    def _set_up(self):
+        program = self.folder / "build/release/bin/script"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n[ -e \"$SERVICES\" ] && grep -q harmless x.cpp && exit\n"
+                           "echo '[  FAILED  ] Suite.Test'\nexit 1\n")
+        program.chmod(0o755)
+        (self.folder / "x.cpp").write_text("harmless = 1;\n")
+
+    def _build(self, tests, timeout):
+        return subprocess.CompletedProcess([], 0)
+
+
+class Services(unittest.TestCase):
+    EQUAL = Mutant("changes nothing", "x.cpp", "= 1", "= 2", tests=("script",))
+    FATAL = Mutant("is noticed", "x.cpp", "harmless", "harmful", tests=("script",))
+
+    def setUp(self):
+        # pylint: disable=consider-using-with
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.services, self.gone = self.root / "services", self.root / "gone"
+        self.services.touch()
+        for patch in (mock.patch.dict(TESTS, {"script": Test("script", services=True)}),
+                      mock.patch.object(run, "Workbench", ScriptBench),
+                      mock.patch.object(run, "ROOT", self.root)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_a_mutant_is_killed_while_they_answer(self):
+        done = dict(run.judged([self.EQUAL, self.FATAL], iter(()), [{"SERVICES": self.services}]))
+        self.assertEqual({mutant.name: (outcome.result, outcome.by)
+                          for mutant, outcome in done.items()},
+                         {"changes nothing": ("survived", ""),
+                          "is noticed": ("killed", "script Suite.Test")})
+
+    def test_a_workbench_without_them_judges_nothing(self):
+        with self.assertRaisesRegex(SystemExit, "script fails without any mutant"):
+            list(run.judged([self.EQUAL], iter(()),
+                            [{"SERVICES": self.services}, {"SERVICES": self.gone}]))
+
+    def test_a_workbench_whose_services_died_kills_nothing(self):
+        bench = ScriptBench(self.root, self.root / "tree", {"SERVICES": self.services})
+        bench.prepare([self.EQUAL])
+        self.assertEqual(bench.judge(self.EQUAL).result, "survived")
+        self.services.unlink()
+        with self.assertRaisesRegex(SystemExit, "do the services answer"):
+            bench.judge(self.EQUAL)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Range(1'000'000, 2'592'000'000'000);
   table
       .Add("counter-sweep-rate", &config.counters.swept_per_second,
-           "users whose counters are compared per second and shard")
+           "users whose counters this reconciler compares per second and shard; of N reconcilers a "
+           "shard may bear N times as much, so divide it by how many there are")
       .Range(1, 1'000'000);
   table
       .Add("repair-log-keep", &config.repair_log.keep,

@@ -35,7 +35,7 @@ struct CounterLimits {
   uint32_t per_look = 100;                            // and shard
   Duration after_failure = std::chrono::seconds(30);  // to the next look at that shard
   Duration sweep_every = std::chrono::hours(24);      // from one beginning to the next
-  uint32_t swept_per_second = 500;                    // users, per shard
+  uint32_t swept_per_second = 500;                    // users, per shard and process
   Duration ask_whether_due = std::chrono::minutes(1);
 };
 

@@ -13,7 +13,8 @@
 // `redis-nodes`. What nobody declared is refused with the nearest known name, except variables of
 // the environment, which several programs share: --check-config lists those.
 //
-// Every table also answers --help, --version, --check-config and --config FILE (FANLINE_CONFIG).
+// Every table also answers --help, --check-config and --config FILE (FANLINE_CONFIG), the program's
+// also --version; that of a command does not, so that the name is free for an option of its own.
 //
 // A program of several commands declares a table for each; options of the outer table may stand
 // before or after the command:

@@ -70,9 +70,10 @@ Always:
         FANLINE_CONFIG
   --check-config
         print the effective values and exit: 0, or 78 with one line per problem
-  --version
   -h, --help
 )";
+
+constexpr const char* kOfProgram = "  --version\n";
 
 }  // namespace
 
@@ -86,7 +87,7 @@ std::string HelpText(const std::vector<const OptionTable*>& path) {
   for (auto outer = path.rbegin() + 1; outer != path.rend(); ++outer) {
     text += Section("Options of " + (*outer)->name(), **outer, false);
   }
-  return text + kBuiltIn;
+  return text + kBuiltIn + (path.size() == 1 ? kOfProgram : "");
 }
 
 std::string VersionText(const OptionTable& program) {

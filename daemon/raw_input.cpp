@@ -32,6 +32,7 @@ class CommandLineReader {
     try {
       app_.parse(std::move(reversed));
       Gather();
+      RefuseVersionOfCommand();
       RefuseExtras();
     } catch (const CLI::ArgumentMismatch& error) {
       // The one that can still happen: a flag stands last, without its value.
@@ -127,6 +128,17 @@ class CommandLineReader {
     return nullptr;
   }
 
+  // `delete --version 2` asks something of the post: a version of the program would answer with
+  // success what was not done.
+  void RefuseVersionOfCommand() {
+    if (!line_.version || line_.path.size() == 1) return;
+    line_.version = false;
+    std::string command;
+    for (size_t i = 1; i < line_.path.size(); ++i) command += " " + line_.path[i]->name();
+    line_.problems.push_back("--version: is no option of" + command + "; " +
+                             line_.path.front()->name() + " --version names the program's");
+  }
+
   // An unknown flag's value looks like a stray argument: only the flags are named then.
   void RefuseExtras() {
     std::vector<std::string> strays;
@@ -143,7 +155,8 @@ class CommandLineReader {
 
   std::string UnknownFlag(const std::string& extra) const {
     const std::string flag = extra.substr(0, extra.find('='));
-    std::vector<std::string> known{"--help", "--version", "--check-config", "--config"};
+    std::vector<std::string> known{"--help", "--check-config", "--config"};
+    if (line_.path.size() == 1) known.emplace_back("--version");
     for (const OptionTable* table : line_.path) {
       for (const auto& option : table->options()) known.push_back(option->Flag());
     }

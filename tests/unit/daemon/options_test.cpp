@@ -415,6 +415,33 @@ TEST(OptionsCommand, OptionsOfTheProgramStandBeforeOrAfterIt) {
   }
 }
 
+TEST(OptionsCommand, DoesNotAnswerWithTheVersionOfTheProgram) {
+  for (const auto& arguments : {std::vector<const char*>{"timeline", "9", "--version", "2"},
+                                std::vector<const char*>{"timeline", "9", "--version=2"},
+                                std::vector<const char*>{"--version", "timeline", "9"}}) {
+    CommandWorld w;
+    const Parsed parsed = w.Parse(arguments);
+    EXPECT_EQ(parsed.exit_code, kExitUsage);
+    EXPECT_EQ(parsed.out, "");
+    EXPECT_THAT(parsed.err, HasSubstr("feedctl: --version: is no option of timeline; feedctl "
+                                      "--version names the program's\n"));
+  }
+  CommandWorld w;
+  EXPECT_THAT(w.Parse({"dlq", "list", "--version"}).err, HasSubstr("no option of dlq list;"));
+  EXPECT_THAT(w.Parse({"timeline", "--help"}).out, Not(HasSubstr("--version")));
+  EXPECT_EQ(w.Parse({"--version"}).out, "feedctl " FANLINE_VERSION "\n");
+  EXPECT_THAT(w.Parse({"--help"}).out, HasSubstr("--version"));
+}
+
+TEST(OptionsCommand, MayHaveAVersionOfItsOwn) {
+  OptionTable table("feedctl", "operates a feed");
+  uint64_t version = 0;
+  table.AddCommand("hide", "hides a post").Add("version", &version, "of the change");
+  const char* arguments[] = {"feedctl", "hide", "--version", "2"};
+  EXPECT_EQ(table.Parse(4, arguments, {}).command, "hide");
+  EXPECT_EQ(version, 2u);
+}
+
 TEST(OptionsCommand, MayHaveCommandsItself) {
   CommandWorld w;
   EXPECT_EQ(w.Parse({"dlq", "replay"}).command, "dlq replay");

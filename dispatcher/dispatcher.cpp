@@ -1,6 +1,7 @@
 #include "dispatcher/dispatcher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fanline/check.h"
 
@@ -49,6 +50,11 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   for (Input& input : inputs) {
     std::visit([&](auto& value) { On(value, now); }, input);
   }
+  if (std::exchange(moved_, false)) {
+    for (ShardQueue& queue : shards_) {
+      std::erase_if(queue.waiting, [this](uint64_t id) { return ForgetTaken(id); });
+    }
+  }
   RetryDue(now);
   SendTransactions(now);
   Order(now, progress.orders);
@@ -73,10 +79,29 @@ void Dispatcher::On(PartitionAssigned& assigned, Now) {
   if (start != assigned.start) commit_at_ = {};
   partition.ledger.Reset(start);
   seeks_.push_back({assigned.partition, start});
+  moved_ = true;
 }
 
-// Works of the partition go on (their effects are idempotent) but are no longer committed here.
-void Dispatcher::On(PartitionRevoked& revoked, Now) { partitions_.erase(revoked.partition); }
+// What is under way goes on (its effects are idempotent) but is no longer committed here.
+void Dispatcher::On(PartitionRevoked& revoked, Now) {
+  partitions_.erase(revoked.partition);
+  moved_ = true;
+}
+
+bool Dispatcher::Holds(const Work& work) const {
+  const auto found = partitions_.find(work.record.partition);
+  return found != partitions_.end() && found->second.assignment == work.assignment;
+}
+
+// Kept, every rebalance would add all that is parked once more.
+bool Dispatcher::ForgetTaken(uint64_t id) {
+  const auto found = works_.find(id);
+  const Work& work = found->second;
+  if (Holds(work)) return false;
+  room_.Finished(*work.shard, work.record);
+  works_.erase(found);
+  return true;
+}
 
 void Dispatcher::On(Record& record, Now now) {
   const auto found = partitions_.find(record.partition);
@@ -166,6 +191,7 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
 
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
+    std::erase_if(works, [this](uint64_t id) { return ForgetTaken(id); });
     queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
     queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
     return;
@@ -273,10 +299,7 @@ void Dispatcher::Done(uint64_t id, Now now) {
   const auto found = works_.find(id);
   const Work& work = found->second;
   if (work.shard) room_.Finished(*work.shard, work.record);
-  const auto partition = partitions_.find(work.record.partition);
-  if (partition != partitions_.end() && partition->second.assignment == work.assignment) {
-    partition->second.ledger.Finished(work.record.offset);
-  }
+  if (Holds(work)) partitions_.at(work.record.partition).ledger.Finished(work.record.offset);
   ports_.metrics.EventDone(
       std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - work.record.timestamp)));
   works_.erase(found);

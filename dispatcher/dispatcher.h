@@ -9,7 +9,8 @@
 // every apply, also when the row was already so: a crash between the two must not lose one.
 // What cannot be used (undecodable, invalid, too old) goes to the dead letters with its reason.
 // Events of a shard that is away wait in memory of their own, so that others go on until it is
-// full; none is committed before it is stored.
+// full; none is committed before it is stored. What waits when its partition goes is forgotten, the
+// next owner reads it again; what is under way goes on.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -102,6 +103,10 @@ class Dispatcher {
   void On(DeadLetterAppended& appended, Now now);
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
+  // Whether the partition it came from is still ours, by the same assignment.
+  bool Holds(const Work& work) const;
+  // Whether it is forgotten: its partition went.
+  bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, std::vector<uint64_t> works);
   void Append(uint64_t id, Work& work);
@@ -122,6 +127,7 @@ class Dispatcher {
 
   std::map<int32_t, Partition> partitions_;
   std::vector<ConsumerOrders::At> seeks_;
+  bool moved_ = false;  // some came or went
   std::unordered_map<uint64_t, Work> works_;
   std::vector<ShardQueue> shards_;
   ShardRoom room_;

@@ -85,6 +85,10 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
     letter_retries_.erase(letter_retries_.begin());
     Bury(id, works_.at(id).reason);
   }
+  if (partitions_.Moved()) {
+    for (Queue& queue : reverse_) ForgetTaken(queue);
+    for (Queue& queue : marks_) ForgetTaken(queue);
+  }
   if (partitions_.Crowded(works_.size())) {
     for (Queue& queue : reverse_) GiveBack(queue, now);
     for (Queue& queue : marks_) LeaveUnmarked(queue, now);
@@ -158,8 +162,17 @@ void Applier::On(const EdgesApplied& applied, Now now) {
 void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
   queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
+  ForgetTaken(queue);
   queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
   if (!queue.away_since) queue.away_since = now.mono;
+}
+
+void Applier::ForgetTaken(Queue& queue) {
+  std::erase_if(queue.waiting, [this](uint64_t id) {
+    const bool taken = !partitions_.Holds(works_.at(id).place);
+    if (taken) Done(id);
+    return taken;
+  });
 }
 
 // ---- a shard that is away for long ------------------------------------------------------------
@@ -176,6 +189,7 @@ void Applier::GiveBack(Queue& queue, Now now) {
     queue.waiting.insert(queue.waiting.end(), half.begin(), half.end());
   }
   queue.halves.clear();
+  ForgetTaken(queue);  // it was under way, or in doubt, when its partition went
   std::deque<uint64_t> kept;
   Works anew;
   for (const uint64_t id : queue.waiting) {

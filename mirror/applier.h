@@ -16,6 +16,8 @@
 // (a replay, a letter sent again, a change that has no row) and what cannot be asked for, since its
 // own shard is away too, is appended to relation-log anew before its offset is finished, each once
 // per keep_waiting. The age of a record says nothing about any of this.
+// What waits when its partition goes is forgotten: the next owner reads it again from the log, and
+// two that keep it would both append it anew. What is under way goes on, all of it is repeatable.
 // Never = the dead letters, with the reason; the row of log1 is then done as well, for the letter
 // keeps what it said, and a relay would send it again for ever.
 // msg2 and messages without a row of log1 (0) skip what does not concern them.
@@ -125,6 +127,7 @@ class Applier {
   void Wait(Queue& queue, const Works& works, const Status& status, Now now);
   // A shard away for so long that what waits for it is given back.
   bool AwayForLong(const Queue& queue, Now now) const;
+  void ForgetTaken(Queue& queue);
   void GiveBack(Queue& queue, Now now);
   void LeaveUnmarked(Queue& queue, Now now);
   void SendLookup(Shard shard);

@@ -40,6 +40,7 @@ Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
     letter_retries_.erase(letter_retries_.begin());
     Bury(id, works_.at(id).reason);
   }
+  if (partitions_.Moved()) ForgetTaken();
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
   AskMode(now);
 
@@ -87,6 +88,16 @@ size_t Intake::Open() const {
   return room_.roomy() ? open : std::max<size_t>(open, limits_.records_open / 2 + 1);
 }
 
+void Intake::ForgetTaken() {
+  for (Queue& queue : queues_) {
+    std::erase_if(queue.waiting, [this](uint64_t id) {
+      const bool taken = !partitions_.Holds(works_.at(id).place);
+      if (taken) Done(id);
+      return taken;
+    });
+  }
+}
+
 void Intake::SendChanges(Shard shard, Now now) {
   Queue& queue = queues_[shard];
   if (queue.retry_at && *queue.retry_at > now.mono) return;
@@ -115,7 +126,11 @@ void Intake::On(EdgeChanged& changed, Now now) {
   room_.Answered(*found->second.shard, changed.status.later());
   if (changed.status.later()) {
     ports_.metrics.Parked(changed.status.resource);
-    queue.waiting.push_front(changed.id);
+    if (partitions_.Holds(found->second.place)) {
+      queue.waiting.push_front(changed.id);
+    } else {
+      Done(changed.id);
+    }
     if (!queue.retry_at) {  // many fail together
       queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
     }

@@ -8,7 +8,8 @@
 // mode `sync` the reverse row is tried at once as well, which fails without consequences.
 // What cannot be used (undecodable, too old, over the limit of followed users) goes to the dead
 // letters, byte for byte, with the reason. A shard that is away parks its own events in memory of
-// their own; the others go on until it is full.
+// their own; the others go on until it is full. What waits when its partition goes is forgotten:
+// the next owner reads it again.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -89,6 +90,7 @@ class Intake {
   void On(DeadLetterAppended& appended, Now now);
 
   size_t Open() const;
+  void ForgetTaken();
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);
   void Bury(uint64_t id, const std::string& reason);

@@ -18,11 +18,13 @@ void Partitions::Assigned(const PartitionAssigned& assigned) {
   if (start != assigned.start) commit_at_ = {};
   partition.ledger.Reset(start);
   seeks_.push_back({assigned.partition, start});
+  moved_ = true;
 }
 
 void Partitions::Revoked(const PartitionRevoked& revoked) {
   partitions_.erase(revoked.partition);
   std::erase_if(seeks_, [&](const auto& seek) { return seek.partition == revoked.partition; });
+  moved_ = true;
 }
 
 std::optional<Partitions::Place> Partitions::Received(const Record& record) {
@@ -36,9 +38,13 @@ std::optional<Partitions::Place> Partitions::Received(const Record& record) {
 }
 
 void Partitions::Finished(const Place& place) {
+  if (!Holds(place)) return;
+  partitions_.at(place.partition).ledger.Finished(place.offset);
+}
+
+bool Partitions::Holds(const Place& place) const {
   const auto found = partitions_.find(place.partition);
-  if (found == partitions_.end() || found->second.assignment != place.assignment) return;
-  found->second.ledger.Finished(place.offset);
+  return found != partitions_.end() && found->second.assignment == place.assignment;
 }
 
 void Partitions::Order(size_t open, bool at_once, Now now, ConsumerOrders& orders) {

@@ -1,6 +1,7 @@
 // The partitions a consuming logic owns: which records count, what may be committed, and when to
 // pause. A record of a partition that was lost meanwhile is finished without effect on offsets: its
-// next owner reads it again.
+// next owner reads it again, so whatever only waits need not be kept, and must not: every
+// rebalance would add it once more.
 //
 // Not thread-safe.
 #pragma once
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "fanline/consumer.h"
@@ -34,6 +36,10 @@ class Partitions {
   // Nothing: the record is not ours to work on (not assigned, sought meanwhile, seen already).
   [[nodiscard]] std::optional<Place> Received(const Record& record);
   void Finished(const Place& place);
+  // Whether it is still ours.
+  [[nodiscard]] bool Holds(const Place& place) const;
+  // Whether any came or went since this was last asked.
+  [[nodiscard]] bool Moved() { return std::exchange(moved_, false); }
 
   // `open`: works under way, of all partitions. `at_once`: commit without waiting for the interval.
   void Order(size_t open, bool at_once, Now now, ConsumerOrders& orders);
@@ -55,6 +61,7 @@ class Partitions {
   uint64_t assignments_ = 0;
   std::map<int32_t, Partition> partitions_;
   std::vector<ConsumerOrders::At> seeks_;
+  bool moved_ = false;
   Time commit_at_{};
 };
 

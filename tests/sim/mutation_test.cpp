@@ -116,7 +116,7 @@ bool HasEvents(const Character& of) { return of.relation_event > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
-    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {4, 20, 29}, 150},
+    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {16, 26, 31}, 150},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 5, 10}, 250},
     {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {24, 48, 58}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},

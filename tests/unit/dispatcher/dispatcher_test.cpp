@@ -468,6 +468,78 @@ TEST(Dispatcher, WhatIsParkedIsBoundedWhateverHeadersAnEventHas) {
   EXPECT_EQ(w.committed, w.next_offset);
 }
 
+// Nothing of it could be committed, so each owner reads all of it again, this one too.
+TEST(Dispatcher, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
+  constexpr uint64_t kParked = 30;
+  Limits limits;
+  limits.events_open = 16;
+  limits.parked_bytes_per_shard = 60'000;  // three times what is parked
+  World w(limits);
+  w.Assign();
+  const auto park = [&] {
+    w.next_offset = 0;
+    for (uint64_t i = 0; i < kParked; ++i) {
+      w.Give(Published(PostId{1'000 + i}, AuthorOn(0)));
+      for (int turn = 0; turn < 3; ++turn) {
+        w.Step();
+        Lose(w, 0);
+      }
+    }
+    w.Step();
+  };
+  for (int moves = 0; moves < 8; ++moves) {
+    park();
+    ASSERT_EQ(w.dispatcher.events_open(), kParked) << "after " << moves;
+    if (moves % 2 == 0) w.inbox.emplace_back(PartitionRevoked{0});
+    w.Assign();
+    EXPECT_TRUE(w.dispatcher.drained()) << "its next owner's to do";
+  }
+  EXPECT_EQ(w.paused, 0u);
+
+  park();
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), kParked);
+  EXPECT_EQ(w.committed, static_cast<int64_t>(kParked));
+}
+
+TEST(Dispatcher, WhatIsParkedOfAPartitionThatStaysIsKept) {
+  World w;
+  w.Assign(0);
+  w.Assign(1);
+  w.Give(Published(kPost, AuthorOn(0)));
+  w.next_offset = 0;
+  w.Give(Published(PostId{78}, AuthorOn(0)));
+  std::get<Record>(w.inbox.back()).partition = 1;
+  w.Step();
+  Lose(w, 0);
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.Step();
+  EXPECT_EQ(w.dispatcher.events_open(), 1u);
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 1u);
+  EXPECT_EQ(std::get<Hint::Post>(w.log[0].hints[0].second.what).post, PostId{78});
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, WhatIsUnderWayWhenItsPartitionGoesIsStoredAndHintedButNotParked) {
+  for (const bool away : {false, true}) {
+    World w;
+    w.Assign();
+    w.Give(Published(kPost, AuthorOn(0)));
+    w.Step();
+    w.inbox.emplace_back(PartitionRevoked{0});
+    w.Step();
+    EXPECT_EQ(w.dispatcher.events_open(), 1u);
+    if (away) Lose(w, 0);
+    w.Store();
+    w.Step();
+    EXPECT_EQ(w.appends.size(), away ? 0u : 1u);
+    EXPECT_EQ(w.dispatcher.drained(), away);
+  }
+}
+
 TEST(Dispatcher, DoesNotCommitForAPartitionItLost) {
   World w;
   w.Assign();

@@ -179,6 +179,13 @@ struct Away : ApplierWorld {
     Pass(limits.commit_every);
     Step();
   }
+  // As a rebalance does: from what is committed on, all is read again.
+  void MovePartitions(bool revoked) {
+    for (int32_t p = 0; p < kPartitions; ++p) {
+      if (revoked) inbox.emplace_back(PartitionRevoked{p});
+      inbox.emplace_back(PartitionAssigned{p, committed[static_cast<size_t>(p)], 0});
+    }
+  }
   uint64_t rows = 0;  // of log1, on the shard of ann
   size_t marked = 0, reads = 0;
 };
@@ -247,6 +254,77 @@ TEST(Applier, AReplayedMessageWhoseRowIsDoneGoesRoundAndIsNotLost) {
   w.Pass(std::chrono::minutes(1));
   w.RunUntilIdle();
   EXPECT_THAT(w.Mirrored(), SizeIs(8));
+}
+
+// As long as nothing is committed each owner reads all of it again, this one too.
+TEST(Applier, WhatGoesRoundIsAppendedOnceHoweverOftenItsPartitionMoves) {
+  Away w;
+  w.Follow(1, 8);
+  w.store.Finish(0, {1, 2, 3, 4, 5, 6, 7, 8});
+  for (size_t rounds = 1; rounds <= 6; ++rounds) {
+    w.RunWithShard1Away();
+    w.MovePartitions(rounds % 2 == 0);
+    w.RunForLong();
+    EXPECT_EQ(w.Written(), 8 * (rounds + 1));
+  }
+  w.Pass(std::chrono::minutes(1));
+  w.RunUntilIdle();
+  EXPECT_THAT(w.store.reverse(), SizeIs(8));
+}
+
+TEST(Applier, WhatWaitsWhenItsPartitionGoesIsForgotten) {
+  for (const bool for_row_of_log1 : {false, true}) {
+    Away w;
+    if (for_row_of_log1) {
+      w.Append(EdgeWritten{{w.bob, w.ann, 9, true, 1}, 9});
+    } else {
+      w.Follow(1, 3);
+    }
+    for (int i = 0; i < 4; ++i) {
+      w.Step();
+      w.Answer<ApplyEdges>(for_row_of_log1 ? Fate::kDone : Fate::kLater);
+      w.Answer<AppendHints>();
+      w.Answer<AppendRelations>();
+      w.Answer<MarkDone>(Fate::kLater);
+    }
+    w.mirror->StopTaking();
+    w.Step();
+    EXPECT_FALSE(w.mirror->drained());
+    for (int32_t p = 0; p < World::kPartitions; ++p) w.inbox.emplace_back(PartitionRevoked{p});
+    w.Step();
+    EXPECT_TRUE(w.mirror->drained()) << "its next owner's to do";
+  }
+}
+
+TEST(Applier, WhatIsInDoubtWhenItsPartitionGoesIsNotAppendedAnew) {
+  Away w;
+  w.Follow(1, 8);
+  w.store.Finish(0, {1, 2, 3, 4, 5, 6, 7, 8});
+  w.RunWithShard1Away();
+  w.Pass(w.limits.keep_waiting);
+  w.Step();
+  ASSERT_EQ(w.Answer<ApplyEdges>(Fate::kLater), 1u);
+  w.Step();
+  ASSERT_THAT(w.Of<ReadPending>(), SizeIs(1));
+  w.MovePartitions(true);
+  w.Step();
+  w.RunWithShard1Away();
+  EXPECT_EQ(w.Written(), 8u) << "its next owner has had it for no time";
+}
+
+TEST(Applier, WhatIsUnderWayWhenItsPartitionGoesIsNotWaitedWith) {
+  for (const bool away : {false, true}) {
+    Away w;
+    w.Follow(1, 8);
+    w.Step();
+    for (int32_t p = 0; p < World::kPartitions; ++p) w.inbox.emplace_back(PartitionRevoked{p});
+    w.Step();
+    w.mirror->StopTaking();
+    ASSERT_EQ(w.Answer<ApplyEdges>(away ? Fate::kLater : Fate::kDone), 1u);
+    w.Step();
+    EXPECT_THAT(w.Of<AppendHints>(), SizeIs(away ? 0 : 1));
+    EXPECT_EQ(w.mirror->drained(), away);
+  }
 }
 
 TEST(Applier, AnIdOfLog1ThatWasGivenOutAgainProvesNothing) {

@@ -245,6 +245,55 @@ TEST(Intake, WhatIsParkedIsBounded) {
   EXPECT_EQ(w.event_committed, 101);
 }
 
+// Nothing of it could be committed, so each owner reads all of it again, this one too.
+TEST(Intake, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
+  constexpr uint64_t kParked = 30;
+  Limits limits;
+  limits.changes_in_flight = 4;
+  limits.parked_bytes_per_shard = 60'000;  // three times what is parked
+  AwayWorld w(limits);
+  IntakeWorld::Held held;
+  w.metrics = &held;
+  w.Crash();
+  w.Start();
+  for (uint64_t i = 0; i < kParked; ++i) {
+    w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
+  }
+  for (int moves = 0; moves < 8; ++moves) {
+    w.TurnWithoutAnn();
+    w.Step();
+    ASSERT_EQ(held.events, kParked) << "after " << moves;
+    ASSERT_EQ(held.parked, kParked) << "after " << moves;
+    if (moves % 2 == 0) w.intake_inbox.emplace_back(PartitionRevoked{0});
+    w.intake_inbox.emplace_back(PartitionAssigned{0, w.event_committed, 0});
+    w.Step();
+    EXPECT_EQ(held.events, 0u) << "its next owner's to do";
+  }
+  EXPECT_FALSE(w.events_paused);
+
+  for (int i = 0; i < 10; ++i) {
+    w.Pass(std::chrono::seconds(10));
+    w.Turns();
+  }
+  EXPECT_EQ(w.store.forward().size(), kParked);
+  EXPECT_EQ(w.event_committed, static_cast<int64_t>(kParked));
+}
+
+TEST(Intake, WhatIsUnderWayWhenItsPartitionGoesIsWrittenButNotParked) {
+  for (const Fate fate : {Fate::kDone, Fate::kLater}) {
+    IntakeWorld w;
+    w.Follow(1);
+    w.Step();
+    w.intake_inbox.emplace_back(PartitionRevoked{0});
+    w.Step();
+    EXPECT_FALSE(w.intake->drained());
+    ASSERT_EQ(w.Answer<ChangeEdge>(fate), 1u);
+    w.Step();
+    EXPECT_TRUE(w.intake->drained());
+    EXPECT_EQ(w.store.forward().contains(w.edge), fate == Fate::kDone);
+  }
+}
+
 TEST(Intake, WhatIsHeldIsToldAndWhatOfItIsParked) {
   AwayWorld w(Limits{});
   IntakeWorld::Held held;

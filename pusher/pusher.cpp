@@ -2,6 +2,7 @@
 #include "pusher/pusher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fanline/check.h"
 #include "fanline/misconfigured.h"
@@ -13,6 +14,7 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
       setup_(setup),
       limits_(limits),
       random_(setup.seed),
+      settlements_(ports.owners, limits.backoff, ids_),
       parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)) {}
 
 Pusher::~Pusher() = default;
@@ -48,12 +50,11 @@ void Pusher::On(PartitionAssigned& assigned, Now now) {
         " ranges: its partitions must not be added to. Kafka takes none away again: make a topic "
         "with the right number, under a new topic generation");
   }
+  PartitionRevoked before{assigned.partition};
+  On(before, now);
   auto owned = std::make_unique<Owned>(
       RangeTakeover::Ports{ports_.owners, ports_.timelines, ports_.metrics}, limits_, setup_, ids_);
-  owned->takeover.Start(assigned, now);
-  if (const auto old = ranges_.find(assigned.partition); old != ranges_.end()) {
-    DropWork(*old->second, assigned.partition);
-  }
+  owned->assigned = assigned;
   ranges_[assigned.partition] = std::move(owned);
 }
 
@@ -61,12 +62,7 @@ void Pusher::On(PartitionRevoked& revoked, Now now) {
   const auto found = ranges_.find(revoked.partition);
   if (found == ranges_.end()) return;
   // Told to go is no crash: a rebalance takes every range from every member.
-  const RangeTakeover& takeover = found->second->takeover;
-  if (const uint64_t acquiring = takeover.acquiring(); acquiring != 0) {
-    acquired_in_vain_.emplace(acquiring, revoked.partition);
-  } else if (!found->second->settled && takeover.epoch() != 0) {
-    ports_.owners.Submit(SettlingOf(*found->second, revoked.partition, now));
-  }
+  Settle(*found->second, revoked.partition, now);
   DropWork(*found->second, revoked.partition);
   ranges_.erase(found);
 }
@@ -140,15 +136,12 @@ void Pusher::On(TimelineReply& reply, Now now) {
 
 void Pusher::On(RangeOwned& reply, Now now) {
   if (OfTakeover(reply, now)) return;
-  if (const auto vain = acquired_in_vain_.find(reply.id); vain != acquired_in_vain_.end()) {
-    if (reply.status.done()) {
-      ports_.owners.Submit(
-          SettleRange{++ids_, vain->second, reply.epoch, reply.starts - 1, reply.last_offset});
-    }
-    acquired_in_vain_.erase(vain);
+  if (const auto answered = settlements_.On(reply, now, random_())) {
+    if (!answered->carried_out) return;
+    const auto found = ranges_.find(answered->carried_out->range);
+    if (found != ranges_.end()) found->second->takeover.Settled(*answered->carried_out);
     return;
   }
-  if (OnSettled(reply, now)) return;
   Unit* unit = Find(reply.id);
   if (unit == nullptr || unit->stage != Unit::Stage::kMarkingStart) return;
   if (!reply.status.done()) {
@@ -208,7 +201,12 @@ void Pusher::Redo(Range range, TakeoverCause cause, Now now) {
 }
 
 void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
+  settlements_.OnTimer(now);
+  if (!taking_) LeaveUnready(now);
   for (auto& [range, owned] : ranges_) {
+    if (owned->assigned && !settlements_.open(range)) {
+      owned->takeover.Start(*std::exchange(owned->assigned, std::nullopt), now);
+    }
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) {
       owned->ledger.Reset(*seek);
@@ -219,8 +217,10 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       orders.seek.push_back({range, *seek});
     }
     DirectFlow(*owned, range, now, orders);
-    SettleStart(*owned, range, now);
     if (!owned->takeover.ready()) continue;
+    // A start that lasted, or that ends because we were told to go, was no crash.
+    const bool leaving = !taking_ && owned->units == 0;
+    if (leaving || Lasted(*owned, now)) Settle(*owned, range, now);
 
     if (owned->takeover.saved() != owned->ordered) {
       owned->ordered = owned->takeover.saved();
@@ -230,44 +230,34 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
   }
 }
 
-// A start that lasted, or that ends because we were told to go, was no crash.
-void Pusher::SettleStart(Owned& owned, Range range, Now now) {
-  const bool leaving = !taking_ && owned.units == 0 && owned.takeover.epoch() != 0;
-  if (owned.settled || owned.settling != 0 || owned.settle_at > now.mono) return;
-  if (!leaving && !Lasted(owned, now)) return;
-  const SettleRange request = SettlingOf(owned, range, now);
-  owned.settling = request.id;
-  ports_.owners.Submit(request);
+// Once for each epoch: settlements_ sees to it that it arrives.
+void Pusher::Settle(Owned& owned, Range range, Now now) {
+  const RangeTakeover& takeover = owned.takeover;
+  if (takeover.asked() == 0 && owned.told == takeover.epoch()) return;
+  owned.told = takeover.epoch();
+  if (Lasted(owned, now)) {
+    settlements_.Lasted(range, takeover.start());
+  } else {
+    settlements_.Leave(range, takeover.start(), takeover.asked());
+  }
+}
+
+// A drain has nothing to finish in them, and begins no takeover.
+void Pusher::LeaveUnready(Now now) {
+  for (auto at = ranges_.begin(); at != ranges_.end();) {
+    auto& [range, owned] = *at;
+    if (owned->takeover.ready()) {
+      ++at;
+      continue;
+    }
+    Settle(*owned, range, now);
+    DropWork(*owned, range);
+    at = ranges_.erase(at);
+  }
 }
 
 bool Pusher::Lasted(const Owned& owned, Now now) const {
   return owned.takeover.ready() && now.mono - owned.ready_since >= limits_.settle_after;
-}
-
-SettleRange Pusher::SettlingOf(const Owned& owned, Range range, Now now) {
-  const RangeTakeover& takeover = owned.takeover;
-  SettleRange request{++ids_, range, takeover.epoch()};
-  if (!Lasted(owned, now)) {
-    request.starts = takeover.starts() - 1;
-    request.last_offset = takeover.suspect();
-  }
-  return request;
-}
-
-// One that was not carried out is said again: else the next owner would count a crash.
-bool Pusher::OnSettled(const RangeOwned& reply, Now now) {
-  for (auto& [range, owned] : ranges_) {
-    if (owned->settling != reply.id) continue;
-    owned->settling = 0;
-    if (reply.status.done() && !reply.refused) {
-      owned->settled = true;
-      owned->takeover.Settled();
-    } else {
-      owned->settle_at = now.mono + limits_.backoff.Delay(++owned->settle_attempts, random_());
-    }
-    return true;
-  }
-  return false;
 }
 
 // Nothing is read from the log that could not be kept: while the range is not ready, while it holds
@@ -337,16 +327,16 @@ void Pusher::SendBatches() {
 }
 
 // After the second crash one hint at a time, its offset saved before it starts.
-bool Pusher::careful(const Owned& owned) const { return owned.takeover.starts() >= 3; }
+bool Pusher::careful(const Owned& owned) const { return owned.takeover.start().starts >= 3; }
 
 // ---- what the outside sees ------------------------------------------------------------------
 
 bool Pusher::drained() const {
-  if (!units_.empty()) return false;
+  if (!units_.empty() || !settlements_.empty()) return false;
   return std::all_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
     const Owned& owned = *entry.second;
-    return !owned.takeover.ready() ||
-           (owned.ledger.committable() <= owned.takeover.saved() && !owned.takeover.saving());
+    return owned.takeover.ready() && owned.told == owned.takeover.epoch() &&
+           owned.ledger.committable() <= owned.takeover.saved() && !owned.takeover.saving();
   });
 }
 
@@ -393,6 +383,7 @@ std::optional<Time> Pusher::NextTimer() const {
     });
     if (full_since_ && taking_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
   }
+  if (settlements_.timer()) earliest(*settlements_.timer());
   for (const auto& [range, owned] : ranges_) {
     if (owned->takeover.timer()) earliest(*owned->takeover.timer());
     if (owned->walk.waiting > 0 && owned->walk.id == 0) earliest(owned->walk.not_before);

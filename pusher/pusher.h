@@ -37,6 +37,7 @@
 #include "pusher/metrics.h"
 #include "pusher/parking.h"
 #include "pusher/range_takeover.h"
+#include "pusher/settlements.h"
 #include "pusher/unit.h"
 #include "pusher/write_batcher.h"
 
@@ -76,7 +77,8 @@ class Pusher {
 
   // From now on no further hint is started (SIGTERM); keep stepping until drained().
   void StopTaking() { taking_ = false; }
-  // Everything started is finished, saved and ordered to be committed.
+  // Everything started is finished, saved and ordered to be committed, and range_owner knows that
+  // no start of ours was a crash.
   bool drained() const;
 
   size_t ranges_ready() const;
@@ -113,6 +115,7 @@ class Pusher {
                    uint64_t& ids)
         : takeover(ports, limits, setup.layout, setup.topic_generation, ids), batcher(limits) {}
     RangeTakeover takeover;
+    std::optional<PartitionAssigned> assigned;  // not begun: our last start is being settled
     OffsetLedger ledger;
     WriteBatcher batcher;
     std::unordered_map<UserId, Lane> lanes;
@@ -123,10 +126,7 @@ class Pusher {
     bool flowing = false;            // the consumer delivers: it was not told to pause since
     int64_t ordered = -1;            // the last commit
     std::optional<PauseCause> full;  // it holds all it may
-    bool settled = false;            // its start is known to MariaDB as no crash
-    uint64_t settling = 0;           // id of the request that says so, while it is not answered
-    uint32_t settle_attempts = 0;
-    Time settle_at{};  // not before
+    uint64_t told = 0;               // the epoch whose start was given to settlements_
     QuarantineWalk walk;
     std::optional<NewerHint> newer;
     Time ready_since{};
@@ -194,10 +194,9 @@ class Pusher {
   void ShowNewer() const;
   void Redo(Range range, TakeoverCause cause, Now now);
   void TendRanges(Now now, ConsumerOrders& orders);
-  void SettleStart(Owned& owned, Range range, Now now);
+  void Settle(Owned& owned, Range range, Now now);
+  void LeaveUnready(Now now);
   bool Lasted(const Owned& owned, Now now) const;
-  SettleRange SettlingOf(const Owned& owned, Range range, Now now);
-  bool OnSettled(const RangeOwned& reply, Now now);
   std::optional<PauseCause> BoundReached(const Owned& owned, uint32_t share) const;
   void ShowHeld() const;
   void SavePosition(Owned& owned, Now now);
@@ -212,8 +211,8 @@ class Pusher {
   bool taking_ = true;
 
   std::map<Range, std::unique_ptr<Owned>> ranges_;
-  std::unordered_map<uint64_t, Range> acquired_in_vain_;  // by request: revoked before its answer
-  Range last_started_ = -1;                               // round robin over ranges
+  Settlements settlements_;
+  Range last_started_ = -1;  // round robin over ranges
   Range last_sent_ = -1;
   std::optional<Time> full_since_;            // all places were taken; not refilled since
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id

@@ -26,7 +26,7 @@ void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
   unsure_ = false;
   seek_.reset();
   expected_ = saved_.offset;
-  raise_above_ = epoch_;
+  raise_above_ = epoch();
   attempts_ = 0;
   if (now.mono - *ready_since_ >= limits_->peace) contests_ = 0;
   if (cause == TakeoverCause::kFenced) {
@@ -52,7 +52,7 @@ void RangeTakeover::Claim() {
   stage_ = Stage::kClaiming;
   retry_at_.reset();
   awaited_ = ++*ids_;
-  ports_.timelines.Submit(ClaimRange{awaited_, assigned_.partition, epoch_});
+  ports_.timelines.Submit(ClaimRange{awaited_, assigned_.partition, epoch()});
 }
 
 void RangeTakeover::Retry(Now now, uint64_t random) {
@@ -82,8 +82,8 @@ void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
 void RangeTakeover::OnTimer(Now now) {
   if (!retry_at_ || *retry_at_ > now.mono) return;
   // A claim that failed half-way, or a reset, is begun anew under a higher epoch.
-  if (acquired_) raise_above_ = std::max(raise_above_, epoch_);
-  Own(!acquired_);
+  raise_above_ = std::max(raise_above_, epoch());
+  Own(epoch() == 0);
 }
 
 bool RangeTakeover::On(const RangeOwned& reply, Now now, uint64_t random) {
@@ -93,12 +93,7 @@ bool RangeTakeover::On(const RangeOwned& reply, Now now, uint64_t random) {
     Retry(now, random);
     return true;
   }
-  if (!acquired_) {
-    acquired_ = true;
-    starts_ = reply.starts;
-    suspect_ = reply.last_offset;
-  }
-  epoch_ = reply.epoch;
+  start_.Learn(reply);
   Claim();
   return true;
 }
@@ -142,7 +137,7 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   if (tail_lost) lost_from_ = furthest;
   ResetRange reset;
   reset.range = assigned_.partition;
-  reset.epoch = epoch_;
+  reset.epoch = epoch();
   int64_t start = tail_lost ? assigned_.low : std::max(expected_, assigned_.low);
   for (size_t index = 0; index < claimed.buckets.size(); ++index) {
     const auto& bucket = claimed.buckets[index];
@@ -193,7 +188,8 @@ void RangeTakeover::Save(int64_t offset) {
   // would look like a rollback.
   if (!unsure_) saving_next_ = {generation_, offset};
   saving_ = ++*ids_;
-  ports_.timelines.Submit(SavePosition{saving_, assigned_.partition, epoch_, saved_, saving_next_});
+  ports_.timelines.Submit(
+      SavePosition{saving_, assigned_.partition, epoch(), saved_, saving_next_});
 }
 
 bool RangeTakeover::On(const PositionSaved& reply, Now now, uint64_t random) {

@@ -29,6 +29,7 @@
 #include "fanline/range_owners.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
+#include "pusher/settlements.h"
 
 namespace fanline::pusher {
 
@@ -62,12 +63,11 @@ class RangeTakeover {
   bool ready() const { return stage_ == Stage::kReady; }
   // Set once when the range becomes ready: deliver hints from here on.
   std::optional<int64_t> TakeSeek();
-  uint64_t epoch() const { return epoch_; }
-  // The request for the assignment's first epoch, while it is not answered; else 0.
-  uint64_t acquiring() const { return acquired_ ? 0 : awaited_; }
-  uint32_t starts() const { return starts_; }
-  int64_t suspect() const { return suspect_; }  // offset being worked on at the last crash, or -1
-  void Settled() { starts_ = 0, suspect_ = -1; }
+  uint64_t epoch() const { return start_.epoch; }
+  // The request for an epoch that is not answered yet; else 0.
+  uint64_t asked() const { return stage_ == Stage::kOwning ? awaited_ : 0; }
+  const OwnStart& start() const { return start_; }
+  void Settled(const SettleRange& settled) { start_.Settled(settled); }
   // What to wait for, if anything.
   std::optional<Time> timer() const { return retry_at_; }
 
@@ -96,13 +96,10 @@ class RangeTakeover {
 
   PartitionAssigned assigned_;
   Stage stage_ = Stage::kIdle;
-  bool acquired_ = false;  // the assignment's own epoch bump happened
-  uint64_t awaited_ = 0;   // id of the request under way
-  uint64_t saving_ = 0;    // id of the SavePosition under way
-  uint64_t epoch_ = 0;
+  uint64_t awaited_ = 0;  // id of the request under way
+  uint64_t saving_ = 0;   // id of the SavePosition under way
+  OwnStart start_;
   uint64_t raise_above_ = 0;
-  uint32_t starts_ = 0;
-  int64_t suspect_ = -1;
   AppliedPosition saved_;  // what pos: of every bucket holds
   AppliedPosition saving_next_;
   bool unsure_ = false;   // saving_next_ may already stand in some buckets

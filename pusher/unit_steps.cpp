@@ -101,7 +101,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
 
   Unit& placed = units_.emplace(unit.id, std::move(unit)).first->second;
   const int64_t offset = placed.tasks.front().record.offset;
-  if (careful(owned) && owned.takeover.suspect() == offset) {
+  if (careful(owned) && owned.takeover.start().suspect == offset) {
     placed.reason = "the worker crashed on this hint again and again";
     Quarantine(placed);
   } else if (careful(owned)) {

@@ -139,7 +139,8 @@ void Pusher::On(RangeOwned& reply, Now now) {
   if (const auto answered = settlements_.On(reply, now, random_())) {
     if (!answered->carried_out) return;
     const auto found = ranges_.find(answered->carried_out->range);
-    if (found != ranges_.end()) found->second->takeover.Settled(*answered->carried_out);
+    if (found == ranges_.end()) return;
+    found->second->takeover.Settled(*answered->carried_out);
     return;
   }
   Unit* unit = Find(reply.id);

@@ -135,7 +135,11 @@ TEST(Settlements, ARangeThatComesBackIsAcquiredOnceItsLastStartIsSettled) {
   World w;
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
   w.Step();  // asked; the answer is under way
-  w.inbox.insert(w.inbox.begin(), {PartitionRevoked{0}, PartitionAssigned{0, 0, 0}});
+  auto answer = std::exchange(w.inbox, {});
+  Revoke(w);
+  w.Assign(0);
+  EXPECT_EQ(w.pusher.ranges_ready(), 0u);
+  w.inbox = std::move(answer);
   w.RunUntilIdle();
   EXPECT_EQ(w.pusher.ranges_ready(), 1u);
   Revoke(w);

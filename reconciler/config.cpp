@@ -4,21 +4,21 @@ namespace fanline::reconciler {
 namespace {
 
 std::string Problem(const Config& config) {
-  const bool any = !config.forward_shards.empty() || !config.reverse_shards.empty() ||
-                   !config.forward_table.empty() || !config.reverse_table.empty();
-  if (!any) return {};
-  std::string why;
-  if (mysql::ParseShards(config.forward_shards, &why).empty()) return "--forward-shards: " + why;
-  if (mysql::ParseShards(config.reverse_shards, &why).empty()) return "--reverse-shards: " + why;
   const std::string rule = ": letters, digits and underscores, at most 64";
-  if (!mysql::IsIdentifier(config.forward_table)) return "--forward-table" + rule;
-  if (!mysql::IsIdentifier(config.reverse_table)) return "--reverse-table" + rule;
   if (config.edge_columns.size() != 5) {
     return "--edge-columns: five names, of source, destination, version, state and position";
   }
   for (const std::string& column : config.edge_columns) {
     if (!mysql::IsIdentifier(column)) return "--edge-columns" + rule;
   }
+  const bool any = !config.forward_shards.empty() || !config.reverse_shards.empty() ||
+                   !config.forward_table.empty() || !config.reverse_table.empty();
+  if (!any) return {};
+  std::string why;
+  if (mysql::ParseShards(config.forward_shards, &why).empty()) return "--forward-shards: " + why;
+  if (mysql::ParseShards(config.reverse_shards, &why).empty()) return "--reverse-shards: " + why;
+  if (!mysql::IsIdentifier(config.forward_table)) return "--forward-table" + rule;
+  if (!mysql::IsIdentifier(config.reverse_table)) return "--reverse-table" + rule;
   return {};
 }
 

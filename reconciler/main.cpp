@@ -53,6 +53,8 @@ int Main(int argc, char** argv) {
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   wiring::AwaitRelationLog(client, process);
   wiring::AwaitTopic(client, kRelationRetryTopic, 0, process);
+  const auto app = reconciler::AppTablesOf(config);
+  if (app) wiring::AwaitAppTables(*app, process);
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<PairNetInput> inbox(process.wakeup);
@@ -76,7 +78,6 @@ int Main(int argc, char** argv) {
         reply);
   };
   const auto& map = installation.shard_map;
-  const auto app = reconciler::AppTablesOf(config);
   daemon::Inbox<RepairsPurged> purges(process.wakeup);
   mysql::MysqlRepairStore store(
       mysql_config, map,

@@ -16,6 +16,20 @@ std::string Columns(const EdgeTable& table) {
          Name(table.state) + ", " + Name(table.pos);
 }
 
+// What is wrong when the server refuses such a table; empty: something else.
+std::string OptionBehind(int code, const std::string& side) {
+  switch (code) {
+    case 1142:  // may not be read
+    case 1146:  // no such table
+      return "--" + side + "-table";
+    case 1054:  // no such column
+    case 1143:  // may not be read
+      return "--edge-columns";
+    default:
+      return {};
+  }
+}
+
 std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges) {
   std::string sql = "SELECT " + Columns(table) + " FROM " + Name(table.table) + " WHERE ";
   for (size_t i = 0; i < edges.size(); ++i) {
@@ -59,6 +73,21 @@ bool IsIdentifier(std::string_view text) {
 AppEdges::AppEdges(const AppTables& tables)
     : forward_(Checked(tables.forward)), reverse_(Checked(tables.reverse)) {}
 
+Status AppEdges::CheckTables() {
+  Status away;
+  const auto check = [&](Side& side, const std::string& name) {
+    for (Shard shard = 0; shard < side.map.shards(); ++shard) {
+      Status status = CheckTable(side, name, shard);
+      if (status.never()) return status;
+      if (!status.done() && away.done()) away = std::move(status);
+    }
+    return Status::Done();
+  };
+  if (Status wrong = check(forward_, "forward"); !wrong.done()) return wrong;
+  if (Status wrong = check(reverse_, "reverse"); !wrong.done()) return wrong;
+  return away;
+}
+
 void AppEdges::Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
   struct Found {
     Status status;
@@ -92,6 +121,28 @@ Status AppEdges::WriteForward(const Edge& edge, bool* written, Edge* now) {
 
 Status AppEdges::WriteReverse(const Edge& edge, bool* written, Edge* now) {
   return Write(reverse_, reverse_.map.ShardOf(edge.dst), edge, written, now);
+}
+
+Status AppEdges::CheckTable(Side& side, const std::string& name, Shard shard) {
+  const std::string sql =
+      "SELECT " + Columns(side.table) + " FROM " + Name(side.table.table) + " LIMIT 0";
+  const std::string where = name + " shard " + std::to_string(shard);
+  std::string wrong;
+  Status status = side.connections.Run(shard, [&](Connection& connection) {
+    try {
+      connection.Query(sql, [](const Row&) {});
+    } catch (const MysqlError& error) {
+      const std::string option = OptionBehind(error.code(), name);
+      if (option.empty()) throw;
+      const ShardAddress& at = side.table.config.shards[shard];
+      wrong = option + ": " + where + " (" + at.host + ":" + std::to_string(at.port) + "), table " +
+              at.database + "." + side.table.table + ": MariaDB error " +
+              std::to_string(error.code()) + ": " + error.what();
+    }
+  });
+  if (!wrong.empty()) return Status::Never(wrong);
+  if (!status.done()) status.message = where + ": " + status.message;
+  return status;
 }
 
 Status AppEdges::Read(Side& side, Shard shard, std::span<const EdgeKey> edges,

@@ -35,6 +35,10 @@ class AppEdges {
   // Every name an identifier, or the process ends.
   explicit AppEdges(const AppTables& tables);
 
+  // Asks every shard for the columns, of no row. Never: a reachable shard has no such table or
+  // column, or does not show it to this user; the message names the option to change, the shard and
+  // the table. Later: nothing was found wrong, and a shard is away.
+  [[nodiscard]] Status CheckTables();
   // In the order of ReadEdges: all reverse rows before the first forward row.
   void Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
   // The row says what `edge` says, unless it has that version or a newer one already. *written:
@@ -53,6 +57,7 @@ class AppEdges {
     ShardConnections connections;
   };
 
+  static Status CheckTable(Side& side, const std::string& name, Shard shard);
   static Status Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
                      std::vector<Edge>* out);
   static Status Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now);

@@ -60,6 +60,11 @@ mysql::Installation AwaitInstallation(const mysql::Config& config,
   return installation;
 }
 
+void AwaitAppTables(const mysql::AppTables& tables, daemon::Process& process) {
+  mysql::AppEdges edges(tables);
+  Await("the application's tables", process, [&] { return edges.CheckTables(); });
+}
+
 void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
                 daemon::Process& process) {
   kafka::Admin admin(client, kKafkaTimeout, process.log.Sink());

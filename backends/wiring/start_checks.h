@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/kafka/client_options.h"
+#include "backends/mysql/app_edges.h"
 #include "backends/mysql/installation.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/options.h"
@@ -19,6 +20,9 @@ namespace fanline::wiring {
 mysql::Installation AwaitInstallation(const mysql::Config& config,
                                       const options::TopicSettings& topics, bool feed, bool tasks,
                                       daemon::Process& process);
+
+// The application's own tables have the columns that are told, on all their shards.
+void AwaitAppTables(const mysql::AppTables& tables, daemon::Process& process);
 
 // The topic exists; with so many partitions, unless 0.
 void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,

@@ -7,6 +7,7 @@ import time
 import unittest
 
 from stack.ports import Ports
+from stack.programs import BIN
 from stack.programs.daemon import Daemon
 from stack.programs.relation_log import RelationLog
 from tests.e2e.decoding import ROOT
@@ -308,9 +309,18 @@ class OwnTables(WithReconciler):
                          " since BIGINT NOT NULL, PRIMARY KEY (follower, followee))")
         forward, reverse = (f"tcp://{server.address}/{database}" for server, database in
                             zip(cls.stack.mysql, ("app_a", "app_b")))
-        return ["--forward-shards", forward, "--forward-table", "follows",
-                "--reverse-shards", reverse, "--reverse-table", "followers",
-                "--edge-columns", "follower,followee,version,state,since"]
+        cls.told = ["--forward-shards", forward, "--forward-table", "follows",
+                    "--reverse-shards", reverse, "--reverse-table", "followers",
+                    "--edge-columns", "follower,followee,version,state,since"]
+        return cls.told
+
+    def test_a_column_that_is_not_there_ends_it_at_the_start(self):
+        told = [arg.replace("state", "nostate") for arg in self.told]
+        ended = subprocess.run([BIN / "fanline-reconciler", "--admin-listen", "127.0.0.1:0", *told],
+                               env={**os.environ, **self.stack.env}, capture_output=True, text=True,
+                               timeout=60)
+        self.assertEqual(ended.returncode, 78, ended.stderr)
+        self.assertIn("--edge-columns: forward shard 0", ended.stderr)
 
     def send(self, *lines):
         subprocess.run(["/usr/bin/python3", ROOT / "docs/examples/python/relation_log.py"],

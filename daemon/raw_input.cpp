@@ -203,25 +203,39 @@ std::string_view Trimmed(std::string_view line) {
   return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
-// What CLI11 would take for something else, or for nothing, without a word.
-std::string WrongWith(std::string_view text, bool open_quote) {
-  if (open_quote) return "a quote is not closed";
-  const bool of_array = text.find_first_of("[],") != text.npos;
-  if (text.empty() || text.size() > 2 || of_array) return {};
-  return "\"" + std::string(text) + "\" is not key = value";
+// Whether an array goes on in the line behind this one; `open`: it did so in this one.
+bool LeavesArrayOpen(std::string_view text, bool open) {
+  if (text.empty()) return open;
+  const size_t equals = text.find('=');
+  const bool begins = equals != text.npos && Trimmed(text.substr(equals + 1)).starts_with('[');
+  return (open || begins) && !text.ends_with(']');
 }
 
-// The file as CLI11 may read it.
+// What CLI11 would take for something else (a key alone for key = true), or for nothing, without a
+// word. The line is not shown: it may be a password.
+std::string WrongWith(std::string_view text, bool open_quote, bool in_array) {
+  if (open_quote) return "a quote is not closed";
+  const bool section = text.starts_with('[') && text.ends_with(']');
+  if (text.empty() || in_array || section) return {};
+  return text.size() < 3 || text.find('=') == text.npos ? "expected key = value" : "";
+}
+
+// The file as CLI11 may read it: without the lines that are wrong, an array in one line.
 std::string Cleaned(std::istream& input, std::vector<std::string>& problems) {
   std::string cleaned;
   std::string line;
+  bool in_array = false;
   for (size_t number = 1; std::getline(input, line); ++number) {
     const Line read = Uncommented(line);
     const std::string_view text = Trimmed(read.text);
-    const std::string wrong = WrongWith(text, read.open_quote);
-    if (!wrong.empty()) problems.push_back("line " + std::to_string(number) + ": " + wrong);
-    cleaned += text;
-    cleaned += '\n';
+    const std::string wrong = WrongWith(text, read.open_quote, in_array);
+    in_array = LeavesArrayOpen(text, in_array);
+    if (wrong.empty()) {
+      cleaned += text;
+    } else {
+      problems.push_back("line " + std::to_string(number) + ": " + wrong);
+    }
+    cleaned += in_array ? ' ' : '\n';
   }
   if (input.bad()) problems.emplace_back("cannot be read");
   return cleaned;

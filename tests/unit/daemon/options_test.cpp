@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -356,10 +357,28 @@ TEST(OptionsFile, AKeyGivenTwiceIsRefused) {
               HasSubstr("more than one value"));
 }
 
-TEST(OptionsFile, ALineThatSaysNothingIsRefused) {
+TEST(OptionsFile, ALineWithoutAValueIsRefused) {
+  for (const char* line : {"redis", "verify", "xy", "a=", "]", "[kafka", "redis:x # = y"}) {
+    World w;
+    w.verify = false;
+    const Parsed parsed = w.Parse({"--config", w.File("window = 1\n" + std::string(line) + "\n")});
+    EXPECT_EQ(parsed.exit_code, kExitConfig) << line;
+    EXPECT_THAT(parsed.err, EndsWith(": line 2: expected key = value\n")) << line;
+    EXPECT_FALSE(w.verify);
+  }
+}
+
+TEST(OptionsFile, AnArrayMayTakeManyLines) {
   World w;
-  EXPECT_THAT(w.Parse({"--config", w.File("window = 1\nxy\n")}).err,
-              HasSubstr("line 2: \"xy\" is not key = value"));
+  const Parsed parsed = w.Parse(
+      {"--config",
+       w.File("kafka-brokers = [  # three\n\"a:1\",\n\n  \"b:2\"\n, \"c:3\"\n]\nwindow = 7\n")});
+  EXPECT_TRUE(parsed.proceed()) << parsed.err;
+  EXPECT_THAT(w.brokers, ElementsAre("a:1", "b:2", "c:3"));
+  EXPECT_EQ(w.window, 7);
+  World behind;
+  EXPECT_THAT(behind.Parse({"--config", behind.File("kafka-brokers = [\n\"a:1\"]\nverify\n")}).err,
+              EndsWith(": line 3: expected key = value\n"));
 }
 
 TEST(OptionsFile, ABadValueNamesFileAndKey) {

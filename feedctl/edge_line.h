@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,9 @@ struct BadEdge {
   std::string reason;  // what was found and what it should be
 };
 
-// `id_offset` is added to both ids: graphs that count from 0 need 1. Pure.
-std::variant<Edge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line, uint64_t id_offset = 0);
+// `id_offset` is added to both ids: graphs that count from 0 need 1. None: the command has no
+// --id-offset, which is then not advised. Pure.
+std::variant<Edge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line,
+                                                  std::optional<uint64_t> id_offset = std::nullopt);
 
 }  // namespace fanline::feedctl

@@ -112,7 +112,7 @@ class Follow : public Command {
   }
 
   // Read whole before anything is changed: a bad line changes nothing.
-  std::vector<Edge> Edges() const {
+  std::vector<Edge> Edges() {
     if (from_.empty()) return {Edge{UserId{reader_}, UserId{author_}}};
     std::vector<Edge> edges;
     LineReader lines(from_);
@@ -124,7 +124,9 @@ class Follow : public Command {
       if (edge == nullptr) continue;
       if (edge->first == edge->second) throw lines.Bad("nobody follows themselves");
       edges.push_back(*edge);
+      lines_.push_back(lines.number());
     }
+    source_ = lines.name();
     return edges;
   }
 
@@ -150,6 +152,7 @@ class Follow : public Command {
       Status status = follow_ ? relations.Follow(reader, author, UnixUs(), &result)
                               : relations.Unfollow(reader, author, UnixUs(), &result);
       if (status.done()) status = relations.MarkDone(work.marks.Take(kMarkedAtOnce));
+      if (result.over_limit) status.message = OverLimit(at, reader, status.message);
       if (!status.done()) return Fail(work, status);
       work.hints.AwaitAtMost(kMostHintsUnderWay);
       work.hints.Expect();
@@ -160,6 +163,14 @@ class Follow : public Command {
       if (work.edges.size() == 1) version_ = result.version;
       progress.At(++work.tally.done);
     }
+  }
+
+  // "edges.txt:17: reader 5 follows 5000 already; ..."
+  std::string OverLimit(size_t at, UserId reader, const std::string& why) const {
+    const std::string where =
+        lines_.empty() ? "" : source_ + ":" + std::to_string(lines_[at]) + ": ";
+    return where + "reader " + ToString(reader) + " " + why +
+           "; unfollow somebody first, or raise --following-limit";
   }
 
   void MarkRest(Work& work) {
@@ -233,6 +244,8 @@ class Follow : public Command {
   uint64_t reader_ = 0;
   uint64_t author_ = 0;
   std::string from_;
+  std::string source_;           // what --from is called in messages
+  std::vector<uint64_t> lines_;  // of each edge, with --from
   uint32_t threads_ = 4;
   uint32_t following_limit_ = kMostFollowed;
   bool json_ = false;

@@ -24,7 +24,8 @@ class LineReader {
   // Failures as ByteSource's, and 65 when a line is too long.
   bool Next(std::string_view* line);
 
-  uint64_t number() const { return number_; }  // of the last line, from 1
+  uint64_t number() const { return number_; }                 // of the last line, from 1
+  const std::string& name() const { return source_.name(); }  // "edges.txt", "stdin"
   // "edges.txt:17"
   std::string Where() const { return source_.name() + ":" + std::to_string(number_); }
   // What is wrong with the last line.

@@ -25,7 +25,7 @@ std::string Seconds(double seconds) {
 }
 
 std::string Left(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
+  text.append(text.size() < width ? width - text.size() : 1, ' ');
   return text;
 }
 

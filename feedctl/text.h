@@ -16,7 +16,7 @@ std::string Counted(uint64_t number, const std::string& noun);
 // "5.1 s", "0.02 s"
 std::string Seconds(double seconds);
 
-// A column: blanks behind the text up to `width`.
+// A column: blanks behind the text up to `width`; one, if the text is as long or longer.
 std::string Left(std::string text, size_t width);
 
 // '"', the text, '"', fit for one line of a message: shortened, control characters as '?'.

@@ -17,7 +17,9 @@ Status Relations::Change(const EdgeChange& change, Result* result) {
   *result = {};
   ForwardChanged forward;
   uint64_t log_id = 0;
-  if (Status status = forward_.Change(change, &forward, &log_id); !status.done()) return status;
+  const Status status = forward_.Change(change, &forward, &log_id);
+  result->over_limit = forward.over_limit;
+  if (!status.done()) return status;
   result->version = forward.edge.ver;
   result->changed = forward.changed;
   if (log_id != 0) {

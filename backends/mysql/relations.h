@@ -34,6 +34,7 @@ class Relations {
   struct Result {
     uint64_t version = 0;             // of the forward row now; 0: no row
     bool changed = false;             // as in ForwardChanged
+    bool over_limit = false;          // so is this; the Status is never
     std::optional<LoggedRow> logged;  // to be marked done
   };
 

@@ -388,13 +388,14 @@ class Using(unittest.TestCase):
         limited = "follow", "--from", path, "--threads", 1, "--following-limit"
         result = self.installation.run(*limited, 2)
         self.assertEqual(result.returncode, 65)
-        self.assertIn("follows 2 already; 2 of 3 relations were written", result.stderr)
+        self.assertIn("limited.txt:3: reader 1320 follows 2 already; unfollow somebody first, or raise "
+                      "--following-limit; 2 of 3 relations were written", result.stderr)
         self.assertNotIn("again", result.stderr)
         self.run_well(*limited, 3)
         result = self.installation.run("follow", "--reader", 1320, "--author", 1324,
                                        "--following-limit", 3)
         self.assertEqual(result.returncode, 65)
-        self.assertIn("follows 3 already", result.stderr)
+        self.assertIn("feedctl: reader 1320 follows 3 already; unfollow", result.stderr)
         self.assertEqual(
             self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1320"), 3)
 

@@ -48,6 +48,13 @@ TEST(EdgeLine, NoIdIsOutsideTheirRangeEvenWhenShifted) {
   EXPECT_THAT(ReasonOf("18446744073709551614 1", 1), HasSubstr("--id-offset is added"));
 }
 
+TEST(EdgeLine, AnOffsetIsAdvisedToCommandsThatHaveOne) {
+  const auto parsed = ParseEdgeLine("5 0");
+  ASSERT_TRUE(std::holds_alternative<BadEdge>(parsed));
+  EXPECT_EQ(std::get<BadEdge>(parsed).reason, "\"0\" is no user id: ids begin at 1");
+  EXPECT_EQ(ReasonOf("5 0", 0), "\"0\" is no user id: ids begin at 1; pass --id-offset 1");
+}
+
 TEST(EdgeLine, WhatIsNoIdIsQuoted) {
   EXPECT_THAT(ReasonOf("1 two"), HasSubstr("\"two\" is no user id"));
   EXPECT_THAT(ReasonOf("-1 2"), HasSubstr("\"-1\""));

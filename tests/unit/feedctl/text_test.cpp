@@ -25,7 +25,8 @@ TEST(Text, OneOfAThingIsNoPlural) {
 
 TEST(Text, AColumnIsFilledAndNeverCut) {
   EXPECT_EQ(Left("ab", 4), "ab  ");
-  EXPECT_EQ(Left("abcde", 4), "abcde");
+  EXPECT_EQ(Left("abcd", 4), "abcd ") << "the next column stands apart";
+  EXPECT_EQ(Left("abcde", 4), "abcde ");
 }
 
 TEST(Text, WhatIsQuotedIsShortAndPrintable) {

@@ -37,6 +37,9 @@ def main():
     begin = time.monotonic()
     by_hand = [] if options.drawn_only else chosen(options, BY_HAND)
     order = [] if options.by_hand else chosen(options, drawn(ROOT, options.seed))
+    if not by_hand and not order:
+        print(f"no mutant's name or file holds {options.only!r}", file=sys.stderr)
+        return 64
     report = Report(ROOT, [*BY_HAND, *order])
     known = {}
     if options.resume:

@@ -1,6 +1,7 @@
 """Each mutant by hand applies exactly once, the operators draw what they promise, and what fails
 without a mutant kills none."""
 
+import io
 import subprocess
 import tempfile
 import unittest
@@ -99,6 +100,15 @@ class ScriptBench(Workbench):
 
     def _build(self, tests, timeout):
         return subprocess.CompletedProcess([], 0)
+
+
+class Only(unittest.TestCase):
+    def test_a_text_that_no_mutant_holds_is_wrong_usage(self):
+        with mock.patch("sys.argv", ["run.py", "--only", "no such name"]), \
+                mock.patch("sys.stderr", io.StringIO()) as said, \
+                mock.patch.object(run, "LocalStack", side_effect=AssertionError):
+            self.assertEqual(run.main(), 64)
+        self.assertEqual(said.getvalue(), "no mutant's name or file holds 'no such name'\n")
 
 
 class Services(unittest.TestCase):

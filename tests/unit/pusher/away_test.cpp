@@ -39,7 +39,9 @@ struct AwayWorld : World {
   }
   // No time passes.
   void Settle() {
+    int rounds = 0;
     do {
+      ASSERT_LT(++rounds, 100'000) << "it goes on for ever";
       Step();
       Answer();
     } while (!inbox.empty());

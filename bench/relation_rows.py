@@ -98,7 +98,7 @@ def rebuild(rig, sizes, followees):
     that holds the window, one ZADD."""
     rig.no_relations()
     posts = max(10, 4 * WINDOW // followees)
-    asked = ("--readers", max(2, sizes.rebuilt * 40 // (followees + 40)), "--followees", followees,
+    asked = ("--readers", max(2, sizes.rebuilt * 240 // (followees + 240)), "--followees", followees,
              "--posts", posts)
     rig.helper("fanline-bench-rebuild", "fill", *asked)
     spent = []

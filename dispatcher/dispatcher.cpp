@@ -180,10 +180,9 @@ void Dispatcher::SendTransaction(Shard shard, std::vector<uint64_t> works) {
 }
 
 void Dispatcher::On(EventsApplied& applied, Now now) {
-  const auto found = transactions_.find(applied.id);
-  FANLINE_CHECK(found != transactions_.end(), "a reply to a transaction never sent");
-  std::vector<uint64_t> works = std::move(found->second);
-  transactions_.erase(found);
+  auto answered = transactions_.extract(applied.id);
+  FANLINE_CHECK(!answered.empty(), "a reply to a transaction never sent");
+  std::vector<uint64_t> works = std::move(answered.mapped());
   const Shard shard = *works_.at(works.front()).shard;
   ShardQueue& queue = shards_[shard];
   --queue.in_flight;

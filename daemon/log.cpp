@@ -89,8 +89,6 @@ Log::Log(std::string component, LogOptions options, std::ostream& out,
 Log::Log(std::string component, std::shared_ptr<Shared> shared)
     : component_(std::move(component)), shared_(std::move(shared)) {}
 
-Log Log::Named(std::string component) const { return Log(std::move(component), shared_); }
-
 LogSink Log::Sink() const {
   return
       [log = *this](LogLevel level, const std::string& message) { log.Write(level, message, {}); };

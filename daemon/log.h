@@ -38,9 +38,6 @@ class Log {
   Log(std::string component, LogOptions options, std::ostream& out,
       std::function<UnixMs()> wall_clock);
 
-  // The same log under another component's name.
-  [[nodiscard]] Log Named(std::string component) const;
-
   // For an adapter: what it reports becomes lines of this log. Outlives the Log it came from.
   [[nodiscard]] LogSink Sink() const;
 

@@ -144,7 +144,7 @@ void Checker::FailAll(Queue& queue, const Status& status, Now now) {
 // ---- verdicts -------------------------------------------------------------------------------
 
 void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now) {
-  const Verdict verdict = Judge(rows.reverse, rows.forward, order.ver, setup_.orphans);
+  const Verdict verdict = Judge(rows.reverse, rows.forward, order.ver);
   ports_.metrics.Checked(verdict.finding);
   Work work{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward,
             0,     began};

@@ -73,8 +73,7 @@ class Checker {
     ShardMap reverse = ShardMap::Even(1);  // where the rows by dst lie
     ShardMap forward = ShardMap::Even(1);  // and those by src
     bool hints = true;                     // off: the tables are no timeline's
-    OrphanPolicy orphans = OrphanPolicy::kAdopt;
-    uint32_t batch = 500;  // edges read at once
+    uint32_t batch = 500;                  // edges read at once
     Backoff backoff{};
     uint64_t seed = 1;  // of the jitter
   };

@@ -10,18 +10,11 @@ Verdict Bump(Finding finding, uint64_t above, const EdgeState& state, bool guard
   return {finding, Action::kBump, {above + 1, state.live, state.pos}, guarded};
 }
 
-Verdict JudgeOrphan(const EdgeState& reverse, OrphanPolicy policy) {
-  EdgeState state = reverse;
-  state.live = reverse.live && policy == OrphanPolicy::kAdopt;
-  return Bump(Finding::kOrphan, reverse.ver, state, true);
-}
-
 }  // namespace
 
-Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending,
-              OrphanPolicy policy) {
+Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending) {
   if (forward == reverse) return {};
-  if (forward.ver == 0) return JudgeOrphan(reverse, policy);
+  if (forward.ver == 0) return Bump(Finding::kOrphan, reverse.ver, reverse, true);
   if (reverse.ver > forward.ver) {
     return Bump(Finding::kAhead, reverse.ver, reverse, forward.live && !reverse.live);
   }

@@ -4,9 +4,10 @@
 // The higher version wins in both directions. Forward newer: it is applied to the reverse row, as
 // the mirror does. Reverse newer: the forward shard lost what it had acknowledged, and takes the
 // reverse row's state over. Both at one version but different: corruption, and forward's state
-// wins. The forward row changes only under its lock, if it is still what was read, to a version
-// above both rows; its log row then carries it to the reverse one, so that after two rounds the
-// rows are the same. Rows are never removed.
+// wins. No forward row: the follow was acknowledged and lost, and is written again. The forward row
+// changes only under its lock, if it is still what was read, to a version above both rows; its log
+// row then carries it to the reverse one, so that after two rounds the rows are the same. Rows are
+// never removed.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,6 @@
 #include "fanline/edge.h"
 
 namespace fanline::reconciler {
-
-// A live reverse row without a forward row: whose word counts.
-enum class OrphanPolicy {
-  kAdopt,      // the follow was acknowledged and lost: it is written forward again
-  kTombstone,  // the operator says it is none: it ends
-};
 
 // The labels of fanline_rel_checks_total. kCorrupt: no failure we know of leaves such rows behind.
 enum class Finding { kEqual, kStale, kMissing, kAhead, kOrphan, kCorrupt };
@@ -46,7 +41,6 @@ struct Verdict {
 // version 0. Where the reverse row has the pending version and forward is newer, the newer one is
 // most likely on its way, and a second check finds the rows equal. It may also have nobody who
 // brings it: a bump of an application's own row that was interrupted. So only equal rows are equal.
-Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending,
-              OrphanPolicy policy);
+Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending);
 
 }  // namespace fanline::reconciler

@@ -85,7 +85,6 @@ class Producer::Impl {
   void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
   bool Flush(Duration limit);
   void Close(Duration limit);
-  size_t in_flight() const;
 
  private:
   void SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
@@ -320,11 +319,6 @@ void Producer::Impl::Close(Duration limit) {
   if (last) End(std::move(last));
 }
 
-size_t Producer::Impl::in_flight() const {
-  const std::lock_guard lock(mutex_);
-  return session_ ? session_->in_flight() : 0;
-}
-
 Producer::Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
                    LogSink log, RelationsReply on_relations, RetriesReply on_retries)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(on_hints),
@@ -346,7 +340,6 @@ void Producer::Produce(const std::string& topic, int32_t partition, std::string_
 
 bool Producer::Flush(Duration limit) { return impl_->Flush(limit); }
 void Producer::Close(Duration limit) { impl_->Close(limit); }
-size_t Producer::records_in_flight() const { return impl_->in_flight(); }
 
 std::string DeadLetterTopic(std::string_view topic) { return std::string(topic) + ".dlq"; }
 

@@ -89,8 +89,6 @@ class Producer final : public HintLog, public RelationLog, public RetryLog, publ
   // kLater.
   void Close(Duration limit);
 
-  [[nodiscard]] size_t records_in_flight() const;
-
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -98,15 +98,4 @@ Status ChangeLog::MarkDone(Shard shard, const std::vector<LogRow>& rows) {
                           [&](Connection& connection) { MarkChangesDone(connection, rows); });
 }
 
-Status ChangeLog::CountPending(Shard shard, uint32_t most, uint64_t* count) {
-  return connections_.Run(shard, [&](Connection& connection) {
-    connection.Query(CountPendingSql(most), [&](const Row& row) { *count = row.UInt64(1); });
-  });
-}
-
-Status ChangeLog::Purge(Shard shard, std::chrono::seconds keep, uint32_t most, uint64_t* deleted) {
-  return connections_.Run(
-      shard, [&](Connection& connection) { *deleted = PurgeChanges(connection, keep, most); });
-}
-
 }  // namespace fanline::mysql

@@ -21,6 +21,11 @@ namespace fanline::mysql {
 [[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
                                                        uint32_t limit);
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
+
+// Deletes rows that are done and older than `keep`, oldest first, at most `most` of them: bounds
+// how long one call takes and what it leaves to undo. Returns how many. Called now and then by
+// whoever relays. The youngest row that may be needed is as old as the longest scan window. Throws
+// MysqlError.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 class ChangeLog {
@@ -42,15 +47,6 @@ class ChangeLog {
 
   // Repeating it changes nothing; a row that was lost is none, whoever has its id now.
   [[nodiscard]] Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
-
-  // How many are pending, counted up to `most`.
-  [[nodiscard]] Status CountPending(Shard shard, uint32_t most, uint64_t* count);
-
-  // Deletes rows that are done and older than `keep`, oldest first, at most `most` of them: bounds
-  // how long one call takes and what it leaves to undo. Called now and then by whoever relays. The
-  // youngest row that may be needed is as old as the longest scan window.
-  [[nodiscard]] Status Purge(Shard shard, std::chrono::seconds keep, uint32_t most,
-                             uint64_t* deleted);
 
  private:
   ShardConnections& connections_;

@@ -142,12 +142,4 @@ Status ReadInstallation(const Config& config, Installation* out) {
   return Status::Done();
 }
 
-Status CheckInstallation(const Config& config, const Installation& expected) {
-  if (expected.shard_map.shards() != ShardCount(config)) {
-    return WrongShardCount(config, expected.shard_map.shards());
-  }
-  ShardConnections connections(config);
-  return CompareRows(connections, expected, MissingRow::kIsRefused);
-}
-
 }  // namespace fanline::mysql

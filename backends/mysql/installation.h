@@ -41,8 +41,4 @@ struct Installation {
 // values. Later: a shard cannot be asked.
 [[nodiscard]] Status ReadInstallation(const Config& config, Installation* out);
 
-// Whether all shards still say what `expected` says: for a look at every metadata refresh. The same
-// answers as ReadInstallation.
-[[nodiscard]] Status CheckInstallation(const Config& config, const Installation& expected);
-
 }  // namespace fanline::mysql

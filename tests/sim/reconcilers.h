@@ -209,14 +209,12 @@ struct Reconcilers : Mirrors {
     process.retries.logic.reset();
     process.guards = std::make_unique<reconciler::Guards>(guards, shards.shards());
     process.guards->SetMode(ReconcilerMode::kRun);
-    const reconciler::Checker::Setup checker{RangeLayout(kRanges),
-                                             shards,
-                                             shards,
-                                             true,
-                                             reconciler::OrphanPolicy::kAdopt,
-                                             3,
-                                             {milliseconds(2), milliseconds(20)},
-                                             random()};
+    const reconciler::Checker::Setup checker{.layout = RangeLayout(kRanges),
+                                             .reverse = shards,
+                                             .forward = shards,
+                                             .batch = 3,
+                                             .backoff = {milliseconds(2), milliseconds(20)},
+                                             .seed = random()};
     reconciler::Limits limits;
     limits.grace = grace;
     limits.remember = std::max<Duration>(milliseconds(200), 2 * grace);

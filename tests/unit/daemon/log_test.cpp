@@ -105,18 +105,12 @@ TEST(Log, NeverShowsThePasswordOfAUrl) {
   EXPECT_THAT(w.out.str(), HasSubstr("mysql://***@db"));
 }
 
-TEST(Log, IsSharedUnderOtherNames) {
-  World w;
-  w.log.Named("mirror").Info("hello");
-  EXPECT_THAT(w.out.str(), HasSubstr(R"("component":"mirror")"));
-}
-
 TEST(Log, GivesAnAdapterASinkThatOutlivesIt) {
   World w;
-  LogSink sink = w.log.Named("kafka").Sink();
+  LogSink sink = w.log.Sink();
   sink(LogLevel::kWarn, "broker away");
   sink(LogLevel::kDebug, "detail");
-  EXPECT_THAT(w.out.str(), HasSubstr(R"("level":"warn","component":"kafka","msg":"broker away"})"));
+  EXPECT_THAT(w.out.str(), HasSubstr(R"("level":"warn","component":"pusher","msg":"broker away"})"));
   EXPECT_THAT(w.out.str(), Not(HasSubstr("detail")));
 }
 

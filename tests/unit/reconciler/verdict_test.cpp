@@ -30,13 +30,11 @@ constexpr EdgeState kNone{};
 constexpr EdgeState Live(uint64_t ver, UnixMs pos = 5) { return {ver, true, pos}; }
 constexpr EdgeState Gone(uint64_t ver, UnixMs pos = 5) { return {ver, false, pos}; }
 constexpr std::optional<uint64_t> kScan;
-constexpr auto kAdopt = OrphanPolicy::kAdopt, kTombstone = OrphanPolicy::kTombstone;
 constexpr bool kFree = false, kGuarded = true;
 
 struct Line {
   EdgeState reverse, forward;
   std::optional<uint64_t> pending;
-  OrphanPolicy policy;
   Verdict expected;
 };
 
@@ -45,49 +43,47 @@ const Verdict kEqual{};
 // clang-format off
 const Line kTable[] = {
     // Equal, whatever asks.
-    {kNone,   kNone,   kScan, kAdopt,     kEqual},
-    {kNone,   kNone,   9,     kAdopt,     kEqual},  // a failover lost the change before it was mirrored
-    {Live(7), Live(7), kScan, kAdopt,     kEqual},
-    {Live(7), Live(7), 7,     kAdopt,     kEqual},
-    {Live(7), Live(7), 9,     kTombstone, kEqual},  // version 9 was lost by both
-    {Gone(7), Gone(7), kScan, kTombstone, kEqual},
+    {kNone,   kNone,   kScan, kEqual},
+    {kNone,   kNone,   9,     kEqual},  // a failover lost the change before it was mirrored
+    {Live(7), Live(7), kScan, kEqual},
+    {Live(7), Live(7), 7,     kEqual},
+    {Live(7), Live(7), 9,     kEqual},  // version 9 was lost by both
+    {Gone(7), Gone(7), kScan, kEqual},
     // Reverse has what is pending; the newer version is on its way, or nobody brings it.
-    {Live(7), Gone(8), 7,     kAdopt,     {Finding::kStale,   Action::kApply, Gone(8), kGuarded}},
-    {Gone(7), Live(8), 6,     kAdopt,     {Finding::kStale,   Action::kApply, Live(8), kGuarded}},
+    {Live(7), Gone(8), 7,     {Finding::kStale,   Action::kApply, Gone(8), kGuarded}},
+    {Gone(7), Live(8), 6,     {Finding::kStale,   Action::kApply, Live(8), kGuarded}},
     // Forward is newer.
-    {kNone,   Live(7), kScan, kAdopt,     {Finding::kMissing, Action::kApply, Live(7), kFree}},
-    {kNone,   Live(7), 7,     kAdopt,     {Finding::kMissing, Action::kApply, Live(7), kFree}},
-    {kNone,   Gone(7), 7,     kAdopt,     {Finding::kMissing, Action::kApply, Gone(7), kFree}},
-    {Gone(6), Live(7), 7,     kAdopt,     {Finding::kStale,   Action::kApply, Live(7), kFree}},
-    {Live(6), Live(7), kScan, kAdopt,     {Finding::kStale,   Action::kApply, Live(7), kFree}},
-    {Gone(6), Gone(7), kScan, kAdopt,     {Finding::kStale,   Action::kApply, Gone(7), kFree}},
-    {Live(6), Gone(7), kScan, kAdopt,     {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
-    {Live(6), Gone(7), 7,     kTombstone, {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
+    {kNone,   Live(7), kScan, {Finding::kMissing, Action::kApply, Live(7), kFree}},
+    {kNone,   Live(7), 7,     {Finding::kMissing, Action::kApply, Live(7), kFree}},
+    {kNone,   Gone(7), 7,     {Finding::kMissing, Action::kApply, Gone(7), kFree}},
+    {Gone(6), Live(7), 7,     {Finding::kStale,   Action::kApply, Live(7), kFree}},
+    {Live(6), Live(7), kScan, {Finding::kStale,   Action::kApply, Live(7), kFree}},
+    {Gone(6), Gone(7), kScan, {Finding::kStale,   Action::kApply, Gone(7), kFree}},
+    {Live(6), Gone(7), kScan, {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
+    {Live(6), Gone(7), 7,     {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
     // Reverse is newer: forward lost it. Not resolved, even if reverse has what is pending.
-    {Live(9), Gone(7), kScan, kAdopt,     {Finding::kAhead,   Action::kBump, Live(10), kFree}},
-    {Live(9), Live(7), 9,     kAdopt,     {Finding::kAhead,   Action::kBump, Live(10), kFree}},
-    {Gone(9), Gone(7), 7,     kTombstone, {Finding::kAhead,   Action::kBump, Gone(10), kFree}},
-    {Gone(9), Live(7), kScan, kAdopt,     {Finding::kAhead,   Action::kBump, Gone(10), kGuarded}},
+    {Live(9), Gone(7), kScan, {Finding::kAhead,   Action::kBump, Live(10), kFree}},
+    {Live(9), Live(7), 9,     {Finding::kAhead,   Action::kBump, Live(10), kFree}},
+    {Gone(9), Gone(7), 7,     {Finding::kAhead,   Action::kBump, Gone(10), kFree}},
+    {Gone(9), Live(7), kScan, {Finding::kAhead,   Action::kBump, Gone(10), kGuarded}},
     // One version, two states.
-    {Gone(7), Live(7), kScan, kAdopt,     {Finding::kCorrupt, Action::kBump, Live(8), kFree}},
-    {Live(7), Gone(7), 7,     kTombstone, {Finding::kCorrupt, Action::kBump, Gone(8), kGuarded}},
-    {Live(7, 4), Live(7, 5), kScan, kAdopt, {Finding::kCorrupt, Action::kBump, Live(8, 5), kFree}},
+    {Gone(7), Live(7), kScan, {Finding::kCorrupt, Action::kBump, Live(8), kFree}},
+    {Live(7), Gone(7), 7,     {Finding::kCorrupt, Action::kBump, Gone(8), kGuarded}},
+    {Live(7, 4), Live(7, 5), kScan, {Finding::kCorrupt, Action::kBump, Live(8, 5), kFree}},
     // No forward row.
-    {Live(7), kNone,   kScan, kAdopt,     {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
-    {Live(7), kNone,   7,     kAdopt,     {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
-    {Live(7), kNone,   kScan, kTombstone, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
-    {Gone(7), kNone,   kScan, kAdopt,     {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
-    {Gone(7), kNone,   kScan, kTombstone, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
+    {Live(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
+    {Live(7), kNone,   7,     {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
+    {Gone(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
     // The last version there is.
-    {Live(UINT64_MAX), kNone,            kScan, kAdopt, {Finding::kOrphan,  Action::kReport, kNone, kGuarded}},
-    {Live(UINT64_MAX), Live(7),          kScan, kAdopt, {Finding::kAhead,   Action::kReport, kNone, kFree}},
-    {Live(UINT64_MAX), Gone(UINT64_MAX), kScan, kAdopt, {Finding::kCorrupt, Action::kReport, kNone, kGuarded}},
+    {Live(UINT64_MAX), kNone,            kScan, {Finding::kOrphan,  Action::kReport, kNone, kGuarded}},
+    {Live(UINT64_MAX), Live(7),          kScan, {Finding::kAhead,   Action::kReport, kNone, kFree}},
+    {Live(UINT64_MAX), Gone(UINT64_MAX), kScan, {Finding::kCorrupt, Action::kReport, kNone, kGuarded}},
 };
 // clang-format on
 
 TEST(Verdict, IsTheTable) {
   for (const Line& line : kTable) {
-    EXPECT_EQ(Judge(line.reverse, line.forward, line.pending, line.policy), line.expected)
+    EXPECT_EQ(Judge(line.reverse, line.forward, line.pending), line.expected)
         << "reverse " << ::testing::PrintToString(line.reverse) << ", forward "
         << ::testing::PrintToString(line.forward) << ", pending " << line.pending.value_or(0);
   }
@@ -109,11 +105,10 @@ TEST(Verdict, AnyTwoRowsAreTheSameAfterTwoRoundsAndNoVersionGoesBack) {
   Seeded random;
   for (int round = 0; round < 200'000; ++round) {
     const EdgeState reverse = RandomState(random), forward = RandomState(random);
-    const OrphanPolicy policy = random.OneIn(2) ? kAdopt : kTombstone;
     EdgeState now_reverse = reverse, now_forward = forward;
     const auto step = [&](std::optional<uint64_t> pending) {
       const EdgeState was_reverse = now_reverse, was_forward = now_forward;
-      const Verdict verdict = Judge(now_reverse, now_forward, pending, policy);
+      const Verdict verdict = Judge(now_reverse, now_forward, pending);
       ASSERT_NE(verdict.action, Action::kReport);
       Execute(verdict, now_reverse, now_forward);
       ASSERT_GE(now_reverse.ver, was_reverse.ver);
@@ -130,7 +125,7 @@ TEST(Verdict, AnyTwoRowsAreTheSameAfterTwoRoundsAndNoVersionGoesBack) {
     // A follower was taken away only where that was guarded.
     const bool was_live = reverse.ver >= forward.ver ? reverse.live : forward.live && reverse.live;
     if (was_live && !now_reverse.live) {
-      ASSERT_TRUE(Judge(reverse, forward, kScan, policy).guarded);
+      ASSERT_TRUE(Judge(reverse, forward, kScan).guarded);
     }
   }
 }
@@ -140,7 +135,7 @@ TEST(Verdict, OnlyEqualRowsAreEqualAndWhatOvertookThePendingVersionIsLookedAtTwi
   for (int round = 0; round < 50'000; ++round) {
     const EdgeState reverse = RandomState(random), forward = RandomState(random);
     const uint64_t pending = 1 + random.Below(6);
-    const Verdict verdict = Judge(reverse, forward, pending, kAdopt);
+    const Verdict verdict = Judge(reverse, forward, pending);
     ASSERT_EQ(verdict == kEqual, reverse == forward);
     if (verdict.action == Action::kApply) {
       ASSERT_EQ(verdict.state, forward);

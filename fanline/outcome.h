@@ -13,7 +13,8 @@ enum class Outcome {
   kNever,  // will fail the same way each time: quarantine, with the reason
 };
 
-struct Status {
+// A call whose answer is ignored does not compile.
+struct [[nodiscard]] Status {
   Outcome outcome = Outcome::kDone;
   // kLater: the resource that is away, of a small fixed set (a metric label): "redis",
   // "mysql_0", "kafka". kNever: empty.

@@ -22,7 +22,7 @@ class Acknowledgements {
 
   [[nodiscard]] uint64_t acknowledged() const;
   // The first that failed; done when none did.
-  [[nodiscard]] Status failure() const;
+  Status failure() const;
 
  private:
   mutable std::mutex mutex_;

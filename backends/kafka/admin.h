@@ -32,14 +32,13 @@ class Admin {
 
   // kDone: the brokers know the topic. Also when the topic exists with the same number of
   // partitions (its other settings are not compared); with another number kNever, naming both.
-  [[nodiscard]] Status CreateTopic(const TopicSpec& topic);
+  Status CreateTopic(const TopicSpec& topic);
 
   // *partitions = 0: there is no such topic. Never makes one.
-  [[nodiscard]] Status CountPartitions(const std::string& topic, int32_t* partitions);
+  Status CountPartitions(const std::string& topic, int32_t* partitions);
 
   // The value of one of an existing topic's settings, its own or the brokers' default.
-  [[nodiscard]] Status ReadConfig(const std::string& topic, const std::string& name,
-                                  std::string* value);
+  Status ReadConfig(const std::string& topic, const std::string& name, std::string* value);
 
  private:
   class Impl;

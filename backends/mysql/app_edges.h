@@ -43,8 +43,8 @@ class AppEdges {
   void Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
   // The row says what `edge` says, unless it has that version or a newer one already. *written:
   // whether it was this call; *now: the row.
-  [[nodiscard]] Status WriteForward(const Edge& edge, bool* written, Edge* now);
-  [[nodiscard]] Status WriteReverse(const Edge& edge, bool* written, Edge* now);
+  Status WriteForward(const Edge& edge, bool* written, Edge* now);
+  Status WriteReverse(const Edge& edge, bool* written, Edge* now);
 
  private:
   struct Side {

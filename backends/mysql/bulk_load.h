@@ -39,7 +39,7 @@ class BulkLoader {
 
   // Loads what was added, once. `unix_us`: wall time in microseconds: the edges' version, and the
   // time their sources became followers. Interrupted or failed: load the same again.
-  [[nodiscard]] Status Load(uint64_t unix_us, const Progress& progress, Result* result);
+  Status Load(uint64_t unix_us, const Progress& progress, Result* result);
 
  private:
   using Pair = std::pair<UserId, UserId>;  // src, dst

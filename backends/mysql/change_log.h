@@ -36,17 +36,16 @@ class ChangeLog {
   // The oldest `limit` pending rows above `after`, by id. `after` is for one pass over all that is
   // pending (0 begins it), so that rows whose other shard is away do not stand before the rest; it
   // is never saved. Cheap whatever the number of rows that are done.
-  [[nodiscard]] Status ReadPending(Shard shard, uint64_t after, uint32_t limit,
-                                   std::vector<LoggedChange>* out);
+  Status ReadPending(Shard shard, uint64_t after, uint32_t limit, std::vector<LoggedChange>* out);
 
   // What waits of one edge (src, dst) or of one friendship (smaller id, other), oldest first, for a
   // person who asks about it. Looks at the oldest `most` pending rows: no index knows an edge.
   // *all: there were no more than that.
-  [[nodiscard]] Status ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge,
-                                     uint32_t most, std::vector<LoggedChange>* out, bool* all);
+  Status ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge, uint32_t most,
+                       std::vector<LoggedChange>* out, bool* all);
 
   // Repeating it changes nothing; a row that was lost is none, whoever has its id now.
-  [[nodiscard]] Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
+  Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
 
  private:
   ShardConnections& connections_;

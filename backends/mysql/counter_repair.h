@@ -62,10 +62,10 @@ class CounterRepair {
       : connections_(connections), map_(map) {}
 
   // As above.
-  [[nodiscard]] Status Repair(const UserCounter& counter, CounterFound* out);
+  Status Repair(const UserCounter& counter, CounterFound* out);
 
   // LookAt, of users of one shard.
-  [[nodiscard]] Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out);
+  Status Look(std::span<const UserId> users, std::vector<CountersSeen>* out);
 
  private:
   ShardConnections& connections_;

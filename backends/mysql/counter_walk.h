@@ -41,7 +41,7 @@ class CounterWalk {
 
   // The next users, ascending, all of one shard; none: that was all. When it fails it may be called
   // again for the same users.
-  [[nodiscard]] Status Next(std::vector<UserId>* users);
+  Status Next(std::vector<UserId>* users);
 
  private:
   Status ReadOwners();

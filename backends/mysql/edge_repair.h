@@ -43,10 +43,10 @@ class EdgeRepair {
   //   a reverse row that is newer than its forward row, or has none: the reverse row;
   //   the same, where orphans are to be removed: the reverse row with live = false;
   //   equal versions with different states: the forward row, which is thereby written anew.
-  [[nodiscard]] Status AdoptIntoForward(const Edge& edge, Adopted* out);
+  Status AdoptIntoForward(const Edge& edge, Adopted* out);
 
   // On the shard of repair.src.
-  [[nodiscard]] Status Log(const Repair& repair);
+  Status Log(const Repair& repair);
 
  private:
   ShardConnections& connections_;

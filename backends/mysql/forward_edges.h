@@ -45,8 +45,7 @@ class ForwardEdges {
   // Never: an id that is no id, somebody who would follow themselves, or over the limit.
   // `log_id`, when given, is set to the row of log1 (0: none was written), at the cost of a
   // statement: for whoever writes the reverse row at once and then marks it done.
-  [[nodiscard]] Status Change(const EdgeChange& change, ForwardChanged* out,
-                              uint64_t* log_id = nullptr);
+  Status Change(const EdgeChange& change, ForwardChanged* out, uint64_t* log_id = nullptr);
 
  private:
   ShardConnections& connections_;

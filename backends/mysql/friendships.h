@@ -42,14 +42,14 @@ class Friendships {
   // `who` requests, cancels, accepts, ..., with `whom`. Never: what may not be done now, with the
   // reason (Decide in fanline/friendship.h). Later: one of the shards is away, or the two and their
   // devices changed it so often meanwhile that this one never came to it.
-  [[nodiscard]] Status Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
-                              FriendshipChanged* out);
+  Status Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
+                FriendshipChanged* out);
 
-  [[nodiscard]] Status Read(UserId one, UserId other, Friendship* out);
+  Status Read(UserId one, UserId other, Friendship* out);
 
   // Both edges of a row of log1 of kind kFriendship. Repeating it changes nothing. Done: the row
   // may be marked done, for what is still to be relayed has rows of its own.
-  [[nodiscard]] Status WriteEdges(const LoggedChange& change, ForwardEdges& forward);
+  Status WriteEdges(const LoggedChange& change, ForwardEdges& forward);
 
   // Where the pair's row lies, and its rows of log1.
   Shard PairShard(UserId one, UserId other) const;

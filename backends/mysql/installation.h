@@ -30,15 +30,15 @@ struct Installation {
 
 // Creates the tables on every shard where they are missing, and the procedures anew. Never, and
 // nothing is changed: one of them is of an installation of another schema_version.
-[[nodiscard]] Status ApplySchema(const Config& config);
+Status ApplySchema(const Config& config);
 
 // Writes the row on every shard that has none, unless one that has it disagrees: then nothing is
 // written. An interrupted run is finished by running it again. `installation.shard_map` is of
 // config.shards.size() shards.
-[[nodiscard]] Status CreateInstallation(const Config& config, const Installation& installation);
+Status CreateInstallation(const Config& config, const Installation& installation);
 
 // What all shards agree on. Never: the message names the first difference: shard, field and both
 // values. Later: a shard cannot be asked.
-[[nodiscard]] Status ReadInstallation(const Config& config, Installation* out);
+Status ReadInstallation(const Config& config, Installation* out);
 
 }  // namespace fanline::mysql

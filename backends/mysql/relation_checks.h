@@ -28,17 +28,17 @@ class RelationChecks {
   // both (kMutual). With followed = viewer that is how they stand to each other; with another it
   // answers "who of these, whom I follow, follows X". In the order asked, the same user as often as
   // asked. Never: more than kMostItems.
-  [[nodiscard]] Status Check(UserId viewer, UserId followed, std::span<const CheckItem> items,
-                             Sides sides, std::vector<CheckAnswer>* out);
+  Status Check(UserId viewer, UserId followed, std::span<const CheckItem> items, Sides sides,
+               std::vector<CheckAnswer>* out);
 
   // How `viewer` stands to every entry of a page, in its order.
-  [[nodiscard]] Status OfEntries(UserId viewer, const std::vector<ListEntry>& entries,
-                                 std::vector<Relation>* out);
+  Status OfEntries(UserId viewer, const std::vector<ListEntry>& entries,
+                   std::vector<Relation>* out);
 
   // As RelationStore's, page by page until there are `limit`: 20 pages at most, each checked with
   // one statement or two on the shard of `followed`.
-  [[nodiscard]] Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
-                                         std::vector<UserId>* out);
+  Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
+                           std::vector<UserId>* out);
 
  private:
   ShardConnections& connections_;

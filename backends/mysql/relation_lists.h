@@ -26,15 +26,15 @@ class RelationLists {
       : connections_(connections), map_(map), most_followers_shown_(most_followers_shown) {}
 
   // `limit`: entries at most, 1 .. kMostPerPage (what is beyond is cut).
-  [[nodiscard]] Status Following(UserId user, const std::optional<ListCursor>& after,
-                                 uint32_t limit, ListPage* out);
-  [[nodiscard]] Status Followers(UserId user, const std::optional<ListCursor>& after,
-                                 uint32_t limit, ListPage* out);
+  Status Following(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
+                   ListPage* out);
+  Status Followers(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
+                   ListPage* out);
   // Mutual edges, in the order in which `user` followed them.
-  [[nodiscard]] Status Friends(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
-                               ListPage* out);
+  Status Friends(UserId user, const std::optional<ListCursor>& after, uint32_t limit,
+                 ListPage* out);
 
-  [[nodiscard]] Status Counts(UserId user, RelationCounts* out);
+  Status Counts(UserId user, RelationCounts* out);
 
  private:
   using PageSql = std::string (*)(UserId, const std::optional<ListCursor>&, uint32_t);

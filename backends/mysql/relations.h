@@ -42,10 +42,10 @@ class Relations {
 
   // `unix_us`: as in EdgeChange. Later: with the reverse shard named, the follow itself may be
   // committed: call again. Never: as ForwardEdges::Change.
-  [[nodiscard]] Status Follow(UserId src, UserId dst, uint64_t unix_us, Result* result);
-  [[nodiscard]] Status Unfollow(UserId src, UserId dst, uint64_t unix_us, Result* result);
+  Status Follow(UserId src, UserId dst, uint64_t unix_us, Result* result);
+  Status Unfollow(UserId src, UserId dst, uint64_t unix_us, Result* result);
 
-  [[nodiscard]] Status MarkDone(const std::vector<LoggedRow>& rows);
+  Status MarkDone(const std::vector<LoggedRow>& rows);
 
  private:
   Status Change(const EdgeChange& change, Result* result);

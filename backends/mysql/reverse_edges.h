@@ -38,7 +38,7 @@ class ReverseEdges {
       : connections_(connections), map_(map) {}
 
   // ApplyReverse on `shard`.
-  [[nodiscard]] Status Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out);
+  Status Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out);
 
  private:
   ShardConnections& connections_;

@@ -14,12 +14,12 @@ namespace fanline::mysql {
 
 inline constexpr uint32_t kScanPage = 50'000;  // rows of one statement
 
-[[nodiscard]] Status ScanFollowing(ShardConnections& connections, Shard shard,
-                                   const std::function<void(UserId src, UserId dst)>& each,
-                                   uint32_t page = kScanPage);
+Status ScanFollowing(ShardConnections& connections, Shard shard,
+                     const std::function<void(UserId src, UserId dst)>& each,
+                     uint32_t page = kScanPage);
 
-[[nodiscard]] Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                                      const std::function<void(UserId author, Item item)>& each,
-                                      uint32_t page = kScanPage);
+Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
+                        const std::function<void(UserId author, Item item)>& each,
+                        uint32_t page = kScanPage);
 
 }  // namespace fanline::mysql

@@ -29,7 +29,7 @@ class ShardConnections {
 
   // Runs `call` and maps what it throws. When a connection that had been idle turns out to be dead,
   // `call` runs a second time on a new one: it must be idempotent.
-  [[nodiscard]] Status Run(Shard shard, const std::function<void(Connection&)>& call);
+  Status Run(Shard shard, const std::function<void(Connection&)>& call);
 
  private:
   struct Slot {

@@ -9,11 +9,10 @@
 namespace fanline::mysql {
 
 // Everybody who follows somebody, shard by shard and ascending within each, read page by page.
-[[nodiscard]] Status ScanReaders(ShardConnections& connections, Shard shard,
-                                 const std::function<void(UserId)>& each);
+Status ScanReaders(ShardConnections& connections, Shard shard,
+                   const std::function<void(UserId)>& each);
 
 // Whether any row is about the user: one who follows or followed, is or was followed, has posted.
-[[nodiscard]] Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user,
-                             bool* known);
+Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user, bool* known);
 
 }  // namespace fanline::mysql

@@ -61,7 +61,7 @@ int Main(int argc, char** argv) {
   process.health.SetReady("loop", false, "starting");  // until requests are served
 
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto installation = wiring::AwaitInstallation(mysql_config, {}, false, false, process);
+  const auto installation = wiring::AwaitInstallation(mysql_config, {}, process);
   if (process.stop.requested()) return 0;
   const auto& map = installation.shard_map;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));

@@ -38,8 +38,7 @@ int Main(int argc, char** argv) {
   // What everybody must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-mirror");
-  const auto installation =
-      wiring::AwaitInstallation(mysql_config, config.topics, false, false, process);
+  const auto installation = wiring::AwaitInstallation(mysql_config, {}, process);
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   wiring::AwaitTopic(client, config.topics.relation_events, 0, process);
   const uint32_t partitions = wiring::AwaitRelationLog(client, process);

@@ -32,7 +32,7 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-pusher");
   const auto installation =
-      wiring::AwaitInstallation(mysql_config, config.topics, false, true, process);
+      wiring::AwaitInstallation(mysql_config, {.tasks = config.topics.tasks}, process);
   auto redis_options = options::ToOptions(config.redis, config.timelines);
   redis_options.partitions = installation.partitions;
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);

@@ -20,7 +20,6 @@ namespace fanline::reconciler {
 struct Config {
   daemon::DaemonOptions daemon;
   options::KafkaSettings kafka;
-  options::TopicSettings topics;
   std::string group = "fanline-reconciler";  // on relation-log; <group>-retry on the retries
   std::string mirror_group = "fanline-mirror";
   options::MysqlSettings mysql;

@@ -48,8 +48,7 @@ int Main(int argc, char** argv) {
   // What everybody must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
-  const auto installation =
-      wiring::AwaitInstallation(mysql_config, config.topics, false, false, process);
+  const auto installation = wiring::AwaitInstallation(mysql_config, {}, process);
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   wiring::AwaitRelationLog(client, process);
   wiring::AwaitTopic(client, kRelationRetryTopic, 0, process);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "backends/kafka/admin.h"
+#include "backends/options/kafka_settings.h"
 #include "backends/redis/server_check.h"
 #include "daemon/clock.h"
 #include "daemon/options.h"
@@ -41,20 +42,16 @@ bool Await(const std::string& what, daemon::Process& process, const std::functio
 
 }  // namespace
 
-mysql::Installation AwaitInstallation(const mysql::Config& config,
-                                      const options::TopicSettings& topics, bool feed, bool tasks,
+mysql::Installation AwaitInstallation(const mysql::Config& config, const ToldTopics& told,
                                       daemon::Process& process) {
   mysql::Installation installation;
   const bool known = Await("installation", process,
                            [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
-  // A program is told only the topics it uses; the others are as the installation says.
-  options::TopicSettings told;
-  told.feed = installation.feed_topic;
-  told.tasks = installation.tasks_topic;
-  if (feed) told.feed = topics.feed;
-  if (tasks) told.tasks = topics.tasks;
-  if (const auto wrong = options::TopicMismatch(told, installation); !wrong.empty()) {
+  options::TopicSettings topics;
+  topics.feed = told.feed.value_or(installation.feed_topic);
+  topics.tasks = told.tasks.value_or(installation.tasks_topic);
+  if (const auto wrong = options::TopicMismatch(topics, installation); !wrong.empty()) {
     Refuse(process.log, wrong);
   }
   return installation;

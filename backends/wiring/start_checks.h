@@ -5,20 +5,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/app_edges.h"
 #include "backends/mysql/installation.h"
-#include "backends/options/kafka_settings.h"
 #include "backends/redis/options.h"
 #include "daemon/process.h"
 
 namespace fanline::wiring {
 
-// The row all shards agree on, of the topics this program was told.
-mysql::Installation AwaitInstallation(const mysql::Config& config,
-                                      const options::TopicSettings& topics, bool feed, bool tasks,
+// The topics a program was told by its options; none: it has no such option.
+struct ToldTopics {
+  std::optional<std::string> feed = std::nullopt;
+  std::optional<std::string> tasks = std::nullopt;
+};
+
+// The row all shards agree on. Topics that were told must be the row's.
+mysql::Installation AwaitInstallation(const mysql::Config& config, const ToldTopics& told,
                                       daemon::Process& process);
 
 // The application's own tables have the columns that are told, on all their shards.

@@ -2,6 +2,8 @@
 
 namespace fanline::api {
 
+using namespace std::chrono_literals;
+
 void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9405;
   daemon::AddOptions(table, config.daemon);
@@ -29,7 +31,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table
       .Add("longest-wait", &limits.longest_wait,
            "how long a request waits for one of them before it is answered with 503")
-      .Range(1'000, 60'000'000);
+      .Range(1ms, 1min);
 }
 
 }  // namespace fanline::api

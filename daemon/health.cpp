@@ -10,6 +10,8 @@
 namespace fanline::daemon {
 namespace {
 
+using namespace std::chrono_literals;
+
 Health::Report NotReady(const std::vector<Field>& reasons) {
   return {false, R"({"status":"not ready","reasons":)" + JsonObject(reasons) + "}"};
 }
@@ -24,7 +26,7 @@ void AddOptions(OptionTable& table, HealthOptions& options) {
   table
       .Add("stall-limit", &options.stall_limit,
            "how long the loop may stand still before /healthz asks for a restart")
-      .Range(5000, 3'600'000);  // far above the second in which an idle loop beats
+      .Range(5s, 1h);  // far above the second in which an idle loop beats
 }
 
 Health::Health(HealthOptions options) : options_(options) {}

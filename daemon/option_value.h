@@ -79,6 +79,10 @@ struct ValueRange {
 [[nodiscard]] inline bool IsBool(const OptionTarget& target) {
   return std::holds_alternative<bool*>(target);
 }
+[[nodiscard]] inline bool IsDuration(const OptionTarget& target) {
+  return std::holds_alternative<std::chrono::milliseconds*>(target) ||
+         std::holds_alternative<std::chrono::microseconds*>(target);
+}
 [[nodiscard]] inline bool IsList(const OptionTarget& target) {
   return std::holds_alternative<std::vector<std::string>*>(target);
 }

@@ -35,6 +35,13 @@ void CollectFlags(const OptionTable& table, std::vector<const Option*>& flags) {
   for (const auto& command : table.commands()) CollectFlags(*command, flags);
 }
 
+// A bound in the unit of its target.
+int64_t CountOf(const OptionTarget& target, Duration bound) {
+  FANLINE_CHECK(IsDuration(target), "durations bound durations only");
+  if (std::holds_alternative<Duration*>(target)) return bound.count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(bound).count();
+}
+
 // One run of Parse: gathers the three sources, then settles option by option.
 class Parsing {
  public:
@@ -233,12 +240,24 @@ Option::Option(std::string name, OptionTarget target, std::string description, b
       required_(positional) {}
 
 Option& Option::Range(int64_t min, int64_t max) {
+  FANLINE_CHECK(!IsDuration(target_), "durations are bounded by durations");
   range_ = {min, max};
   return *this;
 }
 
+Option& Option::Range(Duration min, Duration max) {
+  range_ = {CountOf(target_, min), CountOf(target_, max)};
+  return *this;
+}
+
 Option& Option::AtLeast(int64_t min) {
+  FANLINE_CHECK(!IsDuration(target_), "durations are bounded by durations");
   range_.min = min;
+  return *this;
+}
+
+Option& Option::AtLeast(Duration min) {
+  range_.min = CountOf(target_, min);
   return *this;
 }
 

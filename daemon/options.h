@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "daemon/option_value.h"
+#include "fanline/time.h"
 
 namespace fanline::daemon {
 
@@ -52,9 +53,11 @@ class Option {
  public:
   Option(std::string name, OptionTarget target, std::string description, bool positional);
 
-  // Inclusive; for a duration in the unit of its target (Range(1, 60'000) of milliseconds).
+  // Inclusive. A duration is bounded by durations (Range(1ms, 1min)), all else by numbers.
   Option& Range(int64_t min, int64_t max);
+  Option& Range(Duration min, Duration max);
   Option& AtLeast(int64_t min);
+  Option& AtLeast(Duration min);
   // For a string: the only texts it may have.
   Option& OneOf(std::vector<std::string> texts);
   // What a number counts, for --help: "bytes", "posts".

@@ -7,6 +7,8 @@
 namespace fanline::daemon {
 namespace {
 
+using namespace std::chrono_literals;
+
 class LoopRun {
  public:
   LoopRun(const RunOptions& options, const Wakeup& wakeup, Health& health, const Log& log,
@@ -75,7 +77,7 @@ void AddOptions(OptionTable& table, RunOptions& options) {
   table
       .Add("drain-limit", &options.drain_limit,
            "how long a stop may wait for work in flight; keep it below the supervisor's patience")
-      .AtLeast(0);
+      .AtLeast(0s);
 }
 
 int Run(const RunOptions& options, const Wakeup& wakeup, Health& health, const Log& log,

@@ -12,14 +12,14 @@
 namespace fanline::feedctl {
 namespace {
 
-using std::chrono::hours;
+using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-constexpr Duration kTimeout = std::chrono::seconds(15);
+constexpr Duration kTimeout = 15s;
 constexpr int64_t kMaxRecordBytes = 1024 * 1024 + 12;  // Kafka's own default
 // A dead letter is the record plus text headers that say why.
 constexpr int64_t kDeadLetterExtraBytes = 64 * 1024;
-constexpr int64_t kLongest = int64_t{366} * 24 * 3'600'000;
+constexpr Duration kLongest = 366 * 24h;
 
 class TopicsCreate : public Command {
  public:
@@ -37,18 +37,17 @@ class TopicsCreate : public Command {
         .Add("replication", &replication_,
              "copies of every record; -1 is the cluster's default, from 3 on 2 must be in sync")
         .Range(-1, 100);
-    table.Add("feed-retention", &feed_retention_, "how long events are kept")
-        .Range(3'600'000, kLongest);
+    table.Add("feed-retention", &feed_retention_, "how long events are kept").Range(1h, kLongest);
     table
         .Add("tasks-retention", &tasks_retention_,
              "how long hints and relation-log are kept: a Redis that lost more than that rebuilds "
              "its "
              "timelines")
-        .Range(3'600'000, kLongest);
+        .Range(1h, kLongest);
     table
         .Add("dlq-retention", &dlq_retention_,
              "how long dead letters are kept; events older than 14 days are not accepted again")
-        .Range(3'600'000, kLongest);
+        .Range(1h, kLongest);
     options::AddOptions(table, settings.topics);
     options::AddRelationEventsTopic(table, settings.topics);
     options::AddOptions(table, settings.kafka);
@@ -131,9 +130,9 @@ class TopicsCreate : public Command {
   int32_t feed_partitions_ = 8;
   int32_t relation_partitions_ = 8;
   int32_t replication_ = -1;
-  milliseconds feed_retention_ = hours(168);
-  milliseconds tasks_retention_ = hours(168);
-  milliseconds dlq_retention_ = hours(336);
+  milliseconds feed_retention_ = 168h;
+  milliseconds tasks_retention_ = 168h;
+  milliseconds dlq_retention_ = 336h;
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 namespace fanline::reconciler {
 namespace {
 
+using namespace std::chrono_literals;
+
 std::string Problem(const Config& config) {
   const std::string rule = ": letters, digits and underscores, at most 64";
   if (config.edge_columns.size() != 5) {
@@ -60,7 +62,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Check([&config] { return Problem(config); });
   table.Add("store-threads", &config.store_threads, "threads that read and repair").Range(1, 64);
   table.Add("grace", &config.limits.grace, "how long the second half of a change may take")
-      .Range(100'000, 600'000'000);
+      .Range(100ms, 10min);
   table
       .Add("checks-per-second", &config.guards.checks_per_second,
            "edges checked per second and shard of followers")
@@ -73,7 +75,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table
       .Add("counter-sweep-every", &config.counters.sweep_every,
            "how often everybody's counters are compared with their rows, and marked for a repair")
-      .Range(1'000'000, 2'592'000'000'000);
+      .Range(1s, 30 * 24h);
   table
       .Add("counter-sweep-rate", &config.counters.swept_per_second,
            "users whose counters this reconciler compares per second and shard; of N reconcilers a "
@@ -82,7 +84,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table
       .Add("repair-log-keep", &config.repair_log.keep,
            "how long rows of repair_log are kept; of several reconcilers the shortest holds")
-      .Range(60'000'000, 315'360'000'000'000);
+      .Range(1min, 3650 * 24h);
 }
 
 std::optional<mysql::AppTables> AppTablesOf(const Config& config) {

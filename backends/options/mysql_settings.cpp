@@ -7,6 +7,8 @@
 namespace fanline::options {
 namespace {
 
+using namespace std::chrono_literals;
+
 std::string Problem(const MysqlSettings& settings) {
   std::string why;
   if (!mysql::ParseShards(settings.shards, &why).empty()) return {};
@@ -30,11 +32,11 @@ void AddOptions(daemon::OptionTable& table, MysqlSettings& settings) {
   table
       .Add("mysql-connect-timeout", &settings.connect_timeout,
            "how long connecting may take, rounded up to seconds")
-      .Range(1, 60'000);
+      .Range(1ms, 1min);
   table
       .Add("mysql-read-timeout", &settings.read_timeout,
            "how long a statement may take, rounded up to seconds")
-      .Range(2000, 600'000);
+      .Range(2s, 10min);
   table.Check([&settings] { return Problem(settings); });
 }
 

@@ -3,6 +3,8 @@
 namespace fanline::options {
 namespace {
 
+using namespace std::chrono_literals;
+
 // A timeline carries two sentinels, and one write may add kMaxAddsPerWrite items before a trim.
 constexpr uint32_t kBesideTheWindow = 2 + kMaxAddsPerWrite;
 
@@ -21,11 +23,11 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
   table.Add("redis-user", &settings.user, "the user of its ACL; empty is the default user");
   table.Add("redis-password", &settings.password, "the password of that user").Secret();
   table.Add("redis-connect-timeout", &settings.connect_timeout, "how long connecting may take")
-      .Range(1, 60'000);
+      .Range(1ms, 1min);
   table
       .Add("redis-command-timeout", &settings.command_timeout,
            "how long an answer may take; then the connection is made anew")
-      .Range(10, 60'000);
+      .Range(10ms, 1min);
 }
 
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
@@ -41,7 +43,7 @@ void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
       .Range(1 + kBesideTheWindow, 20'000)
       .Unit("MEMBERS");
   table.Add("timeline-ttl", &settings.ttl, "how long a timeline stays live after it was last read")
-      .Range(60'000, int64_t{366} * 24 * 3'600'000);
+      .Range(1min, 366 * 24h);
   table.Check([&settings] { return Problem(settings); });
 }
 

@@ -43,7 +43,7 @@ struct World {
     table.Add("window", &window, "items of a timeline").Range(1, 512).Unit("items");
     table.Add("author", &author, "a user");
     table.Add("sample", &sample, "share of posts").Range(0, 1);
-    table.Add("linger", &linger, "how long to wait").Range(0, 60'000);
+    table.Add("linger", &linger, "how long to wait").Range(0ms, 1min);
     table.Add("kafka-brokers", &brokers, "where to bootstrap");
     table.Add("listen", &listen, "where to serve");
     table.Add("mode", ChoiceOf<Mode>(&mode, {{"fast", Mode::kFast}, {"safe", Mode::kSafe}}),
@@ -305,6 +305,23 @@ TEST(Options, HelpShowsFlagVariableUnitRangeAndDefault) {
   EXPECT_THAT(parsed.out, HasSubstr("--mode fast|safe"));
 }
 
+TEST(Options, ABoundOfADurationMeansTheSameInAnyUnitOfItsTarget) {
+  World w;
+  milliseconds pause{500};
+  std::chrono::microseconds grace{500'000};
+  w.table.Add("pause", &pause, "").Range(100ms, 10min);
+  w.table.Add("grace", &grace, "").Range(100ms, 10min);
+  for (const std::string name : {"--pause", "--grace"}) {
+    EXPECT_TRUE(w.Parse({name.c_str(), "100ms"}).proceed());
+    EXPECT_TRUE(w.Parse({name.c_str(), "10m"}).proceed());
+    EXPECT_THAT(w.Parse({name.c_str(), "99ms"}).err, HasSubstr("is not in 100ms..10m"));
+    EXPECT_THAT(w.Parse({name.c_str(), "601s"}).err, HasSubstr("is not in 100ms..10m"));
+  }
+  std::chrono::microseconds wait{};
+  w.table.Add("wait", &wait, "").AtLeast(1ms);
+  EXPECT_THAT(w.Parse({"--wait", "999us"}).err, HasSubstr("is not at least 1ms"));
+}
+
 TEST(Options, HelpIsGivenEvenWhenTheRestIsWrong) {
   World w;
   EXPECT_EQ(w.Parse({"--windwo", "-h"}).exit_code, 0);
@@ -531,6 +548,16 @@ TEST(OptionsCommand, HelpIsOfTheCommandWithTheProgramsOptionsBehind) {
 TEST(OptionsCommand, AllAreListedInTheProgramsHelp) {
   CommandWorld w;
   EXPECT_THAT(w.Parse({"--help"}).out, HasSubstr("  timeline  shows a timeline\n"));
+}
+
+TEST(OptionsDeathTest, ADurationIsBoundedByDurationsAndNothingElseIs) {
+  milliseconds linger{};
+  int32_t window = 0;
+  OptionTable table("p", "");
+  EXPECT_DEATH(table.Add("linger", &linger, "").Range(0, 1'000), "bounded by durations");
+  EXPECT_DEATH(table.Add("linger", &linger, "").AtLeast(0), "bounded by durations");
+  EXPECT_DEATH(table.Add("window", &window, "").Range(1ms, 1s), "durations only");
+  EXPECT_DEATH(table.Add("window", &window, "").AtLeast(1ms), "durations only");
 }
 
 TEST(OptionsDeathTest, AnOptionDeclaredTwiceOnOneWayIsAFaultOfTheProgram) {

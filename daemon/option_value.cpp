@@ -17,6 +17,8 @@ template <typename T>
 inline constexpr bool kIsDuration =
     std::is_same_v<T, milliseconds> || std::is_same_v<T, microseconds>;
 
+constexpr const char* kNone = "-";  // of a text that may be none
+
 struct Unit {
   std::string_view suffix;
   int64_t us;
@@ -124,6 +126,11 @@ struct Store {
     return {};
   }
 
+  std::string operator()(std::optional<std::string>* target) const {
+    *target = text == kNone ? std::nullopt : std::optional(text);
+    return {};
+  }
+
   std::string operator()(bool* target) const {
     for (const auto* yes : {"true", "yes", "on", "1"}) {
       if (text == yes) return *target = true, std::string();
@@ -190,6 +197,9 @@ std::string Join(const std::vector<std::string>& items, std::string_view separat
 
 struct Show {
   std::string operator()(const std::string* target) const { return *target; }
+  std::string operator()(const std::optional<std::string>* target) const {
+    return target->value_or(kNone);
+  }
   std::string operator()(const bool* target) const { return *target ? "true" : "false"; }
   std::string operator()(const double* target) const { return ShowReal(*target); }
   std::string operator()(const Endpoint* target) const { return ToString(*target); }
@@ -212,6 +222,7 @@ struct Show {
 
 struct NameType {
   std::string operator()(const std::string*) const { return "TEXT"; }
+  std::string operator()(const std::optional<std::string>*) const { return "TEXT"; }
   std::string operator()(const bool*) const { return "true|false"; }
   std::string operator()(const Endpoint*) const { return "HOST:PORT"; }
   std::string operator()(const std::vector<std::string>*) const { return "LIST"; }

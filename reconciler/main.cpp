@@ -111,7 +111,9 @@ int Main(int argc, char** argv) {
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
                            deliver_to_retries, process.log.Sink(), route, route);
   kafka::KafkaLogPositions positions(
-      {.client = client, .topic = kRelationLogTopic, .group = config.mirror_group},
+      {.client = client,
+       .topic = kRelationLogTopic,
+       .group = config.mirror_group.value_or(config.group)},
       [&](PositionReply reply) {
         std::visit([&](auto& each) { deliver(std::move(each)); }, reply);
       },
@@ -140,8 +142,10 @@ int Main(int argc, char** argv) {
   checks.seed = wiring::RandomSeed();
   reconciler::Guards guards(config.guards, static_cast<Shard>(checks.reverse.shards()));
   PairNet pairs({store, producer, producer, producer, positions, metrics},
-                {checks, config.mirror_group != "-", config.retries.patience}, config.limits,
-                guards);
+                {.checker = checks,
+                 .mirror = config.mirror_group.has_value(),
+                 .patience = config.retries.patience},
+                config.limits, guards);
   RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
                    guards);
   CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()),

@@ -17,7 +17,7 @@ namespace fanline::kafka {
 struct LogPositionsOptions {
   ClientOptions client;
   std::string topic;
-  std::string group;  // whose commits are asked for
+  std::string group;  // whose commits are asked for, if any are
 };
 
 class KafkaLogPositions final : public LogPositions {

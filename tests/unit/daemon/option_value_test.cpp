@@ -26,6 +26,17 @@ std::string Shown(T value) {
   return ShowValue(&value);
 }
 
+TEST(OptionValue, ATextThatMayBeNoneIsNoneByADash) {
+  std::optional<std::string> group = "mirror";
+  EXPECT_EQ(ShowValue(&group), "mirror");
+  EXPECT_EQ(StoreValue(&group, {}, {"-"}), "");
+  EXPECT_EQ(group, std::nullopt);
+  EXPECT_EQ(ShowValue(&group), "-");
+  EXPECT_EQ(StoreValue(&group, {}, {""}), "");
+  EXPECT_EQ(group, "");
+  EXPECT_EQ(Read<std::string>("-"), "-");
+}
+
 TEST(OptionValue, DurationsAreWrittenWithAUnit) {
   EXPECT_EQ(Read<milliseconds>("500ms"), milliseconds(500));
   EXPECT_EQ(Read<milliseconds>("2s"), milliseconds(2000));

@@ -96,15 +96,15 @@ void Fill(const Config& config) {
 }
 
 PairRecord Decode(const Record& record) {
-  std::string why;
-  const auto message = DecodeRelationMessage(record.value, &why);
-  bench::Must(message.has_value(), why);
+  const auto decoded = DecodeRelationMessage(record.value);
+  const auto* message = std::get_if<RelationMessage>(&decoded);
+  bench::Must(message != nullptr, "a record is no message of relation-log");
   PairRecord out;
   out.partition = record.partition;
   out.offset = record.offset;
   out.appended = record.timestamp;
   out.edge = KeyOf(*message);
-  if (const auto* written = std::get_if<EdgeWritten>(&*message)) {
+  if (const auto* written = std::get_if<EdgeWritten>(message)) {
     out.kind = PairRecord::Kind::kWritten;
     out.ver = written->edge.ver;
   } else {

@@ -20,7 +20,7 @@ constexpr NumberField kVersion{"version", 1, UINT64_MAX,
                                "the post's own version from 1 on, growing with each change"};
 
 // The event of `kind`, from exactly the fields this kind needs.
-DecodedEvent ReadEvent(EventKind kind, const ReadNumber& read) {
+Decoded<FeedEvent> ReadEvent(EventKind kind, const ReadNumber& read) {
   uint64_t post = 0, author = 0, last = 0;
   if (auto refused = read(kPostId, &post)) return *refused;
   if (auto refused = read(kAuthorId, &author)) return *refused;
@@ -38,7 +38,7 @@ DecodedEvent ReadEvent(EventKind kind, const ReadNumber& read) {
 
 // ---- JSON -----------------------------------------------------------------------------------
 
-DecodedEvent DecodeJson(std::string_view value) {
+Decoded<FeedEvent> DecodeJson(std::string_view value) {
   JsonEvent json{kPostId.name, kAuthorId.name, kCreatedAt.name, kVersion.name};
   size_t kind = 0;
   if (auto refused = json.Open(value, kNames, &kind)) return *refused;
@@ -50,7 +50,7 @@ DecodedEvent DecodeJson(std::string_view value) {
 // ---- Protobuf -------------------------------------------------------------------------------
 
 // The number `field` asks for, out of the message of one event; `last` is its third one.
-DecodedEvent ReadMessage(EventKind kind, uint64_t post, uint64_t author, uint64_t last) {
+Decoded<FeedEvent> ReadMessage(EventKind kind, uint64_t post, uint64_t author, uint64_t last) {
   return ReadEvent(kind, [&](const NumberField& field, uint64_t* number) {
     const std::string_view name = field.name;
     return ReadProtoNumber(name == kPostId.name     ? post
@@ -61,7 +61,7 @@ DecodedEvent ReadMessage(EventKind kind, uint64_t post, uint64_t author, uint64_
 }
 
 template <class Message>
-DecodedEvent ReadVersioned(EventKind kind, const Message& message) {
+Decoded<FeedEvent> ReadVersioned(EventKind kind, const Message& message) {
   return ReadMessage(kind, message.post_id(), message.author_id(), message.version());
 }
 
@@ -77,7 +77,7 @@ void WriteVersioned(const FeedEvent& event, Message* message) {
   message->set_version(event.version);
 }
 
-DecodedEvent DecodeProto(std::string_view value) {
+Decoded<FeedEvent> DecodeProto(std::string_view value) {
   v1::FeedEvent message;
   if (auto refused = OpenProto(value, &message)) return *refused;
   switch (message.event_case()) {
@@ -109,7 +109,7 @@ DecodedEvent DecodeProto(std::string_view value) {
 
 const char* NameOf(EventKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
-DecodedEvent DecodeEvent(std::string_view value, std::string_view content_type) {
+Decoded<FeedEvent> DecodeEvent(std::string_view value, std::string_view content_type) {
   const auto form = FormOf(value, content_type);
   if (const auto* refused = std::get_if<Rejection>(&form)) return *refused;
   return std::get<EventForm>(form) == EventForm::kJson ? DecodeJson(value) : DecodeProto(value);

@@ -4,17 +4,14 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "fanline/event.h"
 #include "fanline/event_wire.h"
 
 namespace fanline {
 
-using DecodedEvent = std::variant<FeedEvent, Rejection>;
-
 // `content_type` is the header's value, empty when there is none.
-DecodedEvent DecodeEvent(std::string_view value, std::string_view content_type);
+Decoded<FeedEvent> DecodeEvent(std::string_view value, std::string_view content_type);
 
 std::string EncodeEventJson(const FeedEvent& event);
 std::string EncodeEventProto(const FeedEvent& event);

@@ -33,7 +33,7 @@ bool StartsLikeJson(std::string_view value) {
 
 }  // namespace
 
-std::variant<EventForm, Rejection> FormOf(std::string_view value, std::string_view content_type) {
+Decoded<EventForm> FormOf(std::string_view value, std::string_view content_type) {
   if (value.empty()) return RefuseMissing("value", "an event as a JSON object or in Protobuf");
   if (value.size() > kMaxEventBytes) {
     return Refuse("value", std::to_string(value.size()) + " bytes",

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string_view>
-#include <variant>
 
 #include "fanline/event_wire.h"
 
@@ -12,6 +11,6 @@ enum class EventForm { kJson, kProto };
 
 // `content_type` is the header's value, empty when there is none. Refuses a value that is empty or
 // too long, and a content-type of neither form.
-std::variant<EventForm, Rejection> FormOf(std::string_view value, std::string_view content_type);
+Decoded<EventForm> FormOf(std::string_view value, std::string_view content_type);
 
 }  // namespace fanline

@@ -10,8 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
+
+#include "fanline/decoded.h"
 
 namespace fanline {
 
@@ -22,10 +23,5 @@ inline constexpr size_t kMaxEventBytes = 64 * 1024;
 
 inline constexpr std::string_view kJsonContentType = "application/json";
 inline constexpr std::string_view kProtoContentType = "application/x-protobuf";
-
-// One line of printable ASCII: "post_id: found \"007\"; send ...". What was found is shortened.
-struct Rejection {
-  std::string reason;
-};
 
 }  // namespace fanline

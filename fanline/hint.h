@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "fanline/decoded.h"
 #include "fanline/ids.h"
 #include "fanline/time.h"
 
@@ -48,8 +49,7 @@ inline constexpr uint32_t kHintSchemaVersion = 1;
 
 // Binary Protobuf (schemas/proto/hint.proto).
 std::string EncodeHint(const Hint& hint);
-// Nothing, and *why set, when the bytes are no hint of a version we know. *newer says whether they
-// are one of a version above ours: nothing is wrong with it, a newer Fanline reads it.
-std::optional<Hint> DecodeHint(std::string_view bytes, std::string* why, bool* newer = nullptr);
+// Refuses what is no hint of a version we know. Pure; any thread.
+Decoded<Hint> DecodeHint(std::string_view bytes);
 
 }  // namespace fanline

@@ -31,43 +31,31 @@ void Write(UserId author, const Hint::Sync& sync, v1::Hint* message) {
   out->set_reader_id(Raw(sync.reader));
 }
 
-std::optional<Hint> Refuse(std::string reason, std::string* why) {
-  *why = std::move(reason);
-  return std::nullopt;
-}
-
-std::optional<Hint> RefuseId(const char* field, uint64_t found, std::string* why) {
-  return Refuse(std::string(field) + ": found " + std::to_string(found) +
-                    "; an id is 1 to 18446744073709551614",
-                why);
-}
-
 // What would set a bit outside of the parts, or a latency before 1970.
 bool IsSound(const v1::DeliverySample& sample) {
   return sample.parts() <= kBuckets && sample.part() < sample.parts() &&
          sample.published_at_ms() >= 0;
 }
 
-std::optional<Hint> Read(const v1::PostHint& post, std::string* why) {
-  if (!IsValidId(post.author_id())) return RefuseId("post.author_id", post.author_id(), why);
-  if (!IsValidId(post.post_id())) return RefuseId("post.post_id", post.post_id(), why);
+Decoded<Hint> Read(const v1::PostHint& post) {
+  if (!IsValidId(post.author_id())) return RefuseId("post.author_id", post.author_id());
+  if (!IsValidId(post.post_id())) return RefuseId("post.post_id", post.post_id());
   Hint hint = Hint::OfPost(UserId{post.author_id()}, PostId{post.post_id()});
   if (!post.has_sample()) return hint;
   const auto& sample = post.sample();
   if (!IsSound(sample)) {
-    return Refuse("post.sample: found part " + std::to_string(sample.part()) + " of " +
-                      std::to_string(sample.parts()) + ", published at " +
-                      std::to_string(sample.published_at_ms()),
-                  why);
+    return Rejection{"post.sample: found part " + std::to_string(sample.part()) + " of " +
+                     std::to_string(sample.parts()) + ", published at " +
+                     std::to_string(sample.published_at_ms())};
   }
   std::get<Hint::Post>(hint.what).sample =
       DeliverySample{sample.part(), sample.parts(), sample.published_at_ms(), sample.followers()};
   return hint;
 }
 
-std::optional<Hint> Read(const v1::SyncHint& sync, std::string* why) {
-  if (!IsValidId(sync.author_id())) return RefuseId("sync.author_id", sync.author_id(), why);
-  if (!IsValidId(sync.reader_id())) return RefuseId("sync.reader_id", sync.reader_id(), why);
+Decoded<Hint> Read(const v1::SyncHint& sync) {
+  if (!IsValidId(sync.author_id())) return RefuseId("sync.author_id", sync.author_id());
+  if (!IsValidId(sync.reader_id())) return RefuseId("sync.reader_id", sync.reader_id());
   return Hint::OfSync(UserId{sync.reader_id()}, UserId{sync.author_id()});
 }
 
@@ -80,27 +68,23 @@ std::string EncodeHint(const Hint& hint) {
   return message.SerializeAsString();
 }
 
-std::optional<Hint> DecodeHint(std::string_view bytes, std::string* why, bool* newer) {
-  if (newer != nullptr) *newer = false;
+Decoded<Hint> DecodeHint(std::string_view bytes) {
   v1::Hint message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return Refuse("no fanline.v1.Hint, or not a whole one", why);
+    return Rejection{"no fanline.v1.Hint, or not a whole one"};
   }
   if (message.schema_version() != kHintSchemaVersion) {
-    if (newer != nullptr) *newer = message.schema_version() > kHintSchemaVersion;
-    return Refuse("schema_version: found " + std::to_string(message.schema_version()) +
-                      "; this Fanline reads " + std::to_string(kHintSchemaVersion),
-                  why);
+    return RefuseVersion(message.schema_version(), kHintSchemaVersion);
   }
   switch (message.what_case()) {
     case v1::Hint::kPost:
-      return Read(message.post(), why);
+      return Read(message.post());
     case v1::Hint::kSync:
-      return Read(message.sync(), why);
+      return Read(message.sync());
     case v1::Hint::WHAT_NOT_SET:
       break;
   }
-  return Refuse("neither post nor sync", why);
+  return Rejection{"neither post nor sync"};
 }
 
 }  // namespace fanline

@@ -15,7 +15,7 @@ constexpr NumberField kDst = IdField("dst");
 constexpr NumberField kVersion{"version", 1, UINT64_MAX,
                                "the edge's own version from 1 on, growing with each change"};
 
-DecodedRelationEvent ReadEvent(RelationEventKind kind, const ReadNumber& read) {
+Decoded<RelationEvent> ReadEvent(RelationEventKind kind, const ReadNumber& read) {
   uint64_t src = 0, dst = 0, version = 0;
   if (auto refused = read(kSrc, &src)) return *refused;
   if (auto refused = read(kDst, &dst)) return *refused;
@@ -26,7 +26,7 @@ DecodedRelationEvent ReadEvent(RelationEventKind kind, const ReadNumber& read) {
   return RelationEvent{kind, {UserId{src}, UserId{dst}}, version};
 }
 
-DecodedRelationEvent DecodeJson(std::string_view value) {
+Decoded<RelationEvent> DecodeJson(std::string_view value) {
   JsonEvent json{kSrc.name, kDst.name, kVersion.name};
   size_t kind = 0;
   if (auto refused = json.Open(value, kNames, &kind)) return *refused;
@@ -36,7 +36,7 @@ DecodedRelationEvent DecodeJson(std::string_view value) {
 }
 
 template <class Message>
-DecodedRelationEvent ReadMessage(RelationEventKind kind, const Message& message) {
+Decoded<RelationEvent> ReadMessage(RelationEventKind kind, const Message& message) {
   return ReadEvent(kind, [&](const NumberField& field, uint64_t* number) {
     const std::string_view name = field.name;
     return ReadProtoNumber(name == kSrc.name   ? message.src()
@@ -53,7 +53,7 @@ void WriteMessage(const RelationEvent& event, Message* message) {
   message->set_version(event.version);
 }
 
-DecodedRelationEvent DecodeProto(std::string_view value) {
+Decoded<RelationEvent> DecodeProto(std::string_view value) {
   v1::RelationEvent message;
   if (auto refused = OpenProto(value, &message)) return *refused;
   switch (message.event_case()) {
@@ -71,7 +71,7 @@ DecodedRelationEvent DecodeProto(std::string_view value) {
 
 const char* NameOf(RelationEventKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
-DecodedRelationEvent DecodeRelationEvent(std::string_view value, std::string_view content_type) {
+Decoded<RelationEvent> DecodeRelationEvent(std::string_view value, std::string_view content_type) {
   const auto form = FormOf(value, content_type);
   if (const auto* refused = std::get_if<Rejection>(&form)) return *refused;
   return std::get<EventForm>(form) == EventForm::kJson ? DecodeJson(value) : DecodeProto(value);

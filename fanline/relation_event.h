@@ -8,7 +8,6 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "fanline/edge.h"
 #include "fanline/event_wire.h"
@@ -26,10 +25,8 @@ struct RelationEvent {
 
 const char* NameOf(RelationEventKind kind);  // "relation.follow", "relation.unfollow"
 
-using DecodedRelationEvent = std::variant<RelationEvent, Rejection>;
-
 // `content_type` is the header's value, empty when there is none.
-DecodedRelationEvent DecodeRelationEvent(std::string_view value, std::string_view content_type);
+Decoded<RelationEvent> DecodeRelationEvent(std::string_view value, std::string_view content_type);
 
 std::string EncodeRelationEventJson(const RelationEvent& event);
 std::string EncodeRelationEventProto(const RelationEvent& event);

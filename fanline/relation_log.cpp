@@ -2,12 +2,12 @@
 // parts are not allocated anew.
 #include "fanline/relation_log.h"
 
+#include <optional>
+
 #include "schemas/proto/relation_log.pb.h"
 
 namespace fanline {
 namespace {
-
-using Decoded = std::optional<RelationMessage>;
 
 template <class Message>
 void WriteKey(const EdgeKey& edge, uint64_t version, Message* message) {
@@ -28,39 +28,23 @@ void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
   WriteKey(mirrored.edge, mirrored.ver, message->mutable_mirrored());
 }
 
-Decoded Refuse(std::string reason, std::string* why) {
-  *why = std::move(reason);
+// What of src, dst and version cannot be those of an edge.
+template <class Message>
+std::optional<Rejection> NoEdge(const std::string& name, const Message& message) {
+  if (!IsValidId(message.src())) return RefuseId(name + ".src", message.src());
+  if (!IsValidId(message.dst())) return RefuseId(name + ".dst", message.dst());
+  if (message.src() == message.dst()) {
+    return Rejection{name + ".dst: found src itself, " + std::to_string(message.dst())};
+  }
+  if (message.version() == 0) return Rejection{name + ".version: found 0; versions begin at 1"};
   return std::nullopt;
 }
 
-Decoded RefuseId(const std::string& field, uint64_t found, std::string* why) {
-  return Refuse(field + ": found " + std::to_string(found) + "; an id is 1 to 18446744073709551614",
-                why);
-}
-
-// Whether src, dst and version can be those of an edge; else *why.
-template <class Message>
-bool IsSound(const std::string& name, const Message& message, std::string* why) {
-  if (!IsValidId(message.src())) {
-    RefuseId(name + ".src", message.src(), why);
-  } else if (!IsValidId(message.dst())) {
-    RefuseId(name + ".dst", message.dst(), why);
-  } else if (message.src() == message.dst()) {
-    Refuse(name + ".dst: found src itself, " + std::to_string(message.dst()), why);
-  } else if (message.version() == 0) {
-    Refuse(name + ".version: found 0; versions begin at 1", why);
-  } else {
-    return true;
-  }
-  return false;
-}
-
-Decoded Read(const v1::EdgeWritten& written, std::string* why) {
-  if (!IsSound("written", written, why)) return std::nullopt;
+Decoded<RelationMessage> Read(const v1::EdgeWritten& written) {
+  if (auto refused = NoEdge("written", written)) return *refused;
   if (written.pos_ms() < 0) {
-    return Refuse("written.pos_ms: found " + std::to_string(written.pos_ms()) +
-                      "; it is milliseconds since 1970",
-                  why);
+    return Rejection{"written.pos_ms: found " + std::to_string(written.pos_ms()) +
+                     "; it is milliseconds since 1970"};
   }
   return EdgeWritten{{.src = UserId{written.src()},
                       .dst = UserId{written.dst()},
@@ -70,8 +54,8 @@ Decoded Read(const v1::EdgeWritten& written, std::string* why) {
                      written.log_id()};
 }
 
-Decoded Read(const v1::EdgeMirrored& mirrored, std::string* why) {
-  if (!IsSound("mirrored", mirrored, why)) return std::nullopt;
+Decoded<RelationMessage> Read(const v1::EdgeMirrored& mirrored) {
+  if (auto refused = NoEdge("mirrored", mirrored)) return *refused;
   return EdgeMirrored{{UserId{mirrored.src()}, UserId{mirrored.dst()}}, mirrored.version()};
 }
 
@@ -93,25 +77,23 @@ std::string EncodeRelationMessage(const RelationMessage& message) {
   return out.SerializeAsString();
 }
 
-std::optional<RelationMessage> DecodeRelationMessage(std::string_view bytes, std::string* why) {
+Decoded<RelationMessage> DecodeRelationMessage(std::string_view bytes) {
   thread_local v1::RelationLog message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return Refuse("no fanline.v1.RelationLog, or not a whole one", why);
+    return Rejection{"no fanline.v1.RelationLog, or not a whole one"};
   }
   if (message.schema_version() != kRelationLogSchemaVersion) {
-    return Refuse("schema_version: found " + std::to_string(message.schema_version()) +
-                      "; this Fanline reads " + std::to_string(kRelationLogSchemaVersion),
-                  why);
+    return RefuseVersion(message.schema_version(), kRelationLogSchemaVersion);
   }
   switch (message.what_case()) {
     case v1::RelationLog::kWritten:
-      return Read(message.written(), why);
+      return Read(message.written());
     case v1::RelationLog::kMirrored:
-      return Read(message.mirrored(), why);
+      return Read(message.mirrored());
     case v1::RelationLog::WHAT_NOT_SET:
       break;
   }
-  return Refuse("neither written nor mirrored", why);
+  return Rejection{"neither written nor mirrored"};
 }
 
 }  // namespace fanline

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "fanline/decoded.h"
 #include "fanline/edge.h"
 
 namespace fanline {
@@ -39,8 +39,8 @@ EdgeKey KeyOf(const RelationMessage& message);
 
 // Binary Protobuf.
 std::string EncodeRelationMessage(const RelationMessage& message);
-// Nothing, and *why set, when the bytes are no message of a version we know: an id that is no id,
-// src and dst the same, version 0, a position before 1970. Pure; any thread.
-std::optional<RelationMessage> DecodeRelationMessage(std::string_view bytes, std::string* why);
+// Refuses what is no message of a version we know: an id that is no id, src and dst the same,
+// version 0, a position before 1970. Pure; any thread.
+Decoded<RelationMessage> DecodeRelationMessage(std::string_view bytes);
 
 }  // namespace fanline

@@ -1,22 +1,23 @@
 #include "fanline/relation_retry.h"
 
+#include <optional>
+
 #include "schemas/proto/relation_retry.pb.h"
 
 namespace fanline {
 namespace {
 
-// "" when these can be an entry's; else what is wrong.
-std::string Problem(const v1::RelationRetry& message) {
+// What cannot be an entry's.
+std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (message.schema_version() != kRelationRetrySchemaVersion) {
-    return "schema_version: found " + std::to_string(message.schema_version()) +
-           "; this Fanline reads " + std::to_string(kRelationRetrySchemaVersion);
+    return RefuseVersion(message.schema_version(), kRelationRetrySchemaVersion);
   }
-  if (!IsValidId(message.src())) return "src: found " + std::to_string(message.src()) + ", no id";
-  if (!IsValidId(message.dst())) return "dst: found " + std::to_string(message.dst()) + ", no id";
-  if (message.src() == message.dst()) return "dst: found src itself";
-  if (message.version() == 0) return "version: found 0; versions begin at 1";
-  if (message.due_ms() < 0) return "due_ms: it is milliseconds since 1970";
-  return {};
+  if (!IsValidId(message.src())) return RefuseId("src", message.src());
+  if (!IsValidId(message.dst())) return RefuseId("dst", message.dst());
+  if (message.src() == message.dst()) return Rejection{"dst: found src itself"};
+  if (message.version() == 0) return Rejection{"version: found 0; versions begin at 1"};
+  if (message.due_ms() < 0) return Rejection{"due_ms: it is milliseconds since 1970"};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -32,14 +33,12 @@ std::string EncodeRelationRetry(const RelationRetry& retry) {
   return message.SerializeAsString();
 }
 
-std::optional<RelationRetry> DecodeRelationRetry(std::string_view bytes, std::string* why) {
+Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
   v1::RelationRetry message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    *why = "no fanline.v1.RelationRetry, or not a whole one";
-    return std::nullopt;
+    return Rejection{"no fanline.v1.RelationRetry, or not a whole one"};
   }
-  *why = Problem(message);
-  if (!why->empty()) return std::nullopt;
+  if (auto refused = NoEntry(message)) return *refused;
   return RelationRetry{{UserId{message.src()}, UserId{message.dst()}},
                        message.version(),
                        message.due_ms(),

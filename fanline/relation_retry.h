@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "fanline/decoded.h"
 #include "fanline/edge.h"
 #include "fanline/time.h"
 
@@ -24,7 +24,7 @@ inline constexpr const char* kRelationRetryTopic = "relation-log.retry";
 
 // Binary Protobuf.
 std::string EncodeRelationRetry(const RelationRetry& retry);
-// Nothing, and *why set, when the bytes are no entry of a version we know. Pure; any thread.
-std::optional<RelationRetry> DecodeRelationRetry(std::string_view bytes, std::string* why);
+// Refuses what is no entry of a version we know. Pure; any thread.
+Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes);
 
 }  // namespace fanline

@@ -14,7 +14,7 @@ namespace {
 constexpr UnixMs kFurthestFutureMs = 24 * 3'600'000;  // beyond, dispatchers refuse it
 
 void RequireAcceptable(const FeedEvent& event, const std::string& json) {
-  const DecodedEvent decoded = DecodeEvent(json, kJsonContentType);
+  const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
     throw Failure(kExitUsage, refused->reason);
   }

@@ -95,7 +95,7 @@ class Publish : public Command {
 
   // What came before the line is acknowledged first, so that it can be said.
   FeedEvent Decode(const LineReader& lines, std::string_view line, EventSender& sender) {
-    const DecodedEvent decoded = DecodeEvent(line, kJsonContentType);
+    const Decoded<FeedEvent> decoded = DecodeEvent(line, kJsonContentType);
     if (const auto* event = std::get_if<FeedEvent>(&decoded)) return *event;
     sender.Finish();
     throw lines.Bad(std::get<Rejection>(decoded).reason + "; " +

@@ -48,9 +48,9 @@ void Applier::On(Record& record, Now now) {
   if (!taking_) return;
   const auto place = partitions_.Received(record);
   if (!place) return;
-  std::string why;
-  const auto message = DecodeRelationMessage(record.value, &why);
-  if (message && std::holds_alternative<EdgeMirrored>(*message)) {
+  const auto decoded = DecodeRelationMessage(record.value);
+  const auto* message = std::get_if<RelationMessage>(&decoded);
+  if (message != nullptr && std::holds_alternative<EdgeMirrored>(*message)) {
     partitions_.Finished(*place);  // msg2: the reconciler's
     return;
   }
@@ -59,7 +59,7 @@ void Applier::On(Record& record, Now now) {
   work.record = std::move(record);
   work.place = *place;
   work.taken_at = now.mono;
-  if (!message) return Bury(id, why);
+  if (message == nullptr) return Bury(id, std::get<Rejection>(decoded).reason);
   work.written = std::get<EdgeWritten>(*message);
   if (auto old = WhyTooOld(work.record, now); !old.empty()) {
     ports_.metrics.OldMessageRejected();

@@ -72,13 +72,12 @@ void Pusher::On(Record& record, Now now) {
   if (found == ranges_.end() || !found->second->feeding || !taking_) return;
   Owned& owned = *found->second;
 
-  std::string why;
-  bool newer = false;
   Task task{std::move(record), std::nullopt};
-  task.hint = DecodeHint(task.record.value, &why, &newer);
-  if (newer) {
-    Park(owned, task.record.offset, std::move(why), now);
-    return;
+  auto decoded = DecodeHint(task.record.value);
+  if (auto* refused = std::get_if<Rejection>(&decoded)) {
+    if (refused->newer) return Park(owned, task.record.offset, std::move(refused->reason), now);
+  } else {
+    task.hint = std::get<Hint>(decoded);
   }
   if (!owned.ledger.Received(task.record.offset)) return;  // seen before
   owned.newer.reset();

@@ -13,9 +13,10 @@ using Stage = Unit::Stage;
 namespace {
 
 std::string ReasonOf(const Unit& unit, const Task& task) {
-  std::string reason = unit.reason;
-  if (reason.empty()) DecodeHint(task.record.value, &reason);
-  return reason;
+  if (!unit.reason.empty()) return unit.reason;
+  const auto decoded = DecodeHint(task.record.value);
+  const auto* refused = std::get_if<Rejection>(&decoded);
+  return refused != nullptr ? refused->reason : std::string();
 }
 
 }  // namespace

@@ -83,19 +83,19 @@ PairRecord PairNet::Decode(const Record& record) {
   out.partition = record.partition;
   out.offset = record.offset;
   out.appended = record.timestamp;
-  std::string why;
-  const auto message = DecodeRelationMessage(record.value, &why);
-  if (!message) {
-    ports_.metrics.Undecodable(why);
+  const auto decoded = DecodeRelationMessage(record.value);
+  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+    ports_.metrics.Undecodable(refused->reason);
     return out;
   }
-  out.edge = KeyOf(*message);
-  if (const auto* written = std::get_if<EdgeWritten>(&*message)) {
+  const auto& message = std::get<RelationMessage>(decoded);
+  out.edge = KeyOf(message);
+  if (const auto* written = std::get_if<EdgeWritten>(&message)) {
     out.kind = PairRecord::Kind::kWritten;
     out.ver = written->edge.ver;
   } else {
     out.kind = PairRecord::Kind::kMirrored;
-    out.ver = std::get<EdgeMirrored>(*message).ver;
+    out.ver = std::get<EdgeMirrored>(message).ver;
   }
   return out;
 }

@@ -85,14 +85,15 @@ void RetryNet::On(Record& record, Now) {
   entry.partition = record.partition;
   entry.offset = record.offset;
   entry.assignment = found->second.assignment;
-  const auto retry = DecodeRelationRetry(record.value, &entry.reason);
-  if (retry) {
-    entry.retry = *retry;
-    due_.emplace(retry->due, id);
-  } else {
+  auto decoded = DecodeRelationRetry(record.value);
+  if (auto* refused = std::get_if<Rejection>(&decoded)) {
+    entry.reason = std::move(refused->reason);
     ports_.metrics.Undecodable(entry.reason);
     entry.undecoded = std::move(record);
     Append(id);
+  } else {
+    entry.retry = std::get<RelationRetry>(decoded);
+    due_.emplace(entry.retry.due, id);
   }
 }
 

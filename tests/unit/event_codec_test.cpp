@@ -88,7 +88,7 @@ FeedEvent RandomEvent(Seeded& random) {
   return event;
 }
 
-void ExpectValidOrRefused(const DecodedEvent& decoded) {
+void ExpectValidOrRefused(const Decoded<FeedEvent>& decoded) {
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
     ASSERT_TRUE(IsOneShortPrintableLine(refused->reason)) << refused->reason;
     return;

@@ -1,5 +1,6 @@
 #include "fanline/relation_retry.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "schemas/proto/relation_retry.pb.h"
@@ -10,9 +11,8 @@ namespace {
 const RelationRetry kRetry{{UserId{7}, UserId{8}}, 1'700'000'000'000'000, 1'700'000'000'000, 3};
 
 TEST(RelationRetry, ComesBackAsItWas) {
-  std::string why;
-  EXPECT_EQ(DecodeRelationRetry(EncodeRelationRetry(kRetry), &why), kRetry);
-  EXPECT_EQ(why, "");
+  EXPECT_THAT(DecodeRelationRetry(EncodeRelationRetry(kRetry)),
+              ::testing::VariantWith<RelationRetry>(kRetry));
 }
 
 TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
@@ -20,9 +20,9 @@ TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
     v1::RelationRetry message;
     message.ParseFromString(EncodeRelationRetry(kRetry));
     change(message);
-    std::string why;
-    EXPECT_EQ(DecodeRelationRetry(message.SerializeAsString(), &why), std::nullopt);
-    return why.substr(0, why.find(':'));
+    const auto decoded = DecodeRelationRetry(message.SerializeAsString());
+    const std::string reason = std::get<Rejection>(decoded).reason;
+    return reason.substr(0, reason.find(':'));
   };
   EXPECT_EQ(refuse([](auto& message) { message.set_schema_version(2); }), "schema_version");
   EXPECT_EQ(refuse([](auto& message) { message.set_src(0); }), "src");
@@ -30,9 +30,7 @@ TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
   EXPECT_EQ(refuse([](auto& message) { message.set_dst(7); }), "dst");
   EXPECT_EQ(refuse([](auto& message) { message.set_version(0); }), "version");
   EXPECT_EQ(refuse([](auto& message) { message.set_due_ms(-1); }), "due_ms");
-  std::string why;
-  EXPECT_EQ(DecodeRelationRetry("\xff", &why), std::nullopt);
-  EXPECT_NE(why, "");
+  EXPECT_NE(std::get<Rejection>(DecodeRelationRetry("\xff")).reason, "");
 }
 
 }  // namespace

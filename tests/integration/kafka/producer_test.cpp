@@ -95,8 +95,7 @@ TEST_F(ProducerTest, HintsOfManyRequestsKeepTheirOrderInEachPartition) {
     const auto log = ReadLog(brokers, topic, range, kRequests);
     ASSERT_EQ(log.size(), kRequests);
     for (uint64_t i = 0; i < kRequests; ++i) {
-      std::string why;
-      ASSERT_EQ(DecodeHint(log[i].value, &why), Hint::OfPost(UserId{1}, PostId{i + 1})) << why;
+      ASSERT_EQ(std::get<Hint>(DecodeHint(log[i].value)), Hint::OfPost(UserId{1}, PostId{i + 1}));
     }
   }
 }

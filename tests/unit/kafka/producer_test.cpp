@@ -118,8 +118,7 @@ TEST_F(ProducerTest, AppendsEachHintToThePartitionOfItsRangeAndAnswersOnce) {
   for (const Range range : {0, 7, 15}) {
     const auto log = Log(hints, range, 1);
     ASSERT_EQ(log.size(), 1u);
-    std::string why;
-    EXPECT_EQ(DecodeHint(log[0].value, &why), Hint::OfPost(UserId{7}, PostId{1})) << why;
+    EXPECT_EQ(std::get<Hint>(DecodeHint(log[0].value)), Hint::OfPost(UserId{7}, PostId{1}));
     EXPECT_EQ(log[0].key, "");
   }
   EXPECT_EQ(replies.Count(1), 1u);

@@ -145,8 +145,8 @@ class Run : public World {
   void RepeatRecord() {
     const auto& records = log[random_.Below(log.size())];
     if (records.empty()) return;
-    std::string why;
-    Append(*DecodeRelationMessage(records[random_.Below(records.size())].value, &why));
+    const Record& record = records[random_.Below(records.size())];
+    Append(std::get<RelationMessage>(DecodeRelationMessage(record.value)));
   }
 
   // Calls under way may still happen after the death of who made them, or never.

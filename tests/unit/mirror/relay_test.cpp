@@ -47,16 +47,18 @@ struct RelayWorld : World {
   PendingSeen pending;
 };
 
+EdgeWritten WrittenIn(const Record& record) {
+  return std::get<EdgeWritten>(std::get<RelationMessage>(DecodeRelationMessage(record.value)));
+}
+
 TEST(Relay, SendsWhatIsPendingOnceWithItsRow) {
   RelayWorld w;
   const Edge edge = w.store.Change(w.ann, w.bob, true);
   w.Turns(10);
   ASSERT_EQ(w.Written(), 1u);
-  std::string why;
   for (const auto& records : w.log) {
     for (const Record& record : records) {
-      EXPECT_EQ(std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why)),
-                (EdgeWritten{edge, 1}));
+      EXPECT_EQ(WrittenIn(record), (EdgeWritten{edge, 1}));
     }
   }
   w.store.Change(w.ann, w.bob, false);
@@ -271,10 +273,9 @@ TEST(Relay, HoldsNoMoreRowsThanItMayAndTakesTheRestLater) {
   EXPECT_LE(w.Written(), 10u + 4u);
   for (int round = 0; round < 10; ++round) {
     std::vector<uint64_t> sent;
-    std::string why;
     for (const auto& records : w.log) {
       for (const Record& record : records) {
-        sent.push_back(std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why)).log_id);
+        sent.push_back(WrittenIn(record).log_id);
       }
     }
     w.store.Finish(0, sent);
@@ -341,11 +342,10 @@ TEST(Relay, AShardThatIsAwayForLongLeavesTheOthersTheirShare) {
   EXPECT_LE(stuck, 10u);
   w.store.Change(w.ann, w.UserOn(0, 5), true);
   w.Turns(200);
-  std::string why;
   size_t others = 0;
   for (const auto& records : w.log) {
     for (const Record& record : records) {
-      const auto written = std::get<EdgeWritten>(*DecodeRelationMessage(record.value, &why));
+      const auto written = WrittenIn(record);
       others += w.shards.ShardOf(written.edge.dst) == 0 ? 1 : 0;
     }
   }

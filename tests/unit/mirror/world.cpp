@@ -206,12 +206,12 @@ void World::AppendEventBytes(std::string bytes) {
 
 std::vector<EdgeMirrored> World::Mirrored() const {
   std::vector<EdgeMirrored> found;
-  std::string why;
   for (const auto& records : log) {
     for (const Record& record : records) {
-      const auto message = DecodeRelationMessage(record.value, &why);
-      if (!message) continue;
-      if (const auto* mirrored = std::get_if<EdgeMirrored>(&*message)) found.push_back(*mirrored);
+      const auto decoded = DecodeRelationMessage(record.value);
+      const auto* message = std::get_if<RelationMessage>(&decoded);
+      if (message == nullptr) continue;
+      if (const auto* mirrored = std::get_if<EdgeMirrored>(message)) found.push_back(*mirrored);
     }
   }
   return found;
@@ -219,11 +219,11 @@ std::vector<EdgeMirrored> World::Mirrored() const {
 
 size_t World::Written() const {
   size_t count = 0;
-  std::string why;
   for (const auto& records : log) {
     for (const Record& record : records) {
-      const auto message = DecodeRelationMessage(record.value, &why);
-      count += message && std::holds_alternative<EdgeWritten>(*message);
+      const auto decoded = DecodeRelationMessage(record.value);
+      const auto* message = std::get_if<RelationMessage>(&decoded);
+      count += message != nullptr && std::holds_alternative<EdgeWritten>(*message);
     }
   }
   return count;

@@ -65,18 +65,6 @@ Decoded<FeedEvent> ReadVersioned(EventKind kind, const Message& message) {
   return ReadMessage(kind, message.post_id(), message.author_id(), message.version());
 }
 
-template <class Message>
-void WriteIds(const FeedEvent& event, Message* message) {
-  message->set_post_id(Raw(event.post));
-  message->set_author_id(Raw(event.author));
-}
-
-template <class Message>
-void WriteVersioned(const FeedEvent& event, Message* message) {
-  WriteIds(event, message);
-  message->set_version(event.version);
-}
-
 Decoded<FeedEvent> DecodeProto(std::string_view value) {
   v1::FeedEvent message;
   if (auto refused = OpenProto(value, &message)) return *refused;
@@ -124,30 +112,6 @@ std::string EncodeEventJson(const FeedEvent& event) {
     json.Number(kVersion.name, event.version);
   }
   return json.Take();
-}
-
-std::string EncodeEventProto(const FeedEvent& event) {
-  v1::FeedEvent message;
-  message.set_schema_version(kEventSchemaVersion);
-  switch (event.kind) {
-    case EventKind::kPublished:
-      WriteIds(event, message.mutable_published());
-      message.mutable_published()->set_created_at_ms(event.created_at);
-      break;
-    case EventKind::kDeleted:
-      WriteIds(event, message.mutable_deleted());
-      break;
-    case EventKind::kHidden:
-      WriteVersioned(event, message.mutable_hidden());
-      break;
-    case EventKind::kUnhidden:
-      WriteVersioned(event, message.mutable_unhidden());
-      break;
-    case EventKind::kEdited:
-      WriteVersioned(event, message.mutable_edited());
-      break;
-  }
-  return message.SerializeAsString();
 }
 
 }  // namespace fanline

@@ -14,6 +14,5 @@ namespace fanline {
 Decoded<FeedEvent> DecodeEvent(std::string_view value, std::string_view content_type);
 
 std::string EncodeEventJson(const FeedEvent& event);
-std::string EncodeEventProto(const FeedEvent& event);
 
 }  // namespace fanline

@@ -46,13 +46,6 @@ Decoded<RelationEvent> ReadMessage(RelationEventKind kind, const Message& messag
   });
 }
 
-template <class Message>
-void WriteMessage(const RelationEvent& event, Message* message) {
-  message->set_src(Raw(event.edge.src));
-  message->set_dst(Raw(event.edge.dst));
-  message->set_version(event.version);
-}
-
 Decoded<RelationEvent> DecodeProto(std::string_view value) {
   v1::RelationEvent message;
   if (auto refused = OpenProto(value, &message)) return *refused;
@@ -69,31 +62,10 @@ Decoded<RelationEvent> DecodeProto(std::string_view value) {
 
 }  // namespace
 
-const char* NameOf(RelationEventKind kind) { return kNames[static_cast<size_t>(kind)]; }
-
 Decoded<RelationEvent> DecodeRelationEvent(std::string_view value, std::string_view content_type) {
   const auto form = FormOf(value, content_type);
   if (const auto* refused = std::get_if<Rejection>(&form)) return *refused;
   return std::get<EventForm>(form) == EventForm::kJson ? DecodeJson(value) : DecodeProto(value);
-}
-
-std::string EncodeRelationEventJson(const RelationEvent& event) {
-  return JsonText(NameOf(event.kind))
-      .Id(kSrc.name, Raw(event.edge.src))
-      .Id(kDst.name, Raw(event.edge.dst))
-      .Number(kVersion.name, event.version)
-      .Take();
-}
-
-std::string EncodeRelationEventProto(const RelationEvent& event) {
-  v1::RelationEvent message;
-  message.set_schema_version(kEventSchemaVersion);
-  if (event.kind == RelationEventKind::kFollow) {
-    WriteMessage(event, message.mutable_follow());
-  } else {
-    WriteMessage(event, message.mutable_unfollow());
-  }
-  return message.SerializeAsString();
 }
 
 }  // namespace fanline

@@ -6,7 +6,6 @@
 // The forms and the strictness are those of event_wire.h. Pure; any thread.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "fanline/edge.h"
@@ -23,12 +22,7 @@ struct RelationEvent {
   friend bool operator==(const RelationEvent&, const RelationEvent&) = default;
 };
 
-const char* NameOf(RelationEventKind kind);  // "relation.follow", "relation.unfollow"
-
 // `content_type` is the header's value, empty when there is none.
 Decoded<RelationEvent> DecodeRelationEvent(std::string_view value, std::string_view content_type);
-
-std::string EncodeRelationEventJson(const RelationEvent& event);
-std::string EncodeRelationEventProto(const RelationEvent& event);
 
 }  // namespace fanline

@@ -6,6 +6,7 @@
 
 #include "fanline/event_codec.h"
 #include "fanline/relation_event.h"
+#include "tests/producers/encoders.h"
 
 namespace {
 
@@ -23,7 +24,7 @@ int main(int argc, char** argv) {
     const auto decoded = fanline::DecodeRelationEvent(value, content_type);
     const auto* event = std::get_if<fanline::RelationEvent>(&decoded);
     return Tell(std::get_if<fanline::Rejection>(&decoded),
-                event != nullptr ? fanline::EncodeRelationEventJson(*event) : "");
+                event != nullptr ? fanline::testing::EncodeRelationEventJson(*event) : "");
   }
   const auto decoded = fanline::DecodeEvent(value, content_type);
   const auto* event = std::get_if<fanline::FeedEvent>(&decoded);

@@ -11,6 +11,7 @@
 
 #include "fanline/relation_event.h"
 #include "mirror/intake.h"
+#include "tests/producers/encoders.h"
 #include "tests/sim/reconcilers.h"
 #include "tests/sim/said.h"
 
@@ -92,13 +93,14 @@ struct Intakes : Reconcilers {
     const RelationEvent event{
         Chance(60) ? RelationEventKind::kFollow : RelationEventKind::kUnfollow, edge,
         ++newest_event[edge]};
-    Produce(Chance(50) ? EncodeRelationEventJson(event) : EncodeRelationEventProto(event));
+    Produce(Chance(50) ? testing::EncodeRelationEventJson(event)
+                       : testing::EncodeRelationEventProto(event));
   }
 
   void EmitUnusable(const EdgeKey& edge) {
     const std::string values[] = {
-        EncodeRelationEventJson({RelationEventKind::kFollow, {edge.src, edge.src}, 1}),
-        EncodeRelationEventJson({RelationEventKind::kUnfollow, edge, 0}),
+        testing::EncodeRelationEventJson({RelationEventKind::kFollow, {edge.src, edge.src}, 1}),
+        testing::EncodeRelationEventJson({RelationEventKind::kUnfollow, edge, 0}),
         "{\"event\":" + std::to_string(unusable.size())};
     const std::string& value = values[Pick(3)];
     unusable.insert(value);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fanline/event_codec.h"
+#include "tests/producers/encoders.h"
 
 namespace fanline {
 

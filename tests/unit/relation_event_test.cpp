@@ -6,12 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "schemas/proto/relation_event.pb.h"
+#include "tests/producers/encoders.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline {
 namespace {
 
-using fanline::testing::Seeded;
+using namespace fanline::testing;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 

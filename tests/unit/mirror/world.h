@@ -13,6 +13,7 @@
 #include "mirror/intake.h"
 #include "mirror/mirror.h"
 #include "tests/fakes/fake_relations.h"
+#include "tests/producers/encoders.h"
 
 namespace fanline::mirror {
 
@@ -86,7 +87,9 @@ struct World : ReverseStore,
   // ---- the logs ------------------------------------------------------------------------------
   void Append(const RelationMessage& message);
   void AppendBytes(std::string bytes, std::string key = "1:2");  // to partition 0
-  void AppendEvent(const RelationEvent& event) { AppendEventBytes(EncodeRelationEventJson(event)); }
+  void AppendEvent(const RelationEvent& event) {
+    AppendEventBytes(testing::EncodeRelationEventJson(event));
+  }
   void AppendEventBytes(std::string bytes);
   std::vector<EdgeMirrored> Mirrored() const;  // msg2s in the log
   size_t Written() const;                      // msg1s in the log

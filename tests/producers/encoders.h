@@ -1,0 +1,15 @@
+// What producers of applications send, for tests: events in the forms that fanline/ only reads.
+#pragma once
+
+#include <string>
+
+#include "fanline/event.h"
+#include "fanline/relation_event.h"
+
+namespace fanline::testing {
+
+std::string EncodeEventProto(const FeedEvent& event);
+std::string EncodeRelationEventJson(const RelationEvent& event);
+std::string EncodeRelationEventProto(const RelationEvent& event);
+
+}  // namespace fanline::testing

@@ -110,7 +110,8 @@ TEST(Log, GivesAnAdapterASinkThatOutlivesIt) {
   LogSink sink = w.log.Sink();
   sink(LogLevel::kWarn, "broker away");
   sink(LogLevel::kDebug, "detail");
-  EXPECT_THAT(w.out.str(), HasSubstr(R"("level":"warn","component":"pusher","msg":"broker away"})"));
+  EXPECT_THAT(w.out.str(),
+              HasSubstr(R"("level":"warn","component":"pusher","msg":"broker away"})"));
   EXPECT_THAT(w.out.str(), Not(HasSubstr("detail")));
 }
 

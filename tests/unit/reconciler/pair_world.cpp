@@ -239,7 +239,7 @@ bool PairWorld::Judged(const EdgeKey& key, std::optional<uint64_t> pending,
   const size_t edge = NumberOf(key);
   EdgeState compared = reverse;
   if (!guards_.judge_versions && compared.live == forward.live) compared = forward;
-  const Verdict verdict = Judge(compared, forward, pending, OrphanPolicy::kAdopt);
+  const Verdict verdict = Judge(compared, forward, pending);
   if (verdict.action == Verdict::Action::kBump || verdict.action == Verdict::Action::kReport) {
     Fail("a check takes a sound forward row for one that lost a change");
     return false;

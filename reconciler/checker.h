@@ -36,7 +36,7 @@
 
 namespace fanline::reconciler {
 
-// Two nets share one process's ports: whose request it was is part of its id.
+// Two reconcilers share one process's ports: whose request it was is part of its id.
 enum class Part : uint64_t { kPairs = 0, kRetries = 1 };
 
 class RequestIds {

@@ -9,11 +9,11 @@
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/daemon_options.h"
-#include "reconciler/counter_net.h"
+#include "reconciler/counter_reconciler.h"
 #include "reconciler/guards.h"
 #include "reconciler/limits.h"
 #include "reconciler/repair_log_keeper.h"
-#include "reconciler/retry_net.h"
+#include "reconciler/retry_reconciler.h"
 
 namespace fanline::reconciler {
 

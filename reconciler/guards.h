@@ -1,6 +1,6 @@
-// What holds checks and repairs back, for all nets of one process together: the mode, a throttle
-// per shard of reverse rows, what is known of its breaker (fanline/removal_allowance.h), and the
-// memory of what looked wrong once.
+// What holds checks and repairs back, for all reconcilers of one process together: the mode, a
+// throttle per shard of reverse rows, what is known of its breaker (fanline/removal_allowance.h),
+// and the memory of what looked wrong once.
 // Passive, not thread-safe.
 #pragma once
 

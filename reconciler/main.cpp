@@ -17,24 +17,24 @@
 #include "daemon/process.h"
 #include "reconciler/app_shards.h"
 #include "reconciler/config.h"
-#include "reconciler/counter_net.h"
-#include "reconciler/pair_net.h"
+#include "reconciler/counter_reconciler.h"
+#include "reconciler/pair_reconciler.h"
 #include "reconciler/prometheus_metrics.h"
 #include "reconciler/repair_log_keeper.h"
-#include "reconciler/retry_net.h"
+#include "reconciler/retry_reconciler.h"
 
 using namespace fanline;
 using reconciler::CounterInput;
-using reconciler::CounterNet;
-using reconciler::PairNet;
-using reconciler::PairNetInput;
+using reconciler::CounterReconciler;
+using reconciler::PairReconciler;
+using reconciler::PairReconcilerInput;
 using reconciler::RetryInput;
-using reconciler::RetryNet;
+using reconciler::RetryReconciler;
 
 namespace {
 
-using PairLoop = wiring::ConsumeLoop<PairNet, PairNetInput>;
-using RetryLoop = wiring::ConsumeLoop<RetryNet, RetryInput>;
+using PairLoop = wiring::ConsumeLoop<PairReconciler, PairReconcilerInput>;
+using RetryLoop = wiring::ConsumeLoop<RetryReconciler, RetryInput>;
 
 int Main(int argc, char** argv) {
   reconciler::Config config;
@@ -56,9 +56,9 @@ int Main(int argc, char** argv) {
   if (app) wiring::AwaitAppTables(*app, process);
   if (process.stop.requested()) return 0;
 
-  daemon::Inbox<PairNetInput> inbox(process.wakeup);
+  daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
   daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
-  const auto deliver = [&inbox](auto reply) { inbox.Push(PairNetInput(std::move(reply))); };
+  const auto deliver = [&inbox](auto reply) { inbox.Push(PairReconcilerInput(std::move(reply))); };
   const auto deliver_to_retries = [&retry_inbox](auto reply) {
     retry_inbox.Push(RetryInput(std::move(reply)));
   };
@@ -90,7 +90,7 @@ int Main(int argc, char** argv) {
       mysql_config, map,
       {.marked = deliver_counters, .repaired = deliver_counters, .swept = deliver_counters},
       wiring::ShardHealth(process.health), process.log.Sink());
-  // Fanline's own shards are asked by the net of counters.
+  // Fanline's own shards are asked by the counter reconciler.
   daemon::Inbox<ShardPinged> pings(process.wakeup);
   auto app_config = app ? app->forward.config : mysql_config;
   if (!app) app_config.shards.clear();
@@ -141,22 +141,22 @@ int Main(int argc, char** argv) {
   checks.hints = !app;  // no timeline is filled from these
   checks.seed = wiring::RandomSeed();
   reconciler::Guards guards(config.guards, static_cast<Shard>(checks.reverse.shards()));
-  PairNet pairs({store, producer, producer, producer, positions, metrics},
-                {.checker = checks,
-                 .mirror = config.mirror_group.has_value(),
-                 .patience = config.retries.patience},
-                config.limits, guards);
-  RetryNet retries({store, producer, producer, producer, producer, metrics}, checks, config.retries,
-                   guards);
-  CounterNet counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()),
-                      config.counters);
+  PairReconciler pairs({store, producer, producer, producer, positions, metrics},
+                       {.checker = checks,
+                        .mirror = config.mirror_group.has_value(),
+                        .patience = config.retries.patience},
+                       config.limits, guards);
+  RetryReconciler retries({store, producer, producer, producer, producer, metrics}, checks,
+                          config.retries, guards);
+  CounterReconciler counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()),
+                             config.counters);
   reconciler::RepairLogKeeper keeper(store, metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);
   PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
                      process.health);
   RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,
                        process.health);
-  wiring::InboxLoop<CounterNet, CounterInput> counter_loop(counter_inbox, counters);
+  wiring::InboxLoop<CounterReconciler, CounterInput> counter_loop(counter_inbox, counters);
   wiring::BothLoops logs(pair_loop, retry_loop);
   wiring::InboxLoop<reconciler::AppShards, ShardPinged> app_loop(pings, app_shards);
   wiring::InboxLoop<reconciler::RepairLogKeeper, RepairsPurged> keeper_loop(purges, keeper);

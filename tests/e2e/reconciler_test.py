@@ -1,4 +1,4 @@
-"""The reconciler's first net: a change whose second half got lost is repaired within seconds; a
+"""The pair reconciler: a change whose second half got lost is repaired within seconds; a
 healthy one costs nothing. A msg1 that itself was lost is not found by pairs."""
 
 import os

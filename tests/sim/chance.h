@@ -108,7 +108,7 @@ struct Chances {
       character.crash_intake = weight(50, 4);
       character.move_intake = weight(50, 6);
     }
-    // What relation-log alone still tells is lost with it, and is for wider nets to find.
+    // What relation-log alone still tells is lost with it, and is for the scans to find.
     if (character.lose_tail + character.lose_other_heads > 0) character.unmirrored = 0;
   }
 

@@ -1,4 +1,5 @@
-// Two reconcilers, each the real nets of relation-log and of the retries, with one set of guards.
+// Two reconcilers, each the real logic for relation-log and for the retries behind one set of
+// guards.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "reconciler/pair_net.h"
-#include "reconciler/retry_net.h"
+#include "reconciler/pair_reconciler.h"
+#include "reconciler/retry_reconciler.h"
 #include "tests/sim/mirrors.h"
 
 namespace fanline::sim {
@@ -34,13 +35,13 @@ struct Reconcilers : Mirrors {
   };
 
   template <typename Logic, typename Input>
-  struct Net : RepairStore,
-               HintLog,
-               RelationLog,
-               RetryLog,
-               DeadLetters,
-               LogPositions,
-               Process<Logic, Input> {
+  struct Part : RepairStore,
+                HintLog,
+                RelationLog,
+                RetryLog,
+                DeadLetters,
+                LogPositions,
+                Process<Logic, Input> {
     Reconcilers* world = nullptr;
     void Submit(RepairRequest request) override {
       std::visit([this](auto& each) { world->SendRepair(*this, std::move(each)); }, request);
@@ -49,26 +50,26 @@ struct Reconcilers : Mirrors {
       std::visit([this](auto& each) { world->SendPosition(*this, std::move(each)); }, request);
     }
     void Submit(AppendHints request) override {
-      world->AskNet(*this, "repair hints", HintsAppended{request.id, {}},
-                    [world = world, request](HintsAppended&) {
-                      for (const auto& [range, hint] : request.hints) {
-                        world->AppendHint(range, hint);
-                      }
-                    });
+      world->AskPart(*this, "repair hints", HintsAppended{request.id, {}},
+                     [world = world, request](HintsAppended&) {
+                       for (const auto& [range, hint] : request.hints) {
+                         world->AppendHint(range, hint);
+                       }
+                     });
     }
     void Submit(AppendRelations request) override {
-      world->AskNet(*this, "repair msg2", RelationsAppended{request.id, {}},
-                    [world = world, request](RelationsAppended&) {
-                      for (const auto& message : request.messages) world->AppendRelation(message);
-                    });
+      world->AskPart(*this, "repair msg2", RelationsAppended{request.id, {}},
+                     [world = world, request](RelationsAppended&) {
+                       for (const auto& message : request.messages) world->AppendRelation(message);
+                     });
     }
     void Submit(AppendRetries request) override {
-      world->AskNet(*this, "retries", RetriesAppended{request.id, {}},
-                    [world = world, request](RetriesAppended&) {
-                      for (const auto& retry : request.retries) {
-                        world->Append(world->retry_log, 0, EncodeRelationRetry(retry));
-                      }
-                    });
+      world->AskPart(*this, "retries", RetriesAppended{request.id, {}},
+                     [world = world, request](RetriesAppended&) {
+                       for (const auto& retry : request.retries) {
+                         world->Append(world->retry_log, 0, EncodeRelationRetry(retry));
+                       }
+                     });
     }
     void Submit(AppendDeadLetter request) override {
       world->trouble = "a reconciler gave up: " + request.letter.reason;
@@ -78,17 +79,17 @@ struct Reconcilers : Mirrors {
   struct Reconciler {
     ReconcilerMetrics metrics;
     std::unique_ptr<reconciler::Guards> guards;
-    Net<reconciler::PairNet, reconciler::PairNetInput> pairs;
-    Net<reconciler::RetryNet, reconciler::RetryInput> retries;
+    Part<reconciler::PairReconciler, reconciler::PairReconcilerInput> pairs;
+    Part<reconciler::RetryReconciler, reconciler::RetryInput> retries;
   };
 
   std::vector<std::unique_ptr<Reconciler>> reconcilers;
   ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
 
-  // `reply` as it is when all goes well; `act` may still change it. The nets take different
+  // `reply` as it is when all goes well; `act` may still change it. Each part takes different
   // replies.
   template <typename P, typename R, typename F>
-  void AskNet(P& process, const char* name, R reply, F act) {
+  void AskPart(P& process, const char* name, R reply, F act) {
     using Input = typename std::decay_t<decltype(process.inbox)>::value_type;
     if constexpr (std::is_constructible_v<Input, R>) {
       Ask(process, name, reply, [reply, act]() mutable {
@@ -138,64 +139,64 @@ struct Reconcilers : Mirrors {
 
   template <typename P>
   void SendRepair(P& process, ApplyEdges request) {
-    AskNet(process, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
-           [this, request](EdgesApplied& reply) {
-             if (Away(request.shard)) {
-               reply.status = AwayStatus();
-             } else {
-               reply = mysql.relations.Do(request);
-             }
-           });
+    AskPart(process, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
+            [this, request](EdgesApplied& reply) {
+              if (Away(request.shard)) {
+                reply.status = AwayStatus();
+              } else {
+                reply = mysql.relations.Do(request);
+              }
+            });
   }
 
   template <typename P>
   void SendRepair(P& process, AdoptEdge request) {
-    AskNet(process, "adoption", EdgeAdopted{request.id, {}, false, {}},
-           [this, request](EdgeAdopted& reply) {
-             if (Away(shards.ShardOf(request.edge.src))) {
-               reply.status = AwayStatus();
-             } else {
-               reply = mysql.relations.Do(request);
-             }
-           });
+    AskPart(process, "adoption", EdgeAdopted{request.id, {}, false, {}},
+            [this, request](EdgeAdopted& reply) {
+              if (Away(shards.ShardOf(request.edge.src))) {
+                reply.status = AwayStatus();
+              } else {
+                reply = mysql.relations.Do(request);
+              }
+            });
   }
 
   template <typename P>
   void SendRepair(P& process, const LogRepair& request) {
-    AskNet(process, "repair_log", RepairLogged{request.id, {}}, [](RepairLogged&) {});
+    AskPart(process, "repair_log", RepairLogged{request.id, {}}, [](RepairLogged&) {});
   }
 
   template <typename P>
   void SendRepair(P& process, TakeRemovals request) {
-    AskNet(process, "removals", RemovalsTaken{request.id, {}, request.wanted},
-           [](RemovalsTaken&) {});
+    AskPart(process, "removals", RemovalsTaken{request.id, {}, request.wanted},
+            [](RemovalsTaken&) {});
   }
 
   template <typename P>
   void SendRepair(P& process, ReadReconcilerMode request) {
-    AskNet(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun, 0},
-           [this](ReconcilerModeRead& reply) { reply.mode = reconciler_mode; });
+    AskPart(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun, 0},
+            [this](ReconcilerModeRead& reply) { reply.mode = reconciler_mode; });
   }
 
   // ---- positions ------------------------------------------------------------------------------
   template <typename P>
   void SendPosition(P& process, ReadLogEnd request) {
-    AskNet(process, "log end", LogEndRead{request.id, request.partition, {}, -1},
-           [this](LogEndRead& reply) {
-             const Log& log = relation_log[static_cast<size_t>(reply.partition)];
-             reply.offset = static_cast<int64_t>(log.size());
-           });
+    AskPart(process, "log end", LogEndRead{request.id, request.partition, {}, -1},
+            [this](LogEndRead& reply) {
+              const Log& log = relation_log[static_cast<size_t>(reply.partition)];
+              reply.offset = static_cast<int64_t>(log.size());
+            });
   }
 
   template <typename P>
   void SendPosition(P& process, ReadGroupOffsets request) {
-    AskNet(process, "mirror's offsets", GroupOffsetsRead{request.id, {}, {}},
-           [this, request](GroupOffsetsRead& reply) {
-             for (const int32_t partition : request.partitions) {
-               const auto& of = mirror_group[static_cast<size_t>(partition)];
-               reply.committed.push_back({partition, of.committed});
-             }
-           });
+    AskPart(process, "mirror's offsets", GroupOffsetsRead{request.id, {}, {}},
+            [this, request](GroupOffsetsRead& reply) {
+              for (const int32_t partition : request.partitions) {
+                const auto& of = mirror_group[static_cast<size_t>(partition)];
+                reply.committed.push_back({partition, of.committed});
+              }
+            });
   }
 
   // ---- starting, crashing, moving ---------------------------------------------------------------
@@ -222,27 +223,27 @@ struct Reconcilers : Mirrors {
     limits.commit_every = milliseconds(5);
     if (character.few_pairs) limits.pending = 3;
     limits.rules.commit_lowest_pending = options.guards.commit_lowest_pending;
-    StartNet(process.pairs);
-    process.pairs.logic = std::make_unique<reconciler::PairNet>(
-        reconciler::PairNet::Ports{process.pairs, process.pairs, process.pairs, process.pairs,
-                                   process.pairs, process.metrics},
-        reconciler::PairNet::Setup{checker, true, {milliseconds(20), milliseconds(60)}}, limits,
-        *process.guards);
+    StartPart(process.pairs);
+    process.pairs.logic = std::make_unique<reconciler::PairReconciler>(
+        reconciler::PairReconciler::Ports{process.pairs, process.pairs, process.pairs,
+                                          process.pairs, process.pairs, process.metrics},
+        reconciler::PairReconciler::Setup{checker, true, {milliseconds(20), milliseconds(60)}},
+        limits, *process.guards);
     reconciler::RetryLimits retries;
     retries.commit_every = milliseconds(5);
     retries.patience = {milliseconds(20), milliseconds(100)};
     retries.append_again = {milliseconds(2), milliseconds(20)};
-    StartNet(process.retries);
-    process.retries.logic = std::make_unique<reconciler::RetryNet>(
-        reconciler::RetryNet::Ports{process.retries, process.retries, process.retries,
-                                    process.retries, process.retries, process.metrics},
+    StartPart(process.retries);
+    process.retries.logic = std::make_unique<reconciler::RetryReconciler>(
+        reconciler::RetryReconciler::Ports{process.retries, process.retries, process.retries,
+                                           process.retries, process.retries, process.metrics},
         checker, retries, *process.guards);
   }
 
   template <typename P>
-  void StartNet(P& net) {
-    net.world = this;
-    Renew(net);
+  void StartPart(P& part) {
+    part.world = this;
+    Renew(part);
   }
 
   void CrashReconciler(int index) {

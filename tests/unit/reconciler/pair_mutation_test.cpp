@@ -1,5 +1,5 @@
-// Each guard of the pair net, switched off in turn, must make the random schedules go wrong: on
-// seeds pinned for it, and on fresh ones. A guard whose absence nobody notices is not tested.
+// Each guard of the pair reconciler, switched off in turn, must make the random schedules go wrong:
+// on seeds pinned for it, and on fresh ones. A guard whose absence nobody notices is not tested.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "reconciler/pair_net.h"
-#include "reconciler/retry_net.h"
+#include "reconciler/pair_reconciler.h"
+#include "reconciler/retry_reconciler.h"
 
 namespace fanline::reconciler {
 

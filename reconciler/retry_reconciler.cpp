@@ -1,4 +1,4 @@
-#include "reconciler/retry_net.h"
+#include "reconciler/retry_reconciler.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,14 +7,14 @@
 
 namespace fanline::reconciler {
 
-RetryNet::RetryNet(const Ports& ports, const Checker::Setup& setup, const RetryLimits& limits,
-                   Guards& guards)
+RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup,
+                                 const RetryLimits& limits, Guards& guards)
     : ports_(ports),
       limits_(limits),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup, guards, ids_),
       random_(setup.seed) {}
 
-RetryProgress RetryNet::Step(std::span<RetryInput> inputs, Now now) {
+RetryProgress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {
   for (RetryInput& input : inputs) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
@@ -39,14 +39,14 @@ RetryProgress RetryNet::Step(std::span<RetryInput> inputs, Now now) {
   return progress;
 }
 
-void RetryNet::StopTaking() {
+void RetryReconciler::StopTaking() {
   taking_ = false;
   checker_.Drop();
 }
 
 // ---- records --------------------------------------------------------------------------------
 
-void RetryNet::On(const PartitionAssigned& assigned, Now now) {
+void RetryReconciler::On(const PartitionAssigned& assigned, Now now) {
   On(PartitionRevoked{assigned.partition}, now);
   const int64_t start = assigned.first();
   if (assigned.tail_lost()) {
@@ -63,7 +63,7 @@ void RetryNet::On(const PartitionAssigned& assigned, Now now) {
 }
 
 // What is being checked or appended goes on, for nobody: the next owner reads it again.
-void RetryNet::On(const PartitionRevoked& revoked, Now) {
+void RetryReconciler::On(const PartitionRevoked& revoked, Now) {
   partitions_.erase(revoked.partition);
   std::erase_if(seeks_, [&](const auto& seek) { return seek.partition == revoked.partition; });
   std::erase_if(entries_, [&](const auto& entry) {
@@ -73,7 +73,7 @@ void RetryNet::On(const PartitionRevoked& revoked, Now) {
   });
 }
 
-void RetryNet::On(Record& record, Now) {
+void RetryReconciler::On(Record& record, Now) {
   const auto found = partitions_.find(record.partition);
   if (!taking_ || found == partitions_.end()) return;
   const bool seeking = std::any_of(seeks_.begin(), seeks_.end(), [&](const auto& seek) {
@@ -99,7 +99,7 @@ void RetryNet::On(Record& record, Now) {
 
 // ---- checks ---------------------------------------------------------------------------------
 
-void RetryNet::CheckDue(Now now) {
+void RetryReconciler::CheckDue(Now now) {
   while (!due_.empty() && due_.begin()->first <= now.unix_ms) {
     const uint64_t id = due_.begin()->second;
     due_.erase(due_.begin());
@@ -109,7 +109,7 @@ void RetryNet::CheckDue(Now now) {
 }
 
 // Whoever is due last was checked in vain most often.
-void RetryNet::MakeRoom(Now now) {
+void RetryReconciler::MakeRoom(Now now) {
   if (entries_.size() < limits_.held || now.mono < make_room_at_) return;
   make_room_at_ = now.mono + limits_.make_room_every;
   for (size_t i = 0; i < limits_.held / 2 && !due_.empty(); ++i) {
@@ -120,7 +120,7 @@ void RetryNet::MakeRoom(Now now) {
   }
 }
 
-void RetryNet::OnResult(const CheckResult& result, Now now) {
+void RetryReconciler::OnResult(const CheckResult& result, Now now) {
   const auto found = entries_.find(result.order.ticket);
   if (found == entries_.end()) return;  // its partition went
   if (result.resolved) return Finish(found->first);
@@ -134,7 +134,7 @@ void RetryNet::OnResult(const CheckResult& result, Now now) {
 
 // ---- appends --------------------------------------------------------------------------------
 
-void RetryNet::Append(uint64_t id) {
+void RetryReconciler::Append(uint64_t id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
   const uint64_t request = ids_.Next();
@@ -147,15 +147,15 @@ void RetryNet::Append(uint64_t id) {
   }
 }
 
-void RetryNet::On(const RetriesAppended& appended, Now now) {
+void RetryReconciler::On(const RetriesAppended& appended, Now now) {
   Appended(appended.id, appended.status, now);
 }
 
-void RetryNet::On(const DeadLetterAppended& appended, Now now) {
+void RetryReconciler::On(const DeadLetterAppended& appended, Now now) {
   Appended(appended.id, appended.status, now);
 }
 
-void RetryNet::Appended(uint64_t request, const Status& status, Now now) {
+void RetryReconciler::Appended(uint64_t request, const Status& status, Now now) {
   const auto found = appending_.find(request);
   FANLINE_CHECK(found != appending_.end(), "a reply to a request never sent");
   const uint64_t id = found->second;
@@ -170,7 +170,7 @@ void RetryNet::Appended(uint64_t request, const Status& status, Now now) {
 
 // ---- offsets --------------------------------------------------------------------------------
 
-void RetryNet::Finish(uint64_t id) {
+void RetryReconciler::Finish(uint64_t id) {
   const auto found = entries_.find(id);
   const Entry& entry = found->second;
   const auto partition = partitions_.find(entry.partition);
@@ -180,7 +180,7 @@ void RetryNet::Finish(uint64_t id) {
   entries_.erase(found);
 }
 
-void RetryNet::Order(Now now, ConsumerOrders& orders) {
+void RetryReconciler::Order(Now now, ConsumerOrders& orders) {
   orders.seek = std::exchange(seeks_, {});
   const bool commit = !taking_ || now.mono >= commit_at_;
   if (commit) commit_at_ = now.mono + limits_.commit_every;
@@ -202,7 +202,7 @@ void RetryNet::Order(Now now, ConsumerOrders& orders) {
   }
 }
 
-std::optional<Time> RetryNet::NextTimer(Now now) const {
+std::optional<Time> RetryReconciler::NextTimer(Now now) const {
   std::optional<Time> next;
   const auto earliest = [&next](Time time) { next = std::min(next.value_or(time), time); };
   if (taking_ && !due_.empty()) {

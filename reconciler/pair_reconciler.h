@@ -1,6 +1,6 @@
-// Net one: the pairs of relation-log (pair_machine.h), the checks they come to (checker.h) and what
-// is written to the retries. About once a second it looks where the mirror stands, reads the
-// setting and tells its metrics.
+// Repairs edges: follows the pairs of relation-log (pair_machine.h), orders the checks they come to
+// (checker.h) and writes what must wait to the retries. About once a second it reads where the
+// mirror stands and the mode, and tells its metrics.
 //
 // A record that is no message we know is counted and passed over: the mirror keeps it in the dead
 // letters, and an edge whose msg1 was lost this way is found by the scans.
@@ -25,17 +25,17 @@
 
 namespace fanline::reconciler {
 
-using PairNetInput =
+using PairReconcilerInput =
     std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead, EdgesApplied, EdgeAdopted,
                  RepairLogged, RemovalsTaken, ReconcilerModeRead, HintsAppended, RelationsAppended,
                  RetriesAppended, LogEndRead, GroupOffsetsRead>;
 
-struct PairNetProgress {
+struct PairReconcilerProgress {
   ConsumerOrders orders;
   std::optional<Time> next_timer;  // Step again by then, even without input
 };
 
-class PairNet {
+class PairReconciler {
  public:
   struct Ports {
     RepairStore& store;
@@ -48,13 +48,13 @@ class PairNet {
   struct Setup {
     Checker::Setup checker;
     bool mirror = true;  // off: no mirror of ours applies this log, so none can lag
-    Backoff patience;    // to the first check of an entry of the retries (retry_net.h)
+    Backoff patience;    // to the first check of an entry of the retries (retry_reconciler.h)
   };
 
   // `guards` outlives this.
-  PairNet(const Ports& ports, const Setup& setup, const Limits& limits, Guards& guards);
+  PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits, Guards& guards);
 
-  [[nodiscard]] PairNetProgress Step(std::span<PairNetInput> inputs, Now now);
+  [[nodiscard]] PairReconcilerProgress Step(std::span<PairReconcilerInput> inputs, Now now);
 
   // From now on no further check is begun; keep stepping until drained(). Pairs that are pending
   // stay below the committed offsets: the next owner finds them.

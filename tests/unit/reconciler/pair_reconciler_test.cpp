@@ -1,4 +1,4 @@
-#include "reconciler/pair_net.h"
+#include "reconciler/pair_reconciler.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ using std::chrono::seconds;
 constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
 constexpr EdgeState kFollows{100, true, 5};
 
-struct PairNetTest : ::testing::Test {
-  PairNetTest() {
+struct PairReconcilerTest : ::testing::Test {
+  PairReconcilerTest() {
     inputs.push_back(PartitionAssigned{0, 0, 0});
     Step();
   }
@@ -30,16 +30,16 @@ struct PairNetTest : ::testing::Test {
     Append(EdgeWritten{EdgeOf(kEdge, state), 1});
   }
 
-  // Steps until nothing is left to do now; what the net appends is not read back.
+  // Steps until nothing is left to do now; what it appends is not read back.
   void Step() {
     do {
-      std::vector<PairNetInput> given;
+      std::vector<PairReconcilerInput> given;
       given.swap(inputs);
-      const PairNetProgress progress = net.Step(given, now);
+      const PairReconcilerProgress progress = pairs.Step(given, now);
       for (const auto& at : progress.orders.commit) committed = at.offset;
       while (!world.requests.empty()) Give(world.Answer());
       if (progress.next_timer && *progress.next_timer <= now.mono && inputs.empty()) {
-        (void)net.Step({}, now);
+        (void)pairs.Step({}, now);
       }
     } while (!inputs.empty());
   }
@@ -47,7 +47,7 @@ struct PairNetTest : ::testing::Test {
   void Give(AnyReply reply) {
     std::visit(
         [this](auto& each) {
-          if constexpr (std::is_constructible_v<PairNetInput, decltype(std::move(each))>) {
+          if constexpr (std::is_constructible_v<PairReconcilerInput, decltype(std::move(each))>) {
             inputs.emplace_back(std::move(each));
           }
         },
@@ -65,14 +65,15 @@ struct PairNetTest : ::testing::Test {
 
   RepairWorld world;
   Guards guards{GuardLimits{}, 1};
-  PairNet net{{world, world, world, world, world, world}, PairNet::Setup{}, Limits{}, guards};
-  std::vector<PairNetInput> inputs;
+  PairReconciler pairs{
+      {world, world, world, world, world, world}, PairReconciler::Setup{}, Limits{}, guards};
+  std::vector<PairReconcilerInput> inputs;
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;
   bool mirror_follows = true;
 };
 
-TEST_F(PairNetTest, AHealthyPairCostsNoCheckAndNoRepair) {
+TEST_F(PairReconcilerTest, AHealthyPairCostsNoCheckAndNoRepair) {
   Written(kFollows);
   Append(EdgeMirrored{kEdge, 100});
   Pass(seconds(10));
@@ -81,7 +82,7 @@ TEST_F(PairNetTest, AHealthyPairCostsNoCheckAndNoRepair) {
   EXPECT_EQ(committed, 2);
 }
 
-TEST_F(PairNetTest, AChangeWithoutItsSecondHalfIsRepairedAfterTheGrace) {
+TEST_F(PairReconcilerTest, AChangeWithoutItsSecondHalfIsRepairedAfterTheGrace) {
   Written(kFollows);
   Pass(seconds(3));
   EXPECT_LE(committed, 0) << "a pair that is pending holds its offset";
@@ -91,7 +92,7 @@ TEST_F(PairNetTest, AChangeWithoutItsSecondHalfIsRepairedAfterTheGrace) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairNetTest, WhileTheMirrorLagsNothingIsCheckedAndThenTheRetriesTakeOver) {
+TEST_F(PairReconcilerTest, WhileTheMirrorLagsNothingIsCheckedAndThenTheRetriesTakeOver) {
   mirror_follows = false;
   Written(kFollows);
   Pass(seconds(50));
@@ -103,7 +104,7 @@ TEST_F(PairNetTest, WhileTheMirrorLagsNothingIsCheckedAndThenTheRetriesTakeOver)
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairNetTest, AMirrorThatComesBackAnswersWhatWasHeldBack) {
+TEST_F(PairReconcilerTest, AMirrorThatComesBackAnswersWhatWasHeldBack) {
   mirror_follows = false;
   Written(kFollows);
   Pass(seconds(20));
@@ -114,7 +115,7 @@ TEST_F(PairNetTest, AMirrorThatComesBackAnswersWhatWasHeldBack) {
   EXPECT_EQ(committed, 2);
 }
 
-TEST_F(PairNetTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
+TEST_F(PairReconcilerTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
   world.away = {"store"};
   Written(kFollows);
   Pass(seconds(20));
@@ -124,7 +125,7 @@ TEST_F(PairNetTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairNetTest, APauseSendsThePairsToTheRetries) {
+TEST_F(PairReconcilerTest, APauseSendsThePairsToTheRetries) {
   world.mode = ReconcilerMode::kPause;
   Pass(seconds(2));
   Written(kFollows);
@@ -134,7 +135,7 @@ TEST_F(PairNetTest, APauseSendsThePairsToTheRetries) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairNetTest, TellsHowFarItsCommitIsBehind) {
+TEST_F(PairReconcilerTest, TellsHowFarItsCommitIsBehind) {
   Written(kFollows);
   Pass(seconds(2));
   EXPECT_EQ(world.commit_lag, 1u);
@@ -143,7 +144,7 @@ TEST_F(PairNetTest, TellsHowFarItsCommitIsBehind) {
   EXPECT_EQ(world.commit_lag, 0u);
 }
 
-TEST_F(PairNetTest, WhatIsNoMessageIsPassedOver) {
+TEST_F(PairReconcilerTest, WhatIsNoMessageIsPassedOver) {
   Record record;
   record.offset = world.ends[0]++;
   record.value = "no message";
@@ -152,13 +153,13 @@ TEST_F(PairNetTest, WhatIsNoMessageIsPassedOver) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(PairNetTest, AStopFinishesWhatWasBegunAndKeepsWhatIsPending) {
+TEST_F(PairReconcilerTest, AStopFinishesWhatWasBegunAndKeepsWhatIsPending) {
   Written(kFollows);
   Pass(seconds(1));
-  net.StopTaking();
+  pairs.StopTaking();
   Pass(seconds(10));
-  EXPECT_TRUE(net.drained());
-  EXPECT_EQ(net.pending(), 1u);
+  EXPECT_TRUE(pairs.drained());
+  EXPECT_EQ(pairs.pending(), 1u);
   EXPECT_LE(committed, 0);
 }
 

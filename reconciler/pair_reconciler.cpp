@@ -1,4 +1,4 @@
-#include "reconciler/pair_net.h"
+#include "reconciler/pair_reconciler.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,7 +19,8 @@ typename Map::mapped_type Take(Map& requests, uint64_t id) {
 
 }  // namespace
 
-PairNet::PairNet(const Ports& ports, const Setup& setup, const Limits& limits, Guards& guards)
+PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits,
+                               Guards& guards)
     : ports_(ports),
       setup_(setup),
       guards_(guards),
@@ -29,8 +30,8 @@ PairNet::PairNet(const Ports& ports, const Setup& setup, const Limits& limits, G
       machine_(limits, ports.metrics, setup.checker.reverse),
       random_(setup.checker.seed) {}
 
-PairNetProgress PairNet::Step(std::span<PairNetInput> inputs, Now now) {
-  for (PairNetInput& input : inputs) {
+PairReconcilerProgress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
+  for (PairReconcilerInput& input : inputs) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
   if (now.mono >= look_at_) Look(now);
@@ -39,7 +40,7 @@ PairNetProgress PairNet::Step(std::span<PairNetInput> inputs, Now now) {
   Send(pairs, now);
   const auto next_check = checker_.Send(now);
 
-  PairNetProgress progress{std::move(pairs.orders), look_at_};
+  PairReconcilerProgress progress{std::move(pairs.orders), look_at_};
   for (const auto& next : {pairs.next_timer, next_check}) {
     if (next) progress.next_timer = std::min(*progress.next_timer, *next);
   }
@@ -51,34 +52,34 @@ PairNetProgress PairNet::Step(std::span<PairNetInput> inputs, Now now) {
   return progress;
 }
 
-void PairNet::StopTaking() {
+void PairReconciler::StopTaking() {
   taking_ = false;
   checker_.Drop();
 }
 
 // ---- the log --------------------------------------------------------------------------------
 
-void PairNet::On(const PartitionAssigned& assigned, Now) {
+void PairReconciler::On(const PartitionAssigned& assigned, Now) {
   const int64_t start = assigned.first();
   mirror_.Assigned(assigned.partition, start);
   positions_[assigned.partition] = {start, start};
   inputs_.push_back(assigned);
 }
 
-void PairNet::On(const PartitionRevoked& revoked, Now) {
+void PairReconciler::On(const PartitionRevoked& revoked, Now) {
   mirror_.Revoked(revoked.partition);
   positions_.erase(revoked.partition);
   inputs_.push_back(revoked);
 }
 
-void PairNet::On(const Record& record, Now now) {
+void PairReconciler::On(const Record& record, Now now) {
   mirror_.Consumed(record.partition, record.offset, now.mono);
   const auto found = positions_.find(record.partition);
   if (found != positions_.end()) found->second.next = record.offset + 1;
   inputs_.push_back(Decode(record));
 }
 
-PairRecord PairNet::Decode(const Record& record) {
+PairRecord PairReconciler::Decode(const Record& record) {
   PairRecord out;
   out.partition = record.partition;
   out.offset = record.offset;
@@ -102,7 +103,7 @@ PairRecord PairNet::Decode(const Record& record) {
 
 // ---- orders of the machine ------------------------------------------------------------------
 
-void PairNet::Send(PairProgress& progress, Now now) {
+void PairReconciler::Send(PairProgress& progress, Now now) {
   for (const WatermarkWanted& wanted : progress.watermarks) {
     const uint64_t id = ids_.Next();
     ends_.emplace(id, wanted);
@@ -123,20 +124,20 @@ void PairNet::Send(PairProgress& progress, Now now) {
   }
 }
 
-void PairNet::TakeResults() {
+void PairReconciler::TakeResults() {
   for (const CheckResult& result : checker_.TakeResults()) {
     const Check check = Take(checks_, result.order.ticket);
     inputs_.push_back(Checked{check.partition, check.id, check.edge, result.resolved});
   }
 }
 
-void PairNet::On(const RetriesAppended& appended, Now) {
+void PairReconciler::On(const RetriesAppended& appended, Now) {
   const Retry retry = Take(retries_, appended.id);
   if (appended.status.later()) ports_.metrics.Parked(appended.status.resource);
   inputs_.push_back(RetryAppended{retry.partition, retry.id, retry.edge, appended.status.done()});
 }
 
-void PairNet::On(const LogEndRead& read, Now) {
+void PairReconciler::On(const LogEndRead& read, Now) {
   const WatermarkWanted wanted = Take(ends_, read.id);
   inputs_.push_back(
       HighWatermark{wanted.partition, wanted.asked_at, read.status.done() ? read.offset : -1});
@@ -144,7 +145,7 @@ void PairNet::On(const LogEndRead& read, Now) {
 
 // ---- once a second --------------------------------------------------------------------------
 
-void PairNet::Look(Now now) {
+void PairReconciler::Look(Now now) {
   look_at_ = now.mono + look_every_;
   if (!asking_mode_) {
     asking_mode_ = true;
@@ -169,13 +170,13 @@ void PairNet::Look(Now now) {
 }
 
 // The mode stays as it was while shard 0 is away.
-void PairNet::On(const ReconcilerModeRead& read, Now) {
+void PairReconciler::On(const ReconcilerModeRead& read, Now) {
   asking_mode_ = false;
   if (read.status.done()) guards_.SetMode(read.mode, read.closings);
 }
 
 // Asked again in a second; what the mirror finished before stands.
-void PairNet::On(const GroupOffsetsRead& read, Now now) {
+void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   asking_mirror_ = false;
   if (!read.status.done()) return;
   for (const auto& group : read.committed) mirror_.Committed(group.partition, group.offset);

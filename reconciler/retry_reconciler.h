@@ -48,7 +48,7 @@ struct RetryProgress {
   std::optional<Time> next_timer;  // Step again by then, even without input
 };
 
-class RetryNet {
+class RetryReconciler {
  public:
   struct Ports {
     RepairStore& store;
@@ -60,8 +60,8 @@ class RetryNet {
   };
 
   // `guards` outlives this.
-  RetryNet(const Ports& ports, const Checker::Setup& setup, const RetryLimits& limits,
-           Guards& guards);
+  RetryReconciler(const Ports& ports, const Checker::Setup& setup, const RetryLimits& limits,
+                  Guards& guards);
 
   [[nodiscard]] RetryProgress Step(std::span<RetryInput> inputs, Now now);
 

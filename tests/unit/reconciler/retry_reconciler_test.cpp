@@ -1,4 +1,4 @@
-#include "reconciler/retry_net.h"
+#include "reconciler/retry_reconciler.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ using std::chrono::seconds;
 
 constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
 
-struct RetryNetTest : ::testing::Test {
-  RetryNetTest() {
+struct RetryReconcilerTest : ::testing::Test {
+  RetryReconcilerTest() {
     guards.SetMode(ReconcilerMode::kRun);
     inputs.push_back(PartitionAssigned{0, 0, 0});
     Step();
@@ -32,7 +32,7 @@ struct RetryNetTest : ::testing::Test {
     do {
       std::vector<RetryInput> given;
       given.swap(inputs);
-      const RetryProgress progress = net.Step(given, now);
+      const RetryProgress progress = retries.Step(given, now);
       for (const auto& at : progress.orders.commit) committed = at.offset;
       for (const int32_t partition : progress.orders.pause) paused = partition == 0;
       for (const int32_t partition : progress.orders.resume) paused = partition != 0;
@@ -60,7 +60,7 @@ struct RetryNetTest : ::testing::Test {
   RepairWorld world;
   Guards guards{GuardLimits{}, 1};
   RetryLimits limits{.held = 10};
-  RetryNet net{{world, world, world, world, world, world}, {}, limits, guards};
+  RetryReconciler retries{{world, world, world, world, world, world}, {}, limits, guards};
   std::vector<RetryInput> inputs;
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;
@@ -68,21 +68,21 @@ struct RetryNetTest : ::testing::Test {
   std::optional<Time> next;
 };
 
-TEST_F(RetryNetTest, AnEntryIsCheckedWhenItIsDueAndCommittedWhenItIsRight) {
+TEST_F(RetryReconcilerTest, AnEntryIsCheckedWhenItIsDueAndCommittedWhenItIsRight) {
   world.forward[kEdge] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(5)));
   Step();
   EXPECT_TRUE(world.done.empty());
-  EXPECT_EQ(net.held(), 1u);
+  EXPECT_EQ(retries.held(), 1u);
   EXPECT_EQ(next, now.mono + seconds(5));
   Pass(seconds(5));
   Pass(seconds(2));
   EXPECT_EQ(world.reverse[kEdge], (EdgeState{100, true, 5}));
   EXPECT_EQ(committed, 1);
-  EXPECT_TRUE(net.drained());
+  EXPECT_TRUE(retries.drained());
 }
 
-TEST_F(RetryNetTest, WhatIsStillWrongIsAppendedAnewMoreAndMorePatiently) {
+TEST_F(RetryReconcilerTest, WhatIsStillWrongIsAppendedAnewMoreAndMorePatiently) {
   world.away = {"store"};
   inputs.push_back(Entry(0, seconds(0)));
   Step();
@@ -95,7 +95,7 @@ TEST_F(RetryNetTest, WhatIsStillWrongIsAppendedAnewMoreAndMorePatiently) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(RetryNetTest, AnOffsetIsCommittedOnlyWhenTheNewEntryIsAcknowledged) {
+TEST_F(RetryReconcilerTest, AnOffsetIsCommittedOnlyWhenTheNewEntryIsAcknowledged) {
   world.away = {"store", "retries"};
   inputs.push_back(Entry(0, seconds(0)));
   Step();
@@ -108,7 +108,7 @@ TEST_F(RetryNetTest, AnOffsetIsCommittedOnlyWhenTheNewEntryIsAcknowledged) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(RetryNetTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
+TEST_F(RetryReconcilerTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
   world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(60)));
   inputs.push_back(Entry(1, seconds(0)));
@@ -120,7 +120,7 @@ TEST_F(RetryNetTest, EntriesBehindOneThatWaitsAreNotCommittedBeforeIt) {
   EXPECT_EQ(committed, 2);
 }
 
-TEST_F(RetryNetTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
+TEST_F(RetryReconcilerTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
   world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
   world.away = {"retries"};
   for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(i < 5 ? 10 : 20)));
@@ -132,7 +132,7 @@ TEST_F(RetryNetTest, TooManyHeldPauseTheLogUntilHalfOfThemAreDone) {
 }
 
 // Ten entries of a shard that is away wait for minutes; what lies behind them in the log is due.
-TEST_F(RetryNetTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
+TEST_F(RetryReconcilerTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
   for (int64_t i = 0; i < 10; ++i) inputs.push_back(Entry(i, seconds(300 + i)));
   const UnixMs began = now.unix_ms;
   Step();
@@ -142,7 +142,7 @@ TEST_F(RetryNetTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
     EXPECT_EQ(retry.attempts, 0u) << "it was not checked";
   }
   EXPECT_FALSE(paused);
-  EXPECT_EQ(net.held(), 5u);
+  EXPECT_EQ(retries.held(), 5u);
   for (int64_t i = 10; i < 15; ++i) inputs.push_back(Entry(i, seconds(200)));
   Step();
   EXPECT_EQ(world.retries.size(), 5u) << "round as fast as the log is read";
@@ -153,7 +153,7 @@ TEST_F(RetryNetTest, TooManyHeldMakeRoomForWhatIsDueSooner) {
   EXPECT_FALSE(paused);
 }
 
-TEST_F(RetryNetTest, WhatIsNoEntryGoesToTheDeadLetters) {
+TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
   Record record;
   record.topic = kRelationRetryTopic;
   record.value = "no entry";
@@ -165,23 +165,23 @@ TEST_F(RetryNetTest, WhatIsNoEntryGoesToTheDeadLetters) {
   EXPECT_EQ(committed, 1);
 }
 
-TEST_F(RetryNetTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
+TEST_F(RetryReconcilerTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
   inputs.push_back(PartitionAssigned{0, 5, 8});
   Step();
   EXPECT_EQ(committed, 8);
 }
 
-TEST_F(RetryNetTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNoticed) {
+TEST_F(RetryReconcilerTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNoticed) {
   EXPECT_EQ(committed, 0);
 }
 
-TEST_F(RetryNetTest, ALogThatLostItsTailIsReadFromItsFirstRecord) {
+TEST_F(RetryReconcilerTest, ALogThatLostItsTailIsReadFromItsFirstRecord) {
   inputs.push_back(PartitionAssigned{0, 50, 8, 45});
   Step();
   EXPECT_EQ(committed, 8);
 }
 
-TEST_F(RetryNetTest, ALostPartitionIsNotCommittedAnyMore) {
+TEST_F(RetryReconcilerTest, ALostPartitionIsNotCommittedAnyMore) {
   world.forward[kEdge] = world.reverse[kEdge] = {100, true, 5};
   inputs.push_back(Entry(0, seconds(5)));
   Step();
@@ -189,7 +189,7 @@ TEST_F(RetryNetTest, ALostPartitionIsNotCommittedAnyMore) {
   Step();
   Pass(seconds(10));
   EXPECT_EQ(committed, 0);
-  EXPECT_EQ(net.held(), 0u);
+  EXPECT_EQ(retries.held(), 0u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The net of counters: once a second it asks every shard for counters that are marked as wrong, and
+// Repairs counters: once a second it asks every shard for counters that are marked as wrong, and
 // has them repaired, one of a shard at a time. One that could not be repaired stays marked and is
 // met again, its shard not before a while: a count that takes too long must not become many.
 // Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
@@ -39,11 +39,11 @@ struct CounterLimits {
   Duration ask_whether_due = std::chrono::minutes(1);
 };
 
-class CounterNet {
+class CounterReconciler {
  public:
   // All outlive this.
-  CounterNet(CounterStore& store, Metrics& metrics, const Guards& guards, Shard shards,
-             const CounterLimits& limits = {});
+  CounterReconciler(CounterStore& store, Metrics& metrics, const Guards& guards, Shard shards,
+                    const CounterLimits& limits = {});
 
   // Answers when to step again, even without input.
   [[nodiscard]] std::optional<Time> Step(std::span<CounterInput> inputs, Now now);

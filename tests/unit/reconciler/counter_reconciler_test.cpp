@@ -1,4 +1,4 @@
-#include "reconciler/counter_net.h"
+#include "reconciler/counter_reconciler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,13 +34,13 @@ struct Asked : CounterStore {
   void Submit(SweepCounters request) override { sweeps.push_back(request); }
 };
 
-class CounterNetTest : public ::testing::Test {
+class CounterReconcilerTest : public ::testing::Test {
  protected:
-  CounterNetTest() { guards_.SetMode(ReconcilerMode::kRun); }
+  CounterReconcilerTest() { guards_.SetMode(ReconcilerMode::kRun); }
 
   void Step(std::vector<CounterInput> inputs = {}, Duration later = {}) {
     now_ += later;
-    next_ = net_.Step(inputs, {now_, 0});
+    next_ = counters_.Step(inputs, {now_, 0});
     while (sweeps_are_over_ && !store_.sweeps.empty()) AnswerSweep(0, 0, true);
   }
   // The first one waiting.
@@ -48,7 +48,7 @@ class CounterNetTest : public ::testing::Test {
     const CountersSwept reply{store_.sweeps.at(0).id, std::move(status), users, marked, over};
     store_.sweeps.erase(store_.sweeps.begin());
     std::vector<CounterInput> inputs{reply};
-    next_ = net_.Step(inputs, {now_, 0});
+    next_ = counters_.Step(inputs, {now_, 0});
   }
   // Answers the last look at `shard`.
   void Marked(Shard shard, std::vector<UserCounter> counters) {
@@ -61,13 +61,13 @@ class CounterNetTest : public ::testing::Test {
   Asked store_;
   Told told_;
   Guards guards_{{}, 2};
-  CounterNet net_{store_, told_, guards_, 2};
+  CounterReconciler counters_{store_, told_, guards_, 2};
   Time now_{1h};
   std::optional<Time> next_;
   const UserCounter ann_{UserId{7}, Counter::kFollowed}, bob_{UserId{8}, Counter::kFollowers};
 };
 
-TEST_F(CounterNetTest, WhatIsMarkedOnAnyShardIsRepairedAndTold) {
+TEST_F(CounterReconcilerTest, WhatIsMarkedOnAnyShardIsRepairedAndTold) {
   Step();
   ASSERT_THAT(store_.reads, SizeIs(2));
   EXPECT_EQ(next_, now_ + 1s);
@@ -81,10 +81,10 @@ TEST_F(CounterNetTest, WhatIsMarkedOnAnyShardIsRepairedAndTold) {
   EXPECT_EQ(store_.repairs[1].shard, 1u);
   Step({CounterRepaired{store_.repairs[1].id, {}, 0, false}});
   EXPECT_THAT(told_.drifts, ElementsAre(-3));
-  EXPECT_TRUE(net_.drained());
+  EXPECT_TRUE(counters_.drained());
 }
 
-TEST_F(CounterNetTest, AShardThatHasNotAnsweredHoldsUpOnlyItself) {
+TEST_F(CounterReconcilerTest, AShardThatHasNotAnsweredHoldsUpOnlyItself) {
   Step();
   const ReadMarked slow = store_.reads.at(0);
   Step({MarkedRead{store_.reads.at(1).id, {}, {}}});
@@ -96,7 +96,7 @@ TEST_F(CounterNetTest, AShardThatHasNotAnsweredHoldsUpOnlyItself) {
   EXPECT_EQ(told_.parked, 1);
 }
 
-TEST_F(CounterNetTest, ARepairThatFailedIsMetAgainAfterAWhileAndTheOthersAreNotKeptWaiting) {
+TEST_F(CounterReconcilerTest, ARepairThatFailedIsMetAgainAfterAWhileAndTheOthersAreNotKeptWaiting) {
   Step();
   Marked(0, {ann_, bob_});
   Step(
@@ -115,7 +115,7 @@ TEST_F(CounterNetTest, ARepairThatFailedIsMetAgainAfterAWhileAndTheOthersAreNotK
   EXPECT_THAT(store_.repairs, SizeIs(3));
 }
 
-TEST_F(CounterNetTest, InADryRunAndPausedItOnlyTells) {
+TEST_F(CounterReconcilerTest, InADryRunAndPausedItOnlyTells) {
   for (const ReconcilerMode mode : {ReconcilerMode::kDryRun, ReconcilerMode::kPause}) {
     guards_.SetMode(mode);
     told_.marked.clear();
@@ -126,7 +126,7 @@ TEST_F(CounterNetTest, InADryRunAndPausedItOnlyTells) {
   }
 }
 
-TEST_F(CounterNetTest, EverybodysCountersAreSweptAtTheRateGiven) {
+TEST_F(CounterReconcilerTest, EverybodysCountersAreSweptAtTheRateGiven) {
   sweeps_are_over_ = false;
   Step();
   EXPECT_THAT(store_.sweeps, IsEmpty()) << "what is known to be wrong goes first";
@@ -154,7 +154,7 @@ TEST_F(CounterNetTest, EverybodysCountersAreSweptAtTheRateGiven) {
 }
 
 // Users with many rows: counting them may take far longer than their number says.
-TEST_F(CounterNetTest, AfterALongPageASweepRestsAsLongAsThePageTook) {
+TEST_F(CounterReconcilerTest, AfterALongPageASweepRestsAsLongAsThePageTook) {
   sweeps_are_over_ = false;
   Step();
   Marked(0, {});
@@ -169,7 +169,7 @@ TEST_F(CounterNetTest, AfterALongPageASweepRestsAsLongAsThePageTook) {
 }
 
 // Users with millions of rows: a page takes longer than the time between two looks.
-TEST_F(CounterNetTest, ASweepOfLongPagesDoesNotKeepWhatIsMarkedWaiting) {
+TEST_F(CounterReconcilerTest, ASweepOfLongPagesDoesNotKeepWhatIsMarkedWaiting) {
   sweeps_are_over_ = false;
   Step();
   Marked(0, {});
@@ -184,7 +184,7 @@ TEST_F(CounterNetTest, ASweepOfLongPagesDoesNotKeepWhatIsMarkedWaiting) {
   EXPECT_THAT(store_.repairs, SizeIs(1));
 }
 
-TEST_F(CounterNetTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsWritten) {
+TEST_F(CounterReconcilerTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsWritten) {
   sweeps_are_over_ = false;
   guards_.SetMode(ReconcilerMode::kPause);
   Step();
@@ -200,13 +200,13 @@ TEST_F(CounterNetTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsWritten)
   EXPECT_FALSE(store_.sweeps.empty());
 }
 
-TEST_F(CounterNetTest, ToldToLeaveItWaitsForWhatIsUnderWayAndAsksNoMore) {
+TEST_F(CounterReconcilerTest, ToldToLeaveItWaitsForWhatIsUnderWayAndAsksNoMore) {
   Step();
-  net_.StopTaking();
-  EXPECT_FALSE(net_.drained());
+  counters_.StopTaking();
+  EXPECT_FALSE(counters_.drained());
   Marked(0, {ann_});
   EXPECT_THAT(store_.repairs, IsEmpty());
-  EXPECT_TRUE(net_.drained());
+  EXPECT_TRUE(counters_.drained());
   Step({}, 5s);
   EXPECT_THAT(store_.reads, IsEmpty());
 }

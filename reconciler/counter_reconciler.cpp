@@ -1,4 +1,4 @@
-#include "reconciler/counter_net.h"
+#include "reconciler/counter_reconciler.h"
 
 #include <algorithm>
 
@@ -6,11 +6,11 @@
 
 namespace fanline::reconciler {
 
-CounterNet::CounterNet(CounterStore& store, Metrics& metrics, const Guards& guards, Shard shards,
-                       const CounterLimits& limits)
+CounterReconciler::CounterReconciler(CounterStore& store, Metrics& metrics, const Guards& guards,
+                                     Shard shards, const CounterLimits& limits)
     : store_(store), metrics_(metrics), guards_(guards), limits_(limits), lines_(shards) {}
 
-std::optional<Time> CounterNet::Step(std::span<CounterInput> inputs, Now now) {
+std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now now) {
   for (const CounterInput& input : inputs) {
     std::visit([&](const auto& what) { On(what, now); }, input);
   }
@@ -29,12 +29,12 @@ std::optional<Time> CounterNet::Step(std::span<CounterInput> inputs, Now now) {
 
 // A shard that is still at what it was asked for is not asked for more; what became due meanwhile
 // is done when it has answered.
-void CounterNet::Look(Shard shard, Now now) {
+void CounterReconciler::Look(Shard shard, Now now) {
   lines_[shard].look_at = now.mono + limits_.look_every;
   store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_look});
 }
 
-void CounterNet::On(const MarkedRead& read, Now) {
+void CounterReconciler::On(const MarkedRead& read, Now) {
   const Shard shard = Answered(read.id);
   if (!read.status.done()) return metrics_.Parked(read.status.resource);
   metrics_.CountersMarked(shard, read.counters.size());
@@ -42,7 +42,7 @@ void CounterNet::On(const MarkedRead& read, Now) {
   RepairNext(shard);
 }
 
-void CounterNet::On(const CounterRepaired& repaired, Now now) {
+void CounterReconciler::On(const CounterRepaired& repaired, Now now) {
   const Shard shard = Answered(repaired.id);
   if (!repaired.status.done()) {
     metrics_.Parked(repaired.status.resource);
@@ -53,7 +53,7 @@ void CounterNet::On(const CounterRepaired& repaired, Now now) {
   RepairNext(shard);
 }
 
-void CounterNet::RepairNext(Shard shard) {
+void CounterReconciler::RepairNext(Shard shard) {
   std::deque<UserCounter>& waiting = lines_[shard].waiting;
   if (!taking_ || guards_.mode() != ReconcilerMode::kRun) waiting.clear();
   if (waiting.empty()) return;
@@ -63,7 +63,7 @@ void CounterNet::RepairNext(Shard shard) {
 }
 
 // What is known to be wrong goes first, also when the pages of a sweep take long.
-void CounterNet::Sweep(Shard shard, Now now) {
+void CounterReconciler::Sweep(Shard shard, Now now) {
   Line& line = lines_[shard];
   if (guards_.mode() == ReconcilerMode::kPause) {
     line.sweep_at = now.mono + limits_.look_every;
@@ -74,7 +74,7 @@ void CounterNet::Sweep(Shard shard, Now now) {
       Ask(shard), shard, std::chrono::duration_cast<std::chrono::seconds>(limits_.sweep_every)});
 }
 
-void CounterNet::On(const CountersSwept& swept, Now now) {
+void CounterReconciler::On(const CountersSwept& swept, Now now) {
   Line& line = lines_[Answered(swept.id)];
   if (!swept.status.done()) {
     metrics_.Parked(swept.status.resource);
@@ -88,13 +88,13 @@ void CounterNet::On(const CountersSwept& swept, Now now) {
   line.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : rest);
 }
 
-uint64_t CounterNet::Ask(Shard shard) {
+uint64_t CounterReconciler::Ask(Shard shard) {
   lines_[shard].asking = true;
   asked_.emplace(++last_id_, shard);
   return last_id_;
 }
 
-Shard CounterNet::Answered(uint64_t id) {
+Shard CounterReconciler::Answered(uint64_t id) {
   const auto found = asked_.find(id);
   FANLINE_CHECK(found != asked_.end(), "a reply to a request never sent");
   const Shard shard = found->second;

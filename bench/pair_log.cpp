@@ -1,9 +1,9 @@
 // fanline-bench-pair-log: relation-log as a reconciler reads it.
 //
 //   fill      appends the messages of so many edges, without the clock; once per installation
-//   machine   our consumer, decoding and the pair machine, in a group of its own (--group, a new
+//   machine   our consumer, decoding and the pair tracker, in a group of its own (--group, a new
 //   one
-//             each time), which commits as the machine orders
+//             each time), which commits as the tracker orders
 //   count     the other side: a bare librdkafka consumer, same settings of the client and of
 //             fetching, no group, that counts records
 //
@@ -23,7 +23,7 @@
 #include "daemon/main_guard.h"
 #include "daemon/options.h"
 #include "daemon/wakeup.h"
-#include "reconciler/pair_machine.h"
+#include "reconciler/pair_tracker.h"
 
 using namespace fanline;
 using reconciler::PairInput;
@@ -50,7 +50,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
     return config.edges % bench::kPairBlock == 0 ? "" : "--edges: hundreds";
   });
   table.AddCommand("fill", "appends the messages");
-  table.AddCommand("machine", "consumer, decoding and pair machine");
+  table.AddCommand("machine", "consumer, decoding and pair tracker");
   table.AddCommand("count", "a bare consumer");
 }
 
@@ -127,20 +127,20 @@ class MachineRun {
 
   double Run(uint64_t records) {
     const bench::Stopwatch joining;
-    while (inputs_.size() < partitions_) {  // nothing flows before the machine orders to seek
+    while (inputs_.size() < partitions_) {  // nothing flows before the tracker orders to seek
       bench::Must(joining.Seconds() < 30, "no partitions in time");
       Take();
     }
     const bench::Stopwatch watch;
     for (;;) {
-      consumer_.Apply(machine_.Step(inputs_, daemon::SystemNow()).orders);
+      consumer_.Apply(tracker_.Step(inputs_, daemon::SystemNow()).orders);
       if (taken_ >= records) break;
       bench::Must(watch.Seconds() < 60, "not all records came in time");
       inputs_.clear();
       Take();
     }
     const double seconds = watch.Seconds();
-    bench::Must(taken_ == records && machine_.pending() == 0, "a pair was not found");
+    bench::Must(taken_ == records && tracker_.pending() == 0, "a pair was not found");
     consumer_.Close(kPatience);
     return seconds;
   }
@@ -167,7 +167,7 @@ class MachineRun {
   kafka::Consumer consumer_;
   const size_t partitions_;
   reconciler::Metrics metrics_;
-  reconciler::PairMachine machine_{{}, metrics_};
+  reconciler::PairTracker tracker_{{}, metrics_};
   std::vector<kafka::ConsumerEvent> events_;
   std::vector<PairInput> inputs_;
   uint64_t taken_ = 0;

@@ -1,6 +1,6 @@
-// fanline-bench-pairs: the pair machine by itself, no log and no network.
+// fanline-bench-pairs: the pair tracker by itself, no log and no network.
 //
-//   machine   PairMachine takes the messages of relation-log in steps as long as a reconciler's, in
+//   machine   PairTracker takes the messages of relation-log in steps as long as a reconciler's, in
 //             eight partitions; time goes on as if 20,000 came in a second
 //   map       the other side: the edge and version of each of the same messages go into a
 //             std::unordered_map
@@ -16,7 +16,7 @@
 #include "daemon/main_guard.h"
 #include "daemon/options.h"
 #include "fanline/bucket.h"
-#include "reconciler/pair_machine.h"
+#include "reconciler/pair_tracker.h"
 
 using namespace fanline;
 using reconciler::PairInput;
@@ -61,22 +61,22 @@ std::vector<PairInput> Make(uint64_t edges) {
 
 double RunMachine(const std::vector<PairInput>& inputs) {
   reconciler::Metrics metrics;
-  reconciler::PairMachine machine({}, metrics);
+  reconciler::PairTracker tracker({}, metrics);
   Now now{Time(std::chrono::hours(1)), 0};
   std::vector<PairInput> assigned;
   for (int32_t i = 0; i < kPartitions; ++i) assigned.push_back(PartitionAssigned{i, 0, 0});
-  (void)machine.Step(assigned, now);
+  (void)tracker.Step(assigned, now);
 
   size_t checks = 0;
   const bench::Stopwatch watch;
   for (size_t begin = 0; begin < inputs.size(); begin += kPerStep) {
     const auto step = std::span(inputs).subspan(begin, std::min(kPerStep, inputs.size() - begin));
-    checks += machine.Step(step, now).checks.size();
+    checks += tracker.Step(step, now).checks.size();
     now.mono += kStep;
     now.unix_ms += Milliseconds(kStep);
   }
   const double seconds = watch.Seconds();
-  bench::Must(machine.pending() == 0 && checks == 0, "a pair was not found");
+  bench::Must(tracker.pending() == 0 && checks == 0, "a pair was not found");
   return seconds;
 }
 
@@ -94,11 +94,11 @@ double RunMap(const std::vector<PairInput>& inputs) {
 
 int Main(int argc, char** argv) {
   uint64_t edges = 0;
-  daemon::OptionTable table("fanline-bench-pairs", "the pair machine, or a plain hash map");
+  daemon::OptionTable table("fanline-bench-pairs", "the pair tracker, or a plain hash map");
   table.Add("edges", &edges, "how many, in hundreds; two messages each").AtLeast(100).Required();
   table.Check(
       [&]() -> std::string { return edges % bench::kPairBlock == 0 ? "" : "--edges: hundreds"; });
-  table.AddCommand("machine", "the pair machine");
+  table.AddCommand("machine", "the pair tracker");
   table.AddCommand("map", "std::unordered_map");
   const std::string command = table.ParseOrExit(argc, argv).command;
 

@@ -117,7 +117,7 @@ def rebuild(rig, sizes, followees):
 
 
 def pair_machine(rig, sizes):
-    """Messages per second through the pair machine alone, beside a hash map that keeps them."""
+    """Messages per second through the pair tracker alone, beside a hash map that keeps them."""
     rig.no_relations()
     edges = ("--edges", sizes.pair_edges)
     pairs = _interleaved(rig, sizes, lambda _: ("fanline-bench-pairs", "machine", *edges),
@@ -126,7 +126,7 @@ def pair_machine(rig, sizes):
 
 
 def pair_kafka(rig, sizes):
-    """The same from relation-log: consumer, decoding and pair machine, beside a bare consumer."""
+    """The same from relation-log: consumer, decoding and pair tracker, beside a bare consumer."""
     rig.no_relations()
     edges = ("--edges", sizes.pair_edges)
     rig.helper("fanline-bench-pair-log", "fill", *edges)

@@ -8,7 +8,7 @@
 
 namespace fanline::reconciler {
 
-// The guards of the pair machine. Off only in the mutation check of pair_mutation_test, which must
+// The guards of the pair tracker. Off only in the mutation check of pair_mutation_test, which must
 // then fail.
 struct PairRules {
   bool commit_lowest_pending = true;  // off: the position is committed

@@ -27,7 +27,7 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
       look_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, guards,
                ids_),
-      machine_(limits, ports.metrics, setup.checker.reverse),
+      tracker_(limits, ports.metrics, setup.checker.reverse),
       random_(setup.checker.seed) {}
 
 PairReconcilerProgress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
@@ -36,7 +36,7 @@ PairReconcilerProgress PairReconciler::Step(std::span<PairReconcilerInput> input
   }
   if (now.mono >= look_at_) Look(now);
   TakeResults();
-  PairProgress pairs = machine_.Step(std::exchange(inputs_, {}), now);
+  PairProgress pairs = tracker_.Step(std::exchange(inputs_, {}), now);
   Send(pairs, now);
   const auto next_check = checker_.Send(now);
 
@@ -101,7 +101,7 @@ PairRecord PairReconciler::Decode(const Record& record) {
   return out;
 }
 
-// ---- orders of the machine ------------------------------------------------------------------
+// ---- orders of the tracker ------------------------------------------------------------------
 
 void PairReconciler::Send(PairProgress& progress, Now now) {
   for (const WatermarkWanted& wanted : progress.watermarks) {
@@ -160,8 +160,8 @@ void PairReconciler::Look(Now now) {
   for (const auto& [number, position] : positions_) {
     behind += static_cast<uint64_t>(std::max<int64_t>(0, position.next - position.committed));
   }
-  const UnixMs oldest = machine_.OldestPending().value_or(now.unix_ms);
-  ports_.metrics.Pending(machine_.pending(),
+  const UnixMs oldest = tracker_.OldestPending().value_or(now.unix_ms);
+  ports_.metrics.Pending(tracker_.pending(),
                          std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - oldest)),
                          behind);
   for (Shard shard = 0; shard < guards_.shards(); ++shard) {

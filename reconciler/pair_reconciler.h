@@ -1,4 +1,4 @@
-// Repairs edges: follows the pairs of relation-log (pair_machine.h), orders the checks they come to
+// Repairs edges: follows the pairs of relation-log (pair_tracker.h), orders the checks they come to
 // (checker.h) and writes what must wait to the retries. About once a second it reads where the
 // mirror stands and the mode, and tells its metrics.
 //
@@ -21,7 +21,7 @@
 #include "fanline/log_positions.h"
 #include "reconciler/checker.h"
 #include "reconciler/mirror_lag.h"
-#include "reconciler/pair_machine.h"
+#include "reconciler/pair_tracker.h"
 
 namespace fanline::reconciler {
 
@@ -60,7 +60,7 @@ class PairReconciler {
   // stay below the committed offsets: the next owner finds them.
   void StopTaking();
   bool drained() const { return checker_.idle() && retries_.empty(); }
-  uint64_t pending() const { return machine_.pending(); }
+  uint64_t pending() const { return tracker_.pending(); }
 
  private:
   struct Position {
@@ -96,12 +96,12 @@ class PairReconciler {
   const Duration look_every_;
   RequestIds ids_{Part::kPairs};
   Checker checker_;
-  PairMachine machine_;
+  PairTracker tracker_;
   MirrorLagMeter mirror_;
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<PairInput> inputs_;  // for the machine's next step
+  std::vector<PairInput> inputs_;  // for the tracker's next step
   uint64_t tickets_ = 0;
   std::unordered_map<uint64_t, Check> checks_;          // ticket -> order
   std::unordered_map<uint64_t, Retry> retries_;         // request -> order

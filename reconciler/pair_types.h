@@ -1,4 +1,4 @@
-// What goes into the pair machine and what comes out of it.
+// What goes into the pair tracker and what comes out of it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Random schedules of the pair machine and of what surrounds it. Replay one:
+// Random schedules of the pair tracker and of what surrounds it. Replay one:
 // FANLINE_PAIR_SEED=123 build/release/bin/pair_schedule_test --gtest_filter=PairSchedule.*
 #include "tests/unit/reconciler/pair_schedule.h"
 

@@ -31,12 +31,12 @@ PairWorld::PairWorld(const Faults& faults, const Limits& limits, const Guards& g
     : faults_(faults),
       limits_([&] {
         Limits all = limits;
-        all.rules = guards.machine;
+        all.rules = guards.rules;
         return all;
       }()),
       guards_(guards) {
   for (auto& reconciler : reconcilers_) {
-    reconciler = std::make_unique<PairMachine>(limits_, metrics_);
+    reconciler = std::make_unique<PairTracker>(limits_, metrics_);
   }
   for (size_t number = 0; number < kPartitions; ++number) {
     partitions_[number].owner = number % kReconcilers;
@@ -200,7 +200,7 @@ void PairWorld::TellWatermark(uint32_t which, uint32_t fate) {
 void PairWorld::Restart(uint32_t which) {
   if (!faults_.restart) return;
   const size_t reconciler = which % kReconcilers;
-  reconcilers_[reconciler] = std::make_unique<PairMachine>(limits_, metrics_);
+  reconcilers_[reconciler] = std::make_unique<PairTracker>(limits_, metrics_);
   std::erase_if(checks_, [&](const auto& open) { return open.reconciler == reconciler; });
   std::erase_if(retries_, [&](const auto& open) { return open.reconciler == reconciler; });
   for (size_t number = 0; number < kPartitions; ++number) {

@@ -1,6 +1,6 @@
-// Everything around the pair machine, made up: the rows of both directions, the relay that writes
+// Everything around the pair tracker, made up: the rows of both directions, the relay that writes
 // msg1, the mirror that applies and writes msg2, the log, two reconcilers that share its
-// partitions, the checks they order and the retries. Only the pair machine, the mirror's Fold and
+// partitions, the checks they order and the retries. Only the pair tracker, the mirror's Fold and
 // Judge are real.
 //
 // Each member function is one thing that may happen; numbers out of range are taken modulo what
@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "fanline/edge.h"
-#include "reconciler/pair_machine.h"
+#include "reconciler/pair_tracker.h"
 
 namespace fanline::reconciler {
 
 // What makes the whole right, each of which can be taken away: some run must then go wrong.
 struct Guards {
-  PairRules machine;
+  PairRules rules;
   bool judge_versions = true;      // off: rows are equal when their states are
   bool apply_by_version = true;    // off: whatever comes last is written
   bool read_reverse_first = true;  // off: a check reads the forward row first
@@ -153,7 +153,7 @@ class PairWorld {
   std::vector<OpenRetry> retries_;
   std::vector<StuckPair> stuck_;
   std::array<Partition, kPartitions> partitions_;
-  std::array<std::unique_ptr<PairMachine>, kReconcilers> reconcilers_;
+  std::array<std::unique_ptr<PairTracker>, kReconcilers> reconcilers_;
 };
 
 }  // namespace fanline::reconciler

@@ -1,4 +1,4 @@
-#include "reconciler/pair_machine.h"
+#include "reconciler/pair_tracker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct Counted : Metrics {
   std::vector<std::pair<int64_t, int64_t>> gaps, tails_lost;
 };
 
-class PairMachineTest : public ::testing::Test {
+class PairTrackerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     limits.commit_every = 0ms;
@@ -41,8 +41,8 @@ class PairMachineTest : public ::testing::Test {
   }
 
   PairProgress Give(std::vector<PairInput> inputs) {
-    if (!machine) machine.emplace(limits, metrics);
-    PairProgress progress = machine->Step(inputs, {now, unix_ms()});
+    if (!tracker) tracker.emplace(limits, metrics);
+    PairProgress progress = tracker->Step(inputs, {now, unix_ms()});
     for (const auto& commit : progress.orders.commit) committed = commit.offset;
     return progress;
   }
@@ -59,9 +59,9 @@ class PairMachineTest : public ::testing::Test {
     Wait(limits.grace);
     return Give(HighWatermark{0, now, offset});
   }
-  // A new machine with other limits.
+  // A new tracker with other limits.
   void Restart(int64_t start = 10) {
-    machine.reset();
+    tracker.reset();
     offset = start;
     Give(PartitionAssigned{0, start, 0});
   }
@@ -88,20 +88,20 @@ class PairMachineTest : public ::testing::Test {
 
   Limits limits;
   Counted metrics;
-  std::optional<PairMachine> machine;
+  std::optional<PairTracker> tracker;
   Time now{1h};
   int64_t offset = 10;
   int64_t committed = -1;
 };
 
-TEST_F(PairMachineTest, StartsWhereTheGroupStoodAndReportsAGap) {
+TEST_F(PairTrackerTest, StartsWhereTheGroupStoodAndReportsAGap) {
   PairProgress progress = Give(PartitionAssigned{1, 5, 8});
   ASSERT_THAT(progress.orders.seek, SizeIs(1));
   EXPECT_EQ(progress.orders.seek[0].offset, 8);
   EXPECT_THAT(metrics.gaps, ElementsAre(std::pair<int64_t, int64_t>(5, 8)));
 }
 
-TEST_F(PairMachineTest, ALogThatLostItsTailIsReportedOnceAndReadFromItsFirstRecord) {
+TEST_F(PairTrackerTest, ALogThatLostItsTailIsReportedOnceAndReadFromItsFirstRecord) {
   limits.commit_every = 1s;
   Restart();
   PairProgress progress = Give(PartitionAssigned{0, 50, 8, 45});
@@ -112,19 +112,19 @@ TEST_F(PairMachineTest, ALogThatLostItsTailIsReportedOnceAndReadFromItsFirstReco
   EXPECT_EQ(committed, 8) << "or the next owner reports it again";
 }
 
-TEST_F(PairMachineTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
+TEST_F(PairTrackerTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
   limits.commit_every = 1s;
   Restart();
   Give(PartitionAssigned{0, 5, 8});
   EXPECT_EQ(committed, 8);
 }
 
-TEST_F(PairMachineTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNoticed) {
+TEST_F(PairTrackerTest, TheStartIsCommittedSoThatALogCutBeforeTheFirstRecordIsNoticed) {
   Restart();
   EXPECT_EQ(committed, 10);
 }
 
-TEST_F(PairMachineTest, AMsg2AnswersItsMsg1AndOnlyThenTheOffsetMayBeCommitted) {
+TEST_F(PairTrackerTest, AMsg2AnswersItsMsg1AndOnlyThenTheOffsetMayBeCommitted) {
   Give(Msg1(7));
   Give(Msg2(3, kOther));
   EXPECT_EQ(committed, 10);
@@ -135,25 +135,25 @@ TEST_F(PairMachineTest, AMsg2AnswersItsMsg1AndOnlyThenTheOffsetMayBeCommitted) {
   EXPECT_THAT(CatchUp().checks, IsEmpty());
 }
 
-TEST_F(PairMachineTest, ANewerMsg2AnswersAndAnOlderOneDoesNot) {
+TEST_F(PairTrackerTest, ANewerMsg2AnswersAndAnOlderOneDoesNot) {
   Give(Msg1(7));
   Give(Msg2(6));
-  EXPECT_EQ(machine->pending(), 1u);
+  EXPECT_EQ(tracker->pending(), 1u);
   Give(Msg2(9));
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
 }
 
-TEST_F(PairMachineTest, AMsg2ThatComesFirstAnswersTheMsg1WhenItComes) {
+TEST_F(PairTrackerTest, AMsg2ThatComesFirstAnswersTheMsg1WhenItComes) {
   Give(Msg2(7));
   Give(Msg1(7));
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
   EXPECT_EQ(metrics.early, 1);
   EXPECT_EQ(committed, 12);
   Wait(limits.remember);
   EXPECT_EQ(metrics.early_expired, 0);
 }
 
-TEST_F(PairMachineTest, RepetitionsOpenNothing) {
+TEST_F(PairTrackerTest, RepetitionsOpenNothing) {
   Give({Msg1(7), Msg1(7), Msg1(6), Msg2(7), Msg2(7), Msg1(7)});
   EXPECT_EQ(metrics.duplicate, 4);
   EXPECT_EQ(committed, 16);
@@ -161,7 +161,7 @@ TEST_F(PairMachineTest, RepetitionsOpenNothing) {
   EXPECT_EQ(metrics.early_expired, 0) << "a repeated msg2 was taken for one without its msg1";
 }
 
-TEST_F(PairMachineTest, ANewerMsg1StandsForTheOlderOneWithItsOwnTime) {
+TEST_F(PairTrackerTest, ANewerMsg1StandsForTheOlderOneWithItsOwnTime) {
   Give(Msg1(7));
   Wait(2s);
   Give(Msg1(8));
@@ -175,7 +175,7 @@ TEST_F(PairMachineTest, ANewerMsg1StandsForTheOlderOneWithItsOwnTime) {
   EXPECT_EQ(checks[0].ver, 8u);
 }
 
-TEST_F(PairMachineTest, FiresOnlyWhenTheLogWasReadUpToTheEndOfItsTime) {
+TEST_F(PairTrackerTest, FiresOnlyWhenTheLogWasReadUpToTheEndOfItsTime) {
   Give(Msg1(7));
   EXPECT_THAT(Wait(limits.grace - 1us).watermarks, IsEmpty());
   const auto asked = Wait(1us);
@@ -192,14 +192,14 @@ TEST_F(PairMachineTest, FiresOnlyWhenTheLogWasReadUpToTheEndOfItsTime) {
   EXPECT_EQ(metrics.timed_out, 1);
 }
 
-TEST_F(PairMachineTest, AskingForTheWatermarkIsRepeatedUntilItIsKnown) {
+TEST_F(PairTrackerTest, AskingForTheWatermarkIsRepeatedUntilItIsKnown) {
   Give(Msg1(7));
   EXPECT_THAT(Wait(limits.grace).watermarks, SizeIs(1));
   EXPECT_THAT(Wait(0s).watermarks, IsEmpty());
   EXPECT_THAT(Wait(limits.grace).watermarks, SizeIs(1));
 }
 
-TEST_F(PairMachineTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
+TEST_F(PairTrackerTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
   Give(Msg1(7));
   const UnixMs msg1 = unix_ms();
   Wait(limits.grace);
@@ -207,22 +207,22 @@ TEST_F(PairMachineTest, ALaterRecordOfTheLogShowsThatItWasReadFarEnough) {
   EXPECT_THAT(Give(Nothing(msg1 + 3'001)).checks, SizeIs(1));
 }
 
-TEST_F(PairMachineTest, ALateAnswerAboutAnEarlierEndTakesNothingBack) {
+TEST_F(PairTrackerTest, ALateAnswerAboutAnEarlierEndTakesNothingBack) {
   Give(Msg1(7));
   Wait(limits.grace);
   Give({HighWatermark{0, now, 12}, HighWatermark{0, now - 1us, 11}});
   EXPECT_THAT(Give(Nothing(0)).checks, SizeIs(1));
 }
 
-TEST_F(PairMachineTest, AMsg2ThatLayUnreadBehindTheDeadlineAnswersWithoutACheck) {
+TEST_F(PairTrackerTest, AMsg2ThatLayUnreadBehindTheDeadlineAnswersWithoutACheck) {
   Give(Msg1(7));
   Wait(limits.grace);
   const PairProgress progress = Give({HighWatermark{0, now, 12}, Msg2(7)});
   EXPECT_THAT(progress.checks, IsEmpty());
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
 }
 
-TEST_F(PairMachineTest, AResolvedCheckAnswersThePair) {
+TEST_F(PairTrackerTest, AResolvedCheckAnswersThePair) {
   Give(Msg1(7));
   const auto checks = CatchUp().checks;
   EXPECT_EQ(committed, 10);
@@ -233,7 +233,7 @@ TEST_F(PairMachineTest, AResolvedCheckAnswersThePair) {
   EXPECT_EQ(metrics.early_expired, 0);
 }
 
-TEST_F(PairMachineTest, ACheckInVainIsRepeatedAfterTheGraceAndThenThePairGoesToTheRetries) {
+TEST_F(PairTrackerTest, ACheckInVainIsRepeatedAfterTheGraceAndThenThePairGoesToTheRetries) {
   Give(Msg1(7));
   for (uint32_t attempt = 1; attempt <= limits.checks_before_retry; ++attempt) {
     const auto checks = CatchUp().checks;
@@ -250,11 +250,11 @@ TEST_F(PairMachineTest, ACheckInVainIsRepeatedAfterTheGraceAndThenThePairGoesToT
 }
 
 // A pair that is on its way to the retries, after one check in vain.
-class PairOnItsWay : public PairMachineTest {
+class PairOnItsWay : public PairTrackerTest {
  protected:
   void SetUp() override {
     limits.checks_before_retry = 1;
-    PairMachineTest::SetUp();
+    PairTrackerTest::SetUp();
     Give(Msg1(7));
     Give(Reply(CatchUp().checks.at(0), false));
     retry = Wait(limits.grace).retries.at(0);
@@ -268,31 +268,31 @@ class PairOnItsWay : public PairMachineTest {
 TEST_F(PairOnItsWay, IsReleasedByTheAcknowledgement) {
   Give(Reply(retry, true));
   EXPECT_EQ(committed, 11);
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
 }
 
 TEST_F(PairOnItsWay, StaysPendingWhenItCouldNotBeWrittenAndGoesAgain) {
   Give(Reply(retry, false));
-  EXPECT_EQ(machine->pending(), 1u);
+  EXPECT_EQ(tracker->pending(), 1u);
   const auto again = Wait(limits.grace).retries;
   ASSERT_THAT(again, SizeIs(1));
   Give(Reply(retry, true));
-  EXPECT_EQ(machine->pending(), 1u) << "an answer to the first one";
+  EXPECT_EQ(tracker->pending(), 1u) << "an answer to the first one";
   Give(Reply(again[0], true));
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
 }
 
 TEST_F(PairOnItsWay, IsAnsweredByAMsg2AllTheSame) {
   Give(Msg2(7));
   EXPECT_EQ(committed, 12);
   Give(Reply(retry, true));
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
 }
 
 TEST_F(PairOnItsWay, ANewerMsg1IsNotReleasedByTheAcknowledgementOfTheOlder) {
   Give(Msg1(8));
   Give(Reply(retry, true));
-  EXPECT_EQ(machine->pending(), 1u);
+  EXPECT_EQ(tracker->pending(), 1u);
   EXPECT_EQ(committed, 11);
 }
 
@@ -311,15 +311,15 @@ TEST_F(PairOnItsWay, ANewerMsg1HasAllItsChecksBeforeIt) {
   EXPECT_EQ(progress.checks[0].attempt, 1u);
 }
 
-TEST_F(PairMachineTest, ACheckOfAnOlderVersionDoesNotAnswerANewerOne) {
+TEST_F(PairTrackerTest, ACheckOfAnOlderVersionDoesNotAnswerANewerOne) {
   Give(Msg1(7));
   const auto checks = CatchUp().checks;
   Give(Msg1(8));
   Give(Reply(checks.at(0), true));
-  EXPECT_EQ(machine->pending(), 1u);
+  EXPECT_EQ(tracker->pending(), 1u);
 }
 
-TEST_F(PairMachineTest, WhileTheMirrorLagsNothingIsCheckedButThePairDoesNotPinTheLogForEver) {
+TEST_F(PairTrackerTest, WhileTheMirrorLagsNothingIsCheckedButThePairDoesNotPinTheLogForEver) {
   Give({Msg1(7), MirrorLag{limits.grace + 1us}});
   EXPECT_THAT(CatchUp().checks, IsEmpty());
   EXPECT_THAT(Wait(limits.longest_deferral - 1us).retries, IsEmpty());
@@ -330,7 +330,7 @@ TEST_F(PairMachineTest, WhileTheMirrorLagsNothingIsCheckedButThePairDoesNotPinTh
   EXPECT_EQ(committed, 11);
 }
 
-TEST_F(PairMachineTest, StepsAgainWhenADeferralIsOver) {
+TEST_F(PairTrackerTest, StepsAgainWhenADeferralIsOver) {
   limits.remember = 24h;
   Restart();
   Give({Msg1(7), MirrorLag{1h}});
@@ -338,16 +338,16 @@ TEST_F(PairMachineTest, StepsAgainWhenADeferralIsOver) {
   EXPECT_EQ(Wait(limits.grace + 1s).next_timer, due + limits.longest_deferral);
 }
 
-TEST_F(PairMachineTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
+TEST_F(PairTrackerTest, ChecksBeginWhenTheMirrorHasCaughtUp) {
   Give({Msg1(7), MirrorLag{1h}});
   CatchUp();
   EXPECT_THAT(Give(MirrorLag{0s}).checks, SizeIs(1));
 }
 
-struct TwoShards : PairMachineTest {
+struct TwoShards : PairTrackerTest {
   void SetUp() override {
     limits.commit_every = 0ms;
-    machine.emplace(limits, metrics, shards);
+    tracker.emplace(limits, metrics, shards);
     Give(PartitionAssigned{0, 10, 0});
   }
   EdgeKey EdgeTo(Shard shard, uint64_t nth) const {
@@ -374,7 +374,7 @@ TEST_F(TwoShards, OneThatTheMirrorCannotReachDoesNotHoldBackChecksOfTheOther) {
 
 TEST_F(TwoShards, ChecksThatHangLeaveTheOtherItsShare) {
   limits.checks_in_flight = 4;
-  machine.emplace(limits, metrics, shards);
+  tracker.emplace(limits, metrics, shards);
   offset = 10;
   Give(PartitionAssigned{0, 10, 0});
   for (uint64_t nth = 1; nth <= 5; ++nth) Give(Msg1(7, EdgeTo(1, nth)));
@@ -385,7 +385,7 @@ TEST_F(TwoShards, ChecksThatHangLeaveTheOtherItsShare) {
 
 TEST_F(TwoShards, AboveTheCapTheOldestOfAllGoesToTheRetries) {
   limits.pending = 2;
-  machine.emplace(limits, metrics, shards);
+  tracker.emplace(limits, metrics, shards);
   offset = 10;
   Give(PartitionAssigned{0, 10, 0});
   Give(Msg1(7, EdgeTo(1, 1)));
@@ -397,7 +397,7 @@ TEST_F(TwoShards, AboveTheCapTheOldestOfAllGoesToTheRetries) {
   EXPECT_EQ(retries[0].edge, EdgeTo(1, 1));
 }
 
-TEST_F(PairMachineTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
+TEST_F(PairTrackerTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
   limits.pending = 2;
   Restart();
   const auto retries = Give({Msg1(1), Msg1(2, kOther), Msg1(3, {UserId{5}, UserId{6}})}).retries;
@@ -408,7 +408,7 @@ TEST_F(PairMachineTest, AboveTheCapTheOldestGoesToTheRetriesAtOnce) {
   EXPECT_EQ(committed, 11);
 }
 
-TEST_F(PairMachineTest, PausesOnlyWhileTheRetriesCannotBeWritten) {
+TEST_F(PairTrackerTest, PausesOnlyWhileTheRetriesCannotBeWritten) {
   limits.pending = 1;
   limits.retries_in_flight = 1;
   Restart();
@@ -424,7 +424,7 @@ TEST_F(PairMachineTest, PausesOnlyWhileTheRetriesCannotBeWritten) {
   EXPECT_THAT(roomy.orders.resume, ElementsAre(0));
 }
 
-TEST_F(PairMachineTest, ChecksInFlightAreBounded) {
+TEST_F(PairTrackerTest, ChecksInFlightAreBounded) {
   limits.checks_in_flight = 1;
   Restart();
   Give({Msg1(1), Msg1(2, kOther)});
@@ -433,7 +433,7 @@ TEST_F(PairMachineTest, ChecksInFlightAreBounded) {
   EXPECT_THAT(Give(Reply(first[0], true)).checks, SizeIs(1));
 }
 
-TEST_F(PairMachineTest, OneInSoManyMsg2sWhoseMsg1NeverCameIsChecked) {
+TEST_F(PairTrackerTest, OneInSoManyMsg2sWhoseMsg1NeverCameIsChecked) {
   limits.check_one_early_in = 2;
   Restart();
   Give({Msg2(1), Msg2(2, kOther), Msg2(3, {UserId{5}, UserId{6}})});
@@ -442,49 +442,49 @@ TEST_F(PairMachineTest, OneInSoManyMsg2sWhoseMsg1NeverCameIsChecked) {
   EXPECT_EQ(metrics.early_expired, 3);
 }
 
-TEST_F(PairMachineTest, WhatIsRememberedIsBounded) {
+TEST_F(PairTrackerTest, WhatIsRememberedIsBounded) {
   limits.remembered = 1;
   Restart();
   Give({Msg2(1), Msg2(2, kOther)});
   EXPECT_EQ(metrics.early_expired, 1);
   Give({Msg1(1), Msg1(2, kOther)});
-  EXPECT_EQ(machine->pending(), 1u) << "the older one is forgotten, the newer is not";
+  EXPECT_EQ(tracker->pending(), 1u) << "the older one is forgotten, the newer is not";
 }
 
-TEST_F(PairMachineTest, ARevocationDropsThePartitionWithoutALastCommit) {
+TEST_F(PairTrackerTest, ARevocationDropsThePartitionWithoutALastCommit) {
   Give(Msg1(7));
   const auto checks = CatchUp().checks;
   const PairProgress revoked = Give({Msg1(8), PartitionRevoked{0}});
   EXPECT_THAT(revoked.orders.commit, IsEmpty());
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
   offset = 10;
   Give({PartitionAssigned{0, 10, 0}, Msg1(7)});
   Give(Reply(checks.at(0), true));
-  EXPECT_EQ(machine->pending(), 1u) << "answered by a check of the earlier assignment";
+  EXPECT_EQ(tracker->pending(), 1u) << "answered by a check of the earlier assignment";
 }
 
-TEST_F(PairMachineTest, AnAssignmentBeginsAnewEvenWithoutARevocation) {
+TEST_F(PairTrackerTest, AnAssignmentBeginsAnewEvenWithoutARevocation) {
   Give(Msg1(7));
   Give(PartitionAssigned{0, 20, 0});
-  EXPECT_EQ(machine->pending(), 0u);
+  EXPECT_EQ(tracker->pending(), 0u);
   EXPECT_EQ(committed, 20);
 }
 
-TEST_F(PairMachineTest, AReplayedRecordDoesNotReopenWhatIsFinished) {
+TEST_F(PairTrackerTest, AReplayedRecordDoesNotReopenWhatIsFinished) {
   Give({Msg1(7), Msg2(7), Msg1(9)});
   offset = 10;
   Give(Msg1(7));
   EXPECT_EQ(committed, 12);
 }
 
-TEST_F(PairMachineTest, SaysWhenItMustBeSteppedAgain) {
+TEST_F(PairTrackerTest, SaysWhenItMustBeSteppedAgain) {
   EXPECT_EQ(Give(Msg1(7)).next_timer, now + limits.grace);
   const auto to_ask_again = Wait(limits.grace).next_timer;
   EXPECT_EQ(to_ask_again, now + limits.grace);
   EXPECT_EQ(Give(Msg2(7)).next_timer, now + limits.remember);
 }
 
-TEST_F(PairMachineTest, CommitsAreOrderedOnceInAWhile) {
+TEST_F(PairTrackerTest, CommitsAreOrderedOnceInAWhile) {
   limits.commit_every = 1s;
   Restart();
   EXPECT_THAT(Give({Msg1(1), Msg2(1)}).orders.commit, IsEmpty());
@@ -493,14 +493,14 @@ TEST_F(PairMachineTest, CommitsAreOrderedOnceInAWhile) {
   EXPECT_THAT(Wait(1s).orders.commit, IsEmpty());
 }
 
-TEST_F(PairMachineTest, TimersOutOfDateDoNotPileUpBehindOneThatIsHeldBack) {
+TEST_F(PairTrackerTest, TimersOutOfDateDoNotPileUpBehindOneThatIsHeldBack) {
   limits.remembered = 100;
   Restart();
   Give({Msg1(1, kOther), MirrorLag{1h}});
   CatchUp();
   for (uint64_t ver = 1; ver <= 10'000; ++ver) Give({Msg1(ver), Msg2(ver)});
-  EXPECT_EQ(machine->pending(), 1u);
-  EXPECT_LT(machine->timers(), 2'000u);
+  EXPECT_EQ(tracker->pending(), 1u);
+  EXPECT_LT(tracker->timers(), 2'000u);
 }
 
 }  // namespace

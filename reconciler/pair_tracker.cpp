@@ -1,10 +1,10 @@
-#include "reconciler/pair_machine.h"
+#include "reconciler/pair_tracker.h"
 
 #include <algorithm>
 
 namespace fanline::reconciler {
 
-PairProgress PairMachine::Step(std::span<const PairInput> inputs, Now now) {
+PairProgress PairTracker::Step(std::span<const PairInput> inputs, Now now) {
   for (const PairInput& input : inputs) {
     std::visit([&](const auto& what) { On(what, now); }, input);
   }
@@ -16,7 +16,7 @@ PairProgress PairMachine::Step(std::span<const PairInput> inputs, Now now) {
   return progress;
 }
 
-void PairMachine::On(const PartitionAssigned& assigned, Now) {
+void PairTracker::On(const PartitionAssigned& assigned, Now) {
   const int64_t start = assigned.first();
   if (assigned.tail_lost()) {
     metrics_.TailLost(assigned.partition, assigned.start, assigned.end);
@@ -26,13 +26,14 @@ void PairMachine::On(const PartitionAssigned& assigned, Now) {
   // At once, when it moved: or whoever starts next reports it again.
   if (start != assigned.start) commit_at_ = {};
   partitions_.erase(assigned.partition);
-  partitions_.emplace(assigned.partition, Owned{PartitionPairs(limits_, shards_, metrics_, stamps_,
-                                                               assigned.partition, start)});
+  partitions_.emplace(
+      assigned.partition,
+      Owned{PartitionPairTracker(limits_, shards_, metrics_, stamps_, assigned.partition, start)});
   seeks_.push_back({assigned.partition, start});
 }
 
 template <class Input>
-void PairMachine::On(const Input& input, Now now) {
+void PairTracker::On(const Input& input, Now now) {
   const auto found = partitions_.find(input.partition);
   if (found == partitions_.end()) return;
   if constexpr (std::is_same_v<Input, HighWatermark>) {
@@ -42,7 +43,7 @@ void PairMachine::On(const Input& input, Now now) {
   }
 }
 
-void PairMachine::Order(Now now, PairProgress& progress) {
+void PairTracker::Order(Now now, PairProgress& progress) {
   progress.orders.seek = std::move(seeks_);
   seeks_.clear();
   const bool commit = now.mono >= commit_at_;
@@ -62,19 +63,19 @@ void PairMachine::Order(Now now, PairProgress& progress) {
   }
 }
 
-uint64_t PairMachine::pending() const {
+uint64_t PairTracker::pending() const {
   uint64_t sum = 0;
   for (const auto& [number, owned] : partitions_) sum += owned.pairs.pending();
   return sum;
 }
 
-size_t PairMachine::timers() const {
+size_t PairTracker::timers() const {
   size_t sum = 0;
   for (const auto& [number, owned] : partitions_) sum += owned.pairs.timers();
   return sum;
 }
 
-std::optional<UnixMs> PairMachine::OldestPending() const {
+std::optional<UnixMs> PairTracker::OldestPending() const {
   std::optional<UnixMs> oldest;
   for (const auto& [number, owned] : partitions_) {
     const auto of_partition = owned.pairs.OldestPending();

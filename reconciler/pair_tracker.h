@@ -35,17 +35,17 @@
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_types.h"
-#include "reconciler/partition_pairs.h"
+#include "reconciler/partition_pair_tracker.h"
 
 namespace fanline::reconciler {
 
-class PairMachine {
+class PairTracker {
  public:
   // `shards` of the reverse rows.
-  PairMachine(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1))
+  PairTracker(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1))
       : limits_(limits), metrics_(metrics), shards_(std::move(shards)) {}
-  PairMachine(const PairMachine&) = delete;
-  PairMachine& operator=(const PairMachine&) = delete;
+  PairTracker(const PairTracker&) = delete;
+  PairTracker& operator=(const PairTracker&) = delete;
 
   // Records of one partition in the order of their offsets. A reply about a pair that has moved on,
   // or to an earlier owner of the partition, is ignored.
@@ -57,7 +57,7 @@ class PairMachine {
 
  private:
   struct Owned {
-    PartitionPairs pairs;
+    PartitionPairTracker pairs;
     // The last commit. The start is one too, or a group that never met a record would not notice
     // that the log was cut before it.
     int64_t ordered = -1;

@@ -1,4 +1,4 @@
-// The pairs of one partition of relation-log, during one assignment; pair_machine.h says what it is
+// The pairs of one partition of relation-log, during one assignment; pair_tracker.h says what it is
 // for. Passive, not thread-safe.
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace fanline::reconciler {
 
-class PartitionPairs {
+class PartitionPairTracker {
  public:
   // `shards` of the reverse rows; `stamps` gives numbers that no other assignment uses; all outlive
   // this object.
-  PartitionPairs(const Limits& limits, const ShardMap& shards, Metrics& metrics, uint64_t& stamps,
-                 int32_t partition, int64_t start);
+  PartitionPairTracker(const Limits& limits, const ShardMap& shards, Metrics& metrics,
+                       uint64_t& stamps, int32_t partition, int64_t start);
 
   void On(const PairRecord& record, Time now);
   void On(const HighWatermark& watermark);

@@ -1,4 +1,4 @@
-#include "reconciler/partition_pairs.h"
+#include "reconciler/partition_pair_tracker.h"
 
 #include <algorithm>
 
@@ -13,8 +13,9 @@ UnixMs Milliseconds(Duration duration) {
 
 }  // namespace
 
-PartitionPairs::PartitionPairs(const Limits& limits, const ShardMap& shards, Metrics& metrics,
-                               uint64_t& stamps, int32_t partition, int64_t start)
+PartitionPairTracker::PartitionPairTracker(const Limits& limits, const ShardMap& shards,
+                                           Metrics& metrics, uint64_t& stamps, int32_t partition,
+                                           int64_t start)
     : limits_(&limits),
       shards_(&shards),
       metrics_(&metrics),
@@ -27,7 +28,7 @@ PartitionPairs::PartitionPairs(const Limits& limits, const ShardMap& shards, Met
 
 // ---- records --------------------------------------------------------------------------------
 
-void PartitionPairs::On(const PairRecord& record, Time now) {
+void PartitionPairTracker::On(const PairRecord& record, Time now) {
   if (!ledger_.Received(record.offset)) return;
   position_ = record.offset + 1;
   newest_ = std::max(newest_, record.appended);
@@ -39,7 +40,7 @@ void PartitionPairs::On(const PairRecord& record, Time now) {
   ledger_.Finished(record.offset);
 }
 
-void PartitionPairs::Written(const PairRecord& record, Time now) {
+void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   const PairTable::Place place = pairs_.Take(record.edge);
   Pair& pair = pairs_[place];
   if (record.ver <= std::max(pair.written, pair.mirrored)) {
@@ -66,7 +67,7 @@ void PartitionPairs::Written(const PairRecord& record, Time now) {
   Arm(place, now);
 }
 
-void PartitionPairs::Mirrored(const PairRecord& record, Time now) {
+void PartitionPairTracker::Mirrored(const PairRecord& record, Time now) {
   PairTable::Place place = pairs_.Find(record.edge);
   const bool early = place == PairTable::kNone || !pairs_[place].pending();
   if (early && !limits_->rules.remember_early) return;
@@ -90,7 +91,7 @@ void PartitionPairs::Mirrored(const PairRecord& record, Time now) {
 
 // ---- stages ---------------------------------------------------------------------------------
 
-void PartitionPairs::Arm(PairTable::Place place, Time now) {
+void PartitionPairTracker::Arm(PairTable::Place place, Time now) {
   Pair& pair = pairs_[place];
   pair.stage = Stage::kArmed;
   pair.stamp = ++*stamps_;
@@ -98,12 +99,12 @@ void PartitionPairs::Arm(PairTable::Place place, Time now) {
   if (++armed_ > 2 * pending_ + 1'024) DropOutdated();
 }
 
-void PartitionPairs::LeaveStage(Pair& pair) {
+void PartitionPairTracker::LeaveStage(Pair& pair) {
   if (pair.stage == Stage::kChecking) --LaneOf(pair).checking;
   if (pair.stage == Stage::kRetrying) --retrying_;
 }
 
-void PartitionPairs::Answer(PairTable::Place place, Time now) {
+void PartitionPairTracker::Answer(PairTable::Place place, Time now) {
   Pair& pair = pairs_[place];
   LeaveStage(pair);
   --pending_;
@@ -111,7 +112,7 @@ void PartitionPairs::Answer(PairTable::Place place, Time now) {
   Remember(place, now);
 }
 
-void PartitionPairs::Remember(PairTable::Place place, Time now) {
+void PartitionPairTracker::Remember(PairTable::Place place, Time now) {
   Pair& pair = pairs_[place];
   pair.stage = Stage::kRemembered;
   pair.stamp = ++*stamps_;
@@ -119,7 +120,7 @@ void PartitionPairs::Remember(PairTable::Place place, Time now) {
   if (remembered_.size() > limits_->remembered) ForgetFirst();
 }
 
-void PartitionPairs::ForgetFirst() {
+void PartitionPairTracker::ForgetFirst() {
   const Timer timer = remembered_.front();
   remembered_.pop_front();
   if (!Current(timer)) return;
@@ -134,7 +135,7 @@ void PartitionPairs::ForgetFirst() {
 }
 
 // While the first timer is held back, those behind it that are out of date would pile up.
-void PartitionPairs::DropOutdated() {
+void PartitionPairTracker::DropOutdated() {
   armed_ = 0;
   for (Lane& lane : lanes_) {
     std::erase_if(lane.armed, [this](const Timer& timer) { return !Current(timer); });
@@ -144,12 +145,12 @@ void PartitionPairs::DropOutdated() {
 
 // ---- replies --------------------------------------------------------------------------------
 
-void PartitionPairs::On(const HighWatermark& watermark) {
+void PartitionPairTracker::On(const HighWatermark& watermark) {
   if (watermark.offset < 0) return;  // asked again in a while
   if (!watermark_ || watermark.asked_at >= watermark_->asked_at) watermark_ = watermark;
 }
 
-void PartitionPairs::On(const Checked& checked, Time now) {
+void PartitionPairTracker::On(const Checked& checked, Time now) {
   const PairTable::Place place = pairs_.Find(checked.edge);
   if (place == PairTable::kNone || pairs_[place].stamp != checked.id) return;
   Pair& pair = pairs_[place];
@@ -163,7 +164,7 @@ void PartitionPairs::On(const Checked& checked, Time now) {
   }
 }
 
-void PartitionPairs::On(const RetryAppended& appended, Time now) {
+void PartitionPairTracker::On(const RetryAppended& appended, Time now) {
   if (!appended.acknowledged) retry_after_ = now + limits_->grace;
   const PairTable::Place place = pairs_.Find(appended.edge);
   if (place == PairTable::kNone || pairs_[place].stamp != appended.id) return;
@@ -179,7 +180,7 @@ void PartitionPairs::On(const RetryAppended& appended, Time now) {
 
 // ---- what is due ----------------------------------------------------------------------------
 
-void PartitionPairs::Advance(Time now, bool lagging, PairProgress& progress) {
+void PartitionPairTracker::Advance(Time now, bool lagging, PairProgress& progress) {
   wake_.reset();
   while (!remembered_.empty() && (remembered_.front().at <= now || !Current(remembered_.front()))) {
     ForgetFirst();
@@ -204,16 +205,16 @@ void PartitionPairs::Advance(Time now, bool lagging, PairProgress& progress) {
   if (wake_) progress.next_timer = std::min(progress.next_timer.value_or(*wake_), *wake_);
 }
 
-void PartitionPairs::Disarm(Lane& lane) {
+void PartitionPairTracker::Disarm(Lane& lane) {
   lane.armed.pop_front();
   --armed_;
 }
 
-void PartitionPairs::DropOutdatedFirst(Lane& lane) {
+void PartitionPairTracker::DropOutdatedFirst(Lane& lane) {
   while (!lane.armed.empty() && !Current(lane.armed.front())) Disarm(lane);
 }
 
-PartitionPairs::Lane* PartitionPairs::OldestLane() {
+PartitionPairTracker::Lane* PartitionPairTracker::OldestLane() {
   Lane* oldest = nullptr;
   for (Lane& lane : lanes_) {
     DropOutdatedFirst(lane);
@@ -224,7 +225,8 @@ PartitionPairs::Lane* PartitionPairs::OldestLane() {
 }
 
 // Whether something was begun for the first armed pair; else those behind it wait as well.
-bool PartitionPairs::AdvanceFirst(Lane& lane, Time now, bool lagging, PairProgress& progress) {
+bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
+                                        PairProgress& progress) {
   const Timer timer = lane.armed.front();
   const Pair& pair = pairs_[timer.place];
   if (timer.at > now) {
@@ -251,19 +253,19 @@ bool PartitionPairs::AdvanceFirst(Lane& lane, Time now, bool lagging, PairProgre
 }
 
 // Younger by a grace: transactions of one shard end in another order than their messages came in.
-bool PartitionPairs::PassedBy(const Lane& lane, const Pair& pair) const {
+bool PartitionPairTracker::PassedBy(const Lane& lane, const Pair& pair) const {
   return lane.answered > pair.appended + Milliseconds(limits_->grace);
 }
 
 // Whether everything appended before the pair's time was over has been consumed.
-bool PartitionPairs::CaughtUp(const Timer& timer) const {
+bool PartitionPairTracker::CaughtUp(const Timer& timer) const {
   if (!limits_->rules.fire_caught_up) return true;
   if (newest_ > pairs_[timer.place].appended + Milliseconds(limits_->grace)) return true;
   return watermark_ && watermark_->asked_at >= timer.at && position_ >= watermark_->offset;
 }
 
 // Once when the pair's time is over, and again in case the answer was lost or the end has moved.
-void PartitionPairs::AskWatermark(const Timer& timer, Time now, PairProgress& progress) {
+void PartitionPairTracker::AskWatermark(const Timer& timer, Time now, PairProgress& progress) {
   if (asked_at_ < timer.at || now >= asked_at_ + limits_->grace) {
     asked_at_ = now;
     progress.watermarks.push_back({partition_, now});
@@ -271,7 +273,7 @@ void PartitionPairs::AskWatermark(const Timer& timer, Time now, PairProgress& pr
   WakeBy(asked_at_ + limits_->grace);
 }
 
-void PartitionPairs::StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress) {
+void PartitionPairTracker::StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress) {
   Pair& pair = pairs_[place];
   if (pair.attempts == 0) metrics_->TimedOut();
   pair.stage = Stage::kChecking;
@@ -280,8 +282,8 @@ void PartitionPairs::StartCheck(Lane& lane, PairTable::Place place, PairProgress
   progress.checks.push_back({partition_, pair.stamp, pair.edge, pair.written, pair.attempts + 1});
 }
 
-bool PartitionPairs::StartRetry(PairTable::Place place, RetryCause cause, Time now,
-                                PairProgress& progress) {
+bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, Time now,
+                                      PairProgress& progress) {
   if (retry_after_ > now) {
     WakeBy(retry_after_);
     return false;
@@ -297,11 +299,11 @@ bool PartitionPairs::StartRetry(PairTable::Place place, RetryCause cause, Time n
   return true;
 }
 
-void PartitionPairs::WakeBy(Time time) { wake_ = wake_ ? std::min(*wake_, time) : time; }
+void PartitionPairTracker::WakeBy(Time time) { wake_ = wake_ ? std::min(*wake_, time) : time; }
 
 // ---- offsets --------------------------------------------------------------------------------
 
-int64_t PartitionPairs::committable() const {
+int64_t PartitionPairTracker::committable() const {
   return limits_->rules.commit_lowest_pending ? ledger_.committable() : position_;
 }
 

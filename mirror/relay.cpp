@@ -136,7 +136,7 @@ void Relay::EndPass(Shard shard, Now now) {
   line.pass_at = now.mono + limits_.pass_every;
   std::erase_if(line.under_way, [&](const auto& each) {
     const Row& row = each.second;
-    const bool waiting = row.again_at == kWhenAnswered;
+    const bool waiting = row.retry_at == kWhenAnswered;
     const bool gone = !waiting && row.pass != line.pass && row.taken_at < line.pass_began;
     if (gone) --line.share[row.destination];
     return gone;
@@ -168,10 +168,10 @@ void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
     }
     Row& row = line.under_way[change.id];
     row.pass = line.pass;
-    if (row.relays > 0 && row.again_at > now.mono) continue;
+    if (row.relays > 0 && row.retry_at > now.mono) continue;
     ++row.relays;
     row.taken_at = now.mono;
-    row.again_at = kWhenAnswered;
+    row.retry_at = kWhenAnswered;
     if (change.kind == ChangeKind::kFriendship) {
       RelayFriendship(shard, change);
     } else {
@@ -210,7 +210,7 @@ void Relay::On(const EdgeChanged& changed, Now now) {
   *half = 0;
   if (!changed.status.done()) row->failed = changed.status;
   if (row->halves != std::array<uint64_t, 2>{}) return;
-  if (row->failed) return LookAgain(sent.shard, sent.rows, *row->failed, now);
+  if (row->failed) return ScheduleRetry(sent.shard, sent.rows, *row->failed, now);
   const uint64_t id = ids_.Next();
   sent_.emplace(id, sent);
   ports_.log.Submit(MarkDone{id, sent.shard, sent.rows});
@@ -218,22 +218,23 @@ void Relay::On(const EdgeChanged& changed, Now now) {
 
 void Relay::On(const RelationsAppended& appended, Now now) {
   const Sent sent = TakeRequest(sent_, appended.id);
-  LookAgain(sent.shard, sent.rows, appended.status, now);
+  ScheduleRetry(sent.shard, sent.rows, appended.status, now);
 }
 
 void Relay::On(const MarkedDone& marked, Now now) {
   const Sent sent = TakeRequest(sent_, marked.id);
-  LookAgain(sent.shard, sent.rows, marked.status, now);
+  ScheduleRetry(sent.shard, sent.rows, marked.status, now);
 }
 
 // When these rows are relayed again if they are still pending.
-void Relay::LookAgain(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now) {
+void Relay::ScheduleRetry(Shard shard, const std::vector<LogRow>& rows, const Status& status,
+                          Now now) {
   if (status.later()) ports_.metrics.Parked(status.resource);
   for (const LogRow& each : rows) {
     Row* row = Find(shard, each);
     if (row == nullptr) continue;
     const Backoff& backoff = status.later() ? limits_.backoff : limits_.relay_again;
-    row->again_at = now.mono + backoff.Delay(row->relays, random_());
+    row->retry_at = now.mono + backoff.Delay(row->relays, random_());
   }
 }
 

@@ -71,7 +71,7 @@ class Relay {
   // A pending row that this mirror took.
   struct Row {
     LogRow name;
-    Time again_at{};  // relayed again from then on, while it is pending
+    Time retry_at{};  // relayed again from then on, while it is pending
     Time taken_at{};
     Shard destination = 0;  // where its reverse row is
     uint64_t pass = 0;      // the last one that found it
@@ -117,7 +117,7 @@ class Relay {
   // Its entry, unless it is not under way any more.
   Row* Find(Shard shard, const LogRow& row);
   void Forget(Line& line, uint64_t id);
-  void LookAgain(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now);
+  void ScheduleRetry(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now);
   std::vector<Shard> ShardsOf(int32_t partition) const;
 
   Ports ports_;

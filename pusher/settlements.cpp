@@ -50,7 +50,7 @@ void Settlements::TakeBack(Range range, Open& open) {
 }
 
 void Settlements::Tell(Open& open) {
-  open.again_at.reset();
+  open.retry_at.reset();
   open.awaited = open.to_tell->id = ++ids_;
   owners_.Submit(*open.to_tell);
 }
@@ -72,7 +72,7 @@ std::optional<Settlements::Answered> Settlements::On(const RangeOwned& reply, No
       open_.erase(found);  // not acquired
     }
   } else if (!reply.status.done()) {
-    open.again_at = now.mono + backoff_.Delay(++open.attempts, random);
+    open.retry_at = now.mono + backoff_.Delay(++open.attempts, random);
   } else {
     if (!reply.refused) answered.carried_out = open.to_tell;
     open_.erase(found);
@@ -82,14 +82,14 @@ std::optional<Settlements::Answered> Settlements::On(const RangeOwned& reply, No
 
 void Settlements::OnTimer(Now now) {
   for (auto& [range, open] : open_) {
-    if (open.again_at && *open.again_at <= now.mono) Tell(open);
+    if (open.retry_at && *open.retry_at <= now.mono) Tell(open);
   }
 }
 
 std::optional<Time> Settlements::timer() const {
   std::optional<Time> next;
   for (const auto& [range, open] : open_) {
-    if (open.again_at) next = next ? std::min(*next, *open.again_at) : open.again_at;
+    if (open.retry_at) next = next ? std::min(*next, *open.retry_at) : open.retry_at;
   }
   return next;
 }

@@ -64,7 +64,7 @@ class Settlements {
     uint64_t awaited = 0;                  // id of the request under way
     std::optional<SettleRange> to_tell{};  // none: the epoch is not known yet
     uint32_t attempts = 0;
-    std::optional<Time> again_at{};
+    std::optional<Time> retry_at{};
   };
 
   void TakeBack(Range range, Open& open);

@@ -18,10 +18,10 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
   if (!taking_) return next;
   for (Shard shard = 0; shard < lines_.size(); ++shard) {
     Line& line = lines_[shard];
-    if (!line.asking && line.look_at <= now.mono) Look(shard, now);
+    if (!line.asking && line.next_poll_at <= now.mono) Poll(shard, now);
     if (!line.asking && line.sweep_at <= now.mono) Sweep(shard, now);
     const Time at =  // of one that is asking the reply comes first
-        line.asking ? now.mono + limits_.look_every : std::min(line.look_at, line.sweep_at);
+        line.asking ? now.mono + limits_.poll_every : std::min(line.next_poll_at, line.sweep_at);
     next = next ? std::min(*next, at) : at;
   }
   return next;
@@ -29,9 +29,9 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
 
 // A shard that is still at what it was asked for is not asked for more; what became due meanwhile
 // is done when it has answered.
-void CounterReconciler::Look(Shard shard, Now now) {
-  lines_[shard].look_at = now.mono + limits_.look_every;
-  store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_look});
+void CounterReconciler::Poll(Shard shard, Now now) {
+  lines_[shard].next_poll_at = now.mono + limits_.poll_every;
+  store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_poll});
 }
 
 void CounterReconciler::On(const MarkedRead& read, Now) {
@@ -46,7 +46,7 @@ void CounterReconciler::On(const CounterRepaired& repaired, Now now) {
   const Shard shard = Answered(repaired.id);
   if (!repaired.status.done()) {
     metrics_.Parked(repaired.status.resource);
-    lines_[shard].look_at = now.mono + limits_.after_failure;
+    lines_[shard].next_poll_at = now.mono + limits_.after_failure;
   } else if (repaired.repaired) {
     metrics_.CounterRepaired(repaired.drift);
   }
@@ -66,7 +66,7 @@ void CounterReconciler::RepairNext(Shard shard) {
 void CounterReconciler::Sweep(Shard shard, Now now) {
   Line& line = lines_[shard];
   if (guards_.mode() == ReconcilerMode::kPause) {
-    line.sweep_at = now.mono + limits_.look_every;
+    line.sweep_at = now.mono + limits_.poll_every;
     return;
   }
   line.swept_from = now.mono;

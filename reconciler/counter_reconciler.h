@@ -4,7 +4,7 @@
 // Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
 //
 // Nobody marks a counter that drifted upwards: whoever follows 5,000 by it is refused for good. So
-// between the looks everybody's counters are swept, so many users a second and shard, and marked
+// between the polls everybody's counters are swept, so many users a second and shard, and marked
 // when they differ from their rows. A page that takes long, for its users have many rows, is rested
 // from as long as it took. Paused, nothing is swept.
 //
@@ -31,9 +31,9 @@ namespace fanline::reconciler {
 using CounterInput = std::variant<MarkedRead, CounterRepaired, CountersSwept>;
 
 struct CounterLimits {
-  Duration look_every = std::chrono::seconds(1);
-  uint32_t per_look = 100;                            // and shard
-  Duration after_failure = std::chrono::seconds(30);  // to the next look at that shard
+  Duration poll_every = std::chrono::seconds(1);
+  uint32_t per_poll = 100;                            // and shard
+  Duration after_failure = std::chrono::seconds(30);  // to the next poll of that shard
   Duration sweep_every = std::chrono::hours(24);      // from one beginning to the next
   uint32_t swept_per_second = 500;                    // users, per shard and process
   Duration ask_whether_due = std::chrono::minutes(1);
@@ -56,14 +56,14 @@ class CounterReconciler {
   struct Line {  // of one shard
     bool asking = false;
     std::deque<UserCounter> waiting;
-    Time look_at{}, sweep_at{};
+    Time next_poll_at{}, sweep_at{};
     Time swept_from{};  // when its page was asked for
   };
 
   void On(const MarkedRead& read, Now now);
   void On(const CounterRepaired& repaired, Now now);
   void On(const CountersSwept& swept, Now now);
-  void Look(Shard shard, Now now);
+  void Poll(Shard shard, Now now);
   void RepairNext(Shard shard);
   void Sweep(Shard shard, Now now);
   uint64_t Ask(Shard shard);

@@ -24,7 +24,7 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
     : ports_(ports),
       setup_(setup),
       guards_(guards),
-      look_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
+      poll_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, guards,
                ids_),
       tracker_(limits, ports.metrics, setup.checker.reverse),
@@ -34,13 +34,13 @@ PairReconcilerProgress PairReconciler::Step(std::span<PairReconcilerInput> input
   for (PairReconcilerInput& input : inputs) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
-  if (now.mono >= look_at_) Look(now);
+  if (now.mono >= next_poll_at_) Poll(now);
   TakeResults();
   PairProgress pairs = tracker_.Step(std::exchange(inputs_, {}), now);
   Send(pairs, now);
   const auto next_check = checker_.Send(now);
 
-  PairReconcilerProgress progress{std::move(pairs.orders), look_at_};
+  PairReconcilerProgress progress{std::move(pairs.orders), next_poll_at_};
   for (const auto& next : {pairs.next_timer, next_check}) {
     if (next) progress.next_timer = std::min(*progress.next_timer, *next);
   }
@@ -145,8 +145,8 @@ void PairReconciler::On(const LogEndRead& read, Now) {
 
 // ---- once a second --------------------------------------------------------------------------
 
-void PairReconciler::Look(Now now) {
-  look_at_ = now.mono + look_every_;
+void PairReconciler::Poll(Now now) {
+  next_poll_at_ = now.mono + poll_every_;
   if (!asking_mode_) {
     asking_mode_ = true;
     ports_.store.Submit(ReadReconcilerMode{ids_.Next()});
@@ -183,8 +183,8 @@ void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   const Duration lag = mirror_.Lag(now.mono);
   ports_.metrics.MirrorLagged(lag);
   // What a mirror that stopped has not applied is due a grace after it came: to hold all of it back
-  // the lag must be known to exceed the grace by then, not only at the next look.
-  inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + look_every_ + kLookSlack : lag});
+  // the lag must be known to exceed the grace by then, not only at the next poll.
+  inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag});
 }
 
 }  // namespace fanline::reconciler

@@ -68,7 +68,7 @@ class PairReconciler {
     int64_t next = 0;  // to be consumed
   };
 
-  static constexpr Duration kLookSlack = std::chrono::milliseconds(100);  // an answer's way
+  static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // an answer's way
 
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now now);
@@ -86,14 +86,14 @@ class PairReconciler {
   void On(const GroupOffsetsRead& read, Now now);
 
   PairRecord Decode(const Record& record);
-  void Look(Now now);
+  void Poll(Now now);
   void Send(PairProgress& progress, Now now);
   void TakeResults();
 
   Ports ports_;
   const Setup setup_;
   Guards& guards_;
-  const Duration look_every_;
+  const Duration poll_every_;
   RequestIds ids_{Part::kPairs};
   Checker checker_;
   PairTracker tracker_;
@@ -107,7 +107,7 @@ class PairReconciler {
   std::unordered_map<uint64_t, Retry> retries_;         // request -> order
   std::unordered_map<uint64_t, WatermarkWanted> ends_;  // request -> order
   std::map<int32_t, Position> positions_;
-  Time look_at_{};
+  Time next_poll_at_{};
   bool asking_mode_ = false;
   bool asking_mirror_ = false;
 };

@@ -68,7 +68,7 @@ class Consumer::Impl {
   void OnRevoked();
   void OnError(const rd_kafka_message_t& message);
   void Stuck(const rd_kafka_message_t& message, Reading why);
-  void LookAgain(Time now);
+  void RetryParked(Time now);
   void TakeAnswers();
   PartitionAssigned AssignedBy(const PositionLookup::Position& found) const;
   void Tend();
@@ -171,7 +171,7 @@ void Consumer::Impl::Apply(const ConsumerOrders& orders) {
 // What was ordered and could not be done at once.
 void Consumer::Impl::Tend() {
   const Time now = MonoNow();
-  LookAgain(now);
+  RetryParked(now);
   if (!flow_.Settle(now)) lookup_->WakeAfter(kSettleAgainAfter);
   const Duration again = commits_.SendDue(now);
   if (again > Duration::zero()) lookup_->WakeAfter(again);
@@ -183,7 +183,7 @@ void Consumer::Impl::Tend() {
   lookup_->AskEnds(owned.empty() ? std::vector<int32_t>{0} : owned);
 }
 
-void Consumer::Impl::LookAgain(Time now) {
+void Consumer::Impl::RetryParked(Time now) {
   for (const int32_t partition : parked_.Due(now)) {
     if (parked_.Find(partition)->why == Reading::kLost) {
       lookup_->AskAgain(assignment_, partition);

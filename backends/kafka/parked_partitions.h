@@ -1,4 +1,4 @@
-// Partitions that cannot be read on, why, and when each is looked at again: with back-off for as
+// Partitions that cannot be read on, why, and when each is tried again: with back-off for as
 // long as it is stuck at one place.
 //
 // Passive, not thread-safe.
@@ -24,10 +24,10 @@ class ParkedPartitions {
     int64_t position = 0;  // of the first record that was not read
     std::string reason;    // one line
     uint32_t attempts = 0;
-    std::optional<Time> look_at;  // none: being looked at
+    std::optional<Time> retry_at;  // none: being tried
   };
 
-  // Answers how long to wait before the next look.
+  // Answers how long to wait before the next try.
   Duration Park(int32_t partition, Reading why, int64_t position, std::string reason, Time now,
                 uint64_t random) {
     Entry& entry = entries_[partition];
@@ -44,8 +44,8 @@ class ParkedPartitions {
   std::vector<int32_t> Due(Time now) {
     std::vector<int32_t> due;
     for (auto& [partition, entry] : entries_) {
-      if (!entry.look_at || *entry.look_at > now) continue;
-      entry.look_at.reset();
+      if (!entry.retry_at || *entry.retry_at > now) continue;
+      entry.retry_at.reset();
       due.push_back(partition);
     }
     return due;

@@ -524,7 +524,7 @@ BY_HAND = (
            tests=("mirror_test",)),
     Mutant("a row is relayed again before its time",
            "mirror/relay.cpp",
-           "    if (row.relays > 0 && row.again_at > now.mono) continue;\n",
+           "    if (row.relays > 0 && row.retry_at > now.mono) continue;\n",
            "",
            tests=("mirror_test",)),
     Mutant("one destination takes all places of a relay",
@@ -534,7 +534,7 @@ BY_HAND = (
            tests=("mirror_test",)),
     Mutant("what is being appended is forgotten",
            "mirror/relay.cpp",
-           "const bool waiting = row.again_at == kWhenAnswered;",
+           "const bool waiting = row.retry_at == kWhenAnswered;",
            "const bool waiting = false;",
            tests=("mirror_test",)),
     # The reconciler.
@@ -666,12 +666,12 @@ BY_HAND = (
            "(swept.over ? limits_.ask_whether_due : rest)",
            "limits_.ask_whether_due",
            tests=("relations_test",)),
-    Mutant("a look that met a long page waits for the next one",
+    Mutant("a poll that met a long page waits for the next one",
            "reconciler/counter_reconciler.cpp",
-           "if (!line.asking && line.look_at <= now.mono) Look(shard, now);",
-           "if (line.look_at <= now.mono) {\n"
-           "      if (line.asking) line.look_at = now.mono + limits_.look_every;\n"
-           "      else Look(shard, now);\n"
+           "if (!line.asking && line.next_poll_at <= now.mono) Poll(shard, now);",
+           "if (line.next_poll_at <= now.mono) {\n"
+           "      if (line.asking) line.next_poll_at = now.mono + limits_.poll_every;\n"
+           "      else Poll(shard, now);\n"
            "    }",
            tests=("relations_test",)),
     Mutant("a sweep of long pages takes no rest",

@@ -197,7 +197,7 @@ struct Faults : Readers {
     // consumer read from.
     ForAllMembers([&](const std::vector<Assignment>& each, auto& process, int index) {
       AssignAgain(each, process, index, log);
-      LookAgain(each, process, index);
+      RetryLostPositions(each, process, index);
     });
   }
 

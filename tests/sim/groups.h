@@ -142,7 +142,7 @@ struct Groups : Stores {
   // Where the log does not hold a consumer's position, the partition is revoked and assigned again,
   // with what the log holds by then; beyond its end, also with that position. A zombie only stops.
   template <typename P>
-  void LookAgain(const std::vector<Assignment>& group, P& process, int index) {
+  void RetryLostPositions(const std::vector<Assignment>& group, P& process, int index) {
     for (auto at = process.fetch.begin(); at != process.fetch.end();) {
       const auto [partition, next] = *at;
       const Assignment& assignment = group[static_cast<size_t>(partition)];
@@ -181,7 +181,7 @@ struct Groups : Stores {
     using Input = typename std::decay_t<decltype(process.inbox)>::value_type;
     std::vector<Input> inputs = std::move(process.inbox);
     process.inbox.clear();
-    LookAgain(group, process, index);
+    RetryLostPositions(group, process, index);
     for (auto& [partition, next] : process.fetch) {
       if (process.paused.contains(partition)) continue;
       const Log& log = topic[static_cast<size_t>(partition)];

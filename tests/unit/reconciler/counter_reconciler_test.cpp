@@ -50,7 +50,7 @@ class CounterReconcilerTest : public ::testing::Test {
     std::vector<CounterInput> inputs{reply};
     next_ = counters_.Step(inputs, {now_, 0});
   }
-  // Answers the last look at `shard`.
+  // Answers the last poll of `shard`.
   void Marked(Shard shard, std::vector<UserCounter> counters) {
     for (const ReadMarked& read : std::exchange(store_.reads, {})) {
       Step({MarkedRead{read.id, {}, read.shard == shard ? counters : std::vector<UserCounter>()}});
@@ -162,13 +162,13 @@ TEST_F(CounterReconcilerTest, AfterALongPageASweepRestsAsLongAsThePageTook) {
   Step({}, 4s);
   AnswerSweep(2, 0, false);
   Step({}, 3999ms);
-  for (int i = 0; i < 2; ++i) Marked(0, {});  // the look of before, and the one that was due since
+  for (int i = 0; i < 2; ++i) Marked(0, {});  // the poll of before, and the one that was due since
   EXPECT_THAT(store_.sweeps, SizeIs(1)) << "the other shard's";
   Step({}, 1ms);
   EXPECT_THAT(store_.sweeps, SizeIs(2));
 }
 
-// Users with millions of rows: a page takes longer than the time between two looks.
+// Users with millions of rows: a page takes longer than the time between two polls.
 TEST_F(CounterReconcilerTest, ASweepOfLongPagesDoesNotKeepWhatIsMarkedWaiting) {
   sweeps_are_over_ = false;
   Step();

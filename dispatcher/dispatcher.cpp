@@ -117,13 +117,13 @@ void Dispatcher::On(Record& record, Now now) {
   work.assignment = found->second.assignment;
   auto decoded = DecodeEvent(work.record.value, ContentType(work.record));
   if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
-    Bury(id, work, rejection->reason);
+    SendToDeadLetters(id, work, rejection->reason);
     return;
   }
   work.event = std::get<FeedEvent>(decoded);
   ports_.metrics.EventReceived(work.event.kind);
   if (auto reason = Validate(work.record, work.event, now); !reason.empty()) {
-    Bury(id, work, reason);
+    SendToDeadLetters(id, work, reason);
     return;
   }
   work.shard = setup_.shards.ShardOf(work.event.author);
@@ -197,7 +197,7 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
   }
   if (applied.status.never()) {
     if (works.size() == 1) {
-      Bury(works.front(), works_.at(works.front()), applied.status.message);
+      SendToDeadLetters(works.front(), works_.at(works.front()), applied.status.message);
       return;
     }
     const auto middle = works.begin() + static_cast<std::ptrdiff_t>(works.size() / 2);
@@ -249,7 +249,7 @@ void Dispatcher::On(HintsAppended& appended, Now now) {
     ports_.metrics.HintsAppended(setup_.layout.partitions());
     Done(appended.id, now);
   } else if (appended.status.never()) {
-    Bury(appended.id, found->second, appended.status.message);
+    SendToDeadLetters(appended.id, found->second, appended.status.message);
   } else {
     RetryLater(appended.id, found->second, appended.status, now);
   }
@@ -257,12 +257,12 @@ void Dispatcher::On(HintsAppended& appended, Now now) {
 
 // ---- ends -----------------------------------------------------------------------------------
 
-void Dispatcher::Bury(uint64_t id, Work& work, const std::string& reason) {
+void Dispatcher::SendToDeadLetters(uint64_t id, Work& work, const std::string& reason) {
   if (work.reason.empty()) {
     work.reason = reason;
     ports_.metrics.EventRejected(reason);
   }
-  work.stage = Work::Stage::kBurying;
+  work.stage = Work::Stage::kDeadLettering;
   ports_.dead_letters.Submit({id, {work.record, "dispatcher", work.reason}});
 }
 
@@ -286,8 +286,8 @@ void Dispatcher::RetryDue(Now now) {
     const uint64_t id = retries_.begin()->second;
     retries_.erase(retries_.begin());
     Work& work = works_.at(id);
-    if (work.stage == Work::Stage::kBurying) {
-      Bury(id, work, work.reason);
+    if (work.stage == Work::Stage::kDeadLettering) {
+      SendToDeadLetters(id, work, work.reason);
     } else {
       Append(id, work);
     }

@@ -79,7 +79,7 @@ class Dispatcher {
     bool pushed = true;
     uint64_t followers = 0;
     uint32_t attempts = 0;
-    enum class Stage { kStoring, kAppending, kBurying } stage = Stage::kStoring;
+    enum class Stage { kStoring, kAppending, kDeadLettering } stage = Stage::kStoring;
   };
   struct Partition {
     OffsetLedger ledger;
@@ -110,7 +110,7 @@ class Dispatcher {
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, std::vector<uint64_t> works);
   void Append(uint64_t id, Work& work);
-  void Bury(uint64_t id, Work& work, const std::string& reason);
+  void SendToDeadLetters(uint64_t id, Work& work, const std::string& reason);
   void RetryLater(uint64_t id, Work& work, const Status& status, Now now);
   void RetryDue(Now now);
   void Done(uint64_t id, Now now);

@@ -59,11 +59,11 @@ void Applier::On(Record& record, Now now) {
   work.record = std::move(record);
   work.place = *place;
   work.taken_at = now.mono;
-  if (message == nullptr) return Bury(id, std::get<Rejection>(decoded).reason);
+  if (message == nullptr) return SendToDeadLetters(id, std::get<Rejection>(decoded).reason);
   work.written = std::get<EdgeWritten>(*message);
   if (auto old = WhyTooOld(work.record, now); !old.empty()) {
     ports_.metrics.OldMessageRejected();
-    return Bury(id, old);
+    return SendToDeadLetters(id, old);
   }
   reverse_[setup_.shards.ShardOf(work.written.edge.dst)].waiting.push_back(id);
 }
@@ -83,7 +83,7 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
   while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
     const uint64_t id = letter_retries_.begin()->second;
     letter_retries_.erase(letter_retries_.begin());
-    Bury(id, works_.at(id).reason);
+    SendToDeadLetters(id, works_.at(id).reason);
   }
   if (partitions_.Moved()) {
     for (Queue& queue : reverse_) ForgetTaken(queue);
@@ -141,7 +141,7 @@ void Applier::On(const EdgesApplied& applied, Now now) {
   --queue.in_flight;
   if (applied.status.later()) return Wait(queue, works, applied.status, now);
   if (applied.status.never()) {
-    if (works.size() == 1) return Bury(works.front(), applied.status.message);
+    if (works.size() == 1) return SendToDeadLetters(works.front(), applied.status.message);
     const auto middle = works.begin() + static_cast<std::ptrdiff_t>(works.size() / 2);
     queue.halves.emplace_back(works.begin(), middle);
     queue.halves.emplace_back(middle, works.end());
@@ -290,7 +290,7 @@ void Applier::Advance(Batch batch) {
 
 void Applier::On(const HintsAppended& appended, Now now) {
   Batch batch = Take(appends_, appended.id);
-  if (appended.status.never()) return BuryAll(batch.works, appended.status.message);
+  if (appended.status.never()) return SendAllToDeadLetters(batch.works, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
   batch.hinted = true;
   batch.attempts = 0;
@@ -299,7 +299,7 @@ void Applier::On(const HintsAppended& appended, Now now) {
 
 void Applier::On(const RelationsAppended& appended, Now now) {
   Batch batch = Take(appends_, appended.id);
-  if (appended.status.never()) return BuryAll(batch.works, appended.status.message);
+  if (appended.status.never()) return SendAllToDeadLetters(batch.works, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
   if (!batch.anew) {
     for (uint64_t id : batch.works) Close(id);
@@ -317,11 +317,11 @@ void Applier::RetryLater(Batch batch, const Status& status, Now now) {
 
 // ---- ends -----------------------------------------------------------------------------------
 
-void Applier::BuryAll(const Works& works, const std::string& reason) {
-  for (uint64_t id : works) Bury(id, reason);
+void Applier::SendAllToDeadLetters(const Works& works, const std::string& reason) {
+  for (uint64_t id : works) SendToDeadLetters(id, reason);
 }
 
-void Applier::Bury(uint64_t id, const std::string& reason) {
+void Applier::SendToDeadLetters(uint64_t id, const std::string& reason) {
   Work& work = works_.at(id);
   if (work.reason.empty()) {
     work.reason = reason;

@@ -132,8 +132,8 @@ class Applier {
   void LeaveUnmarked(Queue& queue, Now now);
   void SendLookup(Shard shard);
   void AppendAnew(const Works& works);
-  void Bury(uint64_t id, const std::string& reason);
-  void BuryAll(const Works& works, const std::string& reason);
+  void SendToDeadLetters(uint64_t id, const std::string& reason);
+  void SendAllToDeadLetters(const Works& works, const std::string& reason);
   void Close(uint64_t id);
   void Done(uint64_t id);
   Batch TakeBatch(uint64_t request);

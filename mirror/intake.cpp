@@ -38,7 +38,7 @@ Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
   while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
     const uint64_t id = letter_retries_.begin()->second;
     letter_retries_.erase(letter_retries_.begin());
-    Bury(id, works_.at(id).reason);
+    SendToDeadLetters(id, works_.at(id).reason);
   }
   if (partitions_.Moved()) ForgetTaken();
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
@@ -68,13 +68,15 @@ void Intake::On(Record& record, Now now) {
   work.record = std::move(record);
   work.place = *place;
   auto decoded = DecodeRelationEvent(work.record.value, ContentType(work.record));
-  if (const auto* rejection = std::get_if<Rejection>(&decoded)) return Bury(id, rejection->reason);
+  if (const auto* rejection = std::get_if<Rejection>(&decoded))
+    return SendToDeadLetters(id, rejection->reason);
   work.event = std::get<RelationEvent>(decoded);
   const auto age = std::chrono::milliseconds(now.unix_ms - work.record.timestamp);
   if (work.record.timestamp > 0 && age > limits_.oldest_record) {
     ports_.metrics.OldMessageRejected();
-    return Bury(id, "the record is older than tombstones are kept (its timestamp is " +
-                        std::to_string(work.record.timestamp) + " ms): send the event anew");
+    return SendToDeadLetters(id, "the record is older than tombstones are kept (its timestamp is " +
+                                     std::to_string(work.record.timestamp) +
+                                     " ms): send the event anew");
   }
   work.shard = setup_.shards.ShardOf(work.event.edge.src);
   room_.Took(*work.shard, work.record);
@@ -137,7 +139,7 @@ void Intake::On(EdgeChanged& changed, Now now) {
     return;
   }
   queue.attempts = 0;
-  if (changed.status.never()) return Bury(changed.id, changed.status.message);
+  if (changed.status.never()) return SendToDeadLetters(changed.id, changed.status.message);
   ports_.metrics.EventDone();
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
   if (mode_ == MirrorMode::kSync && changed.forward.edge.ver > 0) {
@@ -164,7 +166,7 @@ void Intake::On(MirrorModeRead& read, Now now) {
   if (read.status.done()) mode_ = read.mode;
 }
 
-void Intake::Bury(uint64_t id, const std::string& reason) {
+void Intake::SendToDeadLetters(uint64_t id, const std::string& reason) {
   Work& work = works_.at(id);
   if (work.reason.empty()) {
     work.reason = reason;

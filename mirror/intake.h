@@ -93,7 +93,7 @@ class Intake {
   void ForgetTaken();
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);
-  void Bury(uint64_t id, const std::string& reason);
+  void SendToDeadLetters(uint64_t id, const std::string& reason);
   void Done(uint64_t id);
 
   Ports ports_;

@@ -158,9 +158,9 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
   if (unit == nullptr) return;
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
-  } else if (++unit->buried < unit->tasks.size()) {
+  } else if (++unit->dead_lettered < unit->tasks.size()) {
     parking_.GotThrough(unit->id);
-    Bury(*unit);
+    SendToDeadLetters(*unit);
   } else {
     Finish(*unit, now);
   }

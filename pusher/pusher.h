@@ -179,7 +179,7 @@ class Pusher {
   void DropReaders(Unit& unit);
   void StartWalks(Now now);
   void OnWalked(const RangeReset& walked, Now now);
-  void Bury(Unit& unit);
+  void SendToDeadLetters(Unit& unit);
   void Failed(Unit& unit, const Status& status, bool needs_claim, Now now);
   void Lost(Range range, const Status& status, Now now);
   void TryParked(Now now);

@@ -27,13 +27,13 @@ struct Task {
 
 struct Unit {
   enum class Stage {
-    kReadingTruth,  // post page asked for
-    kSyncing,       // sync: each reader's chain of calls under way (SyncCall)
-    kWriting,       // batches under way
-    kWaiting,       // parked: begins anew
-    kMarkingStart,  // careful mode: offset being saved before it starts
-    kDropping,      // quarantine: its readers' timelines are to be made not live
-    kBurying,       // quarantine: dead letters being appended, one by one
+    kReadingTruth,   // post page asked for
+    kSyncing,        // sync: each reader's chain of calls under way (SyncCall)
+    kWriting,        // batches under way
+    kWaiting,        // parked: begins anew
+    kMarkingStart,   // careful mode: offset being saved before it starts
+    kDropping,       // quarantine: its readers' timelines are to be made not live
+    kDeadLettering,  // quarantine: dead letters being appended, one by one
   };
 
   uint64_t id = 0;
@@ -60,7 +60,7 @@ struct Unit {
   // Quarantine.
   std::string reason;  // none: undecodable, each task for its own
   uint64_t walk = 0;   // the walk over the range's keys that drops them; 0: waits for the next one
-  size_t buried = 0;   // tasks in the dead letters
+  size_t dead_lettered = 0;  // tasks in the dead letters
 
   bool is_sync() const {
     return tasks.front().hint && std::holds_alternative<Hint::Sync>(tasks.front().hint->what);

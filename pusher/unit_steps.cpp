@@ -398,7 +398,7 @@ void Pusher::Lost(Range range, const Status& status, Now now) {
 
 void Pusher::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  if (unit.stage != Stage::kDropping && unit.stage != Stage::kBurying &&
+  if (unit.stage != Stage::kDropping && unit.stage != Stage::kDeadLettering &&
       unit.stage != Stage::kMarkingStart) {
     unit.stage = Stage::kWaiting;
   }
@@ -426,8 +426,8 @@ void Pusher::TryParked(Now now) {
       case Stage::kDropping:
         DropReaders(*unit);
         break;
-      case Stage::kBurying:
-        Bury(*unit);
+      case Stage::kDeadLettering:
+        SendToDeadLetters(*unit);
         break;
       case Stage::kMarkingStart:
         ports_.owners.Submit(SaveStart{unit->id, unit->range,
@@ -519,8 +519,8 @@ void Pusher::OnWalked(const RangeReset& walked, Now now) {
     if (unit.walk != walked.id) continue;
     unit.walk = 0;
     if (done) {
-      unit.stage = Stage::kBurying;
-      Bury(unit);
+      unit.stage = Stage::kDeadLettering;
+      SendToDeadLetters(unit);
     } else {
       ++walk.waiting;
     }
@@ -530,8 +530,8 @@ void Pusher::OnWalked(const RangeReset& walked, Now now) {
   if (!done) ports_.metrics.Parked(walked.status.resource);
 }
 
-void Pusher::Bury(Unit& unit) {
-  const Task& task = unit.tasks.at(unit.buried);
+void Pusher::SendToDeadLetters(Unit& unit) {
+  const Task& task = unit.tasks.at(unit.dead_lettered);
   ports_.dead_letters.Submit({unit.id, {task.record, "pusher", ReasonOf(unit, task)}});
 }
 
@@ -548,8 +548,8 @@ void Pusher::OnDropped(uint64_t id, const Status& status, bool needs_claim, Now 
   if (!again.done() || needs_claim) {
     Failed(*unit, again, needs_claim, now);
   } else {
-    unit->stage = Stage::kBurying;
-    Bury(*unit);
+    unit->stage = Stage::kDeadLettering;
+    SendToDeadLetters(*unit);
   }
 }
 

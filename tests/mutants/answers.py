@@ -17,7 +17,7 @@ ANSWERS = {
                "  room_.Answered(shard, applied.status.later());",
                "the queue and the room know nothing of each other"),
     **_swapped("dispatcher/dispatcher.cpp",
-               "  work.stage = Work::Stage::kBurying;",
+               "  work.stage = Work::Stage::kDeadLettering;",
                "  ports_.dead_letters.Submit({id, {work.record, \"dispatcher\", work.reason}});",
                "a port queues the request; its answer is an input of a later Step"),
     **_swapped("mirror/partitions.cpp",

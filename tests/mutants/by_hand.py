@@ -347,10 +347,10 @@ BY_HAND = (
            "      return;",
            "      ReaderDone(*unit, now);\n      return;",
            tests=("services_test",)),
-    Mutant("a hint is buried before its timelines are dropped",
+    Mutant("a hint goes to the dead letters before its timelines are dropped",
            "pusher/unit_steps.cpp",
            "  unit.stage = Stage::kDropping;\n  DropReaders(unit);",
-           "  unit.stage = Stage::kBurying;\n  Bury(unit);",
+           "  unit.stage = Stage::kDeadLettering;\n  SendToDeadLetters(unit);",
            tests=("services_test",)),
     Mutant("the hint that crashed the pusher is begun again",
            "pusher/unit_steps.cpp",
@@ -366,10 +366,10 @@ BY_HAND = (
            "pusher/pusher.cpp",
            "  if (!reply.status.done()) {\n"
            "    Later(*unit, reply.status, now);\n"
-           "  } else if (++unit->buried",
+           "  } else if (++unit->dead_lettered",
            "  if (reply.status.never()) {\n"
            "    Later(*unit, reply.status, now);\n"
-           "  } else if (++unit->buried",
+           "  } else if (++unit->dead_lettered",
            tests=("services_test",)),
     Mutant("a write takes more items than one ZADD",
            "pusher/write_batcher.cpp",

@@ -83,7 +83,7 @@ enum class Letter : size_t {
   kEvent,                // a relation event of an application was stored
   kEventStale,           // again, or after a newer one
   kEventAway,            // its shard is away
-  kEventBuried,          // nobody can use it
+  kEventDeadLettered,    // nobody can use it
   kPostedAtRest,         // one post each, before all is compared again
   kCount
 };
@@ -93,7 +93,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "redis later", "redis full", "never", "long reset", "index forgotten", "pruned before",
     "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
-    "friendship settled", "event", "event stale", "event away", "event buried", "posted at rest"};
+    "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest"};
 // clang-format on
 
 struct FleetOptions {

@@ -41,7 +41,7 @@ struct Intakes : Reconcilers {
     void Submit(AppendDeadLetter request) override {
       world->Ask(*this, "dead letter", DeadLetterAppended{request.id, {}},
                  [world = world, request] {
-                   world->Bury(request.letter.record.value);
+                   world->TakeDeadLetter(request.letter.record.value);
                    return DeadLetterAppended{request.id, {}};
                  });
     }
@@ -51,7 +51,7 @@ struct Intakes : Reconcilers {
   Said said;
   std::map<EdgeKey, uint64_t> newest_event;   // by the application, of each edge
   std::map<EdgeKey, uint64_t> newest_stored;  // in the forward row
-  std::set<std::string> unusable, buried;
+  std::set<std::string> unusable, dead_lettered;
 
   void SendEvent(IntakeProcess& process, const ChangeEdge& request) {
     const EdgeChanged done{request.id, {}, {}};
@@ -83,9 +83,9 @@ struct Intakes : Reconcilers {
           (change.live ? " follows " : " unfollows ") + ToString(edge.dst));
   }
 
-  void Bury(const std::string& value) {
-    Count(Letter::kEventBuried);
-    buried.insert(value);
+  void TakeDeadLetter(const std::string& value) {
+    Count(Letter::kEventDeadLettered);
+    dead_lettered.insert(value);
   }
 
   // ---- the application ------------------------------------------------------------------------
@@ -121,7 +121,7 @@ struct Intakes : Reconcilers {
   // the dead letters byte for byte.
   std::string CheckEvents() const {
     if (newest_stored != newest_event) return "a relation event was lost";
-    if (buried != unusable) return "the dead letters are not what could not be used";
+    if (dead_lettered != unusable) return "the dead letters are not what could not be used";
     return {};
   }
 

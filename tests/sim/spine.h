@@ -23,7 +23,7 @@ struct Spine : RedisCalls {
     void Submit(ApplyEvents request) override { world->SendApply(*this, std::move(request)); }
     void Submit(AppendHints request) override { world->SendHints(*this, std::move(request)); }
     void Submit(AppendDeadLetter request) override {
-      world->Reply(*this, "bury", [id = request.id] { return DeadLetterAppended{id, {}}; });
+      world->Reply(*this, "dead letter", [id = request.id] { return DeadLetterAppended{id, {}}; });
     }
   };
 
@@ -54,7 +54,7 @@ struct Spine : RedisCalls {
       std::visit([&](auto value) { world->SendOwner(*this, value); }, request);
     }
     void Submit(AppendDeadLetter request) override {
-      world->Reply(*this, "bury", [id = request.id] { return DeadLetterAppended{id, {}}; });
+      world->Reply(*this, "dead letter", [id = request.id] { return DeadLetterAppended{id, {}}; });
     }
   };
 

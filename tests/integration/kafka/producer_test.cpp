@@ -26,7 +26,7 @@ class ProducerTest : public RealBrokerTest {
     options.hint_topic = topic;
     return options;
   }
-  Status Bury(Producer& producer, std::future<Status> answer, const DeadLetter& letter) {
+  Status SendDeadLetter(Producer& producer, std::future<Status> answer, const DeadLetter& letter) {
     producer.Submit(AppendDeadLetter{1, letter});
     return answer.get();
   }
@@ -46,7 +46,7 @@ TEST_F(ProducerTest, TheLargestRecordAndItsStoryFitIntoTheDeadLetters) {
   letter.record = {topic, 3, 12345678901, 0, std::string("k\0", 2), {}, {{"app", "\x01"}}};
   for (size_t i = 0; i < kLargest; ++i) letter.record.value += static_cast<char>(i * 7 % 256);
 
-  const Status status = Bury(producer, answered.get_future(), letter);
+  const Status status = SendDeadLetter(producer, answered.get_future(), letter);
 
   ASSERT_TRUE(status.done()) << status.message;
   const auto log = ReadLog(brokers, topic + ".dlq", 0, 1);

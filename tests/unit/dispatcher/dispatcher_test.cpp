@@ -20,7 +20,7 @@ struct World : PostStore, HintLog, DeadLetters {
 
   void Submit(ApplyEvents request) override { transactions.push_back(std::move(request)); }
   void Submit(AppendHints request) override { appends.push_back(std::move(request)); }
-  void Submit(AppendDeadLetter request) override { burials.push_back(std::move(request)); }
+  void Submit(AppendDeadLetter request) override { dead_letters.push_back(std::move(request)); }
 
   void Store() {
     for (const auto& request : std::exchange(transactions, {})) {
@@ -33,7 +33,7 @@ struct World : PostStore, HintLog, DeadLetters {
       inbox.emplace_back(HintsAppended{request.id, {}});
       log.push_back(std::move(request));
     }
-    for (auto& request : std::exchange(burials, {})) {
+    for (auto& request : std::exchange(dead_letters, {})) {
       inbox.emplace_back(DeadLetterAppended{request.id, {}});
       letters.push_back(std::move(request.letter));
     }
@@ -81,7 +81,7 @@ struct World : PostStore, HintLog, DeadLetters {
   std::vector<Input> inbox;
   std::vector<ApplyEvents> transactions;
   std::vector<AppendHints> appends, log;
-  std::vector<AppendDeadLetter> burials;
+  std::vector<AppendDeadLetter> dead_letters;
   std::vector<DeadLetter> letters;
   std::vector<size_t> stored;
   int64_t next_offset = 0;
@@ -237,9 +237,10 @@ TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
   w.Assign();
   w.GiveBytes("{}");
   w.Step();
-  ASSERT_EQ(w.burials.size(), 1u);
-  w.inbox.emplace_back(DeadLetterAppended{w.burials.front().id, Status::Later("kafka", "away")});
-  w.burials.clear();
+  ASSERT_EQ(w.dead_letters.size(), 1u);
+  w.inbox.emplace_back(
+      DeadLetterAppended{w.dead_letters.front().id, Status::Later("kafka", "away")});
+  w.dead_letters.clear();
   w.Step();
   w.Pass(std::chrono::seconds(10));
   w.Step();

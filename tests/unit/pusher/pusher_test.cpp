@@ -320,7 +320,7 @@ TEST(Pusher, NoticesARollbackInAQuietHour) {
   EXPECT_EQ(w.metrics.takeovers.size(), 4u);  // two at the start, two now
 }
 
-TEST(Pusher, BuriesWhatItCannotReadAndDropsTheRangesTimelines) {
+TEST(Pusher, DeadLettersWhatItCannotReadAndDropsTheRangesTimelines) {
   World w;
   const UserId bob = ReaderIn(0), eve = ReaderIn(1);
   w.AssignAll();

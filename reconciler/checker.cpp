@@ -43,14 +43,14 @@ RepairKind KindOf(const Verdict& verdict) {
 
 }  // namespace
 
-Checker::Checker(Ports ports, Setup setup, Guards& guards, RequestIds& ids)
+Checker::Checker(Ports ports, Setup setup, RepairGate& gate, RequestIds& ids)
     : ports_(ports),
       setup_(std::move(setup)),
-      guards_(guards),
+      gate_(gate),
       ids_(ids),
       random_(setup_.seed),
       queues_(setup_.reverse.shards() * setup_.forward.shards()) {
-  FANLINE_CHECK(guards.shards() == setup_.reverse.shards(), "guards of these shards");
+  FANLINE_CHECK(gate.shards() == setup_.reverse.shards(), "a gate of these shards");
 }
 
 Checker::Queue& Checker::QueueOf(const EdgeKey& edge) {
@@ -59,7 +59,7 @@ Checker::Queue& Checker::QueueOf(const EdgeKey& edge) {
 }
 
 void Checker::Order(const CheckOrder& order) {
-  if (guards_.mode() == ReconcilerMode::kPause) return End(order, false);
+  if (gate_.mode() == ReconcilerMode::kPause) return End(order, false);
   QueueOf(order.edge).waiting.push_back(order);
   ++waiting_;
 }
@@ -77,7 +77,7 @@ void Checker::Drop() {
 // ---- reads ----------------------------------------------------------------------------------
 
 std::optional<Time> Checker::Send(Now now) {
-  if (guards_.mode() == ReconcilerMode::kPause) Drop();
+  if (gate_.mode() == ReconcilerMode::kPause) Drop();
   SendRemovals();
   std::optional<Time> next;
   for (size_t i = 0; i < queues_.size(); ++i) {
@@ -91,7 +91,7 @@ std::optional<Time> Checker::SendRead(size_t index, Now now) {
   Queue& queue = queues_[index];
   if (queue.waiting.empty() || !queue.reading.empty()) return std::nullopt;
   if (queue.retry_at > now.mono) return queue.retry_at;
-  Throttle& throttle = guards_.throttle(static_cast<Shard>(index / setup_.forward.shards()));
+  Throttle& throttle = gate_.throttle(static_cast<Shard>(index / setup_.forward.shards()));
   ReadEdges request{ids_.Next(), {}};
   while (!queue.waiting.empty() && request.edges.size() < setup_.batch && throttle.Take(now.mono)) {
     request.edges.push_back(queue.waiting.front().edge);
@@ -152,7 +152,7 @@ void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began
   if (!MayRepair(order, verdict, now)) return End(order, false);
   if (!verdict.guarded) return SendLog(std::move(work));
   const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
-  if (guards_.BreakerOpen(shard)) return Withhold(work);
+  if (gate_.BreakerOpen(shard)) return Withhold(work);
   removals_[shard].push_back(std::move(work));
 }
 
@@ -161,11 +161,11 @@ bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now
     ports_.metrics.Unrepairable(order.edge);
     return false;
   }
-  if (guards_.mode() != ReconcilerMode::kRun) {
+  if (gate_.mode() != ReconcilerMode::kRun) {
     ports_.metrics.WouldRepair(order.edge, verdict);
     return false;
   }
-  return !verdict.guarded || guards_.Confirmed(order.edge, verdict, now.mono);
+  return !verdict.guarded || gate_.Confirmed(order.edge, verdict, now.mono);
 }
 
 void Checker::Withhold(const Work& work) {
@@ -178,7 +178,7 @@ void Checker::Withhold(const Work& work) {
 void Checker::SendRemovals() {
   for (auto& [shard, works] : std::exchange(removals_, {})) {
     const auto wanted = static_cast<uint32_t>(works.size());
-    const TakeRemovals request = guards_.Asking(ids_.Next(), shard, wanted);
+    const TakeRemovals request = gate_.Asking(ids_.Next(), shard, wanted);
     taking_.emplace(request.id, Removals{request, std::move(works)});
     ports_.store.Submit(request);
   }
@@ -196,9 +196,9 @@ void Checker::On(const RemovalsTaken& taken) {
     return;
   }
   const Shard shard = removals.asked.shard;
-  guards_.Given(removals.asked, taken.granted);
-  ports_.metrics.BreakerOpen(shard, guards_.BreakerOpen(shard));
-  const bool run = guards_.mode() == ReconcilerMode::kRun;
+  gate_.Given(removals.asked, taken.granted);
+  ports_.metrics.BreakerOpen(shard, gate_.BreakerOpen(shard));
+  const bool run = gate_.mode() == ReconcilerMode::kRun;
   for (size_t i = 0; i < removals.works.size(); ++i) {
     if (run && i < taken.granted) {
       SendLog(std::move(removals.works[i]));

@@ -31,8 +31,8 @@
 #include "fanline/bucket.h"
 #include "fanline/hint_log.h"
 #include "fanline/repair_store.h"
-#include "reconciler/guards.h"
 #include "reconciler/metrics.h"
+#include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
 
@@ -78,8 +78,8 @@ class Checker {
     uint64_t seed = 1;  // of the jitter
   };
 
-  // `guards` outlives this; `ids` too.
-  Checker(Ports ports, Setup setup, Guards& guards, RequestIds& ids);
+  // `gate` outlives this; `ids` too.
+  Checker(Ports ports, Setup setup, RepairGate& gate, RequestIds& ids);
 
   void Order(const CheckOrder& order);
   void On(const EdgesRead& read, Now now);
@@ -143,7 +143,7 @@ class Checker {
 
   Ports ports_;
   const Setup setup_;
-  Guards& guards_;
+  RepairGate& gate_;
   RequestIds& ids_;
   std::mt19937_64 random_;
   std::vector<Queue> queues_;                      // by shard of dst, then by shard of src

@@ -64,11 +64,11 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.Add("grace", &config.limits.grace, "how long the second half of a change may take")
       .Range(100ms, 10min);
   table
-      .Add("checks-per-second", &config.guards.checks_per_second,
+      .Add("checks-per-second", &config.gate.checks_per_second,
            "edges checked per second and shard of followers")
       .Range(1, 100'000);
   table
-      .Add("removals-per-minute", &config.guards.removals_per_minute,
+      .Add("removals-per-minute", &config.gate.removals_per_minute,
            "followers that repairs of all reconcilers together may take from one shard; beyond, "
            "they stop until the setting reconciler goes from dry_run or pause to run")
       .Range(1, 1'000'000);

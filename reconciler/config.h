@@ -10,8 +10,8 @@
 #include "backends/options/mysql_settings.h"
 #include "daemon/daemon_options.h"
 #include "reconciler/counter_reconciler.h"
-#include "reconciler/guards.h"
 #include "reconciler/limits.h"
+#include "reconciler/repair_gate.h"
 #include "reconciler/repair_log_keeper.h"
 #include "reconciler/retry_reconciler.h"
 
@@ -30,7 +30,7 @@ struct Config {
   uint32_t store_threads = 4;
   Limits limits;
   RetryLimits retries;
-  GuardLimits guards;
+  GateLimits gate;
   CounterLimits counters;
   RepairLogLimits repair_log;
 };

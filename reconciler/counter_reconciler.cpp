@@ -6,9 +6,9 @@
 
 namespace fanline::reconciler {
 
-CounterReconciler::CounterReconciler(CounterStore& store, Metrics& metrics, const Guards& guards,
+CounterReconciler::CounterReconciler(CounterStore& store, Metrics& metrics, const RepairGate& gate,
                                      Shard shards, const CounterLimits& limits)
-    : store_(store), metrics_(metrics), guards_(guards), limits_(limits), lines_(shards) {}
+    : store_(store), metrics_(metrics), gate_(gate), limits_(limits), lines_(shards) {}
 
 std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now now) {
   for (const CounterInput& input : inputs) {
@@ -55,7 +55,7 @@ void CounterReconciler::On(const CounterRepaired& repaired, Now now) {
 
 void CounterReconciler::RepairNext(Shard shard) {
   std::deque<UserCounter>& waiting = lines_[shard].waiting;
-  if (!taking_ || guards_.mode() != ReconcilerMode::kRun) waiting.clear();
+  if (!taking_ || gate_.mode() != ReconcilerMode::kRun) waiting.clear();
   if (waiting.empty()) return;
   const UserCounter counter = waiting.front();
   waiting.pop_front();
@@ -65,7 +65,7 @@ void CounterReconciler::RepairNext(Shard shard) {
 // What is known to be wrong goes first, also when the pages of a sweep take long.
 void CounterReconciler::Sweep(Shard shard, Now now) {
   Line& line = lines_[shard];
-  if (guards_.mode() == ReconcilerMode::kPause) {
+  if (gate_.mode() == ReconcilerMode::kPause) {
     line.sweep_at = now.mono + limits_.poll_every;
     return;
   }

@@ -23,8 +23,8 @@
 
 #include "fanline/counter_store.h"
 #include "fanline/time.h"
-#include "reconciler/guards.h"
 #include "reconciler/metrics.h"
+#include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
 
@@ -42,7 +42,7 @@ struct CounterLimits {
 class CounterReconciler {
  public:
   // All outlive this.
-  CounterReconciler(CounterStore& store, Metrics& metrics, const Guards& guards, Shard shards,
+  CounterReconciler(CounterStore& store, Metrics& metrics, const RepairGate& gate, Shard shards,
                     const CounterLimits& limits = {});
 
   // Answers when to step again, even without input.
@@ -71,7 +71,7 @@ class CounterReconciler {
 
   CounterStore& store_;
   Metrics& metrics_;
-  const Guards& guards_;
+  const RepairGate& gate_;
   const CounterLimits limits_;
   bool taking_ = true;
   uint64_t last_id_ = 0;

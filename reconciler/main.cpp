@@ -130,7 +130,7 @@ int Main(int argc, char** argv) {
                             process.log.Sink());
 
   reconciler::PrometheusMetrics metrics(process.registry, process.log);
-  config.guards.second_check_after = config.limits.grace;
+  config.gate.second_check_after = config.limits.grace;
   const auto shards_of = [](const mysql::EdgeTable& edges) {
     return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
   };
@@ -140,15 +140,15 @@ int Main(int argc, char** argv) {
   checks.forward = app ? shards_of(app->forward) : map;
   checks.hints = !app;  // no timeline is filled from these
   checks.seed = wiring::RandomSeed();
-  reconciler::Guards guards(config.guards, static_cast<Shard>(checks.reverse.shards()));
+  reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.reverse.shards()));
   PairReconciler pairs({store, producer, producer, producer, positions, metrics},
                        {.checker = checks,
                         .mirror = config.mirror_group.has_value(),
                         .patience = config.retries.patience},
-                       config.limits, guards);
+                       config.limits, gate);
   RetryReconciler retries({store, producer, producer, producer, producer, metrics}, checks,
-                          config.retries, guards);
-  CounterReconciler counters(counter_store, metrics, guards, static_cast<Shard>(map.shards()),
+                          config.retries, gate);
+  CounterReconciler counters(counter_store, metrics, gate, static_cast<Shard>(map.shards()),
                              config.counters);
   reconciler::RepairLogKeeper keeper(store, metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);

@@ -20,12 +20,12 @@ typename Map::mapped_type Take(Map& requests, uint64_t id) {
 }  // namespace
 
 PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits,
-                               Guards& guards)
+                               RepairGate& gate)
     : ports_(ports),
       setup_(setup),
-      guards_(guards),
+      gate_(gate),
       poll_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
-      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, guards,
+      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, gate,
                ids_),
       tracker_(limits, ports.metrics, setup.checker.reverse),
       random_(setup.checker.seed) {}
@@ -164,15 +164,15 @@ void PairReconciler::Poll(Now now) {
   ports_.metrics.Pending(tracker_.pending(),
                          std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - oldest)),
                          behind);
-  for (Shard shard = 0; shard < guards_.shards(); ++shard) {
-    ports_.metrics.BreakerOpen(shard, guards_.BreakerOpen(shard));
+  for (Shard shard = 0; shard < gate_.shards(); ++shard) {
+    ports_.metrics.BreakerOpen(shard, gate_.BreakerOpen(shard));
   }
 }
 
 // The mode stays as it was while shard 0 is away.
 void PairReconciler::On(const ReconcilerModeRead& read, Now) {
   asking_mode_ = false;
-  if (read.status.done()) guards_.SetMode(read.mode, read.closings);
+  if (read.status.done()) gate_.SetMode(read.mode, read.closings);
 }
 
 // Asked again in a second; what the mirror finished before stands.

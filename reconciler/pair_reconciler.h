@@ -51,8 +51,8 @@ class PairReconciler {
     Backoff patience;    // to the first check of an entry of the retries (retry_reconciler.h)
   };
 
-  // `guards` outlives this.
-  PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits, Guards& guards);
+  // `gate` outlives this.
+  PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits, RepairGate& gate);
 
   [[nodiscard]] PairReconcilerProgress Step(std::span<PairReconcilerInput> inputs, Now now);
 
@@ -92,7 +92,7 @@ class PairReconciler {
 
   Ports ports_;
   const Setup setup_;
-  Guards& guards_;
+  RepairGate& gate_;
   const Duration poll_every_;
   RequestIds ids_{Part::kPairs};
   Checker checker_;

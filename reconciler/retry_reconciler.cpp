@@ -8,10 +8,10 @@
 namespace fanline::reconciler {
 
 RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup,
-                                 const RetryLimits& limits, Guards& guards)
+                                 const RetryLimits& limits, RepairGate& gate)
     : ports_(ports),
       limits_(limits),
-      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup, guards, ids_),
+      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup, gate, ids_),
       random_(setup.seed) {}
 
 RetryProgress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {

@@ -59,9 +59,9 @@ class RetryReconciler {
     Metrics& metrics;
   };
 
-  // `guards` outlives this.
+  // `gate` outlives this.
   RetryReconciler(const Ports& ports, const Checker::Setup& setup, const RetryLimits& limits,
-                  Guards& guards);
+                  RepairGate& gate);
 
   [[nodiscard]] RetryProgress Step(std::span<RetryInput> inputs, Now now);
 

@@ -1,5 +1,4 @@
-// Two reconcilers, each the real logic for relation-log and for the retries behind one set of
-// guards.
+// Two reconcilers, each the real logic for relation-log and for the retries behind one gate.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +77,7 @@ struct Reconcilers : Mirrors {
 
   struct Reconciler {
     ReconcilerMetrics metrics;
-    std::unique_ptr<reconciler::Guards> guards;
+    std::unique_ptr<reconciler::RepairGate> gate;
     Part<reconciler::PairReconciler, reconciler::PairReconcilerInput> pairs;
     Part<reconciler::RetryReconciler, reconciler::RetryInput> retries;
   };
@@ -204,12 +203,12 @@ struct Reconcilers : Mirrors {
     using std::chrono::milliseconds;
     const milliseconds grace(character.grace_ms);
     process.metrics.world = this;
-    reconciler::GuardLimits guards;
-    guards.second_check_after = grace;
+    reconciler::GateLimits gate;
+    gate.second_check_after = grace;
     process.pairs.logic.reset();
     process.retries.logic.reset();
-    process.guards = std::make_unique<reconciler::Guards>(guards, shards.shards());
-    process.guards->SetMode(ReconcilerMode::kRun);
+    process.gate = std::make_unique<reconciler::RepairGate>(gate, shards.shards());
+    process.gate->SetMode(ReconcilerMode::kRun);
     const reconciler::Checker::Setup checker{.layout = RangeLayout(kRanges),
                                              .reverse = shards,
                                              .forward = shards,
@@ -228,7 +227,7 @@ struct Reconcilers : Mirrors {
         reconciler::PairReconciler::Ports{process.pairs, process.pairs, process.pairs,
                                           process.pairs, process.pairs, process.metrics},
         reconciler::PairReconciler::Setup{checker, true, {milliseconds(20), milliseconds(60)}},
-        limits, *process.guards);
+        limits, *process.gate);
     reconciler::RetryLimits retries;
     retries.commit_every = milliseconds(5);
     retries.patience = {milliseconds(20), milliseconds(100)};
@@ -237,7 +236,7 @@ struct Reconcilers : Mirrors {
     process.retries.logic = std::make_unique<reconciler::RetryReconciler>(
         reconciler::RetryReconciler::Ports{process.retries, process.retries, process.retries,
                                            process.retries, process.retries, process.metrics},
-        checker, retries, *process.guards);
+        checker, retries, *process.gate);
   }
 
   template <typename P>

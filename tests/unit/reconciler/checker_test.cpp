@@ -13,7 +13,7 @@ constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
 constexpr EdgeState kFollows{100, true, 5}, kEnded{200, false, 5};
 
 struct CheckerTest : ::testing::Test {
-  CheckerTest() { guards.SetMode(ReconcilerMode::kRun); }
+  CheckerTest() { gate.SetMode(ReconcilerMode::kRun); }
 
   // One check, to its end; whether it was resolved.
   bool Check(uint64_t ver = 100, EdgeKey edge = kEdge) {
@@ -47,10 +47,10 @@ struct CheckerTest : ::testing::Test {
   using Steps = std::vector<std::string>;
 
   RepairWorld world;
-  GuardLimits limits;
-  Guards guards{limits, 1};
+  GateLimits limits;
+  RepairGate gate{limits, 1};
   RequestIds ids{Part::kPairs};
-  Checker checker{{world, world, world, world}, {}, guards, ids};
+  Checker checker{{world, world, world, world}, {}, gate, ids};
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   uint64_t tickets = 0;
 };
@@ -137,23 +137,23 @@ TEST_F(CheckerTest, AnotherFindingBeginsAnew) {
   EXPECT_EQ(world.reverse[kEdge], kFollows);
 }
 
-// Reconcilers of one fleet: each with guards of its own, all on the same tables.
+// Reconcilers of one fleet: each with a gate of its own, all on the same tables.
 struct BreakerTest : ::testing::Test {
   static constexpr uint64_t kFirst = 10;
 
   struct One {
     One(RepairWorld& world, uint32_t removals_per_minute)
-        : guards(LimitsOf(removals_per_minute), 1),
-          checker({world, world, world, world}, {}, guards, ids) {
-      guards.SetMode(ReconcilerMode::kRun, world.closings);
+        : gate(LimitsOf(removals_per_minute), 1),
+          checker({world, world, world, world}, {}, gate, ids) {
+      gate.SetMode(ReconcilerMode::kRun, world.closings);
     }
-    static GuardLimits LimitsOf(uint32_t removals_per_minute) {
-      GuardLimits limits;
+    static GateLimits LimitsOf(uint32_t removals_per_minute) {
+      GateLimits limits;
       limits.removals_per_minute = removals_per_minute;
       limits.checks_per_second = limits.checks_burst = 100'000;
       return limits;
     }
-    Guards guards;
+    RepairGate gate;
     RequestIds ids{Part::kPairs};
     Checker checker;
   };
@@ -222,9 +222,9 @@ TEST_F(BreakerTest, StopsRemovalsUntilTheModeComesBackToRun) {
   Pass(seconds(61));
   CheckAll(one);
   EXPECT_EQ(removed(), 3) << "closed by itself";
-  EXPECT_TRUE(one.guards.BreakerOpen(0));
-  one.guards.SetMode(ReconcilerMode::kRun, 1);
-  EXPECT_FALSE(one.guards.BreakerOpen(0));
+  EXPECT_TRUE(one.gate.BreakerOpen(0));
+  one.gate.SetMode(ReconcilerMode::kRun, 1);
+  EXPECT_FALSE(one.gate.BreakerOpen(0));
   CheckAll(one);
   EXPECT_EQ(removed(), 6);
 }
@@ -237,8 +237,8 @@ TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
   CheckAll(one);
   CheckAll(other);
   EXPECT_EQ(removed(), 1'000);
-  EXPECT_TRUE(one.guards.BreakerOpen(0));
-  EXPECT_TRUE(other.guards.BreakerOpen(0));
+  EXPECT_TRUE(one.gate.BreakerOpen(0));
+  EXPECT_TRUE(other.gate.BreakerOpen(0));
 }
 
 // It did not want any while the other was stopped.
@@ -271,7 +271,7 @@ TEST_F(BreakerTest, WhatIsNotGrantedYetIsAskedAgainLater) {
   world.away = {"removals"};
   EXPECT_EQ(CheckAll(one), 0);
   EXPECT_EQ(world.withheld, 0) << "nobody has refused it";
-  EXPECT_FALSE(one.guards.BreakerOpen(0));
+  EXPECT_FALSE(one.gate.BreakerOpen(0));
   world.away.clear();
   EXPECT_EQ(CheckAll(one), 2);
 }
@@ -284,7 +284,7 @@ TEST_F(BreakerTest, NothingIsRemovedOnceTheModeIsNotRunAnyMore) {
   (void)one.checker.Send(now);
   one.checker.On(std::get<EdgesRead>(world.Answer()), now);
   (void)one.checker.Send(now);
-  one.guards.SetMode(ReconcilerMode::kDryRun);
+  one.gate.SetMode(ReconcilerMode::kDryRun);
   EXPECT_FALSE(one.checker.idle());
   one.checker.On(std::get<RemovalsTaken>(world.Answer()));
   EXPECT_TRUE(one.checker.idle());
@@ -314,7 +314,7 @@ TEST_F(CheckerTest, AForwardRowThatChangedMeanwhileIsLeftAlone) {
 }
 
 TEST_F(CheckerTest, ADryRunReportsAndChangesNothing) {
-  guards.SetMode(ReconcilerMode::kDryRun);
+  gate.SetMode(ReconcilerMode::kDryRun);
   world.forward[kEdge] = kFollows;
   EXPECT_FALSE(Check());
   EXPECT_EQ(world.done, Steps{});
@@ -324,14 +324,14 @@ TEST_F(CheckerTest, ADryRunReportsAndChangesNothing) {
 
 TEST_F(CheckerTest, APauseAsksNothing) {
   checker.Order({1, kEdge, 100});
-  guards.SetMode(ReconcilerMode::kPause);
+  gate.SetMode(ReconcilerMode::kPause);
   EXPECT_FALSE(Finish().at(0).resolved);
   EXPECT_FALSE(Check());
   EXPECT_TRUE(world.requests.empty());
 }
 
 TEST_F(CheckerTest, NothingIsCheckedBeforeTheModeIsKnown) {
-  Guards unknown(limits, 1);
+  RepairGate unknown(limits, 1);
   EXPECT_EQ(unknown.mode(), ReconcilerMode::kPause);
   unknown.SetMode(ReconcilerMode::kRun);
   EXPECT_EQ(unknown.mode(), ReconcilerMode::kRun);
@@ -339,7 +339,7 @@ TEST_F(CheckerTest, NothingIsCheckedBeforeTheModeIsKnown) {
 
 TEST_F(CheckerTest, AShardTakesSoManyChecksASecondAndInBatches) {
   limits.checks_per_second = limits.checks_burst = 700;
-  Guards slow(limits, 1);
+  RepairGate slow(limits, 1);
   slow.SetMode(ReconcilerMode::kRun);
   Checker throttled({world, world, world, world}, {}, slow, ids);
   for (uint64_t src = 10; src < 1'010; ++src) throttled.Order({src, {UserId{src}, UserId{2}}, 1});

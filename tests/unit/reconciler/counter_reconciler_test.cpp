@@ -36,7 +36,7 @@ struct Asked : CounterStore {
 
 class CounterReconcilerTest : public ::testing::Test {
  protected:
-  CounterReconcilerTest() { guards_.SetMode(ReconcilerMode::kRun); }
+  CounterReconcilerTest() { gate_.SetMode(ReconcilerMode::kRun); }
 
   void Step(std::vector<CounterInput> inputs = {}, Duration later = {}) {
     now_ += later;
@@ -60,8 +60,8 @@ class CounterReconcilerTest : public ::testing::Test {
   bool sweeps_are_over_ = true;
   Asked store_;
   Told told_;
-  Guards guards_{{}, 2};
-  CounterReconciler counters_{store_, told_, guards_, 2};
+  RepairGate gate_{{}, 2};
+  CounterReconciler counters_{store_, told_, gate_, 2};
   Time now_{1h};
   std::optional<Time> next_;
   const UserCounter ann_{UserId{7}, Counter::kFollowed}, bob_{UserId{8}, Counter::kFollowers};
@@ -117,7 +117,7 @@ TEST_F(CounterReconcilerTest, ARepairThatFailedIsMetAgainAfterAWhileAndTheOthers
 
 TEST_F(CounterReconcilerTest, InADryRunAndPausedItOnlyTells) {
   for (const ReconcilerMode mode : {ReconcilerMode::kDryRun, ReconcilerMode::kPause}) {
-    guards_.SetMode(mode);
+    gate_.SetMode(mode);
     told_.marked.clear();
     Step({}, 1s);
     Marked(0, {ann_});
@@ -186,13 +186,13 @@ TEST_F(CounterReconcilerTest, ASweepOfLongPagesDoesNotKeepWhatIsMarkedWaiting) {
 
 TEST_F(CounterReconcilerTest, PausedNothingIsSweptAndInADryRunMarksAreAllThatIsWritten) {
   sweeps_are_over_ = false;
-  guards_.SetMode(ReconcilerMode::kPause);
+  gate_.SetMode(ReconcilerMode::kPause);
   Step();
   Marked(0, {});
   Step({}, 5s);
   EXPECT_THAT(store_.sweeps, IsEmpty());
   EXPECT_EQ(next_, now_ + 1s);
-  guards_.SetMode(ReconcilerMode::kDryRun);
+  gate_.SetMode(ReconcilerMode::kDryRun);
   Marked(0, {});
   Step({}, 1s);
   Marked(0, {ann_});

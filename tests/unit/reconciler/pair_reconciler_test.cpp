@@ -64,9 +64,9 @@ struct PairReconcilerTest : ::testing::Test {
   }
 
   RepairWorld world;
-  Guards guards{GuardLimits{}, 1};
+  RepairGate gate{GateLimits{}, 1};
   PairReconciler pairs{
-      {world, world, world, world, world, world}, PairReconciler::Setup{}, Limits{}, guards};
+      {world, world, world, world, world, world}, PairReconciler::Setup{}, Limits{}, gate};
   std::vector<PairReconcilerInput> inputs;
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;

@@ -13,7 +13,7 @@ constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
 
 struct RetryReconcilerTest : ::testing::Test {
   RetryReconcilerTest() {
-    guards.SetMode(ReconcilerMode::kRun);
+    gate.SetMode(ReconcilerMode::kRun);
     inputs.push_back(PartitionAssigned{0, 0, 0});
     Step();
   }
@@ -58,9 +58,9 @@ struct RetryReconcilerTest : ::testing::Test {
   }
 
   RepairWorld world;
-  Guards guards{GuardLimits{}, 1};
+  RepairGate gate{GateLimits{}, 1};
   RetryLimits limits{.held = 10};
-  RetryReconciler retries{{world, world, world, world, world, world}, {}, limits, guards};
+  RetryReconciler retries{{world, world, world, world, world, world}, {}, limits, gate};
   std::vector<RetryInput> inputs;
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;

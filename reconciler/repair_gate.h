@@ -20,7 +20,7 @@
 
 namespace fanline::reconciler {
 
-struct GuardLimits {
+struct GateLimits {
   uint32_t checks_per_second = 500;  // per shard; about 1% of 50,000 changes
   uint32_t checks_burst = 1'000;
   uint32_t removals_per_minute = 1'000;                   // per shard, of all reconcilers
@@ -31,9 +31,9 @@ struct GuardLimits {
   uint32_t suspects = 100'000;
 };
 
-class Guards {
+class RepairGate {
  public:
-  Guards(const GuardLimits& limits, Shard shards)
+  RepairGate(const GateLimits& limits, Shard shards)
       : limits_(limits),
         throttles_(shards, Throttle(limits.checks_per_second, limits.checks_burst)),
         opened_(shards, 0) {}
@@ -86,7 +86,7 @@ class Guards {
     }
   }
 
-  const GuardLimits limits_;
+  const GateLimits limits_;
   std::vector<Throttle> throttles_;  // by shard
   std::vector<uint64_t> opened_;     // closings when its breaker was met open, and 1; 0: never
   uint64_t closings_ = 0;

@@ -1,6 +1,6 @@
-// What an intake of events holds for shards that are away, and how much more of it there is room
+// What a consumer of events holds for shards that are away, and how much more of it there is room
 // for. Such works do not count as under way, so that those of other shards go on; a shard whose
-// works take more memory than its share stops the intake, for nothing may be lost.
+// works take more memory than its share stops the consumer, for nothing may be lost.
 //
 // Passive, not thread-safe.
 #pragma once

@@ -40,7 +40,7 @@ struct Limits {
   Duration purge_every = std::chrono::minutes(1);
   uint32_t rows_per_purge = 10'000;
 
-  // The intake.
+  // The consumer of relation events.
   uint32_t changes_in_flight = 64;  // per shard
   // Events of shards that are away do not count as open, but take at most this much memory, per
   // shard; and from the oldest unfinished event on a restart reads again.

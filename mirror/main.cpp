@@ -13,18 +13,18 @@
 #include "daemon/process.h"
 #include "mirror/config.h"
 #include "mirror/die_after.h"
-#include "mirror/intake.h"
 #include "mirror/mirror.h"
 #include "mirror/prometheus_metrics.h"
+#include "mirror/relation_event_consumer.h"
 
 using namespace fanline;
-using mirror::IntakeInput;
 using mirror::MirrorInput;
+using mirror::RelationEventInput;
 
 namespace {
 
 using LogLoop = wiring::ConsumeLoop<mirror::Mirror, MirrorInput>;
-using EventLoop = wiring::ConsumeLoop<mirror::Intake, IntakeInput>;
+using EventLoop = wiring::ConsumeLoop<mirror::RelationEventConsumer, RelationEventInput>;
 
 int Main(int argc, char** argv) {
   mirror::Config config;
@@ -45,18 +45,18 @@ int Main(int argc, char** argv) {
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<MirrorInput> inbox(process.wakeup);
-  daemon::Inbox<IntakeInput> intake_inbox(process.wakeup);
+  daemon::Inbox<RelationEventInput> event_inbox(process.wakeup);
   const mirror::DieAfter die_after(config.die_after);
   const auto deliver = [&](auto reply) {
     die_after.Look(reply);
     inbox.Push(MirrorInput(std::move(reply)));
   };
-  const auto deliver_to_intake = [&intake_inbox](auto reply) {
-    intake_inbox.Push(IntakeInput(std::move(reply)));
+  const auto deliver_event = [&event_inbox](auto reply) {
+    event_inbox.Push(RelationEventInput(std::move(reply)));
   };
   const auto route = [&](auto reply) {  // of ports that both use
-    const bool intake = mirror::RequestIds::PartOf(reply.id) == mirror::Part::kIntake;
-    intake ? deliver_to_intake(std::move(reply)) : deliver(std::move(reply));
+    const bool event = mirror::RequestIds::PartOf(reply.id) == mirror::Part::kEvents;
+    event ? deliver_event(std::move(reply)) : deliver(std::move(reply));
   };
   mysql::MysqlMirrorStore store(
       mysql_config, installation.shard_map,
@@ -66,7 +66,7 @@ int Main(int argc, char** argv) {
            [&deliver](ChangeReply reply) {
              std::visit([&deliver](auto& each) { deliver(std::move(each)); }, reply);
            },
-       .mode = deliver_to_intake},
+       .mode = deliver_event},
       wiring::ShardHealth(process.health), process.log.Sink(),
       {.most_followed = config.limits.following_limit});
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, deliver,
@@ -87,11 +87,11 @@ int Main(int argc, char** argv) {
   mirror::Mirror mirror({store, store, store, producer, producer, producer, metrics},
                         {installation.layout(), map, partitions, wiring::RandomSeed()},
                         config.limits);
-  mirror::Intake intake({store, store, store, producer, metrics}, {map, wiring::RandomSeed()},
-                        config.limits);
+  mirror::RelationEventConsumer event_consumer({store, store, store, producer, metrics},
+                                               {map, wiring::RandomSeed()}, config.limits);
   LogLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
                    process.health);
-  EventLoop event_loop(events, config.topics.relation_events, intake_inbox, intake,
+  EventLoop event_loop(events, config.topics.relation_events, event_inbox, event_consumer,
                        process.registry, process.health);
   wiring::BothLoops loops(log_loop, event_loop);
   return process.Run(loops);

@@ -1,12 +1,12 @@
-// Applier, relay and intake share the ports of one mirror: whose request it was is part of its id,
-// so that a reply finds its way back.
+// Applier, relay and event consumer share the ports of one mirror: whose request it was is part of
+// its id, so that a reply finds its way back.
 #pragma once
 
 #include <cstdint>
 
 namespace fanline::mirror {
 
-enum class Part : uint64_t { kApplier = 0, kRelay = 1, kIntake = 2 };
+enum class Part : uint64_t { kApplier = 0, kRelay = 1, kEvents = 2 };
 
 class RequestIds {
  public:

@@ -160,7 +160,7 @@ class ByLogAndEvents(Mirrored):
         for mode in ("sync", "async", "sync", "async"):
             self.feedctl.run("relations", "mode", mode)
             self.assertEqual(self.feedctl.json("relations", "mode", "--json")["mode"], mode)
-            end = time.monotonic() + 1.5  # the intake looks once a second
+            end = time.monotonic() + 1.5  # the consumer looks once a second
             while time.monotonic() < end:
                 self.produce([self.tell(reader, author, True)
                               for reader, author in self.strangers(5)])

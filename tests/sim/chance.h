@@ -105,8 +105,8 @@ struct Chances {
     character.lose_tail = weight(10, 6);
     character.lose_other_heads = weight(10, 4);
     if (character.relation_event > 0) {
-      character.crash_intake = weight(50, 4);
-      character.move_intake = weight(50, 6);
+      character.crash_event_consumer = weight(50, 4);
+      character.move_event_consumer = weight(50, 6);
     }
     // What relation-log alone still tells is lost with it, and is for the scans to find.
     if (character.lose_tail + character.lose_other_heads > 0) character.unmirrored = 0;

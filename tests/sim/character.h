@@ -34,8 +34,8 @@ struct Character {
   bool long_resets = false;       // a reset takes several calls
   bool prune_apart = false;       // a batch takes two
 
-  uint64_t crash_mirror = 0, crash_reconciler = 0, crash_intake = 0, move_intake = 0,
-           move_mirror = 0, move_pairs = 0;
+  uint64_t crash_mirror = 0, crash_reconciler = 0, crash_event_consumer = 0,
+           move_event_consumer = 0, move_mirror = 0, move_pairs = 0;
   uint64_t shard_away = 0;
   int unmirrored = 0;       // percent of edges a mirror forgets between msg1 and the reverse row
   int lose_msg2 = 0;        // percent

@@ -89,7 +89,7 @@ struct Faults : Readers {
         RevokeAll(task_group, pushers);
         RevokeAll(mirror_group, mirrors);
         RevokeAllPairs();
-        if (!intakes.empty()) RevokeAll(event_group, intakes);
+        if (!event_consumers.empty()) RevokeAll(event_group, event_consumers);
         return;
       case 12:
         LoseHead(tasks, task_group, Letter::kLostHead);
@@ -102,8 +102,8 @@ struct Faults : Readers {
   void RelationFault() {
     const Character& of = character;
     switch (Draw({of.crash_mirror, of.crash_reconciler, of.move_mirror, of.move_pairs,
-                  of.shard_away, of.change_mode, of.lose_tail, of.lose_other_heads, of.crash_intake,
-                  of.move_intake})) {
+                  of.shard_away, of.change_mode, of.lose_tail, of.lose_other_heads,
+                  of.crash_event_consumer, of.move_event_consumer})) {
       case 0:
         ++counts.crashes;
         CrashMirror(static_cast<int>(Pick(mirrors.size())));
@@ -132,11 +132,11 @@ struct Faults : Readers {
         LoseOtherHead();
         return;
       case 8:
-        CrashIntake(static_cast<int>(Pick(intakes.size())));
+        CrashEventConsumer(static_cast<int>(Pick(event_consumers.size())));
         return;
       case 9:
-        Move(event_group, intakes, static_cast<int>(Pick(kEventPartitions)),
-             static_cast<int>(Pick(intakes.size())));
+        Move(event_group, event_consumers, static_cast<int>(Pick(kEventPartitions)),
+             static_cast<int>(Pick(event_consumers.size())));
         return;
       default:
         return;
@@ -252,7 +252,7 @@ struct Faults : Readers {
     all(task_group, pushers);
     all(feed_group, dispatchers);
     all(mirror_group, mirrors);
-    all(event_group, intakes);
+    all(event_group, event_consumers);
     for (size_t i = 0; i < reconcilers.size(); ++i) {
       act(pair_group, reconcilers[i]->pairs, static_cast<int>(i));
       act(retry_group, reconcilers[i]->retries, static_cast<int>(i));

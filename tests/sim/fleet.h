@@ -1,5 +1,5 @@
 // The whole fleet in one process, on fakes, driven by one seed: two dispatchers, two pushers, two
-// mirrors, two reconcilers, two intakes of relation events, readers that rebuild, clients that
+// mirrors, two reconcilers, two consumers of relation events, readers that rebuild, clients that
 // publish, follow and become friends; and everything that can go wrong between them. The programs'
 // real logic runs; only time, network and stores are made up.
 //
@@ -16,8 +16,8 @@
 // over in one schedule.
 //
 // One idea a file, each on top of the one before: chance.h, stores.h, groups.h, redis_calls.h,
-// spine.h, mirrors.h, reconcilers.h, intakes.h, friends.h, clients.h, readers.h, faults.h,
-// checks.h, schedule.h.
+// spine.h, mirrors.h, reconcilers.h, relation_event_consumers.h, friends.h, clients.h, readers.h,
+// faults.h, checks.h, schedule.h.
 #pragma once
 
 #include <array>

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "fanline/friendship.h"
-#include "tests/sim/intakes.h"
+#include "tests/sim/relation_event_consumers.h"
 
 namespace fanline::sim {
 
-struct Friends : Intakes {
-  using Intakes::Intakes;
+struct Friends : EventConsumers {
+  using EventConsumers::EventConsumers;
 
   static constexpr uint32_t kMostAttempts = 10;
 

@@ -32,15 +32,15 @@ struct Schedule : Checks {
     } else {
       TurnOf(task_group, tasks, pushers, which - dispatchers.size(), Chance(character.notice));
     }
-    const uint64_t other = Pick(mirrors.size() + reconcilers.size() + intakes.size());
+    const uint64_t other = Pick(mirrors.size() + reconcilers.size() + event_consumers.size());
     const bool notice = Chance(character.notice);
     if (other < mirrors.size()) {
       TurnOf(mirror_group, relation_log, mirrors, other, notice);
     } else if (other < mirrors.size() + reconcilers.size()) {
       TurnOfReconciler(other - mirrors.size(), notice);
     } else {
-      TurnOf(event_group, relation_events, intakes, other - mirrors.size() - reconcilers.size(),
-             notice);
+      TurnOf(event_group, relation_events, event_consumers,
+             other - mirrors.size() - reconcilers.size(), notice);
     }
   }
 
@@ -81,7 +81,7 @@ struct Schedule : Checks {
       MovePairsTo(i, i % 2);
     }
     MovePairsTo(kRelationPartitions, 0);
-    if (character.relation_event > 0) StartIntakes();
+    if (character.relation_event > 0) StartEventConsumers();
     for (uint64_t reader = 1; reader <= character.readers; ++reader) {
       for (uint64_t author = 0; author < character.authors; ++author) {
         if (!Chance(60)) continue;
@@ -165,8 +165,8 @@ struct Schedule : Checks {
         TurnOf(mirror_group, relation_log, mirrors, i, true);
       }
       for (size_t i = 0; i < reconcilers.size(); ++i) TurnOfReconciler(i, true);
-      for (size_t i = 0; i < intakes.size(); ++i) {
-        TurnOf(event_group, relation_events, intakes, i, true);
+      for (size_t i = 0; i < event_consumers.size(); ++i) {
+        TurnOf(event_group, relation_events, event_consumers, i, true);
       }
       // Readers take their time too, so that what is still under way overlaps their rebuilds.
       if (!rebuilds.empty() && Chance(15) && !StepRebuild(rebuilds.front())) rebuilds.pop_front();

@@ -48,25 +48,26 @@ void World::Start() {
   mirror = std::make_unique<Mirror>(
       Mirror::Ports{*this, *this, *this, *this, *this, *this, *metrics},
       Mirror::Setup{layout, shards, static_cast<uint32_t>(kPartitions), seed}, limits);
-  intake = std::make_unique<Intake>(Intake::Ports{*this, *this, *this, *this, *metrics},
-                                    Intake::Setup{shards, seed}, limits);
+  event_consumer = std::make_unique<RelationEventConsumer>(
+      RelationEventConsumer::Ports{*this, *this, *this, *this, *metrics},
+      RelationEventConsumer::Setup{shards, seed}, limits);
   running = true;
   for (int32_t partition = 0; partition < kPartitions; ++partition) {
     position[static_cast<size_t>(partition)] = INT64_MAX;  // until it is sought
     inbox.emplace_back(PartitionAssigned{partition, committed[static_cast<size_t>(partition)], 0});
   }
   event_position = INT64_MAX;
-  intake_inbox.emplace_back(PartitionAssigned{0, event_committed, 0});
+  event_inbox.emplace_back(PartitionAssigned{0, event_committed, 0});
   Step();
 }
 
 void World::Crash() {
   running = false;
   mirror.reset();
-  intake.reset();
+  event_consumer.reset();
   requests.clear();
   inbox.clear();
-  intake_inbox.clear();
+  event_inbox.clear();
 }
 
 void World::Deliver() {
@@ -76,7 +77,7 @@ void World::Deliver() {
     }
   }
   while (!events_paused && event_position < static_cast<int64_t>(events.size())) {
-    intake_inbox.emplace_back(events[static_cast<size_t>(event_position++)]);
+    event_inbox.emplace_back(events[static_cast<size_t>(event_position++)]);
   }
 }
 
@@ -89,8 +90,8 @@ void World::Step() {
   paused += orders.pause.size();
   resumed += orders.resume.size();
 
-  auto intake_inputs = std::exchange(intake_inbox, {});
-  const ConsumerOrders event_orders = intake->Step(intake_inputs, now).orders;
+  auto event_inputs = std::exchange(event_inbox, {});
+  const ConsumerOrders event_orders = event_consumer->Step(event_inputs, now).orders;
   for (const auto& seek : event_orders.seek) event_position = seek.offset;
   if (!event_orders.seek.empty() || !event_orders.resume.empty()) events_paused = false;
   if (!event_orders.pause.empty()) events_paused = true;
@@ -160,8 +161,8 @@ void World::AnswerAt(size_t index, Fate fate) {
           each.status = Status::Later("somebody", "away");
         }
         if (fate == Fate::kNever) each.status = Status::Never("it cannot be");
-        if (RequestIds::PartOf(each.id) == Part::kIntake) {
-          PutIf(intake_inbox, each);
+        if (RequestIds::PartOf(each.id) == Part::kEvents) {
+          PutIf(event_inbox, each);
         } else {
           PutIf(inbox, each);
         }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fanline/hint.h"
-#include "mirror/intake.h"
 #include "mirror/mirror.h"
+#include "mirror/relation_event_consumer.h"
 #include "tests/fakes/fake_relations.h"
 #include "tests/producers/encoders.h"
 
@@ -106,7 +106,7 @@ struct World : ReverseStore,
 
   std::vector<Request> requests;
   std::vector<MirrorInput> inbox;
-  std::vector<IntakeInput> intake_inbox;
+  std::vector<RelationEventInput> event_inbox;
   std::vector<std::vector<Record>> log{kPartitions};
   std::vector<Record> events;
   std::vector<Hint> hints;  // in the order appended
@@ -120,7 +120,7 @@ struct World : ReverseStore,
   uint64_t seed = 1;
   bool running = false;
   std::unique_ptr<Mirror> mirror;
-  std::unique_ptr<Intake> intake;
+  std::unique_ptr<RelationEventConsumer> event_consumer;
 
  private:
   void Deliver();

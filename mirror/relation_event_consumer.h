@@ -3,8 +3,8 @@
 //   record -> decode, validate -> forward row and log1 row (one transaction) -> committable
 //
 // The event's version is kept beside the row's own, and one that is not higher than the last
-// changes nothing: events of any order, twice, or of two intakes at once end in the same rows. The
-// log1 row is pending from the same transaction on, so the relay does the rest; with the mirror
+// changes nothing: events of any order, twice, or of two consumers at once end in the same rows.
+// The log1 row is pending from the same transaction on, so the relay does the rest; with the mirror
 // mode `sync` the reverse row is tried at once as well, which fails without consequences.
 // What cannot be used (undecodable, too old, over the limit of followed users) goes to the dead
 // letters, byte for byte, with the reason. A shard that is away parks its own events in memory of
@@ -40,10 +40,10 @@
 
 namespace fanline::mirror {
 
-using IntakeInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgeChanged,
-                                 EdgesApplied, MirrorModeRead, DeadLetterAppended>;
+using RelationEventInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgeChanged,
+                                        EdgesApplied, MirrorModeRead, DeadLetterAppended>;
 
-class Intake {
+class RelationEventConsumer {
  public:
   struct Ports {
     ForwardStore& forward;
@@ -57,9 +57,9 @@ class Intake {
     uint64_t seed = 1;  // of the jitter
   };
 
-  Intake(Ports ports, Setup setup, const Limits& limits);
+  RelationEventConsumer(Ports ports, Setup setup, const Limits& limits);
 
-  [[nodiscard]] Progress Step(std::span<IntakeInput> inputs, Now now);
+  [[nodiscard]] Progress Step(std::span<RelationEventInput> inputs, Now now);
 
   // From now on no further event is started; keep stepping until drained().
   void StopTaking() { taking_ = false; }
@@ -99,7 +99,7 @@ class Intake {
   Ports ports_;
   const Setup setup_;
   const Limits limits_;
-  RequestIds ids_{Part::kIntake};
+  RequestIds ids_{Part::kEvents};
   std::mt19937_64 random_;
   bool taking_ = true;
 

@@ -1,4 +1,4 @@
-#include "mirror/intake.h"
+#include "mirror/relation_event_consumer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // The mirror beside it is kept out: nothing of it is answered.
-struct IntakeWorld : World {
-  explicit IntakeWorld(const Limits& given = Limits{}) : World(given) { Start(); }
+struct EventWorld : World {
+  explicit EventWorld(const Limits& given = Limits{}) : World(given) { Start(); }
 
   void Follow(uint64_t version) { AppendEvent({RelationEventKind::kFollow, edge, version}); }
   void Unfollow(uint64_t version) { AppendEvent({RelationEventKind::kUnfollow, edge, version}); }
@@ -23,7 +23,7 @@ struct IntakeWorld : World {
       Step();
       for (size_t at = 0; at < requests.size();) {
         const bool ours = std::visit(
-            [](const auto& each) { return RequestIds::PartOf(each.id) == Part::kIntake; },
+            [](const auto& each) { return RequestIds::PartOf(each.id) == Part::kEvents; },
             requests[at]);
         if (ours) {
           AnswerAt(at, Fate::kDone);
@@ -50,8 +50,8 @@ struct IntakeWorld : World {
   const EdgeKey edge{ann, bob};
 };
 
-TEST(Intake, WritesTheForwardRowAndLeavesTheRestToTheRelay) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, WritesTheForwardRowAndLeavesTheRestToTheRelay) {
+  EventWorld w;
   w.Follow(1);
   w.Turns();
   EXPECT_TRUE(w.live());
@@ -63,8 +63,8 @@ TEST(Intake, WritesTheForwardRowAndLeavesTheRestToTheRelay) {
   EXPECT_FALSE(w.live());
 }
 
-TEST(Intake, TheHighestVersionWinsWhateverTheOrderAndEachCommitsItsOffset) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, TheHighestVersionWinsWhateverTheOrderAndEachCommitsItsOffset) {
+  EventWorld w;
   w.Unfollow(3);
   w.Follow(2);
   w.Follow(2);
@@ -73,8 +73,8 @@ TEST(Intake, TheHighestVersionWinsWhateverTheOrderAndEachCommitsItsOffset) {
   EXPECT_EQ(w.event_committed, 3);
 }
 
-TEST(Intake, CommitsNothingBeforeTheRowIsWritten) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, CommitsNothingBeforeTheRowIsWritten) {
+  EventWorld w;
   w.Follow(1);
   w.Step();
   ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(1));
@@ -83,9 +83,9 @@ TEST(Intake, CommitsNothingBeforeTheRowIsWritten) {
   EXPECT_EQ(w.event_committed, 0);
 }
 
-TEST(Intake, InSyncModeTriesTheReverseRowAtOnceAndFailureIsNoError) {
+TEST(RelationEventConsumer, InSyncModeTriesTheReverseRowAtOnceAndFailureIsNoError) {
   for (const Fate fate : {Fate::kDone, Fate::kLater, Fate::kNever}) {
-    IntakeWorld w;
+    EventWorld w;
     w.store.mode = MirrorMode::kSync;
     w.Turns();
     w.Follow(1);
@@ -101,8 +101,8 @@ TEST(Intake, InSyncModeTriesTheReverseRowAtOnceAndFailureIsNoError) {
   }
 }
 
-TEST(Intake, TheModeIsLive) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, TheModeIsLive) {
+  EventWorld w;
   w.Turns();
   w.store.mode = MirrorMode::kSync;
   w.Pass(std::chrono::seconds(1));
@@ -118,8 +118,8 @@ TEST(Intake, TheModeIsLive) {
   EXPECT_TRUE(w.store.reverse().at(w.edge).live) << "still the mirror's to do";
 }
 
-TEST(Intake, WhatCannotBeUsedGoesToTheDeadLettersAsItWas) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, WhatCannotBeUsedGoesToTheDeadLettersAsItWas) {
+  EventWorld w;
   const std::string bad = R"({"schema_version":1,"type":"relation.follow","src":"5","dst":"6"})";
   w.AppendEventBytes(bad);
   w.store.most_followed = 0;
@@ -132,9 +132,9 @@ TEST(Intake, WhatCannotBeUsedGoesToTheDeadLettersAsItWas) {
   EXPECT_EQ(w.event_committed, 2);
 }
 
-TEST(Intake, RefusesAnEventOlderThanTombstonesAreKept) {
-  IntakeWorld w;
-  IntakeWorld::Held told;
+TEST(RelationEventConsumer, RefusesAnEventOlderThanTombstonesAreKept) {
+  EventWorld w;
+  EventWorld::Held told;
   w.metrics = &told;
   w.Crash();
   w.Start();
@@ -146,8 +146,8 @@ TEST(Intake, RefusesAnEventOlderThanTombstonesAreKept) {
   EXPECT_THAT(w.store.forward(), IsEmpty());
 }
 
-TEST(Intake, WritesALetterAgainThatMayNotHaveBeenWritten) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, WritesALetterAgainThatMayNotHaveBeenWritten) {
+  EventWorld w;
   w.AppendEventBytes("{}");
   w.Step();
   ASSERT_EQ(w.Answer<AppendDeadLetter>(Fate::kLater), 1u);
@@ -161,8 +161,8 @@ TEST(Intake, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EXPECT_EQ(w.event_committed, 1);
 }
 
-TEST(Intake, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
+  EventWorld w;
   w.Follow(1);
   w.AppendEvent({RelationEventKind::kFollow, {w.bob, w.ann}, 1});
   w.Step();
@@ -182,8 +182,8 @@ TEST(Intake, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
   EXPECT_EQ(w.event_committed, 2);
 }
 
-struct AwayWorld : IntakeWorld {
-  explicit AwayWorld(const Limits& given) : IntakeWorld(given) {}
+struct AwayWorld : EventWorld {
+  explicit AwayWorld(const Limits& given) : EventWorld(given) {}
 
   void TurnWithoutAnn() {
     Step();
@@ -191,7 +191,7 @@ struct AwayWorld : IntakeWorld {
       const auto* change = std::get_if<ChangeEdge>(&requests[at]);
       const auto part =
           std::visit([](const auto& each) { return RequestIds::PartOf(each.id); }, requests[at]);
-      if (part != Part::kIntake) {
+      if (part != Part::kEvents) {
         ++at;
       } else {
         AnswerAt(at, change != nullptr && change->change.src == ann ? Fate::kLater : Fate::kDone);
@@ -201,7 +201,7 @@ struct AwayWorld : IntakeWorld {
   }
 };
 
-TEST(Intake, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
+TEST(RelationEventConsumer, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
   Limits limits;
   limits.records_open = 16;
   AwayWorld w(limits);
@@ -224,7 +224,7 @@ TEST(Intake, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
   EXPECT_EQ(w.event_committed, static_cast<int64_t>(2 * kEvents));
 }
 
-TEST(Intake, WhatIsParkedIsBounded) {
+TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
   Limits limits;
   limits.records_open = 16;
   limits.parked_bytes_per_shard = 20'000;  // some thirty events
@@ -246,13 +246,13 @@ TEST(Intake, WhatIsParkedIsBounded) {
 }
 
 // Nothing of it could be committed, so each owner reads all of it again, this one too.
-TEST(Intake, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
+TEST(RelationEventConsumer, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
   Limits limits;
   limits.changes_in_flight = 4;
   limits.parked_bytes_per_shard = 60'000;  // three times what is parked
   AwayWorld w(limits);
-  IntakeWorld::Held held;
+  EventWorld::Held held;
   w.metrics = &held;
   w.Crash();
   w.Start();
@@ -264,8 +264,8 @@ TEST(Intake, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
     w.Step();
     ASSERT_EQ(held.events, kParked) << "after " << moves;
     ASSERT_EQ(held.parked, kParked) << "after " << moves;
-    if (moves % 2 == 0) w.intake_inbox.emplace_back(PartitionRevoked{0});
-    w.intake_inbox.emplace_back(PartitionAssigned{0, w.event_committed, 0});
+    if (moves % 2 == 0) w.event_inbox.emplace_back(PartitionRevoked{0});
+    w.event_inbox.emplace_back(PartitionAssigned{0, w.event_committed, 0});
     w.Step();
     EXPECT_EQ(held.events, 0u) << "its next owner's to do";
   }
@@ -279,24 +279,24 @@ TEST(Intake, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   EXPECT_EQ(w.event_committed, static_cast<int64_t>(kParked));
 }
 
-TEST(Intake, WhatIsUnderWayWhenItsPartitionGoesIsWrittenButNotParked) {
+TEST(RelationEventConsumer, WhatIsUnderWayWhenItsPartitionGoesIsWrittenButNotParked) {
   for (const Fate fate : {Fate::kDone, Fate::kLater}) {
-    IntakeWorld w;
+    EventWorld w;
     w.Follow(1);
     w.Step();
-    w.intake_inbox.emplace_back(PartitionRevoked{0});
+    w.event_inbox.emplace_back(PartitionRevoked{0});
     w.Step();
-    EXPECT_FALSE(w.intake->drained());
+    EXPECT_FALSE(w.event_consumer->drained());
     ASSERT_EQ(w.Answer<ChangeEdge>(fate), 1u);
     w.Step();
-    EXPECT_TRUE(w.intake->drained());
+    EXPECT_TRUE(w.event_consumer->drained());
     EXPECT_EQ(w.store.forward().contains(w.edge), fate == Fate::kDone);
   }
 }
 
-TEST(Intake, WhatIsHeldIsToldAndWhatOfItIsParked) {
+TEST(RelationEventConsumer, WhatIsHeldIsToldAndWhatOfItIsParked) {
   AwayWorld w(Limits{});
-  IntakeWorld::Held held;
+  EventWorld::Held held;
   w.metrics = &held;
   w.Crash();
   w.Start();
@@ -316,14 +316,14 @@ TEST(Intake, WhatIsHeldIsToldAndWhatOfItIsParked) {
   EXPECT_EQ(held.parked, 0u);
 }
 
-TEST(Intake, DrainsWhatItStarted) {
-  IntakeWorld w;
+TEST(RelationEventConsumer, DrainsWhatItStarted) {
+  EventWorld w;
   w.Follow(1);
   w.Step();
-  w.intake->StopTaking();
+  w.event_consumer->StopTaking();
   w.Unfollow(2);
   w.Turns();
-  EXPECT_TRUE(w.intake->drained());
+  EXPECT_TRUE(w.event_consumer->drained());
   EXPECT_TRUE(w.live());
   EXPECT_EQ(w.event_committed, 1);
 }

@@ -1,4 +1,4 @@
-// Relation events of an application, and two intakes of them, each the real one: events in any
+// Relation events of an application, and two consumers of them, each the real one: events in any
 // order, twice, by several producers, and some that nobody can use.
 #pragma once
 
@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "fanline/relation_event.h"
-#include "mirror/intake.h"
+#include "mirror/relation_event_consumer.h"
 #include "tests/producers/encoders.h"
 #include "tests/sim/reconcilers.h"
 #include "tests/sim/said.h"
 
 namespace fanline::sim {
 
-struct Intakes : Reconcilers {
+struct EventConsumers : Reconcilers {
   using Reconcilers::Reconcilers;
 
-  struct IntakeProcess : ForwardStore,
+  struct EventConsumer : ForwardStore,
                          ReverseStore,
                          MirrorModes,
                          DeadLetters,
-                         Process<mirror::Intake, mirror::IntakeInput> {
-    Intakes* world = nullptr;
+                         Process<mirror::RelationEventConsumer, mirror::RelationEventInput> {
+    EventConsumers* world = nullptr;
     mirror::Metrics metrics;
     void Submit(ChangeEdge request) override { world->SendEvent(*this, request); }
     void Submit(ApplyEdges request) override {
@@ -47,13 +47,13 @@ struct Intakes : Reconcilers {
     }
   };
 
-  std::vector<std::unique_ptr<IntakeProcess>> intakes;
+  std::vector<std::unique_ptr<EventConsumer>> event_consumers;
   Said said;
   std::map<EdgeKey, uint64_t> newest_event;   // by the application, of each edge
   std::map<EdgeKey, uint64_t> newest_stored;  // in the forward row
   std::set<std::string> unusable, dead_lettered;
 
-  void SendEvent(IntakeProcess& process, const ChangeEdge& request) {
+  void SendEvent(EventConsumer& process, const ChangeEdge& request) {
     const EdgeChanged done{request.id, {}, {}};
     const auto store = [this, request, done] {
       if (Away(shards.ShardOf(request.change.src))) {
@@ -126,7 +126,7 @@ struct Intakes : Reconcilers {
   }
 
   // ---- starting, crashing, moving -------------------------------------------------------------
-  void StartIntake(IntakeProcess& process) {
+  void StartEventConsumer(EventConsumer& process) {
     using std::chrono::milliseconds;
     process.world = this;
     Renew(process);
@@ -139,23 +139,24 @@ struct Intakes : Reconcilers {
     limits.changes_in_flight = 2;
     limits.parked_bytes_per_shard = 8 << 10;
     limits.mode_every = milliseconds(30);
-    process.logic = std::make_unique<mirror::Intake>(
-        mirror::Intake::Ports{process, process, process, process, process.metrics},
-        mirror::Intake::Setup{shards, random()}, limits);
+    process.logic = std::make_unique<mirror::RelationEventConsumer>(
+        mirror::RelationEventConsumer::Ports{process, process, process, process, process.metrics},
+        mirror::RelationEventConsumer::Setup{shards, random()}, limits);
   }
 
-  void StartIntakes() {
+  void StartEventConsumers() {
     for (int i = 0; i < 2; ++i) {
-      intakes.push_back(std::make_unique<IntakeProcess>());
-      StartIntake(*intakes.back());
+      event_consumers.push_back(std::make_unique<EventConsumer>());
+      StartEventConsumer(*event_consumers.back());
     }
-    for (int i = 0; i < kEventPartitions; ++i) Move(event_group, intakes, i, i % 2);
+    for (int i = 0; i < kEventPartitions; ++i) Move(event_group, event_consumers, i, i % 2);
   }
 
-  void CrashIntake(int index) {
-    Trace("crash of intake " + std::to_string(index));
+  void CrashEventConsumer(int index) {
+    Trace("crash of event consumer " + std::to_string(index));
     ++counts.crashes;
-    Crash(event_group, intakes, index, [this](IntakeProcess& process) { StartIntake(process); });
+    Crash(event_group, event_consumers, index,
+          [this](EventConsumer& process) { StartEventConsumer(process); });
   }
 };
 

@@ -1,4 +1,4 @@
-#include "mirror/intake.h"
+#include "mirror/relation_event_consumer.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ Limits WithSpanOf(Limits limits) {
 
 }  // namespace
 
-Intake::Intake(Ports ports, Setup setup, const Limits& limits)
+RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Limits& limits)
     : ports_(ports),
       setup_(std::move(setup)),
       limits_(limits),
@@ -31,8 +31,8 @@ Intake::Intake(Ports ports, Setup setup, const Limits& limits)
       queues_(setup_.shards.shards()),
       room_(setup_.shards.shards(), limits.parked_bytes_per_shard) {}
 
-Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
-  for (IntakeInput& input : inputs) {
+Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now now) {
+  for (RelationEventInput& input : inputs) {
     std::visit([&](auto& value) { On(value, now); }, input);
   }
   while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
@@ -59,7 +59,7 @@ Progress Intake::Step(std::span<IntakeInput> inputs, Now now) {
   return progress;
 }
 
-void Intake::On(Record& record, Now now) {
+void RelationEventConsumer::On(Record& record, Now now) {
   if (!taking_) return;
   const auto place = partitions_.Received(record);
   if (!place) return;
@@ -84,13 +84,13 @@ void Intake::On(Record& record, Now now) {
 }
 
 // What counts against the bound of all. A shard with no room left stops everything.
-size_t Intake::Open() const {
+size_t RelationEventConsumer::Open() const {
   const size_t open = works_.size() - room_.parked();
   if (room_.full()) return std::max<size_t>(open, limits_.records_open);
   return room_.roomy() ? open : std::max<size_t>(open, limits_.records_open / 2 + 1);
 }
 
-void Intake::ForgetTaken() {
+void RelationEventConsumer::ForgetTaken() {
   for (Queue& queue : queues_) {
     std::erase_if(queue.waiting, [this](uint64_t id) {
       const bool taken = !partitions_.Holds(works_.at(id).place);
@@ -100,7 +100,7 @@ void Intake::ForgetTaken() {
   }
 }
 
-void Intake::SendChanges(Shard shard, Now now) {
+void RelationEventConsumer::SendChanges(Shard shard, Now now) {
   Queue& queue = queues_[shard];
   if (queue.retry_at && *queue.retry_at > now.mono) return;
   queue.retry_at.reset();
@@ -119,7 +119,7 @@ void Intake::SendChanges(Shard shard, Now now) {
   }
 }
 
-void Intake::On(EdgeChanged& changed, Now now) {
+void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   const auto found = works_.find(changed.id);
   FANLINE_CHECK(found != works_.end(), "a reply to a change never asked for");
   const EdgeKey edge = found->second.event.edge;
@@ -151,22 +151,22 @@ void Intake::On(EdgeChanged& changed, Now now) {
 }
 
 // Whatever came of it: the row of log1 is pending, and the applier does it again.
-void Intake::On(EdgesApplied& applied, Now) { Done(applied.id); }
+void RelationEventConsumer::On(EdgesApplied& applied, Now) { Done(applied.id); }
 
-void Intake::AskMode(Now now) {
+void RelationEventConsumer::AskMode(Now now) {
   if (!taking_ || asking_mode_ || mode_at_ > now.mono) return;
   asking_mode_ = true;
   ports_.modes.Submit(ReadMirrorMode{ids_.Next()});
 }
 
 // While the setting cannot be read, the last answer holds.
-void Intake::On(MirrorModeRead& read, Now now) {
+void RelationEventConsumer::On(MirrorModeRead& read, Now now) {
   asking_mode_ = false;
   mode_at_ = now.mono + limits_.mode_every;
   if (read.status.done()) mode_ = read.mode;
 }
 
-void Intake::SendToDeadLetters(uint64_t id, const std::string& reason) {
+void RelationEventConsumer::SendToDeadLetters(uint64_t id, const std::string& reason) {
   Work& work = works_.at(id);
   if (work.reason.empty()) {
     work.reason = reason;
@@ -175,7 +175,7 @@ void Intake::SendToDeadLetters(uint64_t id, const std::string& reason) {
   ports_.dead_letters.Submit({id, {work.record, "mirror", work.reason}});
 }
 
-void Intake::On(DeadLetterAppended& appended, Now now) {
+void RelationEventConsumer::On(DeadLetterAppended& appended, Now now) {
   if (appended.status.done()) return Done(appended.id);
   ports_.metrics.Parked(appended.status.resource);
   Work& work = works_.at(appended.id);
@@ -183,7 +183,7 @@ void Intake::On(DeadLetterAppended& appended, Now now) {
                           appended.id);
 }
 
-void Intake::Done(uint64_t id) {
+void RelationEventConsumer::Done(uint64_t id) {
   const auto found = works_.find(id);
   FANLINE_CHECK(found != works_.end(), "an event that is finished twice");
   const Work& work = found->second;

@@ -5,7 +5,7 @@
 namespace fanline::mirror {
 
 Progress Mirror::Step(std::span<MirrorInput> inputs, Now now) {
-  for (MirrorInput& input : inputs) Give(input, now);
+  for (MirrorInput& input : inputs) Route(input, now);
   Progress progress;
   progress.next_timer = applier_.Send(now, progress.orders);
   if (const auto next = relay_.Send(now)) {
@@ -14,7 +14,7 @@ Progress Mirror::Step(std::span<MirrorInput> inputs, Now now) {
   return progress;
 }
 
-void Mirror::Give(MirrorInput& input, Now now) {
+void Mirror::Route(MirrorInput& input, Now now) {
   if (auto* assigned = std::get_if<PartitionAssigned>(&input)) {
     applier_.On(*assigned);
     relay_.On(*assigned, now);

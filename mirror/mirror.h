@@ -48,7 +48,7 @@ class Mirror {
   bool drained() const { return applier_.drained() && relay_.drained(); }
 
  private:
-  void Give(MirrorInput& input, Now now);
+  void Route(MirrorInput& input, Now now);
 
   Applier applier_;
   Relay relay_;

@@ -26,11 +26,11 @@ Relay::Relay(Ports ports, Setup setup, const Limits& limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      lines_(setup_.shards.shards()) {}
+      shards_(setup_.shards.shards()) {}
 
 std::vector<Shard> Relay::ShardsOf(int32_t partition) const {
   std::vector<Shard> shards;
-  for (Shard shard = 0; shard < lines_.size(); ++shard) {
+  for (Shard shard = 0; shard < shards_.size(); ++shard) {
     if (shard % setup_.partitions == static_cast<uint32_t>(partition)) shards.push_back(shard);
   }
   return shards;
@@ -38,23 +38,23 @@ std::vector<Shard> Relay::ShardsOf(int32_t partition) const {
 
 void Relay::On(const PartitionAssigned& assigned, Now now) {
   for (const Shard shard : ShardsOf(assigned.partition)) {
-    Line& line = lines_[shard];
-    const bool reading = line.reading;
-    const bool purging = line.purging;
-    line = Line{};
-    line.owned = true;
-    line.reading = reading;  // of before: its answer is welcome
-    line.purging = purging;
-    line.purge_at = now.mono + limits_.purge_every;
+    ShardState& state = shards_[shard];
+    const bool reading = state.reading;
+    const bool purging = state.purging;
+    state = ShardState{};
+    state.owned = true;
+    state.reading = reading;  // of before: its answer is welcome
+    state.purging = purging;
+    state.purge_at = now.mono + limits_.purge_every;
   }
 }
 
 void Relay::On(const PartitionRevoked& revoked) {
   for (const Shard shard : ShardsOf(revoked.partition)) {
-    Line& line = lines_[shard];
-    line.owned = false;
-    line.under_way.clear();
-    line.share.clear();
+    ShardState& state = shards_[shard];
+    state.owned = false;
+    state.under_way.clear();
+    state.share.clear();
     ports_.metrics.Pending(shard, 0, Duration{0});
   }
 }
@@ -63,18 +63,18 @@ std::optional<Time> Relay::Send(Now now) {
   std::optional<Time> next;
   const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
   if (!taking_) return next;
-  for (Shard shard = 0; shard < lines_.size(); ++shard) {
-    Line& line = lines_[shard];
-    if (!line.owned) continue;
-    if (!line.reading) SendRead(shard, now);
-    if (!line.reading) earliest(line.poll_at);
-    if (!line.purging && line.purge_at <= now.mono) {
+  for (Shard shard = 0; shard < shards_.size(); ++shard) {
+    ShardState& state = shards_[shard];
+    if (!state.owned) continue;
+    if (!state.reading) SendRead(shard, now);
+    if (!state.reading) earliest(state.poll_at);
+    if (!state.purging && state.purge_at <= now.mono) {
       const uint64_t id = ids_.Next();
-      line.purging = true;
+      state.purging = true;
       purges_.emplace(id, shard);
       ports_.log.Submit(PurgeDone{id, shard, limits_.keep_done, limits_.rows_per_purge});
     }
-    if (!line.purging) earliest(line.purge_at);
+    if (!state.purging) earliest(state.purge_at);
   }
   return next;
 }
@@ -82,48 +82,48 @@ std::optional<Time> Relay::Send(Now now) {
 // ---- reading --------------------------------------------------------------------------------
 
 void Relay::SendRead(Shard shard, Now now) {
-  Line& line = lines_[shard];
-  if (line.poll_at > now.mono) return;
-  if (!line.passing && line.pass_at <= now.mono) {
-    line.passing = true;
-    ++line.pass;
-    line.pass_began = now.mono;
-    line.after = 0;
-    line.rows = 0;
+  ShardState& state = shards_[shard];
+  if (state.poll_at > now.mono) return;
+  if (!state.passing && state.pass_at <= now.mono) {
+    state.passing = true;
+    ++state.pass;
+    state.pass_began = now.mono;
+    state.after = 0;
+    state.rows = 0;
   }
   const uint64_t id = ids_.Next();
   // What is new does not wait for the end of a pass over much that is pending.
-  const bool due = line.paged && line.polled_at + limits_.poll_every <= now.mono;
-  const bool poll = !line.passing || (due && line.after < line.newest);
-  const uint64_t after = poll ? line.newest : line.after;
-  if (poll) line.polled_at = now.mono;
-  line.paged = !poll;
-  line.reading = true;
+  const bool due = state.paged && state.polled_at + limits_.poll_every <= now.mono;
+  const bool poll = !state.passing || (due && state.after < state.newest);
+  const uint64_t after = poll ? state.newest : state.after;
+  if (poll) state.polled_at = now.mono;
+  state.paged = !poll;
+  state.reading = true;
   reads_.emplace(id, Read{shard, !poll});
   ports_.log.Submit(ReadPending{id, shard, after, limits_.rows_per_read});
 }
 
 void Relay::On(const PendingRead& read, Now now) {
   const Read asked = TakeRequest(reads_, read.id);
-  Line& line = lines_[asked.shard];
-  line.reading = false;
-  if (!line.owned) return;
+  ShardState& state = shards_[asked.shard];
+  state.reading = false;
+  if (!state.owned) return;
   if (!read.status.done()) {
     ports_.metrics.Parked(read.status.resource);
-    line.poll_at = now.mono + limits_.backoff.Delay(++line.attempts, random_());
-    line.newest = line.passing ? line.after : 0;
+    state.poll_at = now.mono + limits_.backoff.Delay(++state.attempts, random_());
+    state.newest = state.passing ? state.after : 0;
     return;
   }
-  line.attempts = 0;
+  state.attempts = 0;
   Take(asked.shard, read.changes, now);
   const bool more = read.changes.size() >= limits_.rows_per_read;
-  const bool page = asked.pass && line.passing;  // a pass of before this assignment ends nothing
-  if (!more && (page || !line.passing)) line.poll_at = now.mono + limits_.poll_every;
+  const bool page = asked.pass && state.passing;  // a pass of before this assignment ends nothing
+  if (!more && (page || !state.passing)) state.poll_at = now.mono + limits_.poll_every;
   if (!page) return;
   if (!read.changes.empty()) {
-    if (line.rows == 0) line.oldest = read.changes.front().written_at;
-    line.rows += read.changes.size();
-    line.after = read.changes.back().id;
+    if (state.rows == 0) state.oldest = read.changes.front().written_at;
+    state.rows += read.changes.size();
+    state.after = read.changes.back().id;
   }
   if (!more) EndPass(asked.shard, now);
 }
@@ -131,43 +131,43 @@ void Relay::On(const PendingRead& read, Now now) {
 // Rows that the pass did not find are done. It goes on to the last one, also where there is no room
 // for more: what is under way lies anywhere among what waits.
 void Relay::EndPass(Shard shard, Now now) {
-  Line& line = lines_[shard];
-  line.passing = false;
-  line.pass_at = now.mono + limits_.pass_every;
-  std::erase_if(line.under_way, [&](const auto& each) {
+  ShardState& state = shards_[shard];
+  state.passing = false;
+  state.pass_at = now.mono + limits_.pass_every;
+  std::erase_if(state.under_way, [&](const auto& each) {
     const Row& row = each.second;
     const bool waiting = row.retry_at == kWhenAnswered;
-    const bool gone = !waiting && row.pass != line.pass && row.taken_at < line.pass_began;
-    if (gone) --line.share[row.destination];
+    const bool gone = !waiting && row.pass != state.pass && row.taken_at < state.pass_began;
+    if (gone) --state.share[row.destination];
     return gone;
   });
-  const UnixMs age = line.rows == 0 ? 0 : std::max<UnixMs>(0, now.unix_ms - line.oldest);
-  ports_.metrics.Pending(shard, line.rows, std::chrono::milliseconds(age));
+  const UnixMs age = state.rows == 0 ? 0 : std::max<UnixMs>(0, now.unix_ms - state.oldest);
+  ports_.metrics.Pending(shard, state.rows, std::chrono::milliseconds(age));
 }
 
 // ---- relaying -------------------------------------------------------------------------------
 
 void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now) {
-  Line& line = lines_[shard];
+  ShardState& state = shards_[shard];
   AppendRelations request{ids_.Next(), {}};
   Sent sent{shard, {}};
   for (const LoggedChange& change : changes) {
-    line.newest = std::max(line.newest, change.id);
+    state.newest = std::max(state.newest, change.id);
     const Shard destination = setup_.shards.ShardOf(change.edge.dst);
-    const auto known = line.under_way.find(change.id);
-    if (known != line.under_way.end() && known->second.name != change.row()) {
-      Forget(line, change.id);
+    const auto known = state.under_way.find(change.id);
+    if (known != state.under_way.end() && known->second.name != change.row()) {
+      Forget(state, change.id);
     }
-    if (!line.under_way.contains(change.id)) {
-      if (!HasRoom(line, destination)) continue;
-      line.share.resize(lines_.size());
-      ++line.share[destination];
-      Row& taken = line.under_way[change.id];
+    if (!state.under_way.contains(change.id)) {
+      if (!HasRoom(state, destination)) continue;
+      state.share.resize(shards_.size());
+      ++state.share[destination];
+      Row& taken = state.under_way[change.id];
       taken.name = change.row();
       taken.destination = destination;
     }
-    Row& row = line.under_way[change.id];
-    row.pass = line.pass;
+    Row& row = state.under_way[change.id];
+    row.pass = state.pass;
     if (row.relays > 0 && row.retry_at > now.mono) continue;
     ++row.relays;
     row.taken_at = now.mono;
@@ -184,12 +184,12 @@ void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
   ports_.relations.Submit(std::move(request));
 }
 
-bool Relay::HasRoom(const Line& line, Shard destination) const {
-  return line.share.empty() || line.share[destination] < limits_.rows_under_way / lines_.size();
+bool Relay::HasRoom(const ShardState& state, Shard destination) const {
+  return state.share.empty() || state.share[destination] < limits_.rows_under_way / shards_.size();
 }
 
 void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
-  Row& row = lines_[shard].under_way.at(change.id);
+  Row& row = shards_[shard].under_way.at(change.id);
   row.failed.reset();
   const auto edges = EdgesOfFriendship(change);
   for (size_t i = 0; i < edges.size(); ++i) {
@@ -239,23 +239,23 @@ void Relay::ScheduleRetry(Shard shard, const std::vector<LogRow>& rows, const St
 }
 
 Relay::Row* Relay::Find(Shard shard, const LogRow& row) {
-  auto& rows = lines_[shard].under_way;
+  auto& rows = shards_[shard].under_way;
   const auto found = rows.find(row.id);
   return found == rows.end() || found->second.name != row ? nullptr : &found->second;
 }
 
-void Relay::Forget(Line& line, uint64_t id) {
-  const auto found = line.under_way.find(id);
-  --line.share[found->second.destination];
-  line.under_way.erase(found);
+void Relay::Forget(ShardState& state, uint64_t id) {
+  const auto found = state.under_way.find(id);
+  --state.share[found->second.destination];
+  state.under_way.erase(found);
 }
 
 void Relay::On(const PurgedDone& purged, Now now) {
   const Shard shard = TakeRequest(purges_, purged.id);
-  Line& line = lines_[shard];
-  line.purging = false;
+  ShardState& state = shards_[shard];
+  state.purging = false;
   const bool more = purged.status.done() && purged.deleted >= limits_.rows_per_purge;
-  line.purge_at = more ? now.mono : now.mono + limits_.purge_every;
+  state.purge_at = more ? now.mono : now.mono + limits_.purge_every;
 }
 
 }  // namespace fanline::mirror

@@ -81,7 +81,7 @@ class Relay {
     std::array<uint64_t, 2> halves{};
     std::optional<Status> failed;  // of a friendship: one of them
   };
-  struct Line {  // of one shard
+  struct ShardState {
     bool owned = false;
     bool reading = false;
     bool passing = false;
@@ -110,13 +110,13 @@ class Relay {
   // Relays those that are not under way and for which there is room.
   void Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
   // Room for one more row to that shard.
-  bool HasRoom(const Line& line, Shard destination) const;
+  bool HasRoom(const ShardState& state, Shard destination) const;
   void RelayFriendship(Shard shard, const LoggedChange& change);
   void SendRead(Shard shard, Now now);
   void EndPass(Shard shard, Now now);
   // Its entry, unless it is not under way any more.
   Row* Find(Shard shard, const LogRow& row);
-  void Forget(Line& line, uint64_t id);
+  void Forget(ShardState& state, uint64_t id);
   void ScheduleRetry(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now);
   std::vector<Shard> ShardsOf(int32_t partition) const;
 
@@ -127,7 +127,7 @@ class Relay {
   std::mt19937_64 random_;
   bool taking_ = true;
 
-  std::vector<Line> lines_;                    // by shard
+  std::vector<ShardState> shards_;             // by shard
   std::unordered_map<uint64_t, Read> reads_;   // request -> what it is for
   std::unordered_map<uint64_t, Sent> sent_;    // msg1s and marks
   std::unordered_map<uint64_t, Sent> halves_;  // forward writes of friendships

@@ -8,7 +8,7 @@ namespace fanline::reconciler {
 
 CounterReconciler::CounterReconciler(CounterStore& store, Metrics& metrics, const RepairGate& gate,
                                      Shard shards, const CounterLimits& limits)
-    : store_(store), metrics_(metrics), gate_(gate), limits_(limits), lines_(shards) {}
+    : store_(store), metrics_(metrics), gate_(gate), limits_(limits), shards_(shards) {}
 
 std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now now) {
   for (const CounterInput& input : inputs) {
@@ -16,12 +16,12 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
   }
   std::optional<Time> next;
   if (!taking_) return next;
-  for (Shard shard = 0; shard < lines_.size(); ++shard) {
-    Line& line = lines_[shard];
-    if (!line.asking && line.next_poll_at <= now.mono) Poll(shard, now);
-    if (!line.asking && line.sweep_at <= now.mono) Sweep(shard, now);
+  for (Shard shard = 0; shard < shards_.size(); ++shard) {
+    ShardState& state = shards_[shard];
+    if (!state.asking && state.next_poll_at <= now.mono) Poll(shard, now);
+    if (!state.asking && state.sweep_at <= now.mono) Sweep(shard, now);
     const Time at =  // of one that is asking the reply comes first
-        line.asking ? now.mono + limits_.poll_every : std::min(line.next_poll_at, line.sweep_at);
+        state.asking ? now.mono + limits_.poll_every : std::min(state.next_poll_at, state.sweep_at);
     next = next ? std::min(*next, at) : at;
   }
   return next;
@@ -30,7 +30,7 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
 // A shard that is still at what it was asked for is not asked for more; what became due meanwhile
 // is done when it has answered.
 void CounterReconciler::Poll(Shard shard, Now now) {
-  lines_[shard].next_poll_at = now.mono + limits_.poll_every;
+  shards_[shard].next_poll_at = now.mono + limits_.poll_every;
   store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_poll});
 }
 
@@ -38,7 +38,7 @@ void CounterReconciler::On(const MarkedRead& read, Now) {
   const Shard shard = Answered(read.id);
   if (!read.status.done()) return metrics_.Parked(read.status.resource);
   metrics_.CountersMarked(shard, read.counters.size());
-  lines_[shard].waiting.assign(read.counters.begin(), read.counters.end());
+  shards_[shard].waiting.assign(read.counters.begin(), read.counters.end());
   RepairNext(shard);
 }
 
@@ -46,7 +46,7 @@ void CounterReconciler::On(const CounterRepaired& repaired, Now now) {
   const Shard shard = Answered(repaired.id);
   if (!repaired.status.done()) {
     metrics_.Parked(repaired.status.resource);
-    lines_[shard].next_poll_at = now.mono + limits_.after_failure;
+    shards_[shard].next_poll_at = now.mono + limits_.after_failure;
   } else if (repaired.repaired) {
     metrics_.CounterRepaired(repaired.drift);
   }
@@ -54,7 +54,7 @@ void CounterReconciler::On(const CounterRepaired& repaired, Now now) {
 }
 
 void CounterReconciler::RepairNext(Shard shard) {
-  std::deque<UserCounter>& waiting = lines_[shard].waiting;
+  std::deque<UserCounter>& waiting = shards_[shard].waiting;
   if (!taking_ || gate_.mode() != ReconcilerMode::kRun) waiting.clear();
   if (waiting.empty()) return;
   const UserCounter counter = waiting.front();
@@ -64,32 +64,32 @@ void CounterReconciler::RepairNext(Shard shard) {
 
 // What is known to be wrong goes first, also when the pages of a sweep take long.
 void CounterReconciler::Sweep(Shard shard, Now now) {
-  Line& line = lines_[shard];
+  ShardState& state = shards_[shard];
   if (gate_.mode() == ReconcilerMode::kPause) {
-    line.sweep_at = now.mono + limits_.poll_every;
+    state.sweep_at = now.mono + limits_.poll_every;
     return;
   }
-  line.swept_from = now.mono;
+  state.swept_from = now.mono;
   store_.Submit(SweepCounters{
       Ask(shard), shard, std::chrono::duration_cast<std::chrono::seconds>(limits_.sweep_every)});
 }
 
 void CounterReconciler::On(const CountersSwept& swept, Now now) {
-  Line& line = lines_[Answered(swept.id)];
+  ShardState& state = shards_[Answered(swept.id)];
   if (!swept.status.done()) {
     metrics_.Parked(swept.status.resource);
-    line.sweep_at = now.mono + limits_.after_failure;
+    state.sweep_at = now.mono + limits_.after_failure;
     return;
   }
   metrics_.CountersSwept(swept.users, swept.marked);
   const Duration pace = std::chrono::duration_cast<Duration>(std::chrono::seconds(swept.users)) /
                         limits_.swept_per_second;
-  const Duration rest = std::max(pace, now.mono - line.swept_from);
-  line.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : rest);
+  const Duration rest = std::max(pace, now.mono - state.swept_from);
+  state.sweep_at = now.mono + (swept.over ? limits_.ask_whether_due : rest);
 }
 
 uint64_t CounterReconciler::Ask(Shard shard) {
-  lines_[shard].asking = true;
+  shards_[shard].asking = true;
   asked_.emplace(++last_id_, shard);
   return last_id_;
 }
@@ -99,7 +99,7 @@ Shard CounterReconciler::Answered(uint64_t id) {
   FANLINE_CHECK(found != asked_.end(), "a reply to a request never sent");
   const Shard shard = found->second;
   asked_.erase(found);
-  lines_[shard].asking = false;
+  shards_[shard].asking = false;
   return shard;
 }
 

@@ -53,7 +53,7 @@ class CounterReconciler {
   bool drained() const { return asked_.empty(); }
 
  private:
-  struct Line {  // of one shard
+  struct ShardState {
     bool asking = false;
     std::deque<UserCounter> waiting;
     Time next_poll_at{}, sweep_at{};
@@ -76,7 +76,7 @@ class CounterReconciler {
   bool taking_ = true;
   uint64_t last_id_ = 0;
   std::unordered_map<uint64_t, Shard> asked_;  // by request
-  std::vector<Line> lines_;                    // by shard
+  std::vector<ShardState> shards_;             // by shard
 };
 
 }  // namespace fanline::reconciler

@@ -29,17 +29,17 @@ class RepairLogKeeper {
   // `store` and `metrics` outlive this.
   RepairLogKeeper(RepairPurge& store, Metrics& metrics, Shard shards,
                   const RepairLogLimits& limits = {})
-      : store_(store), metrics_(metrics), limits_(limits), lines_(shards) {}
+      : store_(store), metrics_(metrics), limits_(limits), shards_(shards) {}
 
   // Answers when to step again, even without input. A shard that has not answered is not asked.
   [[nodiscard]] std::optional<Time> Step(std::span<const RepairsPurged> replies, Now now) {
     for (const RepairsPurged& reply : replies) On(reply, now);
     std::optional<Time> next;
     if (!taking_) return next;
-    for (Shard shard = 0; shard < lines_.size(); ++shard) {
-      Line& line = lines_[shard];
-      if (!line.asking && line.purge_at <= now.mono) Purge(shard);
-      if (!line.asking) next = std::min(next.value_or(line.purge_at), line.purge_at);
+    for (Shard shard = 0; shard < shards_.size(); ++shard) {
+      ShardState& state = shards_[shard];
+      if (!state.asking && state.purge_at <= now.mono) Purge(shard);
+      if (!state.asking) next = std::min(next.value_or(state.purge_at), state.purge_at);
     }
     return next;
   }
@@ -47,32 +47,33 @@ class RepairLogKeeper {
   // From now on nothing more is asked; keep stepping until drained().
   void StopTaking() { taking_ = false; }
   bool drained() const {
-    return std::none_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.asking; });
+    return std::none_of(shards_.begin(), shards_.end(),
+                        [](const ShardState& state) { return state.asking; });
   }
 
  private:
-  struct Line {  // of one shard
+  struct ShardState {
     bool asking = false;
     Time purge_at{};
   };
 
   void Purge(Shard shard) {
-    lines_[shard].asking = true;
+    shards_[shard].asking = true;
     store_.Submit(PurgeRepairs{++last_id_, shard,
                                std::chrono::duration_cast<std::chrono::seconds>(limits_.keep),
                                limits_.rows_per_purge});
   }
 
   void On(const RepairsPurged& purged, Now now) {
-    Line& line = lines_.at(purged.shard);
-    line.asking = false;
+    ShardState& state = shards_.at(purged.shard);
+    state.asking = false;
     if (!purged.status.done()) {
       metrics_.Parked(purged.status.resource);
-      line.purge_at = now.mono + limits_.after_failure;
+      state.purge_at = now.mono + limits_.after_failure;
       return;
     }
     const bool more = purged.deleted >= limits_.rows_per_purge;
-    line.purge_at = more ? now.mono : now.mono + limits_.purge_every;
+    state.purge_at = more ? now.mono : now.mono + limits_.purge_every;
   }
 
   RepairPurge& store_;
@@ -80,7 +81,7 @@ class RepairLogKeeper {
   const RepairLogLimits limits_;
   bool taking_ = true;
   uint64_t last_id_ = 0;
-  std::vector<Line> lines_;
+  std::vector<ShardState> shards_;
 };
 
 }  // namespace fanline::reconciler

@@ -54,36 +54,36 @@ class ShardPool {
         limits_(limits),
         callbacks_(std::move(callbacks)) {
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
-      lines_.push_back(std::make_unique<Line>());
+      shards_.push_back(std::make_unique<ShardState>());
     }
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
       for (size_t i = 0; i < limits_.threads_per_shard; ++i) {
-        threads_.emplace_back([this, shard] { Work(shard, *lines_[shard]); });
+        threads_.emplace_back([this, shard] { Work(shard, *shards_[shard]); });
       }
     }
   }
 
   ~ShardPool() {
     stopping_ = true;
-    for (auto& line : lines_) {
-      const std::lock_guard lock(line->mutex);  // or a worker between look and wait misses it
-      line->changed.notify_all();
+    for (auto& state : shards_) {
+      const std::lock_guard lock(state->mutex);  // or a worker between look and wait misses it
+      state->changed.notify_all();
     }
     for (auto& thread : threads_) thread.join();
   }
 
   void Submit(Shard shard, Request request) {
-    Line& line = *lines_[shard];
+    ShardState& state = *shards_[shard];
     std::string refusal;
     {
-      const std::lock_guard lock(line.mutex);
-      if (line.away) {
-        refusal = line.why_away;
-      } else if (line.queue.size() >= limits_.queue) {
+      const std::lock_guard lock(state.mutex);
+      if (state.away) {
+        refusal = state.why_away;
+      } else if (state.queue.size() >= limits_.queue) {
         refusal = "queue full: " + std::to_string(limits_.queue) + " requests are waiting";
       } else {
-        line.queue.push_back(std::move(request));
-        line.changed.notify_one();
+        state.queue.push_back(std::move(request));
+        state.changed.notify_one();
         return;
       }
     }
@@ -92,7 +92,7 @@ class ShardPool {
 
  private:
   // What the workers of one shard share.
-  struct Line {
+  struct ShardState {
     std::mutex mutex;
     std::condition_variable changed;
     // Below: under mutex.
@@ -102,78 +102,78 @@ class ShardPool {
     std::string why_away;
   };
 
-  void Work(Shard shard, Line& line) {
+  void Work(Shard shard, ShardState& state) {
     Connection connection(config_, shard);
     std::minstd_rand random(std::random_device{}());
     uint32_t attempts = 0;
     while (!stopping_) {
       if (!connection.is_open()) {
         ++attempts;
-        if (!Open(connection, line)) {
-          WaitBeforeNextAttempt(line, config_.reopen.Delay(attempts, random()));
+        if (!Open(connection, state)) {
+          WaitBeforeNextAttempt(state, config_.reopen.Delay(attempts, random()));
           continue;
         }
         attempts = 0;
       }
-      Serve(connection, Take(line));
-      if (!connection.is_open()) NoteLost(line);
+      Serve(connection, Take(state));
+      if (!connection.is_open()) NoteLost(state);
     }
   }
 
-  bool Open(Connection& connection, Line& line) {
+  bool Open(Connection& connection, ShardState& state) {
     try {
       connection.Open();
     } catch (const MysqlError& error) {
       connection.Close();
-      NoteUnreachable(connection.shard(), line, error);
+      NoteUnreachable(connection.shard(), state, error);
       return false;
     }
-    const std::lock_guard lock(line.mutex);
-    line.away = false;
-    if (line.connected++ == 0) Tell(connection.shard(), true, "connected");
+    const std::lock_guard lock(state.mutex);
+    state.away = false;
+    if (state.connected++ == 0) Tell(connection.shard(), true, "connected");
     return true;
   }
 
-  void NoteLost(Line& line) {
-    const std::lock_guard lock(line.mutex);
-    --line.connected;
+  void NoteLost(ShardState& state) {
+    const std::lock_guard lock(state.mutex);
+    --state.connected;
   }
 
-  void NoteUnreachable(Shard shard, Line& line, const MysqlError& error) {
+  void NoteUnreachable(Shard shard, ShardState& state, const MysqlError& error) {
     const Status status = StatusOf(error, shard);
     std::deque<Request> abandoned;
     {
-      const std::lock_guard lock(line.mutex);
-      if (line.connected > 0) return;  // a sibling still serves the queue
-      if (!std::exchange(line.away, true)) Tell(shard, false, status.message);
-      line.why_away = status.message;
-      abandoned.swap(line.queue);
+      const std::lock_guard lock(state.mutex);
+      if (state.connected > 0) return;  // a sibling still serves the queue
+      if (!std::exchange(state.away, true)) Tell(shard, false, status.message);
+      state.why_away = status.message;
+      abandoned.swap(state.queue);
     }
     for (const Request& request : abandoned) {
       callbacks_.reply(callbacks_.fail(request, Status::Later(ResourceOf(shard), status.message)));
     }
   }
 
-  // Under the line's mutex, so that the last thing told is the last thing that happened.
+  // Under the mutex, so that the last thing told is the last thing that happened.
   void Tell(Shard shard, bool reachable, const std::string& message) {
     callbacks_.log(reachable ? LogLevel::kInfo : LogLevel::kWarn,
                    ResourceOf(shard) + " (" + name_ + "): " + message);
     if (callbacks_.health) callbacks_.health(shard, reachable);
   }
 
-  void WaitBeforeNextAttempt(Line& line, Duration delay) {
-    std::unique_lock lock(line.mutex);
-    line.changed.wait_for(lock, delay, [this] { return stopping_.load(); });
+  void WaitBeforeNextAttempt(ShardState& state, Duration delay) {
+    std::unique_lock lock(state.mutex);
+    state.changed.wait_for(lock, delay, [this] { return stopping_.load(); });
   }
 
   // Waits for at least one request; empty: stopping.
-  std::vector<Request> Take(Line& line) {
-    std::unique_lock lock(line.mutex);
-    line.changed.wait(lock, [&] { return stopping_ || !line.queue.empty(); });
+  std::vector<Request> Take(ShardState& state) {
+    std::unique_lock lock(state.mutex);
+    state.changed.wait(lock, [&] { return stopping_ || !state.queue.empty(); });
     std::vector<Request> batch;
-    while (!stopping_ && !line.queue.empty() && batch.size() < limits_.batch) {
-      batch.push_back(std::move(line.queue.front()));
-      line.queue.pop_front();
+    while (!stopping_ && !state.queue.empty() && batch.size() < limits_.batch) {
+      batch.push_back(std::move(state.queue.front()));
+      state.queue.pop_front();
     }
     return batch;
   }
@@ -212,7 +212,7 @@ class ShardPool {
   const Limits limits_;
   const Callbacks callbacks_;
   std::atomic<bool> stopping_ = false;
-  std::vector<std::unique_ptr<Line>> lines_;  // one per shard
+  std::vector<std::unique_ptr<ShardState>> shards_;  // one per shard
   std::vector<std::thread> threads_;
 };
 

@@ -41,14 +41,14 @@ class ConsumeLoop {
                                  "Partitions whose log cannot be read on", labels_)) {}
 
   daemon::StepResult Step(const Now& now) {
-    Turn turn = Go(now);
+    Turn turn = RunOnce(now);
     return {turn.did_work, turn.next_timer};
   }
 
   // Finishes what was started; then leaves the group, so that another member takes over at once.
   daemon::DrainResult Drain(const Now& now) {
     logic_.StopTaking();
-    Turn turn = Go(now);
+    Turn turn = RunOnce(now);
     const bool done = logic_.drained();
     if (done) consumer_.Close(kCloseLimit);
     return {done, turn.did_work, turn.next_timer};
@@ -64,7 +64,7 @@ class ConsumeLoop {
     std::optional<Time> next_timer;
   };
 
-  Turn Go(const Now& now) {
+  Turn RunOnce(const Now& now) {
     events_.clear();
     consumer_.Poll(kRecordsPerTurn, events_);
     // What came from the log first: a reply may be about a partition that was just revoked.

@@ -327,7 +327,7 @@ void Pusher::SendBatches() {
 }
 
 // After the second crash one hint at a time, its offset saved before it starts.
-bool Pusher::careful(const Owned& owned) const { return owned.takeover.start().starts >= 3; }
+bool Pusher::isolating(const Owned& owned) const { return owned.takeover.start().starts >= 3; }
 
 // ---- what the outside sees ------------------------------------------------------------------
 

@@ -200,7 +200,7 @@ class Pusher {
   std::optional<PauseCause> BoundReached(const Owned& owned, uint32_t share) const;
   void ShowHeld() const;
   void SavePosition(Owned& owned, Now now);
-  bool careful(const Owned& owned) const;
+  bool isolating(const Owned& owned) const;
   std::optional<Time> NextTimer() const;
 
   Ports ports_;

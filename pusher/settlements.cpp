@@ -44,7 +44,7 @@ void Settlements::TakeBack(Range range, Open& open) {
   const OwnStart& start = open.start;
   open.to_tell = SettleRange{.range = range,
                              .epoch = start.epoch,
-                             .starts = start.starts - (start.counted ? 1 : 0),
+                             .starts = start.crash_count(),
                              .last_offset = start.suspect};
   Tell(open);
 }

@@ -26,6 +26,9 @@ struct OwnStart {
   int64_t suspect = -1;  // the offset being worked on at the last crash, or -1
   bool counted = false;  // `starts` includes this one
 
+  // Starts before this one that were never settled.
+  uint32_t crash_count() const { return starts - (counted ? 1 : 0); }
+
   // From the answer to an AcquireRange, or to a RaiseEpoch of the same start.
   void Learn(const RangeOwned& answer);
   // From a SettleRange that was carried out; one of another epoch says nothing.

@@ -31,7 +31,7 @@ struct Unit {
     kSyncing,        // sync: each reader's chain of calls under way (SyncCall)
     kWriting,        // batches under way
     kWaiting,        // parked: begins anew
-    kMarkingStart,   // careful mode: offset being saved before it starts
+    kMarkingStart,   // isolating: offset being saved before it starts
     kDropping,       // quarantine: its readers' timelines are to be made not live
     kDeadLettering,  // quarantine: dead letters being appended, one by one
   };

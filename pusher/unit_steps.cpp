@@ -73,7 +73,7 @@ size_t Pusher::MostTasks(const Lane& lane) const {
 
 // Forms a unit of the next runnable lane's head and starts it.
 bool Pusher::StartOne(Owned& owned, Range range) {
-  if (owned.runnable.empty() || (careful(owned) && owned.units > 0)) return false;
+  if (owned.runnable.empty() || (isolating(owned) && owned.units > 0)) return false;
   const UserId author = owned.runnable.front();
   owned.runnable.pop_front();
   Lane& lane = owned.lanes.at(author);
@@ -83,7 +83,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   unit.id = ++ids_;
   unit.range = range;
   unit.author = author;
-  const bool singly = lane.singly || careful(owned);
+  const bool singly = lane.singly || isolating(owned);
   const size_t most = singly ? 1 : MostTasks(lane);
   const auto kind = [](const Task& task) { return task.hint ? task.hint->what.index() + 1 : 0; };
   do {
@@ -102,10 +102,10 @@ bool Pusher::StartOne(Owned& owned, Range range) {
 
   Unit& placed = units_.emplace(unit.id, std::move(unit)).first->second;
   const int64_t offset = placed.tasks.front().record.offset;
-  if (careful(owned) && owned.takeover.start().suspect == offset) {
+  if (isolating(owned) && owned.takeover.start().suspect == offset) {
     placed.reason = "the worker crashed on this hint again and again";
     Quarantine(placed);
-  } else if (careful(owned)) {
+  } else if (isolating(owned)) {
     placed.stage = Stage::kMarkingStart;
     ports_.owners.Submit(SaveStart{placed.id, range, owned.takeover.epoch(), offset});
   } else {

@@ -117,12 +117,12 @@ struct BatchWritten {
   static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
   static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE: that key alone, left as it was
   std::vector<int8_t> results;
-  uint64_t pruned = 0;      // of the kNotLive ones, those found by live: without a script
-  uint64_t removed = 0;     // items
-  uint64_t trimmed = 0;     // timelines cut back to the window
-  uint64_t fell_short = 0;  // timelines deleted by the below-W/2 rule
-  uint64_t full = 0;        // timelines deleted (kNotLive) because a full Redis took no more
-  std::string key_error;    // an example, when some key failed or was deleted so
+  uint64_t pruned = 0;       // of the kNotLive ones, those found by live: without a script
+  uint64_t removed = 0;      // items
+  uint64_t trimmed = 0;      // timelines cut back to the window
+  uint64_t underfilled = 0;  // timelines deleted by the below-W/2 rule
+  uint64_t full = 0;         // timelines deleted (kNotLive) because a full Redis took no more
+  std::string key_error;     // an example, when some key failed or was deleted so
 };
 
 enum class TimelineState { kNotLive, kBuilding, kReady };
@@ -207,7 +207,7 @@ class LiveTimelines {
 struct WindowLimits {
   uint32_t window = 450;       // W: items a trimmed timeline keeps
   uint32_t max_entries = 512;  // items + sentinels never exceed this: zset-max-listpack-entries
-  uint32_t fell_short() const { return window / 2; }
+  uint32_t underfilled_below() const { return window / 2; }
   // Trimmed when it holds more members than this, so that one more write of kMaxAddsPerWrite
   // items still fits max_entries.
   uint32_t trim_above() const { return max_entries - kMaxAddsPerWrite; }

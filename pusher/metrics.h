@@ -30,7 +30,7 @@ class Metrics {
   virtual void SkippedNotLive(uint64_t /*by_index*/, uint64_t /*by_script*/) {}
   virtual void Removed(uint64_t /*items*/) {}
   virtual void Trimmed(uint64_t /*timelines*/) {}
-  virtual void FellShort(uint64_t /*timelines*/) {}
+  virtual void Underfilled(uint64_t /*timelines*/) {}
   virtual void Full(uint64_t /*timelines*/) {}
   virtual void KeyFailed(uint64_t /*timelines*/, const std::string& /*example*/) {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}

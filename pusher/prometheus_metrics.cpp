@@ -92,8 +92,8 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
                           "Items taken out of timelines: deleted, hidden, unfollowed")),
       trimmed_(AddCounter(registry, "fanline_timelines_trimmed_total",
                           "Timelines cut back to the window, their floor raised")),
-      fell_short_(AddCounter(registry, "fanline_timelines_fell_short_total",
-                             "Timelines deleted because removals left less than half a window")),
+      underfilled_(AddCounter(registry, "fanline_timelines_fell_short_total",
+                              "Timelines deleted because removals left less than half a window")),
       full_(AddCounter(registry, "fanline_timelines_dropped_full_total",
                        "Timelines deleted because a full Redis let them take no more")),
       batch_timelines_(AddHistogram(registry, "fanline_batch_timelines",
@@ -164,8 +164,8 @@ void PrometheusMetrics::Trimmed(uint64_t timelines) {
   trimmed_.Increment(static_cast<double>(timelines));
 }
 
-void PrometheusMetrics::FellShort(uint64_t timelines) {
-  fell_short_.Increment(static_cast<double>(timelines));
+void PrometheusMetrics::Underfilled(uint64_t timelines) {
+  underfilled_.Increment(static_cast<double>(timelines));
 }
 
 void PrometheusMetrics::Full(uint64_t timelines) {

@@ -27,7 +27,7 @@ class PrometheusMetrics final : public Metrics {
   void SkippedNotLive(uint64_t by_index, uint64_t by_script) override;
   void Removed(uint64_t items) override;
   void Trimmed(uint64_t timelines) override;
-  void FellShort(uint64_t timelines) override;
+  void Underfilled(uint64_t timelines) override;
   void Full(uint64_t timelines) override;
   void KeyFailed(uint64_t timelines, const std::string& example) override;
   void BatchSent(uint64_t timelines, uint64_t items) override;
@@ -59,7 +59,7 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Counter& key_failed_;
   prometheus::Counter& removed_;
   prometheus::Counter& trimmed_;
-  prometheus::Counter& fell_short_;
+  prometheus::Counter& underfilled_;
   prometheus::Counter& full_;
   prometheus::Histogram& batch_timelines_;
   prometheus::Histogram& batch_items_;

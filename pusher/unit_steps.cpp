@@ -199,7 +199,7 @@ void Pusher::OnBatch(BatchWritten& written, Now now) {
     ports_.metrics.SkippedNotLive(written.pruned, dead - written.pruned);
     ports_.metrics.Removed(written.removed);
     ports_.metrics.Trimmed(written.trimmed);
-    ports_.metrics.FellShort(written.fell_short);
+    ports_.metrics.Underfilled(written.underfilled);
     if (written.full > 0) ports_.metrics.Full(written.full);
     if (failed > 0) ports_.metrics.KeyFailed(failed, written.key_error);
   }

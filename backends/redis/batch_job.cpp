@@ -110,7 +110,7 @@ void BatchJob::TakeResults(const Part& part, const redisReply& reply) {
   gate_.Saw(part.keep.size(), not_live);
   answer_.removed += static_cast<uint64_t>(Integer(At(reply, 1)).value_or(0));
   answer_.trimmed += static_cast<uint64_t>(Integer(At(reply, 2)).value_or(0));
-  answer_.fell_short += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));
+  answer_.underfilled += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));
   answer_.full += static_cast<uint64_t>(Integer(At(reply, 5)).value_or(0));
   if (answer_.key_error.empty()) answer_.key_error = Text(At(reply, 4));
 }

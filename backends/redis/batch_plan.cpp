@@ -168,7 +168,7 @@ void EncodeApply(const TimelineBatch& batch, std::span<const BucketRun> runs,
   out.Arg(runs.size());
   out.Arg(options.window.window);
   out.Arg(options.window.trim_above());
-  out.Arg(options.window.fell_short());
+  out.Arg(options.window.underfilled_below());
   out.Arg(items.size());
   for (const Item& item : items) ArgItem(item, out);
   for (uint32_t count : plan.kept) out.Arg(count);

@@ -130,7 +130,7 @@ void Encoder::operator()(const ApplySync& request) const {
   out.Arg(request.epoch);
   out.Arg(options.window.window);
   out.Arg(options.window.trim_above());
-  out.Arg(options.window.fell_short());
+  out.Arg(options.window.underfilled_below());
   out.Arg(kMaxAddsPerWrite);
   if (request.floor_at_least) {
     out.Arg(-*request.floor_at_least);

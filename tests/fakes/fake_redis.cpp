@@ -199,7 +199,7 @@ bool FakeRedis::Add(UserId reader, Timeline& timeline, const std::vector<Item>& 
 
 bool FakeRedis::DropIfShort(UserId reader, const Timeline& timeline) {
   if (!rules.short_rule || *timeline.floor == kNoFloor) return false;
-  if (timeline.items.size() >= window_.fell_short()) return false;
+  if (timeline.items.size() >= window_.underfilled_below()) return false;
   Delete(reader);
   return true;
 }
@@ -239,7 +239,7 @@ int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
     bool gone = false;
     totals.removed += Remove(reader, found->second, removes, gone);
     if (gone) {
-      totals.fell_short += !was_building;
+      totals.underfilled += !was_building;
       return BatchWritten::kNotLive;
     }
   }

@@ -54,7 +54,7 @@ struct Checks : Faults {
       return "timeline of reader " + ToString(reader) + " with floor " + std::to_string(floor) +
              "\n  holds   " + Text(held) + "\n  expected" + Text(expected);
     }
-    if (floor != kNoFloor && timeline.items.size() < window().fell_short()) {
+    if (floor != kNoFloor && timeline.items.size() < window().underfilled_below()) {
       return "timeline of reader " + ToString(reader) + " holds only " +
              std::to_string(timeline.items.size()) + " items above a floor";
     }

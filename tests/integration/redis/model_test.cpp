@@ -138,7 +138,7 @@ class Model {
       EXPECT_EQ(got.pruned, expected.pruned);
       EXPECT_EQ(got.removed, expected.removed);
       EXPECT_EQ(got.trimmed, expected.trimmed);
-      EXPECT_EQ(got.fell_short, expected.fell_short);
+      EXPECT_EQ(got.underfilled, expected.underfilled);
     }
     return "batch";
   }

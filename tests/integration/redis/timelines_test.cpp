@@ -231,9 +231,9 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
 
 TEST_F(RedisTimelines, ATimelineThatFallsShortIsDropped) {
   Build(kBob, 226, At(0, 0).created_at);
-  EXPECT_EQ(Push(kBob, {}, {PostId{1}}).fell_short, 0u);  // 225 left: half the window
+  EXPECT_EQ(Push(kBob, {}, {PostId{1}}).underfilled, 0u);  // 225 left: half the window
   const BatchWritten written = Push(kBob, {}, {PostId{2}});
-  EXPECT_EQ(written.fell_short, 1u);
+  EXPECT_EQ(written.underfilled, 1u);
   EXPECT_EQ(written.removed, 1u);
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
@@ -241,7 +241,7 @@ TEST_F(RedisTimelines, ATimelineThatFallsShortIsDropped) {
 
 TEST_F(RedisTimelines, ATimelineWithNothingOlderNeverFallsShort) {
   Build(kBob, 2);
-  EXPECT_EQ(Push(kBob, {}, {PostId{1}, PostId{2}}).fell_short, 0u);
+  EXPECT_EQ(Push(kBob, {}, {PostId{1}, PostId{2}}).underfilled, 0u);
   EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
   EXPECT_TRUE(Page(kBob).items.empty());
 }

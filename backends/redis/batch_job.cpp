@@ -23,7 +23,7 @@ BatchJob::BatchJob(TimelineBatch batch, const Options& options, PruneGate& gate,
   answer_.results.assign(batch_.writes.size(), BatchWritten::kNotLive);
 }
 
-void BatchJob::StartPart(Calls& calls) {
+void BatchJob::StartPart(CommandChannel& channel) {
   if (parts_.empty()) {  // a batch of nothing
     parts_.resize(1);
     next_part_ = 1;
@@ -35,19 +35,19 @@ void BatchJob::StartPart(Calls& calls) {
   part->runs = RunsOf(batch_, span);
   part->keep.assign(span.last - span.first, true);
   if (gate_.open()) {
-    Prune(calls, part);
+    Prune(channel, part);
   } else {
-    Apply(calls, part);
+    Apply(channel, part);
   }
 }
 
-void BatchJob::Prune(Calls& calls, std::shared_ptr<Part> part) {
+void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
   for (size_t r = 0; r < part->runs.size(); ++r) {
-    calls.Call(
+    channel.Call(
         [self = shared_from_this(), part, r](CommandBuffer& out, const ScriptDigests&) {
           EncodePrune(self->batch_, part->runs[r], out);
         },
-        [self = shared_from_this(), part, r, &calls](const CallResult& result) {
+        [self = shared_from_this(), part, r, &channel](const CallResult& result) {
           const BucketRun& run = part->runs[r];
           // No answer, or no header: nobody is left out, the script looks for itself.
           const bool usable = result.reply != nullptr &&
@@ -58,13 +58,13 @@ void BatchJob::Prune(Calls& calls, std::shared_ptr<Part> part) {
             part->keep[write - part->runs.front().first] = false;
             ++self->answer_.pruned;
           }
-          if (++part->runs_pruned == part->runs.size()) self->Apply(calls, part);
+          if (++part->runs_pruned == part->runs.size()) self->Apply(channel, part);
         });
   }
 }
 
-void BatchJob::Apply(Calls& calls, std::shared_ptr<Part> part) {
-  calls.Call(
+void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
+  channel.Call(
       [self = shared_from_this(), part](CommandBuffer& out, const ScriptDigests& digests) {
         EncodeApply(self->batch_, part->runs, part->keep, self->options_,
                     digests.Of(Script::kApply), out);

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backends/redis/batch_plan.h"
-#include "backends/redis/calls.h"
+#include "backends/redis/command_channel.h"
 #include "backends/redis/prune_gate.h"
 
 namespace fanline::redis {
@@ -19,12 +19,12 @@ class BatchJob : public std::enable_shared_from_this<BatchJob> {
 
   bool has_more() const { return next_part_ < parts_.size() || parts_.empty(); }
   // Starts the next call; each ends with part_done, the last one with the batch's answer as well.
-  void StartPart(Calls& calls);
+  void StartPart(CommandChannel& channel);
 
  private:
   struct Part;
-  void Prune(Calls& calls, std::shared_ptr<Part> part);
-  void Apply(Calls& calls, std::shared_ptr<Part> part);
+  void Prune(CommandChannel& channel, std::shared_ptr<Part> part);
+  void Apply(CommandChannel& channel, std::shared_ptr<Part> part);
   void FinishPart();
   void TakeResults(const Part& part, const redisReply& reply);
   void Fail(const CallResult& result);

@@ -69,14 +69,14 @@ std::string Node::reason() const {
 void Node::Run() {
   while (!stopping_) {
     now_ = ClockNow();
-    if (!link_ && now_ >= next_attempt_) Connect();
+    if (!connection_ && now_ >= next_attempt_) Connect();
     TakeRequests();
-    if (link_) {
+    if (connection_) {
       if (ready_) {
         Beat();
         StartParts();
       }
-      if (!link_->Pump(now_)) leave_ = leave_.empty() ? link_->failure() : leave_;
+      if (!connection_->Pump(now_)) leave_ = leave_.empty() ? connection_->failure() : leave_;
       if (leave_.empty() && ready_) StartParts();
       if (!leave_.empty()) Lose(leave_);
     }
@@ -86,13 +86,13 @@ void Node::Run() {
 }
 
 Time Node::NextMoment() const {
-  if (!link_) return next_attempt_;
-  return ready_ ? std::min(link_->deadline(), next_beat_) : link_->deadline();
+  if (!connection_) return next_attempt_;
+  return ready_ ? std::min(connection_->deadline(), next_beat_) : connection_->deadline();
 }
 
 void Node::Wait() {
   pollfd waiting[2] = {{wakeup_, POLLIN, 0}, {-1, 0, 0}};
-  if (link_) waiting[1] = {link_->fd(), link_->events(), 0};
+  if (connection_) waiting[1] = {connection_->fd(), connection_->events(), 0};
   const auto left = NextMoment() - ClockNow();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
   poll(waiting, 2, static_cast<int>(std::clamp<int64_t>(ms, 0, 1000)));
@@ -187,8 +187,8 @@ void Node::Reply(Ticket ticket, TimelineReply reply) {
 // ---- the session ----------------------------------------------------------------------------
 
 void Node::Connect() {
-  link_ = std::make_unique<Link>(options_);
-  walk_ = std::make_unique<ResetWalk>(static_cast<Calls&>(*this), options_, layout_);
+  connection_ = std::make_unique<PipelinedConnection>(options_);
+  walk_ = std::make_unique<ResetWalk>(static_cast<CommandChannel&>(*this), options_, layout_);
   leave_.clear();
   Greet();
 }
@@ -266,7 +266,7 @@ void Node::Beat() {
 
 void Node::Lose(const std::string& why) {
   const std::string reason = "redis " + options_.address + ": " + why;
-  link_.reset();  // and with it every callback
+  connection_.reset();  // and with it every callback
   walk_.reset();
   batches_.clear();
   parts_in_flight_ = 0;
@@ -301,8 +301,8 @@ void Node::SetState(bool connected, const std::string& reason) {
 void Node::Call(Encode encode, Done done) { Send(std::move(encode), std::move(done), true); }
 
 void Node::Send(Encode encode, Done done, bool may_load_scripts) {
-  encode(link_->out(), digests_);
-  link_->Expect(
+  encode(connection_->out(), digests_);
+  connection_->Expect(
       [this, encode = std::move(encode), done = std::move(done),
        may_load_scripts](const redisReply& reply) {
         if (IsError(reply)) return OnError(Text(reply), encode, done, may_load_scripts);

@@ -19,15 +19,15 @@
 #include <vector>
 
 #include "backends/redis/batch_job.h"
-#include "backends/redis/calls.h"
+#include "backends/redis/command_channel.h"
 #include "backends/redis/identity.h"
-#include "backends/redis/link.h"
+#include "backends/redis/pipelined_connection.h"
 #include "backends/redis/reset_walk.h"
 #include "fanline/log_sink.h"
 
 namespace fanline::redis {
 
-class Node : private Calls {
+class Node : private CommandChannel {
  public:
   using OnReplies = std::function<void(std::vector<TimelineReply>)>;
   using OnState = std::function<void(bool connected, const std::string& reason)>;
@@ -68,7 +68,7 @@ class Node : private Calls {
   void Lose(const std::string& why);
   void SetState(bool connected, const std::string& reason);
 
-  // ---- Calls
+  // ---- CommandChannel
   void Call(Encode encode, Done done) override;
   void Send(Encode encode, Done done, bool may_load_scripts);
   void OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts);
@@ -91,7 +91,7 @@ class Node : private Calls {
 
   // ---- the thread's own
   Time now_{};
-  std::unique_ptr<Link> link_;
+  std::unique_ptr<PipelinedConnection> connection_;
   ScriptDigests digests_;
   Identity identity_;
   bool ready_ = false;     // greeted: requests are accepted

@@ -4,7 +4,7 @@
 // starts again.
 #pragma once
 
-#include "backends/redis/connection.h"
+#include "backends/redis/blocking_connection.h"
 #include "fanline/reader_ports.h"
 
 namespace fanline::redis {
@@ -21,7 +21,7 @@ class RedisReaderTimelines : public ReaderTimelines {
 
  private:
   const Options options_;
-  Connection connection_;
+  BlockingConnection connection_;
 };
 
 }  // namespace fanline::redis

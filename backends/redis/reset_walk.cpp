@@ -17,8 +17,8 @@ void ArgRange(CommandBuffer& out, const RangeLayout& layout, Range range, KeyOf 
 
 }  // namespace
 
-ResetWalk::ResetWalk(Calls& calls, const Options& options, const RangeLayout& layout)
-    : calls_(calls), options_(options), layout_(layout) {}
+ResetWalk::ResetWalk(CommandChannel& channel, const Options& options, const RangeLayout& layout)
+    : channel_(channel), options_(options), layout_(layout) {}
 
 void ResetWalk::Add(ResetRange request, Answer answer) {
   auto reset = std::make_unique<Reset>();
@@ -53,7 +53,7 @@ void ResetWalk::StepDone() {
 
 void ResetWalk::Begin(Reset& reset) {
   const ResetRange& request = reset.request;
-  calls_.Call(
+  channel_.Call(
       [this, &request](CommandBuffer& out, const ScriptDigests& digests) {
         const uint32_t buckets = layout_.buckets_per_range();
         const size_t keys = buckets + 2 * (request.drop.size() + request.index.size());
@@ -78,7 +78,7 @@ void ResetWalk::Begin(Reset& reset) {
 
 void ResetWalk::Scan() {
   outstanding_ = 1;
-  calls_.Call(
+  channel_.Call(
       [this](CommandBuffer& out, const ScriptDigests&) {
         out.Command("SCAN", cursor_, "MATCH", "tl:{*", "COUNT", options_.scan_count);
       },
@@ -128,7 +128,7 @@ void ResetWalk::SendPage(Reset& reset, std::vector<std::string> keys) {
     if (counts.empty() || counts.back().first != bucket) counts.emplace_back(bucket, 0);
     counts.back().second += plans_[bucket].fate == Fate::kDrop ? -1 : 1;
   }
-  calls_.Call(
+  channel_.Call(
       [&reset, keys = std::move(keys), counts](CommandBuffer& out, const ScriptDigests& digests) {
         const size_t key_count = 3 * counts.size() + keys.size();
         out.Begin(3 + key_count + 2 + counts.size());
@@ -155,7 +155,7 @@ void ResetWalk::SendPage(Reset& reset, std::vector<std::string> keys) {
 
 void ResetWalk::End(Reset& reset) {
   const ResetRange& request = reset.request;
-  calls_.Call(
+  channel_.Call(
       [this, &request](CommandBuffer& out, const ScriptDigests& digests) {
         const uint32_t buckets = layout_.buckets_per_range();
         const size_t keys = 2 * (buckets + request.drop.size() + request.index.size());

@@ -16,13 +16,13 @@
 #include <memory>
 #include <vector>
 
-#include "backends/redis/calls.h"
+#include "backends/redis/command_channel.h"
 
 namespace fanline::redis {
 
 class ResetWalk {
  public:
-  ResetWalk(Calls& calls, const Options& options, const RangeLayout& layout);
+  ResetWalk(CommandChannel& channel, const Options& options, const RangeLayout& layout);
 
   void Add(ResetRange request, Answer answer);
 
@@ -51,7 +51,7 @@ class ResetWalk {
   void Finish();
   void AnswerAll();
 
-  Calls& calls_;
+  CommandChannel& channel_;
   const Options& options_;
   const RangeLayout& layout_;
   std::deque<std::unique_ptr<Reset>> waiting_;

@@ -1,6 +1,6 @@
 #include "backends/redis/server_check.h"
 
-#include "backends/redis/connection.h"
+#include "backends/redis/blocking_connection.h"
 #include "backends/redis/identity.h"
 #include "backends/redis/reply.h"
 
@@ -56,7 +56,7 @@ ServerCheck Judge(std::string_view info, std::string_view listpack_entries,
 }
 
 Status CheckServer(const Options& options, ServerCheck* out) {
-  Connection connection(options);
+  BlockingConnection connection(options);
   std::string info;
   for (const char* section : {"server", "memory", "cluster"}) {
     CommandBuffer command;

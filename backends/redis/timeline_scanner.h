@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/redis/connection.h"
+#include "backends/redis/blocking_connection.h"
 #include "fanline/reader_ports.h"
 
 namespace fanline::redis {
@@ -39,7 +39,7 @@ class TimelineScanner {
 
  private:
   const Options options_;
-  Connection connection_;
+  BlockingConnection connection_;
 };
 
 }  // namespace fanline::redis

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/redis/answers.h"
-#include "backends/redis/connection.h"
+#include "backends/redis/blocking_connection.h"
 #include "backends/redis/live_timelines.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/redis/timeline_scanner.h"
@@ -28,7 +28,7 @@ class Console {
   std::vector<std::string> List(const std::vector<std::string>& words);
 
  private:
-  Connection connection_;
+  BlockingConnection connection_;
 };
 
 // Collects replies and state changes of one adapter; waits for them with a deadline.

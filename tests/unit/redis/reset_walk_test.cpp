@@ -14,7 +14,7 @@ namespace fanline::redis {
 namespace {
 
 // Calls wait until the test answers them, with what comes from the wire.
-struct PendingCalls : Calls {
+struct PendingCalls : CommandChannel {
   void Call(Encode encode, Done done) override {
     CommandBuffer out;
     encode(out, ScriptDigests{});

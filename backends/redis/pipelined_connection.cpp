@@ -1,4 +1,4 @@
-#include "backends/redis/link.h"
+#include "backends/redis/pipelined_connection.h"
 
 #include <hiredis/hiredis.h>
 #include <poll.h>
@@ -18,7 +18,8 @@ Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by)
 
 }  // namespace
 
-Link::Link(const Options& options) : options_(options), context_(nullptr, redisFree) {
+PipelinedConnection::PipelinedConnection(const Options& options)
+    : options_(options), context_(nullptr, redisFree) {
   const auto endpoint = ParseEndpoint(options.address);
   if (!endpoint) {
     failure_ = "the address is not host:port";
@@ -32,29 +33,31 @@ Link::Link(const Options& options) : options_(options), context_(nullptr, redisF
   }
 }
 
-Link::~Link() = default;
+PipelinedConnection::~PipelinedConnection() = default;
 
-int Link::fd() const { return context_ ? context_->fd : -1; }
+int PipelinedConnection::fd() const { return context_ ? context_->fd : -1; }
 
-short Link::events() const {
+short PipelinedConnection::events() const {
   if (!connected_) return POLLOUT;
   return static_cast<short>(POLLIN | (sent_ < out_.size() ? POLLOUT : 0));
 }
 
-Time Link::deadline() const {
+Time PipelinedConnection::deadline() const {
   if (!connected_) return Later(started_, options_.connect_timeout);
   if (expected_.empty()) return Time::max();
   return Later(expected_.front().sent, options_.command_timeout);
 }
 
-void Link::Expect(OnReply on_reply, Time now) { expected_.push_back({std::move(on_reply), now}); }
+void PipelinedConnection::Expect(OnReply on_reply, Time now) {
+  expected_.push_back({std::move(on_reply), now});
+}
 
-bool Link::Fail(std::string why) {
+bool PipelinedConnection::Fail(std::string why) {
   if (failure_.empty()) failure_ = std::move(why);
   return false;
 }
 
-bool Link::Pump(Time now) {
+bool PipelinedConnection::Pump(Time now) {
   if (!failure_.empty()) return false;
   if (started_ == Time{}) started_ = now;
   if (!connected_ && !FinishConnecting()) return false;
@@ -65,7 +68,7 @@ bool Link::Pump(Time now) {
   return true;
 }
 
-bool Link::FinishConnecting() {
+bool PipelinedConnection::FinishConnecting() {
   pollfd ready{fd(), POLLOUT, 0};
   if (poll(&ready, 1, 0) <= 0) return true;  // not yet
   int error = 0;
@@ -76,7 +79,7 @@ bool Link::FinishConnecting() {
   return true;
 }
 
-bool Link::Send() {
+bool PipelinedConnection::Send() {
   while (sent_ < out_.size()) {
     const auto rest = out_.bytes().substr(sent_);
     const ssize_t wrote = send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
@@ -94,7 +97,7 @@ bool Link::Send() {
   return true;
 }
 
-bool Link::Receive() {
+bool PipelinedConnection::Receive() {
   char bytes[kReadBytes];
   while (true) {
     const ssize_t got = recv(fd(), bytes, sizeof bytes, 0);

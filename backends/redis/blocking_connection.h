@@ -7,18 +7,18 @@
 #include <memory>
 #include <string>
 
-#include "backends/redis/calls.h"
+#include "backends/redis/command_channel.h"
 
 struct redisContext;
 
 namespace fanline::redis {
 
-class Connection {
+class BlockingConnection {
  public:
-  explicit Connection(const Options& options);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  explicit BlockingConnection(const Options& options);
+  ~BlockingConnection();
+  BlockingConnection(const BlockingConnection&) = delete;
+  BlockingConnection& operator=(const BlockingConnection&) = delete;
 
   using OnReply = std::function<Status(const redisReply&)>;
 
@@ -30,7 +30,7 @@ class Connection {
   // The same with error replies handed on as they are: one bad key does not end the others.
   Status PipelineRaw(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
   // EVALSHA, loading the script when the node does not know it. `encode` writes the whole command.
-  Status Eval(Script script, const Calls::Encode& encode, const OnReply& on_reply);
+  Status Eval(Script script, const CommandChannel::Encode& encode, const OnReply& on_reply);
 
  private:
   Status Open();

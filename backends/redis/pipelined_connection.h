@@ -20,14 +20,14 @@ struct redisReply;
 
 namespace fanline::redis {
 
-class Link {
+class PipelinedConnection {
  public:
   using OnReply = std::function<void(const redisReply&)>;
 
-  explicit Link(const Options& options);  // begins to connect; see failure()
-  ~Link();
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
+  explicit PipelinedConnection(const Options& options);  // begins to connect; see failure()
+  ~PipelinedConnection();
+  PipelinedConnection(const PipelinedConnection&) = delete;
+  PipelinedConnection& operator=(const PipelinedConnection&) = delete;
 
   CommandBuffer& out() { return out_; }
   void Expect(OnReply on_reply, Time now);  // the command just appended

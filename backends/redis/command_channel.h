@@ -20,12 +20,12 @@ struct CallResult {
   const redisReply* reply = nullptr;  // set when status is done; valid during the callback
 };
 
-class Calls {
+class CommandChannel {
  public:
   using Encode = std::function<void(CommandBuffer& out, const ScriptDigests& digests)>;
   using Done = std::function<void(const CallResult&)>;
 
-  virtual ~Calls() = default;
+  virtual ~CommandChannel() = default;
 
   // Appends the command that `encode` writes (exactly one) and calls `done` with its answer. When
   // the node has forgotten the scripts they are loaded and `encode` is asked once more; what it

@@ -1,4 +1,4 @@
-#include "backends/redis/connection.h"
+#include "backends/redis/blocking_connection.h"
 
 #include <sys/time.h>
 
@@ -15,15 +15,16 @@ timeval Timeval(std::chrono::milliseconds time) {
 
 }  // namespace
 
-Connection::Connection(const Options& options) : options_(options), context_(nullptr, redisFree) {}
-Connection::~Connection() = default;
+BlockingConnection::BlockingConnection(const Options& options)
+    : options_(options), context_(nullptr, redisFree) {}
+BlockingConnection::~BlockingConnection() = default;
 
-Status Connection::Broken(const std::string& why) {
+Status BlockingConnection::Broken(const std::string& why) {
   context_.reset();
   return Away("redis " + options_.address + ": " + why);
 }
 
-Status Connection::Open() {
+Status BlockingConnection::Open() {
   if (context_) return Status::Done();
   const auto endpoint = ParseEndpoint(options_.address);
   if (!endpoint) return Away("the redis address is not host:port");
@@ -37,7 +38,7 @@ Status Connection::Open() {
   return SignIn();
 }
 
-Status Connection::SignIn() {
+Status BlockingConnection::SignIn() {
   if (options_.password.empty()) return Status::Done();
   CommandBuffer auth;
   if (options_.username.empty()) {
@@ -52,32 +53,33 @@ Status Connection::SignIn() {
   return status;
 }
 
-Status Connection::Receive(const OnReply& on_reply) {
+Status BlockingConnection::Receive(const OnReply& on_reply) {
   void* raw = nullptr;
   if (redisGetReply(context_.get(), &raw) != REDIS_OK) return Broken(context_->errstr);
   const std::unique_ptr<void, void (*)(void*)> guard(raw, freeReplyObject);
   return on_reply(*static_cast<const redisReply*>(raw));
 }
 
-Status Connection::Judged(const redisReply& error) {
+Status BlockingConnection::Judged(const redisReply& error) {
   const ErrorMeaning meaning = MeaningOf(Text(error));
   forgotten_ = meaning.action == ErrorAction::kLoadScripts;
   if (meaning.action == ErrorAction::kLeaveNode) context_.reset();
   return StatusOf(meaning, Text(error));
 }
 
-Status Connection::Call(const CommandBuffer& command, const OnReply& on_reply) {
+Status BlockingConnection::Call(const CommandBuffer& command, const OnReply& on_reply) {
   return Pipeline(command, 1, on_reply);
 }
 
-Status Connection::Pipeline(const CommandBuffer& commands, size_t count, const OnReply& on_reply) {
+Status BlockingConnection::Pipeline(const CommandBuffer& commands, size_t count,
+                                    const OnReply& on_reply) {
   return PipelineRaw(commands, count, [&](const redisReply& reply) {
     return IsError(reply) ? Judged(reply) : on_reply(reply);
   });
 }
 
-Status Connection::PipelineRaw(const CommandBuffer& commands, size_t count,
-                               const OnReply& on_reply) {
+Status BlockingConnection::PipelineRaw(const CommandBuffer& commands, size_t count,
+                                       const OnReply& on_reply) {
   Status status = Open();
   if (!status.done()) return status;
   if (redisAppendFormattedCommand(context_.get(), commands.bytes().data(), commands.size()) !=
@@ -93,7 +95,7 @@ Status Connection::PipelineRaw(const CommandBuffer& commands, size_t count,
   return Status::Done();
 }
 
-Status Connection::Load(Script script) {
+Status BlockingConnection::Load(Script script) {
   CommandBuffer command;
   command.Command("SCRIPT", "LOAD", TextOf(script));
   return Call(command, [&](const redisReply& reply) {
@@ -102,7 +104,8 @@ Status Connection::Load(Script script) {
   });
 }
 
-Status Connection::Eval(Script script, const Calls::Encode& encode, const OnReply& on_reply) {
+Status BlockingConnection::Eval(Script script, const CommandChannel::Encode& encode,
+                                const OnReply& on_reply) {
   Status status;
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (attempt > 0 || digests_.Of(script).empty()) status = Load(script);

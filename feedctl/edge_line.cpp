@@ -38,8 +38,8 @@ std::optional<UserId> ParseUser(std::string_view word, uint64_t id_offset) {
 
 }  // namespace
 
-std::variant<Edge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line,
-                                                  std::optional<uint64_t> id_offset) {
+std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(std::string_view line,
+                                                     std::optional<uint64_t> id_offset) {
   std::string_view rest = line;
   const std::string_view from_word = TakeWord(rest);
   if (from_word.empty() || from_word.front() == '#') return NoEdge{};
@@ -50,7 +50,7 @@ std::variant<Edge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line,
   if (!from) return BadId(from_word, id_offset);
   const auto to = ParseUser(to_word, id_offset.value_or(0));
   if (!to) return BadId(to_word, id_offset);
-  return Edge{*from, *to};
+  return EdgeKey{.src = *from, .dst = *to};
 }
 
 }  // namespace fanline::feedctl

@@ -5,23 +5,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
-#include "fanline/ids.h"
+#include "fanline/edge.h"
 
 namespace fanline::feedctl {
-
-using Edge = std::pair<UserId, UserId>;  // from follows to
 
 struct NoEdge {};  // an empty line or a comment
 struct BadEdge {
   std::string reason;  // what was found and what it should be
 };
 
-// `id_offset` is added to both ids: graphs that count from 0 need 1. None: the command has no
-// --id-offset, which is then not advised. Pure.
-std::variant<Edge, NoEdge, BadEdge> ParseEdgeLine(std::string_view line,
-                                                  std::optional<uint64_t> id_offset = std::nullopt);
+// The first id follows the second. `id_offset` is added to both: graphs that count from 0 need 1.
+// None: the command has no --id-offset, which is then not advised. Pure.
+std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(
+    std::string_view line, std::optional<uint64_t> id_offset = std::nullopt);
 
 }  // namespace fanline::feedctl

@@ -61,7 +61,7 @@ class Follow : public Command {
 
   int Run(Interrupt& interrupt) override {
     RequireUsage(Problem());
-    const std::vector<Edge> edges = Edges();
+    const std::vector<EdgeKey> edges = Edges();
     const mysql::Installation installation = ReadInstalled(settings_);
     RequireTopic(settings_, installation.tasks_topic, installation.partitions);
     kafka::ProducerOptions options;
@@ -90,7 +90,7 @@ class Follow : public Command {
 
  private:
   struct Work {
-    const std::vector<Edge>& edges;
+    const std::vector<EdgeKey>& edges;
     const mysql::Installation& installation;
     kafka::Producer& producer;
     Acknowledgements& hints;
@@ -112,17 +112,17 @@ class Follow : public Command {
   }
 
   // Read whole before anything is changed: a bad line changes nothing.
-  std::vector<Edge> Edges() {
-    if (from_.empty()) return {Edge{UserId{reader_}, UserId{author_}}};
-    std::vector<Edge> edges;
+  std::vector<EdgeKey> Edges() {
+    if (from_.empty()) return {EdgeKey{UserId{reader_}, UserId{author_}}};
+    std::vector<EdgeKey> edges;
     LineReader lines(from_);
     std::string_view line;
     while (lines.Next(&line)) {
       const auto parsed = ParseEdgeLine(line);
       if (const auto* bad = std::get_if<BadEdge>(&parsed)) throw lines.Bad(bad->reason);
-      const auto* edge = std::get_if<Edge>(&parsed);
+      const auto* edge = std::get_if<EdgeKey>(&parsed);
       if (edge == nullptr) continue;
-      if (edge->first == edge->second) throw lines.Bad("nobody follows themselves");
+      if (edge->src == edge->dst) throw lines.Bad("nobody follows themselves");
       edges.push_back(*edge);
       lines_.push_back(lines.number());
     }
@@ -202,7 +202,7 @@ class Follow : public Command {
                       (again ? kAgain : ""));
   }
 
-  void Report(const std::vector<Edge>& edges, const Tally& tally, double seconds,
+  void Report(const std::vector<EdgeKey>& edges, const Tally& tally, double seconds,
               bool interrupted) const {
     if (!from_.empty()) return ReportMany(tally, seconds, interrupted);
     const auto& [reader, author] = edges.front();

@@ -7,11 +7,11 @@
 
 namespace fanline::feedctl {
 
-std::variant<Edge, NoEdge, BadEdge> Graph::AddLine(std::string_view line, uint64_t id_offset) {
+std::variant<EdgeKey, NoEdge, BadEdge> Graph::AddLine(std::string_view line, uint64_t id_offset) {
   auto parsed = ParseEdgeLine(line, id_offset);
-  if (const auto* edge = std::get_if<Edge>(&parsed)) {
-    if (edge->first == edge->second) {
-      alone_.push_back(edge->first);
+  if (const auto* edge = std::get_if<EdgeKey>(&parsed)) {
+    if (edge->src == edge->dst) {
+      alone_.push_back(edge->src);
     } else {
       edges_.push_back(*edge);
     }
@@ -40,7 +40,7 @@ uint64_t Graph::AddAuthor(UserId author, const std::vector<UserId>& users, uint6
   for (size_t i = 0; i < users.size(); i += every_nth) {
     if (users[i] == author) continue;
     ++followers;
-    if (already.count(Raw(users[i])) == 0) edges_.emplace_back(users[i], author);
+    if (already.count(Raw(users[i])) == 0) edges_.push_back({users[i], author});
   }
   return followers;
 }

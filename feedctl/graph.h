@@ -15,8 +15,8 @@ class LineReader;
 class Graph {
  public:
   // One more line; BadEdge when it is none. Edges to oneself are counted and left out.
-  [[nodiscard]] std::variant<Edge, NoEdge, BadEdge> AddLine(std::string_view line,
-                                                            uint64_t id_offset);
+  [[nodiscard]] std::variant<EdgeKey, NoEdge, BadEdge> AddLine(std::string_view line,
+                                                               uint64_t id_offset);
 
   // Everybody in the graph, ascending, each once: from either end of any edge of a line, also of
   // one to oneself.
@@ -26,11 +26,11 @@ class Graph {
   // by how many, and adds those edges that are not there yet.
   uint64_t AddAuthor(UserId author, const std::vector<UserId>& users, uint64_t every_nth);
 
-  const std::vector<Edge>& edges() const { return edges_; }  // as given, repeated ones too
+  const std::vector<EdgeKey>& edges() const { return edges_; }  // as given, repeated ones too
   uint64_t to_oneself() const { return alone_.size(); }
 
  private:
-  std::vector<Edge> edges_;
+  std::vector<EdgeKey> edges_;
   std::vector<UserId> alone_;  // of edges to oneself
 };
 

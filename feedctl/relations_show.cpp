@@ -68,9 +68,8 @@ class Reader {
   }
 
   mysql::EdgeRows Rows(const EdgeKey& edge) {
-    const std::pair<UserId, UserId> asked[] = {{edge.src, edge.dst}};
     std::vector<mysql::EdgeRows> rows;
-    repair_.ReadReverseThenForward(asked, &rows);
+    repair_.ReadReverseThenForward({&edge, 1}, &rows);
     Require(rows.front().status, settings_);
     return rows.front();
   }

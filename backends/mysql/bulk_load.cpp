@@ -13,26 +13,25 @@
 namespace fanline::mysql {
 namespace {
 
-using Edge = std::pair<UserId, UserId>;                // src, dst
 using Reverse = std::tuple<UserId, uint16_t, UserId>;  // dst, bucket of src, src
 
 // A statement here writes 100,000 rows, or counts a whole table.
 constexpr std::chrono::seconds kStatementTimeout{600};
 
-NextRow ForwardRows(const std::vector<Edge>& edges, const ShardMap& map, Shard shard) {
+NextRow ForwardRows(const std::vector<EdgeKey>& edges, const ShardMap& map, Shard shard) {
   return [&edges, &map, shard, at = size_t{0}](std::string& text) mutable {
-    while (at < edges.size() && map.ShardOf(edges[at].first) != shard) ++at;
+    while (at < edges.size() && map.ShardOf(edges[at].src) != shard) ++at;
     if (at == edges.size()) return false;
-    AppendId(text, edges[at].first);
+    AppendId(text, edges[at].src);
     text += '\t';
-    AppendId(text, edges[at].second);
+    AppendId(text, edges[at].dst);
     text += '\n';
     ++at;
     return true;
   };
 }
 
-std::vector<Reverse> Reversed(const std::vector<Edge>& edges, const ShardMap& map, Shard shard) {
+std::vector<Reverse> Reversed(const std::vector<EdgeKey>& edges, const ShardMap& map, Shard shard) {
   std::vector<Reverse> reversed;
   for (const auto& [src, dst] : edges) {
     if (map.ShardOf(dst) != shard) continue;
@@ -62,7 +61,7 @@ struct ShardResult {
 };
 
 ShardResult LoadShard(const Config& config, const ShardMap& map, Shard shard,
-                      const std::vector<Edge>& edges, uint64_t unix_us, const RowsSent& sent) {
+                      const std::vector<EdgeKey>& edges, uint64_t unix_us, const RowsSent& sent) {
   ShardResult result;
   try {
     Connection connection(config, shard, {.local_infile = true, .read_timeout = kStatementTimeout});

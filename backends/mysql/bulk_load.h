@@ -12,12 +12,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "backends/mysql/config.h"
 #include "fanline/bucket.h"
-#include "fanline/ids.h"
+#include "fanline/edge.h"
 #include "fanline/outcome.h"
 
 namespace fanline::mysql {
@@ -42,11 +41,9 @@ class BulkLoader {
   Status Load(uint64_t unix_us, const Progress& progress, Result* result);
 
  private:
-  using Pair = std::pair<UserId, UserId>;  // src, dst
-
   const Config config_;
   const ShardMap map_;
-  std::vector<Pair> edges_;
+  std::vector<EdgeKey> edges_;
 };
 
 }  // namespace fanline::mysql

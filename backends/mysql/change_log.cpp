@@ -77,8 +77,8 @@ Status ChangeLog::ReadPending(Shard shard, uint64_t after, uint32_t limit,
       shard, [&](Connection& connection) { *out = PendingChanges(connection, after, limit); });
 }
 
-Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge,
-                                uint32_t most, std::vector<LoggedChange>* out, bool* all) {
+Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edge, uint32_t most,
+                                std::vector<LoggedChange>* out, bool* all) {
   const std::string sql = "SELECT * FROM (" + PendingChangesSql(0, most) +
                           ") AS oldest WHERE kind = " + std::to_string(static_cast<int>(kind)) +
                           " AND src = " + ToString(edge.src) + " AND dst = " + ToString(edge.dst) +

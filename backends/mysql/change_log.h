@@ -41,7 +41,7 @@ class ChangeLog {
   // What waits of one edge (src, dst) or of one friendship (smaller id, other), oldest first, for a
   // person who asks about it. Looks at the oldest `most` pending rows: no index knows an edge.
   // *all: there were no more than that.
-  Status ReadPendingOf(Shard shard, ChangeKind kind, const fanline::EdgeKey& edge, uint32_t most,
+  Status ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edge, uint32_t most,
                        std::vector<LoggedChange>* out, bool* all);
 
   // Repeating it changes nothing; a row that was lost is none, whoever has its id now.

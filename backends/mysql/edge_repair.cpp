@@ -16,7 +16,7 @@ Edge EdgeOf(const Row& row) {
   return {UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3), row.Bool(4), row.Int64(5)};
 }
 
-using Found = std::map<EdgeKey, Edge>;  // by (dst, src)
+using Found = std::map<EdgeKey, Edge>;
 
 // The rows of one direction, and what became of each shard that was asked.
 struct Direction {
@@ -34,7 +34,7 @@ Direction ReadAll(ShardConnections& connections, std::vector<std::vector<EdgeKey
       ForEachChunk(by_shard[shard], kListLimit, [&](std::span<const EdgeKey> chunk) {
         connection.Query(sql(chunk), [&](const Row& row) {
           const Edge edge = EdgeOf(row);
-          direction.rows[{edge.dst, edge.src}] = edge;
+          direction.rows[edge.key()] = edge;
         });
       });
     });
@@ -44,16 +44,16 @@ Direction ReadAll(ShardConnections& connections, std::vector<std::vector<EdgeKey
 
 Edge RowOr(const Found& rows, const EdgeKey& key) {
   const auto found = rows.find(key);
-  return found == rows.end() ? Edge{.src = key.second, .dst = key.first} : found->second;
+  return found == rows.end() ? fanline::EdgeOf(key, {}) : found->second;
 }
 
 std::string Number(uint64_t value) { return std::to_string(value); }
 
 Edge LockForward(Connection& connection, const EdgeKey& key) {
-  const std::string src = ToString(key.second), dst = ToString(key.first);
+  const std::string src = ToString(key.src), dst = ToString(key.dst);
   connection.Execute("INSERT INTO following (src, dst, ver, state, pos) VALUES (" + src + "," +
                      dst + ",0,0,0) ON DUPLICATE KEY UPDATE ver = ver");
-  Edge row{.src = key.second, .dst = key.first};
+  Edge row = fanline::EdgeOf(key, {});
   connection.Query("SELECT src, dst, ver, state, pos FROM following WHERE src = " + src +
                        " AND dst = " + dst + " FOR UPDATE",
                    [&](const Row& columns) { row = EdgeOf(columns); });
@@ -85,22 +85,21 @@ bool Count(Connection& connection, UserId src, int transition) {
 
 }  // namespace
 
-void EdgeRepair::ReadReverseThenForward(std::span<const std::pair<UserId, UserId>> edges,
+void EdgeRepair::ReadReverseThenForward(std::span<const EdgeKey> edges,
                                         std::vector<EdgeRows>* out) {
   std::vector<std::vector<EdgeKey>> by_dst(map_.shards()), by_src(map_.shards());
-  for (const auto& [src, dst] : edges) {
-    by_dst[map_.ShardOf(dst)].push_back({dst, src});
-    by_src[map_.ShardOf(src)].push_back({dst, src});
+  for (const EdgeKey& edge : edges) {
+    by_dst[map_.ShardOf(edge.dst)].push_back(edge);
+    by_src[map_.ShardOf(edge.src)].push_back(edge);
   }
   const Direction reverse = ReadAll(connections_, by_dst, ReverseRowsSql);
   const Direction forward = ReadAll(connections_, by_src, ForwardRowsSql);
   out->clear();
-  for (const auto& [src, dst] : edges) {
-    const EdgeKey key{dst, src};
-    const Status& of_reverse = reverse.shards.at(map_.ShardOf(dst));
-    const Status& of_forward = forward.shards.at(map_.ShardOf(src));
-    out->push_back({of_reverse.done() ? of_forward : of_reverse, RowOr(forward.rows, key),
-                    RowOr(reverse.rows, key)});
+  for (const EdgeKey& edge : edges) {
+    const Status& of_reverse = reverse.shards.at(map_.ShardOf(edge.dst));
+    const Status& of_forward = forward.shards.at(map_.ShardOf(edge.src));
+    out->push_back({of_reverse.done() ? of_forward : of_reverse, RowOr(forward.rows, edge),
+                    RowOr(reverse.rows, edge)});
   }
 }
 
@@ -109,7 +108,7 @@ Status EdgeRepair::AdoptIntoForward(const Edge& edge, Adopted* out) {
   return connections_.Run(map_.ShardOf(edge.src), [&](Connection& connection) {
     connection.Transact([&] {
       *out = {};
-      const Edge before = LockForward(connection, {edge.dst, edge.src});
+      const Edge before = LockForward(connection, edge.key());
       out->edge = before;
       if (before.ver > edge.ver) return false;
       out->edge = edge;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "backends/mysql/repair_log.h"
@@ -31,11 +30,10 @@ class EdgeRepair {
   EdgeRepair(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // Both rows of each edge (src, dst), in the order asked. All reverse rows are read before the
+  // Both rows of each edge, in the order asked. All reverse rows are read before the
   // first forward row: a change is committed forward first, so whatever is written meanwhile, a
   // reverse row that is newer than its forward row is not seen unless one is there.
-  void ReadReverseThenForward(std::span<const std::pair<UserId, UserId>> edges,
-                              std::vector<EdgeRows>* out);
+  void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
 
   // Makes the forward row say what `edge` says, one version higher than edge.ver, unless it is
   // newer than edge.ver by now; row, counter and log1 row in one transaction, so that it is relayed

@@ -46,7 +46,7 @@ using RowsSql = std::string (*)(std::span<const EdgeKey>);
 Status ReadStates(ShardConnections& connections, Shard shard, RowsSql sql, UserId followed,
                   const std::vector<UserId>& users, States* out) {
   std::vector<EdgeKey> edges;
-  for (const UserId user : users) edges.push_back({followed, user});
+  for (const UserId user : users) edges.push_back({.src = user, .dst = followed});
   return connections.Run(shard, [&](Connection& connection) {
     ForEachChunk(edges, kListLimit, [&](std::span<const EdgeKey> chunk) {
       connection.Query(sql(chunk), [&](const Row& row) {

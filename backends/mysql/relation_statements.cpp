@@ -91,7 +91,7 @@ std::string ForwardRowsSql(std::span<const EdgeKey> edges) {
       "SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY)"
       " WHERE (src, dst) IN ";
   AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
-    AppendTuple(out, Raw(edge.second), Raw(edge.first));
+    AppendTuple(out, Raw(edge.src), Raw(edge.dst));
   });
   return sql;
 }

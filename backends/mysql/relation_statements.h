@@ -25,7 +25,7 @@ std::string FriendsPageSql(UserId user, const std::optional<ListCursor>& after, 
 
 // dst of those of `users` whom `src` follows
 std::string FollowedAmongSql(UserId src, std::span<const UserId> users);
-// src, dst, ver, state, pos of those of `edges` (dst, src) that have a row
+// src, dst, ver, state, pos of those of `edges` that have a row
 std::string ForwardRowsSql(std::span<const EdgeKey> edges);
 std::string ReverseRowsSql(std::span<const EdgeKey> edges);
 

@@ -26,8 +26,8 @@ MysqlRelationStore::MysqlRelationStore(const Config& config, const ShardMap& map
       changed_(std::move(changed)),
       forward_(connections_, map_, most_followed) {}
 
-Status MysqlRelationStore::ChangeFollowing(const fanline::EdgeKey& edge, bool live,
-                                           uint64_t unix_us, FollowingChanged* out) {
+Status MysqlRelationStore::ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
+                                           FollowingChanged* out) {
   ForwardChanged forward;
   Status status = forward_.Change(
       {.src = edge.src, .dst = edge.dst, .live = live, .unix_us = unix_us}, &forward);
@@ -38,7 +38,7 @@ Status MysqlRelationStore::ChangeFollowing(const fanline::EdgeKey& edge, bool li
 
 // Both rows are the user's own, so they lie on one shard.
 Status MysqlRelationStore::ReadPair(UserId user, UserId other, PairState* out) {
-  const EdgeKey following{other, user}, followed_by{user, other};  // (dst, src)
+  const EdgeKey following{.src = user, .dst = other}, followed_by{.src = other, .dst = user};
   return connections_.Run(map_.ShardOf(user), [&](Connection& connection) {
     out->following = ReadOne(connection, ForwardRowsSql({&following, 1}));
     out->followed_by = ReadOne(connection, ReverseRowsSql({&followed_by, 1}));

@@ -23,7 +23,7 @@ class MysqlRelationStore final : public RelationStore {
   MysqlRelationStore(const Config& config, const ShardMap& map, uint32_t most_followed,
                      ForwardSink changed, ShardConnections::Away away = {});
 
-  Status ChangeFollowing(const fanline::EdgeKey& edge, bool live, uint64_t unix_us,
+  Status ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
                          FollowingChanged* out) override;
   Status ReadPair(UserId user, UserId other, PairState* out) override;
   Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,

@@ -13,8 +13,8 @@ std::string RepairSql(const Repair& repair) {
          std::to_string(repair.ver) + ")";
 }
 
-std::vector<LoggedRepair> LastRepairs(Connection& connection, const fanline::EdgeKey& edge,
-                                      uint32_t look_at, uint32_t most) {
+std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edge, uint32_t look_at,
+                                      uint32_t most) {
   const std::string sql =
       "SELECT net, cause, before_value, after_value, ver, at FROM (SELECT * FROM repair_log ORDER "
       "BY "

@@ -31,9 +31,8 @@ struct LoggedRepair {
 
 // The last `most` repairs of one edge, newest first, for a person who asks about it. Looks at the
 // newest `look_at` rows of the shard: no index knows an edge. Throws MysqlError.
-[[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection,
-                                                    const fanline::EdgeKey& edge, uint32_t look_at,
-                                                    uint32_t most);
+[[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edge,
+                                                    uint32_t look_at, uint32_t most);
 
 // Deletes rows older than `keep`, oldest first, at most `most` of them; how many. Several may do so
 // at once. Throws MysqlError.

@@ -48,10 +48,8 @@ class Worker {
       app_->Read(request.edges, &reply.rows);
       return reply;
     }
-    std::vector<std::pair<UserId, UserId>> edges;
-    for (const EdgeKey& edge : request.edges) edges.emplace_back(edge.src, edge.dst);
     std::vector<EdgeRows> found;
-    repair_.ReadReverseThenForward(edges, &found);
+    repair_.ReadReverseThenForward(request.edges, &found);
     EdgesRead reply{request.id, {}};
     for (EdgeRows& rows : found) {
       reply.rows.push_back({std::move(rows.status), rows.reverse.state(), rows.forward.state()});

@@ -22,21 +22,18 @@ constexpr const char* kInsert = "INSERT INTO follower (dst, bucket, src, ver, st
 // Lock or create, before the rows are read: two appliers that both found no row would both count a
 // follower. It takes exclusive locks at once; INSERT IGNORE would take shared ones first, and two
 // that upgrade them are a deadlock.
-void Lock(Connection& connection, const std::vector<fanline::EdgeKey>& edges) {
+void Lock(Connection& connection, const std::vector<EdgeKey>& edges) {
   std::string sql = kInsert;
-  AppendJoined(sql, edges, [](std::string& out, const fanline::EdgeKey& edge) {
-    AppendRow(out, EdgeOf(edge, {}));
-  });
+  AppendJoined(sql, edges,
+               [](std::string& out, const EdgeKey& edge) { AppendRow(out, EdgeOf(edge, {})); });
   connection.Execute(sql + " ON DUPLICATE KEY UPDATE ver = ver");
 }
 
 // In the order of the key, which is the order of locking. A row just made by Lock is version 0:
 // there was none.
-std::vector<Edge> ReadLocked(Connection& connection, const std::vector<fanline::EdgeKey>& edges) {
-  std::vector<EdgeKey> keys;
-  for (const fanline::EdgeKey& edge : edges) keys.push_back({edge.dst, edge.src});
+std::vector<Edge> ReadLocked(Connection& connection, const std::vector<EdgeKey>& edges) {
   std::vector<Edge> rows;
-  ForEachChunk(keys, kListLimit, [&](std::span<const EdgeKey> chunk) {
+  ForEachChunk(edges, kListLimit, [&](std::span<const EdgeKey> chunk) {
     connection.Query(ReverseRowsSql(chunk) + " ORDER BY dst, bucket, src FOR UPDATE",
                      [&](const Row& row) {
                        rows.push_back({UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3),
@@ -83,9 +80,9 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
 // is: told once, for a relay may act on each of them.
 std::vector<ReverseApplied> Answers(std::span<const Edge> edges, const std::vector<Edge>& before,
                                     const Folded& folded) {
-  std::unordered_map<fanline::EdgeKey, EdgeState> was;
+  std::unordered_map<EdgeKey, EdgeState> was;
   for (const Edge& row : before) was[row.key()] = row.state();
-  std::unordered_map<fanline::EdgeKey, int> transitions;  // of rows written
+  std::unordered_map<EdgeKey, int> transitions;  // of rows written
   for (const Edge& row : folded.rows) {
     transitions[row.key()] = Transition(was[row.key()], row.state());
   }
@@ -107,7 +104,7 @@ ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges) 
   ReverseResult result;
   if (edges.empty()) return result;
   for (const Edge& edge : edges) FANLINE_CHECK(edge.ver > 0, "an edge that has a forward row");
-  const std::vector<fanline::EdgeKey> keys = EdgesToLock(edges);
+  const std::vector<EdgeKey> keys = EdgesToLock(edges);
   std::vector<Edge> before;
   Folded folded;
   connection.Transact([&] {

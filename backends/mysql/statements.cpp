@@ -60,7 +60,7 @@ void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>
 
 void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges) {
   AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
-    AppendTuple(out, Raw(edge.first), BucketOf(edge.second), Raw(edge.second));
+    AppendTuple(out, Raw(edge.dst), BucketOf(edge.src), Raw(edge.src));
   });
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fanline/bucket.h"
+#include "fanline/edge.h"
 #include "fanline/ids.h"
 #include "fanline/reader_ports.h"
 #include "fanline/time.h"
@@ -23,7 +24,6 @@ inline constexpr size_t kUnionLimit = 32;     // selects of one UNION ALL
 inline constexpr size_t kAuthorsLimit = 128;  // authors of one statement over followers
 
 using PostKey = std::pair<UserId, PostId>;  // author, post
-using EdgeKey = std::pair<UserId, UserId>;  // author (dst), reader (src)
 
 // The keys (dst, bucket, src) of reverse rows, as a list in parentheses.
 void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges);

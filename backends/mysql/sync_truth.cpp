@@ -13,12 +13,13 @@ namespace {
 
 std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSync>& requests) {
   std::vector<EdgeKey> keys;
-  for (const ReadSync& request : requests) keys.push_back({request.author, request.reader});
+  for (const ReadSync& request : requests)
+    keys.push_back({.src = request.reader, .dst = request.author});
   SortUnique(keys);
   std::set<EdgeKey> live;
   ForEachChunk(keys, kListLimit, [&](std::span<const EdgeKey> chunk) {
     connection.Query(LiveEdgesSql(chunk), [&](const Row& row) {
-      live.insert({UserId{row.UInt64(1)}, UserId{row.UInt64(2)}});
+      live.insert({.src = UserId{row.UInt64(2)}, .dst = UserId{row.UInt64(1)}});
     });
   });
   return live;
@@ -42,7 +43,7 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
   uint32_t window = 0;
   std::vector<UserId> authors;
   for (const ReadSync& request : requests) {
-    if (!live.contains({request.author, request.reader})) continue;
+    if (!live.contains({.src = request.reader, .dst = request.author})) continue;
     authors.push_back(request.author);
     window = std::max(window, request.window);
   }
@@ -73,7 +74,7 @@ std::vector<SyncTruth> ReadSyncTruths(Connection& connection,
   for (const ReadSync& request : requests) {
     SyncTruth truth;
     truth.id = request.id;
-    truth.following = live.contains({request.author, request.reader});
+    truth.following = live.contains({.src = request.reader, .dst = request.author});
     for (const PostId member : request.members) {
       const auto row = members.find({request.author, member});
       if (row == members.end()) continue;

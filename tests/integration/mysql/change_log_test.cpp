@@ -84,7 +84,7 @@ TEST_F(ChangeLogTest, PendingRowsAreReadOldestFirstUntilTheyAreDone) {
 
 TEST_F(ChangeLogTest, WhatWaitsOfOneEdgeIsFoundAmongTheOldest) {
   for (uint64_t dst = 101; dst <= 105; ++dst) Follow(dst);
-  const fanline::EdgeKey edge{ann_, UserId{104}};
+  const EdgeKey edge{ann_, UserId{104}};
   bool all = false;
   ASSERT_TRUE(log_.ReadPendingOf(0, ChangeKind::kEdge, edge, 5, &pending_, &all).done());
   ASSERT_EQ(pending_.size(), 1u);

@@ -30,7 +30,7 @@ class EdgeRepairTest : public ::testing::Test {
     EXPECT_TRUE(status.done()) << status.message;
     return adopted;
   }
-  std::vector<EdgeRows> Read(const std::vector<std::pair<UserId, UserId>>& edges) {
+  std::vector<EdgeRows> Read(const std::vector<EdgeKey>& edges) {
     std::vector<EdgeRows> rows;
     repair_.ReadReverseThenForward(edges, &rows);
     return rows;
@@ -97,7 +97,7 @@ TEST_F(EdgeRepairTest, AShardThatIsAwayKeepsOnlyItsOwnEdgesUnread) {
   broken.shards[1].port = 1;
   ShardConnections connections(broken);
   EdgeRepair repair(connections, shards_.map());
-  const std::vector<std::pair<UserId, UserId>> edges = {{ann_, bob_}, {ann_, cid_}, {bob_, ann_}};
+  const std::vector<EdgeKey> edges = {{ann_, bob_}, {ann_, cid_}, {bob_, ann_}};
   std::vector<EdgeRows> rows;
   repair.ReadReverseThenForward(edges, &rows);
   EXPECT_EQ(rows[0].status.resource, "mysql_1");
@@ -125,7 +125,7 @@ TEST_F(EdgeRepairTest, AReverseRowIsNeverSeenAheadOfItsForwardRowWhileBothAreWri
     });
   }
   // Among many others, so that there is time for a change between the two reads of this one.
-  std::vector<std::pair<UserId, UserId>> edges = {{ann_, bob_}};
+  std::vector<EdgeKey> edges = {{ann_, bob_}};
   for (uint64_t raw = 1'000; edges.size() < 2 * kListLimit; ++raw) {
     if (shards_.map().ShardOf(UserId{raw}) == 1) edges.push_back({ann_, UserId{raw}});
   }

@@ -105,7 +105,7 @@ TEST_F(Statements, PostsAndEdgesAreLookedUpByKeyUpToTheListLimit) {
   std::vector<EdgeKey> edges;
   for (uint64_t i = 0; i < kListLimit; ++i) {
     posts.push_back({UserId{1 + i % 200}, PostId{1 + i}});
-    edges.push_back({UserId{1 + i % 200}, UserId{1000 + i}});
+    edges.push_back({.src = UserId{1000 + i}, .dst = UserId{1 + i % 200}});
   }
   ExpectRangeOf("PRIMARY", PostRowsSql(posts));
   ExpectRangeOf("PRIMARY", NotPushedSql(posts));
@@ -116,7 +116,8 @@ TEST_F(Statements, PostsAndEdgesAreLookedUpByKeyUpToTheListLimit) {
 
 TEST_F(Statements, RelationsAreLookedUpByKeyUpToTheListLimit) {
   std::vector<EdgeKey> edges;
-  for (uint64_t i = 0; i < kListLimit; ++i) edges.push_back({UserId{1 + i}, UserId{1 + i / 200}});
+  for (uint64_t i = 0; i < kListLimit; ++i)
+    edges.push_back({.src = UserId{1 + i / 200}, .dst = UserId{1 + i}});
   const auto lookups = {ForwardRowsSql(edges), ReverseRowsSql(edges),
                         ReverseRowsSql(edges) + " ORDER BY dst, bucket, src FOR UPDATE",
                         FollowedAmongSql(UserId{7}, Authors(kListLimit)),

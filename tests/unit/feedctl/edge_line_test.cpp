@@ -8,11 +8,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Edge EdgeOf(std::string_view line, uint64_t id_offset = 0) {
+EdgeKey EdgeOf(std::string_view line, uint64_t id_offset = 0) {
   const auto parsed = ParseEdgeLine(line, id_offset);
-  const auto* edge = std::get_if<Edge>(&parsed);
+  const auto* edge = std::get_if<EdgeKey>(&parsed);
   EXPECT_NE(edge, nullptr) << line;
-  return edge != nullptr ? *edge : Edge{};
+  return edge != nullptr ? *edge : EdgeKey{};
 }
 
 std::string ReasonOf(std::string_view line, uint64_t id_offset = 0) {
@@ -24,7 +24,7 @@ std::string ReasonOf(std::string_view line, uint64_t id_offset = 0) {
 
 TEST(EdgeLine, IsWhoFollowsAndWhom) {
   for (const char* line : {"1 2", "1\t2", "  1 \t 2  ", "1 2\r"}) {
-    EXPECT_EQ(EdgeOf(line), Edge(UserId{1}, UserId{2})) << line;
+    EXPECT_EQ(EdgeOf(line), (EdgeKey{UserId{1}, UserId{2}})) << line;
   }
 }
 
@@ -35,12 +35,13 @@ TEST(EdgeLine, OfACommentOrOfNothingIsNoEdge) {
 }
 
 TEST(EdgeLine, IdsAreShiftedByTheOffset) {
-  EXPECT_EQ(EdgeOf("0 75887", 1), Edge(UserId{1}, UserId{75888}));
-  EXPECT_EQ(EdgeOf("1 2", UINT64_MAX - 3), Edge(UserId{UINT64_MAX - 2}, UserId{UINT64_MAX - 1}));
+  EXPECT_EQ(EdgeOf("0 75887", 1), (EdgeKey{UserId{1}, UserId{75888}}));
+  EXPECT_EQ(EdgeOf("1 2", UINT64_MAX - 3),
+            (EdgeKey{UserId{UINT64_MAX - 2}, UserId{UINT64_MAX - 1}}));
 }
 
 TEST(EdgeLine, NoIdIsOutsideTheirRangeEvenWhenShifted) {
-  EXPECT_EQ(EdgeOf("1 18446744073709551614"), Edge(UserId{1}, UserId{UINT64_MAX - 1}));
+  EXPECT_EQ(EdgeOf("1 18446744073709551614"), (EdgeKey{UserId{1}, UserId{UINT64_MAX - 1}}));
   EXPECT_THAT(ReasonOf("0 1"), HasSubstr("--id-offset 1"));
   EXPECT_THAT(ReasonOf("1 18446744073709551615"), HasSubstr("\"18446744073709551615\""));
   EXPECT_THAT(ReasonOf("1 18446744073709551616"), HasSubstr("is no user id"));

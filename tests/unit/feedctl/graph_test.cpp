@@ -10,7 +10,6 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Not;
-using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 UserId User(uint64_t raw) { return UserId{raw}; }
@@ -26,8 +25,8 @@ Graph GraphOf(const std::vector<std::string>& lines) {
 
 TEST(Graph, KeepsEdgesAsGivenAndLeavesOutThoseToOneself) {
   const Graph graph = GraphOf({"1 2", "1 2", "3 3", "2 1"});
-  EXPECT_THAT(graph.edges(),
-              ElementsAre(Pair(User(1), User(2)), Pair(User(1), User(2)), Pair(User(2), User(1))));
+  EXPECT_THAT(graph.edges(), ElementsAre(EdgeKey{User(1), User(2)}, EdgeKey{User(1), User(2)},
+                                         EdgeKey{User(2), User(1)}));
   EXPECT_EQ(graph.to_oneself(), 1u);
 }
 
@@ -40,9 +39,9 @@ TEST(Graph, AnAuthorForEverybodyIsFollowedByAllButHimself) {
   Graph graph = GraphOf({"1 2", "3 4"});
   const auto users = graph.Users();
   EXPECT_EQ(graph.AddAuthor(User(3), users, 1), 3u);
-  EXPECT_THAT(graph.edges(), Contains(Pair(User(1), User(3))));
-  EXPECT_THAT(graph.edges(), Contains(Pair(User(4), User(3))));
-  EXPECT_THAT(graph.edges(), Not(Contains(Pair(User(3), User(3)))));
+  EXPECT_THAT(graph.edges(), Contains(EdgeKey{User(1), User(3)}));
+  EXPECT_THAT(graph.edges(), Contains(EdgeKey{User(4), User(3)}));
+  EXPECT_THAT(graph.edges(), Not(Contains(EdgeKey{User(3), User(3)})));
 }
 
 TEST(Graph, AnAuthorForEveryNthIsFollowedFromTheFirstUserOn) {
@@ -67,7 +66,7 @@ TEST(Graph, TwoAddedAuthorsDoNotFollowEachOther) {
   const auto users = graph.Users();
   (void)graph.AddAuthor(User(100), users, 1);
   (void)graph.AddAuthor(User(200), users, 1);
-  EXPECT_THAT(graph.edges(), Each(Pair(::testing::Lt(User(100)), ::testing::_)));
+  EXPECT_THAT(graph.edges(), Each(::testing::Field(&EdgeKey::src, ::testing::Lt(User(100)))));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ using daemon::SecondsBuckets;
 using daemon::SizeBuckets;
 using prometheus::Registry;
 
-std::array<prometheus::Counter*, 5> Received(Registry& registry) {
-  std::array<prometheus::Counter*, 5> counters{};
+std::array<prometheus::Counter*, kEventKinds> Received(Registry& registry) {
+  std::array<prometheus::Counter*, kEventKinds> counters{};
   for (size_t i = 0; i < counters.size(); ++i) {
     counters[i] = &AddCounter(registry, "fanline_events_received_total",
                               "Valid feed events taken from the log, by type",

@@ -29,7 +29,7 @@ class PrometheusMetrics final : public Metrics {
 
  private:
   const daemon::Log& log_;
-  std::array<prometheus::Counter*, 5> received_;  // by EventKind
+  std::array<prometheus::Counter*, kEventKinds> received_;  // by EventKind
   prometheus::Counter& rejected_;
   prometheus::Counter& done_;
   prometheus::Histogram& event_seconds_;

@@ -1,5 +1,7 @@
 #include "fanline/event_codec.h"
 
+#include <array>
+
 #include "fanline/event_form.h"
 #include "fanline/event_json.h"
 #include "fanline/event_proto.h"
@@ -9,8 +11,11 @@
 namespace fanline {
 namespace {
 
-constexpr const char* kNames[] = {"post.published", "post.deleted", "post.hidden", "post.unhidden",
-                                  "post.edited"};
+constexpr std::array kNames = [] {
+  std::array<const char*, kEventKinds> names{};
+  for (size_t i = 0; i < names.size(); ++i) names[i] = TraitsOf(static_cast<EventKind>(i)).name;
+  return names;
+}();
 
 constexpr NumberField kPostId = IdField("post_id");
 constexpr NumberField kAuthorId = IdField("author_id");
@@ -25,13 +30,16 @@ Decoded<FeedEvent> ReadEvent(EventKind kind, const ReadNumber& read) {
   if (auto refused = read(kPostId, &post)) return *refused;
   if (auto refused = read(kAuthorId, &author)) return *refused;
   FeedEvent event{.kind = kind, .post = PostId{post}, .author = UserId{author}};
-  if (kind == EventKind::kDeleted) return event;
-  const bool published = kind == EventKind::kPublished;
-  if (auto refused = read(published ? kCreatedAt : kVersion, &last)) return *refused;
-  if (published) {
-    event.created_at = static_cast<UnixMs>(last);
-  } else {
-    event.version = last;
+  switch (TraitsOf(kind).number) {
+    case EventNumber::kNone:
+      break;
+    case EventNumber::kCreatedAt:
+      if (auto refused = read(kCreatedAt, &last)) return *refused;
+      event.created_at = static_cast<UnixMs>(last);
+      break;
+    case EventNumber::kVersion:
+      if (auto refused = read(kVersion, &event.version)) return *refused;
+      break;
   }
   return event;
 }
@@ -106,10 +114,15 @@ Decoded<FeedEvent> DecodeEvent(std::string_view value, std::string_view content_
 std::string EncodeEventJson(const FeedEvent& event) {
   JsonText json(NameOf(event.kind));
   json.Id(kPostId.name, Raw(event.post)).Id(kAuthorId.name, Raw(event.author));
-  if (event.kind == EventKind::kPublished) {
-    json.Number(kCreatedAt.name, static_cast<uint64_t>(event.created_at));
-  } else if (event.kind != EventKind::kDeleted) {
-    json.Number(kVersion.name, event.version);
+  switch (TraitsOf(event.kind).number) {
+    case EventNumber::kNone:
+      break;
+    case EventNumber::kCreatedAt:
+      json.Number(kCreatedAt.name, static_cast<uint64_t>(event.created_at));
+      break;
+    case EventNumber::kVersion:
+      json.Number(kVersion.name, event.version);
+      break;
   }
   return json.Take();
 }

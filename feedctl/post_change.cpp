@@ -11,7 +11,7 @@ class PostChange : public Command {
       : kind_(kind), settings_(settings) {
     table.Add("author", &author_, "who wrote the post").Unit("ID").Required();
     table.Add("post", &post_, "the post").Unit("ID").Required();
-    if (kind != EventKind::kDeleted) {
+    if (TraitsOf(kind).number == EventNumber::kVersion) {
       table
           .Add("version", &version_,
                "grows with each such change of the post; of hide and unhide the highest wins")

@@ -29,11 +29,17 @@ void RequireAcceptable(const FeedEvent& event, const std::string& json) {
 std::string Describe(const FeedEvent& event) {
   std::string text = std::string(NameOf(event.kind)) + " post " + ToString(event.post) +
                      " of author " + ToString(event.author);
-  if (event.kind == EventKind::kPublished) {
-    return text + ", created " + daemon::Rfc3339(event.created_at);
+  switch (TraitsOf(event.kind).number) {
+    case EventNumber::kNone:
+      break;
+    case EventNumber::kCreatedAt:
+      text += ", created " + daemon::Rfc3339(event.created_at);
+      break;
+    case EventNumber::kVersion:
+      text += ", version " + std::to_string(event.version);
+      break;
   }
-  if (event.kind == EventKind::kDeleted) return text;
-  return text + ", version " + std::to_string(event.version);
+  return text;
 }
 
 void SendOne(const FeedEvent& event, const Settings& settings, bool json) {

@@ -77,12 +77,13 @@ TEST(EventCodec, ShortensAndEscapesWhatItQuotes) {
 }
 
 FeedEvent RandomEvent(Seeded& random) {
-  FeedEvent event{.kind = static_cast<EventKind>(random.Below(5)),
+  FeedEvent event{.kind = static_cast<EventKind>(random.Below(kEventKinds)),
                   .post = PostId{random.Id()},
                   .author = UserId{random.Id()}};
-  if (event.kind == EventKind::kPublished) {
+  const EventNumber number = TraitsOf(event.kind).number;
+  if (number == EventNumber::kCreatedAt) {
     event.created_at = static_cast<UnixMs>(1 + (random.Id() >> 11) % kMaxCreatedAt);
-  } else if (event.kind != EventKind::kDeleted) {
+  } else if (number == EventNumber::kVersion) {
     event.version = random.Id();
   }
   return event;
@@ -94,8 +95,8 @@ void ExpectValidOrRefused(const Decoded<FeedEvent>& decoded) {
     return;
   }
   const auto& event = std::get<FeedEvent>(decoded);
-  const bool published = event.kind == EventKind::kPublished;
-  const bool versioned = !published && event.kind != EventKind::kDeleted;
+  const bool published = TraitsOf(event.kind).number == EventNumber::kCreatedAt;
+  const bool versioned = TraitsOf(event.kind).number == EventNumber::kVersion;
   ASSERT_TRUE(IsValidId(Raw(event.post)) && IsValidId(Raw(event.author)));
   ASSERT_EQ(event.created_at >= 1 && event.created_at <= kMaxCreatedAt, published);
   ASSERT_EQ(event.version >= 1, versioned);

@@ -36,13 +36,13 @@ class PostStoreTest : public ::testing::Test {
 };
 
 FeedEvent RandomEvent(testing::Seeded& seeded, UserId author, PostId post) {
-  constexpr EventKind kKinds[] = {EventKind::kPublished, EventKind::kDeleted, EventKind::kHidden,
-                                  EventKind::kUnhidden, EventKind::kEdited};
-  FeedEvent event{.kind = kKinds[seeded.Below(5)], .post = post, .author = author};
+  FeedEvent event{
+      .kind = static_cast<EventKind>(seeded.Below(kEventKinds)), .post = post, .author = author};
   if (event.kind == EventKind::kDeleted && !seeded.OneIn(4)) event.kind = EventKind::kHidden;
-  if (event.kind == EventKind::kPublished) {
+  const EventNumber number = TraitsOf(event.kind).number;
+  if (number == EventNumber::kCreatedAt) {
     event.created_at = static_cast<UnixMs>(1 + seeded.Below(1000));
-  } else if (event.kind != EventKind::kDeleted) {
+  } else if (number == EventNumber::kVersion) {
     event.version = 1 + seeded.Below(6);
   }
   return event;

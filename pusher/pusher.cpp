@@ -72,19 +72,21 @@ void Pusher::On(Record& record, Now now) {
   if (found == ranges_.end() || !found->second->feeding || !taking_) return;
   Owned& owned = *found->second;
 
-  Task task{std::move(record), std::nullopt};
-  auto decoded = DecodeHint(task.record.value);
+  ReceivedHint hint{std::move(record), std::nullopt};
+  auto decoded = DecodeHint(hint.record.value);
   if (auto* refused = std::get_if<Rejection>(&decoded)) {
-    if (refused->newer) return Park(owned, task.record.offset, std::move(refused->reason), now);
+    if (refused->newer) return Park(owned, hint.record.offset, std::move(refused->reason), now);
   } else {
-    task.hint = std::get<Hint>(decoded);
+    hint.decoded = std::get<Hint>(decoded);
   }
-  if (!owned.ledger.Received(task.record.offset)) return;  // seen before
+  if (!owned.ledger.Received(hint.record.offset)) return;  // seen before
   owned.newer.reset();
-  const UserId author = task.hint ? task.hint->author : UserId{};  // undecodable: a lane of its own
-  ports_.metrics.HintReceived(task.hint && std::holds_alternative<Hint::Sync>(task.hint->what));
+  const UserId author =
+      hint.decoded ? hint.decoded->author : UserId{};  // undecodable: a lane of its own
+  ports_.metrics.HintReceived(hint.decoded &&
+                              std::holds_alternative<Hint::Sync>(hint.decoded->what));
   Lane& lane = owned.lanes[author];
-  lane.waiting.push_back(std::move(task));
+  lane.waiting.push_back(std::move(hint));
   owned.parked_hints += lane.parked;
   if (!lane.queued && (lane.active == 0 || !limits_.lanes_in_order)) {
     lane.queued = true;
@@ -158,7 +160,7 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
   if (unit == nullptr) return;
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
-  } else if (++unit->dead_lettered < unit->tasks.size()) {
+  } else if (++unit->dead_lettered < unit->hints.size()) {
     parking_.GotThrough(unit->id);
     SendToDeadLetters(*unit);
   } else {

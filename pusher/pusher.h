@@ -87,7 +87,7 @@ class Pusher {
 
  private:
   struct Lane {
-    std::deque<Task> waiting;
+    std::deque<ReceivedHint> waiting;
     size_t active = 0;    // units under way: at most one (the guard)
     bool queued = false;  // stands in Owned::runnable
     bool parked = false;  // the unit under way is: what waits, waits for it
@@ -164,7 +164,7 @@ class Pusher {
   bool Refills(Now now) const;
   size_t running() const { return units_.size() - parking_.size(); }
   bool HasRoom() const;  // for one more unit under way
-  size_t MostTasks(const Lane& lane) const;
+  size_t MostHints(const Lane& lane) const;
   bool StartOne(Owned& owned, Range range);
   void Begin(Unit& unit);
   void BeginSyncs(Unit& unit);

@@ -20,9 +20,9 @@ struct SyncCall {
 };
 
 // A hint as received. The record is kept for the dead letters, byte for byte.
-struct Task {
+struct ReceivedHint {
   Record record;
-  std::optional<Hint> hint;  // none: undecodable
+  std::optional<Hint> decoded;  // none: undecodable
 };
 
 struct Unit {
@@ -39,7 +39,8 @@ struct Unit {
   uint64_t id = 0;
   Range range = 0;
   UserId author{};
-  std::vector<Task> tasks;  // of one kind: post hints, syncs, or such that cannot be decoded
+  std::vector<ReceivedHint>
+      hints;  // of one kind: post hints, syncs, or such that cannot be decoded
   Stage stage = Stage::kReadingTruth;
 
   // Post hints.
@@ -58,12 +59,12 @@ struct Unit {
   size_t readers_open = 0;  // whose chain of calls has not ended
 
   // Quarantine.
-  std::string reason;  // none: undecodable, each task for its own
+  std::string reason;  // none: undecodable, each hint for its own
   uint64_t walk = 0;   // the walk over the range's keys that drops them; 0: waits for the next one
-  size_t dead_lettered = 0;  // tasks in the dead letters
+  size_t dead_lettered = 0;  // hints in the dead letters
 
   bool is_sync() const {
-    return tasks.front().hint && std::holds_alternative<Hint::Sync>(tasks.front().hint->what);
+    return hints.front().decoded && std::holds_alternative<Hint::Sync>(hints.front().decoded->what);
   }
 };
 

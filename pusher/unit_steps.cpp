@@ -12,9 +12,9 @@ using Stage = Unit::Stage;
 
 namespace {
 
-std::string ReasonOf(const Unit& unit, const Task& task) {
+std::string ReasonOf(const Unit& unit, const ReceivedHint& hint) {
   if (!unit.reason.empty()) return unit.reason;
-  const auto decoded = DecodeHint(task.record.value);
+  const auto decoded = DecodeHint(hint.record.value);
   const auto* refused = std::get_if<Rejection>(&decoded);
   return refused != nullptr ? refused->reason : std::string();
 }
@@ -59,8 +59,8 @@ bool Pusher::HasRoom() const {
 }
 
 // How many hints of the kind at a lane's head may be one unit.
-size_t Pusher::MostTasks(const Lane& lane) const {
-  const auto& hint = lane.waiting.front().hint;
+size_t Pusher::MostHints(const Lane& lane) const {
+  const auto& hint = lane.waiting.front().decoded;
   if (!hint) return lane.waiting.size();  // they wait for one and the same walk
   if (std::holds_alternative<Hint::Sync>(hint->what)) {
     const size_t under_way = sync_calls_.size();  // one for each reader
@@ -84,13 +84,15 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   unit.range = range;
   unit.author = author;
   const bool singly = lane.singly || isolating(owned);
-  const size_t most = singly ? 1 : MostTasks(lane);
-  const auto kind = [](const Task& task) { return task.hint ? task.hint->what.index() + 1 : 0; };
+  const size_t most = singly ? 1 : MostHints(lane);
+  const auto kind = [](const ReceivedHint& hint) {
+    return hint.decoded ? hint.decoded->what.index() + 1 : 0;
+  };
   do {
-    unit.tasks.push_back(std::move(lane.waiting.front()));
+    unit.hints.push_back(std::move(lane.waiting.front()));
     lane.waiting.pop_front();
-  } while (!lane.waiting.empty() && unit.tasks.size() < most &&
-           kind(lane.waiting.front()) == kind(unit.tasks.front()));
+  } while (!lane.waiting.empty() && unit.hints.size() < most &&
+           kind(lane.waiting.front()) == kind(unit.hints.front()));
   unit.alone = singly;
   if (lane.waiting.empty()) lane.singly = false;
   ++lane.active;
@@ -101,7 +103,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   }
 
   Unit& placed = units_.emplace(unit.id, std::move(unit)).first->second;
-  const int64_t offset = placed.tasks.front().record.offset;
+  const int64_t offset = placed.hints.front().record.offset;
   if (isolating(owned) && owned.takeover.start().suspect == offset) {
     placed.reason = "the worker crashed on this hint again and again";
     Quarantine(placed);
@@ -116,8 +118,8 @@ bool Pusher::StartOne(Owned& owned, Range range) {
 
 // Asks for the truth (again): the state a unit starts from, and goes back to after a failure.
 void Pusher::Begin(Unit& unit) {
-  const Task& first = unit.tasks.front();
-  if (!first.hint) {
+  const ReceivedHint& first = unit.hints.front();
+  if (!first.decoded) {
     Quarantine(unit);
     return;
   }
@@ -126,8 +128,8 @@ void Pusher::Begin(Unit& unit) {
     return;
   }
   if (unit.posts.empty()) {
-    for (const Task& task : unit.tasks)
-      unit.posts.push_back(std::get<Hint::Post>(task.hint->what).post);
+    for (const ReceivedHint& hint : unit.hints)
+      unit.posts.push_back(std::get<Hint::Post>(hint.decoded->what).post);
     std::sort(unit.posts.begin(), unit.posts.end());
     unit.posts.erase(std::unique(unit.posts.begin(), unit.posts.end()), unit.posts.end());
   }
@@ -238,8 +240,8 @@ void Pusher::PageDone(Unit& unit, Now now) {
 
 // A measurement: it never delays or fails the hint.
 void Pusher::MarkParts(const Unit& unit) {
-  for (const Task& task : unit.tasks) {
-    const auto& post = std::get<Hint::Post>(task.hint->what);
+  for (const ReceivedHint& hint : unit.hints) {
+    const auto& post = std::get<Hint::Post>(hint.decoded->what);
     if (!post.sample) continue;
     const bool visible = std::any_of(unit.adds.begin(), unit.adds.end(),
                                      [&](const Item& item) { return item.post == post.post; });
@@ -271,8 +273,8 @@ void Pusher::BeginSyncs(Unit& unit) {
   unit.stage = Stage::kSyncing;
   unit.trouble = Status::Done();
   std::vector<UserId> readers;
-  for (const Task& task : unit.tasks) {
-    readers.push_back(std::get<Hint::Sync>(task.hint->what).reader);
+  for (const ReceivedHint& hint : unit.hints) {
+    readers.push_back(std::get<Hint::Sync>(hint.decoded->what).reader);
   }
   std::sort(readers.begin(), readers.end());
   readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
@@ -362,10 +364,10 @@ void Pusher::OnSyncApplied(SyncApplied& applied, Now now) {
 void Pusher::Finish(Unit& unit, Now now) {
   parking_.GotThrough(unit.id);
   Owned& owned = *ranges_.at(unit.range);
-  for (const Task& task : unit.tasks) {
-    owned.ledger.Finished(task.record.offset);
+  for (const ReceivedHint& hint : unit.hints) {
+    owned.ledger.Finished(hint.record.offset);
     const Duration since =
-        std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - task.record.timestamp));
+        std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - hint.record.timestamp));
     ports_.metrics.HintDone(unit.is_sync(), since);
   }
   --owned.units;
@@ -411,7 +413,7 @@ void Pusher::SetParked(Unit& unit, bool parked) {
   Owned& owned = *ranges_.at(unit.range);
   Lane& lane = owned.lanes.at(unit.author);
   lane.parked = parked && limits_.lanes_in_order;
-  const size_t hints = unit.tasks.size() + (limits_.lanes_in_order ? lane.waiting.size() : 0);
+  const size_t hints = unit.hints.size() + (limits_.lanes_in_order ? lane.waiting.size() : 0);
   owned.parked_hints += parked ? hints : -hints;
 }
 
@@ -432,7 +434,7 @@ void Pusher::TryParked(Now now) {
       case Stage::kMarkingStart:
         ports_.owners.Submit(SaveStart{unit->id, unit->range,
                                        ranges_.at(unit->range)->takeover.epoch(),
-                                       unit->tasks.front().record.offset});
+                                       unit->hints.front().record.offset});
         break;
       default:
         Begin(*unit);
@@ -444,7 +446,7 @@ void Pusher::TryParked(Now now) {
 // alone in their batch, so that only the culprit is quarantined.
 void Pusher::Never(Unit& unit, const std::string& reason) {
   parking_.GotThrough(unit.id);
-  if (unit.tasks.size() == 1 && (unit.alone || unit.is_sync())) {
+  if (unit.hints.size() == 1 && (unit.alone || unit.is_sync())) {
     unit.reason = reason;
     Quarantine(unit);
     return;
@@ -452,9 +454,9 @@ void Pusher::Never(Unit& unit, const std::string& reason) {
   Owned& owned = *ranges_.at(unit.range);
   Lane& lane = owned.lanes.at(unit.author);
   lane.singly = true;
-  while (!unit.tasks.empty()) {
-    lane.waiting.push_front(std::move(unit.tasks.back()));
-    unit.tasks.pop_back();
+  while (!unit.hints.empty()) {
+    lane.waiting.push_front(std::move(unit.hints.back()));
+    unit.hints.pop_back();
   }
   --lane.active;
   --owned.units;
@@ -469,7 +471,7 @@ void Pusher::Never(Unit& unit, const std::string& reason) {
 // goes to the dead letters. A post hint's readers cannot be trusted to be readable, so the whole
 // range goes; a sync names its one reader.
 void Pusher::Quarantine(Unit& unit) {
-  for (const Task& task : unit.tasks) ports_.metrics.HintQuarantined(ReasonOf(unit, task));
+  for (const ReceivedHint& hint : unit.hints) ports_.metrics.HintQuarantined(ReasonOf(unit, hint));
   unit.stage = Stage::kDropping;
   DropReaders(unit);
 }
@@ -480,7 +482,7 @@ void Pusher::DropReaders(Unit& unit) {
     ++owned.walk.waiting;  // until StartWalks
     return;
   }
-  const auto& sync = std::get<Hint::Sync>(unit.tasks.front().hint->what);
+  const auto& sync = std::get<Hint::Sync>(unit.hints.front().decoded->what);
   ports_.timelines.Submit(DropTimeline{unit.id, unit.range, owned.takeover.epoch(), sync.reader});
 }
 
@@ -531,8 +533,8 @@ void Pusher::OnWalked(const RangeReset& walked, Now now) {
 }
 
 void Pusher::SendToDeadLetters(Unit& unit) {
-  const Task& task = unit.tasks.at(unit.dead_lettered);
-  ports_.dead_letters.Submit({unit.id, {task.record, "pusher", ReasonOf(unit, task)}});
+  const ReceivedHint& hint = unit.hints.at(unit.dead_lettered);
+  ports_.dead_letters.Submit({unit.id, {hint.record, "pusher", ReasonOf(unit, hint)}});
 }
 
 void Pusher::OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now) {

@@ -59,7 +59,7 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   SendTransactions(now);
   Order(now, progress.orders);
   progress.next_timer = NextTimer();
-  ports_.metrics.Buffered(works_.size(), room_.parked());
+  ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
 
@@ -88,18 +88,18 @@ void Dispatcher::On(PartitionRevoked& revoked, Now) {
   moved_ = true;
 }
 
-bool Dispatcher::Holds(const Work& work) const {
-  const auto found = partitions_.find(work.record.partition);
-  return found != partitions_.end() && found->second.assignment == work.assignment;
+bool Dispatcher::Holds(const Job& job) const {
+  const auto found = partitions_.find(job.record.partition);
+  return found != partitions_.end() && found->second.assignment == job.assignment;
 }
 
 // Kept, every rebalance would add all that is parked once more.
 bool Dispatcher::ForgetTaken(uint64_t id) {
-  const auto found = works_.find(id);
-  const Work& work = found->second;
-  if (Holds(work)) return false;
-  room_.Finished(*work.shard, work.record);
-  works_.erase(found);
+  const auto found = jobs_.find(id);
+  const Job& job = found->second;
+  if (Holds(job)) return false;
+  room_.Finished(*job.shard, job.record);
+  jobs_.erase(found);
   return true;
 }
 
@@ -112,23 +112,23 @@ void Dispatcher::On(Record& record, Now now) {
   if (seeking || !found->second.ledger.Received(record.offset)) return;
 
   const uint64_t id = ++ids_;
-  Work& work = works_[id];
-  work.record = std::move(record);
-  work.assignment = found->second.assignment;
-  auto decoded = DecodeEvent(work.record.value, ContentType(work.record));
+  Job& job = jobs_[id];
+  job.record = std::move(record);
+  job.assignment = found->second.assignment;
+  auto decoded = DecodeEvent(job.record.value, ContentType(job.record));
   if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
-    SendToDeadLetters(id, work, rejection->reason);
+    SendToDeadLetters(id, job, rejection->reason);
     return;
   }
-  work.event = std::get<FeedEvent>(decoded);
-  ports_.metrics.EventReceived(work.event.kind);
-  if (auto reason = Validate(work.record, work.event, now); !reason.empty()) {
-    SendToDeadLetters(id, work, reason);
+  job.event = std::get<FeedEvent>(decoded);
+  ports_.metrics.EventReceived(job.event.kind);
+  if (auto reason = Validate(job.record, job.event, now); !reason.empty()) {
+    SendToDeadLetters(id, job, reason);
     return;
   }
-  work.shard = setup_.shards.ShardOf(work.event.author);
-  room_.Took(*work.shard, work.record);
-  shards_[*work.shard].waiting.push_back(id);
+  job.shard = setup_.shards.ShardOf(job.event.author);
+  room_.Took(*job.shard, job.record);
+  shards_[*job.shard].waiting.push_back(id);
 }
 
 std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, Now now) const {
@@ -153,67 +153,67 @@ void Dispatcher::SendTransactions(Now now) {
     if (queue.retry_at && *queue.retry_at > now.mono) continue;
     queue.retry_at.reset();
     while (queue.in_flight < limits_.transactions_in_flight) {
-      std::vector<uint64_t> works;
+      std::vector<uint64_t> jobs;
       if (!queue.halves.empty()) {
-        works = std::move(queue.halves.front());
+        jobs = std::move(queue.halves.front());
         queue.halves.pop_front();
       } else {
         const size_t count = std::min<size_t>(queue.waiting.size(), limits_.events_per_transaction);
         const auto end = queue.waiting.begin() + static_cast<std::ptrdiff_t>(count);
-        works.assign(queue.waiting.begin(), end);
+        jobs.assign(queue.waiting.begin(), end);
         queue.waiting.erase(queue.waiting.begin(), end);
       }
-      if (works.empty()) break;
-      SendTransaction(shard, std::move(works));
+      if (jobs.empty()) break;
+      SendTransaction(shard, std::move(jobs));
     }
   }
 }
 
-void Dispatcher::SendTransaction(Shard shard, std::vector<uint64_t> works) {
+void Dispatcher::SendTransaction(Shard shard, std::vector<uint64_t> jobs) {
   ApplyEvents request{++ids_, shard, {}};
-  request.events.reserve(works.size());
-  for (uint64_t id : works) request.events.push_back(works_.at(id).event);
-  ports_.metrics.TransactionSent(works.size());
+  request.events.reserve(jobs.size());
+  for (uint64_t id : jobs) request.events.push_back(jobs_.at(id).event);
+  ports_.metrics.TransactionSent(jobs.size());
   ++shards_[shard].in_flight;
-  transactions_.emplace(request.id, std::move(works));
+  transactions_.emplace(request.id, std::move(jobs));
   ports_.posts.Submit(std::move(request));
 }
 
 void Dispatcher::On(EventsApplied& applied, Now now) {
   auto answered = transactions_.extract(applied.id);
   FANLINE_CHECK(!answered.empty(), "a reply to a transaction never sent");
-  std::vector<uint64_t> works = std::move(answered.mapped());
-  const Shard shard = *works_.at(works.front()).shard;
+  std::vector<uint64_t> jobs = std::move(answered.mapped());
+  const Shard shard = *jobs_.at(jobs.front()).shard;
   ShardQueue& queue = shards_[shard];
   --queue.in_flight;
   room_.Answered(shard, applied.status.later());
 
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
-    std::erase_if(works, [this](uint64_t id) { return ForgetTaken(id); });
-    queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
+    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
+    queue.waiting.insert(queue.waiting.begin(), jobs.begin(), jobs.end());
     queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
     return;
   }
   if (applied.status.never()) {
-    if (works.size() == 1) {
-      SendToDeadLetters(works.front(), works_.at(works.front()), applied.status.message);
+    if (jobs.size() == 1) {
+      SendToDeadLetters(jobs.front(), jobs_.at(jobs.front()), applied.status.message);
       return;
     }
-    const auto middle = works.begin() + static_cast<std::ptrdiff_t>(works.size() / 2);
-    queue.halves.emplace_back(works.begin(), middle);
-    queue.halves.emplace_back(middle, works.end());
+    const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
+    queue.halves.emplace_back(jobs.begin(), middle);
+    queue.halves.emplace_back(middle, jobs.end());
     return;
   }
   queue.attempts = 0;
-  for (size_t i = 0; i < works.size(); ++i) {
-    Work& work = works_.at(works[i]);
-    work.pushed = applied.applied.at(i).pushed;
-    work.followers = applied.applied.at(i).followers;
-    if (work.pushed) {
-      Append(works[i], work);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs_.at(jobs[i]);
+    job.pushed = applied.applied.at(i).pushed;
+    job.followers = applied.applied.at(i).followers;
+    if (job.pushed) {
+      Append(jobs[i], job);
     } else {
-      Done(works[i], now);  // merged at read: nothing to fan out
+      Done(jobs[i], now);  // merged at read: nothing to fan out
     }
   }
 }
@@ -227,24 +227,24 @@ bool Dispatcher::sampled(const FeedEvent& event) const {
   return place < limits_.sample_rate;
 }
 
-void Dispatcher::Append(uint64_t id, Work& work) {
-  work.stage = Work::Stage::kAppending;
+void Dispatcher::Append(uint64_t id, Job& job) {
+  job.stage = Job::Stage::kAppending;
   const uint32_t parts = setup_.layout.partitions();
-  const bool sample = sampled(work.event);
-  AppendHints request{id, {}, TravelOn(work.record.headers)};
+  const bool sample = sampled(job.event);
+  AppendHints request{id, {}, TravelOn(job.record.headers)};
   request.hints.reserve(parts);
   for (uint32_t part = 0; part < parts; ++part) {
     std::optional<DeliverySample> measured;
-    if (sample) measured = DeliverySample{part, parts, work.record.timestamp, work.followers};
+    if (sample) measured = DeliverySample{part, parts, job.record.timestamp, job.followers};
     request.hints.emplace_back(static_cast<Range>(part),
-                               Hint::OfPost(work.event.author, work.event.post, measured));
+                               Hint::OfPost(job.event.author, job.event.post, measured));
   }
   ports_.hints.Submit(std::move(request));
 }
 
 void Dispatcher::On(HintsAppended& appended, Now now) {
-  const auto found = works_.find(appended.id);
-  FANLINE_CHECK(found != works_.end(), "a reply about hints never appended");
+  const auto found = jobs_.find(appended.id);
+  FANLINE_CHECK(found != jobs_.end(), "a reply about hints never appended");
   if (appended.status.done()) {
     ports_.metrics.HintsAppended(setup_.layout.partitions());
     Done(appended.id, now);
@@ -257,18 +257,18 @@ void Dispatcher::On(HintsAppended& appended, Now now) {
 
 // ---- ends -----------------------------------------------------------------------------------
 
-void Dispatcher::SendToDeadLetters(uint64_t id, Work& work, const std::string& reason) {
-  if (work.reason.empty()) {
-    work.reason = reason;
+void Dispatcher::SendToDeadLetters(uint64_t id, Job& job, const std::string& reason) {
+  if (job.reason.empty()) {
+    job.reason = reason;
     ports_.metrics.EventRejected(reason);
   }
-  work.stage = Work::Stage::kDeadLettering;
-  ports_.dead_letters.Submit({id, {work.record, "dispatcher", work.reason}});
+  job.stage = Job::Stage::kDeadLettering;
+  ports_.dead_letters.Submit({id, {job.record, "dispatcher", job.reason}});
 }
 
 void Dispatcher::On(DeadLetterAppended& appended, Now now) {
-  const auto found = works_.find(appended.id);
-  FANLINE_CHECK(found != works_.end(), "a reply about a letter never sent");
+  const auto found = jobs_.find(appended.id);
+  FANLINE_CHECK(found != jobs_.end(), "a reply about a letter never sent");
   if (appended.status.done()) {
     Done(appended.id, now);
   } else {
@@ -276,32 +276,32 @@ void Dispatcher::On(DeadLetterAppended& appended, Now now) {
   }
 }
 
-void Dispatcher::RetryLater(uint64_t id, Work& work, const Status& status, Now now) {
+void Dispatcher::RetryLater(uint64_t id, Job& job, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  retries_.emplace(now.mono + limits_.backoff.Delay(++work.attempts, random_()), id);
+  retries_.emplace(now.mono + limits_.backoff.Delay(++job.attempts, random_()), id);
 }
 
 void Dispatcher::RetryDue(Now now) {
   while (!retries_.empty() && retries_.begin()->first <= now.mono) {
     const uint64_t id = retries_.begin()->second;
     retries_.erase(retries_.begin());
-    Work& work = works_.at(id);
-    if (work.stage == Work::Stage::kDeadLettering) {
-      SendToDeadLetters(id, work, work.reason);
+    Job& job = jobs_.at(id);
+    if (job.stage == Job::Stage::kDeadLettering) {
+      SendToDeadLetters(id, job, job.reason);
     } else {
-      Append(id, work);
+      Append(id, job);
     }
   }
 }
 
 void Dispatcher::Done(uint64_t id, Now now) {
-  const auto found = works_.find(id);
-  const Work& work = found->second;
-  if (work.shard) room_.Finished(*work.shard, work.record);
-  if (Holds(work)) partitions_.at(work.record.partition).ledger.Finished(work.record.offset);
+  const auto found = jobs_.find(id);
+  const Job& job = found->second;
+  if (job.shard) room_.Finished(*job.shard, job.record);
+  if (Holds(job)) partitions_.at(job.record.partition).ledger.Finished(job.record.offset);
   ports_.metrics.EventDone(
-      std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - work.record.timestamp)));
-  works_.erase(found);
+      std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - job.record.timestamp)));
+  jobs_.erase(found);
 }
 
 // ---- orders ---------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ void Dispatcher::Order(Now now, ConsumerOrders& orders) {
   seeks_.clear();
   const bool commit = now.mono >= commit_at_ || !taking_;
   if (commit) commit_at_ = now.mono + limits_.commit_every;
-  const size_t under_way = works_.size() - room_.parked();
+  const size_t under_way = jobs_.size() - room_.parked();
   const bool full = under_way >= limits_.events_open || room_.full();
   const bool roomy = under_way <= limits_.events_open / 2 && room_.roomy();
   for (auto& [number, partition] : partitions_) {

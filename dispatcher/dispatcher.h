@@ -65,12 +65,12 @@ class Dispatcher {
 
   // From now on no further event is started (SIGTERM); keep stepping until drained().
   void StopTaking() { taking_ = false; }
-  bool drained() const { return works_.empty(); }
-  size_t events_open() const { return works_.size(); }
+  bool drained() const { return jobs_.empty(); }
+  size_t events_open() const { return jobs_.size(); }
 
  private:
   // One event on its way.
-  struct Work {
+  struct Job {
     Record record;
     uint64_t assignment = 0;  // of its partition; another one = not ours to commit any more
     FeedEvent event;
@@ -88,7 +88,7 @@ class Dispatcher {
     bool paused = false;
   };
   struct ShardQueue {
-    std::deque<uint64_t> waiting;              // ids of works
+    std::deque<uint64_t> waiting;              // ids of jobs
     std::deque<std::vector<uint64_t>> halves;  // of a transaction that can never be committed
     size_t in_flight = 0;
     uint32_t attempts = 0;
@@ -104,14 +104,14 @@ class Dispatcher {
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
   // Whether the partition it came from is still ours, by the same assignment.
-  bool Holds(const Work& work) const;
+  bool Holds(const Job& job) const;
   // Whether it is forgotten: its partition went.
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
-  void SendTransaction(Shard shard, std::vector<uint64_t> works);
-  void Append(uint64_t id, Work& work);
-  void SendToDeadLetters(uint64_t id, Work& work, const std::string& reason);
-  void RetryLater(uint64_t id, Work& work, const Status& status, Now now);
+  void SendTransaction(Shard shard, std::vector<uint64_t> jobs);
+  void Append(uint64_t id, Job& job);
+  void SendToDeadLetters(uint64_t id, Job& job, const std::string& reason);
+  void RetryLater(uint64_t id, Job& job, const Status& status, Now now);
   void RetryDue(Now now);
   void Done(uint64_t id, Now now);
   bool sampled(const FeedEvent& event) const;
@@ -128,11 +128,11 @@ class Dispatcher {
   std::map<int32_t, Partition> partitions_;
   std::vector<ConsumerOrders::At> seeks_;
   bool moved_ = false;  // some came or went
-  std::unordered_map<uint64_t, Work> works_;
+  std::unordered_map<uint64_t, Job> jobs_;
   std::vector<ShardQueue> shards_;
   ShardRoom room_;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> transactions_;  // request -> works
-  std::multimap<Time, uint64_t> retries_;                             // works
+  std::unordered_map<uint64_t, std::vector<uint64_t>> transactions_;  // request -> jobs
+  std::multimap<Time, uint64_t> retries_;                             // jobs
   Time commit_at_{};
 };
 

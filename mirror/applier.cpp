@@ -55,17 +55,17 @@ void Applier::On(Record& record, Now now) {
     return;
   }
   const uint64_t id = ids_.Next();
-  Work& work = works_[id];
-  work.record = std::move(record);
-  work.place = *place;
-  work.taken_at = now.mono;
+  Job& job = jobs_[id];
+  job.record = std::move(record);
+  job.place = *place;
+  job.taken_at = now.mono;
   if (message == nullptr) return SendToDeadLetters(id, std::get<Rejection>(decoded).reason);
-  work.written = std::get<EdgeWritten>(*message);
-  if (auto old = WhyTooOld(work.record, now); !old.empty()) {
+  job.written = std::get<EdgeWritten>(*message);
+  if (auto old = WhyTooOld(job.record, now); !old.empty()) {
     ports_.metrics.OldMessageRejected();
     return SendToDeadLetters(id, old);
   }
-  reverse_[setup_.shards.ShardOf(work.written.edge.dst)].waiting.push_back(id);
+  reverse_[setup_.shards.ShardOf(job.written.edge.dst)].waiting.push_back(id);
 }
 
 std::string Applier::WhyTooOld(const Record& record, Now now) const {
@@ -83,13 +83,13 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
   while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
     const uint64_t id = letter_retries_.begin()->second;
     letter_retries_.erase(letter_retries_.begin());
-    SendToDeadLetters(id, works_.at(id).reason);
+    SendToDeadLetters(id, jobs_.at(id).reason);
   }
   if (partitions_.Moved()) {
     for (Queue& queue : reverse_) ForgetTaken(queue);
     for (Queue& queue : marks_) ForgetTaken(queue);
   }
-  if (partitions_.Crowded(works_.size())) {
+  if (partitions_.Crowded(jobs_.size())) {
     for (Queue& queue : reverse_) GiveBack(queue, now);
     for (Queue& queue : marks_) LeaveUnmarked(queue, now);
   }
@@ -98,7 +98,7 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
     SendMarks(shard, now);
     SendLookup(shard);
   }
-  partitions_.Order(works_.size(), !taking_, now, orders);
+  partitions_.Order(jobs_.size(), !taking_, now, orders);
 
   std::optional<Time> next = partitions_.NextTimer();
   const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
@@ -119,49 +119,49 @@ void Applier::SendTransactions(Shard shard, Now now) {
   if (queue.retry_at && *queue.retry_at > now.mono) return;
   queue.retry_at.reset();
   while (queue.in_flight < limits_.transactions_in_flight) {
-    Works works;
+    Jobs jobs;
     if (!queue.halves.empty()) {
-      works = std::move(queue.halves.front());
+      jobs = std::move(queue.halves.front());
       queue.halves.pop_front();
     } else {
-      works = TakeFront(queue.waiting, limits_.edges_per_transaction);
+      jobs = TakeFront(queue.waiting, limits_.edges_per_transaction);
     }
-    if (works.empty()) return;
+    if (jobs.empty()) return;
     ApplyEdges request{ids_.Next(), shard, {}};
-    for (uint64_t id : works) request.edges.push_back(works_.at(id).written.edge);
+    for (uint64_t id : jobs) request.edges.push_back(jobs_.at(id).written.edge);
     ++queue.in_flight;
-    transactions_.emplace(request.id, std::move(works));
+    transactions_.emplace(request.id, std::move(jobs));
     ports_.reverse.Submit(std::move(request));
   }
 }
 
 void Applier::On(const EdgesApplied& applied, Now now) {
-  Works works = Take(transactions_, applied.id);
-  Queue& queue = reverse_[setup_.shards.ShardOf(works_.at(works.front()).written.edge.dst)];
+  Jobs jobs = Take(transactions_, applied.id);
+  Queue& queue = reverse_[setup_.shards.ShardOf(jobs_.at(jobs.front()).written.edge.dst)];
   --queue.in_flight;
-  if (applied.status.later()) return Wait(queue, works, applied.status, now);
+  if (applied.status.later()) return Wait(queue, jobs, applied.status, now);
   if (applied.status.never()) {
-    if (works.size() == 1) return SendToDeadLetters(works.front(), applied.status.message);
-    const auto middle = works.begin() + static_cast<std::ptrdiff_t>(works.size() / 2);
-    queue.halves.emplace_back(works.begin(), middle);
-    queue.halves.emplace_back(middle, works.end());
+    if (jobs.size() == 1) return SendToDeadLetters(jobs.front(), applied.status.message);
+    const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
+    queue.halves.emplace_back(jobs.begin(), middle);
+    queue.halves.emplace_back(middle, jobs.end());
     return;
   }
   queue.attempts = 0;
   queue.away_since.reset();
   if (applied.below_zero > 0) ports_.metrics.BelowZero(applied.below_zero);
-  for (size_t i = 0; i < works.size(); ++i) {
-    Work& work = works_.at(works[i]);
-    work.mirrored = applied.applied.at(i).ver;
-    ports_.metrics.Applied(applied.applied[i].written, Since(work.record.timestamp, now));
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs_.at(jobs[i]);
+    job.mirrored = applied.applied.at(i).ver;
+    ports_.metrics.Applied(applied.applied[i].written, Since(job.record.timestamp, now));
   }
-  Advance({std::move(works)});
+  Advance({std::move(jobs)});
 }
 
 // The shard is away: the oldest stay in front.
-void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now now) {
+void Applier::Wait(Queue& queue, const Jobs& jobs, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  queue.waiting.insert(queue.waiting.begin(), works.begin(), works.end());
+  queue.waiting.insert(queue.waiting.begin(), jobs.begin(), jobs.end());
   ForgetTaken(queue);
   queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
   if (!queue.away_since) queue.away_since = now.mono;
@@ -169,7 +169,7 @@ void Applier::Wait(Queue& queue, const Works& works, const Status& status, Now n
 
 void Applier::ForgetTaken(Queue& queue) {
   std::erase_if(queue.waiting, [this](uint64_t id) {
-    const bool taken = !partitions_.Holds(works_.at(id).place);
+    const bool taken = !partitions_.Holds(jobs_.at(id).place);
     if (taken) Done(id);
     return taken;
   });
@@ -185,18 +185,18 @@ bool Applier::AwayForLong(const Queue& queue, Now now) const {
 
 void Applier::GiveBack(Queue& queue, Now now) {
   if (!AwayForLong(queue, now)) return;
-  for (const Works& half : queue.halves) {
+  for (const Jobs& half : queue.halves) {
     queue.waiting.insert(queue.waiting.end(), half.begin(), half.end());
   }
   queue.halves.clear();
   ForgetTaken(queue);  // it was under way, or in doubt, when its partition went
   std::deque<uint64_t> kept;
-  Works anew;
+  Jobs anew;
   for (const uint64_t id : queue.waiting) {
-    const Work& work = works_.at(id);
-    if (work.written.log_id != 0 && !work.not_pending) {
-      lookups_[setup_.shards.ShardOf(work.written.edge.src)].rows.emplace(work.written.log_id, id);
-    } else if (now.mono >= work.taken_at + limits_.keep_waiting) {
+    const Job& job = jobs_.at(id);
+    if (job.written.log_id != 0 && !job.not_pending) {
+      lookups_[setup_.shards.ShardOf(job.written.edge.src)].rows.emplace(job.written.log_id, id);
+    } else if (now.mono >= job.taken_at + limits_.keep_waiting) {
       anew.push_back(id);
     } else {
       kept.push_back(id);  // or it would go round as fast as the log is read
@@ -239,24 +239,24 @@ void Applier::On(const PendingRead& read, Now) {
     const auto [row, id] = *next;
     next = lookup.rows.erase(next);
     while (change != read.changes.end() && change->id < row) ++change;
-    Work& work = works_.at(id);
-    const Edge& edge = work.written.edge;
-    if (change != read.changes.end() && change->row() == RowOf(work.written)) {
+    Job& job = jobs_.at(id);
+    const Edge& edge = job.written.edge;
+    if (change != read.changes.end() && change->row() == RowOf(job.written)) {
       ++given_back;
       Done(id);
     } else {
-      work.not_pending = true;
+      job.not_pending = true;
       reverse_[setup_.shards.ShardOf(edge.dst)].waiting.push_back(id);
     }
   }
   if (given_back > 0) ports_.metrics.GivenBack(given_back);
 }
 
-void Applier::AppendAnew(const Works& works) {
-  for (size_t first = 0; first < works.size(); first += limits_.edges_per_transaction) {
-    const size_t last = std::min<size_t>(works.size(), first + limits_.edges_per_transaction);
-    const auto at = [&](size_t i) { return works.begin() + static_cast<std::ptrdiff_t>(i); };
-    Advance({.works = {at(first), at(last)}, .anew = true});
+void Applier::AppendAnew(const Jobs& jobs) {
+  for (size_t first = 0; first < jobs.size(); first += limits_.edges_per_transaction) {
+    const size_t last = std::min<size_t>(jobs.size(), first + limits_.edges_per_transaction);
+    const auto at = [&](size_t i) { return jobs.begin() + static_cast<std::ptrdiff_t>(i); };
+    Advance({.jobs = {at(first), at(last)}, .anew = true});
   }
 }
 
@@ -266,22 +266,22 @@ void Applier::Advance(Batch batch) {
   const uint64_t id = ids_.Next();
   if (batch.anew) {
     AppendRelations request{id, {}};
-    for (uint64_t each : batch.works) request.messages.emplace_back(works_.at(each).written);
+    for (uint64_t each : batch.jobs) request.messages.emplace_back(jobs_.at(each).written);
     appends_.emplace(id, std::move(batch));
     ports_.relations.Submit(std::move(request));
   } else if (!batch.hinted) {
     AppendHints request{id, {}, {}};
-    for (uint64_t each : batch.works) {
-      const Edge& edge = works_.at(each).written.edge;
+    for (uint64_t each : batch.jobs) {
+      const Edge& edge = jobs_.at(each).written.edge;
       request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
     }
     appends_.emplace(id, std::move(batch));
     ports_.hints.Submit(std::move(request));
   } else {
     AppendRelations request{id, {}};
-    for (uint64_t each : batch.works) {
-      const Work& work = works_.at(each);
-      request.messages.emplace_back(EdgeMirrored{work.written.edge.key(), work.mirrored});
+    for (uint64_t each : batch.jobs) {
+      const Job& job = jobs_.at(each);
+      request.messages.emplace_back(EdgeMirrored{job.written.edge.key(), job.mirrored});
     }
     appends_.emplace(id, std::move(batch));
     ports_.relations.Submit(std::move(request));
@@ -290,7 +290,7 @@ void Applier::Advance(Batch batch) {
 
 void Applier::On(const HintsAppended& appended, Now now) {
   Batch batch = Take(appends_, appended.id);
-  if (appended.status.never()) return SendAllToDeadLetters(batch.works, appended.status.message);
+  if (appended.status.never()) return SendAllToDeadLetters(batch.jobs, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
   batch.hinted = true;
   batch.attempts = 0;
@@ -299,14 +299,14 @@ void Applier::On(const HintsAppended& appended, Now now) {
 
 void Applier::On(const RelationsAppended& appended, Now now) {
   Batch batch = Take(appends_, appended.id);
-  if (appended.status.never()) return SendAllToDeadLetters(batch.works, appended.status.message);
+  if (appended.status.never()) return SendAllToDeadLetters(batch.jobs, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
   if (!batch.anew) {
-    for (uint64_t id : batch.works) Close(id);
+    for (uint64_t id : batch.jobs) Close(id);
     return;
   }
-  ports_.metrics.GivenBack(batch.works.size());
-  for (uint64_t id : batch.works) Done(id);
+  ports_.metrics.GivenBack(batch.jobs.size());
+  for (uint64_t id : batch.jobs) Done(id);
 }
 
 void Applier::RetryLater(Batch batch, const Status& status, Now now) {
@@ -317,29 +317,28 @@ void Applier::RetryLater(Batch batch, const Status& status, Now now) {
 
 // ---- ends -----------------------------------------------------------------------------------
 
-void Applier::SendAllToDeadLetters(const Works& works, const std::string& reason) {
-  for (uint64_t id : works) SendToDeadLetters(id, reason);
+void Applier::SendAllToDeadLetters(const Jobs& jobs, const std::string& reason) {
+  for (uint64_t id : jobs) SendToDeadLetters(id, reason);
 }
 
 void Applier::SendToDeadLetters(uint64_t id, const std::string& reason) {
-  Work& work = works_.at(id);
-  if (work.reason.empty()) {
-    work.reason = reason;
+  Job& job = jobs_.at(id);
+  if (job.reason.empty()) {
+    job.reason = reason;
     ports_.metrics.Rejected(reason);
   }
-  ports_.dead_letters.Submit({id, {work.record, "mirror", work.reason}});
+  ports_.dead_letters.Submit({id, {job.record, "mirror", job.reason}});
 }
 
 void Applier::On(const DeadLetterAppended& appended, Now now) {
   if (appended.status.done()) return Close(appended.id);
-  Work& work = works_.at(appended.id);
+  Job& job = jobs_.at(appended.id);
   ports_.metrics.Parked(appended.status.resource);
-  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++work.attempts, random_()),
-                          appended.id);
+  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++job.attempts, random_()), appended.id);
 }
 
 void Applier::Close(uint64_t id) {
-  const EdgeWritten& written = works_.at(id).written;
+  const EdgeWritten& written = jobs_.at(id).written;
   if (written.log_id == 0) return Done(id);
   marks_[setup_.shards.ShardOf(written.edge.src)].waiting.push_back(id);
 }
@@ -350,28 +349,28 @@ void Applier::SendMarks(Shard shard, Now now) {
   if (queue.in_flight > 0 || queue.waiting.empty()) return;
   if (queue.retry_at && *queue.retry_at > now.mono) return;
   queue.retry_at.reset();
-  Works works = TakeFront(queue.waiting, limits_.rows_per_mark);
+  Jobs jobs = TakeFront(queue.waiting, limits_.rows_per_mark);
   MarkDone request{ids_.Next(), shard, {}};
-  for (uint64_t id : works) request.rows.push_back(RowOf(works_.at(id).written));
+  for (uint64_t id : jobs) request.rows.push_back(RowOf(jobs_.at(id).written));
   ++queue.in_flight;
-  mark_requests_.emplace(request.id, std::move(works));
+  mark_requests_.emplace(request.id, std::move(jobs));
   ports_.log.Submit(std::move(request));
 }
 
 void Applier::On(const MarkedDone& marked, Now now) {
-  const Works works = Take(mark_requests_, marked.id);
-  Queue& queue = marks_[setup_.shards.ShardOf(works_.at(works.front()).written.edge.src)];
+  const Jobs jobs = Take(mark_requests_, marked.id);
+  Queue& queue = marks_[setup_.shards.ShardOf(jobs_.at(jobs.front()).written.edge.src)];
   --queue.in_flight;
-  if (!marked.status.done()) return Wait(queue, works, marked.status, now);
+  if (!marked.status.done()) return Wait(queue, jobs, marked.status, now);
   queue.attempts = 0;
   queue.away_since.reset();
-  for (uint64_t id : works) Done(id);
+  for (uint64_t id : jobs) Done(id);
 }
 
 void Applier::Done(uint64_t id) {
-  const auto found = works_.find(id);
+  const auto found = jobs_.find(id);
   partitions_.Finished(found->second.place);
-  works_.erase(found);
+  jobs_.erase(found);
 }
 
 }  // namespace fanline::mirror

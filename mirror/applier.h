@@ -79,14 +79,14 @@ class Applier {
 
   // From now on no further record is started; keep stepping until drained().
   void StopTaking() { taking_ = false; }
-  bool drained() const { return works_.empty(); }
-  size_t open() const { return works_.size(); }
+  bool drained() const { return jobs_.empty(); }
+  size_t open() const { return jobs_.size(); }
 
  private:
-  using Works = std::vector<uint64_t>;
+  using Jobs = std::vector<uint64_t>;
 
   // One msg1 on its way.
-  struct Work {
+  struct Job {
     Record record;
     Partitions::Place place;
     Time taken_at{};
@@ -96,24 +96,24 @@ class Applier {
     uint32_t attempts = 0;     // of a letter
     bool not_pending = false;  // in log1, as far as that could be asked
   };
-  // Works that wait for a shard: for their reverse rows, or for their rows of log1.
+  // Jobs that wait for a shard: for their reverse rows, or for their rows of log1.
   struct Queue {
     std::deque<uint64_t> waiting;
-    std::deque<Works> halves;  // of a transaction that can never be committed
+    std::deque<Jobs> halves;  // of a transaction that can never be committed
     size_t in_flight = 0;
     uint32_t attempts = 0;
     std::optional<Time> retry_at;
     std::optional<Time> away_since;
   };
-  // Works whose rows of log1 may be pending; one read at a time.
+  // Jobs whose rows of log1 may be pending; one read at a time.
   struct Lookup {
-    std::multimap<uint64_t, uint64_t> rows;  // of log1 -> works
+    std::multimap<uint64_t, uint64_t> rows;  // of log1 -> jobs
     bool reading = false;
     uint64_t after = 0;  // those above it are asked for
   };
   // Edges committed together: hinted together, then announced together.
   struct Batch {
-    Works works;
+    Jobs jobs;
     bool anew = false;  // not committed: only appended once more
     bool hinted = false;
     uint32_t attempts = 0;
@@ -124,16 +124,16 @@ class Applier {
   void SendMarks(Shard shard, Now now);
   void Advance(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
-  void Wait(Queue& queue, const Works& works, const Status& status, Now now);
+  void Wait(Queue& queue, const Jobs& jobs, const Status& status, Now now);
   // A shard away for so long that what waits for it is given back.
   bool AwayForLong(const Queue& queue, Now now) const;
   void ForgetTaken(Queue& queue);
   void GiveBack(Queue& queue, Now now);
   void LeaveUnmarked(Queue& queue, Now now);
   void SendLookup(Shard shard);
-  void AppendAnew(const Works& works);
+  void AppendAnew(const Jobs& jobs);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
-  void SendAllToDeadLetters(const Works& works, const std::string& reason);
+  void SendAllToDeadLetters(const Jobs& jobs, const std::string& reason);
   void Close(uint64_t id);
   void Done(uint64_t id);
   Batch TakeBatch(uint64_t request);
@@ -146,16 +146,16 @@ class Applier {
   bool taking_ = true;
 
   Partitions partitions_;
-  std::unordered_map<uint64_t, Work> works_;
-  std::vector<Queue> reverse_;                         // by shard of dst
-  std::vector<Queue> marks_;                           // by shard of src
-  std::vector<Lookup> lookups_;                        // by shard of src
-  std::unordered_map<uint64_t, Shard> reads_;          // request -> lookup
-  std::unordered_map<uint64_t, Works> transactions_;   // request -> works
-  std::unordered_map<uint64_t, Batch> appends_;        // request -> works
-  std::unordered_map<uint64_t, Works> mark_requests_;  // request -> works
+  std::unordered_map<uint64_t, Job> jobs_;
+  std::vector<Queue> reverse_;                        // by shard of dst
+  std::vector<Queue> marks_;                          // by shard of src
+  std::vector<Lookup> lookups_;                       // by shard of src
+  std::unordered_map<uint64_t, Shard> reads_;         // request -> lookup
+  std::unordered_map<uint64_t, Jobs> transactions_;   // request -> jobs
+  std::unordered_map<uint64_t, Batch> appends_;       // request -> jobs
+  std::unordered_map<uint64_t, Jobs> mark_requests_;  // request -> jobs
   std::multimap<Time, Batch> batch_retries_;
-  std::multimap<Time, uint64_t> letter_retries_;  // works
+  std::multimap<Time, uint64_t> letter_retries_;  // jobs
 };
 
 }  // namespace fanline::mirror

@@ -41,7 +41,7 @@ class Partitions {
   // Whether any came or went since this was last asked.
   [[nodiscard]] bool Moved() { return std::exchange(moved_, false); }
 
-  // `open`: works under way, of all partitions. `at_once`: commit without waiting for the interval.
+  // `open`: jobs under way, of all partitions. `at_once`: commit without waiting for the interval.
   void Order(size_t open, bool at_once, Now now, ConsumerOrders& orders);
   // Half of what may be open is: soon something is paused.
   [[nodiscard]] bool Crowded(size_t open) const;

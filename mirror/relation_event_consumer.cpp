@@ -38,7 +38,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
     const uint64_t id = letter_retries_.begin()->second;
     letter_retries_.erase(letter_retries_.begin());
-    SendToDeadLetters(id, works_.at(id).reason);
+    SendToDeadLetters(id, jobs_.at(id).reason);
   }
   if (partitions_.Moved()) ForgetTaken();
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
@@ -55,7 +55,7 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   for (const Queue& queue : queues_) {
     if (queue.retry_at) earliest(*queue.retry_at);
   }
-  ports_.metrics.Buffered(works_.size(), room_.parked());
+  ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
 
@@ -64,28 +64,28 @@ void RelationEventConsumer::On(Record& record, Now now) {
   const auto place = partitions_.Received(record);
   if (!place) return;
   const uint64_t id = ids_.Next();
-  Work& work = works_[id];
-  work.record = std::move(record);
-  work.place = *place;
-  auto decoded = DecodeRelationEvent(work.record.value, ContentType(work.record));
+  Job& job = jobs_[id];
+  job.record = std::move(record);
+  job.place = *place;
+  auto decoded = DecodeRelationEvent(job.record.value, ContentType(job.record));
   if (const auto* rejection = std::get_if<Rejection>(&decoded))
     return SendToDeadLetters(id, rejection->reason);
-  work.event = std::get<RelationEvent>(decoded);
-  const auto age = std::chrono::milliseconds(now.unix_ms - work.record.timestamp);
-  if (work.record.timestamp > 0 && age > limits_.oldest_record) {
+  job.event = std::get<RelationEvent>(decoded);
+  const auto age = std::chrono::milliseconds(now.unix_ms - job.record.timestamp);
+  if (job.record.timestamp > 0 && age > limits_.oldest_record) {
     ports_.metrics.OldMessageRejected();
     return SendToDeadLetters(id, "the record is older than tombstones are kept (its timestamp is " +
-                                     std::to_string(work.record.timestamp) +
+                                     std::to_string(job.record.timestamp) +
                                      " ms): send the event anew");
   }
-  work.shard = setup_.shards.ShardOf(work.event.edge.src);
-  room_.Took(*work.shard, work.record);
-  queues_[*work.shard].waiting.push_back(id);
+  job.shard = setup_.shards.ShardOf(job.event.edge.src);
+  room_.Took(*job.shard, job.record);
+  queues_[*job.shard].waiting.push_back(id);
 }
 
 // What counts against the bound of all. A shard with no room left stops everything.
 size_t RelationEventConsumer::Open() const {
-  const size_t open = works_.size() - room_.parked();
+  const size_t open = jobs_.size() - room_.parked();
   if (room_.full()) return std::max<size_t>(open, limits_.records_open);
   return room_.roomy() ? open : std::max<size_t>(open, limits_.records_open / 2 + 1);
 }
@@ -93,7 +93,7 @@ size_t RelationEventConsumer::Open() const {
 void RelationEventConsumer::ForgetTaken() {
   for (Queue& queue : queues_) {
     std::erase_if(queue.waiting, [this](uint64_t id) {
-      const bool taken = !partitions_.Holds(works_.at(id).place);
+      const bool taken = !partitions_.Holds(jobs_.at(id).place);
       if (taken) Done(id);
       return taken;
     });
@@ -108,7 +108,7 @@ void RelationEventConsumer::SendChanges(Shard shard, Now now) {
     const uint64_t id = queue.waiting.front();
     queue.waiting.pop_front();
     ++queue.in_flight;
-    const RelationEvent& event = works_.at(id).event;
+    const RelationEvent& event = jobs_.at(id).event;
     ports_.forward.Submit(ChangeEdge{id,
                                      {.src = event.edge.src,
                                       .dst = event.edge.dst,
@@ -120,8 +120,8 @@ void RelationEventConsumer::SendChanges(Shard shard, Now now) {
 }
 
 void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
-  const auto found = works_.find(changed.id);
-  FANLINE_CHECK(found != works_.end(), "a reply to a change never asked for");
+  const auto found = jobs_.find(changed.id);
+  FANLINE_CHECK(found != jobs_.end(), "a reply to a change never asked for");
   const EdgeKey edge = found->second.event.edge;
   Queue& queue = queues_[setup_.shards.ShardOf(edge.src)];
   --queue.in_flight;
@@ -167,29 +167,28 @@ void RelationEventConsumer::On(MirrorModeRead& read, Now now) {
 }
 
 void RelationEventConsumer::SendToDeadLetters(uint64_t id, const std::string& reason) {
-  Work& work = works_.at(id);
-  if (work.reason.empty()) {
-    work.reason = reason;
+  Job& job = jobs_.at(id);
+  if (job.reason.empty()) {
+    job.reason = reason;
     ports_.metrics.Rejected(reason);
   }
-  ports_.dead_letters.Submit({id, {work.record, "mirror", work.reason}});
+  ports_.dead_letters.Submit({id, {job.record, "mirror", job.reason}});
 }
 
 void RelationEventConsumer::On(DeadLetterAppended& appended, Now now) {
   if (appended.status.done()) return Done(appended.id);
   ports_.metrics.Parked(appended.status.resource);
-  Work& work = works_.at(appended.id);
-  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++work.attempts, random_()),
-                          appended.id);
+  Job& job = jobs_.at(appended.id);
+  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++job.attempts, random_()), appended.id);
 }
 
 void RelationEventConsumer::Done(uint64_t id) {
-  const auto found = works_.find(id);
-  FANLINE_CHECK(found != works_.end(), "an event that is finished twice");
-  const Work& work = found->second;
-  if (work.shard) room_.Finished(*work.shard, work.record);
-  partitions_.Finished(work.place);
-  works_.erase(found);
+  const auto found = jobs_.find(id);
+  FANLINE_CHECK(found != jobs_.end(), "an event that is finished twice");
+  const Job& job = found->second;
+  if (job.shard) room_.Finished(*job.shard, job.record);
+  partitions_.Finished(job.place);
+  jobs_.erase(found);
 }
 
 }  // namespace fanline::mirror

@@ -63,10 +63,10 @@ class RelationEventConsumer {
 
   // From now on no further event is started; keep stepping until drained().
   void StopTaking() { taking_ = false; }
-  bool drained() const { return works_.empty(); }
+  bool drained() const { return jobs_.empty(); }
 
  private:
-  struct Work {
+  struct Job {
     Record record;
     Partitions::Place place;
     RelationEvent event;
@@ -104,10 +104,10 @@ class RelationEventConsumer {
   bool taking_ = true;
 
   Partitions partitions_;
-  std::unordered_map<uint64_t, Work> works_;
+  std::unordered_map<uint64_t, Job> jobs_;
   std::vector<Queue> queues_;
   ShardRoom room_;
-  std::multimap<Time, uint64_t> letter_retries_;  // works
+  std::multimap<Time, uint64_t> letter_retries_;  // jobs
   MirrorMode mode_ = MirrorMode::kAsync;
   bool asking_mode_ = false;
   Time mode_at_{};

@@ -146,14 +146,13 @@ void Checker::FailAll(Queue& queue, const Status& status, Now now) {
 void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now) {
   const Verdict verdict = Judge(rows.reverse, rows.forward, order.ver);
   ports_.metrics.Checked(verdict.finding);
-  Work work{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward,
-            0,     began};
-  if (verdict.action == Action::kHint) return SendHint(std::move(work));
+  Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0, began};
+  if (verdict.action == Action::kHint) return SendHint(std::move(job));
   if (!MayRepair(order, verdict, now)) return End(order, false);
-  if (!verdict.guarded) return SendLog(std::move(work));
+  if (!verdict.guarded) return SendLog(std::move(job));
   const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
-  if (gate_.BreakerOpen(shard)) return Withhold(work);
-  removals_[shard].push_back(std::move(work));
+  if (gate_.BreakerOpen(shard)) return Withhold(job);
+  removals_[shard].push_back(std::move(job));
 }
 
 bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now) {
@@ -168,18 +167,18 @@ bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now
   return !verdict.guarded || gate_.Confirmed(order.edge, verdict, now.mono);
 }
 
-void Checker::Withhold(const Work& work) {
-  ports_.metrics.WouldRepair(work.order.edge, work.verdict);
-  End(work.order, false);
+void Checker::Withhold(const Job& job) {
+  ports_.metrics.WouldRepair(job.order.edge, job.verdict);
+  End(job.order, false);
 }
 
 // ---- removals -------------------------------------------------------------------------------
 
 void Checker::SendRemovals() {
-  for (auto& [shard, works] : std::exchange(removals_, {})) {
-    const auto wanted = static_cast<uint32_t>(works.size());
+  for (auto& [shard, jobs] : std::exchange(removals_, {})) {
+    const auto wanted = static_cast<uint32_t>(jobs.size());
     const TakeRemovals request = gate_.Asking(ids_.Next(), shard, wanted);
-    taking_.emplace(request.id, Removals{request, std::move(works)});
+    taking_.emplace(request.id, Removals{request, std::move(jobs)});
     ports_.store.Submit(request);
   }
 }
@@ -192,97 +191,97 @@ void Checker::On(const RemovalsTaken& taken) {
   taking_.erase(found);
   if (!taken.status.done()) {
     if (taken.status.later()) ports_.metrics.Parked(taken.status.resource);
-    for (const Work& work : removals.works) End(work.order, false);
+    for (const Job& job : removals.jobs) End(job.order, false);
     return;
   }
   const Shard shard = removals.asked.shard;
   gate_.Given(removals.asked, taken.granted);
   ports_.metrics.BreakerOpen(shard, gate_.BreakerOpen(shard));
   const bool run = gate_.mode() == ReconcilerMode::kRun;
-  for (size_t i = 0; i < removals.works.size(); ++i) {
+  for (size_t i = 0; i < removals.jobs.size(); ++i) {
     if (run && i < taken.granted) {
-      SendLog(std::move(removals.works[i]));
+      SendLog(std::move(removals.jobs[i]));
     } else {
-      Withhold(removals.works[i]);
+      Withhold(removals.jobs[i]);
     }
   }
 }
 
 // ---- repairs --------------------------------------------------------------------------------
 
-void Checker::SendLog(Work work) {
+void Checker::SendLog(Job job) {
   LogRepair request{ids_.Next(),
                     kNet,
-                    NameOf(work.verdict.finding),
-                    work.order.edge,
-                    Text(work.verdict.action == Action::kBump ? work.forward : work.reverse),
-                    Text(work.verdict.state),
-                    work.verdict.state.ver};
-  works_.emplace(request.id, std::move(work));
+                    NameOf(job.verdict.finding),
+                    job.order.edge,
+                    Text(job.verdict.action == Action::kBump ? job.forward : job.reverse),
+                    Text(job.verdict.state),
+                    job.verdict.state.ver};
+  jobs_.emplace(request.id, std::move(job));
   ports_.store.Submit(std::move(request));
 }
 
 void Checker::On(const RepairLogged& logged) {
-  auto work = TakeIfDone(logged.id, logged.status);
-  if (!work) return;
-  if (work->verdict.action != Action::kBump) return SendApply(std::move(*work));
-  const AdoptEdge request{ids_.Next(), work->edge};
-  works_.emplace(request.id, std::move(*work));
+  auto job = TakeIfDone(logged.id, logged.status);
+  if (!job) return;
+  if (job->verdict.action != Action::kBump) return SendApply(std::move(*job));
+  const AdoptEdge request{ids_.Next(), job->edge};
+  jobs_.emplace(request.id, std::move(*job));
   ports_.store.Submit(request);
 }
 
 void Checker::On(const EdgeAdopted& adopted) {
-  auto work = TakeIfDone(adopted.id, adopted.status);
-  if (!work) return;
-  if (!adopted.adopted) return End(work->order, false);  // it changed meanwhile
-  work->edge = adopted.edge;
-  SendApply(std::move(*work));
+  auto job = TakeIfDone(adopted.id, adopted.status);
+  if (!job) return;
+  if (!adopted.adopted) return End(job->order, false);  // it changed meanwhile
+  job->edge = adopted.edge;
+  SendApply(std::move(*job));
 }
 
-void Checker::SendApply(Work work) {
-  ApplyEdges request{ids_.Next(), setup_.reverse.ShardOf(work.edge.dst), {work.edge}};
-  works_.emplace(request.id, std::move(work));
+void Checker::SendApply(Job job) {
+  ApplyEdges request{ids_.Next(), setup_.reverse.ShardOf(job.edge.dst), {job.edge}};
+  jobs_.emplace(request.id, std::move(job));
   ports_.store.Submit(std::move(request));
 }
 
 void Checker::On(const EdgesApplied& applied, Now now) {
-  auto work = TakeIfDone(applied.id, applied.status);
-  if (!work) return;
-  work->mirrored = applied.applied.at(0).ver;
-  ports_.metrics.Repaired(KindOf(work->verdict), now.mono - work->began);
-  SendHint(std::move(*work));
+  auto job = TakeIfDone(applied.id, applied.status);
+  if (!job) return;
+  job->mirrored = applied.applied.at(0).ver;
+  ports_.metrics.Repaired(KindOf(job->verdict), now.mono - job->began);
+  SendHint(std::move(*job));
 }
 
-void Checker::SendHint(Work work) {
+void Checker::SendHint(Job job) {
   AppendHints request{ids_.Next(), {}, {}};
-  const EdgeKey edge = work.order.edge;
-  works_.emplace(request.id, std::move(work));
+  const EdgeKey edge = job.order.edge;
+  jobs_.emplace(request.id, std::move(job));
   if (!setup_.hints) return On(HintsAppended{request.id, {}});
   request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
   ports_.hints.Submit(std::move(request));
 }
 
 void Checker::On(const HintsAppended& appended) {
-  auto work = TakeIfDone(appended.id, appended.status);
-  if (!work) return;
-  if (work->mirrored == 0) return End(work->order, true);  // nothing had to be written
-  AppendRelations request{ids_.Next(), {EdgeMirrored{work->order.edge, work->mirrored}}};
-  works_.emplace(request.id, std::move(*work));
+  auto job = TakeIfDone(appended.id, appended.status);
+  if (!job) return;
+  if (job->mirrored == 0) return End(job->order, true);  // nothing had to be written
+  AppendRelations request{ids_.Next(), {EdgeMirrored{job->order.edge, job->mirrored}}};
+  jobs_.emplace(request.id, std::move(*job));
   ports_.relations.Submit(std::move(request));
 }
 
 void Checker::On(const RelationsAppended& appended) {
-  if (auto work = TakeIfDone(appended.id, appended.status)) End(work->order, true);
+  if (auto job = TakeIfDone(appended.id, appended.status)) End(job->order, true);
 }
 
-std::optional<Checker::Work> Checker::TakeIfDone(uint64_t id, const Status& status) {
-  const auto found = works_.find(id);
-  FANLINE_CHECK(found != works_.end(), "a reply to a request never sent");
-  Work work = std::move(found->second);
-  works_.erase(found);
-  if (status.done()) return work;
+std::optional<Checker::Job> Checker::TakeIfDone(uint64_t id, const Status& status) {
+  const auto found = jobs_.find(id);
+  FANLINE_CHECK(found != jobs_.end(), "a reply to a request never sent");
+  Job job = std::move(found->second);
+  jobs_.erase(found);
+  if (status.done()) return job;
   if (status.later()) ports_.metrics.Parked(status.resource);
-  End(work.order, false);
+  End(job.order, false);
   return std::nullopt;
 }
 

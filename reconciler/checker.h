@@ -98,12 +98,12 @@ class Checker {
   // Ends what was not begun, unresolved; what was begun goes on.
   void Drop();
   bool idle() const {
-    return works_.empty() && taking_.empty() && removals_.empty() && waiting_ == 0;
+    return jobs_.empty() && taking_.empty() && removals_.empty() && waiting_ == 0;
   }
 
  private:
   // A check that was read and goes on alone; its id is that of its request under way.
-  struct Work {
+  struct Job {
     CheckOrder order;
     Verdict verdict;
     Edge edge;                   // to be applied
@@ -114,7 +114,7 @@ class Checker {
   // Removals of one shard that wait together until they are granted.
   struct Removals {
     TakeRemovals asked;
-    std::vector<Work> works;
+    std::vector<Job> jobs;
   };
   // Of edges with the same two shards, so that one that is away costs only what needs it.
   struct Queue {
@@ -132,14 +132,14 @@ class Checker {
   void FailAll(Queue& queue, const Status& status, Now now);
   void Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now);
   bool MayRepair(const CheckOrder& order, const Verdict& verdict, Now now);
-  void Withhold(const Work& work);
+  void Withhold(const Job& job);
   void SendRemovals();
-  void SendLog(Work work);
-  void SendApply(Work work);
-  void SendHint(Work work);
+  void SendLog(Job job);
+  void SendApply(Job job);
+  void SendHint(Job job);
   void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved}); }
-  // The work the reply was for, unless it failed: then it ended.
-  std::optional<Work> TakeIfDone(uint64_t id, const Status& status);
+  // The job the reply was for, unless it failed: then it ended.
+  std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
 
   Ports ports_;
   const Setup setup_;
@@ -149,8 +149,8 @@ class Checker {
   std::vector<Queue> queues_;                      // by shard of dst, then by shard of src
   size_t waiting_ = 0;                             // or being read
   std::unordered_map<uint64_t, size_t> reads_;     // request -> queue
-  std::unordered_map<uint64_t, Work> works_;       // by request
-  std::map<Shard, std::vector<Work>> removals_;    // to be asked for
+  std::unordered_map<uint64_t, Job> jobs_;         // by request
+  std::map<Shard, std::vector<Job>> removals_;     // to be asked for
   std::unordered_map<uint64_t, Removals> taking_;  // by request
   std::vector<CheckResult> results_;
 };

@@ -13,8 +13,9 @@
 namespace fanline {
 
 // Who asked for a change. One that comes from elsewhere carries the version it was given there;
-// a version that is not higher than the last one of that origin is a change already made.
-enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2 };
+// a version that is not higher than the last one of that origin is a change already made. Of a
+// repair it is the row's own version.
+enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2, kRepair = 3 };
 
 // A user follows at most so many, unless the operator says otherwise. Friendships are not held to
 // it: both sides agreed, and one half of a friendship would be worse. They count all the same.

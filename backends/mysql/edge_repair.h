@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/mysql/forward_edges.h"
 #include "backends/mysql/repair_log.h"
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
@@ -18,12 +19,6 @@ struct EdgeRows {
   Edge reverse;
 };
 
-struct Adopted {
-  Edge edge;             // the forward row now
-  bool adopted = false;  // false: it had a newer version by then
-  bool below_zero = false;
-};
-
 class EdgeRepair {
  public:
   // `connections` and `map` outlive this.
@@ -35,13 +30,8 @@ class EdgeRepair {
   // reverse row that is newer than its forward row is not seen unless one is there.
   void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
 
-  // Makes the forward row say what `edge` says, one version higher than edge.ver, unless it is
-  // newer than edge.ver by now; row, counter and log1 row in one transaction, so that it is relayed
-  // like any change. Not held to the limit of followed users. For
-  //   a reverse row that is newer than its forward row, or has none: the reverse row;
-  //   the same, where orphans are to be removed: the reverse row with live = false;
-  //   equal versions with different states: the forward row, which is thereby written anew.
-  Status AdoptIntoForward(const Edge& edge, Adopted* out);
+  // AdoptForward on the shard of edge.src.
+  Status Adopt(const Edge& edge, ForwardChanged* out);
 
   // On the shard of repair.src.
   Status Log(const Repair& repair);

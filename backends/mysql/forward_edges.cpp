@@ -5,64 +5,40 @@
 #include <string>
 
 #include "backends/mysql/sql_text.h"
+#include "fanline/check.h"
 
 namespace fanline::mysql {
 namespace {
 
 // Of change_edge.sql.
 enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2 };
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
-
-std::string FollowSql(const EdgeChange& change, uint32_t most_followed) {
-  std::string sql = "CALL follow_edge(";
-  AppendId(sql, change.src);
-  sql += ',';
-  AppendId(sql, change.dst);
-  sql += ',';
-  AppendNumber(sql, change.unix_us);
-  sql += ',';
-  AppendNumber(sql, most_followed);
-  sql += ')';
-  return sql;
-}
-
-std::string ChangeSql(const EdgeChange& change, uint32_t most_followed) {
-  std::string sql = "CALL change_edge(";
-  AppendId(sql, change.src);
-  sql += ',';
-  AppendId(sql, change.dst);
-  sql += change.live ? ",1," : ",0,";
-  AppendNumber(sql, change.unix_us);
-  sql += ',';
-  AppendNumber(sql, PosOf(change));
-  sql += ',';
-  AppendNumber(sql, static_cast<int>(change.origin));
-  sql += ',';
-  AppendNumber(sql, change.origin_version);
-  sql += ',';
-  AppendNumber(sql, change.origin == Origin::kFriendship ? std::numeric_limits<int64_t>::max()
-                                                         : int64_t{most_followed});
-  sql += ')';
-  return sql;
-}
 
 // The short way of a follow; nothing when it could not be taken, and nothing was changed.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
+  std::string sql = "CALL follow_edge";
+  AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed);
   bool made = true;
-  connection.Call(FollowSql(change, most_followed), [&](const Row&) { made = false; });
+  connection.Call(sql, [&](const Row&) { made = false; });
   if (!made) return std::nullopt;
   return ForwardChanged{.edge = {change.src, change.dst, change.unix_us, true, PosOf(change)},
                         .changed = true};
 }
 
-ForwardChanged ChangeAny(Connection& connection, const EdgeChange& change, uint32_t most_followed) {
+// `wanted`: ver and pos as new_ver and new_pos of change_edge.sql.
+ForwardChanged ChangeAny(Connection& connection, const Edge& wanted, Origin origin,
+                         uint64_t origin_version, int64_t most_followed) {
+  std::string sql = "CALL change_edge";
+  AppendTuple(sql, Raw(wanted.src), Raw(wanted.dst), int{wanted.live}, wanted.ver, wanted.pos,
+              static_cast<int>(origin), origin_version, most_followed);
   ForwardChanged out;
-  connection.Call(ChangeSql(change, most_followed), [&](const Row& row) {
+  connection.Call(sql, [&](const Row& row) {
     out.changed = row.Int64(1) == kChanged;
     out.over_limit = row.Int64(1) == kOverLimit;
-    out.edge = {change.src, change.dst, row.UInt64(2), row.Bool(3), row.Int64(4)};
+    out.edge = {wanted.src, wanted.dst, row.UInt64(2), row.Bool(3), row.Int64(4)};
     out.below_zero = row.Bool(5);
   });
   return out;
@@ -73,7 +49,9 @@ ForwardChanged ChangeEither(Connection& connection, const EdgeChange& change,
   if (change.live && change.origin == Origin::kUser) {
     if (const auto made = FollowNew(connection, change, most_followed)) return *made;
   }
-  return ChangeAny(connection, change, most_followed);
+  return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
+                   change.origin, change.origin_version,
+                   change.origin == Origin::kFriendship ? kNoLimit : most_followed);
 }
 
 uint64_t LastInsertId(Connection& connection) {
@@ -97,6 +75,11 @@ ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
   const ForwardChanged changed = ChangeEither(connection, change, most_followed);
   if (log_id != nullptr) *log_id = changed.changed ? LastInsertId(connection) : 0;
   return changed;
+}
+
+ForwardChanged AdoptForward(Connection& connection, const Edge& edge) {
+  FANLINE_CHECK(edge.ver > 0, "an edge that has a version");
+  return ChangeAny(connection, edge, Origin::kRepair, edge.ver, kNoLimit);
 }
 
 uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge, uint64_t version) {

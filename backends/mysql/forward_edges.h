@@ -23,6 +23,14 @@ Status CheckEdgeIds(UserId src, UserId dst);
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                                            uint32_t most_followed = kMostFollowed,
                                            uint64_t* log_id = nullptr);
+// Makes the forward row say what `edge` says, at edge.ver, unless it has that version or a newer
+// one by now: a repair, relayed like any change. Not held to the limit of followed users. For
+//   a reverse row that is newer than its forward row, or has none: the reverse row;
+//   the same, where orphans are to be removed: the reverse row with live = false;
+//   equal versions with different states: the forward row, which is thereby written anew,
+// each one version higher. On a connection to the shard of edge.src. Throws MysqlError.
+[[nodiscard]] ForwardChanged AdoptForward(Connection& connection, const Edge& edge);
+
 // Lets an edge know that version `version` of its pair's friendship may come: whatever a user or an
 // application says about the edge from now on is later than that, and settles it. Makes a tombstone
 // where there was no row; of version 1, for it knows nothing that an older row would not know

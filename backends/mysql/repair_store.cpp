@@ -79,7 +79,6 @@ class Worker {
     return reply;
   }
 
-  // The row's lock gives out edge.ver as "one above what was read".
   EdgeAdopted Do(const AdoptEdge& request) {
     EdgeAdopted reply;
     reply.id = request.id;
@@ -87,12 +86,10 @@ class Worker {
       reply.status = app_->WriteForward(request.edge, &reply.adopted, &reply.edge);
       return reply;
     }
-    Edge below = request.edge;
-    --below.ver;
-    Adopted adopted;
-    reply.status = repair_.AdoptIntoForward(below, &adopted);
-    reply.adopted = adopted.adopted;
-    reply.edge = adopted.edge;
+    ForwardChanged forward;
+    reply.status = repair_.Adopt(request.edge, &forward);
+    reply.adopted = forward.changed;
+    reply.edge = forward.edge;
     return reply;
   }
 

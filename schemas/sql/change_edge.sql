@@ -9,7 +9,8 @@
 --   origin    0: a user asks now. 1: an application's change, 2: a friendship's, with origin_ver,
 --             which must be higher than what the row keeps of that origin. What 0 and 1 say settles
 --             the friendship's changes announced before it: those that are still on their way to
---             this row do nothing any more
+--             this row do nothing any more. 3: a repair, which makes the row say `wanted` and new_pos
+--             at origin_ver, given as new_ver too; it must be higher than the row's ver
 --   most      a follow that would make it more followed users than this is refused
 --
 -- Answers one row: outcome, ver, state, pos (of the row as it is now; ver 0: there is none),
@@ -46,8 +47,9 @@ change_edge: BEGIN
   END IF;
   -- MAX: one row also where there is none; at most one is meant.
   SELECT COALESCE(MAX(ver), 0), COALESCE(MAX(state), 0), COALESCE(MAX(pos), 0),
-         COALESCE(MAX(IF(origin = 1, app_version, friend_version)), 0),
-         COALESCE(MAX(origin < 2 AND friend_announced > friend_version), 0)
+         COALESCE(MAX(CASE origin WHEN 1 THEN app_version WHEN 2 THEN friend_version ELSE ver END),
+                  0),
+         COALESCE(MAX(friend_announced > friend_version), 0)
     INTO old_ver, old_state, old_pos, seen_ver, settles
     FROM following WHERE src = edge_src AND dst = edge_dst FOR UPDATE;
   IF IF(origin = 0, old_state = wanted AND NOT settles, origin_ver <= seen_ver) THEN
@@ -60,7 +62,7 @@ change_edge: BEGIN
     SELECT 2, 0, 0, 0, 0;
     LEAVE change_edge;
   END IF;
-  IF origin > 0 OR settles THEN
+  IF origin < 3 AND (origin > 0 OR settles) THEN
     -- Kept also where it is so already: an older one may still be on its way.
     UPDATE following SET app_version = IF(origin = 1, origin_ver, app_version),
                          friend_version = IF(origin = 2, origin_ver,
@@ -75,7 +77,7 @@ change_edge: BEGIN
   END IF;
 
   SET new_ver = GREATEST(old_ver + 1, new_ver),
-      new_pos = IF(wanted, new_pos, old_pos);
+      new_pos = IF(wanted OR origin = 3, new_pos, old_pos);
   UPDATE following SET ver = new_ver, state = wanted, pos = new_pos
     WHERE src = edge_src AND dst = edge_dst;
   INSERT INTO log1 (kind, src, dst, ver, state, pos)

@@ -45,8 +45,8 @@ ANSWERS = {
                "  SELECT 1, new_ver, wanted, new_pos, below_zero;",
                _READ_TO_ITS_END),
     ("schemas/sql/change_edge.sql",
-     "  IF origin > 0 OR settles THEN",
-     "  IF origin >= 0 OR settles THEN"):
+     "  IF origin < 3 AND (origin > 0 OR settles) THEN",
+     "  IF origin < 3 AND (origin >= 0 OR settles) THEN"):
         "it spares users' changes a statement that would write what stands there",
     ("timeline/pull.cpp",
      "  if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {",

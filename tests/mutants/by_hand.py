@@ -1123,7 +1123,7 @@ BY_HAND = (
            filter="*ASweepFinds*"),
     Mutant("an older announcement unsettles a user's word",
            "schemas/sql/change_edge.sql",
-           "MAX(origin < 2 AND friend_announced > friend_version)",
+           "MAX(friend_announced > friend_version)",
            "MAX(0)",
            tests=("mysql_integration_test",),
            filter="FriendshipsTest.*"),
@@ -1153,8 +1153,8 @@ BY_HAND = (
                   "ForwardEdgesTest.ACounter*"),
     Mutant("a version of one origin counts for the other",
            "schemas/sql/change_edge.sql",
-           "IF(origin = 1, app_version, friend_version)",
-           "GREATEST(app_version, friend_version)",
+           "WHEN 1 THEN app_version WHEN 2 THEN friend_version ELSE ver END",
+           "WHEN 3 THEN ver ELSE GREATEST(app_version, friend_version) END",
            tests=("mysql_integration_test",),
            filter="ForwardEdgesTest.AClock*:"
                   "ForwardEdgesTest.OneMore*:"
@@ -1163,6 +1163,12 @@ BY_HAND = (
                   "ForwardEdgesTest.TheVersions*:"
                   "ForwardEdgesTest.ANoOp*:"
                   "ForwardEdgesTest.ACounter*"),
+    Mutant("a repair is written over a newer row",
+           "schemas/sql/change_edge.sql",
+           "ELSE ver END",
+           "ELSE 0 END",
+           tests=("mysql_integration_test",),
+           filter="EdgeRepairTest.A*"),
     Mutant("the limit of followed users lets one more pass",
            "schemas/sql/change_edge.sql",
            "IF wanted AND old_state = 0 AND followed >= most THEN",

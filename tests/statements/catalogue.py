@@ -170,7 +170,6 @@ ENTRIES = [
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
     entry("SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT src, dst, ver, state, pos FROM following WHERE src = {OWNER} AND dst = {MEMBER} FOR UPDATE"),
     entry(f"SELECT dst FROM following WHERE state = 1 AND src = {OWNER}"),
     entry(f"SELECT dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = {OWNER} AND dst IN ([])",
           listed([id_of(member_of(11, k)) for k in range(PER_OWNER)] + owners(LIST - PER_OWNER))),
@@ -193,13 +192,10 @@ ENTRIES = [
     entry(_INSERT_FOLLOWER + "state = IF(VALUES(ver) > ver, VALUES(state), state), pos = IF(VALUES(ver) > ver,"
           " VALUES(pos), pos), ver = GREATEST(ver, VALUES(ver))",
           [row(dst, bucket(src), src, 9, 1, AT) for dst, src in edges(LIST // 2) + new_edges(LIST // 2)]),
-    entry("INSERT INTO following (src, dst, ver, state, pos) VALUES [] ON DUPLICATE KEY UPDATE ver = ver",
-          [row(OWNER, MEMBER, 0, 0, 0)]),
     entry("INSERT INTO following (src, dst, ver, state, pos, friend_announced) VALUES [] ON DUPLICATE KEY UPDATE"
           " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))",
           [row(OWNER, MEMBER, 1, 0, 0, 9)]),
     entry(f"SELECT friend_version FROM following WHERE src = {OWNER} AND dst = {MEMBER}"),
-    entry(f"UPDATE following SET state = 1, pos = {AT}, ver = 9 WHERE src = {OWNER} AND dst = {MEMBER}"),
     entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000"]),
     entry("CALL change_edge([])", [str(OWNER), str(MEMBER), "0", "9000", "9", "0", "0", "5000"]),
     entry(f"SELECT EXISTS (SELECT 1 FROM following WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM follower WHERE"
@@ -212,13 +208,10 @@ ENTRIES = [
           listed(owners(LIST))),
     entry("INSERT INTO user_fan (user_id, fans_cnt) VALUES [] ON DUPLICATE KEY UPDATE fans_cnt = fans_cnt +"
           " VALUES(fans_cnt)", [row(user, -1) for user in owners(LIST)]),
-    entry("INSERT INTO user_rel (user_id, following_cnt) VALUES [] ON DUPLICATE KEY UPDATE following_cnt ="
-          " following_cnt + (1)", [row(OWNER, 1)]),
     *[entry(f"INSERT INTO {table} (user_id) VALUES [] ON DUPLICATE KEY UPDATE user_id = user_id", [row(OWNER)])
       for table in ("user_fan", "user_rel")],
     *[entry(f"UPDATE {table} SET {column} = {column} + (1), epoch = epoch + 1 WHERE user_id = {OWNER} AND epoch = 0")
       for table, column in [("user_fan", "fans_cnt"), ("user_rel", "following_cnt")]],
-    entry(f"SELECT following_cnt < 0 FROM user_rel WHERE user_id = {OWNER}"),
     entry(f"SELECT user_id FROM user_rel WHERE following_cnt > 0 AND user_id > {OTHER} ORDER BY user_id LIMIT {PAGE}"),
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0), COALESCE((SELECT"
           f" fans_cnt FROM user_fan WHERE user_id = {OWNER}), 0)"),

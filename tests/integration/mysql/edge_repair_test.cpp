@@ -24,9 +24,11 @@ class EdgeRepairTest : public ::testing::Test {
     ASSERT_TRUE(relations_.Follow(src, dst, now, &result).done());
     ASSERT_TRUE(result.logged && relations_.MarkDone({*result.logged}).done());
   }
-  Adopted Adopt(const Edge& edge) {
-    Adopted adopted;
-    const Status status = repair_.AdoptIntoForward(edge, &adopted);
+  // One version above what was read.
+  ForwardChanged Adopt(Edge edge) {
+    ++edge.ver;
+    ForwardChanged adopted;
+    const Status status = repair_.Adopt(edge, &adopted);
     EXPECT_TRUE(status.done()) << status.message;
     return adopted;
   }
@@ -147,10 +149,10 @@ TEST_F(EdgeRepairTest, AReverseRowThatIsAheadIsAdoptedOneVersionHigher) {
     shards_.of(ann_).Execute(loss);
     shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
     const Edge ahead = Read({{ann_, bob_}})[0].reverse;
-    const Adopted adopted = Adopt(ahead);
-    EXPECT_TRUE(adopted.adopted);
+    const ForwardChanged adopted = Adopt(ahead);
+    EXPECT_TRUE(adopted.changed);
     EXPECT_EQ(adopted.edge.ver, ahead.ver + 1);
-    EXPECT_FALSE(Adopt(ahead).adopted);  // once is enough, also by another that read the same
+    EXPECT_FALSE(Adopt(ahead).changed);  // once is enough, also by another that read the same
     EXPECT_EQ(shards_.PendingChanges(), 1);
     RelayAll();
     shards_.ExpectConsistent();
@@ -164,7 +166,9 @@ TEST_F(EdgeRepairTest, AnOrphanMayBeRemovedInsteadByATombstoneOnBothSides) {
   shards_.of(ann_).Execute("DELETE FROM user_rel");
   Edge orphan = Read({{ann_, bob_}})[0].reverse;
   orphan.live = false;
-  EXPECT_TRUE(Adopt(orphan).adopted);
+  const ForwardChanged adopted = Adopt(orphan);
+  EXPECT_TRUE(adopted.changed);
+  EXPECT_EQ(adopted.edge.pos, orphan.pos);
   RelayAll();
   EXPECT_EQ(shards_.FansCount(bob_), 0);
   EXPECT_EQ(shards_.Rows("following").size(), 1u);
@@ -177,7 +181,7 @@ TEST_F(EdgeRepairTest, EqualVersionsWithDifferentStatesAreWrittenAnewFromTheForw
   shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
   const auto rows = Read({{ann_, bob_}})[0];
   ASSERT_EQ(rows.forward.ver, rows.reverse.ver);
-  EXPECT_TRUE(Adopt(rows.forward).adopted);
+  EXPECT_TRUE(Adopt(rows.forward).changed);
   RelayAll();
   EXPECT_EQ(shards_.FansCount(bob_), 1);
   shards_.ExpectConsistent();
@@ -188,8 +192,8 @@ TEST_F(EdgeRepairTest, ANewerForwardRowIsLeftAsItIs) {
   const Edge read = Read({{ann_, bob_}})[0].reverse;
   Relations::Result result;
   ASSERT_TRUE(relations_.Unfollow(ann_, bob_, kNow + 9, &result).done());
-  const Adopted adopted = Adopt(read);
-  EXPECT_FALSE(adopted.adopted);
+  const ForwardChanged adopted = Adopt(read);
+  EXPECT_FALSE(adopted.changed);
   EXPECT_EQ(adopted.edge.ver, kNow + 9);
   shards_.ExpectConsistent();
 }

@@ -3,11 +3,9 @@
 #include <exception>
 #include <memory>
 #include <string_view>
+#include <variant>
 
-#include "api/operations.h"
-#include "api/requests.h"
-#include "api/routes.h"
-#include "api/touched.h"
+#include "api/operations/routes.h"
 
 namespace fanline::api {
 namespace {
@@ -15,6 +13,27 @@ namespace {
 Problem ProblemOf(StorePool::Refusal refusal) {
   if (refusal == StorePool::Refusal::kShardAway) return StoreAway();
   return {Code::kOverloaded, "more requests came than can be served; send it again later"};
+}
+
+struct Performed {
+  Response response;
+  Status failed;  // not done: the store's own words, which are not the client's business
+};
+
+Performed Perform(const Call& call, RelationStore& store, const Context& context) {
+  try {
+    Response response;
+    response.body =
+        call.perform(store, context).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return {std::move(response), Status::Done()};
+  } catch (const Refused& refused) {
+    return {ToResponse(refused.problem), Status::Done()};
+  } catch (const StoreFailed& failed) {
+    const Problem problem = failed.status.later() ? StoreAway() : ProblemOfStatus(500);
+    return {ToResponse(problem), failed.status};
+  } catch (const std::exception& error) {
+    return {ToResponse(ProblemOfStatus(500)), Status::Never(error.what())};
+  }
 }
 
 }  // namespace
@@ -26,26 +45,25 @@ void Handler::Handle(const Request& request, Reply reply) {
     metrics_.Answered(route, response.status, clock_().mono - begin);
     reply(std::move(response));
   };
-  auto match = Match(request.method, request.path);
+  const auto match = Match(request.method, request.path);
   if (const auto* problem = std::get_if<Problem>(&match)) {
     return answer("other", ToResponse(*problem));
   }
-  const std::string_view route = std::get<RouteMatch>(match).route->name;  // of a static table
-  auto read = ReadCall(std::get<RouteMatch>(match), request);
-  if (const auto* problem = std::get_if<Problem>(&read)) return answer(route, ToResponse(*problem));
-
-  auto call = std::make_shared<const Call>(std::move(std::get<Call>(read)));
-  Touched touched = TouchedBy(*call, map_);
+  const auto& [row, segments] = std::get<RouteMatch>(match);
+  const std::string_view route = row->name;  // of a static table
+  std::shared_ptr<const Call> call;
+  try {
+    call = std::make_shared<const Call>(row->read(Asked(segments, request)));
+  } catch (const api::Refused& refused) {
+    return answer(route, ToResponse(refused.problem));
+  }
   stores_.Submit(
-      std::move(touched),
+      Touched::Of(call->owners, map_),
       [this, answer, route, call](RelationStore* store, StorePool::Refusal refusal) {
         if (store == nullptr) return answer(route, ToResponse(ProblemOf(refusal)));
-        Performed performed;
-        try {
-          performed = Perform(*call, *store, limits_, clock_().unix_ms);
-        } catch (const std::exception& error) {
-          performed = {ToResponse(ProblemOfStatus(500)), Status::Never(error.what())};
-        }
+        Performed performed = Perform(*call, *store,
+                                      {.unix_us = static_cast<uint64_t>(clock_().unix_ms) * 1000,
+                                       .following_limit = limits_.following_limit});
         if (!performed.failed.done()) {
           metrics_.StoreFailed(route, performed.failed.resource, performed.failed.message);
         }

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "api/http.h"
 #include "api/limits.h"
 #include "api/metrics.h"
+#include "api/operations/problem.h"
 #include "api/store_pool.h"
 #include "fanline/bucket.h"
 

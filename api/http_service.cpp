@@ -1,6 +1,7 @@
 #include "api/http_service.h"
 
-#include "api/problem.h"
+#include "api/operations/bounds.h"
+#include "api/operations/problem.h"
 
 namespace fanline::api {
 

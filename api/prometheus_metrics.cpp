@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "api/routes.h"
+#include "api/operations/routes.h"
 #include "daemon/metrics.h"
 #include "fanline/check.h"
 

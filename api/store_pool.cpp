@@ -7,6 +7,14 @@
 
 namespace fanline::api {
 
+Touched Touched::Of(const std::vector<UserId>& owners, const ShardMap& map) {
+  Touched touched{map.ShardOf(owners.front()), {}};
+  for (const UserId user : owners) touched.all.push_back(map.ShardOf(user));
+  std::sort(touched.all.begin(), touched.all.end());
+  touched.all.erase(std::unique(touched.all.begin(), touched.all.end()), touched.all.end());
+  return touched;
+}
+
 StorePool::Share StorePool::ShareOf(size_t all, uint32_t shards) {
   if (shards == 1) return {all, all};
   return {std::max<size_t>(1, all * 3 / 4), std::max<size_t>(1, all / 2)};

@@ -29,6 +29,9 @@ namespace fanline::api {
 struct Touched {
   Shard first = 0;              // where its first rows are: without it nothing comes of it
   std::vector<Shard> all = {};  // each once, with the first
+
+  // The shards of these users, of the first one first.
+  static Touched Of(const std::vector<UserId>& owners, const ShardMap& map);
 };
 
 class StorePool {

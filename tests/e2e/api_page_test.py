@@ -56,16 +56,16 @@ class ApiPage(unittest.TestCase):
         declared = {(item[method]["operationId"], method.upper(), path)
                     for path, item in document["paths"].items()
                     for method in METHODS if method in item}
-        source = (ROOT / "api" / "routes.cpp").read_text()
+        source = (ROOT / "api" / "operations" / "routes.cpp").read_text()
         served = {(name, method, path) for method, path, name in re.findall(
-            r'\{Operation::k\w+,\s*"(\w+)",\s*"([^"]+)",\s*"(\w+)"\}', source)}
+            r'\{"(\w+)",\s*"([^"]+)",\s*"(\w+)",\s*\w+\}', source)}
         self.assertEqual(told, declared)
         self.assertEqual(served, declared)
 
     def test_its_codes_are_those_of_the_contract_and_of_the_program(self):
         told = {(code, int(status)) for code, status in
                 re.findall(r"^\| `(\w+)` \| (\d+) \|", PAGE, re.M)}
-        source = (ROOT / "api" / "problem.cpp").read_text()
+        source = (ROOT / "api" / "operations" / "problem.cpp").read_text()
         sent = {(code, int(status)) for status, code in
                 re.findall(r'\{Code::k\w+, (\d+), "(\w+)"', source)}
         declared = set()
@@ -79,7 +79,8 @@ class ApiPage(unittest.TestCase):
         self.assertEqual(declared, sent)
 
     def test_its_figures_are_those_of_the_sources(self):
-        limits = (ROOT / "api" / "limits.h").read_text()
+        limits = "".join((ROOT / "api" / name).read_text()
+                         for name in ("limits.h", "operations/bounds.h"))
         contract = DOCUMENT.read_text()
         for code, words, also in [
             ("kMostBodyBytes = 64 * 1024;", "at most 64 KiB", "at most 65536 bytes"),

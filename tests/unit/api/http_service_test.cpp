@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/operations/bounds.h"
 #include "http/server.h"
 #include "tests/unit/api/world.h"
 #include "tests/unit/http/client.h"

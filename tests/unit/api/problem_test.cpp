@@ -1,4 +1,4 @@
-#include "api/problem.h"
+#include "api/operations/problem.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,4 @@
 // What is refused, and in which words; what is accepted shows in handler_test.cpp.
-#include "api/requests.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/routes.h"
+#include "api/operations/routes.h"
 
 #include <gtest/gtest.h>
 

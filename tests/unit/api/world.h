@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/handler.h"
+#include "api/operations/routes.h"
 #include "tests/fakes/fake_relation_store.h"
 
 namespace fanline::api {
@@ -31,6 +32,25 @@ class CountingMetrics : public Metrics {
   std::atomic<size_t> connected = 0;
 };
 
+// "PUT /v1/users/5/following/7" or "GET /v1/users/5/friends?limit=2&cursor=x", not decoded.
+inline Request RequestOf(const std::string& line, const std::string& body = {},
+                         const std::string& content_type = "application/json") {
+  Request request;
+  const size_t blank = line.find(' ');
+  request.method = line.substr(0, blank);
+  const std::string target = line.substr(blank + 1);
+  const size_t mark = target.find('?');
+  request.path = target.substr(0, mark);
+  std::istringstream query(mark == std::string::npos ? "" : target.substr(mark + 1));
+  for (std::string pair; std::getline(query, pair, '&');) {
+    const size_t equals = pair.find('=');
+    request.params.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  request.body = body;
+  if (!body.empty()) request.content_type = content_type;
+  return request;
+}
+
 struct World {
   World() {
     auto store = std::make_unique<fakes::FakeRelationStore>();
@@ -44,22 +64,10 @@ struct World {
     });
   }
 
-  // "PUT /v1/users/5/following/7" or "GET /v1/users/5/friends?limit=2&cursor=x", not decoded.
+  // As RequestOf takes it.
   Response Ask(const std::string& line, const std::string& body = {},
                const std::string& content_type = "application/json") {
-    Request request;
-    const size_t blank = line.find(' ');
-    request.method = line.substr(0, blank);
-    const std::string target = line.substr(blank + 1);
-    const size_t mark = target.find('?');
-    request.path = target.substr(0, mark);
-    std::istringstream query(mark == std::string::npos ? "" : target.substr(mark + 1));
-    for (std::string pair; std::getline(query, pair, '&');) {
-      const size_t equals = pair.find('=');
-      request.params.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-    }
-    request.body = body;
-    if (!body.empty()) request.content_type = content_type;
+    const Request request = RequestOf(line, body, content_type);
     std::promise<Response> answered;
     handler->Handle(request, [&](Response response) { answered.set_value(std::move(response)); });
     return answered.get_future().get();

@@ -1,4 +1,4 @@
-#include "api/routes.h"
+#include "api/operations/routes.h"
 
 #include <optional>
 
@@ -6,19 +6,18 @@ namespace fanline::api {
 namespace {
 
 constexpr Route kRoutes[] = {
-    {Operation::kFollow, "PUT", "/v1/users/{user}/following/{other}", "follow"},
-    {Operation::kUnfollow, "DELETE", "/v1/users/{user}/following/{other}", "unfollow"},
-    {Operation::kGetRelation, "GET", "/v1/users/{user}/following/{other}", "getRelation"},
-    {Operation::kListFollowing, "GET", "/v1/users/{user}/following", "listFollowing"},
-    {Operation::kListFollowers, "GET", "/v1/users/{user}/followers", "listFollowers"},
-    {Operation::kListFriends, "GET", "/v1/users/{user}/friends", "listFriends"},
-    {Operation::kGetFriendship, "GET", "/v1/users/{user}/friendships/{other}", "getFriendship"},
-    {Operation::kChangeFriendship, "POST", "/v1/users/{user}/friendships/{other}/{action}",
-     "changeFriendship"},
-    {Operation::kCheckRelations, "POST", "/v1/users/{user}/relations:check", "checkRelations"},
-    {Operation::kListFamiliarFollowers, "GET", "/v1/users/{user}/familiar-followers/{other}",
-     "listFamiliarFollowers"},
-    {Operation::kGetCounts, "GET", "/v1/users/{user}/counts", "getCounts"},
+    {"PUT", "/v1/users/{user}/following/{other}", "follow", Follow},
+    {"DELETE", "/v1/users/{user}/following/{other}", "unfollow", Unfollow},
+    {"GET", "/v1/users/{user}/following/{other}", "getRelation", GetRelation},
+    {"GET", "/v1/users/{user}/following", "listFollowing", ListFollowing},
+    {"GET", "/v1/users/{user}/followers", "listFollowers", ListFollowers},
+    {"GET", "/v1/users/{user}/friends", "listFriends", ListFriends},
+    {"GET", "/v1/users/{user}/friendships/{other}", "getFriendship", GetFriendship},
+    {"POST", "/v1/users/{user}/friendships/{other}/{action}", "changeFriendship", ChangeFriendship},
+    {"POST", "/v1/users/{user}/relations:check", "checkRelations", CheckRelations},
+    {"GET", "/v1/users/{user}/familiar-followers/{other}", "listFamiliarFollowers",
+     ListFamiliarFollowers},
+    {"GET", "/v1/users/{user}/counts", "getCounts", GetCounts},
 };
 
 // The text up to the next '/', which is taken off `rest` too.

@@ -1,8 +1,8 @@
-#include "api/problem.h"
+#include "api/operations/problem.h"
 
 #include <nlohmann/json.hpp>
 
-#include "api/limits.h"
+#include "api/operations/bounds.h"
 #include "fanline/check.h"
 
 namespace fanline::api {
@@ -101,6 +101,12 @@ Problem ProblemOfStatus(int status) {
     default:
       return {Code::kBadRequest, "the request cannot be read; send HTTP/1.1"};
   }
+}
+
+Problem StoreAway() {
+  return {Code::kStoreUnavailable,
+          "the part of the store that holds this cannot be reached; send it again later. A change "
+          "may have been made all the same, and asking for it again is safe"};
 }
 
 }  // namespace fanline::api

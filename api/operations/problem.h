@@ -5,9 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "api/http.h"
+#include "http/message.h"
 
 namespace fanline::api {
+
+using http::Request;
+using http::Response;
 
 enum class Code {
   kBadRequest,
@@ -41,6 +44,11 @@ struct Problem {
   std::string allow = {};  // of kMethodNotAllowed: the methods there are
 };
 
+// Ends an operation with a problem for its answer; the handler catches it.
+struct Refused {
+  Problem problem;
+};
+
 std::string_view NameOf(Code code);  // "following_limit"
 int StatusOf(Code code);
 
@@ -49,5 +57,7 @@ Response ToResponse(const Problem& problem);
 // Of an answer the HTTP server gives by itself, before the API has seen the request: the problem
 // that says the same.
 Problem ProblemOfStatus(int status);
+
+Problem StoreAway();
 
 }  // namespace fanline::api

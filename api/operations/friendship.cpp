@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "api/operations/routes.h"
+#include "fanline/friendship.h"
+
+namespace fanline::api {
+namespace {
+
+Json Body(const EdgeKey& pair, const Friendship& now) {
+  Json body = {{"user", ToString(pair.src)},
+               {"other", ToString(pair.dst)},
+               {"state", NameOf(now.state)},
+               {"version", std::to_string(now.ver)}};
+  if (now.asked_by != UserId{}) body["asked_by"] = ToString(now.asked_by);
+  return body;
+}
+
+FriendAction ReadAction(const std::string& text) {
+  if (const auto action = ParseFriendAction(text)) return *action;
+  throw Refused{{Code::kNotFound, Quoted(text) + " cannot be done to a friendship; there are "
+                                                 "request, accept, refuse, cancel, remove"}};
+}
+
+}  // namespace
+
+// The pair's row is with the lower of them; whether each follows the other, with each.
+Call GetFriendship(const Asked& asked) {
+  asked.Takes({});
+  const EdgeKey pair = asked.Pair();
+  return {{std::min(pair.src, pair.dst)}, [=](RelationStore& store, const Context&) {
+            Friendship now;
+            OrFail(store.ReadFriendship(pair.src, pair.dst, &now));
+            return Body(pair, now);
+          }};
+}
+
+Call ChangeFriendship(const Asked& asked) {
+  asked.Takes({});
+  const FriendAction action = ReadAction(asked.Segment(2));
+  const EdgeKey pair = asked.Pair();
+  const auto [first, second] = std::minmax(pair.src, pair.dst);
+  return {
+      {first, second}, [=](RelationStore& store, const Context& context) {
+        FriendshipStep step;
+        Status status = store.ChangeFriendship(action, pair.src, pair.dst, context.unix_us, &step);
+        // The rule itself says why, of what the store found; a refusal it does not know is a
+        // fault.
+        const char* refusal = status.never() ? Decide(step.now, action, pair.src).refusal : nullptr;
+        if (refusal != nullptr) {
+          throw Refused{{Code::kFriendshipConflict,
+                         std::string(refusal) +
+                             "; read the friendship to see how things stand between them"}};
+        }
+        OrFail(std::move(status));
+        Json body = Body(pair, step.now);
+        body["changed"] = step.changed;
+        return body;
+      }};
+}
+
+}  // namespace fanline::api

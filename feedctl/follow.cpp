@@ -1,13 +1,17 @@
-// feedctl follow, unfollow: the relation in both directions, then the hint that brings the
-// reader's timeline in line with it; when that is acknowledged, the row of log1 is done.
+// feedctl follow, unfollow: the forward row as everybody writes it, then what else a mirror would
+// do: the reverse row, and the hint that brings the reader's timeline in line with it. When all
+// hints are acknowledged, the rows of log1 are done.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 #include "backends/kafka/producer.h"
-#include "backends/mysql/relations.h"
+#include "backends/mysql/change_log.h"
+#include "backends/mysql/forward_edges.h"
+#include "backends/mysql/reverse_edges.h"
 #include "daemon/clock.h"
 #include "daemon/json_fields.h"
 #include "feedctl/acknowledgements.h"
@@ -16,7 +20,6 @@
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"
 #include "feedctl/line_reader.h"
-#include "feedctl/log_marks.h"
 #include "feedctl/progress.h"
 #include "feedctl/text.h"
 
@@ -24,7 +27,6 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr uint64_t kMostHintsUnderWay = 10'000;
-constexpr size_t kMarkedAtOnce = 300;  // rows of log1: one statement
 constexpr const char* kAgain = "; run the same again, what is done already stays as it is";
 
 uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000; }
@@ -68,20 +70,18 @@ class Follow : public Command {
     options.client = options::ToOptions(settings_.kafka, kClientId);
     options.hint_topic = installation.tasks_topic;
     Acknowledgements hints;
-    LogMarks marks;
-    const auto answer = [&](const HintsAppended& reply) {
-      marks.Answer(reply.id, reply.status);  // first: when none is unanswered, all are known
-      hints.Answer(reply.status);
-    };
+    const auto answer = [&](const HintsAppended& reply) { hints.Answer(reply.status); };
     kafka::Producer producer(options, answer, {}, [](LogLevel, const std::string&) {});
+    const std::vector<uint64_t> log_begin = NewestLogRows(installation.shard_map);
 
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Tally tally;
-    Work work{edges, installation, producer, hints, marks, interrupt, tally};
+    versions_.resize(edges.size());
+    Work work{edges, installation, producer, hints, interrupt, tally};
     ChangeAll(work);
     hints.AwaitAtMost(0);
-    MarkRest(work);
+    if (hints.failure().done()) MarkMirrored(work, log_begin);
     RequireAll(work);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(edges, tally, seconds, interrupt.requested());
@@ -94,7 +94,6 @@ class Follow : public Command {
     const mysql::Installation& installation;
     kafka::Producer& producer;
     Acknowledgements& hints;
-    LogMarks& marks;
     const Interrupt& interrupt;
     Tally& tally;
     std::atomic<size_t> next = 0;
@@ -141,26 +140,29 @@ class Follow : public Command {
   }
 
   void ChangeSome(Work& work, Progress& progress) {
-    mysql::Relations relations(options::ToConfig(settings_.mysql), work.installation.shard_map,
-                               following_limit_);
+    const ShardMap& map = work.installation.shard_map;
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ForwardEdges forward(connections, map, following_limit_);
+    mysql::ReverseEdges reverse(connections, map);
     const RangeLayout layout = work.installation.layout();
     while (!work.interrupt.requested()) {
       const size_t at = work.next++;
       if (at >= work.edges.size()) return;
       const auto& [reader, author] = work.edges[at];
-      mysql::Relations::Result result;
-      Status status = follow_ ? relations.Follow(reader, author, UnixUs(), &result)
-                              : relations.Unfollow(reader, author, UnixUs(), &result);
-      if (status.done()) status = relations.MarkDone(work.marks.Take(kMarkedAtOnce));
-      if (result.over_limit) status.message = OverLimit(at, reader, status.message);
+      ForwardChanged changed;
+      Status status = forward.Change({reader, author, follow_, UnixUs()}, &changed);
+      if (changed.over_limit) status.message = OverLimit(at, reader, status.message);
+      if (status.done() && changed.edge.ver > 0) {
+        mysql::ReverseResult applied;
+        status = reverse.Apply(map.ShardOf(author), {&changed.edge, 1}, &applied);
+      }
       if (!status.done()) return Fail(work, status);
       work.hints.AwaitAtMost(kMostHintsUnderWay);
       work.hints.Expect();
-      if (result.logged) work.marks.Sent(at, *result.logged);
+      versions_[at] = changed.edge.ver;
       work.producer.Submit(
           AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}});
-      if (result.changed) ++work.tally.changed;
-      if (work.edges.size() == 1) version_ = result.version;
+      if (changed.changed) ++work.tally.changed;
       progress.At(++work.tally.done);
     }
   }
@@ -173,10 +175,28 @@ class Follow : public Command {
            "; unfollow somebody first, or raise --following-limit";
   }
 
-  void MarkRest(Work& work) {
-    mysql::Relations relations(options::ToConfig(settings_.mysql), work.installation.shard_map);
-    const Status status = relations.MarkDone(work.marks.Take(0));
-    if (!status.done()) Fail(work, status);
+  std::vector<uint64_t> NewestLogRows(const ShardMap& map) const {
+    std::vector<uint64_t> newest(map.shards());
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ChangeLog log(connections);
+    for (Shard shard = 0; shard < map.shards(); ++shard) {
+      Require(log.Newest(shard, &newest[shard]), settings_);
+    }
+    return newest;
+  }
+
+  void MarkMirrored(Work& work, const std::vector<uint64_t>& log_begin) const {
+    std::unordered_map<EdgeKey, uint64_t> versions;
+    for (size_t i = 0; i < versions_.size(); ++i) {
+      uint64_t& version = versions[work.edges[i]];
+      version = std::max(version, versions_[i]);
+    }
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ChangeLog log(connections);
+    for (Shard shard = 0; shard < log_begin.size(); ++shard) {
+      const Status status = log.MarkMirrored(shard, log_begin[shard], versions);
+      if (!status.done()) return Fail(work, status);
+    }
   }
 
   static void Fail(Work& work, const Status& status) {
@@ -208,7 +228,7 @@ class Follow : public Command {
     const auto& [reader, author] = edges.front();
     const bool changed = tally.changed > 0;
     if (json_) {
-      const std::string version = std::to_string(version_);
+      const std::string version = std::to_string(versions_.front());
       const daemon::Field fields[] = {{"reader", reader},
                                       {"author", author},
                                       {"follows", follow_},
@@ -220,7 +240,7 @@ class Follow : public Command {
     std::printf("%s %s %s: %s, version %llu\n", ToString(reader).c_str(),
                 follow_ ? "follows" : "does not follow", ToString(author).c_str(),
                 changed ? "changed" : "it was so already",
-                static_cast<unsigned long long>(version_));
+                static_cast<unsigned long long>(versions_.front()));
   }
 
   void ReportMany(const Tally& tally, double seconds, bool interrupted) const {
@@ -249,7 +269,7 @@ class Follow : public Command {
   uint32_t threads_ = 4;
   uint32_t following_limit_ = kMostFollowed;
   bool json_ = false;
-  std::atomic<uint64_t> version_ = 0;  // of a single relation
+  std::vector<uint64_t> versions_;  // of each edge's rows; 0: none, or not written
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "backends/mysql/shard_connections.h"
@@ -46,6 +47,13 @@ class ChangeLog {
 
   // Repeating it changes nothing; a row that was lost is none, whoever has its id now.
   Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
+
+  // For whoever does by itself what follows from its changes: the highest id now, before the first
+  // of them; then, when all is acknowledged, marks their rows above it: of each edge up to the
+  // version given, which is the one that was mirrored.
+  Status Newest(Shard shard, uint64_t* id);
+  Status MarkMirrored(Shard shard, uint64_t after,
+                      const std::unordered_map<EdgeKey, uint64_t>& versions);
 
  private:
   ShardConnections& connections_;

@@ -44,22 +44,6 @@ ForwardChanged ChangeAny(Connection& connection, const Edge& wanted, Origin orig
   return out;
 }
 
-ForwardChanged ChangeEither(Connection& connection, const EdgeChange& change,
-                            uint32_t most_followed) {
-  if (change.live && change.origin == Origin::kUser) {
-    if (const auto made = FollowNew(connection, change, most_followed)) return *made;
-  }
-  return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
-                   change.origin, change.origin_version,
-                   change.origin == Origin::kFriendship ? kNoLimit : most_followed);
-}
-
-uint64_t LastInsertId(Connection& connection) {
-  uint64_t id = 0;
-  connection.Query("SELECT LAST_INSERT_ID()", [&](const Row& row) { id = row.UInt64(1); });
-  return id;
-}
-
 }  // namespace
 
 Status CheckEdgeIds(UserId src, UserId dst) {
@@ -71,10 +55,13 @@ Status CheckEdgeIds(UserId src, UserId dst) {
 }
 
 ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
-                             uint32_t most_followed, uint64_t* log_id) {
-  const ForwardChanged changed = ChangeEither(connection, change, most_followed);
-  if (log_id != nullptr) *log_id = changed.changed ? LastInsertId(connection) : 0;
-  return changed;
+                             uint32_t most_followed) {
+  if (change.live && change.origin == Origin::kUser) {
+    if (const auto made = FollowNew(connection, change, most_followed)) return *made;
+  }
+  return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
+                   change.origin, change.origin_version,
+                   change.origin == Origin::kFriendship ? kNoLimit : most_followed);
 }
 
 ForwardChanged AdoptForward(Connection& connection, const Edge& edge) {
@@ -109,12 +96,11 @@ Status StatusOf(const ForwardChanged& changed, uint32_t most_followed) {
   return Status::Never("follows " + std::to_string(most_followed) + " already");
 }
 
-Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out, uint64_t* log_id) {
+Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out) {
   *out = {};
-  if (log_id != nullptr) *log_id = 0;
   if (Status status = CheckEdgeIds(change.src, change.dst); !status.done()) return status;
   Status status = connections_.Run(map_.ShardOf(change.src), [&](Connection& connection) {
-    *out = ChangeForward(connection, change, most_followed_, log_id);
+    *out = ChangeForward(connection, change, most_followed_);
   });
   return status.done() ? mysql::StatusOf(*out, most_followed_) : status;
 }

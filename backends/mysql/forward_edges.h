@@ -18,11 +18,10 @@ namespace fanline::mysql {
 // Done, or why src cannot follow dst, ever.
 Status CheckEdgeIds(UserId src, UserId dst);
 
-// One change whose ids CheckEdgeIds accepts, on a connection to the shard of src. `log_id`: as
-// below. Throws MysqlError; over_limit is an answer here.
+// One change whose ids CheckEdgeIds accepts, on a connection to the shard of src. Throws
+// MysqlError; over_limit is an answer here.
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
-                                           uint32_t most_followed = kMostFollowed,
-                                           uint64_t* log_id = nullptr);
+                                           uint32_t most_followed = kMostFollowed);
 // Makes the forward row say what `edge` says, at edge.ver, unless it has that version or a newer
 // one by now: a repair, relayed like any change. Not held to the limit of followed users. For
 //   a reverse row that is newer than its forward row, or has none: the reverse row;
@@ -51,9 +50,7 @@ class ForwardEdges {
       : connections_(connections), map_(map), most_followed_(most_followed) {}
 
   // Never: an id that is no id, somebody who would follow themselves, or over the limit.
-  // `log_id`, when given, is set to the row of log1 (0: none was written), at the cost of a
-  // statement: for whoever writes the reverse row at once and then marks it done.
-  Status Change(const EdgeChange& change, ForwardChanged* out, uint64_t* log_id = nullptr);
+  Status Change(const EdgeChange& change, ForwardChanged* out);
 
  private:
   ShardConnections& connections_;

@@ -18,8 +18,6 @@
 --   outcome     0: it was so already, or origin_ver is not higher. 1: changed. 2: over the limit
 --   below_zero  1: an unfollow took the counter below zero, so it was wrong before: it is marked in
 --               table recount
--- When changed, LAST_INSERT_ID() is its row of log1.
---
 -- Called with autocommit on, no transaction open, and not with CLIENT_FOUND_ROWS, under which
 -- ROW_COUNT() takes a row that was so already for one that was changed. An error leaves the
 -- transaction open: the caller rolls back. A deadlock's victim calls again.

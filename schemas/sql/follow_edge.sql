@@ -4,9 +4,9 @@
 --   new_ver   microseconds of the caller's clock; pos is the same in milliseconds
 --   most      a follow that would make it more followed users than this is refused
 --
--- Answers nothing when the edge was made, at new_ver; LAST_INSERT_ID() is its row of log1. Otherwise
--- it has changed nothing, answers one row, and asks for a call of change_edge: there is a row of that
--- edge, or the user follows as many as may be.
+-- Answers nothing when the edge was made, at new_ver. Otherwise it has changed nothing, answers one
+-- row, and asks for a call of change_edge: there is a row of that edge, or the user follows as many
+-- as may be.
 --
 -- Each IF, SET and DECLARE costs about a fortieth of the call, an UPDATE of the counter twice its
 -- upsert: that is why this is a procedure of its own. Called as change_edge is.

@@ -6,8 +6,8 @@
 
 #include <set>
 
-#include "backends/mysql/relations.h"
 #include "backends/mysql/shard_load.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/unit/seeded.h"
 

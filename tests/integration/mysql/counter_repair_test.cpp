@@ -6,8 +6,8 @@
 #include <atomic>
 #include <thread>
 
-#include "backends/mysql/relations.h"
 #include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {

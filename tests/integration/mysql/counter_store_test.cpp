@@ -7,8 +7,8 @@
 #include "backends/mysql/counter_repair.h"
 #include "backends/mysql/counter_sweep.h"
 #include "backends/mysql/recounts.h"
-#include "backends/mysql/relations.h"
 #include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/integration/mysql/replies.h"
 
 namespace fanline::mysql {

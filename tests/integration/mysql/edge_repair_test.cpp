@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "backends/mysql/change_log.h"
-#include "backends/mysql/relations.h"
 #include "backends/mysql/statements.h"
 #include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
@@ -22,7 +22,8 @@ class EdgeRepairTest : public ::testing::Test {
   void Follow(UserId src, UserId dst, uint64_t now = kNow) {
     Relations::Result result;
     ASSERT_TRUE(relations_.Follow(src, dst, now, &result).done());
-    ASSERT_TRUE(result.logged && relations_.MarkDone({*result.logged}).done());
+    const Shard shard = shards_.map().ShardOf(src);
+    ASSERT_TRUE(ChangeLog(connections_).MarkMirrored(shard, 0, {{{src, dst}, now}}).done());
   }
   // One version above what was read.
   ForwardChanged Adopt(Edge edge) {

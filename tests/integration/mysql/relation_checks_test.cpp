@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/mysql/relations.h"
 #include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {

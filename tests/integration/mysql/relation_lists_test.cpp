@@ -7,8 +7,8 @@
 #include <set>
 
 #include "backends/mysql/relation_statements.h"
-#include "backends/mysql/relations.h"
 #include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {

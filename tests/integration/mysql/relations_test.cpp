@@ -1,5 +1,5 @@
-// Follow and unfollow on two real shards.
-#include "backends/mysql/relations.h"
+// Forward and reverse rows of a follow and an unfollow, on two real shards.
+#include "tests/integration/mysql/relations.h"
 
 #include <gtest/gtest.h>
 
@@ -95,18 +95,6 @@ TEST_F(RelationsTest, ANoOpHealsAReverseRowThatWasNeverWritten) {
   EXPECT_FALSE(Unfollow(ann_, bob_, kNow + 2).changed);
   shards_.ExpectConsistent();
   EXPECT_EQ(shards_.FansCount(bob_), 0);
-}
-
-TEST_F(RelationsTest, AChangeIsPendingUntilItIsMarkedDone) {
-  const auto made = Follow(ann_, bob_);
-  ASSERT_TRUE(made.logged);
-  EXPECT_EQ(made.logged->shard, 0u);
-  EXPECT_FALSE(Follow(ann_, bob_).logged);
-  const auto gone = Unfollow(ann_, bob_, kNow + 1);
-  ASSERT_TRUE(gone.logged);
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE done = 0"), 2);
-  ASSERT_TRUE(relations_.MarkDone({*made.logged, *gone.logged}).done());
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE done = 0"), 0);
 }
 
 TEST_F(RelationsTest, InvalidIdsAreNeverStored) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/mysql/relations.h"
+#include "tests/integration/mysql/relations.h"
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {

@@ -1,9 +1,12 @@
 """The relation store from the command line, on two real shards: friendships, lists, checks, and an
 edge as whoever is on call sees it."""
 
+import itertools
 import json
 import re
 import unittest
+
+from confluent_kafka.admin import AdminClient, ConfigResource
 
 from stack.ports import Ports
 from stack.programs.daemon import Daemon
@@ -202,6 +205,25 @@ class FeedctlRelations(unittest.TestCase):
                     self.run_well(name, *reader.split(), *author.split())
                 mended = self.show(user, user + 1)
                 self.assertEqual(mended["forward"]["following"], follows)
+
+    def test_a_follow_whose_hint_is_refused_waits_for_a_relay(self):
+        admin = AdminClient({"bootstrap.servers": self.installation.stack.kafka.address})
+
+        def largest(size):
+            resource = ConfigResource(ConfigResource.Type.TOPIC, "fanout-tasks",
+                                      set_config={"max.message.bytes": str(size)})
+            admin.alter_configs([resource])[resource].result(TIMEOUT_S)
+
+        self.addCleanup(largest, 1_000_000)
+        largest(1)
+        for author in itertools.count(1581):  # until the topic heeds it
+            refused = self.installation.run("follow", "--reader", 1580, "--author", author)
+            if refused.returncode != 0:
+                break
+        self.assertEqual(refused.returncode, 75)
+        self.assertIn("written, but not all hints are acknowledged", refused.stderr)
+        self.assertEqual(len(self.show(1580, author)["waiting"]), 1)
+        self.assertEqual(self.show(1580, author)["forward"], self.show(1580, author)["reverse"])
 
     def test_repairs_of_an_edge_are_shown_newest_first(self):
         self.follow(1570, 1571)

@@ -3,13 +3,13 @@
 
 #include "api/limits.h"
 #include "backends/options/mysql_settings.h"
-#include "daemon/daemon_options.h"
+#include "daemon/run/daemon_options.h"
 
 namespace fanline::api {
 
 struct Config {
   daemon::DaemonOptions daemon;
-  daemon::Endpoint listen{"127.0.0.1", 8080};
+  Endpoint listen{"127.0.0.1", 8080};
   options::MysqlSettings mysql;
   Limits limits;
 };

@@ -13,8 +13,8 @@
 #include "backends/mysql/shard_probe.h"
 #include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
-#include "daemon/main_guard.h"
-#include "daemon/process.h"
+#include "daemon/run/main_guard.h"
+#include "daemon/run/process.h"
 #include "http/descriptors.h"
 #include "http/server.h"
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "api/operations/routes.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/metrics.h"
 #include "fanline/check.h"
 
 namespace fanline::api {

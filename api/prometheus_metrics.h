@@ -12,8 +12,8 @@
 
 #include "api/metrics.h"
 #include "daemon/clock.h"
-#include "daemon/log.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/log.h"
+#include "daemon/observe/metrics.h"
 
 namespace fanline::api {
 

@@ -20,8 +20,8 @@
 #include "bench/bare_rows.h"
 #include "bench/made_edges.h"
 #include "bench/round.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 
 using namespace fanline;
 

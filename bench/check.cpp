@@ -18,8 +18,8 @@
 #include "backends/options/mysql_settings.h"
 #include "bench/made_up.h"
 #include "bench/round.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 
 using namespace fanline;
 using mysql::AppendId;

@@ -14,8 +14,8 @@
 #include "backends/redis/reader_timelines.h"
 #include "bench/made_up.h"
 #include "bench/pipeline.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 
 using namespace fanline;
 using redis::Key;

@@ -22,8 +22,8 @@
 #include "bench/made_edges.h"
 #include "bench/round.h"
 #include "bench/threads.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 
 using namespace fanline;
 

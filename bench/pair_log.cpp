@@ -20,8 +20,8 @@
 #include "bench/made_pairs.h"
 #include "bench/round.h"
 #include "daemon/clock.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 #include "daemon/wakeup.h"
 #include "reconciler/pair_tracker.h"
 
@@ -85,9 +85,8 @@ void Fill(const Config& config) {
     bench::Must(failed == 0, "the broker refused messages");
   };
   bench::ForEachPairMessage(config.edges, [&](const RelationMessage& message) {
-    producer.Produce(kRelationLogTopic, kafka::Producer::kAnyPartition,
-                     RelationLogKey(KeyOf(message)), EncodeRelationMessage(message), {},
-                     [&failed](const Status& status) {
+    producer.Produce(kRelationLogTopic, kafka::kAnyPartition, RelationLogKey(KeyOf(message)),
+                     EncodeRelationMessage(message), {}, [&failed](const Status& status) {
                        if (!status.done()) ++failed;
                      });
     if (++appended % 20'000 == 0) flush();

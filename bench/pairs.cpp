@@ -13,8 +13,8 @@
 
 #include "bench/made_pairs.h"
 #include "bench/round.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 #include "fanline/bucket.h"
 #include "reconciler/pair_tracker.h"
 

@@ -12,7 +12,7 @@ constexpr timeval kPatience{10, 0};
 
 }  // namespace
 
-Pipeline::Pipeline(const daemon::Endpoint& redis, uint32_t in_flight)
+Pipeline::Pipeline(const Endpoint& redis, uint32_t in_flight)
     : in_flight_(in_flight),
       context_(redisConnectWithTimeout(redis.host.c_str(), redis.port, kPatience), redisFree) {
   if (!context_ || context_->err != 0) throw std::runtime_error("no connection to Redis");

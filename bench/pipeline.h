@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/endpoint.h"
+#include "fanline/endpoint.h"
 
 struct redisContext;
 
@@ -16,7 +16,7 @@ namespace fanline::bench {
 
 class Pipeline {
  public:
-  Pipeline(const daemon::Endpoint& redis, uint32_t in_flight);
+  Pipeline(const Endpoint& redis, uint32_t in_flight);
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;

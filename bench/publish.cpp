@@ -8,8 +8,8 @@
 #include "backends/kafka/producer.h"
 #include "backends/options/kafka_settings.h"
 #include "bench/made_up.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 #include "fanline/event_codec.h"
 
 using namespace fanline;
@@ -48,7 +48,7 @@ class Publisher {
   void Publish(uint64_t author, UnixMs created_at) {
     const PostId post = bench::PostOf(created_at, author);
     const FeedEvent event{EventKind::kPublished, post, UserId{author}, created_at};
-    producer_.Produce(config_.topics.feed, kafka::Producer::kAnyPartition, ToString(post),
+    producer_.Produce(config_.topics.feed, kafka::kAnyPartition, ToString(post),
                       EncodeEventJson(event), {{"content-type", std::string(kJsonContentType)}},
                       [this](const Status& s) {
                         if (!s.done()) ++failed_;

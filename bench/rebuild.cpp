@@ -26,8 +26,8 @@
 #include "bench/made_up.h"
 #include "bench/pipeline.h"
 #include "bench/round.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 #include "timeline/reader.h"
 
 using namespace fanline;

@@ -17,8 +17,8 @@
 #include "backends/options/redis_settings.h"
 #include "bench/made_up.h"
 #include "bench/pipeline.h"
-#include "daemon/main_guard.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "daemon/run/main_guard.h"
 #include "fanline/bucket.h"
 #include "fanline/item.h"
 

@@ -6,8 +6,8 @@
 
 #include <array>
 
-#include "daemon/log.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/log.h"
+#include "daemon/observe/metrics.h"
 #include "dispatcher/metrics.h"
 
 namespace fanline::dispatcher {

@@ -9,7 +9,7 @@
 #include "backends/mysql/users.h"
 #include "backends/redis/reader_timelines.h"
 #include "daemon/clock.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"

@@ -1,6 +1,6 @@
 #include "feedctl/audit_findings.h"
 
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/text.h"
 
 namespace fanline::feedctl {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 #include "feedctl/command.h"
 
 namespace fanline::feedctl {

@@ -31,7 +31,7 @@ EventSender::EventSender(const Settings& settings, std::chrono::milliseconds lin
 void EventSender::Send(const FeedEvent& event, std::string_view json) {
   acks_.AwaitAtMost(kMostUnderWay);
   acks_.Expect();
-  producer_.Produce(topic_, kafka::Producer::kAnyPartition, MemberText(event.post), json, headers_,
+  producer_.Produce(topic_, kafka::kAnyPartition, MemberText(event.post), json, headers_,
                     [this](const Status& status) { acks_.Answer(status); });
 }
 

@@ -144,7 +144,7 @@ Failure LaterOf(const Status& status, const Settings& settings) {
     return Line("Kafka", settings.kafka.brokers, OfKafka(status.message));
   }
   if (status.resource == "redis") {
-    const std::string address = daemon::ToString(settings.redis.address);
+    const std::string address = ToString(settings.redis.address);
     return Line("Redis", address, OfRedis(status.message, address));
   }
   if (status.resource.starts_with("mysql_")) {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 namespace fanline::feedctl {
 

@@ -13,7 +13,7 @@
 #include "backends/mysql/forward_edges.h"
 #include "backends/mysql/reverse_edges.h"
 #include "daemon/clock.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/acknowledgements.h"
 #include "feedctl/commands.h"
 #include "feedctl/edge_line.h"

@@ -4,7 +4,7 @@
 
 #include "backends/mysql/relation_store.h"
 #include "daemon/clock.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/friendship_text.h"

@@ -5,7 +5,7 @@
 
 #include "backends/mysql/bulk_load.h"
 #include "daemon/clock.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/graph.h"

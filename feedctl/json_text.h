@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 
 namespace fanline::feedctl {
 

@@ -1,5 +1,5 @@
 // feedctl: the operator's tool. One file per command.
-#include "daemon/main_guard.h"
+#include "daemon/run/main_guard.h"
 #include "feedctl/program.h"
 
 using namespace fanline::feedctl;

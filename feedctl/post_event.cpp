@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "daemon/clock.h"
-#include "daemon/log.h"
+#include "daemon/observe/log.h"
 #include "fanline/event_codec.h"
 #include "feedctl/event_sender.h"
 #include "feedctl/explain.h"

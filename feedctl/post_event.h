@@ -1,7 +1,7 @@
 // One event told on the command line: shared by publish, delete, hide, unhide and edit.
 #pragma once
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 #include "fanline/event.h"
 #include "feedctl/settings.h"
 

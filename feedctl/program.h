@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 #include "feedctl/commands.h"
 
 namespace fanline::feedctl {

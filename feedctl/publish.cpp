@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "daemon/clock.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "fanline/event_codec.h"
 #include "feedctl/commands.h"
 #include "feedctl/event_sender.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "backends/mysql/relation_checks.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"

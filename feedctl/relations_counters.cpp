@@ -8,7 +8,7 @@
 #include "backends/mysql/counter_repair.h"
 #include "backends/mysql/counter_walk.h"
 #include "daemon/clock.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "fanline/counter_store.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "backends/mysql/relation_store.h"
-#include "daemon/json_fields.h"
-#include "daemon/log.h"
+#include "daemon/observe/json_fields.h"
+#include "daemon/observe/log.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"

@@ -5,7 +5,7 @@
 
 #include "backends/mysql/settings.h"
 #include "backends/mysql/shard_connections.h"
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "feedctl/commands.h"
 #include "feedctl/explain.h"
 #include "feedctl/installed.h"

@@ -5,8 +5,8 @@
 
 #include "backends/mysql/edge_repair.h"
 #include "backends/mysql/friendships.h"
-#include "daemon/json_fields.h"
-#include "daemon/log.h"
+#include "daemon/observe/json_fields.h"
+#include "daemon/observe/log.h"
 #include "feedctl/commands.h"
 #include "feedctl/edge_diagnosis.h"
 #include "feedctl/explain.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "daemon/log.h"
+#include "daemon/observe/log.h"
 #include "feedctl/text.h"
 
 namespace fanline::feedctl {

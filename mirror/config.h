@@ -5,7 +5,7 @@
 
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
-#include "daemon/daemon_options.h"
+#include "daemon/run/daemon_options.h"
 #include "mirror/limits.h"
 
 namespace fanline::mirror {

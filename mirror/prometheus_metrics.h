@@ -6,8 +6,8 @@
 
 #include <map>
 
-#include "daemon/log.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/log.h"
+#include "daemon/observe/metrics.h"
 #include "mirror/metrics.h"
 
 namespace fanline::mirror {

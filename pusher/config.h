@@ -6,7 +6,7 @@
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
-#include "daemon/daemon_options.h"
+#include "daemon/run/daemon_options.h"
 #include "pusher/limits.h"
 
 namespace fanline::pusher {

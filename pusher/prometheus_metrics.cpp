@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "daemon/metrics.h"
+#include "daemon/observe/metrics.h"
 
 namespace fanline::pusher {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <array>
 
-#include "daemon/health.h"
-#include "daemon/log.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/health.h"
+#include "daemon/observe/log.h"
+#include "daemon/observe/metrics.h"
 #include "fanline/size_class.h"
 #include "pusher/metrics.h"
 

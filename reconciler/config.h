@@ -8,7 +8,7 @@
 #include "backends/mysql/app_edges.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
-#include "daemon/daemon_options.h"
+#include "daemon/run/daemon_options.h"
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/limits.h"
 #include "reconciler/repair_gate.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "daemon/clock.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/metrics.h"
 
 namespace fanline::reconciler {
 namespace {

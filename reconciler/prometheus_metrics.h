@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "daemon/log.h"
-#include "daemon/metrics.h"
+#include "daemon/observe/log.h"
+#include "daemon/observe/metrics.h"
 #include "reconciler/metrics.h"
 
 namespace fanline::reconciler {

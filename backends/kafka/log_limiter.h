@@ -2,13 +2,12 @@
 // itself several times a second for as long as a broker is away.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 
 #include "fanline/log_sink.h"
+#include "fanline/rate_limit.h"
 #include "fanline/time.h"
 
 namespace fanline::kafka {
@@ -31,17 +30,10 @@ class LogLimiter {
   void Silence();
 
  private:
-  // Keys are few (error code, partition); beyond this many the memory starts afresh.
-  static constexpr size_t kMaxKeys = 1000;
-  struct State {
-    Time passed{};
-    uint64_t held_back = 0;
-  };
-
   std::mutex mutex_;
   LogSink sink_;  // guarded by mutex_, also while it is called: Silence means silence
   const std::function<Time()> clock_;
-  std::map<std::string, State> states_;  // guarded by mutex_
+  RateLimit limit_;  // guarded by mutex_
 };
 
 }  // namespace fanline::kafka

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/kafka/client_options.h"
+#include "backends/kafka/producer_options.h"
 #include "fanline/hint_log.h"
 #include "fanline/log_sink.h"
 #include "fanline/record.h"
@@ -28,20 +28,6 @@
 #include "fanline/time.h"
 
 namespace fanline::kafka {
-
-struct ProducerOptions {
-  ClientOptions client;
-  std::string hint_topic = "fanout-tasks";
-  std::string relation_topic = kRelationLogTopic;
-  // How long a record waits for others of its partition. 0 sends at once, and records that arrive
-  // while a request is under way still travel together: under load batches form by themselves.
-  std::chrono::milliseconds linger{0};
-  std::chrono::milliseconds delivery_timeout{30'000};
-  size_t queued_records = 200'000;  // not yet acknowledged; beyond, requests are refused
-  size_t queued_kbytes = 64 * 1024;
-  // A dead letter is up to 64 KB larger than its record.
-  size_t max_record_bytes = 1024 * 1024 + 64 * 1024 + 4096;
-};
 
 class Producer final : public HintLog, public RelationLog, public RetryLog, public DeadLetters {
  public:
@@ -77,7 +63,6 @@ class Producer final : public HintLog, public RelationLog, public RetryLog, publ
   // error. So the answer is never kNever.
   void Submit(AppendDeadLetter request) override;
 
-  static constexpr int32_t kAnyPartition = -1;  // by the key's murmur2 hash, as Java clients do
   // Any record. An empty key is none.
   void Produce(const std::string& topic, int32_t partition, std::string_view key,
                std::string_view value, const Headers& headers, Reply reply);

@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "backends/kafka/client.h"
-#include "backends/kafka/producer.h"
+#include "backends/kafka/producer_options.h"
+#include "fanline/record.h"
 
 namespace fanline::kafka {
 
@@ -24,7 +25,7 @@ class Delivery {
 class ProducerSession {
  public:
   struct Outgoing {
-    int32_t partition = Producer::kAnyPartition;
+    int32_t partition = kAnyPartition;
     std::string_view key;  // empty: none
     std::string_view value;
     const rd_kafka_headers_t* headers = nullptr;  // copied

@@ -1,35 +1,23 @@
 #include "backends/mysql/config.h"
 
-#include <charconv>
 #include <optional>
+#include <utility>
+
+#include "fanline/endpoint.h"
 
 namespace fanline::mysql {
 namespace {
 
 constexpr std::string_view kScheme = "tcp://";
 
-std::optional<uint16_t> ParsePort(std::string_view text) {
-  uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, port);
-  if (error != std::errc() || stopped != end || port == 0) return std::nullopt;
-  return port;
-}
-
 // "host", "host:port", "[v6]", "[v6]:port"
 bool ParseHost(std::string_view text, ShardAddress& address) {
-  const bool bracketed = text.starts_with('[');
-  const auto host_end = bracketed ? text.find(']') : text.find(':');
-  if (bracketed && host_end == std::string_view::npos) return false;
-  address.host = bracketed ? text.substr(1, host_end - 1) : text.substr(0, host_end);
-  if (address.host.empty()) return false;
-  auto rest = host_end == std::string_view::npos ? std::string_view() : text.substr(host_end);
-  if (bracketed) rest.remove_prefix(1);
-  if (rest.empty()) return true;
-  if (!rest.starts_with(':')) return false;
-  const auto port = ParsePort(rest.substr(1));
-  if (port) address.port = *port;
-  return port.has_value();
+  auto endpoint = ParseEndpoint(text);
+  if (!endpoint) endpoint = ParseEndpoint(std::string(text) + ":" + std::to_string(address.port));
+  if (!endpoint || endpoint->port == 0) return false;
+  address.host = std::move(endpoint->host);
+  address.port = endpoint->port;
+  return true;
 }
 
 std::optional<ShardAddress> ParseShard(std::string_view text, std::string* why) {

@@ -6,7 +6,7 @@
 
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 namespace fanline::options {
 

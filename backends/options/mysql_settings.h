@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/mysql/config.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 namespace fanline::options {
 

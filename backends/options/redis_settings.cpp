@@ -53,7 +53,7 @@ WindowLimits ToWindow(const TimelineSettings& timelines) {
 
 redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& timelines) {
   redis::Options options;
-  options.address = daemon::ToString(redis.address);
+  options.address = redis.address;
   options.username = redis.user;
   options.password = redis.password;
   options.connect_timeout = redis.connect_timeout;

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "backends/redis/options.h"
-#include "daemon/endpoint.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
+#include "fanline/endpoint.h"
 
 namespace fanline::options {
 
 struct RedisSettings {
-  daemon::Endpoint address{"127.0.0.1", 6379};
+  Endpoint address{"127.0.0.1", 6379};
   std::string user;  // empty: the default user
   std::string password;
   std::chrono::milliseconds connect_timeout{1000};

@@ -21,14 +21,13 @@ BlockingConnection::~BlockingConnection() = default;
 
 Status BlockingConnection::Broken(const std::string& why) {
   context_.reset();
-  return Away("redis " + options_.address + ": " + why);
+  return Away("redis " + ToString(options_.address) + ": " + why);
 }
 
 Status BlockingConnection::Open() {
   if (context_) return Status::Done();
-  const auto endpoint = ParseEndpoint(options_.address);
-  if (!endpoint) return Away("the redis address is not host:port");
-  context_.reset(redisConnectWithTimeout(endpoint->host.c_str(), endpoint->port,
+  const Endpoint& address = options_.address;
+  context_.reset(redisConnectWithTimeout(address.host.c_str(), address.port,
                                          Timeval(options_.connect_timeout)));
   if (!context_) return Broken("out of memory");
   if (context_->err != 0) return Broken(context_->errstr);

@@ -265,7 +265,7 @@ void Node::Beat() {
 }
 
 void Node::Lose(const std::string& why) {
-  const std::string reason = "redis " + options_.address + ": " + why;
+  const std::string reason = "redis " + ToString(options_.address) + ": " + why;
   connection_.reset();  // and with it every callback
   walk_.reset();
   batches_.clear();
@@ -291,7 +291,7 @@ void Node::SetState(bool connected, const std::string& reason) {
   }
   if (log_) {
     log_(connected ? LogLevel::kInfo : LogLevel::kWarn,
-         connected ? "redis " + options_.address + ": connected" : reason);
+         connected ? "redis " + ToString(options_.address) + ": connected" : reason);
   }
   if (on_state_) on_state_(connected, reason);
 }

@@ -3,19 +3,18 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "fanline/backoff.h"
+#include "fanline/endpoint.h"
 #include "fanline/live_timelines.h"
 
 namespace fanline::redis {
 
 struct Options {
-  std::string address = "127.0.0.1:6379";  // host:port, [ipv6]:port
-  std::string username;                    // empty: the default user
-  std::string password;                    // empty: no AUTH. Never logged
+  Endpoint address{"127.0.0.1", 6379};
+  std::string username;  // empty: the default user
+  std::string password;  // empty: no AUTH. Never logged
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
 
@@ -34,13 +33,6 @@ struct Options {
   std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked
   Backoff reconnect;
 };
-
-struct Endpoint {
-  std::string host;
-  uint16_t port = 0;
-};
-// Nothing when it is not host:port with a port of 1..65535.
-std::optional<Endpoint> ParseEndpoint(std::string_view address);
 
 // Why these options cannot work together, or empty.
 std::string Problem(const Options& options);

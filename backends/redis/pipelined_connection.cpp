@@ -19,13 +19,9 @@ Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by)
 }  // namespace
 
 PipelinedConnection::PipelinedConnection(const Options& options)
-    : options_(options), context_(nullptr, redisFree) {
-  const auto endpoint = ParseEndpoint(options.address);
-  if (!endpoint) {
-    failure_ = "the address is not host:port";
-    return;
-  }
-  context_.reset(redisConnectNonBlock(endpoint->host.c_str(), endpoint->port));
+    : options_(options),
+      context_(redisConnectNonBlock(options.address.host.c_str(), options.address.port),
+               redisFree) {
   if (!context_) {
     failure_ = "out of memory";
   } else if (context_->err != 0) {

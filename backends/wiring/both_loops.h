@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "daemon/run.h"
+#include "daemon/run/run.h"
 
 namespace fanline::wiring {
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "backends/kafka/consumer.h"
-#include "daemon/health.h"
 #include "daemon/inbox.h"
-#include "daemon/metrics.h"
-#include "daemon/run.h"
+#include "daemon/observe/health.h"
+#include "daemon/observe/metrics.h"
+#include "daemon/run/run.h"
 
 namespace fanline::wiring {
 

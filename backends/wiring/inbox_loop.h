@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "daemon/inbox.h"
-#include "daemon/run.h"
+#include "daemon/run/run.h"
 
 namespace fanline::wiring {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/mysql/config.h"
-#include "daemon/health.h"
+#include "daemon/observe/health.h"
 
 namespace fanline::wiring {
 

@@ -8,7 +8,7 @@
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/server_check.h"
 #include "daemon/clock.h"
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 #include "fanline/relation_log.h"
 
 namespace fanline::wiring {

@@ -12,7 +12,7 @@
 #include "backends/mysql/app_edges.h"
 #include "backends/mysql/installation.h"
 #include "backends/redis/options.h"
-#include "daemon/process.h"
+#include "daemon/run/process.h"
 
 namespace fanline::wiring {
 

@@ -909,7 +909,7 @@ BY_HAND = (
            "item.item.min_version > 1'000",
            tests=("api_parts_test",)),
     Mutant("a wrong setting looks like a crash",
-           "daemon/main_guard.cpp",
+           "daemon/run/main_guard.cpp",
            "return kExitConfig;",
            "return kExitSoftware;",
            tests=("daemon_test",)),

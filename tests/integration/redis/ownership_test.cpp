@@ -338,7 +338,7 @@ TEST_F(RedisOwnership, RequestsBeyondTheBoundAreAnsweredLater) {
 
 TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   Options nowhere = options_;
-  nowhere.address = "127.0.0.1:1";
+  nowhere.address = {"127.0.0.1", 1};
   Driver driver(nowhere);
   const auto claimed = driver.Do(ClaimRange{0, range_, 5});
   EXPECT_TRUE(claimed.status.later());

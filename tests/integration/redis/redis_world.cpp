@@ -40,10 +40,12 @@ CommandBuffer CommandOf(const std::vector<std::string>& words) {
 }  // namespace
 
 Options OptionsFromEnvironment() {
-  const char* address = std::getenv("FANLINE_REDIS");
-  FANLINE_CHECK(address != nullptr, "FANLINE_REDIS is not set: run this under stack/with-stack");
+  const char* text = std::getenv("FANLINE_REDIS");
+  FANLINE_CHECK(text != nullptr, "FANLINE_REDIS is not set: run this under stack/with-stack");
+  const auto address = ParseEndpoint(text);
+  FANLINE_CHECK(address.has_value(), "FANLINE_REDIS is host:port");
   Options options;
-  options.address = address;
+  options.address = *address;
   options.reconnect = {std::chrono::milliseconds(5), std::chrono::milliseconds(50)};
   return options;
 }

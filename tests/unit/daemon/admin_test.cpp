@@ -1,4 +1,4 @@
-#include "daemon/admin.h"
+#include "daemon/observe/admin.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "daemon/metrics.h"
+#include "daemon/observe/metrics.h"
 #include "tests/unit/http/client.h"
 
 namespace fanline::daemon {

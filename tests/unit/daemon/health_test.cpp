@@ -1,4 +1,4 @@
-#include "daemon/health.h"
+#include "daemon/observe/health.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "daemon/main_guard.h"
+#include "daemon/run/main_guard.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <thread>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 #include "fanline/misconfigured.h"
 
 namespace fanline::daemon {

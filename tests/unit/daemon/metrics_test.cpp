@@ -1,4 +1,4 @@
-#include "daemon/metrics.h"
+#include "daemon/observe/metrics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <ctime>
 #include <map>
 
-#include "daemon/process_metrics.h"
+#include "daemon/observe/process_metrics.h"
 
 namespace fanline::daemon {
 namespace {

@@ -1,4 +1,4 @@
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -212,6 +212,16 @@ TEST(Options, AnUnknownFileKeyIsRefusedWithTheNearestName) {
   EXPECT_THAT(parsed.err, HasSubstr("unknown key kafka_brokers, did you mean kafka-brokers?"));
 }
 
+TEST(Options, BehindTwoDashesThereAreOnlyArguments) {
+  World w;
+  std::string post;
+  w.table.AddPositional("post", &post, "its id");
+  EXPECT_TRUE(w.Parse({"--window", "9", "--", "--verify"}).proceed());
+  EXPECT_EQ(post, "--verify");
+  EXPECT_TRUE(w.Parse({"-5"}).proceed());
+  EXPECT_EQ(post, "-5");
+}
+
 TEST(Options, AStrayArgumentIsRefused) {
   World w;
   const Parsed parsed = w.Parse({"now"});
@@ -371,7 +381,7 @@ TEST(OptionsFile, AKeyGivenTwiceIsRefused) {
               HasSubstr("window: given twice"));
   World adjacent;
   EXPECT_THAT(adjacent.Parse({"--config", adjacent.File("window = 1\nwindow = 2\n")}).err,
-              HasSubstr("more than one value"));
+              HasSubstr("window: given twice"));
 }
 
 TEST(OptionsFile, ALineWithoutAValueIsRefused) {
@@ -396,6 +406,21 @@ TEST(OptionsFile, AnArrayMayTakeManyLines) {
   World behind;
   EXPECT_THAT(behind.Parse({"--config", behind.File("kafka-brokers = [\n\"a:1\"]\nverify\n")}).err,
               EndsWith(": line 3: expected key = value\n"));
+}
+
+TEST(OptionsFile, AnArrayThatIsNotClosedIsRefused) {
+  World w;
+  EXPECT_THAT(w.Parse({"--config", w.File("kafka-brokers = [\"a:1\",\nwindow = 7\n")}).err,
+              HasSubstr("an array is not closed"));
+}
+
+TEST(OptionsFile, AListMayStandWithoutBracketsAndAScalarMayNot) {
+  World w;
+  EXPECT_TRUE(w.Parse({"--config", w.File("kafka-brokers = a:1, b:2\n")}).proceed());
+  EXPECT_THAT(w.brokers, ElementsAre("a:1", "b:2"));
+  World scalar;
+  EXPECT_THAT(scalar.Parse({"--config", scalar.File("redis = a:1 b:2\n")}).err,
+              HasSubstr("more than one value"));
 }
 
 TEST(OptionsFile, ABadValueNamesFileAndKey) {

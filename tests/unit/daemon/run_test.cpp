@@ -1,4 +1,4 @@
-#include "daemon/run.h"
+#include "daemon/run/run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 namespace fanline::daemon {
 namespace {

@@ -303,7 +303,7 @@ TEST_F(ProducerTest, ADeadLetterIsTheRecordByteForByteWithItsStory) {
 TEST_F(ProducerTest, ProducesAnyRecordAndCallsBack) {
   auto producer = Start();
   for (uint64_t id = 0; id < 100; ++id)
-    producer->Produce(events, Producer::kAnyPartition, "author-7", std::to_string(id), {},
+    producer->Produce(events, kAnyPartition, "author-7", std::to_string(id), {},
                       [this, id](Status status) { replies.Put(id, std::move(status)); });
 
   ASSERT_TRUE(producer->Flush(seconds(10)));

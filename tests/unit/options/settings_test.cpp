@@ -95,7 +95,7 @@ TEST(Settings, ReachTheAdapterOfRedis) {
                   "100", "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
           .proceed());
   const redis::Options options = ToOptions(world.redis, world.timelines);
-  EXPECT_EQ(options.address, "[::1]:7000");
+  EXPECT_EQ(options.address, (Endpoint{"::1", 7000}));
   EXPECT_EQ(options.username, "u");
   EXPECT_EQ(options.password, "p");
   EXPECT_EQ(options.window.window, 100u);

@@ -163,15 +163,6 @@ TEST(RedisBatchPlan, AnApplyFencesBucketsOfWhichNothingIsLeft) {
 
 // ---- options --------------------------------------------------------------------------------
 
-TEST(RedisOptions, AnAddressIsHostAndPort) {
-  EXPECT_EQ(ParseEndpoint("redis.example:6379")->host, "redis.example");
-  EXPECT_EQ(ParseEndpoint("[::1]:6380")->host, "::1");
-  EXPECT_EQ(ParseEndpoint("[::1]:6380")->port, 6380);
-  for (const char* wrong : {"", "host", ":6379", "host:", "host:0", "host:65536", "host:6379x"}) {
-    EXPECT_EQ(ParseEndpoint(wrong).has_value(), false) << wrong;
-  }
-}
-
 TEST(RedisOptions, AWindowThatLeavesNoRoomForAWriteIsAProblem) {
   Options options;
   EXPECT_EQ(Problem(options), "");

@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "daemon/clock.h"
-#include "daemon/endpoint.h"
-#include "daemon/health.h"
-#include "daemon/log.h"
+#include "daemon/observe/health.h"
+#include "daemon/observe/log.h"
+#include "fanline/endpoint.h"
 
 namespace fanline::daemon {
 

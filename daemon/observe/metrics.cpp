@@ -1,4 +1,4 @@
-#include "daemon/metrics.h"
+#include "daemon/observe/metrics.h"
 
 #include <prometheus/family.h>
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 #include "fanline/log_sink.h"
 #include "fanline/time.h"
 
@@ -54,7 +54,6 @@ class Log {
 
  private:
   struct Shared;
-  Log(std::string component, std::shared_ptr<Shared> shared);
   void Write(LogLevel level, std::string_view message, std::span<const Field> fields) const;
 
   std::string component_;

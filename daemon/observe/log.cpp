@@ -1,22 +1,17 @@
-// spdlog carries the lines (its sinks lock and flush); the JSON is made here, because its
-// patterns do not escape.
-#include "daemon/log.h"
-
-#include <spdlog/logger.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include "daemon/observe/log.h"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <deque>
+#include <iostream>
 #include <mutex>
 #include <vector>
 
 #include "daemon/clock.h"
-#include "daemon/options.h"
-#include "daemon/rate_limit.h"
-#include "daemon/redact.h"
+#include "daemon/options/options.h"
+#include "daemon/options/redact.h"
+#include "fanline/rate_limit.h"
 
 namespace fanline::daemon {
 namespace {
@@ -52,18 +47,11 @@ class PrintableFields {
 }  // namespace
 
 struct Log::Shared {
-  Shared(LogOptions options, spdlog::sink_ptr sink, std::function<UnixMs()> clock)
-      : level(options.level), logger("", std::move(sink)), wall_clock(std::move(clock)) {
-    logger.set_pattern("%v");
-    logger.set_level(spdlog::level::trace);
-    logger.flush_on(spdlog::level::trace);
-  }
-
   const LogLevel level;
-  spdlog::logger logger;  // thread-safe
   const std::function<UnixMs()> wall_clock;
-  std::mutex mutex;
-  RateLimit rate_limit;  // guarded by mutex
+  std::ostream& out;  // guarded by mutex
+  std::mutex mutex = {};
+  RateLimit rate_limit = {};  // guarded by mutex
 };
 
 void AddOptions(OptionTable& table, LogOptions& options) {
@@ -76,18 +64,12 @@ void AddOptions(OptionTable& table, LogOptions& options) {
 }
 
 Log::Log(std::string component, LogOptions options)
-    : Log(std::move(component),
-          std::make_shared<Shared>(options, std::make_shared<spdlog::sinks::stderr_sink_mt>(),
-                                   [] { return SystemNow().unix_ms; })) {}
+    : Log(std::move(component), options, std::cerr, [] { return SystemNow().unix_ms; }) {}
 
 Log::Log(std::string component, LogOptions options, std::ostream& out,
          std::function<UnixMs()> wall_clock)
-    : Log(std::move(component),
-          std::make_shared<Shared>(options, std::make_shared<spdlog::sinks::ostream_sink_mt>(out),
-                                   std::move(wall_clock))) {}
-
-Log::Log(std::string component, std::shared_ptr<Shared> shared)
-    : component_(std::move(component)), shared_(std::move(shared)) {}
+    : component_(std::move(component)),
+      shared_(new Shared{options.level, std::move(wall_clock), out}) {}
 
 LogSink Log::Sink() const {
   return
@@ -128,7 +110,10 @@ void Log::Write(LogLevel level, std::string_view message, std::span<const Field>
   line.AddOwn("component", component_);
   line.AddOwn("msg", line.Keep(Redact(message)));
   for (const Field& field : fields) line.Add(field);
-  shared_->logger.log(spdlog::level::info, spdlog::string_view_t(JsonObject(line.fields())));
+  const std::string text = JsonObject(line.fields()) + "\n";
+  const std::lock_guard lock(shared_->mutex);
+  shared_->out.clear();  // a line that could not be written is lost, but not those behind it
+  shared_->out << text << std::flush;
 }
 
 std::string Rfc3339(UnixMs wall) {

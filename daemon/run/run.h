@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "daemon/clock.h"
-#include "daemon/health.h"
-#include "daemon/log.h"
+#include "daemon/observe/health.h"
+#include "daemon/observe/log.h"
 #include "daemon/wakeup.h"
 
 namespace fanline::daemon {

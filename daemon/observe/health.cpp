@@ -1,11 +1,11 @@
-#include "daemon/health.h"
+#include "daemon/observe/health.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "daemon/json_fields.h"
-#include "daemon/options.h"
-#include "daemon/redact.h"
+#include "daemon/observe/json_fields.h"
+#include "daemon/options/options.h"
+#include "daemon/options/redact.h"
 
 namespace fanline::daemon {
 namespace {

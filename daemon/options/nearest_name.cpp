@@ -1,4 +1,4 @@
-#include "daemon/nearest_name.h"
+#include "daemon/options/nearest_name.h"
 
 #include <algorithm>
 #include <numeric>

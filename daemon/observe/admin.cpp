@@ -1,11 +1,11 @@
-#include "daemon/admin.h"
+#include "daemon/observe/admin.h"
 
 #include <prometheus/text_serializer.h>
 
 #include <stdexcept>
 
-#include "daemon/options.h"
-#include "daemon/process_metrics.h"
+#include "daemon/observe/process_metrics.h"
+#include "daemon/options/options.h"
 #include "http/server.h"
 
 namespace fanline::daemon {

@@ -1,4 +1,4 @@
-#include "daemon/json_fields.h"
+#include "daemon/observe/json_fields.h"
 
 #include <nlohmann/json.hpp>
 

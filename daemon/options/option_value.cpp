@@ -1,4 +1,4 @@
-#include "daemon/option_value.h"
+#include "daemon/options/option_value.h"
 
 #include <algorithm>
 #include <array>

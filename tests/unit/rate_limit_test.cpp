@@ -1,8 +1,8 @@
-#include "daemon/rate_limit.h"
+#include "fanline/rate_limit.h"
 
 #include <gtest/gtest.h>
 
-namespace fanline::daemon {
+namespace fanline {
 namespace {
 
 using namespace std::chrono_literals;
@@ -26,4 +26,4 @@ TEST(RateLimit, LetsKeysBeyondItsBoundShareOneAllowance) {
 }
 
 }  // namespace
-}  // namespace fanline::daemon
+}  // namespace fanline

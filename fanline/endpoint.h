@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace fanline::daemon {
+namespace fanline {
 
 struct Endpoint {
   std::string host;
@@ -21,4 +21,4 @@ struct Endpoint {
 // The inverse: brackets around a host that contains ':'.
 [[nodiscard]] std::string ToString(const Endpoint& endpoint);
 
-}  // namespace fanline::daemon
+}  // namespace fanline

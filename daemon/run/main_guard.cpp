@@ -1,12 +1,12 @@
-#include "daemon/main_guard.h"
+#include "daemon/run/main_guard.h"
 
 #include <unistd.h>
 
 #include <csignal>
 #include <exception>
 
-#include "daemon/log.h"
-#include "daemon/options.h"
+#include "daemon/observe/log.h"
+#include "daemon/options/options.h"
 #include "fanline/misconfigured.h"
 
 namespace fanline::daemon {

@@ -4,8 +4,9 @@
 //   Config config;                                        // defaults are its initial values
 //   OptionTable table("fanline-pusher", "hints to live timelines");
 //   table.Add("redis", &config.redis, "where the timelines live").Required();
-//   table.Add("keys-per-call", &config.keys_per_call, "most keys of one script call").Range(1,
-//   5000); table.ParseOrExit(argc, argv);
+//   table.Add("keys-per-call", &config.keys_per_call, "most keys of one script call")
+//       .Range(1, 5000);
+//   table.ParseOrExit(argc, argv);
 //
 // An option `keys-per-call` is the flag --keys-per-call, the environment variable
 // FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default.
@@ -23,7 +24,7 @@
 //   publish.Add("author", &author, "who posts").Required();
 //   if (table.ParseOrExit(argc, argv).command == "publish") ...
 //
-// Not thread-safe; values are written by Parse only.
+// Not thread-safe; values are written by Parse only (parse.cpp).
 #pragma once
 
 #include <functional>
@@ -34,7 +35,7 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/option_value.h"
+#include "daemon/options/option_value.h"
 #include "fanline/time.h"
 
 namespace fanline::daemon {
@@ -44,6 +45,10 @@ inline constexpr int kExitUsage = 64;     // the command line is wrong
 inline constexpr int kExitSoftware = 70;  // a fault of the program
 inline constexpr int kExitTempFail = 75;  // left work behind; it will be done again
 inline constexpr int kExitConfig = 78;    // the environment, the file or the whole is wrong
+
+// "FANLINE_KEYS_PER_CALL" of "keys-per-call".
+inline constexpr std::string_view kEnvPrefix = "FANLINE_";
+[[nodiscard]] std::string EnvNameOf(std::string_view option);
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] Environment ProcessEnvironment();
@@ -77,8 +82,7 @@ class Option {
 
   // "--keys-per-call"; a positional is "<name>".
   std::string Flag() const;
-  // "FANLINE_KEYS_PER_CALL".
-  std::string EnvName() const;
+  std::string EnvName() const { return EnvNameOf(name_); }
   // The placeholder of --help: its unit, its texts or its type.
   std::string ValueName() const;
   // "1..512"; empty if any value of its type will do.

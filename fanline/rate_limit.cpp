@@ -1,8 +1,8 @@
-#include "daemon/rate_limit.h"
+#include "fanline/rate_limit.h"
 
 #include <utility>
 
-namespace fanline::daemon {
+namespace fanline {
 
 std::optional<uint64_t> RateLimit::Pass(std::string_view key, Duration interval, Time now) {
   State& state = StateOf(key);
@@ -21,4 +21,4 @@ RateLimit::State& RateLimit::StateOf(std::string_view key) {
   return states_[std::string(key)];
 }
 
-}  // namespace fanline::daemon
+}  // namespace fanline

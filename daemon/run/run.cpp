@@ -1,8 +1,8 @@
-#include "daemon/run.h"
+#include "daemon/run/run.h"
 
 #include <algorithm>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 namespace fanline::daemon {
 namespace {

@@ -1,8 +1,8 @@
-#include "daemon/endpoint.h"
+#include "fanline/endpoint.h"
 
 #include <charconv>
 
-namespace fanline::daemon {
+namespace fanline {
 namespace {
 
 std::optional<uint16_t> ParsePort(std::string_view text) {
@@ -36,4 +36,4 @@ std::string ToString(const Endpoint& endpoint) {
   return host + ":" + std::to_string(endpoint.port);
 }
 
-}  // namespace fanline::daemon
+}  // namespace fanline

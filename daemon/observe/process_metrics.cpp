@@ -1,4 +1,4 @@
-#include "daemon/process_metrics.h"
+#include "daemon/observe/process_metrics.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 // The options every daemon has, so that they are the same in each.
 #pragma once
 
-#include "daemon/admin.h"
-#include "daemon/health.h"
-#include "daemon/log.h"
-#include "daemon/options.h"
-#include "daemon/run.h"
+#include "daemon/observe/admin.h"
+#include "daemon/observe/health.h"
+#include "daemon/observe/log.h"
+#include "daemon/options/options.h"
+#include "daemon/run/run.h"
 
 namespace fanline::daemon {
 

@@ -20,7 +20,7 @@
 #include <variant>
 #include <vector>
 
-#include "daemon/endpoint.h"
+#include "fanline/endpoint.h"
 
 namespace fanline::daemon {
 

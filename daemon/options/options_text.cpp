@@ -1,8 +1,8 @@
-#include "daemon/options_text.h"
+#include "daemon/options/options_text.h"
 
 #include <algorithm>
 
-#include "daemon/options.h"
+#include "daemon/options/options.h"
 
 namespace fanline::daemon {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "fanline/time.h"
 
-namespace fanline::daemon {
+namespace fanline {
 
 // Passive, not thread-safe.
 class RateLimit {
@@ -32,4 +32,4 @@ class RateLimit {
   State others_;
 };
 
-}  // namespace fanline::daemon
+}  // namespace fanline

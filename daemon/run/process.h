@@ -6,11 +6,11 @@
 
 #include <string>
 
-#include "daemon/admin.h"
-#include "daemon/daemon_options.h"
-#include "daemon/health.h"
-#include "daemon/log.h"
-#include "daemon/run.h"
+#include "daemon/observe/admin.h"
+#include "daemon/observe/health.h"
+#include "daemon/observe/log.h"
+#include "daemon/run/daemon_options.h"
+#include "daemon/run/run.h"
 #include "daemon/signals.h"
 #include "daemon/wakeup.h"
 

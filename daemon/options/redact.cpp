@@ -1,4 +1,4 @@
-#include "daemon/redact.h"
+#include "daemon/options/redact.h"
 
 #include <algorithm>
 

@@ -1,0 +1,30 @@
+// How a producer appends.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "backends/kafka/client_options.h"
+#include "fanline/relation_log.h"
+
+namespace fanline::kafka {
+
+inline constexpr int32_t kAnyPartition = -1;  // by the key's murmur2 hash, as Java clients do
+
+struct ProducerOptions {
+  ClientOptions client;
+  std::string hint_topic = "fanout-tasks";
+  std::string relation_topic = kRelationLogTopic;
+  // How long a record waits for others of its partition. 0 sends at once, and records that arrive
+  // while a request is under way still travel together: under load batches form by themselves.
+  std::chrono::milliseconds linger{0};
+  std::chrono::milliseconds delivery_timeout{30'000};
+  size_t queued_records = 200'000;  // not yet acknowledged; beyond, requests are refused
+  size_t queued_kbytes = 64 * 1024;
+  // A dead letter is up to 64 KB larger than its record.
+  size_t max_record_bytes = 1024 * 1024 + 64 * 1024 + 4096;
+};
+
+}  // namespace fanline::kafka

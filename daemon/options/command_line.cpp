@@ -1,0 +1,165 @@
+#include "daemon/options/command_line.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "daemon/options/nearest_name.h"
+#include "daemon/options/options.h"
+
+namespace fanline::daemon {
+namespace {
+
+const Option* FindFlag(const OptionTable& table, const std::string& flag) {
+  for (const auto& option : table.options()) {
+    if (!option->positional() && option->Flag() == flag) return option.get();
+  }
+  return nullptr;
+}
+
+// Also of a command that was not given.
+bool AnyHasFlag(const OptionTable& table, const std::string& flag) {
+  const auto& commands = table.commands();
+  return FindFlag(table, flag) != nullptr ||
+         std::any_of(commands.begin(), commands.end(),
+                     [&](const auto& command) { return AnyHasFlag(*command, flag); });
+}
+
+// A number below zero is an argument.
+bool LooksLikeAFlag(const std::string& argument) {
+  return argument.size() > 1 && argument[0] == '-' &&
+         std::isdigit(static_cast<unsigned char>(argument[1])) == 0;
+}
+
+class Reader {
+ public:
+  Reader(const OptionTable& program, const std::vector<std::string>& arguments)
+      : program_(program), arguments_(arguments) {
+    line_.path.push_back(&program);
+  }
+
+  CommandLine Read() {
+    bool arguments_only = false;
+    while (next_ < arguments_.size()) {
+      const std::string& argument = arguments_[next_++];
+      if (arguments_only) {
+        TakeArgument(argument);
+      } else if (argument == "--") {
+        arguments_only = true;
+      } else if (LooksLikeAFlag(argument)) {
+        TakeFlag(argument);
+      } else if (!EnterCommand(argument)) {
+        TakeArgument(argument);
+      }
+    }
+    RefuseVersionOfCommand();
+    for (const std::string& flag : unknown_) line_.problems.push_back(UnknownFlag(flag));
+    // The value of an unknown flag looks like a stray argument: only the flags are named then.
+    if (!line_.problems.empty()) strays_.clear();
+    for (const std::string& stray : strays_) line_.problems.push_back(StrayArgument(stray));
+    return std::move(line_);
+  }
+
+ private:
+  void TakeFlag(const std::string& argument) {
+    const size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    std::optional<std::string> value;
+    if (equals != argument.npos) value = argument.substr(equals + 1);
+    const Option* option = nullptr;  // the innermost command's wins
+    for (const OptionTable* table : line_.path) {
+      if (const Option* found = FindFlag(*table, flag)) option = found;
+    }
+    if (option == nullptr && TakeBuiltIn(flag, value)) return;
+    if (option == nullptr && flag != "--config") return unknown_.push_back(flag);
+    if (!value && option != nullptr && IsBool(option->target())) value = "true";
+    if (!value) value = NextValue(flag);
+    if (!value) return;
+    (option == nullptr ? line_.config_file : line_.values[option]).push_back(*value);
+  }
+
+  bool TakeBuiltIn(const std::string& flag, const std::optional<std::string>& value) {
+    const bool help = flag == "-h" || flag == "--help";
+    if (!help && flag != "--version" && flag != "--check-config") return false;
+    (help ? line_.help : flag == "--version" ? line_.version : line_.check_config) = true;
+    if (value) line_.problems.push_back(flag + ": takes no value");
+    return true;
+  }
+
+  // A flag there is, which comes next, is no value: that was forgotten.
+  std::optional<std::string> NextValue(const std::string& flag) {
+    if (next_ == arguments_.size()) {
+      line_.problems.push_back(flag + ": has no value");
+      return std::nullopt;
+    }
+    const std::string& text = arguments_[next_];
+    if (AnyHasFlag(program_, text.substr(0, text.find('=')))) {
+      line_.problems.push_back(flag + ": has no value (the next argument is " + text + ")");
+      return std::nullopt;
+    }
+    ++next_;
+    return text;
+  }
+
+  bool EnterCommand(const std::string& argument) {
+    for (const auto& command : line_.path.back()->commands()) {
+      if (command->name() != argument) continue;
+      line_.path.push_back(command.get());
+      return true;
+    }
+    return false;
+  }
+
+  // For the first positional that has room; a list takes all that are left.
+  void TakeArgument(const std::string& argument) {
+    for (const auto& option : line_.path.back()->options()) {
+      if (!option->positional()) continue;
+      if (line_.values.contains(option.get()) && !IsList(option->target())) continue;
+      return line_.values[option.get()].push_back(argument);
+    }
+    const bool flag = argument.size() > 1 && argument[0] == '-';
+    (flag ? unknown_ : strays_).push_back(argument);
+  }
+
+  // `delete --version 2` asks something of the post: a version of the program would answer with
+  // success what was not done.
+  void RefuseVersionOfCommand() {
+    if (!line_.version || line_.path.size() == 1) return;
+    line_.version = false;
+    std::string command;
+    for (size_t i = 1; i < line_.path.size(); ++i) command += " " + line_.path[i]->name();
+    line_.problems.push_back("--version: is no option of" + command + "; " + program_.name() +
+                             " --version names the program's");
+  }
+
+  std::string UnknownFlag(const std::string& flag) const {
+    std::vector<std::string> known{"--help", "--check-config", "--config"};
+    if (line_.path.size() == 1) known.emplace_back("--version");
+    for (const OptionTable* table : line_.path) {
+      for (const auto& option : table->options()) known.push_back(option->Flag());
+    }
+    return "unknown option " + flag + DidYouMean(flag, known);
+  }
+
+  std::string StrayArgument(const std::string& stray) const {
+    const auto& commands = line_.path.back()->commands();
+    if (commands.empty()) return "unexpected argument \"" + stray + "\"";
+    std::vector<std::string> known;
+    for (const auto& command : commands) known.push_back(command->name());
+    return "unknown command \"" + stray + "\"" + DidYouMean(stray, known);
+  }
+
+  const OptionTable& program_;
+  const std::vector<std::string>& arguments_;
+  size_t next_ = 0;
+  CommandLine line_;
+  std::vector<std::string> unknown_, strays_;
+};
+
+}  // namespace
+
+CommandLine ReadCommandLine(const OptionTable& program, const std::vector<std::string>& arguments) {
+  return Reader(program, arguments).Read();
+}
+
+}  // namespace fanline::daemon

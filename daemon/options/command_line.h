@@ -1,0 +1,34 @@
+// Splits a command line into names and texts, without interpreting the values. Part of options.h:
+// programs do not call it.
+//
+// A value is the next argument, or what stands behind '=', also when that is empty; that of a bool
+// stands behind '=' only. Behind -- there are only arguments. Whatever is wrong is reported, all of
+// it together.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fanline::daemon {
+
+class Option;
+class OptionTable;
+
+struct CommandLine {
+  // The table of the program, then of each command given, outermost first.
+  std::vector<const OptionTable*> path;
+  // The texts given, in order; an option that was not given is absent.
+  std::map<const Option*, std::vector<std::string>> values;
+  bool help = false;
+  bool version = false;
+  bool check_config = false;
+  std::vector<std::string> config_file;  // of --config; at most one is in order
+  std::vector<std::string> problems;     // one line each
+};
+
+// `arguments` without the program's name.
+[[nodiscard]] CommandLine ReadCommandLine(const OptionTable& program,
+                                          const std::vector<std::string>& arguments);
+
+}  // namespace fanline::daemon

@@ -42,79 +42,51 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
+      // What is parked holds the oldest unfinished offset, while others go on behind it.
+      partitions_({limits_.events_open, limits_.events_span_per_partition, limits_.commit_every},
+                  ports.metrics),
       shards_(setup_.shards.shards()),
       room_(setup_.shards.shards(), limits_.parked_bytes_per_shard) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
-  Progress progress;
   for (Input& input : inputs) {
     std::visit([&](auto& value) { On(value, now); }, input);
   }
-  if (std::exchange(moved_, false)) {
+  if (partitions_.Moved()) {
     for (ShardQueue& queue : shards_) {
       std::erase_if(queue.waiting, [this](uint64_t id) { return ForgetTaken(id); });
     }
   }
   RetryDue(now);
   SendTransactions(now);
-  Order(now, progress.orders);
-  progress.next_timer = NextTimer();
+  Progress progress = partitions_.Order(
+      {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
+  if (!retries_.empty()) progress.StepBy(retries_.begin()->first);
+  for (const ShardQueue& queue : shards_) progress.StepBy(queue.retry_at);
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
 
 // ---- the consumer ---------------------------------------------------------------------------
 
-void Dispatcher::On(PartitionAssigned& assigned, Now) {
-  Partition& partition = partitions_[assigned.partition];
-  partition = Partition{};
-  partition.assignment = ++ids_;
-  const int64_t start = assigned.first();
-  if (assigned.tail_lost()) {
-    ports_.metrics.TailLost(assigned.partition, assigned.start, assigned.end);
-  } else if (start > assigned.start) {
-    ports_.metrics.LogGap(assigned.partition, assigned.start, start);
-  }
-  // At once, when it moved: or whoever starts next reports it again.
-  if (start != assigned.start) commit_at_ = {};
-  partition.ledger.Reset(start);
-  seeks_.push_back({assigned.partition, start});
-  moved_ = true;
-}
-
-// What is under way goes on (its effects are idempotent) but is no longer committed here.
-void Dispatcher::On(PartitionRevoked& revoked, Now) {
-  partitions_.erase(revoked.partition);
-  moved_ = true;
-}
-
-bool Dispatcher::Holds(const Job& job) const {
-  const auto found = partitions_.find(job.record.partition);
-  return found != partitions_.end() && found->second.assignment == job.assignment;
-}
-
 // Kept, every rebalance would add all that is parked once more.
 bool Dispatcher::ForgetTaken(uint64_t id) {
   const auto found = jobs_.find(id);
   const Job& job = found->second;
-  if (Holds(job)) return false;
+  if (partitions_.Holds(job.place)) return false;
   room_.Finished(*job.shard, job.record);
   jobs_.erase(found);
   return true;
 }
 
 void Dispatcher::On(Record& record, Now now) {
-  const auto found = partitions_.find(record.partition);
-  if (found == partitions_.end() || !taking_) return;
-  const bool seeking = std::any_of(seeks_.begin(), seeks_.end(), [&](const auto& seek) {
-    return seek.partition == record.partition;
-  });
-  if (seeking || !found->second.ledger.Received(record.offset)) return;
-
+  if (!taking_) return;
+  const auto place = partitions_.Received(record);
+  if (!place) return;
   const uint64_t id = ++ids_;
   Job& job = jobs_[id];
   job.record = std::move(record);
-  job.assignment = found->second.assignment;
+  job.place = *place;
   auto decoded = DecodeEvent(job.record.value, ContentType(job.record));
   if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
     SendToDeadLetters(id, job, rejection->reason);
@@ -298,50 +270,10 @@ void Dispatcher::Done(uint64_t id, Now now) {
   const auto found = jobs_.find(id);
   const Job& job = found->second;
   if (job.shard) room_.Finished(*job.shard, job.record);
-  if (Holds(job)) partitions_.at(job.record.partition).ledger.Finished(job.record.offset);
+  partitions_.Finished(job.place);
   ports_.metrics.EventDone(
       std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - job.record.timestamp)));
   jobs_.erase(found);
-}
-
-// ---- orders ---------------------------------------------------------------------------------
-
-void Dispatcher::Order(Now now, ConsumerOrders& orders) {
-  orders.seek = std::move(seeks_);
-  seeks_.clear();
-  const bool commit = now.mono >= commit_at_ || !taking_;
-  if (commit) commit_at_ = now.mono + limits_.commit_every;
-  const size_t under_way = jobs_.size() - room_.parked();
-  const bool full = under_way >= limits_.events_open || room_.full();
-  const bool roomy = under_way <= limits_.events_open / 2 && room_.roomy();
-  for (auto& [number, partition] : partitions_) {
-    const int64_t committable = partition.ledger.committable();
-    if (commit && committable != partition.ordered) {
-      partition.ordered = committable;
-      orders.commit.push_back({number, committable});
-    }
-    const size_t span = partition.ledger.span();
-    if (!partition.paused && (full || span >= limits_.events_span_per_partition)) {
-      partition.paused = true;
-      orders.pause.push_back(number);
-    } else if (partition.paused && roomy && span <= limits_.events_span_per_partition / 2) {
-      partition.paused = false;
-      orders.resume.push_back(number);
-    }
-  }
-}
-
-std::optional<Time> Dispatcher::NextTimer() const {
-  std::optional<Time> next;
-  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
-  if (!retries_.empty()) earliest(retries_.begin()->first);
-  for (const ShardQueue& queue : shards_) {
-    if (queue.retry_at) earliest(*queue.retry_at);
-  }
-  for (const auto& [number, partition] : partitions_) {
-    if (partition.ledger.committable() != partition.ordered) earliest(commit_at_);
-  }
-  return next;
 }
 
 }  // namespace fanline::dispatcher

@@ -27,23 +27,17 @@
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
 #include "fanline/bucket.h"
-#include "fanline/consumer.h"
+#include "fanline/consuming/partitions.h"
+#include "fanline/consuming/shard_room.h"
 #include "fanline/event_codec.h"
 #include "fanline/hint_log.h"
-#include "fanline/offset_ledger.h"
 #include "fanline/post_store.h"
 #include "fanline/record.h"
-#include "fanline/shard_room.h"
 
 namespace fanline::dispatcher {
 
 using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied,
                            HintsAppended, DeadLetterAppended>;
-
-struct Progress {
-  ConsumerOrders orders;
-  std::optional<Time> next_timer;  // Step again by then, even without input
-};
 
 class Dispatcher {
  public:
@@ -72,7 +66,7 @@ class Dispatcher {
   // One event on its way.
   struct Job {
     Record record;
-    uint64_t assignment = 0;  // of its partition; another one = not ours to commit any more
+    Partitions::Place place;
     FeedEvent event;
     std::string reason;          // set: on its way to the dead letters
     std::optional<Shard> shard;  // of the author; none: never stored
@@ -80,12 +74,6 @@ class Dispatcher {
     uint64_t followers = 0;
     uint32_t attempts = 0;
     enum class Stage { kStoring, kAppending, kDeadLettering } stage = Stage::kStoring;
-  };
-  struct Partition {
-    OffsetLedger ledger;
-    uint64_t assignment = 0;
-    int64_t ordered = -1;  // the last commit
-    bool paused = false;
   };
   struct ShardQueue {
     std::deque<uint64_t> waiting;              // ids of jobs
@@ -95,16 +83,14 @@ class Dispatcher {
     std::optional<Time> retry_at;
   };
 
-  void On(PartitionAssigned& assigned, Now now);
-  void On(PartitionRevoked& revoked, Now now);
+  void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
+  void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
   void On(Record& record, Now now);
   void On(EventsApplied& applied, Now now);
   void On(HintsAppended& appended, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
-  // Whether the partition it came from is still ours, by the same assignment.
-  bool Holds(const Job& job) const;
   // Whether it is forgotten: its partition went.
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
@@ -115,8 +101,6 @@ class Dispatcher {
   void RetryDue(Now now);
   void Done(uint64_t id, Now now);
   bool sampled(const FeedEvent& event) const;
-  void Order(Now now, ConsumerOrders& orders);
-  std::optional<Time> NextTimer() const;
 
   Ports ports_;
   Setup setup_;
@@ -125,15 +109,12 @@ class Dispatcher {
   uint64_t ids_ = 0;
   bool taking_ = true;
 
-  std::map<int32_t, Partition> partitions_;
-  std::vector<ConsumerOrders::At> seeks_;
-  bool moved_ = false;  // some came or went
+  Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
   std::vector<ShardQueue> shards_;
   ShardRoom room_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> transactions_;  // request -> jobs
   std::multimap<Time, uint64_t> retries_;                             // jobs
-  Time commit_at_{};
 };
 
 }  // namespace fanline::dispatcher

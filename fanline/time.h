@@ -4,8 +4,10 @@
 // shared between processes: the age of a record and the publish-to-delivery latency.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace fanline {
 
@@ -18,5 +20,11 @@ struct Now {
   Time mono;
   UnixMs unix_ms = 0;
 };
+
+// Of two timers the one to wake up for; none: nothing is waited for.
+inline std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
+}
 
 }  // namespace fanline

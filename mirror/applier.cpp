@@ -39,7 +39,8 @@ Applier::Applier(Ports ports, Setup setup, const Limits& limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      partitions_(limits, ports.metrics),
+      partitions_({limits.records_open, limits.records_open_per_partition, limits.commit_every},
+                  ports.metrics),
       reverse_(setup_.shards.shards()),
       marks_(setup_.shards.shards()),
       lookups_(setup_.shards.shards()) {}
@@ -74,7 +75,7 @@ std::string Applier::WhyTooOld(const Record& record, Now now) const {
          std::to_string(record.timestamp) + " ms)";
 }
 
-std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
+Progress Applier::Send(Now now) {
   while (!batch_retries_.empty() && batch_retries_.begin()->first <= now.mono) {
     Batch batch = std::move(batch_retries_.begin()->second);
     batch_retries_.erase(batch_retries_.begin());
@@ -98,18 +99,13 @@ std::optional<Time> Applier::Send(Now now, ConsumerOrders& orders) {
     SendMarks(shard, now);
     SendLookup(shard);
   }
-  partitions_.Order(jobs_.size(), !taking_, now, orders);
-
-  std::optional<Time> next = partitions_.NextTimer();
-  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
-  if (!batch_retries_.empty()) earliest(batch_retries_.begin()->first);
-  if (!letter_retries_.empty()) earliest(letter_retries_.begin()->first);
+  Progress progress = partitions_.Order({jobs_.size()}, !taking_, now);
+  if (!batch_retries_.empty()) progress.StepBy(batch_retries_.begin()->first);
+  if (!letter_retries_.empty()) progress.StepBy(letter_retries_.begin()->first);
   for (const auto* queues : {&reverse_, &marks_}) {
-    for (const Queue& queue : *queues) {
-      if (queue.retry_at) earliest(*queue.retry_at);
-    }
+    for (const Queue& queue : *queues) progress.StepBy(queue.retry_at);
   }
-  return next;
+  return progress;
 }
 
 // ---- reverse rows ---------------------------------------------------------------------------

@@ -34,14 +34,13 @@
 
 #include "fanline/bucket.h"
 #include "fanline/change_log.h"
-#include "fanline/consumer.h"
+#include "fanline/consuming/partitions.h"
 #include "fanline/hint_log.h"
 #include "fanline/record.h"
 #include "fanline/relation_log.h"
 #include "fanline/reverse_edges.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
-#include "mirror/partitions.h"
 #include "mirror/request_ids.h"
 
 namespace fanline::mirror {
@@ -74,8 +73,8 @@ class Applier {
   void On(const PendingRead& read, Now now);
   void On(const DeadLetterAppended& appended, Now now);
 
-  // After the inputs of a step: sends what is due. Returns when to step again at the latest.
-  [[nodiscard]] std::optional<Time> Send(Now now, ConsumerOrders& orders);
+  // After the inputs of a step: sends what is due.
+  [[nodiscard]] Progress Send(Now now);
 
   // From now on no further record is started; keep stepping until drained().
   void StopTaking() { taking_ = false; }

@@ -6,14 +6,13 @@
 #include <string>
 
 #include "fanline/bucket.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/time.h"
 
 namespace fanline::mirror {
 
-class Metrics {
+class Metrics : public ConsumerMetrics {
  public:
-  virtual ~Metrics() = default;
-
   // A reverse row is committed. `written`: by this very message, else it was stale or a repetition.
   virtual void Applied(bool /*written*/, Duration /*since_appended*/) {}
   // Counters found below zero: they are to be recounted.
@@ -25,15 +24,9 @@ class Metrics {
   virtual void EventDone() {}
   // Relation events held now. `parked`: of these, what waits for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
-  virtual void Parked(const std::string& /*resource*/) {}
   // Changes left for later, in log1 or at the end of relation-log, because their shard has been
   // away for long.
   virtual void GivenBack(uint64_t /*changes*/) {}
-  // Records between these offsets are gone from the log: it was cut before they were read.
-  virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
-  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
-  // records nobody has read. It is read again from its first record.
-  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   // Of a shard this mirror relays, as of its last pass over all that is pending.
   virtual void Pending(Shard /*shard*/, uint64_t /*rows*/, Duration /*oldest*/) {}
 };

@@ -1,16 +1,11 @@
 #include "mirror/mirror.h"
 
-#include <algorithm>
-
 namespace fanline::mirror {
 
 Progress Mirror::Step(std::span<MirrorInput> inputs, Now now) {
   for (MirrorInput& input : inputs) Route(input, now);
-  Progress progress;
-  progress.next_timer = applier_.Send(now, progress.orders);
-  if (const auto next = relay_.Send(now)) {
-    progress.next_timer = progress.next_timer ? std::min(*progress.next_timer, *next) : next;
-  }
+  Progress progress = applier_.Send(now);
+  progress.StepBy(relay_.Send(now));
   return progress;
 }
 

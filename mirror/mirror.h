@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "mirror/applier.h"
-#include "mirror/progress.h"
 #include "mirror/relay.h"
 
 namespace fanline::mirror {

@@ -14,12 +14,6 @@ std::string ContentType(const Record& record) {
   return {};
 }
 
-// What is parked holds the oldest unfinished offset, while others go on behind it.
-Limits WithSpanOf(Limits limits) {
-  limits.records_open_per_partition = limits.events_span_per_partition;
-  return limits;
-}
-
 }  // namespace
 
 RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Limits& limits)
@@ -27,7 +21,9 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      partitions_(WithSpanOf(limits), ports.metrics),
+      // What is parked holds the oldest unfinished offset, while others go on behind it.
+      partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
+                  ports.metrics),
       queues_(setup_.shards.shards()),
       room_(setup_.shards.shards(), limits.parked_bytes_per_shard) {}
 
@@ -44,17 +40,11 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
   AskMode(now);
 
-  Progress progress;
-  partitions_.Order(Open(), !taking_, now, progress.orders);
-  progress.next_timer = partitions_.NextTimer();
-  const auto earliest = [&](Time time) {
-    progress.next_timer = progress.next_timer ? std::min(*progress.next_timer, time) : time;
-  };
-  if (!letter_retries_.empty()) earliest(letter_retries_.begin()->first);
-  if (!asking_mode_) earliest(mode_at_);
-  for (const Queue& queue : queues_) {
-    if (queue.retry_at) earliest(*queue.retry_at);
-  }
+  Progress progress = partitions_.Order(
+      {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
+  if (!letter_retries_.empty()) progress.StepBy(letter_retries_.begin()->first);
+  if (!asking_mode_) progress.StepBy(mode_at_);
+  for (const Queue& queue : queues_) progress.StepBy(queue.retry_at);
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
@@ -81,13 +71,6 @@ void RelationEventConsumer::On(Record& record, Now now) {
   job.shard = setup_.shards.ShardOf(job.event.edge.src);
   room_.Took(*job.shard, job.record);
   queues_[*job.shard].waiting.push_back(id);
-}
-
-// What counts against the bound of all. A shard with no room left stops everything.
-size_t RelationEventConsumer::Open() const {
-  const size_t open = jobs_.size() - room_.parked();
-  if (room_.full()) return std::max<size_t>(open, limits_.records_open);
-  return room_.roomy() ? open : std::max<size_t>(open, limits_.records_open / 2 + 1);
 }
 
 void RelationEventConsumer::ForgetTaken() {

@@ -24,18 +24,16 @@
 #include <vector>
 
 #include "fanline/bucket.h"
-#include "fanline/consumer.h"
+#include "fanline/consuming/partitions.h"
+#include "fanline/consuming/shard_room.h"
 #include "fanline/forward_edges.h"
 #include "fanline/hint_log.h"
 #include "fanline/mirror_mode.h"
 #include "fanline/record.h"
 #include "fanline/relation_event.h"
 #include "fanline/reverse_edges.h"
-#include "fanline/shard_room.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
-#include "mirror/partitions.h"
-#include "mirror/progress.h"
 #include "mirror/request_ids.h"
 
 namespace fanline::mirror {
@@ -89,7 +87,6 @@ class RelationEventConsumer {
   void On(MirrorModeRead& read, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
-  size_t Open() const;
   void ForgetTaken();
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);

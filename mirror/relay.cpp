@@ -61,20 +61,19 @@ void Relay::On(const PartitionRevoked& revoked) {
 
 std::optional<Time> Relay::Send(Now now) {
   std::optional<Time> next;
-  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
   if (!taking_) return next;
   for (Shard shard = 0; shard < shards_.size(); ++shard) {
     ShardState& state = shards_[shard];
     if (!state.owned) continue;
     if (!state.reading) SendRead(shard, now);
-    if (!state.reading) earliest(state.poll_at);
+    if (!state.reading) next = Earlier(next, state.poll_at);
     if (!state.purging && state.purge_at <= now.mono) {
       const uint64_t id = ids_.Next();
       state.purging = true;
       purges_.emplace(id, shard);
       ports_.log.Submit(PurgeDone{id, shard, limits_.keep_done, limits_.rows_per_purge});
     }
-    if (!state.purging) earliest(state.purge_at);
+    if (!state.purging) next = Earlier(next, state.purge_at);
   }
   return next;
 }

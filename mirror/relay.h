@@ -27,7 +27,7 @@
 
 #include "fanline/bucket.h"
 #include "fanline/change_log.h"
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/forward_edges.h"
 #include "fanline/hint_log.h"
 #include "mirror/limits.h"

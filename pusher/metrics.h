@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fanline/bucket.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/hint.h"
 #include "fanline/time.h"
 
@@ -19,10 +20,8 @@ enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
 enum class PauseCause { kBuffered, kParked, kSpan };
 inline constexpr size_t kPauseCauses = 3;
 
-class Metrics {
+class Metrics : public ConsumerMetrics {
  public:
-  virtual ~Metrics() = default;
-
   virtual void HintReceived(bool /*is_sync*/) {}
   virtual void HintDone(bool /*is_sync*/, Duration /*since_appended*/) {}
   virtual void HintQuarantined(const std::string& /*reason*/) {}
@@ -35,11 +34,7 @@ class Metrics {
   virtual void KeyFailed(uint64_t /*timelines*/, const std::string& /*example*/) {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
-  virtual void Parked(const std::string& /*resource*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
-  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
-  // records nobody has read. It is read again from its first record.
-  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   // Another pusher owns the range, which the consumer group gave to this one; it is looked at again
   // after `wait`.
   virtual void RangeContested(Range /*range*/, Duration /*wait*/) {}

@@ -377,17 +377,17 @@ size_t Pusher::hints_open() const {
 
 std::optional<Time> Pusher::NextTimer() const {
   std::optional<Time> next;
-  const auto earliest = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  const auto earliest = [&next](std::optional<Time> time) { next = Earlier(next, time); };
   if (HasRoom()) {  // else a reply comes first
-    if (parking_.timer()) earliest(*parking_.timer());
+    earliest(parking_.timer());
     const bool lanes_wait = std::any_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
       return !entry.second->runnable.empty();
     });
     if (full_since_ && taking_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
   }
-  if (settlements_.timer()) earliest(*settlements_.timer());
+  earliest(settlements_.timer());
   for (const auto& [range, owned] : ranges_) {
-    if (owned->takeover.timer()) earliest(*owned->takeover.timer());
+    earliest(owned->takeover.timer());
     if (owned->walk.waiting > 0 && owned->walk.id == 0) earliest(owned->walk.not_before);
     if (owned->newer && !owned->feeding && taking_) earliest(owned->newer->again_at);
     if (!owned->takeover.ready() || owned->takeover.saving()) continue;

@@ -26,10 +26,10 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
+#include "fanline/consuming/offset_ledger.h"
 #include "fanline/hint_log.h"
 #include "fanline/live_timelines.h"
-#include "fanline/offset_ledger.h"
 #include "fanline/range_owners.h"
 #include "fanline/record.h"
 #include "fanline/truth.h"
@@ -45,11 +45,6 @@ namespace fanline::pusher {
 
 using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, TruthReply, TimelineReply,
                            RangeOwned, DeadLetterAppended>;
-
-struct Progress {
-  ConsumerOrders orders;
-  std::optional<Time> next_timer;  // Step again by then, even without input
-};
 
 class Pusher {
  public:

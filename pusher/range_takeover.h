@@ -24,7 +24,7 @@
 #include <optional>
 #include <vector>
 
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/live_timelines.h"
 #include "fanline/range_owners.h"
 #include "pusher/limits.h"

@@ -88,9 +88,7 @@ void Settlements::OnTimer(Now now) {
 
 std::optional<Time> Settlements::timer() const {
   std::optional<Time> next;
-  for (const auto& [range, open] : open_) {
-    if (open.retry_at) next = next ? std::min(*next, *open.retry_at) : open.retry_at;
-  }
+  for (const auto& [range, open] : open_) next = Earlier(next, open.retry_at);
   return next;
 }
 

@@ -80,10 +80,7 @@ std::optional<Time> Checker::Send(Now now) {
   if (gate_.mode() == ReconcilerMode::kPause) Drop();
   SendRemovals();
   std::optional<Time> next;
-  for (size_t i = 0; i < queues_.size(); ++i) {
-    const auto again = SendRead(i, now);
-    if (again) next = std::min(next.value_or(*again), *again);
-  }
+  for (size_t i = 0; i < queues_.size(); ++i) next = Earlier(next, SendRead(i, now));
   return next;
 }
 

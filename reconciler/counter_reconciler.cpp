@@ -22,7 +22,7 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
     if (!state.asking && state.sweep_at <= now.mono) Sweep(shard, now);
     const Time at =  // of one that is asking the reply comes first
         state.asking ? now.mono + limits_.poll_every : std::min(state.next_poll_at, state.sweep_at);
-    next = next ? std::min(*next, at) : at;
+    next = Earlier(next, at);
   }
   return next;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fanline/bucket.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/edge.h"
 #include "fanline/time.h"
 #include "reconciler/verdict.h"
@@ -19,10 +20,8 @@ enum class RetryCause { kChecksFailed, kTooMany, kDeferred };
 // row anew.
 enum class RepairKind { kAdd, kRemove, kBump };
 
-class Metrics {
+class Metrics : public ConsumerMetrics {
  public:
-  virtual ~Metrics() = default;
-
   // What became of a msg1: answered by a msg2 after it, answered before it came, seen already,
   // or overtaken by a newer one before it was answered.
   virtual void Matched(Duration /*from_msg1_to_msg2*/) {}
@@ -34,11 +33,6 @@ class Metrics {
   // A msg2 whose msg1 never came: lost, or the reverse row was written by somebody else.
   virtual void EarlyExpired() {}
   virtual void SentToRetry(RetryCause) {}
-  // Offsets that had to be consumed are gone from the log: a scan must look for what was lost.
-  virtual void LogGap(int32_t /*partition*/, int64_t /*wanted*/, int64_t /*first*/) {}
-  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
-  // records nobody has read. It is read again from its first record.
-  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   // A record that is no message we know.
   virtual void Undecodable(const std::string& /*why*/) {}
 
@@ -54,7 +48,6 @@ class Metrics {
   virtual void BreakerOpen(Shard, bool /*open*/) {}
   // Checks waited for this long.
   virtual void Throttled(Duration) {}
-  virtual void Parked(const std::string& /*resource*/) {}
 
   // As of now, about once a second. `commit_lag`: records from the committed offsets to what was
   // consumed last, all partitions of ours together.

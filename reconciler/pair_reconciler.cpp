@@ -30,7 +30,7 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
       tracker_(limits, ports.metrics, setup.checker.reverse),
       random_(setup.checker.seed) {}
 
-PairReconcilerProgress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
+Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
   for (PairReconcilerInput& input : inputs) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
@@ -38,14 +38,11 @@ PairReconcilerProgress PairReconciler::Step(std::span<PairReconcilerInput> input
   TakeResults();
   PairProgress pairs = tracker_.Step(std::exchange(inputs_, {}), now);
   Send(pairs, now);
-  const auto next_check = checker_.Send(now);
-
-  PairReconcilerProgress progress{std::move(pairs.orders), next_poll_at_};
-  for (const auto& next : {pairs.next_timer, next_check}) {
-    if (next) progress.next_timer = std::min(*progress.next_timer, *next);
-  }
+  Progress progress = std::move(pairs);
+  progress.StepBy(next_poll_at_);
+  progress.StepBy(checker_.Send(now));
   TakeResults();
-  if (!inputs_.empty()) progress.next_timer = now.mono;  // checks that ended before they began
+  if (!inputs_.empty()) progress.StepBy(now.mono);  // checks that ended before they began
   for (const auto& commit : progress.orders.commit) {
     positions_.at(commit.partition).committed = commit.offset;
   }

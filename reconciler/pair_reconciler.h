@@ -30,11 +30,6 @@ using PairReconcilerInput =
                  RepairLogged, RemovalsTaken, ReconcilerModeRead, HintsAppended, RelationsAppended,
                  RetriesAppended, LogEndRead, GroupOffsetsRead>;
 
-struct PairReconcilerProgress {
-  ConsumerOrders orders;
-  std::optional<Time> next_timer;  // Step again by then, even without input
-};
-
 class PairReconciler {
  public:
   struct Ports {
@@ -54,7 +49,7 @@ class PairReconciler {
   // `gate` outlives this.
   PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits, RepairGate& gate);
 
-  [[nodiscard]] PairReconcilerProgress Step(std::span<PairReconcilerInput> inputs, Now now);
+  [[nodiscard]] Progress Step(std::span<PairReconcilerInput> inputs, Now now);
 
   // From now on no further check is begun; keep stepping until drained(). Pairs that are pending
   // stay below the committed offsets: the next owner finds them.

@@ -12,24 +12,29 @@ PairProgress PairTracker::Step(std::span<const PairInput> inputs, Now now) {
   // One alert about the mirror instead of a check of everything it has not come to.
   const bool lagging = mirror_lag_ > limits_.grace;
   for (auto& [number, owned] : partitions_) owned.pairs.Advance(now.mono, lagging, progress);
-  Order(now, progress);
+  Progress of_log = log_.Order({}, false, now);
+  progress.orders = std::move(of_log.orders);
+  progress.StepBy(of_log.next_timer);
+  for (auto& [number, owned] : partitions_) {
+    const bool overfull = owned.pairs.overfull();
+    if (overfull == owned.paused) continue;
+    owned.paused = overfull;
+    (overfull ? progress.orders.pause : progress.orders.resume).push_back(number);
+  }
   return progress;
 }
 
 void PairTracker::On(const PartitionAssigned& assigned, Now) {
-  const int64_t start = assigned.first();
-  if (assigned.tail_lost()) {
-    metrics_.TailLost(assigned.partition, assigned.start, assigned.end);
-  } else if (start > assigned.start) {
-    metrics_.LogGap(assigned.partition, assigned.start, start);
-  }
-  // At once, when it moved: or whoever starts next reports it again.
-  if (start != assigned.start) commit_at_ = {};
-  partitions_.erase(assigned.partition);
-  partitions_.emplace(
-      assigned.partition,
-      Owned{PartitionPairTracker(limits_, shards_, metrics_, stamps_, assigned.partition, start)});
-  seeks_.push_back({assigned.partition, start});
+  const int32_t number = assigned.partition;
+  log_.Assigned(assigned);
+  partitions_.erase(number);
+  partitions_.emplace(number, Owned{PartitionPairTracker(limits_, shards_, metrics_, stamps_,
+                                                         number, log_.ledger(number))});
+}
+
+void PairTracker::On(const PartitionRevoked& revoked, Now) {
+  log_.Revoked(revoked);
+  partitions_.erase(revoked.partition);
 }
 
 template <class Input>
@@ -40,26 +45,6 @@ void PairTracker::On(const Input& input, Now now) {
     found->second.pairs.On(input);
   } else {
     found->second.pairs.On(input, now.mono);
-  }
-}
-
-void PairTracker::Order(Now now, PairProgress& progress) {
-  progress.orders.seek = std::move(seeks_);
-  seeks_.clear();
-  const bool commit = now.mono >= commit_at_;
-  if (commit) commit_at_ = now.mono + limits_.commit_every;
-  for (auto& [number, owned] : partitions_) {
-    const int64_t committable = owned.pairs.committable();
-    if (commit && committable != owned.ordered) {
-      owned.ordered = committable;
-      progress.orders.commit.push_back({number, committable});
-    } else if (committable != owned.ordered) {
-      progress.next_timer = std::min(progress.next_timer.value_or(commit_at_), commit_at_);
-    }
-    const bool overfull = owned.pairs.overfull();
-    if (overfull == owned.paused) continue;
-    owned.paused = overfull;
-    (overfull ? progress.orders.pause : progress.orders.resume).push_back(number);
   }
 }
 

@@ -26,12 +26,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "fanline/bucket.h"
+#include "fanline/consuming/partitions.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_types.h"
@@ -43,7 +45,11 @@ class PairTracker {
  public:
   // `shards` of the reverse rows.
   PairTracker(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1))
-      : limits_(limits), metrics_(metrics), shards_(std::move(shards)) {}
+      : limits_(limits),
+        metrics_(metrics),
+        shards_(std::move(shards)),
+        log_({.open = std::numeric_limits<size_t>::max(), .commit_every = limits.commit_every},
+             metrics) {}
   PairTracker(const PairTracker&) = delete;
   PairTracker& operator=(const PairTracker&) = delete;
 
@@ -58,28 +64,22 @@ class PairTracker {
  private:
   struct Owned {
     PartitionPairTracker pairs;
-    // The last commit. The start is one too, or a group that never met a record would not notice
-    // that the log was cut before it.
-    int64_t ordered = -1;
     bool paused = false;
   };
 
   void On(const PartitionAssigned& assigned, Now now);
-  void On(const PartitionRevoked& revoked, Now) { partitions_.erase(revoked.partition); }
+  void On(const PartitionRevoked& revoked, Now);
   void On(const MirrorLag& mirror, Now) { mirror_lag_ = mirror.lag; }
   template <class Input>
   void On(const Input& input, Now now);
-
-  void Order(Now now, PairProgress& progress);
 
   const Limits limits_;
   Metrics& metrics_;
   const ShardMap shards_;
   uint64_t stamps_ = 0;
+  Partitions log_;
   std::map<int32_t, Owned> partitions_;
-  std::vector<ConsumerOrders::At> seeks_;
   Duration mirror_lag_{};
-  Time commit_at_{};
 };
 
 }  // namespace fanline::reconciler

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/edge.h"
 #include "fanline/time.h"
 
@@ -75,12 +75,10 @@ struct MirrorLag {
 using PairInput = std::variant<PartitionAssigned, PartitionRevoked, PairRecord, HighWatermark,
                                Checked, RetryAppended, MirrorLag>;
 
-struct PairProgress {
-  ConsumerOrders orders;
+struct PairProgress : Progress {
   std::vector<WatermarkWanted> watermarks;
   std::vector<Check> checks;
   std::vector<Retry> retries;
-  std::optional<Time> next_timer;  // Step again by then, even without input
 };
 
 }  // namespace fanline::reconciler

@@ -15,21 +15,21 @@ UnixMs Milliseconds(Duration duration) {
 
 PartitionPairTracker::PartitionPairTracker(const Limits& limits, const ShardMap& shards,
                                            Metrics& metrics, uint64_t& stamps, int32_t partition,
-                                           int64_t start)
+                                           OffsetLedger& ledger)
     : limits_(&limits),
       shards_(&shards),
       metrics_(&metrics),
       stamps_(&stamps),
       partition_(partition),
-      position_(start),
-      lanes_(shards.shards()) {
-  ledger_.Reset(start);
-}
+      ledger_(&ledger),
+      position_(ledger.committable()),
+      lanes_(shards.shards()) {}
 
 // ---- records --------------------------------------------------------------------------------
 
 void PartitionPairTracker::On(const PairRecord& record, Time now) {
-  if (!ledger_.Received(record.offset)) return;
+  if (!ledger_->Received(record.offset)) return;
+  if (!limits_->rules.commit_lowest_pending) ledger_->Finished(record.offset);
   position_ = record.offset + 1;
   newest_ = std::max(newest_, record.appended);
   if (record.kind == PairRecord::Kind::kWritten) {
@@ -37,7 +37,7 @@ void PartitionPairTracker::On(const PairRecord& record, Time now) {
     return;
   }
   if (record.kind == PairRecord::Kind::kMirrored) Mirrored(record, now);
-  ledger_.Finished(record.offset);
+  Settle(record.offset);
 }
 
 void PartitionPairTracker::Written(const PairRecord& record, Time now) {
@@ -50,12 +50,12 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
       metrics_->Early();
       pair.written = record.ver;
     }
-    ledger_.Finished(record.offset);
+    Settle(record.offset);
     return;
   }
   if (pair.pending()) {
     metrics_->Coalesced();
-    ledger_.Finished(pair.offset);  // the newer one, pending from here on, stands for it
+    Settle(pair.offset);  // the newer one, pending from here on, stands for it
   } else {
     ++pending_;
   }
@@ -104,11 +104,15 @@ void PartitionPairTracker::LeaveStage(Pair& pair) {
   if (pair.stage == Stage::kRetrying) --retrying_;
 }
 
+void PartitionPairTracker::Settle(int64_t offset) {
+  if (limits_->rules.commit_lowest_pending) ledger_->Finished(offset);
+}
+
 void PartitionPairTracker::Answer(PairTable::Place place, Time now) {
   Pair& pair = pairs_[place];
   LeaveStage(pair);
   --pending_;
-  ledger_.Finished(pair.offset);
+  Settle(pair.offset);
   Remember(place, now);
 }
 
@@ -202,7 +206,7 @@ void PartitionPairTracker::Advance(Time now, bool lagging, PairProgress& progres
       DropOutdatedFirst(lane);
     }
   }
-  if (wake_) progress.next_timer = std::min(progress.next_timer.value_or(*wake_), *wake_);
+  progress.StepBy(wake_);
 }
 
 void PartitionPairTracker::Disarm(Lane& lane) {
@@ -297,14 +301,6 @@ bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, 
   progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.written});
   if (!limits_->rules.release_acknowledged) Answer(place, now);
   return true;
-}
-
-void PartitionPairTracker::WakeBy(Time time) { wake_ = wake_ ? std::min(*wake_, time) : time; }
-
-// ---- offsets --------------------------------------------------------------------------------
-
-int64_t PartitionPairTracker::committable() const {
-  return limits_->rules.commit_lowest_pending ? ledger_.committable() : position_;
 }
 
 }  // namespace fanline::reconciler

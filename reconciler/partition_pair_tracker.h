@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fanline/bucket.h"
-#include "fanline/offset_ledger.h"
+#include "fanline/consuming/offset_ledger.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"
@@ -18,10 +18,10 @@ namespace fanline::reconciler {
 
 class PartitionPairTracker {
  public:
-  // `shards` of the reverse rows; `stamps` gives numbers that no other assignment uses; all outlive
-  // this object.
+  // `shards` of the reverse rows; `stamps` gives numbers that no other assignment uses; `ledger`
+  // stands at the start. All outlive this object.
   PartitionPairTracker(const Limits& limits, const ShardMap& shards, Metrics& metrics,
-                       uint64_t& stamps, int32_t partition, int64_t start);
+                       uint64_t& stamps, int32_t partition, OffsetLedger& ledger);
 
   void On(const PairRecord& record, Time now);
   void On(const HighWatermark& watermark);
@@ -32,7 +32,6 @@ class PartitionPairTracker {
   // shards are checked for which it is known to have come further.
   void Advance(Time now, bool lagging, PairProgress& progress);
 
-  int64_t committable() const;
   bool overfull() const { return pending_ - retrying_ > limits_->pending; }
   uint64_t pending() const { return pending_; }
   std::optional<UnixMs> OldestPending() const { return pairs_.OldestPending(); }
@@ -59,6 +58,7 @@ class PartitionPairTracker {
   void Arm(PairTable::Place place, Time now);
   Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.bucket)]; }
   void LeaveStage(Pair& pair);
+  void Settle(int64_t offset);  // it is finished
   void Answer(PairTable::Place place, Time now);
   void Remember(PairTable::Place place, Time now);
   void ForgetFirst();
@@ -76,7 +76,7 @@ class PartitionPairTracker {
   void AskWatermark(const Timer& timer, Time now, PairProgress& progress);
   void StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress);
   bool StartRetry(PairTable::Place place, RetryCause cause, Time now, PairProgress& progress);
-  void WakeBy(Time time);
+  void WakeBy(Time time) { wake_ = Earlier(wake_, time); }
 
   const Limits* limits_;
   const ShardMap* shards_;
@@ -85,7 +85,7 @@ class PartitionPairTracker {
   const int32_t partition_;
 
   PairTable pairs_;
-  OffsetLedger ledger_;
+  OffsetLedger* ledger_;
   int64_t position_;   // of the next record
   UnixMs newest_ = 0;  // latest LogAppendTime consumed
   uint64_t pending_ = 0;

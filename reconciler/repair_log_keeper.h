@@ -39,7 +39,7 @@ class RepairLogKeeper {
     for (Shard shard = 0; shard < shards_.size(); ++shard) {
       ShardState& state = shards_[shard];
       if (!state.asking && state.purge_at <= now.mono) Purge(shard);
-      if (!state.asking) next = std::min(next.value_or(state.purge_at), state.purge_at);
+      if (!state.asking) next = Earlier(next, state.purge_at);
     }
     return next;
   }

@@ -12,12 +12,14 @@ RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup
     : ports_(ports),
       limits_(limits),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup, gate, ids_),
-      random_(setup.seed) {}
+      random_(setup.seed),
+      partitions_({.open = limits.held, .commit_every = limits.commit_every}, ports.metrics) {}
 
-RetryProgress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {
+Progress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {
   for (RetryInput& input : inputs) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
+  if (partitions_.Moved()) ForgetTaken();
   while (!append_again_.empty() && append_again_.begin()->first <= now.mono) {
     const uint64_t entry = append_again_.begin()->second;
     append_again_.erase(append_again_.begin());
@@ -30,11 +32,15 @@ RetryProgress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {
   const auto next_check = checker_.Send(now);
   for (const CheckResult& result : checker_.TakeResults()) OnResult(result, now);
   ports_.metrics.RetriesHeld(entries_.size());
-  RetryProgress progress;
-  Order(now, progress.orders);
-  progress.next_timer = NextTimer(now);
-  if (next_check) {
-    progress.next_timer = std::min(progress.next_timer.value_or(*next_check), *next_check);
+  Progress progress = partitions_.Order({entries_.size()}, !taking_, now);
+  progress.StepBy(next_check);
+  if (!append_again_.empty()) progress.StepBy(append_again_.begin()->first);
+  if (taking_ && !due_.empty()) {
+    const UnixMs wait = std::max<UnixMs>(0, due_.begin()->first - now.unix_ms);
+    progress.StepBy(now.mono + std::chrono::milliseconds(wait));
+  }
+  if (taking_ && entries_.size() >= limits_.held) {
+    progress.StepBy(std::max(make_room_at_, now.mono));
   }
   return progress;
 }
@@ -46,45 +52,22 @@ void RetryReconciler::StopTaking() {
 
 // ---- records --------------------------------------------------------------------------------
 
-void RetryReconciler::On(const PartitionAssigned& assigned, Now now) {
-  On(PartitionRevoked{assigned.partition}, now);
-  const int64_t start = assigned.first();
-  if (assigned.tail_lost()) {
-    ports_.metrics.TailLost(assigned.partition, assigned.start, assigned.end);
-  } else if (start > assigned.start) {
-    ports_.metrics.LogGap(assigned.partition, assigned.start, start);
-  }
-  // At once, when it moved: or whoever starts next reports it again.
-  if (start != assigned.start) commit_at_ = {};
-  Partition& partition = partitions_[assigned.partition];
-  partition.assignment = ++assignments_;
-  partition.ledger.Reset(start);
-  seeks_.push_back({assigned.partition, start});
-}
-
 // What is being checked or appended goes on, for nobody: the next owner reads it again.
-void RetryReconciler::On(const PartitionRevoked& revoked, Now) {
-  partitions_.erase(revoked.partition);
-  std::erase_if(seeks_, [&](const auto& seek) { return seek.partition == revoked.partition; });
-  std::erase_if(entries_, [&](const auto& entry) {
-    if (entry.second.partition != revoked.partition) return false;
+void RetryReconciler::ForgetTaken() {
+  std::erase_if(entries_, [this](const auto& entry) {
+    if (partitions_.Holds(entry.second.place)) return false;
     due_.erase({entry.second.retry.due, entry.first});
     return true;
   });
 }
 
 void RetryReconciler::On(Record& record, Now) {
-  const auto found = partitions_.find(record.partition);
-  if (!taking_ || found == partitions_.end()) return;
-  const bool seeking = std::any_of(seeks_.begin(), seeks_.end(), [&](const auto& seek) {
-    return seek.partition == record.partition;
-  });
-  if (seeking || !found->second.ledger.Received(record.offset)) return;
+  if (!taking_) return;
+  const auto place = partitions_.Received(record);
+  if (!place) return;
   const uint64_t id = ++entry_ids_;
   Entry& entry = entries_[id];
-  entry.partition = record.partition;
-  entry.offset = record.offset;
-  entry.assignment = found->second.assignment;
+  entry.place = *place;
   auto decoded = DecodeRelationRetry(record.value);
   if (auto* refused = std::get_if<Rejection>(&decoded)) {
     entry.reason = std::move(refused->reason);
@@ -168,53 +151,10 @@ void RetryReconciler::Appended(uint64_t request, const Status& status, Now now) 
   if (taking_) append_again_.emplace(now.mono + wait, id);
 }
 
-// ---- offsets --------------------------------------------------------------------------------
-
 void RetryReconciler::Finish(uint64_t id) {
   const auto found = entries_.find(id);
-  const Entry& entry = found->second;
-  const auto partition = partitions_.find(entry.partition);
-  if (partition != partitions_.end() && partition->second.assignment == entry.assignment) {
-    partition->second.ledger.Finished(entry.offset);
-  }
+  partitions_.Finished(found->second.place);
   entries_.erase(found);
-}
-
-void RetryReconciler::Order(Now now, ConsumerOrders& orders) {
-  orders.seek = std::exchange(seeks_, {});
-  const bool commit = !taking_ || now.mono >= commit_at_;
-  if (commit) commit_at_ = now.mono + limits_.commit_every;
-  const bool full = entries_.size() >= limits_.held;
-  const bool roomy = entries_.size() <= limits_.held / 2;
-  for (auto& [number, partition] : partitions_) {
-    const int64_t committable = partition.ledger.committable();
-    if (commit && committable != partition.ordered) {
-      partition.ordered = committable;
-      orders.commit.push_back({number, committable});
-    }
-    if (full && !partition.paused) {
-      partition.paused = true;
-      orders.pause.push_back(number);
-    } else if (roomy && partition.paused) {
-      partition.paused = false;
-      orders.resume.push_back(number);
-    }
-  }
-}
-
-std::optional<Time> RetryReconciler::NextTimer(Now now) const {
-  std::optional<Time> next;
-  const auto earliest = [&next](Time time) { next = std::min(next.value_or(time), time); };
-  if (taking_ && !due_.empty()) {
-    earliest(now.mono +
-             std::chrono::milliseconds(std::max<UnixMs>(0, due_.begin()->first - now.unix_ms)));
-  }
-  if (!append_again_.empty()) earliest(append_again_.begin()->first);
-  if (taking_ && entries_.size() >= limits_.held) earliest(std::max(make_room_at_, now.mono));
-  for (const auto& [number, partition] : partitions_) {
-    if (partition.ledger.committable() != partition.ordered) earliest(commit_at_);
-  }
-  return next;
 }
 
 }  // namespace fanline::reconciler

@@ -22,9 +22,8 @@
 #include <unordered_map>
 #include <variant>
 
-#include "fanline/consumer.h"
+#include "fanline/consuming/partitions.h"
 #include "fanline/hint_log.h"
-#include "fanline/offset_ledger.h"
 #include "reconciler/checker.h"
 
 namespace fanline::reconciler {
@@ -43,11 +42,6 @@ using RetryInput =
                  RepairLogged, RemovalsTaken, HintsAppended, RelationsAppended, RetriesAppended,
                  DeadLetterAppended>;
 
-struct RetryProgress {
-  ConsumerOrders orders;
-  std::optional<Time> next_timer;  // Step again by then, even without input
-};
-
 class RetryReconciler {
  public:
   struct Ports {
@@ -63,7 +57,7 @@ class RetryReconciler {
   RetryReconciler(const Ports& ports, const Checker::Setup& setup, const RetryLimits& limits,
                   RepairGate& gate);
 
-  [[nodiscard]] RetryProgress Step(std::span<RetryInput> inputs, Now now);
+  [[nodiscard]] Progress Step(std::span<RetryInput> inputs, Now now);
 
   // From now on nothing more is checked; keep stepping until drained().
   void StopTaking();
@@ -72,25 +66,15 @@ class RetryReconciler {
 
  private:
   struct Entry {
-    int32_t partition = 0;
-    int64_t offset = 0;
-    uint64_t assignment = 0;
+    Partitions::Place place;
     RelationRetry retry;
     Record undecoded;      // with a reason: on its way to the dead letters
     std::string reason;    // set: it is no entry
     uint32_t appends = 0;  // that failed
   };
-  struct Partition {
-    OffsetLedger ledger;
-    uint64_t assignment = 0;
-    // The last commit. The start is one too, or a group that never met a record would not notice
-    // that the log was cut before it.
-    int64_t ordered = -1;
-    bool paused = false;
-  };
 
-  void On(const PartitionAssigned& assigned, Now now);
-  void On(const PartitionRevoked& revoked, Now now);
+  void On(const PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
+  void On(const PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
   void On(Record& record, Now now);
   void On(const EdgesRead& read, Now now) { checker_.On(read, now); }
   void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
@@ -102,14 +86,13 @@ class RetryReconciler {
   void On(const RetriesAppended& appended, Now now);
   void On(const DeadLetterAppended& appended, Now now);
 
+  void ForgetTaken();
   void CheckDue(Now now);
   void MakeRoom(Now now);
   void OnResult(const CheckResult& result, Now now);
   void Append(uint64_t entry);
   void Appended(uint64_t request, const Status& status, Now now);
   void Finish(uint64_t entry);
-  void Order(Now now, ConsumerOrders& orders);
-  std::optional<Time> NextTimer(Now now) const;
 
   Ports ports_;
   const RetryLimits limits_;
@@ -117,15 +100,12 @@ class RetryReconciler {
   Checker checker_;
   std::mt19937_64 random_;
   bool taking_ = true;
-  uint64_t assignments_ = 0;
   uint64_t entry_ids_ = 0;
-  std::map<int32_t, Partition> partitions_;
+  Partitions partitions_;
   std::unordered_map<uint64_t, Entry> entries_;
   std::set<std::pair<UnixMs, uint64_t>> due_;         // entries that are held
   std::unordered_map<uint64_t, uint64_t> appending_;  // request -> entry
   std::multimap<Time, uint64_t> append_again_;        // entries
-  std::vector<ConsumerOrders::At> seeks_;
-  Time commit_at_{};
   Time make_room_at_{};
 };
 

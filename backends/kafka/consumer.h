@@ -1,5 +1,5 @@
 // A member of a consumer group over one topic: hands over records in order, says which partitions
-// come and go, and does what the logic orders (fanline/consumer.h).
+// come and go, and does what the logic orders (fanline/consuming/consumer.h).
 //
 // A partition comes paused, with the position the group committed; on the group's very first start
 // with the log's first offset. Nothing of it is delivered before a seek. A position is never made
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "backends/kafka/client_options.h"
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/log_sink.h"
 #include "fanline/record.h"
 #include "fanline/time.h"

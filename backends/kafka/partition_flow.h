@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backends/kafka/client.h"
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
 #include "fanline/time.h"
 
 namespace fanline::kafka {

@@ -1,9 +1,6 @@
 // Two parts of one daemon that turn together, as one; nests: BothLoops<A, BothLoops<B, C>>.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-
 #include "daemon/run/run.h"
 
 namespace fanline::wiring {
@@ -36,11 +33,6 @@ class BothLoops {
   static void DrainUnlessDone(Loop& loop, daemon::DrainResult& result, const Now& now) {
     if (!result.done) result = loop.Drain(now);
     if (result.done) result = {.done = true};
-  }
-
-  static std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
-    if (!one || !other) return one ? one : other;
-    return std::min(*one, *other);
   }
 
   One& one_;

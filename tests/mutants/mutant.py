@@ -36,7 +36,7 @@ class Test(NamedTuple):
 # The simulation's seeds are given, so that a mutant meets the same schedules each time.
 TESTS = {
     name: Test(name) for name in (
-        "fanline_test", "daemon_test", "kafka_adapter_test", "mysql_adapter_test",
+        "fanline_test", "consuming_test", "daemon_test", "kafka_adapter_test", "mysql_adapter_test",
         "redis_adapter_test", "services_test", "mirror_test", "relations_test",
         "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test")
 } | {
@@ -51,6 +51,7 @@ TESTS = {
 # Where a folder's mutants are looked for, cheapest first. The longest name that fits counts.
 TESTS_OF = {
     "fanline/": ("fanline_test", "services_test", "mirror_test", "relations_test"),
+    "fanline/consuming/": ("consuming_test", "services_test", "mirror_test", "relations_test"),
     "daemon/": ("daemon_test",),
     "dispatcher/": ("services_test", "fleet_sim"),
     "pusher/": ("services_test", "fleet_sim"),

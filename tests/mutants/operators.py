@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tests.mutants.mutant import Mutant
 
-FOLDERS = {"dispatcher": ".cpp", "pusher": ".cpp", "timeline": ".cpp", "mirror": ".cpp",
-           "reconciler": ".cpp", "schemas/redis": ".lua", "schemas/sql": ".sql"}
+FOLDERS = {"fanline/consuming": ".cpp", "dispatcher": ".cpp", "pusher": ".cpp",
+           "timeline": ".cpp", "mirror": ".cpp", "reconciler": ".cpp",
+           "schemas/redis": ".lua", "schemas/sql": ".sql"}
 # What starts, configures and measures has no logic to mutate; tables are not statements.
 LEFT_OUT = re.compile(r"(^|/)(main|config|prometheus_metrics)\.cpp$|/shard\.sql$")
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "fanline/consumer.h"
+#include "fanline/consuming/consumer.h"
 #include "tests/sim/stores.h"
 
 namespace fanline::sim {

@@ -118,7 +118,7 @@ const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {16, 26, 31}, 150},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 5, 10}, 250},
-    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {24, 48, 58}, 250, DispatchersCrash},
+    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {84, 120, 208}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
     {"fence", [](Guards& guards) { guards.redis.fence = false; }, {213, 475, 1763, 2159}, 700, WithZombies},
     {"positions", [](Guards& guards) { guards.redis.positions = false; }, {5, 85, 151}, 150, RollsBack},

@@ -58,7 +58,9 @@ class Tree:
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 # Folder -> what else of ours it may include. Wiring files of a service may include WIRED too.
+# The innermost folder that is listed counts, so list it first; those around it may not include it.
 MAY_INCLUDE = {
+    "fanline/consuming": {"fanline"},
     "fanline": {"schemas"},
     "http": {"fanline"},
     "daemon": {"fanline", "http"},
@@ -100,7 +102,8 @@ def include_direction(tree):
         if zone in SERVICES and WIRING.match(Path(path).name):
             allowed |= WIRED
         for line, ours, header in includes(tree, path):
-            if ours and not any(header.startswith(folder + "/") for folder in allowed):
+            below = (zone_of(header) or "").startswith(zone + "/")
+            if ours and (below or not any(header.startswith(folder + "/") for folder in allowed)):
                 yield Violation(path, line, f'includes "{header}"; may include only '
                                             f'{", ".join(sorted(allowed))} (paths from the root)')
 

@@ -35,7 +35,7 @@ struct PairReconcilerTest : ::testing::Test {
     do {
       std::vector<PairReconcilerInput> given;
       given.swap(inputs);
-      const PairReconcilerProgress progress = pairs.Step(given, now);
+      const Progress progress = pairs.Step(given, now);
       for (const auto& at : progress.orders.commit) committed = at.offset;
       while (!world.requests.empty()) Give(world.Answer());
       if (progress.next_timer && *progress.next_timer <= now.mono && inputs.empty()) {

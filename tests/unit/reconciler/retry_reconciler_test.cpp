@@ -32,7 +32,7 @@ struct RetryReconcilerTest : ::testing::Test {
     do {
       std::vector<RetryInput> given;
       given.swap(inputs);
-      const RetryProgress progress = retries.Step(given, now);
+      const Progress progress = retries.Step(given, now);
       for (const auto& at : progress.orders.commit) committed = at.offset;
       for (const int32_t partition : progress.orders.pause) paused = partition == 0;
       for (const int32_t partition : progress.orders.resume) paused = partition != 0;

@@ -1,8 +1,8 @@
-#include "mirror/partitions.h"
+#include "fanline/consuming/partitions.h"
 
 #include <algorithm>
 
-namespace fanline::mirror {
+namespace fanline {
 
 void Partitions::Assigned(const PartitionAssigned& assigned) {
   Partition& partition = partitions_[assigned.partition];
@@ -17,14 +17,19 @@ void Partitions::Assigned(const PartitionAssigned& assigned) {
   // At once, when it moved: or whoever starts next reports it again.
   if (start != assigned.start) commit_at_ = {};
   partition.ledger.Reset(start);
+  DropSeek(assigned.partition);
   seeks_.push_back({assigned.partition, start});
   moved_ = true;
 }
 
 void Partitions::Revoked(const PartitionRevoked& revoked) {
   partitions_.erase(revoked.partition);
-  std::erase_if(seeks_, [&](const auto& seek) { return seek.partition == revoked.partition; });
+  DropSeek(revoked.partition);
   moved_ = true;
+}
+
+void Partitions::DropSeek(int32_t partition) {
+  std::erase_if(seeks_, [&](const auto& seek) { return seek.partition == partition; });
 }
 
 std::optional<Partitions::Place> Partitions::Received(const Record& record) {
@@ -47,43 +52,41 @@ bool Partitions::Holds(const Place& place) const {
   return found != partitions_.end() && found->second.assignment == place.assignment;
 }
 
-void Partitions::Order(size_t open, bool at_once, Now now, ConsumerOrders& orders) {
-  orders.seek = std::move(seeks_);
-  seeks_.clear();
+Progress Partitions::Order(const Load& load, bool at_once, Now now) {
+  Progress progress;
+  ConsumerOrders& orders = progress.orders;
+  orders.seek = std::exchange(seeks_, {});
   const bool commit = at_once || now.mono >= commit_at_;
   if (commit) commit_at_ = now.mono + limits_.commit_every;
-  const bool full = open >= limits_.records_open;
-  const bool roomy = open <= limits_.records_open / 2;
+  const bool full = load.full || load.open >= limits_.open;
+  const bool roomy = load.roomy && load.open <= limits_.open / 2;
   for (auto& [number, partition] : partitions_) {
     const int64_t committable = partition.ledger.committable();
-    if (commit && committable != partition.ordered) {
-      partition.ordered = committable;
-      orders.commit.push_back({number, committable});
+    if (committable != partition.ordered) {
+      if (commit) {
+        partition.ordered = committable;
+        orders.commit.push_back({number, committable});
+      } else {
+        progress.StepBy(commit_at_);
+      }
     }
     const size_t span = partition.ledger.span();
-    if (!partition.paused && (full || span >= limits_.records_open_per_partition)) {
+    if (!partition.paused && (full || span >= limits_.span)) {
       partition.paused = true;
       orders.pause.push_back(number);
-    } else if (partition.paused && roomy && span <= limits_.records_open_per_partition / 2) {
+    } else if (partition.paused && roomy && span <= limits_.span / 2) {
       partition.paused = false;
       orders.resume.push_back(number);
     }
   }
+  return progress;
 }
 
 bool Partitions::Crowded(size_t open) const {
-  if (open >= limits_.records_open / 2) return true;
+  if (open >= limits_.open / 2) return true;
   return std::any_of(partitions_.begin(), partitions_.end(), [this](const auto& each) {
-    return each.second.ledger.span() >= limits_.records_open_per_partition / 2;
+    return each.second.ledger.span() >= limits_.span / 2;
   });
 }
 
-std::optional<Time> Partitions::NextTimer() const {
-  const bool something = std::any_of(partitions_.begin(), partitions_.end(), [](const auto& each) {
-    return each.second.ledger.committable() != each.second.ordered;
-  });
-  if (!something) return std::nullopt;
-  return commit_at_;
-}
-
-}  // namespace fanline::mirror
+}  // namespace fanline

@@ -1,4 +1,4 @@
-#include "fanline/shard_room.h"
+#include "fanline/consuming/shard_room.h"
 
 #include <gtest/gtest.h>
 

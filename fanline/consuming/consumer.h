@@ -1,13 +1,16 @@
-// What a consumer group tells the logic, and what the logic asks of it. Both daemons consume one
-// topic in a group; the adapter (backends/kafka) turns librdkafka's callbacks into these.
+// What a consumer group tells the logic, and what the logic asks of it. A logic consumes one topic
+// in a group; the adapter (backends/kafka) turns librdkafka's callbacks into these.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fanline/record.h"
+#include "fanline/time.h"
 
 namespace fanline {
 
@@ -42,6 +45,28 @@ struct ConsumerOrders {
   std::vector<int32_t> pause;
   std::vector<int32_t> resume;
   std::vector<At> commit;  // all below is finished
+};
+
+// What a step of a consuming logic comes to.
+struct Progress {
+  ConsumerOrders orders{};
+  std::optional<Time> next_timer{};  // Step again by then, even without input
+
+  void StepBy(std::optional<Time> time) { next_timer = Earlier(next_timer, time); }
+};
+
+// What every consuming logic tells about itself, called like verbs.
+class ConsumerMetrics {
+ public:
+  virtual ~ConsumerMetrics() = default;
+
+  // A request failed since this is away (Status::resource), and will be sent again.
+  virtual void Parked(const std::string& /*resource*/) {}
+  // Records between these offsets are gone from the log: it was cut before they were read.
+  virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
+  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
+  // records nobody has read. It is read again from its first record.
+  virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
 };
 
 }  // namespace fanline

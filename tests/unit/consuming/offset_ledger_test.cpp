@@ -1,4 +1,4 @@
-#include "fanline/offset_ledger.h"
+#include "fanline/consuming/offset_ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -51,10 +51,6 @@ struct Limits {
   // never takes it back. So the owner that the group chose is not disturbed twice.
   Backoff contested{std::chrono::seconds(2), std::chrono::seconds(30)};
   Duration peace = std::chrono::seconds(60);
-
-  // The order inside a lane is a guard (design 2). Off only in the simulation's mutation check,
-  // which must then fail.
-  bool lanes_in_order = true;
 };
 
 }  // namespace fanline::pusher

@@ -9,6 +9,7 @@
 #include "fanline/bucket.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/hint.h"
+#include "fanline/live_timelines.h"
 #include "fanline/time.h"
 
 namespace fanline::pusher {
@@ -25,13 +26,8 @@ class Metrics : public ConsumerMetrics {
   virtual void HintReceived(bool /*is_sync*/) {}
   virtual void HintDone(bool /*is_sync*/, Duration /*since_appended*/) {}
   virtual void HintQuarantined(const std::string& /*reason*/) {}
-  virtual void Delivered(uint64_t /*added*/, uint64_t /*already_there*/) {}
-  virtual void SkippedNotLive(uint64_t /*by_index*/, uint64_t /*by_script*/) {}
-  virtual void Removed(uint64_t /*items*/) {}
-  virtual void Trimmed(uint64_t /*timelines*/) {}
-  virtual void Underfilled(uint64_t /*timelines*/) {}
-  virtual void Full(uint64_t /*timelines*/) {}
-  virtual void KeyFailed(uint64_t /*timelines*/, const std::string& /*example*/) {}
+  virtual void Written(const BatchWritten&) {}  // one that is done
+  virtual void Full(uint64_t /*timelines*/) {}  // that a full Redis deleted beside batches
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
@@ -39,15 +35,18 @@ class Metrics : public ConsumerMetrics {
   // after `wait`.
   virtual void RangeContested(Range /*range*/, Duration /*wait*/) {}
   virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
-  // How many ranges stand at a hint that this program is too old for, as `why` says.
-  virtual void AwaitingUpgrade(size_t /*ranges*/, const std::string& /*why*/) {}
   virtual void FirstDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void LastDelivery(int /*size_class*/, Duration /*since_published*/) {}
-  virtual void Buffered(uint64_t /*hints*/, uint64_t /*units*/, uint64_t /*ranges_ready*/) {}
 
-  struct Held {  // what waits for a resource that is away, and what comes of it
-    uint64_t units_parked = 0;
-    uint64_t hints_parked = 0;  // of these units, and behind them in their lanes
+  struct Held {                            // by the pusher, after each of its steps
+    uint64_t hints = 0;                    // received and not finished
+    uint64_t units = 0;                    // under way
+    uint64_t ranges = 0;                   // assigned,
+    uint64_t ranges_ready = 0;             // and of these, taken over
+    uint64_t ranges_awaiting_upgrade = 0;  // at a hint that this program is too old for,
+    std::string upgrade_why;               // as this says
+    uint64_t units_parked = 0;             // waiting for a resource that is away
+    uint64_t hints_parked = 0;             // of these units, and behind them in their lanes
     uint64_t longest_span = 0;  // of a range: hints from the oldest unfinished to the newest
     std::array<uint64_t, kPauseCauses> ranges_paused{};  // by PauseCause
   };

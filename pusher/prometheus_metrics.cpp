@@ -12,6 +12,7 @@ using daemon::AddGauge;
 using daemon::AddHistogram;
 using daemon::SecondsBuckets;
 using daemon::SizeBuckets;
+using prometheus::Labels;
 using prometheus::Registry;
 
 constexpr const char* kHintKinds[] = {"post", "sync"};
@@ -21,15 +22,12 @@ constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-template <size_t kCount>
-std::array<prometheus::Counter*, kCount> Counters(Registry& registry, const std::string& name,
-                                                  const std::string& help, const char* label,
-                                                  const char* const (&values)[kCount]) {
-  std::array<prometheus::Counter*, kCount> counters{};
-  for (size_t i = 0; i < kCount; ++i) {
-    counters[i] = &AddCounter(registry, name, help, {{label, values[i]}});
-  }
-  return counters;
+// One metric of a family for each value of a label.
+template <size_t kCount, typename Add>
+auto ForEach(const char* label, const char* const (&values)[kCount], Add add) {
+  std::array<decltype(&add({})), kCount> metrics{};
+  for (size_t i = 0; i < kCount; ++i) metrics[i] = &add({{label, values[i]}});
+  return metrics;
 }
 
 prometheus::Counter& Deliveries(Registry& registry, const char* result) {
@@ -39,35 +37,22 @@ prometheus::Counter& Deliveries(Registry& registry, const char* result) {
                     {{"result", result}});
 }
 
-std::array<prometheus::Histogram*, 2> HintSeconds(Registry& registry) {
-  std::array<prometheus::Histogram*, 2> histograms{};
-  for (size_t i = 0; i < 2; ++i) {
-    histograms[i] = &AddHistogram(registry, "fanline_hint_seconds",
-                                  "From a hint's append to its last acknowledged write",
-                                  SecondsBuckets(), {{"kind", kHintKinds[i]}});
-  }
-  return histograms;
+template <size_t kCount>
+auto Counters(Registry& registry, const std::string& name, const std::string& help,
+              const char* label, const char* const (&values)[kCount]) {
+  return ForEach(
+      label, values, [&](const Labels& labels) -> auto& {
+        return AddCounter(registry, name, help, labels);
+      });
 }
 
-std::array<prometheus::Histogram*, kSizeClassCount> DeliveryHistograms(Registry& registry,
-                                                                       const std::string& name,
-                                                                       const std::string& help) {
-  std::array<prometheus::Histogram*, kSizeClassCount> histograms{};
-  for (size_t i = 0; i < kSizeClassCount; ++i) {
-    histograms[i] =
-        &AddHistogram(registry, name, help, SecondsBuckets(), {{"followers", kSizeClasses[i]}});
-  }
-  return histograms;
-}
-
-std::array<prometheus::Gauge*, kPauseCauses> PausedGauges(Registry& registry) {
-  std::array<prometheus::Gauge*, kPauseCauses> gauges{};
-  for (size_t i = 0; i < kPauseCauses; ++i) {
-    gauges[i] = &AddGauge(registry, "fanline_ranges_paused",
-                          "Ranges whose log is not read for now, by the bound they have reached",
-                          {{"cause", kPauseCauseNames[i]}});
-  }
-  return gauges;
+template <size_t kCount>
+auto Seconds(Registry& registry, const std::string& name, const std::string& help,
+             const char* label, const char* const (&values)[kCount]) {
+  return ForEach(
+      label, values, [&](const Labels& labels) -> auto& {
+        return AddHistogram(registry, name, help, SecondsBuckets(), labels);
+      });
 }
 
 }  // namespace
@@ -82,7 +67,9 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
                            "Hints whose every write is acknowledged", "kind", kHintKinds)),
       quarantined_(AddCounter(registry, "fanline_hints_quarantined_total",
                               "Hints given to the dead letters")),
-      hint_seconds_(HintSeconds(registry)),
+      hint_seconds_(Seconds(registry, "fanline_hint_seconds",
+                            "From a hint's append to its last acknowledged write", "kind",
+                            kHintKinds)),
       added_(Deliveries(registry, "added")),
       already_there_(Deliveries(registry, "already_there")),
       not_live_index_(Deliveries(registry, "not_live_index")),
@@ -115,12 +102,14 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       dropped_(AddCounter(registry, "fanline_timelines_dropped_total",
                           "Timelines deleted by takeovers because their position was unknown")),
       tails_lost_(daemon::AddTailsLost(registry)),
-      first_delivery_(DeliveryHistograms(
-          registry, "fanline_publish_to_first_delivery_seconds",
-          "From the event's record to the first live timeline that has the post (sampled)")),
-      last_delivery_(DeliveryHistograms(
-          registry, "fanline_publish_to_last_delivery_seconds",
-          "From the event's record until every live timeline has the post (sampled)")),
+      first_delivery_(
+          Seconds(registry, "fanline_publish_to_first_delivery_seconds",
+                  "From the event's record to the first live timeline that has the post (sampled)",
+                  "followers", kSizeClasses)),
+      last_delivery_(
+          Seconds(registry, "fanline_publish_to_last_delivery_seconds",
+                  "From the event's record until every live timeline has the post (sampled)",
+                  "followers", kSizeClasses)),
       hints_open_(AddGauge(registry, "fanline_hints_open", "Hints received and not finished")),
       units_open_(AddGauge(registry, "fanline_units_open", "Units of work under way")),
       ranges_ready_(AddGauge(registry, "fanline_ranges_ready", "Ranges owned and claimed")),
@@ -133,7 +122,12 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       hints_span_(AddGauge(registry, "fanline_hints_span",
                            "Hints from the oldest unfinished one to the newest received, of the "
                            "range with most: what its next owner replays")),
-      ranges_paused_(PausedGauges(registry)) {}
+      ranges_paused_(ForEach(
+          "cause", kPauseCauseNames, [&](const Labels& labels) -> auto& {
+            return AddGauge(registry, "fanline_ranges_paused",
+                            "Ranges whose log is not read for now, by the bound they have reached",
+                            labels);
+          })) {}
 
 void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
 
@@ -148,34 +142,30 @@ void PrometheusMetrics::HintQuarantined(const std::string& reason) {
              {{"reason", reason}});
 }
 
-void PrometheusMetrics::Delivered(uint64_t added, uint64_t already_there) {
+void PrometheusMetrics::Written(const BatchWritten& written) {
+  uint64_t added = 0, already_there = 0, not_live = 0, failed = 0;
+  for (const int8_t result : written.results) {
+    if (result > 0) added += static_cast<uint64_t>(result);
+    already_there += result == 0;
+    not_live += result == BatchWritten::kNotLive;
+    failed += result == BatchWritten::kKeyFailed;
+  }
   added_.Increment(static_cast<double>(added));
   already_there_.Increment(static_cast<double>(already_there));
-}
-
-void PrometheusMetrics::SkippedNotLive(uint64_t by_index, uint64_t by_script) {
-  not_live_index_.Increment(static_cast<double>(by_index));
-  not_live_script_.Increment(static_cast<double>(by_script));
-}
-
-void PrometheusMetrics::Removed(uint64_t items) { removed_.Increment(static_cast<double>(items)); }
-
-void PrometheusMetrics::Trimmed(uint64_t timelines) {
-  trimmed_.Increment(static_cast<double>(timelines));
-}
-
-void PrometheusMetrics::Underfilled(uint64_t timelines) {
-  underfilled_.Increment(static_cast<double>(timelines));
+  not_live_index_.Increment(static_cast<double>(written.pruned));
+  not_live_script_.Increment(static_cast<double>(not_live - written.pruned));
+  key_failed_.Increment(static_cast<double>(failed));
+  removed_.Increment(static_cast<double>(written.removed));
+  trimmed_.Increment(static_cast<double>(written.trimmed));
+  underfilled_.Increment(static_cast<double>(written.underfilled));
+  Full(written.full);
+  if (failed == 0) return;
+  log_.Error("some timelines could not be written; delete such keys and their readers rebuild them",
+             {{"timelines", failed}, {"example", written.key_error}});
 }
 
 void PrometheusMetrics::Full(uint64_t timelines) {
   full_.Increment(static_cast<double>(timelines));
-}
-
-void PrometheusMetrics::KeyFailed(uint64_t timelines, const std::string& example) {
-  key_failed_.Increment(static_cast<double>(timelines));
-  log_.Error("some timelines could not be written; delete such keys and their readers rebuild them",
-             {{"timelines", timelines}, {"example", example}});
 }
 
 void PrometheusMetrics::BatchSent(uint64_t timelines, uint64_t items) {
@@ -222,17 +212,6 @@ void PrometheusMetrics::RangeReady(int64_t replayed_hints, uint64_t timelines_dr
   }
 }
 
-void PrometheusMetrics::AwaitingUpgrade(size_t ranges, const std::string& why) {
-  awaiting_upgrade_.Set(static_cast<double>(ranges));
-  if (awaits_upgrade_ == (ranges > 0)) return;
-  awaits_upgrade_ = ranges > 0;
-  if (awaits_upgrade_) {
-    log_.Error("a hint was written by a newer Fanline: upgrade the pushers; its range waits for it",
-               {{"reason", why}});
-  }
-  health_.SetReady("hint_version", !awaits_upgrade_, "upgrade the pushers: " + why);
-}
-
 void PrometheusMetrics::FirstDelivery(int size_class, Duration since_published) {
   first_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
 }
@@ -241,13 +220,20 @@ void PrometheusMetrics::LastDelivery(int size_class, Duration since_published) {
   last_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
 }
 
-void PrometheusMetrics::Buffered(uint64_t hints, uint64_t units, uint64_t ranges_ready) {
-  hints_open_.Set(static_cast<double>(hints));
-  units_open_.Set(static_cast<double>(units));
-  ranges_ready_.Set(static_cast<double>(ranges_ready));
-}
-
 void PrometheusMetrics::Holding(const Held& held) {
+  hints_open_.Set(static_cast<double>(held.hints));
+  units_open_.Set(static_cast<double>(held.units));
+  ranges_ready_.Set(static_cast<double>(held.ranges_ready));
+  awaiting_upgrade_.Set(static_cast<double>(held.ranges_awaiting_upgrade));
+  const bool too_old = held.ranges_awaiting_upgrade > 0;
+  if (too_old != (held_.ranges_awaiting_upgrade > 0)) {
+    if (too_old) {
+      log_.Error(
+          "a hint was written by a newer Fanline: upgrade the pushers; its range waits for it",
+          {{"reason", held.upgrade_why}});
+    }
+    health_.SetReady("hint_version", !too_old, "upgrade the pushers: " + held.upgrade_why);
+  }
   units_parked_.Set(static_cast<double>(held.units_parked));
   hints_parked_.Set(static_cast<double>(held.hints_parked));
   hints_span_.Set(static_cast<double>(held.longest_span));

@@ -23,13 +23,8 @@ class PrometheusMetrics final : public Metrics {
   void HintReceived(bool is_sync) override;
   void HintDone(bool is_sync, Duration since_appended) override;
   void HintQuarantined(const std::string& reason) override;
-  void Delivered(uint64_t added, uint64_t already_there) override;
-  void SkippedNotLive(uint64_t by_index, uint64_t by_script) override;
-  void Removed(uint64_t items) override;
-  void Trimmed(uint64_t timelines) override;
-  void Underfilled(uint64_t timelines) override;
   void Full(uint64_t timelines) override;
-  void KeyFailed(uint64_t timelines, const std::string& example) override;
+  void Written(const BatchWritten& written) override;
   void BatchSent(uint64_t timelines, uint64_t items) override;
   void PageRead(uint64_t followers) override;
   void Parked(const std::string& resource) override;
@@ -37,10 +32,8 @@ class PrometheusMetrics final : public Metrics {
   void TailLost(int32_t partition, int64_t position, int64_t end) override;
   void RangeContested(Range range, Duration wait) override;
   void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override;
-  void AwaitingUpgrade(size_t ranges, const std::string& why) override;
   void FirstDelivery(int size_class, Duration since_published) override;
   void LastDelivery(int size_class, Duration since_published) override;
-  void Buffered(uint64_t hints, uint64_t units, uint64_t ranges_ready) override;
   void Holding(const Held& held) override;
 
  private:
@@ -76,7 +69,6 @@ class PrometheusMetrics final : public Metrics {
   prometheus::Gauge& units_open_;
   prometheus::Gauge& ranges_ready_;
   prometheus::Gauge& awaiting_upgrade_;
-  bool awaits_upgrade_ = false;  // as last said
   prometheus::Gauge& units_parked_;
   prometheus::Gauge& hints_parked_;
   prometheus::Gauge& hints_span_;

@@ -15,9 +15,9 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
       limits_(limits),
       random_(setup.seed),
       settlements_(ports.owners, limits.backoff, ids_),
-      parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)) {}
-
-Pusher::~Pusher() = default;
+      parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
+      posts_({ports.truth, ports.timelines, ports.metrics, ids_}, limits_),
+      syncs_({ports.truth, ports.timelines, ports.metrics, ids_}, limits.window.window) {}
 
 Progress Pusher::Step(std::span<Input> inputs, Now now) {
   Progress progress;
@@ -28,11 +28,9 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
   TendRanges(now, progress.orders);
   StartUnits(now);
   StartWalks(now);
-  SendBatches();
-  ShowNewer();
+  posts_.SendBatches();
+  Show();
   progress.next_timer = NextTimer();
-  ports_.metrics.Buffered(hints_open(), units_.size(), ranges_ready());
-  ShowHeld();
   return progress;
 }
 
@@ -52,10 +50,9 @@ void Pusher::On(PartitionAssigned& assigned, Now now) {
   }
   PartitionRevoked before{assigned.partition};
   On(before, now);
-  auto owned = std::make_unique<Owned>(
-      RangeTakeover::Ports{ports_.owners, ports_.timelines, ports_.metrics}, limits_, setup_, ids_);
+  auto& owned = ranges_[assigned.partition];
+  owned = std::make_unique<Owned>(assigned.partition, ports_, setup_, limits_, ids_);
   owned->assigned = assigned;
-  ranges_[assigned.partition] = std::move(owned);
 }
 
 void Pusher::On(PartitionRevoked& revoked, Now now) {
@@ -69,37 +66,25 @@ void Pusher::On(PartitionRevoked& revoked, Now now) {
 
 void Pusher::On(Record& record, Now now) {
   const auto found = ranges_.find(record.partition);
-  if (found == ranges_.end() || !found->second->feeding || !taking_) return;
+  if (found == ranges_.end() || !found->second->inflow.open() || !taking_) return;
   Owned& owned = *found->second;
 
-  ReceivedHint hint{std::move(record), std::nullopt};
+  ReceivedHint hint{std::move(record), std::nullopt, {}};
+  const int64_t offset = hint.record.offset;
   auto decoded = DecodeHint(hint.record.value);
   if (auto* refused = std::get_if<Rejection>(&decoded)) {
-    if (refused->newer) return Park(owned, hint.record.offset, std::move(refused->reason), now);
+    if (refused->newer) {
+      return owned.inflow.StandBefore(offset, std::move(refused->reason), now, random_());
+    }
+    hint.why = std::move(refused->reason);
   } else {
     hint.decoded = std::get<Hint>(decoded);
   }
-  if (!owned.ledger.Received(hint.record.offset)) return;  // seen before
-  owned.newer.reset();
-  const UserId author =
-      hint.decoded ? hint.decoded->author : UserId{};  // undecodable: a lane of its own
+  if (!owned.ledger.Received(offset)) return;  // seen before
+  owned.inflow.Took();
   ports_.metrics.HintReceived(hint.decoded &&
                               std::holds_alternative<Hint::Sync>(hint.decoded->what));
-  Lane& lane = owned.lanes[author];
-  lane.waiting.push_back(std::move(hint));
-  owned.parked_hints += lane.parked;
-  if (!lane.queued && (lane.active == 0 || !limits_.lanes_in_order)) {
-    lane.queued = true;
-    owned.runnable.push_back(author);
-  }
-}
-
-void Pusher::On(TruthReply& reply, Now now) {
-  if (auto* page = std::get_if<PostPage>(&reply)) {
-    OnPage(*page, now);
-  } else {
-    OnSyncTruth(std::get<SyncTruth>(reply), now);
-  }
+  owned.lanes.Add(std::move(hint));
 }
 
 template <typename Reply>
@@ -108,31 +93,38 @@ bool Pusher::OfTakeover(const Reply& reply, Now now) {
     const bool was_ready = owned->takeover.ready();
     if (!owned->takeover.On(reply, now, random_())) continue;
     if (was_ready && !owned->takeover.ready()) DropWork(*owned, range);
-    if (!was_ready && owned->takeover.ready()) owned->ready_since = now.mono;
     return true;
   }
   return false;
 }
 
-void Pusher::On(TimelineReply& reply, Now now) {
-  struct Visitor {
-    Pusher& self;
-    Now now;
-    void operator()(RangeClaimed& claimed) { self.OfTakeover(claimed, now); }
-    void operator()(RangeReset& reset) {
-      if (self.OfTakeover(reset, now)) return;
-      self.OnWalked(reset, now);
-    }
-    void operator()(PositionSaved& saved) { self.OfTakeover(saved, now); }
-    void operator()(BatchWritten& written) { self.OnBatch(written, now); }
-    void operator()(TimelineRead& read) { self.OnTimelineRead(read, now); }
-    void operator()(SyncApplied& applied) { self.OnSyncApplied(applied, now); }
-    void operator()(TimelineDropped& dropped) {
-      self.OnDropped(dropped.id, dropped.status, dropped.needs_claim, now);
-    }
-    void operator()(PartMarked& marked) { self.OnPartMarked(marked, now); }
-  };
-  std::visit(Visitor{*this, now}, reply);
+void Pusher::On(RangeReset& reset, Now now) {
+  if (OfTakeover(reset, now)) return;
+  const auto found = std::find_if(ranges_.begin(), ranges_.end(), [&](const auto& entry) {
+    return entry.second->walk.under_way(reset.id);
+  });
+  if (found == ranges_.end()) return;  // of a range lost meanwhile
+  if (reset.needs_claim) return Lost(found->first, reset.status, now);
+  if (!reset.status.done()) ports_.metrics.Parked(reset.status.resource);
+  QuarantineWalk& walk = found->second->walk;
+  for (const uint64_t id : walk.Ended(reset.status, limits_.backoff, now, random_())) {
+    Enter(units_.at(id), Unit::Stage::kDeadLettering);
+  }
+}
+
+void Pusher::On(BatchWritten& written, Now now) {
+  for (const RunStep& step : posts_.On(written)) Advance(step, now);
+}
+
+void Pusher::On(TimelineDropped& dropped, Now now) {
+  if (dropped.status.never()) dropped.status = Status::Later("redis", dropped.status.message);
+  Advance(syncs_.On(dropped), now);  // a building timeline met by a sync
+  Unit* unit = Find(dropped.id);
+  if (unit != nullptr && dropped.status.done() && !dropped.needs_claim) {
+    Enter(*unit, Unit::Stage::kDeadLettering);
+  } else {
+    Advance(RunStep{dropped.id, dropped.status, dropped.needs_claim}, now);
+  }
 }
 
 void Pusher::On(RangeOwned& reply, Now now) {
@@ -145,7 +137,7 @@ void Pusher::On(RangeOwned& reply, Now now) {
     return;
   }
   Unit* unit = Find(reply.id);
-  if (unit == nullptr || unit->stage != Unit::Stage::kMarkingStart) return;
+  if (unit == nullptr) return;
   if (!reply.status.done()) {
     Later(*unit, reply.status, now);
   } else if (reply.refused) {
@@ -158,11 +150,10 @@ void Pusher::On(RangeOwned& reply, Now now) {
 void Pusher::On(DeadLetterAppended& reply, Now now) {
   Unit* unit = Find(reply.id);
   if (unit == nullptr) return;
-  if (!reply.status.done()) {
-    Later(*unit, reply.status, now);
-  } else if (++unit->dead_lettered < unit->hints.size()) {
-    parking_.GotThrough(unit->id);
-    SendToDeadLetters(*unit);
+  if (!reply.status.done()) return Later(*unit, reply.status, now);
+  parking_.GotThrough(unit->id);
+  if (++unit->dead_lettered < unit->hints.size()) {
+    Enter(*unit, Unit::Stage::kDeadLettering);
   } else {
     Finish(*unit, now);
   }
@@ -172,26 +163,19 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
 
 // Forgets all work on a range. What is under way may still arrive in Redis: the epoch refuses it.
 void Pusher::DropWork(Owned& owned, Range range) {
+  posts_.Forget(range);
+  syncs_.Forget(range);
   std::erase_if(units_, [range](const auto& entry) { return entry.second.range == range; });
   parking_.Forget([this](uint64_t unit) { return !units_.contains(unit); });
-  owned.units = 0;
-  owned.parked_hints = 0;
-  owned.batcher.Clear();
-  owned.lanes.clear();
-  owned.runnable.clear();
-  owned.full.reset();
+  owned.inflow.Stop();
+  owned.lanes.Clear();
   owned.walk = {};
-  owned.newer.reset();
-  owned.feeding = false;
 }
 
-// The range stands still in front of the hint; what is behind it is asked for again with it. Hints
-// in front of it are finished and saved meanwhile.
-void Pusher::Park(Owned& owned, int64_t offset, std::string why, Now now) {
-  const uint32_t attempts = owned.newer ? owned.newer->attempts + 1 : 1;
-  owned.newer = {offset, std::move(why), attempts,
-                 now.mono + limits_.backoff.Delay(attempts, random_())};
-  owned.feeding = false;
+// Redis does not take us for the range's owner any more.
+void Pusher::Lost(Range range, const Status& status, Now now) {
+  ports_.metrics.Parked(status.resource);
+  Redo(range, CauseOf(status), now);
 }
 
 // Redis refused, or may not be what it was: nothing read so far may be written any more.
@@ -212,17 +196,16 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) {
       owned->ledger.Reset(*seek);
-      owned->feeding = true;
-      owned->flowing = true;
+      owned->inflow.Seek(*seek, orders);
       owned->save_at = now.mono + limits_.save_position_every;
       owned->check_at = now.mono + limits_.check_position_every;
-      orders.seek.push_back({range, *seek});
     }
-    DirectFlow(*owned, range, now, orders);
+    owned->inflow.Direct(owned->ledger, owned->lanes.parked_hints(), taking_, now, orders);
     if (!owned->takeover.ready()) continue;
     // A start that lasted, or that ends because we were told to go, was no crash.
-    const bool leaving = !taking_ && owned->units == 0;
-    if (leaving || Lasted(*owned, now)) Settle(*owned, range, now);
+    const bool leaving = !taking_ && owned->lanes.units() == 0;
+    const bool lasted = owned->takeover.ready_for(now) >= limits_.settle_after;
+    if (leaving || lasted) Settle(*owned, range, now);
 
     if (owned->takeover.saved() != owned->ordered) {
       owned->ordered = owned->takeover.saved();
@@ -237,7 +220,7 @@ void Pusher::Settle(Owned& owned, Range range, Now now) {
   const RangeTakeover& takeover = owned.takeover;
   if (takeover.asked() == 0 && owned.told == takeover.epoch()) return;
   owned.told = takeover.epoch();
-  if (Lasted(owned, now)) {
+  if (takeover.ready_for(now) >= limits_.settle_after) {
     settlements_.Lasted(range, takeover.start());
   } else {
     settlements_.Leave(range, takeover.start(), takeover.asked());
@@ -246,86 +229,26 @@ void Pusher::Settle(Owned& owned, Range range, Now now) {
 
 // A drain has nothing to finish in them, and begins no takeover.
 void Pusher::LeaveUnready(Now now) {
-  for (auto at = ranges_.begin(); at != ranges_.end();) {
-    auto& [range, owned] = *at;
-    if (owned->takeover.ready()) {
-      ++at;
-      continue;
-    }
+  std::erase_if(ranges_, [&](const auto& entry) {
+    const auto& [range, owned] = entry;
+    if (owned->takeover.ready()) return false;
     Settle(*owned, range, now);
     DropWork(*owned, range);
-    at = ranges_.erase(at);
-  }
-}
-
-bool Pusher::Lasted(const Owned& owned, Now now) const {
-  return owned.takeover.ready() && now.mono - owned.ready_since >= limits_.settle_after;
-}
-
-// Nothing is read from the log that could not be kept: while the range is not ready, while it holds
-// all it may, and while a newer pusher is waited for. Else a Redis that is away would have the log
-// read to its end for nothing, and the lag look like none.
-void Pusher::DirectFlow(Owned& owned, Range range, Now now, ConsumerOrders& orders) {
-  if (owned.newer && !owned.feeding && taking_ && owned.newer->again_at <= now.mono) {
-    owned.feeding = true;
-    owned.flowing = true;
-    orders.seek.push_back({range, owned.newer->offset});
-    return;
-  }
-  owned.full = BoundReached(owned, owned.full ? 2 : 1);
-  const bool flows = owned.feeding && !owned.full;
-  if (flows == owned.flowing) return;
-  owned.flowing = flows;
-  (flows ? orders.resume : orders.pause).push_back(range);
-}
-
-// Which of the bounds of limits.h the range has reached; `share` = 2: passed half of it.
-std::optional<PauseCause> Pusher::BoundReached(const Owned& owned, uint32_t share) const {
-  const size_t workable = owned.ledger.open() - owned.parked_hints;
-  const auto reached = [share](size_t held, uint32_t bound) {
-    return share == 1 ? held >= bound : held > bound / share;
-  };
-  if (reached(workable, limits_.buffered_hints_per_range)) return PauseCause::kBuffered;
-  if (reached(owned.parked_hints, limits_.parked_hints_per_range)) return PauseCause::kParked;
-  if (reached(owned.ledger.span(), limits_.span_per_range)) return PauseCause::kSpan;
-  return std::nullopt;
+    return true;
+  });
 }
 
 void Pusher::SavePosition(Owned& owned, Now now) {
   if (owned.takeover.saving()) return;
   const int64_t applied = owned.ledger.committable();
   const bool moved = applied > owned.takeover.saved();
-  const bool draining = !taking_ && owned.units == 0;
+  const bool draining = !taking_ && owned.lanes.units() == 0;
   // Also when nothing moved, now and then: that is how a flushed or rolled-back Redis is noticed
   // in a quiet hour.
   if (!(moved && (draining || now.mono >= owned.save_at)) && now.mono < owned.check_at) return;
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;
   owned.takeover.Save(applied);
-}
-
-void Pusher::SendBatches() {
-  while (batches_in_flight_ < limits_.batches_in_flight) {
-    // The next range, round robin, that has something to write.
-    auto at = ranges_.upper_bound(last_sent_);
-    size_t looked = 0;
-    for (; looked < ranges_.size(); ++looked, ++at) {
-      if (at == ranges_.end()) at = ranges_.begin();
-      if (!at->second->batcher.empty()) break;
-    }
-    if (looked == ranges_.size()) return;
-    auto& [range, owned] = *at;
-    last_sent_ = range;
-    SentBatch sent{range, {}};
-    TimelineBatch batch = owned->batcher.Cut(&sent.shares);
-    batch.id = ++ids_;
-    batch.range = range;
-    batch.epoch = owned->takeover.epoch();
-    ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());
-    batches_.emplace(batch.id, std::move(sent));
-    ++batches_in_flight_;
-    ports_.timelines.Submit(std::move(batch));
-  }
 }
 
 // After the second crash one hint at a time, its offset saved before it starts.
@@ -342,37 +265,23 @@ bool Pusher::drained() const {
   });
 }
 
-size_t Pusher::ranges_ready() const {
-  return static_cast<size_t>(std::count_if(ranges_.begin(), ranges_.end(), [](const auto& entry) {
-    return entry.second->takeover.ready();
-  }));
-}
-
-void Pusher::ShowNewer() const {
-  size_t ranges = 0;
-  std::string why;
-  for (const auto& [range, owned] : ranges_) {
-    if (!owned->newer) continue;
-    if (++ranges == 1) why = owned->newer->why;
-  }
-  ports_.metrics.AwaitingUpgrade(ranges, why);
-}
-
-void Pusher::ShowHeld() const {
+void Pusher::Show() const {
   Metrics::Held held;
+  held.units = units_.size();
+  held.ranges = ranges_.size();
   held.units_parked = parking_.size();
   for (const auto& [range, owned] : ranges_) {
-    held.hints_parked += owned->parked_hints;
+    const Inflow& inflow = owned->inflow;
+    held.ranges_ready += owned->takeover.ready();
+    held.hints += owned->ledger.open();
+    held.hints_parked += owned->lanes.parked_hints();
     held.longest_span = std::max<uint64_t>(held.longest_span, owned->ledger.span());
-    if (owned->full) ++held.ranges_paused[static_cast<size_t>(*owned->full)];
+    if (inflow.full()) ++held.ranges_paused[static_cast<size_t>(*inflow.full())];
+    if (inflow.newer() && ++held.ranges_awaiting_upgrade == 1) {
+      held.upgrade_why = inflow.newer()->why;
+    }
   }
   ports_.metrics.Holding(held);
-}
-
-size_t Pusher::hints_open() const {
-  size_t open = 0;
-  for (const auto& [range, owned] : ranges_) open += owned->ledger.open();
-  return open;
 }
 
 std::optional<Time> Pusher::NextTimer() const {
@@ -381,15 +290,15 @@ std::optional<Time> Pusher::NextTimer() const {
   if (HasRoom()) {  // else a reply comes first
     earliest(parking_.timer());
     const bool lanes_wait = std::any_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
-      return !entry.second->runnable.empty();
+      return entry.second->lanes.runnable();
     });
     if (full_since_ && taking_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
   }
   earliest(settlements_.timer());
   for (const auto& [range, owned] : ranges_) {
     earliest(owned->takeover.timer());
-    if (owned->walk.waiting > 0 && owned->walk.id == 0) earliest(owned->walk.not_before);
-    if (owned->newer && !owned->feeding && taking_) earliest(owned->newer->again_at);
+    earliest(owned->walk.timer());
+    if (taking_) earliest(owned->inflow.timer());
     if (!owned->takeover.ready() || owned->takeover.saving()) continue;
     const bool moved = owned->ledger.committable() > owned->takeover.saved();
     earliest(moved ? owned->save_at : owned->check_at);

@@ -2,12 +2,13 @@
 // "look again", never what to do, so a hint seen twice, late or beside others leaves the same
 // timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
 //
-// Order: all hints of one (range, author) form a lane; the head of a lane - a run of syncs, or of
-// posts - is a unit, and nothing behind it is written before it is finished. Lanes of different
-// authors commute and pass each other freely; units of big authors go page by page, others in
-// between. Truth is read after the hint was taken from the log. A unit that waits for a resource
-// that is away is parked: it holds up its lane, and takes no place from units that can be worked
-// on.
+// A range is taken over (range_takeover.h); its hints flow in (inflow.h) and stand in lanes
+// (lanes.h), whose heads are units under way, a bounded number of them: runs of posts
+// (post_runs.h), which go page by page, or of syncs (sync_runs.h). Truth is read after the hint was
+// taken from the log. A unit that waits for a resource that is away is parked (parking.h): it holds
+// up its lane, and takes no place from units that can be worked on. What can never be carried out
+// is quarantined: first its readers' timelines are made not live (they rebuild, and miss nothing),
+// then the hint goes to the dead letters.
 //
 // An offset is committed after pos: in Redis says that all below it is applied. Replaying from
 // anywhere changes nothing.
@@ -16,7 +17,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,13 +33,17 @@
 #include "fanline/range_owners.h"
 #include "fanline/record.h"
 #include "fanline/truth.h"
+#include "pusher/inflow.h"
+#include "pusher/lanes.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
 #include "pusher/parking.h"
+#include "pusher/post_runs.h"
+#include "pusher/quarantine_walk.h"
 #include "pusher/range_takeover.h"
 #include "pusher/settlements.h"
+#include "pusher/sync_runs.h"
 #include "pusher/unit.h"
-#include "pusher/write_batcher.h"
 
 namespace fanline::pusher {
 
@@ -59,10 +63,10 @@ class Pusher {
     RangeLayout layout{16};
     uint64_t topic_generation = 1;
     uint64_t seed = 1;  // of the jitter
+    MutationSwitches guards{};
   };
 
   Pusher(Ports ports, Setup setup, Limits limits);
-  ~Pusher();
 
   // Takes new hints and the completions of earlier requests, advances every lane as far as it
   // can, and says which offsets may be committed: those whose effect Redis has acknowledged.
@@ -76,81 +80,45 @@ class Pusher {
   // no start of ours was a crash.
   bool drained() const;
 
-  size_t ranges_ready() const;
-  size_t ranges() const { return ranges_.size(); }
-  size_t hints_open() const;
-
  private:
-  struct Lane {
-    std::deque<ReceivedHint> waiting;
-    size_t active = 0;    // units under way: at most one (the guard)
-    bool queued = false;  // stands in Owned::runnable
-    bool parked = false;  // the unit under way is: what waits, waits for it
-    bool singly = false;  // one hint a unit: a culprit is looked for
-  };
-  // The walk over a range's keys that makes its timelines not live: one at a time, each for all
-  // units that wait when it begins. A unit that comes later needs the next: a timeline that the
-  // walk has passed may have been built anew, without the unit's hint, since.
-  struct QuarantineWalk {
-    uint64_t id = 0;     // of the reset under way
-    size_t waiting = 0;  // units that need the next
-    uint32_t attempts = 0;
-    Time not_before{};
-  };
-  // A hint that only a newer pusher can read. The range stops in front of it and asks for it again
-  // from time to time; it keeps nothing of it, so a drain - the upgrade - does not wait for it.
-  struct NewerHint {
-    int64_t offset = 0;
-    std::string why;
-    uint32_t attempts = 0;
-    Time again_at{};
-  };
   struct Owned {  // a range of ours
-    explicit Owned(RangeTakeover::Ports ports, const Limits& limits, const Pusher::Setup& setup,
-                   uint64_t& ids)
-        : takeover(ports, limits, setup.layout, setup.topic_generation, ids), batcher(limits) {}
+    Owned(Range range, const Ports& ports, const Setup& setup, const Limits& limits, uint64_t& ids)
+        : takeover({ports.owners, ports.timelines, ports.metrics}, limits, setup.layout,
+                   setup.topic_generation, ids),
+          inflow(range, limits),
+          lanes(limits, setup.guards) {}
     RangeTakeover takeover;
     std::optional<PartitionAssigned> assigned;  // not begun: our last start is being settled
     OffsetLedger ledger;
-    WriteBatcher batcher;
-    std::unordered_map<UserId, Lane> lanes;
-    std::deque<UserId> runnable;  // lanes with waiting hints and no unit under way
-    size_t units = 0;
-    size_t parked_hints = 0;         // of parked units and of the lanes behind them
-    bool feeding = false;            // a seek was ordered: records from now on are meant for us
-    bool flowing = false;            // the consumer delivers: it was not told to pause since
-    int64_t ordered = -1;            // the last commit
-    std::optional<PauseCause> full;  // it holds all it may
-    uint64_t told = 0;               // the epoch whose start was given to settlements_
+    Inflow inflow;
+    Lanes lanes;
     QuarantineWalk walk;
-    std::optional<NewerHint> newer;
-    Time ready_since{};
+    int64_t ordered = -1;  // the last commit
+    uint64_t told = 0;     // the epoch whose start was given to settlements_
     Time save_at{};
     Time check_at{};
-  };
-  struct SentBatch {
-    Range range = 0;
-    std::vector<Share> shares;
   };
 
   // Inputs.
   void On(PartitionAssigned& assigned, Now now);
   void On(PartitionRevoked& revoked, Now now);
   void On(Record& record, Now now);
-  void On(TruthReply& reply, Now now);
-  void On(TimelineReply& reply, Now now);
+  template <typename... Replies>
+  void On(std::variant<Replies...>& reply, Now now) {
+    std::visit([&](auto& value) { On(value, now); }, reply);
+  }
   void On(RangeOwned& reply, Now now);
   void On(DeadLetterAppended& reply, Now now);
-  void OnPage(PostPage& page, Now now);
-  void OnSyncTruth(SyncTruth& truth, Now now);
-  void OnBatch(BatchWritten& written, Now now);
-  void OnTimelineRead(TimelineRead& read, Now now);
-  Unit* EndSyncCall(uint64_t id, const Status& status, bool needs_claim, UserId* reader, Now now);
-  void ReaderDone(Unit& unit, Now now);
-  uint64_t NextSyncCall(const Unit& unit, UserId reader);
-  void OnSyncApplied(SyncApplied& applied, Now now);
-  void OnDropped(uint64_t id, const Status& status, bool needs_claim, Now now);
-  void OnPartMarked(const PartMarked& marked, Now now);
+  void On(PostPage& page, Now now) { Advance(posts_.On(page), now); }
+  void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
+  void On(RangeClaimed& claimed, Now now) { OfTakeover(claimed, now); }
+  void On(RangeReset& reset, Now now);
+  void On(PositionSaved& saved, Now now) { OfTakeover(saved, now); }
+  void On(BatchWritten& written, Now now);
+  void On(TimelineRead& read, Now now) { Advance(syncs_.On(read), now); }
+  void On(SyncApplied& applied, Now now) { Advance(syncs_.On(applied), now); }
+  void On(TimelineDropped& dropped, Now now);
+  void On(PartMarked& marked, Now now) { posts_.On(marked, now); }
   template <typename Reply>
   bool OfTakeover(const Reply& reply, Now now);
 
@@ -159,43 +127,28 @@ class Pusher {
   bool Refills(Now now) const;
   size_t running() const { return units_.size() - parking_.size(); }
   bool HasRoom() const;  // for one more unit under way
-  size_t MostHints(const Lane& lane) const;
   bool StartOne(Owned& owned, Range range);
   void Begin(Unit& unit);
-  void BeginSyncs(Unit& unit);
-  void ReadPage(Unit& unit);
-  void WritePage(Unit& unit, std::vector<UserId> readers, Now now);
-  void PageDone(Unit& unit, Now now);
+  void Enter(Unit& unit, Unit::Stage stage);
+  void Advance(const std::optional<RunStep>& step, Now now);
   void Finish(Unit& unit, Now now);
-  void MarkParts(const Unit& unit);
   void Later(Unit& unit, const Status& status, Now now);
   void Never(Unit& unit, const std::string& reason);
   void Quarantine(Unit& unit);
-  void DropReaders(Unit& unit);
   void StartWalks(Now now);
-  void OnWalked(const RangeReset& walked, Now now);
-  void SendToDeadLetters(Unit& unit);
-  void Failed(Unit& unit, const Status& status, bool needs_claim, Now now);
-  void Lost(Range range, const Status& status, Now now);
   void TryParked(Now now);
-  void SetParked(Unit& unit, bool parked);
   Unit* Find(uint64_t id);
 
   // Ranges.
-  void SendBatches();
-  void DropWork(Owned& owned, Range range);
-  void Park(Owned& owned, int64_t offset, std::string why, Now now);
-  void DirectFlow(Owned& owned, Range range, Now now, ConsumerOrders& orders);
-  void ShowNewer() const;
+  void Lost(Range range, const Status& status, Now now);
   void Redo(Range range, TakeoverCause cause, Now now);
+  void DropWork(Owned& owned, Range range);
   void TendRanges(Now now, ConsumerOrders& orders);
   void Settle(Owned& owned, Range range, Now now);
   void LeaveUnready(Now now);
-  bool Lasted(const Owned& owned, Now now) const;
-  std::optional<PauseCause> BoundReached(const Owned& owned, uint32_t share) const;
-  void ShowHeld() const;
   void SavePosition(Owned& owned, Now now);
   bool isolating(const Owned& owned) const;
+  void Show() const;
   std::optional<Time> NextTimer() const;
 
   Ports ports_;
@@ -207,19 +160,12 @@ class Pusher {
 
   std::map<Range, std::unique_ptr<Owned>> ranges_;
   Settlements settlements_;
-  Range last_started_ = -1;  // round robin over ranges
-  Range last_sent_ = -1;
+  Range last_started_ = -1;                   // round robin over ranges
   std::optional<Time> full_since_;            // all places were taken; not refilled since
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   Parking parking_;
-  std::unordered_map<uint64_t, SyncCall> sync_calls_;
-  std::unordered_map<uint64_t, SentBatch> batches_;
-  size_t batches_in_flight_ = 0;
-  struct MarkedPart {
-    int size_class = 0;
-    UnixMs published_at = 0;
-  };
-  std::unordered_map<uint64_t, MarkedPart> marks_;
+  PostRuns posts_;
+  SyncRuns syncs_;
 };
 
 }  // namespace fanline::pusher

@@ -28,7 +28,7 @@ void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
   expected_ = saved_.offset;
   raise_above_ = epoch();
   attempts_ = 0;
-  if (now.mono - *ready_since_ >= limits_->peace) contests_ = 0;
+  if (ready_for(now) >= limits_->peace) contests_ = 0;
   if (cause == TakeoverCause::kFenced) {
     GiveWay(now, random);
   } else {
@@ -174,12 +174,6 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   seek_ = saved_.offset;
   ports_.metrics.RangeReady(expected_ - saved_.offset, reply.dropped);
   return true;
-}
-
-std::optional<int64_t> RangeTakeover::TakeSeek() {
-  auto seek = seek_;
-  seek_.reset();
-  return seek;
 }
 
 void RangeTakeover::Save(int64_t offset) {

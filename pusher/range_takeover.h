@@ -22,7 +22,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "fanline/consuming/consumer.h"
 #include "fanline/live_timelines.h"
@@ -61,8 +61,9 @@ class RangeTakeover {
   void OnTimer(Now now);
 
   bool ready() const { return stage_ == Stage::kReady; }
+  Duration ready_for(Now now) const { return ready() ? now.mono - *ready_since_ : Duration{}; }
   // Set once when the range becomes ready: deliver hints from here on.
-  std::optional<int64_t> TakeSeek();
+  std::optional<int64_t> TakeSeek() { return std::exchange(seek_, std::nullopt); }
   uint64_t epoch() const { return start_.epoch; }
   // The request for an epoch that is not answered yet; else 0.
   uint64_t asked() const { return stage_ == Stage::kOwning ? awaited_ : 0; }

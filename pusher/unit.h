@@ -4,68 +4,66 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "fanline/bucket.h"
 #include "fanline/hint.h"
+#include "fanline/live_timelines.h"
+#include "fanline/outcome.h"
 #include "fanline/record.h"
 #include "fanline/truth.h"
+#include "pusher/metrics.h"
 
 namespace fanline::pusher {
-
-// A call for one reader of a unit of syncs: the timeline is read, then the truth about what stands
-// in it, then the two are made to agree. Each next call goes out with the answer to the one before.
-struct SyncCall {
-  uint64_t unit = 0;
-  UserId reader{};
-};
 
 // A hint as received. The record is kept for the dead letters, byte for byte.
 struct ReceivedHint {
   Record record;
-  std::optional<Hint> decoded;  // none: undecodable
+  std::optional<Hint> decoded;  // none: undecodable,
+  std::string why;              // as this says
 };
 
 struct Unit {
+  // What is under way, and is asked for again after a failure.
   enum class Stage {
-    kReadingTruth,   // post page asked for
-    kSyncing,        // sync: each reader's chain of calls under way (SyncCall)
-    kWriting,        // batches under way
-    kWaiting,        // parked: begins anew
-    kMarkingStart,   // isolating: offset being saved before it starts
-    kDropping,       // quarantine: its readers' timelines are to be made not live
-    kDeadLettering,  // quarantine: dead letters being appended, one by one
+    kMarkingStart,   // isolating: its offset is saved before it starts
+    kRunning,        // its run goes on (post_runs.h, sync_runs.h)
+    kDropping,       // quarantine: its readers' timelines are made not live
+    kDeadLettering,  // quarantine: its hints go to the dead letters, one by one
   };
 
-  uint64_t id = 0;
+  uint64_t id = 0;  // its requests carry it
   Range range = 0;
+  uint64_t epoch = 0;  // the range's: a unit does not outlive it
   UserId author{};
-  std::vector<ReceivedHint>
-      hints;  // of one kind: post hints, syncs, or such that cannot be decoded
-  Stage stage = Stage::kReadingTruth;
-
-  // Post hints.
-  std::vector<PostId> posts;  // distinct, as asked from the truth
-  std::vector<Item> adds;
-  std::vector<PostId> removes;
-  bool states_read = false;
-  std::optional<FollowerCursor> page_from;  // where the current page began
-  std::optional<FollowerCursor> next_page;
-  size_t writes_open = 0;  // timelines of this page not yet acknowledged
-  bool delivered = false;  // reached at least one live timeline
-  bool alone = false;      // written in a batch of its own (looking for a culprit)
-  Status trouble;          // the first failure among this page's batches, or among the readers
-
-  // Sync hints.
-  size_t readers_open = 0;  // whose chain of calls has not ended
-
-  // Quarantine.
-  std::string reason;  // none: undecodable, each hint for its own
-  uint64_t walk = 0;   // the walk over the range's keys that drops them; 0: waits for the next one
+  std::vector<ReceivedHint> hints;  // of one kind: posts, syncs, or what cannot be decoded
+  bool alone = false;               // a culprit is looked for: one hint, in a batch of its own
+  Stage stage = Stage::kRunning;
+  std::string reason;        // of its quarantine; none: each hint has its own
   size_t dead_lettered = 0;  // hints in the dead letters
 
+  const std::string& ReasonOf(const ReceivedHint& hint) const {
+    return reason.empty() ? hint.why : reason;
+  }
   bool is_sync() const {
     return hints.front().decoded && std::holds_alternative<Hint::Sync>(hints.front().decoded->what);
   }
+};
+
+struct RunPorts {
+  Truth& truth;
+  LiveTimelines& timelines;
+  Metrics& metrics;
+  uint64_t& ids;  // gives request ids
+};
+
+// What a reply means to the unit whose run it moved.
+struct RunStep {
+  uint64_t unit = 0;
+  Status status{};           // not done: what failed is tried again when the unit begins again
+  bool needs_claim = false;  // Redis does not take us for the range's owner any more
+  bool finished = true;      // when done; else the run goes on with its next page
 };
 
 }  // namespace fanline::pusher

@@ -25,11 +25,6 @@ void WriteBatcher::Add(Contribution contribution) {
   queue_.push_back(std::move(contribution));
 }
 
-void WriteBatcher::Clear() {
-  queue_.clear();
-  waiting_readers_ = 0;
-}
-
 // Whether one more write of these sizes to that reader fits; takes it if so.
 WriteBatcher::Fit WriteBatcher::Take(UserId reader, uint32_t adds, uint32_t removes,
                                      uint32_t* slot) {

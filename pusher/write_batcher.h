@@ -36,7 +36,6 @@ class WriteBatcher {
   void Add(Contribution contribution);
   bool empty() const { return queue_.empty(); }
   size_t waiting_readers() const { return waiting_readers_; }
-  void Clear();
 
   // The next batch, oldest contributions first; id, range and epoch are the caller's to fill.
   // What a bound keeps out of it, the whole batch's or that of one reader's write, goes into a

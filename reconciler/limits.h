@@ -8,15 +8,6 @@
 
 namespace fanline::reconciler {
 
-// The guards of the pair tracker. Off only in the mutation check of pair_mutation_test, which must
-// then fail.
-struct PairRules {
-  bool commit_lowest_pending = true;  // off: the position is committed
-  bool fire_caught_up = true;         // off: a deadline alone makes a check
-  bool remember_early = true;         // off: a msg2 without its msg1 is forgotten
-  bool release_acknowledged = true;   // off: a retry counts as written when it is sent
-};
-
 struct Limits {
   // From msg1's arrival to its check. Healthy pairs take less; 3 s is the target for their p99.
   Duration grace = std::chrono::seconds(3);
@@ -34,8 +25,6 @@ struct Limits {
 
   uint32_t checks_before_retry = 3;   // one more than a removal needs
   uint32_t check_one_early_in = 100;  // of the msg2 whose msg1 never came
-
-  PairRules rules;
 };
 
 }  // namespace fanline::reconciler

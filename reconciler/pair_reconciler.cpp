@@ -27,7 +27,7 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
       poll_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, gate,
                ids_),
-      tracker_(limits, ports.metrics, setup.checker.reverse),
+      tracker_(limits, ports.metrics, setup.checker.reverse, setup.guards),
       random_(setup.checker.seed) {}
 
 Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {

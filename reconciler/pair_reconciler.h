@@ -44,6 +44,7 @@ class PairReconciler {
     Checker::Setup checker;
     bool mirror = true;  // off: no mirror of ours applies this log, so none can lag
     Backoff patience;    // to the first check of an entry of the retries (retry_reconciler.h)
+    MutationSwitches guards{};
   };
 
   // `gate` outlives this.

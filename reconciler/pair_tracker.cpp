@@ -28,8 +28,8 @@ void PairTracker::On(const PartitionAssigned& assigned, Now) {
   const int32_t number = assigned.partition;
   log_.Assigned(assigned);
   partitions_.erase(number);
-  partitions_.emplace(number, Owned{PartitionPairTracker(limits_, shards_, metrics_, stamps_,
-                                                         number, log_.ledger(number))});
+  partitions_.emplace(number, Owned{PartitionPairTracker(limits_, guards_, shards_, metrics_,
+                                                         stamps_, number, log_.ledger(number))});
 }
 
 void PairTracker::On(const PartitionRevoked& revoked, Now) {

@@ -34,6 +34,7 @@
 
 #include "fanline/bucket.h"
 #include "fanline/consuming/partitions.h"
+#include "fanline/mutation_switches.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_types.h"
@@ -44,10 +45,12 @@ namespace fanline::reconciler {
 class PairTracker {
  public:
   // `shards` of the reverse rows.
-  PairTracker(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1))
+  PairTracker(const Limits& limits, Metrics& metrics, ShardMap shards = ShardMap::Even(1),
+              const MutationSwitches& guards = {})
       : limits_(limits),
         metrics_(metrics),
         shards_(std::move(shards)),
+        guards_(guards),
         log_({.open = std::numeric_limits<size_t>::max(), .commit_every = limits.commit_every},
              metrics) {}
   PairTracker(const PairTracker&) = delete;
@@ -76,6 +79,7 @@ class PairTracker {
   const Limits limits_;
   Metrics& metrics_;
   const ShardMap shards_;
+  const MutationSwitches guards_;
   uint64_t stamps_ = 0;
   Partitions log_;
   std::map<int32_t, Owned> partitions_;

@@ -13,10 +13,12 @@ UnixMs Milliseconds(Duration duration) {
 
 }  // namespace
 
-PartitionPairTracker::PartitionPairTracker(const Limits& limits, const ShardMap& shards,
-                                           Metrics& metrics, uint64_t& stamps, int32_t partition,
+PartitionPairTracker::PartitionPairTracker(const Limits& limits, const MutationSwitches& guards,
+                                           const ShardMap& shards, Metrics& metrics,
+                                           uint64_t& stamps, int32_t partition,
                                            OffsetLedger& ledger)
     : limits_(&limits),
+      guards_(&guards),
       shards_(&shards),
       metrics_(&metrics),
       stamps_(&stamps),
@@ -29,7 +31,7 @@ PartitionPairTracker::PartitionPairTracker(const Limits& limits, const ShardMap&
 
 void PartitionPairTracker::On(const PairRecord& record, Time now) {
   if (!ledger_->Received(record.offset)) return;
-  if (!limits_->rules.commit_lowest_pending) ledger_->Finished(record.offset);
+  if (!guards_->commit_lowest_pending) ledger_->Finished(record.offset);
   position_ = record.offset + 1;
   newest_ = std::max(newest_, record.appended);
   if (record.kind == PairRecord::Kind::kWritten) {
@@ -70,7 +72,7 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
 void PartitionPairTracker::Mirrored(const PairRecord& record, Time now) {
   PairTable::Place place = pairs_.Find(record.edge);
   const bool early = place == PairTable::kNone || !pairs_[place].pending();
-  if (early && !limits_->rules.remember_early) return;
+  if (early && !guards_->remember_early) return;
   if (place == PairTable::kNone) place = pairs_.Take(record.edge);
   Pair& pair = pairs_[place];
   if (record.ver <= pair.mirrored) {
@@ -105,7 +107,7 @@ void PartitionPairTracker::LeaveStage(Pair& pair) {
 }
 
 void PartitionPairTracker::Settle(int64_t offset) {
-  if (limits_->rules.commit_lowest_pending) ledger_->Finished(offset);
+  if (guards_->commit_lowest_pending) ledger_->Finished(offset);
 }
 
 void PartitionPairTracker::Answer(PairTable::Place place, Time now) {
@@ -263,7 +265,7 @@ bool PartitionPairTracker::PassedBy(const Lane& lane, const Pair& pair) const {
 
 // Whether everything appended before the pair's time was over has been consumed.
 bool PartitionPairTracker::CaughtUp(const Timer& timer) const {
-  if (!limits_->rules.fire_caught_up) return true;
+  if (!guards_->fire_caught_up) return true;
   if (newest_ > pairs_[timer.place].appended + Milliseconds(limits_->grace)) return true;
   return watermark_ && watermark_->asked_at >= timer.at && position_ >= watermark_->offset;
 }
@@ -299,7 +301,7 @@ bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, 
   pair.stamp = ++*stamps_;
   ++retrying_;
   progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.written});
-  if (!limits_->rules.release_acknowledged) Answer(place, now);
+  if (!guards_->release_acknowledged) Answer(place, now);
   return true;
 }
 

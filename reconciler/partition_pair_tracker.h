@@ -9,6 +9,7 @@
 
 #include "fanline/bucket.h"
 #include "fanline/consuming/offset_ledger.h"
+#include "fanline/mutation_switches.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"
@@ -20,8 +21,8 @@ class PartitionPairTracker {
  public:
   // `shards` of the reverse rows; `stamps` gives numbers that no other assignment uses; `ledger`
   // stands at the start. All outlive this object.
-  PartitionPairTracker(const Limits& limits, const ShardMap& shards, Metrics& metrics,
-                       uint64_t& stamps, int32_t partition, OffsetLedger& ledger);
+  PartitionPairTracker(const Limits& limits, const MutationSwitches& guards, const ShardMap& shards,
+                       Metrics& metrics, uint64_t& stamps, int32_t partition, OffsetLedger& ledger);
 
   void On(const PairRecord& record, Time now);
   void On(const HighWatermark& watermark);
@@ -79,6 +80,7 @@ class PartitionPairTracker {
   void WakeBy(Time time) { wake_ = Earlier(wake_, time); }
 
   const Limits* limits_;
+  const MutationSwitches* guards_;
   const ShardMap* shards_;
   Metrics* metrics_;
   uint64_t* stamps_;

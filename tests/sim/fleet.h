@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "fanline/mutation_switches.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
 #include "tests/sim/character.h"
@@ -39,8 +40,8 @@ namespace fanline::sim {
 struct Guards {
   fakes::RedisRules redis;
   fakes::MysqlRules mysql;
+  MutationSwitches logic;
   bool truth_after_hint = true;       // off: a post's state is read once and believed for ever
-  bool lanes_in_order = true;         // off: what stands behind a lane's head is sent before it
   bool hints_before_commit = true;    // off: hints count as acknowledged when they are sent
   bool writes_before_commit = true;   // off: writes to Redis count as acknowledged when sent
   bool claim_after_reconnect = true;  // off: a new connection goes on as if nothing had happened
@@ -48,7 +49,6 @@ struct Guards {
   bool hint_before_msg2 = true;       // off: a mirror's hints count as acknowledged when sent
   bool log1_done_last = true;         // off: rows of log1 are done once a relay has read them
   bool mirror_versions = true;        // off: the reverse row is what was applied last
-  bool commit_lowest_pending = true;  // off: a reconciler commits its position
   bool reverse_first = true;          // off: a check reads the forward row first
   bool lost_heads_told = true;  // off: a consumer goes on at the log's first record, unknowingly
   bool lost_tails_told = true;  // off: a consumer goes on at its position, once there is something

@@ -221,12 +221,12 @@ struct Reconcilers : Mirrors {
     limits.longest_deferral = 3 * grace;
     limits.commit_every = milliseconds(5);
     if (character.few_pairs) limits.pending = 3;
-    limits.rules.commit_lowest_pending = options.guards.commit_lowest_pending;
     StartPart(process.pairs);
     process.pairs.logic = std::make_unique<reconciler::PairReconciler>(
         reconciler::PairReconciler::Ports{process.pairs, process.pairs, process.pairs,
                                           process.pairs, process.pairs, process.metrics},
-        reconciler::PairReconciler::Setup{checker, true, {milliseconds(20), milliseconds(60)}},
+        reconciler::PairReconciler::Setup{
+            checker, true, {milliseconds(20), milliseconds(60)}, options.guards.logic},
         limits, *process.gate);
     reconciler::RetryLimits retries;
     retries.commit_every = milliseconds(5);

@@ -200,8 +200,8 @@ struct Schedule : Checks {
       if (process->logic->events_open() > 0) return false;
     }
     for (const auto& process : pushers) {
-      if (process->logic->hints_open() > 0) return false;
-      if (process->logic->ranges_ready() < process->logic->ranges()) return false;
+      const auto& held = process->metrics.held;
+      if (held.hints > 0 || held.ranges_ready < held.ranges) return false;
     }
     for (size_t i = 0; i < network.size(); ++i) {
       const Call& call = network.at(i);

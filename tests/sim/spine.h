@@ -29,8 +29,13 @@ struct Spine : RedisCalls {
 
   struct PusherMetrics : pusher::Metrics {
     Fleet::Counts* counts = nullptr;
-    void Trimmed(uint64_t timelines) override { counts->trimmed += timelines; }
+    void Written(const BatchWritten& batch) override {
+      counts->trimmed += batch.trimmed;
+      Full(batch.full);
+    }
     void HintQuarantined(const std::string&) override { ++counts->quarantined; }
+    void Holding(const Held& told) override { held = told; }
+    Held held;
     void Full(uint64_t timelines) override {
       counts->letters[static_cast<size_t>(Letter::kRedisFull)] += timelines;
     }
@@ -224,6 +229,7 @@ struct Spine : RedisCalls {
     process.connection = incarnations << 20;
     process.believed.clear();
     process.metrics.counts = &counts;
+    process.metrics.held = {};
     pusher::Limits limits;
     limits.window = window();
     limits.timelines_per_batch = 3;
@@ -239,10 +245,9 @@ struct Spine : RedisCalls {
     limits.settle_after = std::chrono::milliseconds(100);
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
     limits.probe = limits.backoff;
-    limits.lanes_in_order = options.guards.lanes_in_order;
     process.logic = std::make_unique<pusher::Pusher>(
         pusher::Pusher::Ports{process, process, process, process, process.metrics},
-        pusher::Pusher::Setup{RangeLayout(kRanges), 1, random()}, limits);
+        pusher::Pusher::Setup{RangeLayout(kRanges), 1, random(), options.guards.logic}, limits);
   }
 };
 

@@ -316,7 +316,7 @@ TEST(Pusher, NoticesARollbackInAQuietHour) {
   w.RunUntilIdle();
 
   EXPECT_FALSE(w.redis.LiveMembers(BucketOf(bob)).empty()) << "the bucket is not complete again";
-  EXPECT_EQ(w.pusher.ranges_ready(), 2u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 2u);
   EXPECT_EQ(w.metrics.takeovers.size(), 4u);  // two at the start, two now
 }
 
@@ -512,10 +512,10 @@ TEST(Pusher, WaitsAtAHintOfANewerVersionUntilItIsUpgraded) {
 
   EXPECT_TRUE(w.letters.empty());
   EXPECT_EQ(w.walks_begun, 0u);
-  EXPECT_EQ(w.metrics.awaiting_upgrade, 1u);
+  EXPECT_EQ(w.metrics.held.ranges_awaiting_upgrade, 1u);
   EXPECT_GT(w.seeks, 10u) << "never looked at again";
   EXPECT_LT(w.seeks, 30u) << "looked at again without a pause";
-  EXPECT_EQ(w.pusher.hints_open(), 0u) << "held in memory";
+  EXPECT_EQ(w.metrics.held.hints, 0u) << "held in memory";
   EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
   w.pusher.StopTaking();
   w.Run(std::chrono::seconds(1));
@@ -532,7 +532,7 @@ TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
   w.log[0] = w.log[1];  // as if read by a newer pusher
   w.Run(std::chrono::seconds(10));
   EXPECT_EQ(w.metrics.done, 2);
-  EXPECT_EQ(w.metrics.awaiting_upgrade, 0u);
+  EXPECT_EQ(w.metrics.held.ranges_awaiting_upgrade, 0u);
 }
 
 // ---- two owners -------------------------------------------------------------------------------
@@ -598,7 +598,7 @@ TEST(Pusher, WaitsLongerForAnotherOwnerUntilThereIsPeace) {
     const Duration wait = w.metrics.contests.back();
     w.Pass(wait);
     w.RunUntilIdle();
-    EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+    EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
     return wait;
   };
   const Duration first = disturb(), second = disturb(), third = disturb();
@@ -618,7 +618,7 @@ TEST(Pusher, ARedisThatForgotTheOwnerIsNoOtherOwner) {
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kSessionLost);
   EXPECT_TRUE(w.metrics.contests.empty());
-  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
 }
 
 // ---- flow -------------------------------------------------------------------------------------
@@ -909,7 +909,7 @@ TEST(Pusher, ForgetsARevokedRangesWork) {
   w.RunUntilIdle();
 
   EXPECT_TRUE(w.committed.empty());
-  EXPECT_EQ(w.pusher.hints_open(), 0u);
+  EXPECT_EQ(w.metrics.held.hints, 0u);
   EXPECT_EQ(w.Items(bob), Posts{});
 }
 

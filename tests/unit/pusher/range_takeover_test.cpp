@@ -209,7 +209,7 @@ TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {
   w.redis.FlushAll();
   w.Pass(std::chrono::seconds(6));
   w.RunUntilIdle();
-  ASSERT_EQ(w.pusher.ranges_ready(), 1u);
+  ASSERT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_GT(*w.redis.own(RangeLayout(kRanges).First(0)), before);
 }
 
@@ -217,7 +217,7 @@ TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90
   w.Assign(0);
-  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_GT(*w.redis.own(RangeLayout(kRanges).First(0)), 90u);
 }
 

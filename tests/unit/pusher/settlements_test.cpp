@@ -30,7 +30,7 @@ RangeOwned AnotherAcquires(World& w) { return w.mysql.Do(AcquireRange{1, 0}); }
 void TakeBack(World& w, uint64_t others) {
   w.redis.Do(ClaimRange{1, 0, others});
   PassSteps(w, 40, std::chrono::milliseconds(500));
-  ASSERT_EQ(w.pusher.ranges_ready(), 1u);
+  ASSERT_EQ(w.metrics.held.ranges_ready, 1u);
   ASSERT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
 }
 
@@ -126,7 +126,6 @@ TEST(Settlements, ADrainAsksForNoEpoch) {
   w.owners_away = false;
   PassSteps(w, 1, std::chrono::seconds(10));
   EXPECT_TRUE(w.pusher.drained());
-  EXPECT_EQ(w.pusher.ranges(), 0u);
   EXPECT_EQ(Found(w).starts, 0u);
   EXPECT_EQ(w.mysql.Do(AcquireRange{1, 1}).epoch, 1u);
 }
@@ -138,10 +137,10 @@ TEST(Settlements, ARangeThatComesBackIsAcquiredOnceItsLastStartIsSettled) {
   auto answer = std::exchange(w.inbox, {});
   Revoke(w);
   w.Assign(0);
-  EXPECT_EQ(w.pusher.ranges_ready(), 0u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 0u);
   w.inbox = std::move(answer);
   w.RunUntilIdle();
-  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   Revoke(w);
   w.RunUntilIdle();
   EXPECT_EQ(Found(w).starts, 0u);
@@ -151,7 +150,7 @@ TEST(Settlements, ARangeThatIsAssignedTwiceIsLeftOnce) {
   World w;
   w.Assign(0);
   w.Assign(0);
-  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   Revoke(w);
   w.RunUntilIdle();
   EXPECT_EQ(Found(w).starts, 0u);
@@ -165,10 +164,10 @@ TEST(Settlements, ARangeThatComesBackWaitsForAShardThatIsAway) {
   w.RunUntilIdle();
   w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
   PassSteps(w, 3, std::chrono::seconds(10));
-  EXPECT_EQ(w.pusher.ranges_ready(), 0u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 0u);
   w.owners_away = false;
   PassSteps(w, 1, std::chrono::seconds(10));
-  EXPECT_EQ(w.pusher.ranges_ready(), 1u);
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
   EXPECT_EQ(Found(w).starts, 1u) << "of the owner it has";
 }
 

@@ -30,9 +30,14 @@ inline UserId ReaderIn(Range range, int nth = 0) {
 struct Seen : Metrics {
   void HintDone(bool, Duration) override { ++done; }
   void HintQuarantined(const std::string& why) override { quarantined.push_back(why); }
-  void SkippedNotLive(uint64_t index, uint64_t script) override { skipped += index + script; }
+  void Written(const BatchWritten& batch) override {
+    for (const int8_t result : batch.results) {
+      if (result > 0) delivered += static_cast<uint64_t>(result);
+      skipped += result == BatchWritten::kNotLive;
+    }
+    full += batch.full;
+  }
   void Full(uint64_t timelines) override { full += timelines; }
-  void Delivered(uint64_t added, uint64_t) override { delivered += added; }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
   void TailLost(int32_t, int64_t position, int64_t end) override {
     tails_lost.emplace_back(position, end);
@@ -42,7 +47,6 @@ struct Seen : Metrics {
     replayed = hints;
     dropped = timelines;
   }
-  void AwaitingUpgrade(size_t ranges, const std::string&) override { awaiting_upgrade = ranges; }
   void FirstDelivery(int size_class, Duration since) override {
     first.emplace_back(size_class, since);
   }
@@ -63,7 +67,6 @@ struct Seen : Metrics {
   std::vector<Duration> contests;
   int64_t replayed = 0;
   uint64_t dropped = 0;
-  size_t awaiting_upgrade = 0;
   std::vector<std::pair<int, Duration>> first, last;
   Held held;
 };

@@ -28,15 +28,9 @@ T TakeOut(std::vector<T>& from, size_t index) {
 }  // namespace
 
 PairWorld::PairWorld(const Faults& faults, const Limits& limits, const Guards& guards)
-    : faults_(faults),
-      limits_([&] {
-        Limits all = limits;
-        all.rules = guards.rules;
-        return all;
-      }()),
-      guards_(guards) {
+    : faults_(faults), limits_(limits), guards_(guards) {
   for (auto& reconciler : reconcilers_) {
-    reconciler = std::make_unique<PairTracker>(limits_, metrics_);
+    reconciler = MakeTracker();
   }
   for (size_t number = 0; number < kPartitions; ++number) {
     partitions_[number].owner = number % kReconcilers;
@@ -200,7 +194,7 @@ void PairWorld::TellWatermark(uint32_t which, uint32_t fate) {
 void PairWorld::Restart(uint32_t which) {
   if (!faults_.restart) return;
   const size_t reconciler = which % kReconcilers;
-  reconcilers_[reconciler] = std::make_unique<PairTracker>(limits_, metrics_);
+  reconcilers_[reconciler] = MakeTracker();
   std::erase_if(checks_, [&](const auto& open) { return open.reconciler == reconciler; });
   std::erase_if(retries_, [&](const auto& open) { return open.reconciler == reconciler; });
   for (size_t number = 0; number < kPartitions; ++number) {

@@ -22,7 +22,7 @@ namespace fanline::reconciler {
 
 // What makes the whole right, each of which can be taken away: some run must then go wrong.
 struct Guards {
-  PairRules rules;
+  MutationSwitches logic;
   bool judge_versions = true;      // off: rows are equal when their states are
   bool apply_by_version = true;    // off: whatever comes last is written
   bool read_reverse_first = true;  // off: a check reads the forward row first
@@ -116,6 +116,9 @@ class PairWorld {
     Counts& counts;
   };
 
+  std::unique_ptr<PairTracker> MakeTracker() {
+    return std::make_unique<PairTracker>(limits_, metrics_, ShardMap::Even(1), guards_.logic);
+  }
   Now now() const { return {mono_, unix_ms_}; }
   size_t NumberOf(const EdgeKey& edge) const;
   void Fail(const std::string& what);

@@ -1,0 +1,48 @@
+// Measures the time from publish to delivery of sampled posts: whoever finishes a part sets its bit
+// beside the author's timelines, and the first and the last to do so know the times.
+// A measurement: it never delays or fails a hint, and what fails is not tried again.
+// Passive, not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+#include "fanline/hint.h"
+#include "fanline/live_timelines.h"
+#include "fanline/size_class.h"
+#include "fanline/time.h"
+#include "pusher/metrics.h"
+
+namespace fanline::pusher {
+
+class DeliveryMarks {
+ public:
+  // `ids` gives request ids; it outlives this object, like the ports.
+  DeliveryMarks(LiveTimelines& timelines, Metrics& metrics, uint64_t& ids)
+      : timelines_(timelines), metrics_(metrics), ids_(ids) {}
+
+  // This part of the post is written; `delivered`: to at least one live timeline.
+  void Mark(UserId author, PostId post, const DeliverySample& sample, bool delivered) {
+    under_way_.emplace(++ids_, sample);
+    timelines_.Submit(MarkPart{ids_, author, post, sample.part, sample.parts, delivered});
+  }
+  void On(const PartMarked& marked, Now now) {
+    const auto answered = under_way_.extract(marked.id);
+    if (answered.empty() || !marked.status.done()) return;
+    const DeliverySample& sample = answered.mapped();
+    const int size_class = SizeClassOf(sample.followers);
+    const Duration since =
+        std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - sample.published_at));
+    if (marked.first_delivery) metrics_.FirstDelivery(size_class, since);
+    if (marked.last_part && marked.any_delivery) metrics_.LastDelivery(size_class, since);
+  }
+
+ private:
+  LiveTimelines& timelines_;
+  Metrics& metrics_;
+  uint64_t& ids_;
+  std::unordered_map<uint64_t, DeliverySample> under_way_;  // by request
+};
+
+}  // namespace fanline::pusher

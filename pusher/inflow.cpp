@@ -1,0 +1,46 @@
+#include "pusher/inflow.h"
+
+#include <utility>
+
+namespace fanline::pusher {
+
+void Inflow::Seek(int64_t offset, ConsumerOrders& orders) {
+  open_ = flowing_ = true;
+  orders.seek.push_back({range_, offset});
+}
+
+void Inflow::Stop() {
+  open_ = false;
+  full_.reset();
+  newer_.reset();
+}
+
+void Inflow::StandBefore(int64_t offset, std::string why, Now now, uint64_t random) {
+  const uint32_t attempts = newer_ ? newer_->attempts + 1 : 1;
+  newer_ = {offset, std::move(why), attempts, now.mono + limits_.backoff.Delay(attempts, random)};
+  open_ = false;
+}
+
+void Inflow::Direct(const OffsetLedger& ledger, size_t parked, bool taking, Now now,
+                    ConsumerOrders& orders) {
+  if (taking && timer() && *timer() <= now.mono) return Seek(newer_->offset, orders);
+  full_ = BoundReached(ledger, parked);
+  const bool flows = open_ && !full_;
+  if (flows == flowing_) return;
+  flowing_ = flows;
+  (flows ? orders.resume : orders.pause).push_back(range_);
+}
+
+std::optional<PauseCause> Inflow::BoundReached(const OffsetLedger& ledger, size_t parked) const {
+  const auto reached = [this](size_t held, uint32_t bound) {
+    return full_ ? held > bound / 2 : held >= bound;
+  };
+  if (reached(ledger.open() - parked, limits_.buffered_hints_per_range)) {
+    return PauseCause::kBuffered;
+  }
+  if (reached(parked, limits_.parked_hints_per_range)) return PauseCause::kParked;
+  if (reached(ledger.span(), limits_.span_per_range)) return PauseCause::kSpan;
+  return std::nullopt;
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,69 @@
+// What the consumer delivers of one range, as orders to it: nothing that could not be kept. So it
+// is paused while the range is not ready, while it holds all it may, and while it stands in front
+// of a hint that only a newer pusher can read. Else a Redis that is away would have the log read to
+// its end for nothing, and the lag look like none.
+//
+// A range that is full flows again when it holds half of what it may.
+// In front of such a hint, what is in front of it is finished and saved meanwhile; the hint is
+// asked for again from time to time, with what is behind it. Nothing of it is kept, so a drain -
+// the upgrade - does not wait for it.
+//
+// Passive, not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fanline/consuming/consumer.h"
+#include "fanline/consuming/offset_ledger.h"
+#include "fanline/time.h"
+#include "pusher/limits.h"
+#include "pusher/metrics.h"
+
+namespace fanline::pusher {
+
+class Inflow {
+ public:
+  struct NewerHint {
+    int64_t offset = 0;
+    std::string why;
+    uint32_t attempts = 0;
+    Time again_at{};
+  };
+
+  Inflow(Range range, const Limits& limits) : range_(range), limits_(limits) {}
+
+  // The range is ready: records from here on are meant for it.
+  void Seek(int64_t offset, ConsumerOrders& orders);
+  // It is not, until the next Seek.
+  void Stop();
+  // The hint at `offset` cannot be read before an upgrade, `why` says.
+  void StandBefore(int64_t offset, std::string why, Now now, uint64_t random);
+  // A hint was taken.
+  void Took() { newer_.reset(); }
+  // Gives the orders that follow from what is held: open in the ledger, and parked of it. `taking`:
+  // hints are asked for again.
+  void Direct(const OffsetLedger& ledger, size_t parked, bool taking, Now now,
+              ConsumerOrders& orders);
+
+  bool open() const { return open_; }  // records that arrive are meant for the range
+  const std::optional<PauseCause>& full() const { return full_; }
+  const std::optional<NewerHint>& newer() const { return newer_; }
+  // When a newer hint is to be asked for again.
+  std::optional<Time> timer() const {
+    return newer_ && !open_ ? std::optional(newer_->again_at) : std::nullopt;
+  }
+
+ private:
+  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, size_t parked) const;
+
+  const Range range_;
+  const Limits& limits_;
+  bool open_ = false;
+  bool flowing_ = false;  // the consumer delivers: it was not told to pause since
+  std::optional<PauseCause> full_;
+  std::optional<NewerHint> newer_;
+};
+
+}  // namespace fanline::pusher

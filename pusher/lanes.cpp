@@ -1,0 +1,95 @@
+#include "pusher/lanes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "fanline/live_timelines.h"
+
+namespace fanline::pusher {
+
+void Lanes::Queue(UserId author, Lane& lane) {
+  if (lane.queued || lane.waiting.empty() || (in_order_ && lane.units > 0)) return;
+  lane.queued = true;
+  runnable_.push_back(author);
+}
+
+void Lanes::Add(ReceivedHint hint) {
+  const UserId author = hint.decoded ? hint.decoded->author : UserId{};
+  Lane& lane = lanes_[author];
+  lane.waiting.push_back(std::move(hint));
+  if (lane.parked > 0) {
+    ++lane.parked;
+    ++parked_hints_;
+  }
+  Queue(author, lane);
+}
+
+// How many hints of the kind at a lane's head may be one unit.
+size_t Lanes::MostHints(const Lane& lane, size_t syncs) const {
+  const auto& hint = lane.waiting.front().decoded;
+  if (!hint) return lane.waiting.size();  // they wait for one and the same walk
+  if (std::holds_alternative<Hint::Sync>(hint->what)) {
+    return std::clamp<size_t>(syncs, 1, limits_->syncs_per_unit);
+  }
+  return std::min({limits_->posts_per_unit, limits_->items_per_zadd, kMaxAddsPerWrite});
+}
+
+Unit Lanes::Take(bool singly, size_t syncs) {
+  Unit unit;
+  unit.author = runnable_.front();
+  runnable_.pop_front();
+  Lane& lane = lanes_.at(unit.author);
+  lane.queued = false;
+  unit.alone = singly || lane.singly;
+  const size_t most = unit.alone ? 1 : MostHints(lane, syncs);
+  const auto kind = [](const ReceivedHint& hint) {
+    return hint.decoded ? hint.decoded->what.index() + 1 : 0;
+  };
+  do {
+    unit.hints.push_back(std::move(lane.waiting.front()));
+    lane.waiting.pop_front();
+  } while (!lane.waiting.empty() && unit.hints.size() < most &&
+           kind(lane.waiting.front()) == kind(unit.hints.front()));
+  if (lane.waiting.empty()) lane.singly = false;
+  ++lane.units;
+  ++units_;
+  Queue(unit.author, lane);
+  return unit;
+}
+
+void Lanes::Finished(const Unit& unit) {
+  const auto lane = lanes_.find(unit.author);
+  --lane->second.units;
+  --units_;
+  Queue(unit.author, lane->second);
+  if (lane->second.waiting.empty() && lane->second.units == 0) lanes_.erase(lane);
+}
+
+void Lanes::TakeApart(Unit unit) {
+  Lane& lane = lanes_.at(unit.author);
+  lane.singly = true;
+  lane.waiting.insert(lane.waiting.begin(), std::make_move_iterator(unit.hints.begin()),
+                      std::make_move_iterator(unit.hints.end()));
+  --lane.units;
+  --units_;
+  if (lane.queued) return;
+  lane.queued = true;
+  runnable_.push_front(unit.author);
+}
+
+void Lanes::SetParked(const Unit& unit, bool parked) {
+  Lane& lane = lanes_.at(unit.author);
+  parked_hints_ -= lane.parked;
+  lane.parked = parked ? unit.hints.size() + lane.waiting.size() : 0;
+  parked_hints_ += lane.parked;
+}
+
+void Lanes::Clear() {
+  lanes_.clear();
+  runnable_.clear();
+  units_ = 0;
+  parked_hints_ = 0;
+}
+
+}  // namespace fanline::pusher

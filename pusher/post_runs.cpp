@@ -1,0 +1,142 @@
+#include "pusher/post_runs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fanline/check.h"
+
+namespace fanline::pusher {
+
+void PostRuns::Begin(const Unit& unit) {
+  const auto [at, fresh] = runs_.try_emplace(unit.id);
+  Run& run = at->second;
+  if (fresh) {
+    run.unit = &unit;
+    for (const ReceivedHint& hint : unit.hints) {
+      run.posts.push_back(std::get<Hint::Post>(hint.decoded->what).post);
+    }
+    std::sort(run.posts.begin(), run.posts.end());
+    run.posts.erase(std::unique(run.posts.begin(), run.posts.end()), run.posts.end());
+  }
+  ReadPage(run);
+}
+
+void PostRuns::ReadPage(const Run& run) {
+  const Unit& unit = *run.unit;
+  ReadPostPage request{unit.id, unit.range,    unit.author,
+                       {},      run.page_from, limits_.followers_per_page};
+  if (!run.states_read) request.posts = run.posts;
+  ports_.truth.Submit(std::move(request));
+}
+
+std::optional<RunStep> PostRuns::On(PostPage& page) {
+  const auto found = runs_.find(page.id);
+  if (found == runs_.end()) return std::nullopt;
+  Run& run = found->second;
+  if (!page.status.done()) return Failed(run, page.status);
+  ports_.metrics.PageRead(page.followers.size());
+  if (!std::exchange(run.states_read, true)) {
+    for (size_t i = 0; i < run.posts.size(); ++i) {
+      const PostState& state = page.posts.at(i);
+      // A pull-mode post is merged at read: it must not stand in any timeline.
+      if (state.visible() && state.pushed) {
+        run.adds.push_back({run.posts[i], *state.created_at});
+      } else {
+        run.removes.push_back(run.posts[i]);
+      }
+    }
+  }
+  run.next_page = page.next;
+  run.trouble = Status::Done();
+  run.writes_open = page.followers.size();
+  if (run.writes_open == 0) return PageDone(run);
+  const Unit& unit = *run.unit;
+  Writes& writes =
+      writes_.try_emplace(unit.range, Writes{unit.epoch, WriteBatcher(limits_)}).first->second;
+  writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone});
+  return std::nullopt;
+}
+
+void PostRuns::SendBatches() {
+  while (batches_.size() < limits_.batches_in_flight) {
+    // The next range, round robin, that has something to write.
+    auto at = writes_.upper_bound(last_sent_);
+    size_t looked = 0;
+    for (; looked < writes_.size(); ++looked, ++at) {
+      if (at == writes_.end()) at = writes_.begin();
+      if (!at->second.batcher.empty()) break;
+    }
+    if (looked == writes_.size()) return;
+    last_sent_ = at->first;
+    TimelineBatch batch = at->second.batcher.Cut(&batches_[++ports_.ids]);
+    batch.id = ports_.ids;
+    batch.range = at->first;
+    batch.epoch = at->second.epoch;
+    ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());
+    ports_.timelines.Submit(std::move(batch));
+  }
+}
+
+std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
+  const auto answered = batches_.extract(written.id);
+  FANLINE_CHECK(!answered.empty(), "a reply to a batch never sent");
+  if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
+  std::vector<RunStep> steps;
+  for (const Share& share : answered.mapped()) {
+    const auto found = runs_.find(share.unit);
+    if (found == runs_.end()) continue;  // its range was lost meanwhile
+    Run& run = found->second;
+    if (written.needs_claim) return {{share.unit, written.status, true}};  // for all of the range
+    run.writes_open -= share.writes.size();
+    if (!written.status.done()) {
+      if (run.trouble.done()) run.trouble = written.status;
+    } else if (!run.delivered && !run.adds.empty()) {
+      run.delivered = std::any_of(share.writes.begin(), share.writes.end(),
+                                  [&](uint32_t write) { return written.results.at(write) >= 0; });
+    }
+    if (run.writes_open == 0) steps.push_back(PageDone(run));
+  }
+  return steps;
+}
+
+RunStep PostRuns::PageDone(Run& run) {
+  if (!run.trouble.done()) return Failed(run, run.trouble);  // the same page again
+  const uint64_t unit = run.unit->id;
+  if (run.next_page) {
+    run.page_from = run.next_page;
+    ReadPage(run);
+    return {.unit = unit, .finished = false};
+  }
+  MarkParts(run);
+  runs_.erase(unit);
+  return {.unit = unit};
+}
+
+// What can never be carried out begins no more, at least not as this unit.
+RunStep PostRuns::Failed(const Run& run, const Status& status) {
+  RunStep failed{run.unit->id, status};
+  if (status.never()) runs_.erase(failed.unit);
+  return failed;
+}
+
+void PostRuns::MarkParts(const Run& run) {
+  for (const ReceivedHint& hint : run.unit->hints) {
+    const auto& [post, sample] = std::get<Hint::Post>(hint.decoded->what);
+    const bool visible = std::any_of(run.adds.begin(), run.adds.end(),
+                                     [id = post](const Item& item) { return item.post == id; });
+    if (sample && visible) marks_.Mark(run.unit->author, post, *sample, run.delivered);
+  }
+}
+
+void PostRuns::Forget(Range range) {
+  std::erase_if(runs_, [range](const auto& entry) { return entry.second.unit->range == range; });
+  writes_.erase(range);
+}
+
+size_t PostRuns::waiting_readers() const {
+  size_t readers = 0;
+  for (const auto& [range, writes] : writes_) readers += writes.batcher.waiting_readers();
+  return readers;
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,77 @@
+// Units of post hints that are under way: the states of their posts are read with the first page of
+// the author's followers, then page after page is written to the followers' live timelines. A post
+// that is not visible, or is merged at read, is removed instead of added.
+//
+// A page is done when Redis has acknowledged all its writes; after a failure the same page is read
+// and written again, and the states are not read again: whoever changed one since appended a hint
+// behind this one. A sampled post whose last page is done is measured (delivery_marks.h).
+//
+// What the units of a range want written meets in batches (write_batcher.h), of which a bounded
+// number is under way; ranges take turns. Passive, not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "pusher/delivery_marks.h"
+#include "pusher/limits.h"
+#include "pusher/unit.h"
+#include "pusher/write_batcher.h"
+
+namespace fanline::pusher {
+
+class PostRuns {
+ public:
+  PostRuns(const RunPorts& ports, const Limits& limits) : ports_(ports), limits_(limits) {}
+
+  // Reads the first page, or the one that failed. The unit stays where it is until its run has
+  // ended: finished, never to be, or forgotten.
+  void Begin(const Unit& unit);
+  // Offers an answer; the steps it brings.
+  std::optional<RunStep> On(PostPage& page);
+  std::vector<RunStep> On(const BatchWritten& written);
+  void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
+  // Sends what waits to be written, as far as batches may be under way.
+  void SendBatches();
+  // All units of a range that was lost. What is under way may still arrive in Redis, where the
+  // epoch refuses it.
+  void Forget(Range range);
+
+  size_t waiting_readers() const;  // page contents that are in no batch yet
+
+ private:
+  struct Run {
+    const Unit* unit = nullptr;
+    std::vector<PostId> posts;  // distinct, as asked from the truth
+    std::vector<Item> adds;
+    std::vector<PostId> removes;
+    bool states_read = false;
+    std::optional<FollowerCursor> page_from;  // where the current page began
+    std::optional<FollowerCursor> next_page;
+    size_t writes_open = 0;  // timelines of this page not yet acknowledged
+    bool delivered = false;  // reached at least one live timeline
+    Status trouble;          // the first failure among this page's batches
+  };
+  struct Writes {  // to one range
+    uint64_t epoch = 0;
+    WriteBatcher batcher;
+  };
+
+  void ReadPage(const Run& run);
+  RunStep PageDone(Run& run);
+  RunStep Failed(const Run& run, const Status& status);
+  void MarkParts(const Run& run);
+
+  const RunPorts ports_;
+  const Limits& limits_;
+  DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
+  std::unordered_map<uint64_t, Run> runs_;  // by unit
+  std::map<Range, Writes> writes_;
+  Range last_sent_ = -1;                                      // round robin over ranges
+  std::unordered_map<uint64_t, std::vector<Share>> batches_;  // under way, by request
+};
+
+}  // namespace fanline::pusher

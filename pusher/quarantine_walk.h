@@ -1,0 +1,63 @@
+// The walk over a range's keys that makes all its timelines not live, so that their readers rebuild
+// them: what a quarantine does first where the hint's readers cannot be told. One at a time of a
+// range, and each for all units that wait when it begins. A unit that comes later needs the next: a
+// timeline that the walk has passed may have been built anew, without the unit's hint, since.
+// One that fails is begun again, further and further apart. Passive, not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "fanline/backoff.h"
+#include "fanline/live_timelines.h"
+#include "fanline/time.h"
+
+namespace fanline::pusher {
+
+class QuarantineWalk {
+ public:
+  // For a unit that waits from now on.
+  void Need(uint64_t unit) { waiting_.push_back(unit); }
+  // Whether one is to begin now.
+  bool due(Now now) const { return timer() && *timer() <= now.mono; }
+  // Begins one, under this id, over all buckets of the range. pos: is left alone: positions are
+  // saved meanwhile.
+  ResetRange Begin(uint64_t id, Range range, uint64_t epoch, const RangeLayout& layout) {
+    id_ = id;
+    served_ = std::exchange(waiting_, {});
+    ResetRange reset{id, range, epoch, {}, {}, std::nullopt};
+    for (Bucket bucket = layout.First(range); bucket <= layout.Last(range); ++bucket) {
+      reset.drop.push_back(bucket);
+    }
+    return reset;
+  }
+  bool under_way(uint64_t id) const { return id_ == id; }
+  // The answer to the one under way: the units that need wait no more. None when it failed.
+  std::vector<uint64_t> Ended(const Status& status, const Backoff& backoff, Now now,
+                              uint64_t random) {
+    id_ = 0;
+    attempts_ = status.done() ? 0 : attempts_ + 1;
+    not_before_ = status.done() ? now.mono : now.mono + backoff.Delay(attempts_, random);
+    if (status.done()) return std::exchange(served_, {});
+    std::move(served_.begin(), served_.end(), std::back_inserter(waiting_));
+    served_.clear();
+    return {};
+  }
+  // What to wait for, if anything.
+  std::optional<Time> timer() const {
+    return waiting_.empty() || id_ != 0 ? std::nullopt : std::optional(not_before_);
+  }
+
+ private:
+  std::vector<uint64_t> waiting_;  // units, for the next
+  std::vector<uint64_t> served_;   // by the one under way
+  uint64_t id_ = 0;                // of the one under way
+  uint32_t attempts_ = 0;
+  Time not_before_{};
+};
+
+}  // namespace fanline::pusher

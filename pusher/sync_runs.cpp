@@ -1,0 +1,91 @@
+#include "pusher/sync_runs.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace fanline::pusher {
+
+void SyncRuns::Begin(const Unit& unit) {
+  std::vector<UserId> readers;
+  for (const ReceivedHint& hint : unit.hints) {
+    readers.push_back(std::get<Hint::Sync>(hint.decoded->what).reader);
+  }
+  std::sort(readers.begin(), readers.end());
+  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+  runs_[unit.id] = {unit.range, unit.epoch, unit.author, readers.size(), Status::Done()};
+  for (const UserId reader : readers) {
+    ports_.timelines.Submit(
+        ReadTimeline{NextCall({unit.id, reader}), unit.range, unit.epoch, reader});
+  }
+}
+
+uint64_t SyncRuns::NextCall(const Call& of) {
+  calls_.emplace(++ports_.ids, of);
+  return ports_.ids;
+}
+
+// `next` sends the next call of the chain, or says by false that this was the last one.
+template <typename Next>
+std::optional<RunStep> SyncRuns::Answered(uint64_t id, const Status& status, bool needs_claim,
+                                          Next next) {
+  const auto answered = calls_.extract(id);
+  if (answered.empty()) return std::nullopt;
+  const Call& call = answered.mapped();
+  const auto found = runs_.find(call.unit);
+  if (found == runs_.end()) return std::nullopt;  // its range was lost meanwhile
+  Run& run = found->second;
+  RunStep ended{call.unit, status, needs_claim};
+  if (!needs_claim) {
+    // What never works decides: what works later would hide it at every attempt.
+    if (!status.done() && !run.trouble.never()) run.trouble = status;
+    if (run.trouble.done() && next(run, call)) return std::nullopt;
+    if (--run.readers > 0) return std::nullopt;
+    ended.status = run.trouble;
+  }
+  runs_.erase(found);
+  return ended;
+}
+
+std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
+  const auto next = [&](const Run& run, const Call& call) {
+    if (read.state == TimelineState::kNotLive) return false;
+    if (read.state == TimelineState::kBuilding) {
+      ports_.timelines.Submit(DropTimeline{NextCall(call), run.range, run.epoch, call.reader});
+    } else {
+      ports_.truth.Submit(
+          ReadSync{NextCall(call), call.reader, run.author, std::move(read.members), window_});
+    }
+    return true;
+  };
+  return Answered(read.id, read.status, read.needs_claim, next);
+}
+
+std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
+  const auto next = [&](const Run& run, const Call& call) {
+    ports_.timelines.Submit(ApplySync{NextCall(call), run.range, run.epoch, call.reader,
+                                      std::move(truth.remove), std::move(truth.visible),
+                                      truth.newest_unread});
+    return true;
+  };
+  return Answered(truth.id, truth.status, false, next);
+}
+
+std::optional<RunStep> SyncRuns::On(const SyncApplied& applied) {
+  const auto last = [&](const Run&, const Call&) {
+    if (applied.full) ports_.metrics.Full(1);
+    return false;
+  };
+  return Answered(applied.id, applied.status, applied.needs_claim, last);
+}
+
+std::optional<RunStep> SyncRuns::On(const TimelineDropped& dropped) {
+  const auto last = [](const Run&, const Call&) { return false; };
+  return Answered(dropped.id, dropped.status, dropped.needs_claim, last);
+}
+
+void SyncRuns::Forget(Range range) {
+  std::erase_if(runs_, [range](const auto& entry) { return entry.second.range == range; });
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,134 @@
+#include "pusher/lanes.h"
+
+#include <gtest/gtest.h>
+
+namespace fanline::pusher {
+namespace {
+
+using Offsets = std::vector<int64_t>;
+
+constexpr UserId kAnn{1}, kBen{2}, kBob{9};
+
+struct World {
+  void Post(UserId author) { Add(Hint::OfPost(author, PostId{1})); }
+  void Sync(UserId author) { Add(Hint::OfSync(kBob, author)); }
+  void Add(std::optional<Hint> hint) {
+    ReceivedHint received{{}, hint, {}};
+    received.record.offset = next_offset++;
+    lanes.Add(std::move(received));
+  }
+  Offsets Take(bool singly = false, size_t syncs = 100) {
+    unit = lanes.Take(singly, syncs);
+    Offsets offsets;
+    for (const ReceivedHint& hint : unit.hints) offsets.push_back(hint.record.offset);
+    return offsets;
+  }
+  // All that is left, unit by unit, each finished before the next is taken.
+  std::vector<Offsets> Rest() {
+    std::vector<Offsets> taken;
+    while (lanes.runnable()) {
+      taken.push_back(Take());
+      lanes.Finished(unit);
+    }
+    return taken;
+  }
+
+  Limits limits;
+  Lanes lanes{limits};
+  Unit unit;  // taken last
+  int64_t next_offset = 0;
+};
+
+TEST(Lanes, NothingBehindAHeadIsTakenBeforeItIsFinished) {
+  World w;
+  w.Post(kAnn);
+  EXPECT_EQ(w.Take(), Offsets{0});
+  w.Post(kAnn);
+  EXPECT_FALSE(w.lanes.runnable());
+  w.lanes.Finished(w.unit);
+  EXPECT_EQ(w.Take(), Offsets{1});
+  w.lanes.Finished(w.unit);
+  EXPECT_EQ(w.lanes.units(), 0u);
+}
+
+TEST(Lanes, AuthorsTakeTurns) {
+  World w;
+  w.limits.posts_per_unit = 1;
+  for (int i = 0; i < 2; ++i) {
+    w.Post(kAnn);
+    w.Post(kBen);
+  }
+  EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0}, {1}, {2}, {3}}));
+}
+
+TEST(Lanes, AUnitIsOfOneKind) {
+  World w;
+  w.Post(kAnn);
+  w.Post(kAnn);
+  w.Sync(kAnn);
+  w.Sync(kAnn);
+  w.Post(kAnn);
+  EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 1}, {2, 3}, {4}}));
+}
+
+TEST(Lanes, WhatCannotBeDecodedIsALaneOfItsOwn) {
+  World w;
+  w.Post(kAnn);
+  w.Add(std::nullopt);
+  w.Post(kAnn);
+  w.Add(std::nullopt);
+  EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 2}, {1, 3}}));
+}
+
+TEST(Lanes, AUnitHasABoundOfPostsAndOneOfSyncs) {
+  World w;
+  w.limits.posts_per_unit = 2;
+  for (int i = 0; i < 3; ++i) w.Post(kAnn);
+  for (int i = 0; i < 3; ++i) w.Sync(kBen);
+  EXPECT_EQ(w.Take(), (Offsets{0, 1}));
+  EXPECT_EQ(w.Take(false, 2), (Offsets{3, 4}));
+  w.lanes.Finished(w.unit);
+  EXPECT_EQ(w.Take(false, 0), Offsets{5}) << "one, in any case";
+}
+
+TEST(Lanes, ALaneTakenApartIsNextAndGoesOneByOneUntilItIsEmpty) {
+  World w;
+  for (int i = 0; i < 3; ++i) w.Post(kAnn);
+  ASSERT_EQ(w.Take(), (Offsets{0, 1, 2}));
+  w.Post(kBen);
+  w.Post(kAnn);
+  w.lanes.TakeApart(std::move(w.unit));
+  EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0}, {3}, {1}, {2}, {4}}));
+  w.Post(kAnn);
+  w.Post(kAnn);
+  EXPECT_EQ(w.Take(), (Offsets{5, 6}));
+  EXPECT_FALSE(w.unit.alone);
+}
+
+TEST(Lanes, AParkedUnitCountsItsHintsAndThoseBehindIt) {
+  World w;
+  for (int i = 0; i < 2; ++i) w.Post(kAnn);
+  w.Take();
+  w.Sync(kAnn);
+  w.lanes.SetParked(w.unit, true);
+  w.Sync(kAnn);
+  w.Post(kBen);
+  EXPECT_EQ(w.lanes.parked_hints(), 4u);
+  w.lanes.SetParked(w.unit, false);
+  EXPECT_EQ(w.lanes.parked_hints(), 0u);
+}
+
+TEST(Lanes, OfARangeThatWasLostForgetEverything) {
+  World w;
+  for (int i = 0; i < 3; ++i) w.Post(kAnn);
+  w.Take(true);
+  w.lanes.SetParked(w.unit, true);
+  w.lanes.Clear();
+  EXPECT_FALSE(w.lanes.runnable());
+  EXPECT_EQ(w.lanes.units() + w.lanes.parked_hints(), 0u);
+  w.Post(kAnn);
+  EXPECT_EQ(w.Take(), Offsets{3});
+}
+
+}  // namespace
+}  // namespace fanline::pusher

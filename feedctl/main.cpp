@@ -1,45 +1,71 @@
-// feedctl: the operator's tool. One file per command.
-#include "daemon/run/main_guard.h"
-#include "feedctl/program.h"
+// feedctl: the operator's tool. The commands are in the folder of that name.
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
 
+#include "daemon/run/main_guard.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/support/failure.h"
+
+using namespace fanline;
 using namespace fanline::feedctl;
 
+namespace {
+
+constexpr const char* kSummary =
+    "sets up, feeds, reads and audits a Fanline installation\n"
+    "\n"
+    "Exit codes: 0 done; 1 what was compared is wrong; 64 wrong command line; 65 wrong input;\n"
+    "66 no such file; 67 nobody knows this user; 69 a service is away; 70 a fault of feedctl;\n"
+    "74 reading or writing failed; 75 not all was done, run it again; 78 wrong configuration;\n"
+    "130 interrupted";
+
+// A pipe that was closed or a full disk shows here at the latest.
+int WithOutputWritten(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "feedctl: the output cannot be written\n");
+  return kExitIo;
+}
+
+int RunGuarded(Command& command) {
+  Interrupt interrupt;
+  try {
+    const int code = command.Run(interrupt);
+    return interrupt.requested() ? kExitInterrupted : WithOutputWritten(code);
+  } catch (const Failure& failure) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "feedctl: %s\n", failure.what());
+    return interrupt.requested() ? kExitInterrupted : failure.exit_code();
+  } catch (const std::invalid_argument& refused) {  // a property that librdkafka does not take
+    std::fprintf(stderr, "feedctl: --kafka-properties: %s\n", refused.what());
+    return kExitConfig;
+  }
+}
+
+int Main(int argc, char** argv) {
+  Settings settings;
+  daemon::OptionTable table("feedctl", kSummary);
+  std::map<std::string, daemon::OptionTable*> groups;  // "topics"
+  std::map<std::string, std::unique_ptr<Command>> commands;
+  for (const Row* row : Commands()) {
+    const std::string name = row->name;
+    const size_t blank = name.find(' ');
+    daemon::OptionTable& outer = blank == name.npos ? table : *groups.at(name.substr(0, blank));
+    daemon::OptionTable& own =
+        outer.AddCommand(name.substr(blank == name.npos ? 0 : blank + 1), row->summary);
+    if (row->make == nullptr) {
+      groups[name] = &own;
+    } else {
+      commands[name] = row->make(own, settings);
+    }
+  }
+  const daemon::Parsed parsed = table.ParseOrExit(argc, argv);
+  return RunGuarded(*commands.at(parsed.command));
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  return fanline::daemon::GuardedMain("feedctl", [&] {
-    Program feedctl;
-    // Setting up
-    feedctl.Add("init", "creates the tables on every shard and writes down the installation",
-                MakeInit);
-    feedctl.AddGroup("topics", "creates what Kafka needs");
-    feedctl.Add("topics create", "creates the topics and their dead letters", MakeTopicsCreate);
-    feedctl.Add("import", "loads a graph of who follows whom", MakeImport);
-    // Posts
-    feedctl.Add("publish", "says that posts were published, one or a file of events", MakePublish);
-    feedctl.Add("delete", "says that a post was deleted, for ever", MakeDelete);
-    feedctl.Add("hide", "says that a post was hidden", MakeHide);
-    feedctl.Add("unhide", "says that a hidden post is shown again", MakeUnhide);
-    feedctl.Add("edit", "says that a post was edited", MakeEdit);
-    // Relations
-    feedctl.Add("follow", "makes a reader follow an author, or many", MakeFollow);
-    feedctl.Add("unfollow", "makes a reader no longer follow an author, or many", MakeUnfollow);
-    feedctl.Add("friends", "requests, accepts, refuses, cancels or removes a friendship",
-                MakeFriends);
-    feedctl.AddGroup("relations", "looks at who follows whom, and says how it is kept right");
-    feedctl.Add("relations list", "shows a page of following, followers or friends",
-                MakeRelationsList);
-    feedctl.Add("relations check", "says how a user stands to up to 500 others",
-                MakeRelationsCheck);
-    feedctl.Add("relations show", "shows both rows of one relation and what is known about it",
-                MakeRelationsShow);
-    feedctl.Add("relations mode", "shows or sets how reverse rows are written", MakeRelationsMode);
-    feedctl.Add("relations reconciler", "shows or sets whether differing rows are repaired",
-                MakeRelationsReconciler);
-    feedctl.Add("relations counters", "compares counters of relations with their rows",
-                MakeRelationsCounters);
-    // Timelines
-    feedctl.Add("activate", "makes timelines live", MakeActivate);
-    feedctl.Add("timeline", "shows a page of a reader's timeline", MakeTimeline);
-    feedctl.Add("audit", "compares every live timeline with the truth", MakeAudit);
-    return feedctl.Main(argc, argv);
-  });
+  return daemon::GuardedMain("feedctl", [&] { return Main(argc, argv); });
 }

@@ -94,8 +94,8 @@ class Rules(unittest.TestCase):
             ("api/main.cpp", "backends/mysql/relation_store.h", True),
             ("timeline/rebuild.cpp", "fanline/item.h", True),
             ("timeline/rebuild.cpp", "backends/redis/keys.h", False),
-            ("feedctl/audit.cpp", "timeline/rebuild.h", True),
-            ("feedctl/audit.cpp", "pusher/pusher.h", False),
+            ("feedctl/commands/audit.cpp", "timeline/rebuild.h", True),
+            ("feedctl/commands/audit.cpp", "pusher/pusher.h", False),
             ("tests/sim/fleet.cpp", "pusher/pusher.h", True),
         ]
         for path, header, allowed in table:

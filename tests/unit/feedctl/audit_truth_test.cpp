@@ -1,5 +1,5 @@
 // The audit's model against one so simple that it can be seen to be right.
-#include "feedctl/audit_truth.h"
+#include "feedctl/auditing/audit_truth.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

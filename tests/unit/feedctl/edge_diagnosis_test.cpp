@@ -1,4 +1,4 @@
-#include "feedctl/edge_diagnosis.h"
+#include "feedctl/relations/edge_diagnosis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "feedctl/explain.h"
+#include "feedctl/support/explain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "feedctl/friendship_text.h"
+#include "feedctl/relations/friendship_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "feedctl/line_reader.h"
+#include "feedctl/support/line_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

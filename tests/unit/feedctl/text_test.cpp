@@ -1,8 +1,8 @@
-#include "feedctl/text.h"
+#include "feedctl/support/text.h"
 
 #include <gtest/gtest.h>
 
-#include "feedctl/pace.h"
+#include "feedctl/events/pace.h"
 
 namespace fanline::feedctl {
 namespace {

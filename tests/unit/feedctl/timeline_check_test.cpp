@@ -1,4 +1,4 @@
-#include "feedctl/timeline_check.h"
+#include "feedctl/auditing/timeline_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

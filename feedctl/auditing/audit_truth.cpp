@@ -1,0 +1,101 @@
+#include "feedctl/auditing/audit_truth.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace fanline::feedctl {
+
+// Edges mostly come reader by reader: the last one's place is remembered.
+void AuditTruth::Part::AddEdge(UserId reader, UserId author) {
+  if (!last_ || last_->first != reader) {
+    const auto at = std::lower_bound(readers_->begin(), readers_->end(), reader);
+    const bool found = at != readers_->end() && *at == reader;
+    last_ = {reader, static_cast<uint32_t>(found ? at - readers_->begin() : readers_->size())};
+  }
+  if (last_->second < readers_->size()) edges_.emplace_back(last_->second, author);
+}
+
+void AuditTruth::Part::AddPost(UserId author, Item item) { posts_.emplace_back(author, item); }
+
+AuditTruth::AuditTruth(const std::vector<UserId>& readers, std::vector<Part> parts) {
+  TakePosts(parts);
+  TakeEdges(readers.size(), parts);
+}
+
+void AuditTruth::TakePosts(std::vector<Part>& parts) {
+  std::vector<std::pair<UserId, Item>> all;
+  for (Part& part : parts) {
+    all.insert(all.end(), part.posts_.begin(), part.posts_.end());
+    part.posts_ = {};
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : Before(a.second, b.second);
+  });
+  posts_.reserve(all.size());
+  for (const auto& [author, item] : all) {
+    if (outboxes_.empty() || outboxes_.back().author != author) {
+      outboxes_.push_back({author, posts_.size(), posts_.size()});
+    }
+    posts_.push_back(item);
+    outboxes_.back().end = posts_.size();
+  }
+}
+
+void AuditTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges;  // reader, outbox
+  for (const Part& part : parts) {
+    for (const auto& [reader, author] : part.edges_) {
+      const auto outbox =
+          std::lower_bound(outboxes_.begin(), outboxes_.end(), author,
+                           [](const Outbox& box, UserId id) { return box.author < id; });
+      if (outbox == outboxes_.end() || outbox->author != author) continue;
+      edges.emplace_back(reader, static_cast<uint32_t>(outbox - outboxes_.begin()));
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  followed_.reserve(edges.size());
+  for (const auto& [reader, outbox] : edges) {
+    followed_begin_.resize(reader + size_t{1}, followed_.size());
+    followed_.push_back(outbox);
+  }
+  followed_begin_.resize(readers + 1, followed_.size());
+}
+
+std::span<const uint32_t> AuditTruth::OutboxesOf(size_t index) const {
+  return std::span(followed_).subspan(followed_begin_[index],
+                                      followed_begin_[index + 1] - followed_begin_[index]);
+}
+
+void AuditTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
+  out->clear();
+  for (const uint32_t number : OutboxesOf(index)) {
+    const Outbox& outbox = outboxes_[number];
+    const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
+    const auto end =
+        std::partition_point(begin, posts_.begin() + static_cast<ptrdiff_t>(outbox.end),
+                             [floor](const Item& item) { return item.created_at > floor; });
+    out->insert(out->end(), begin, end);
+  }
+  std::sort(out->begin(), out->end(), Before);
+}
+
+std::optional<UserId> AuditTruth::AuthorOf(size_t index, const Item& item) const {
+  for (const uint32_t number : OutboxesOf(index)) {
+    const Outbox& outbox = outboxes_[number];
+    const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
+    const auto end = posts_.begin() + static_cast<ptrdiff_t>(outbox.end);
+    if (std::binary_search(begin, end, item, Before)) return outbox.author;
+  }
+  return std::nullopt;
+}
+
+void Differences(std::span<const Item> expected, std::span<const Item> actual,
+                 std::vector<Item>* missing, std::vector<Item>* extra) {
+  std::set_difference(expected.begin(), expected.end(), actual.begin(), actual.end(),
+                      std::back_inserter(*missing), AuditTruth::Before);
+  std::set_difference(actual.begin(), actual.end(), expected.begin(), expected.end(),
+                      std::back_inserter(*extra), AuditTruth::Before);
+}
+
+}  // namespace fanline::feedctl

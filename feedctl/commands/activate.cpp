@@ -1,0 +1,189 @@
+// feedctl activate: makes timelines live, as their readers would by reading.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "backends/mysql/reader_truth.h"
+#include "backends/mysql/users.h"
+#include "backends/redis/reader_timelines.h"
+#include "daemon/clock.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
+#include "feedctl/support/json.h"
+#include "feedctl/support/line_reader.h"
+#include "feedctl/support/progress.h"
+#include "feedctl/support/text.h"
+#include "feedctl/support/tokens.h"
+#include "timeline/reader.h"
+
+namespace fanline::feedctl {
+namespace {
+
+using timeline::RebuildResult;
+
+class Activate : public Command {
+ public:
+  Activate(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table.AddPositional("reader", &given_, "whose timelines").Optional();
+    table.Add("from", &from_, "a file with a reader per line, also gzipped; - is stdin")
+        .Unit("FILE");
+    table
+        .Add("every-nth", &every_nth_,
+             "every N-th of all users who follow somebody, by ascending id from the first on")
+        .AtLeast(0);
+    table.Add("threads", &threads_, "rebuilds at once").Range(1, 64);
+    table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.redis);
+    options::AddOptions(table, settings.timelines);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    RequireUsage(Problem());
+    const mysql::Installation installation = ReadInstalled(settings_);
+    const std::vector<UserId> readers = Readers();
+    const Interrupt::Graceful graceful(interrupt);
+    const Time begin = daemon::SystemNow().mono;
+    Work work{readers, installation, interrupt};
+    RebuildAll(work);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    Report(work, seconds);
+    if (!work.failure.done()) throw Explain(work.failure, settings_);
+    return work.gave_up > 0 ? kExitTempFail : 0;
+  }
+
+ private:
+  struct Work {
+    const std::vector<UserId>& readers;
+    const mysql::Installation& installation;
+    const Interrupt& interrupt;
+    Tokens tokens = {};
+    std::atomic<size_t> next = 0;
+    std::atomic<uint64_t> done = 0, rebuilt = 0, already_live = 0, busy = 0, gave_up = 0;
+    std::mutex mutex = {};
+    Status failure = {};  // under mutex: the first
+  };
+
+  std::string Problem() {
+    const int ways = (given_.empty() ? 0 : 1) + (from_.empty() ? 0 : 1) + (every_nth_ > 0 ? 1 : 0);
+    if (ways != 1) return "give readers, or --from, or --every-nth: one of them";
+    for (const std::string& text : given_) {
+      if (!ParseId(text)) return "<reader>: " + QuotedShort(text) + " is no user id";
+    }
+    return {};
+  }
+
+  std::vector<UserId> Readers() const {
+    if (every_nth_ > 0) return EveryNth();
+    if (!from_.empty()) return FromFile();
+    std::vector<UserId> readers;
+    for (const std::string& text : given_) readers.push_back(UserId{*ParseId(text)});
+    return readers;
+  }
+
+  std::vector<UserId> FromFile() const {
+    std::vector<UserId> readers;
+    LineReader lines(from_);
+    std::string_view line;
+    while (lines.Next(&line)) {
+      if (line.empty() || line.front() == '#') continue;
+      const auto reader = ParseId(line);
+      if (!reader) throw lines.Bad(QuotedShort(line) + " is no user id; a line is one reader");
+      readers.push_back(UserId{*reader});
+    }
+    return readers;
+  }
+
+  std::vector<UserId> EveryNth() const {
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    std::vector<UserId> all;
+    for (Shard shard = 0; shard < connections.config().shards.size(); ++shard) {
+      Require(mysql::ScanReaders(connections, shard, [&](UserId user) { all.push_back(user); }),
+              settings_);
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<UserId> chosen;
+    for (size_t i = 0; i < all.size(); i += every_nth_) chosen.push_back(all[i]);
+    return chosen;
+  }
+
+  void RebuildAll(Work& work) {
+    Progress progress("activating", "timelines", work.readers.size());
+    std::vector<std::thread> threads;
+    const size_t count = std::min<size_t>(threads_, work.readers.size());
+    for (size_t i = 0; i < count; ++i) {
+      threads.emplace_back([&] { RebuildSome(work, progress); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void RebuildSome(Work& work, Progress& progress) {
+    mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), work.installation.shard_map);
+    redis::RedisReaderTimelines timelines(options::ToOptions(settings_.redis, settings_.timelines));
+    timeline::Reader reader(truth, timelines, options::ToWindow(settings_.timelines),
+                            [&work] { return work.tokens.Next(); });
+    while (!work.interrupt.requested()) {
+      const size_t at = work.next++;
+      if (at >= work.readers.size()) return;
+      RebuildResult result = RebuildResult::kUnderWay;
+      const Status status = reader.Activate(work.readers[at], &result);
+      if (!status.done()) return Fail(work, status);
+      ++CounterOf(work, result);
+      progress.At(++work.done);
+    }
+  }
+
+  static std::atomic<uint64_t>& CounterOf(Work& work, RebuildResult result) {
+    switch (result) {
+      case RebuildResult::kRebuilt:
+        return work.rebuilt;
+      case RebuildResult::kAlreadyReady:
+        return work.already_live;
+      case RebuildResult::kBusy:
+        return work.busy;
+      default:
+        return work.gave_up;
+    }
+  }
+
+  static void Fail(Work& work, const Status& status) {
+    const std::lock_guard lock(work.mutex);
+    if (work.failure.done()) work.failure = status;
+    work.next = work.readers.size();  // the others stop
+  }
+
+  void Report(const Work& work, double seconds) const {
+    const uint64_t rebuilt = work.rebuilt, live = work.already_live, busy = work.busy;
+    const uint64_t gave_up = work.gave_up;
+    if (json_) {
+      PutJson({{"readers", work.readers.size()},
+               {"rebuilt", rebuilt},
+               {"already_live", live},
+               {"busy", busy},
+               {"gave_up", gave_up},
+               {"seconds", seconds}});
+      return;
+    }
+    std::printf(
+        "%s of %s in %s: %s rebuilt, %s live already, %s being rebuilt by others, %s given "
+        "up\n",
+        Grouped(work.done).c_str(), Counted(work.readers.size(), "timeline").c_str(),
+        Seconds(seconds).c_str(), Grouped(rebuilt).c_str(), Grouped(live).c_str(),
+        Grouped(busy).c_str(), Grouped(gave_up).c_str());
+  }
+
+  std::vector<std::string> given_;
+  std::string from_;
+  uint64_t every_nth_ = 0;
+  uint32_t threads_ = 4;
+  bool json_ = false;
+};
+
+}  // namespace
+
+const Row kActivate = RowOf<Activate>("activate", "makes timelines live");
+
+}  // namespace fanline::feedctl

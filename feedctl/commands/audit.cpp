@@ -1,0 +1,191 @@
+// feedctl audit: every live timeline against the truth, by brute force. Meant for when nothing is
+// under way: what is published or followed meanwhile shows up as a difference.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "backends/mysql/scan.h"
+#include "backends/redis/timeline_scanner.h"
+#include "daemon/clock.h"
+#include "feedctl/auditing/timeline_check.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
+#include "feedctl/support/progress.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr size_t kReadersPerTurn = 200;
+
+// The first failure of several threads.
+class FirstFailure {
+ public:
+  void Note(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (status_.done()) status_ = status;
+    if (!status.done()) failed_ = true;
+  }
+  bool any() const { return failed_; }
+  const Status& status() const { return status_; }  // when the threads are joined
+
+ private:
+  std::mutex mutex_;
+  Status status_;
+  std::atomic<bool> failed_ = false;
+};
+
+template <typename Work>
+void InThreads(size_t count, Work work) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Readers whom a complete index does not name though they have a timeline. Read after the
+// timelines were listed: a rebuild enters the index before its key exists.
+class Unindexed {
+ public:
+  void Add(std::vector<UserId> listed, redis::BucketIndex index) {
+    if (!index.complete) return;
+    std::sort(index.readers.begin(), index.readers.end());
+    std::set_difference(listed.begin(), listed.end(), index.readers.begin(), index.readers.end(),
+                        std::back_inserter(readers_));
+  }
+  void Seal() { std::sort(readers_.begin(), readers_.end()); }
+  bool Contains(UserId reader) const {
+    return std::binary_search(readers_.begin(), readers_.end(), reader);
+  }
+
+ private:
+  std::vector<UserId> readers_;
+};
+
+class Audit : public Command {
+ public:
+  Audit(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table
+        .Add("sample", &sample_,
+             "compare only so many timelines, spread evenly over the ids; 0 is all")
+        .Unit("N");
+    table.Add("show", &show_, "differences to name").Range(0, 100'000);
+    table.Add("threads", &threads_, "that read and compare timelines").Range(1, 16);
+    table.Add("json", &json_, "print the findings as one JSON object");
+    options::AddOptions(table, settings.redis);
+    options::AddOptions(table, settings.timelines);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt&) override {
+    const Time begin = daemon::SystemNow().mono;
+    const auto installation = ReadInstalled(settings_);  // the shards are those we take them for
+    const std::vector<UserId> readers = Readers();
+    const Unindexed unindexed = ReadIndexes(readers);
+    const AuditTruth truth = ReadTruth(readers, installation.shard_map.shards());
+    const AuditFindings findings = Compare(readers, truth, unindexed);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    std::fputs((json_ ? ToJson(findings, seconds) : ToText(findings, seconds)).c_str(), stdout);
+    return findings.good() ? 0 : kExitFound;
+  }
+
+ private:
+  redis::Options RedisOptions() const {
+    return options::ToOptions(settings_.redis, settings_.timelines);
+  }
+
+  // Who has a timeline, ascending.
+  std::vector<UserId> Readers() const {
+    redis::TimelineScanner scanner(RedisOptions());
+    std::vector<UserId> all;
+    Require(scanner.Readers(&all), settings_);
+    std::sort(all.begin(), all.end());
+    if (sample_ == 0 || sample_ >= all.size()) return all;
+    std::vector<UserId> chosen;
+    for (uint64_t i = 0; i < sample_; ++i) chosen.push_back(all[i * all.size() / sample_]);
+    return chosen;
+  }
+
+  Unindexed ReadIndexes(const std::vector<UserId>& readers) const {
+    std::vector<std::vector<UserId>> by_bucket(kBuckets);
+    for (const UserId reader : readers) by_bucket[BucketOf(reader)].push_back(reader);
+    redis::TimelineScanner scanner(RedisOptions());
+    Unindexed unindexed;
+    for (Bucket bucket = 0; bucket < kBuckets; ++bucket) {
+      if (by_bucket[bucket].empty()) continue;
+      redis::BucketIndex index;
+      Require(scanner.Index(bucket, &index), settings_);
+      unindexed.Add(std::move(by_bucket[bucket]), std::move(index));
+    }
+    unindexed.Seal();
+    return unindexed;
+  }
+
+  AuditTruth ReadTruth(const std::vector<UserId>& readers, uint32_t shards) const {
+    std::vector<AuditTruth::Part> parts(shards, AuditTruth::Part(readers));
+    const auto config = options::ToConfig(settings_.mysql);
+    Progress progress("reading the truth", "rows", 0);
+    std::atomic<uint64_t> rows = 0;
+    const auto count = [&] {
+      const uint64_t read = ++rows;
+      if (read % 8192 == 0) progress.At(read);
+    };
+    FirstFailure failure;
+    InThreads(shards, [&](size_t shard) {
+      mysql::ShardConnections connections(config);
+      const auto on_edge = [&](UserId reader, UserId author) {
+        parts[shard].AddEdge(reader, author);
+        count();
+      };
+      const auto on_post = [&](UserId author, Item item) {
+        parts[shard].AddPost(author, item);
+        count();
+      };
+      const auto number = static_cast<Shard>(shard);
+      failure.Note(mysql::ScanFollowing(connections, number, on_edge));
+      if (!failure.any()) failure.Note(mysql::ScanVisiblePosts(connections, number, on_post));
+    });
+    Require(failure.status(), settings_);
+    return AuditTruth(readers, std::move(parts));
+  }
+
+  AuditFindings Compare(const std::vector<UserId>& readers, const AuditTruth& truth,
+                        const Unindexed& unindexed) const {
+    Progress progress("comparing", "timelines", readers.size());
+    std::atomic<size_t> next = 0;
+    std::atomic<uint64_t> done = 0;
+    FirstFailure failure;
+    std::vector<AuditFindings> findings(threads_);
+    InThreads(threads_, [&](size_t thread) {
+      redis::TimelineScanner scanner(RedisOptions());
+      TimelineCheck check(truth, settings_.timelines.window / 2, show_);
+      for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && !failure.any();) {
+        const auto turn =
+            std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
+        size_t index = at;
+        failure.Note(scanner.Read(turn, [&](const redis::RawTimeline& timeline) {
+          check.Check(index++, timeline, !unindexed.Contains(timeline.reader));
+        }));
+        progress.At(done += turn.size());
+      }
+      findings[thread] = check.findings();
+    });
+    Require(failure.status(), settings_);
+    AuditFindings all;
+    for (const AuditFindings& some : findings) all.Add(some);
+    if (all.examples.size() > show_) all.examples.resize(show_);
+    return all;
+  }
+
+  uint64_t sample_ = 0;
+  uint32_t show_ = 10;
+  uint32_t threads_ = 2;
+  bool json_ = false;
+};
+
+}  // namespace
+
+const Row kAudit = RowOf<Audit>("audit", "compares every live timeline with the truth");
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,40 @@
+// One command of feedctl: its options are declared into a table, and it is run at most once.
+#pragma once
+
+#include <memory>
+
+#include "daemon/options/options.h"
+#include "feedctl/support/interrupt.h"
+#include "feedctl/support/settings.h"
+
+namespace fanline::feedctl {
+
+class Command {
+ public:
+  explicit Command(Settings& settings) : settings_(settings) {}
+  virtual ~Command() = default;
+  // Prints its result to stdout and answers the exit code; throws Failure.
+  virtual int Run(Interrupt& interrupt) = 0;
+
+ protected:
+  Settings& settings_;
+};
+
+// How a command is known to the program. `make` declares its options, and keeps what it needs of
+// the settings, which outlive it; a group of commands has none.
+struct Row {
+  const char* name;  // "topics create": of the group "topics"
+  const char* summary;
+  std::unique_ptr<Command> (*make)(daemon::OptionTable& table, Settings& settings) = nullptr;
+};
+
+// `kFirst`: what the command's constructor takes besides.
+template <typename T, auto... kFirst>
+constexpr Row RowOf(const char* name, const char* summary) {
+  return {name, summary,
+          [](daemon::OptionTable& table, Settings& settings) -> std::unique_ptr<Command> {
+            return std::make_unique<T>(kFirst..., table, settings);
+          }};
+}
+
+}  // namespace fanline::feedctl

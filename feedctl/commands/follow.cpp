@@ -1,0 +1,277 @@
+// feedctl follow, unfollow: the forward row as everybody writes it, then what else a mirror would
+// do: the reverse row, and the hint that brings the reader's timeline in line with it. When all
+// hints are acknowledged, the rows of log1 are done.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "backends/kafka/producer.h"
+#include "backends/mysql/change_log.h"
+#include "backends/mysql/forward_edges.h"
+#include "backends/mysql/reverse_edges.h"
+#include "daemon/clock.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/events/acknowledgements.h"
+#include "feedctl/relations/edge_line.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
+#include "feedctl/support/json.h"
+#include "feedctl/support/line_reader.h"
+#include "feedctl/support/progress.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr uint64_t kMostHintsUnderWay = 10'000;
+constexpr const char* kAgain = "; run the same again, what is done already stays as it is";
+
+uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000; }
+
+struct Tally {
+  std::atomic<uint64_t> done = 0;
+  std::atomic<uint64_t> changed = 0;
+  std::mutex mutex;
+  Status failure;  // under mutex: the first
+};
+
+class Follow : public Command {
+ public:
+  Follow(bool follow, daemon::OptionTable& table, Settings& settings)
+      : Command(settings), follow_(follow) {
+    table.Add("reader", &reader_, "who reads").Unit("ID");
+    table.Add("author", &author_, "whom").Unit("ID");
+    table
+        .Add("from", &from_,
+             "instead of one pair: a file with a reader and an author per line, also gzipped; - is "
+             "stdin")
+        .Unit("FILE");
+    table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
+    if (follow) {
+      table
+          .Add("following-limit", &following_limit_,
+               "a reader follows at most so many (the same as fanline-api's)")
+          .Range(1, 1'000'000);
+    }
+    table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.kafka);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    RequireUsage(Problem());
+    const std::vector<EdgeKey> edges = Edges();
+    const mysql::Installation installation = ReadInstalled(settings_);
+    RequireTopic(settings_, installation.tasks_topic, installation.partitions);
+    kafka::ProducerOptions options;
+    options.client = options::ToOptions(settings_.kafka, kClientId);
+    options.hint_topic = installation.tasks_topic;
+    Acknowledgements hints;
+    const auto answer = [&](const HintsAppended& reply) { hints.Answer(reply.status); };
+    kafka::Producer producer(options, answer, {}, [](LogLevel, const std::string&) {});
+    const std::vector<uint64_t> log_begin = NewestLogRows(installation.shard_map);
+
+    const Interrupt::Graceful graceful(interrupt);
+    const Time begin = daemon::SystemNow().mono;
+    Tally tally;
+    versions_.resize(edges.size());
+    Work work{edges, installation, producer, hints, interrupt, tally};
+    ChangeAll(work);
+    hints.AwaitAtMost(0);
+    if (hints.failure().done()) MarkMirrored(work, log_begin);
+    RequireAll(work);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    Report(edges, tally, seconds, interrupt.requested());
+    return 0;
+  }
+
+ private:
+  struct Work {
+    const std::vector<EdgeKey>& edges;
+    const mysql::Installation& installation;
+    kafka::Producer& producer;
+    Acknowledgements& hints;
+    const Interrupt& interrupt;
+    Tally& tally;
+    std::atomic<size_t> next = 0;
+  };
+
+  std::string Problem() const {
+    if (from_.empty()) {
+      if (!IsValidId(reader_) || !IsValidId(author_)) {
+        return "--reader and --author are required, or --from; ids are from 1 to 2^64-2";
+      }
+      return reader_ == author_ ? "--author: nobody follows themselves" : "";
+    }
+    if (reader_ != 0 || author_ != 0) return "--from: not together with --reader and --author";
+    return {};
+  }
+
+  // Read whole before anything is changed: a bad line changes nothing.
+  std::vector<EdgeKey> Edges() {
+    if (from_.empty()) return {EdgeKey{UserId{reader_}, UserId{author_}}};
+    std::vector<EdgeKey> edges;
+    LineReader lines(from_);
+    std::string_view line;
+    while (lines.Next(&line)) {
+      const auto parsed = ParseEdgeLine(line);
+      if (const auto* bad = std::get_if<BadEdge>(&parsed)) throw lines.Bad(bad->reason);
+      const auto* edge = std::get_if<EdgeKey>(&parsed);
+      if (edge == nullptr) continue;
+      if (edge->src == edge->dst) throw lines.Bad("nobody follows themselves");
+      edges.push_back(*edge);
+      lines_.push_back(lines.number());
+    }
+    source_ = lines.name();
+    return edges;
+  }
+
+  void ChangeAll(Work& work) {
+    Progress progress(follow_ ? "following" : "unfollowing", "relations", work.edges.size());
+    std::vector<std::thread> threads;
+    const size_t count = std::min<size_t>(threads_, work.edges.size());
+    for (size_t i = 0; i < count; ++i) {
+      threads.emplace_back([&] { ChangeSome(work, progress); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void ChangeSome(Work& work, Progress& progress) {
+    const ShardMap& map = work.installation.shard_map;
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ForwardEdges forward(connections, map, following_limit_);
+    mysql::ReverseEdges reverse(connections, map);
+    const RangeLayout layout = work.installation.layout();
+    while (!work.interrupt.requested()) {
+      const size_t at = work.next++;
+      if (at >= work.edges.size()) return;
+      const auto& [reader, author] = work.edges[at];
+      ForwardChanged changed;
+      Status status = forward.Change({reader, author, follow_, UnixUs()}, &changed);
+      if (changed.over_limit) status.message = OverLimit(at, reader, status.message);
+      if (status.done() && changed.edge.ver > 0) {
+        mysql::ReverseResult applied;
+        status = reverse.Apply(map.ShardOf(author), {&changed.edge, 1}, &applied);
+      }
+      if (!status.done()) return Fail(work, status);
+      work.hints.AwaitAtMost(kMostHintsUnderWay);
+      work.hints.Expect();
+      versions_[at] = changed.edge.ver;
+      work.producer.Submit(
+          AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}});
+      if (changed.changed) ++work.tally.changed;
+      progress.At(++work.tally.done);
+    }
+  }
+
+  // "edges.txt:17: reader 5 follows 5000 already; ..."
+  std::string OverLimit(size_t at, UserId reader, const std::string& why) const {
+    const std::string where =
+        lines_.empty() ? "" : source_ + ":" + std::to_string(lines_[at]) + ": ";
+    return where + "reader " + ToString(reader) + " " + why +
+           "; unfollow somebody first, or raise --following-limit";
+  }
+
+  std::vector<uint64_t> NewestLogRows(const ShardMap& map) const {
+    std::vector<uint64_t> newest(map.shards());
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ChangeLog log(connections);
+    for (Shard shard = 0; shard < map.shards(); ++shard) {
+      Require(log.Newest(shard, &newest[shard]), settings_);
+    }
+    return newest;
+  }
+
+  void MarkMirrored(Work& work, const std::vector<uint64_t>& log_begin) const {
+    std::unordered_map<EdgeKey, uint64_t> versions;
+    for (size_t i = 0; i < versions_.size(); ++i) {
+      uint64_t& version = versions[work.edges[i]];
+      version = std::max(version, versions_[i]);
+    }
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ChangeLog log(connections);
+    for (Shard shard = 0; shard < log_begin.size(); ++shard) {
+      const Status status = log.MarkMirrored(shard, log_begin[shard], versions);
+      if (!status.done()) return Fail(work, status);
+    }
+  }
+
+  static void Fail(Work& work, const Status& status) {
+    const std::lock_guard lock(work.tally.mutex);
+    if (work.tally.failure.done()) work.tally.failure = status;
+    work.next = work.edges.size();  // the others stop
+  }
+
+  void RequireAll(const Work& work) const {
+    const Status& relation = work.tally.failure;
+    const Status hint = work.hints.failure();
+    if (relation.done() && hint.done()) return;
+    const Failure why = Explain(relation.done() ? hint : relation, settings_, kExitData);
+    const std::string part = relation.done() ? "written, but not all hints are acknowledged: " : "";
+    const bool many = work.edges.size() > 1;
+    const bool again = !relation.never();  // who follows too many does so the next time, too
+    const bool unfinished = again && (many || relation.done());
+    throw Failure(unfinished ? kExitTempFail : why.exit_code(),
+                  part + why.what() +
+                      (many ? "; " + Grouped(work.tally.done) + " of " +
+                                  Counted(work.edges.size(), "relation") + " were written"
+                            : "") +
+                      (again ? kAgain : ""));
+  }
+
+  void Report(const std::vector<EdgeKey>& edges, const Tally& tally, double seconds,
+              bool interrupted) const {
+    if (!from_.empty()) return ReportMany(tally, seconds, interrupted);
+    const auto& [reader, author] = edges.front();
+    const bool changed = tally.changed > 0;
+    if (json_) {
+      PutJson({{"reader", ToString(reader)},
+               {"author", ToString(author)},
+               {"follows", follow_},
+               {"changed", changed},
+               {"version", std::to_string(versions_.front())}});
+      return;
+    }
+    std::printf("%s %s %s: %s, version %llu\n", ToString(reader).c_str(),
+                follow_ ? "follows" : "does not follow", ToString(author).c_str(),
+                changed ? "changed" : "it was so already",
+                static_cast<unsigned long long>(versions_.front()));
+  }
+
+  void ReportMany(const Tally& tally, double seconds, bool interrupted) const {
+    const uint64_t done = tally.done;
+    const uint64_t changed = tally.changed;
+    if (json_) {
+      PutJson({{"relations", done},
+               {"changed", changed},
+               {"seconds", seconds},
+               {"interrupted", interrupted}});
+      return;
+    }
+    std::printf("%s%s %s in %s, %s of them changed\n", interrupted ? "interrupted: " : "",
+                Counted(done, "relation").c_str(), follow_ ? "made" : "ended",
+                Seconds(seconds).c_str(), Grouped(changed).c_str());
+  }
+
+  const bool follow_;
+  uint64_t reader_ = 0;
+  uint64_t author_ = 0;
+  std::string from_;
+  std::string source_;           // what --from is called in messages
+  std::vector<uint64_t> lines_;  // of each edge, with --from
+  uint32_t threads_ = 4;
+  uint32_t following_limit_ = kMostFollowed;
+  bool json_ = false;
+  std::vector<uint64_t> versions_;  // of each edge's rows; 0: none, or not written
+};
+
+}  // namespace
+
+const Row kFollow = RowOf<Follow, true>("follow", "makes a reader follow an author, or many");
+const Row kUnfollow =
+    RowOf<Follow, false>("unfollow", "makes a reader no longer follow an author, or many");
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,88 @@
+// feedctl friends: what one user does about the friendship with another. What is agreed on is the
+// pair's row, changed here; the two edges that follow from it are written by the mirror.
+#include <cstdio>
+
+#include "backends/mysql/relation_store.h"
+#include "daemon/clock.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/relations/friendship_text.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
+#include "feedctl/support/json.h"
+#include "feedctl/support/user_id.h"
+
+namespace fanline::feedctl {
+namespace {
+
+uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000; }
+
+class Friends : public Command {
+ public:
+  Friends(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    std::vector<std::string> actions;
+    for (const FriendAction action : kFriendActions) actions.emplace_back(NameOf(action));
+    table.AddPositional("action", &action_, "what the user does").OneOf(actions);
+    table.Add("user", &user_, "who does it").Unit("ID").Required();
+    table.Add("other", &other_, "to the friendship with whom").Unit("ID").Required();
+    table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt&) override {
+    const UserId user = RequireUserId("--user", user_), other = RequireUserId("--other", other_);
+    RequireUsage(user == other ? "--other: a friendship is between two users" : "");
+    const mysql::Installation installation = ReadInstalled(settings_);
+    mysql::MysqlRelationStore store(options::ToConfig(settings_.mysql), installation.shard_map,
+                                    kMostFollowed, {});
+    const FriendAction action = *ParseFriendAction(action_);
+    FriendshipStep step;
+    const Status status = store.ChangeFriendship(action, user, other, UnixUs(), &step);
+    if (status.never()) RequireAllowed(step.now, action, user, other);
+    Require(status, settings_);
+    json_ ? PrintJson(step) : PrintText(step, user, other);
+    return 0;
+  }
+
+ private:
+  // The rule itself says why, of what the store found.
+  static void RequireAllowed(const Friendship& now, FriendAction action, UserId user,
+                             UserId other) {
+    const char* refusal = Decide(now, action, user).refusal;
+    if (refusal == nullptr) return;
+    throw Failure(kExitData, std::string(refusal) + ": " + Standing(now, user, other) + "; " +
+                                 NextSteps(now, user, other));
+  }
+
+  static void PrintText(const FriendshipStep& step, UserId user, UserId other) {
+    std::printf("%s: %s, version %llu\n", Standing(step.now, user, other).c_str(),
+                step.changed ? "changed" : "it was so already",
+                static_cast<unsigned long long>(step.now.ver));
+    if (step.now.state == FriendState::kFriends) {
+      std::printf("a running fanline-mirror writes both edges\n");
+    } else if (step.now.state == FriendState::kRemoved) {
+      std::printf("a running fanline-mirror ends both edges\n");
+    }
+    std::printf("next: %s\n", NextSteps(step.now, user, other).c_str());
+  }
+
+  void PrintJson(const FriendshipStep& step) const {
+    PutJson({{"user", user_},
+             {"other", other_},
+             {"state", NameOf(step.now.state)},
+             {"version", std::to_string(step.now.ver)},
+             {"asked_by", ToString(step.now.asked_by)},
+             {"changed", step.changed}});
+  }
+
+  std::string action_;
+  std::string user_;
+  std::string other_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+const Row kFriends =
+    RowOf<Friends>("friends", "requests, accepts, refuses, cancels or removes a friendship");
+
+}  // namespace fanline::feedctl

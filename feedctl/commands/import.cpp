@@ -1,0 +1,153 @@
+// feedctl import: a graph from a file, at once, into both directions of the relations.
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "backends/mysql/bulk_load.h"
+#include "daemon/clock.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/relations/graph.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
+#include "feedctl/support/json.h"
+#include "feedctl/support/line_reader.h"
+#include "feedctl/support/progress.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+// An author whom every n-th user follows.
+struct Followed {
+  UserId author{};
+  uint64_t every_nth = 1;
+};
+
+// "N:ID"
+std::optional<Followed> ParseEveryNth(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto every_nth = ParseId(text.substr(0, colon));  // a number from 1 on
+  const auto author = ParseId(text.substr(colon + 1));
+  if (!every_nth || !author) return std::nullopt;
+  return Followed{UserId{*author}, *every_nth};
+}
+
+class Import : public Command {
+ public:
+  Import(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table.AddPositional("file", &file_,
+                        "an edge list, also gzipped; - is stdin. A line is who follows and whom, "
+                        "two ids; # begins a comment");
+    table.Add("id-offset", &id_offset_, "added to every id of the file; 1 when it counts from 0");
+    table
+        .Add("everybody-follows", &everybody_follows_,
+             "adds an author whom all users of the file follow")
+        .Unit("ID,...");
+    table
+        .Add("every-nth-follows", &every_nth_follows_,
+             "adds an author whom every N-th user of the file follows, by ascending id")
+        .Unit("N:ID,...");
+    table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    RequireUsage(TakeAuthors());
+    const Time begin = daemon::SystemNow().mono;
+    const mysql::Installation installation = ReadInstalled(settings_);
+    Graph graph = Read();
+    const std::vector<UserId> users = graph.Users();
+    Say(Counted(graph.edges().size(), "edge") + " of " + Counted(users.size(), "user") + " read, " +
+        Counted(graph.to_oneself(), "edge") + " to oneself left out");
+    AddAuthors(graph, users);
+
+    interrupt.Advise("run the same import again: what is loaded already stays as it is");
+    const auto result = Load(graph, installation);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    Report(graph, users.size(), result, seconds);
+    return 0;
+  }
+
+ private:
+  std::string TakeAuthors() {
+    for (const std::string& text : everybody_follows_) {
+      const auto author = ParseId(text);
+      if (!author) return "--everybody-follows: " + QuotedShort(text) + " is no user id";
+      authors_.push_back({UserId{*author}, 1});
+    }
+    for (const std::string& text : every_nth_follows_) {
+      const auto followed = ParseEveryNth(text);
+      if (!followed) {
+        return "--every-nth-follows: " + QuotedShort(text) + " is not N:ID, such as 10:900001";
+      }
+      authors_.push_back(*followed);
+    }
+    return {};
+  }
+
+  Graph Read() const {
+    LineReader lines(file_);
+    Progress progress("reading", "lines", 0);
+    return ReadGraph(lines, id_offset_, [&](uint64_t read) { progress.At(read); });
+  }
+
+  void AddAuthors(Graph& graph, const std::vector<UserId>& users) const {
+    for (const Followed& followed : authors_) {
+      const uint64_t followers = graph.AddAuthor(followed.author, users, followed.every_nth);
+      Say("author " + ToString(followed.author) + " is followed by " + Counted(followers, "user"));
+    }
+  }
+
+  mysql::BulkLoader::Result Load(const Graph& graph, const mysql::Installation& installation) {
+    mysql::BulkLoader loader(options::ToConfig(settings_.mysql), installation.shard_map);
+    for (const auto& [from, to] : graph.edges()) loader.Add(from, to);
+    Progress progress("loading", "rows", 2 * graph.edges().size());
+    mysql::BulkLoader::Result result;
+    const auto unix_us = static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000;
+    const Status status = loader.Load(
+        unix_us,
+        [&](uint64_t rows, uint64_t of) {
+          progress.SetTotal(of);
+          progress.At(rows);
+        },
+        &result);
+    Require(status, settings_, kExitData);
+    return result;
+  }
+
+  void Report(const Graph& graph, size_t users, const mysql::BulkLoader::Result& result,
+              double seconds) const {
+    if (json_) {
+      PutJson({{"users", users},
+               {"edges", result.edges},
+               {"repeated", result.repeated},
+               {"to_oneself", graph.to_oneself()},
+               {"already_there", result.already_there},
+               {"seconds", seconds}});
+      return;
+    }
+    std::printf(
+        "imported %s in %s: %s left out, %s already there; both directions and their "
+        "counters agree\n",
+        Counted(result.edges, "edge").c_str(), Seconds(seconds).c_str(),
+        (Grouped(result.repeated) + " repeated").c_str(), Grouped(result.already_there).c_str());
+  }
+
+  void Say(const std::string& line) const {
+    if (!json_) std::printf("%s\n", line.c_str());
+  }
+
+  std::string file_;
+  uint64_t id_offset_ = 0;
+  std::vector<std::string> everybody_follows_;
+  std::vector<std::string> every_nth_follows_;
+  std::vector<Followed> authors_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+const Row kImport = RowOf<Import>("import", "loads a graph of who follows whom");
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,145 @@
+// feedctl publish: one post, or a file of events of any kind.
+#include <cstdio>
+#include <thread>
+
+#include "daemon/clock.h"
+#include "fanline/event_codec.h"
+#include "feedctl/commands/commands.h"
+#include "feedctl/events/event_sender.h"
+#include "feedctl/events/pace.h"
+#include "feedctl/events/post_event.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/json.h"
+#include "feedctl/support/line_reader.h"
+#include "feedctl/support/progress.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr std::chrono::milliseconds kLinger{5};  // batches, when there are many
+constexpr Duration kLongestNap = std::chrono::milliseconds(100);
+
+bool IsBlank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
+
+class Publish : public Command {
+ public:
+  Publish(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table.Add("author", &author_, "who wrote the post").Unit("ID");
+    table.Add("post", &post_, "the post, unique among those of all authors").Unit("ID");
+    table
+        .Add("created-at", &created_at_,
+             "when, in milliseconds since 1970; its place in the timelines. 0 is now")
+        .Range(0, kMaxCreatedAt)
+        .Unit("MS");
+    table
+        .Add("from", &from_,
+             "instead of one post: a file with an event per line in JSON, of any kind, also "
+             "gzipped; - is stdin")
+        .Unit("FILE");
+    table.Add("rate", &rate_, "events per second with --from; 0 is as fast as can be")
+        .Range(0, 10'000'000);
+    table.Add("json", &json_, "print the event as it was sent, or the result with --from");
+    options::AddFeedTopic(table, settings.topics);
+    options::AddOptions(table, settings.kafka);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    RequireUsage(Problem());
+    if (!from_.empty()) return RunFile(interrupt);
+    FeedEvent event;
+    event.post = PostId{post_};
+    event.author = UserId{author_};
+    event.created_at = created_at_ == 0 ? daemon::SystemNow().unix_ms : created_at_;
+    SendOne(event, settings_, json_);
+    return 0;
+  }
+
+ private:
+  std::string Problem() const {
+    const bool one = author_ != 0 || post_ != 0;
+    if (!from_.empty() && one) return "--from: not together with --author and --post";
+    if (from_.empty() && (author_ == 0 || post_ == 0)) {
+      return "--author and --post are required, or --from";
+    }
+    return {};
+  }
+
+  int RunFile(Interrupt& interrupt) {
+    LineReader lines(from_, [&interrupt] { return interrupt.requested(); });
+    EventSender sender(settings_, kLinger);
+    const Interrupt::Graceful graceful(interrupt);
+    const Time begin = daemon::SystemNow().mono;
+    SendAll(lines, sender, interrupt);
+    sender.Finish();
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    if (!sender.failure().done()) throw NotAcknowledged(sender);
+    Report(sender.acknowledged(), seconds, interrupt.requested());
+    return 0;
+  }
+
+  void SendAll(LineReader& lines, EventSender& sender, const Interrupt& interrupt) {
+    Progress progress("publishing", "events acknowledged", 0);
+    const Pace pace(rate_, daemon::SystemNow().mono);
+    std::string_view line;
+    for (uint64_t sent = 0; lines.Next(&line) && !interrupt.requested();) {
+      if (IsBlank(line)) continue;
+      const FeedEvent event = Decode(lines, line, sender);
+      if (!AwaitTurn(pace, sent, interrupt) || !sender.failure().done()) return;
+      sender.Send(event, line);
+      if (++sent % 256 == 0 || rate_ > 0) progress.At(sender.acknowledged());
+    }
+  }
+
+  // What came before the line is acknowledged first, so that it can be said.
+  FeedEvent Decode(const LineReader& lines, std::string_view line, EventSender& sender) {
+    const Decoded<FeedEvent> decoded = DecodeEvent(line, kJsonContentType);
+    if (const auto* event = std::get_if<FeedEvent>(&decoded)) return *event;
+    sender.Finish();
+    throw lines.Bad(std::get<Rejection>(decoded).reason + "; " +
+                    Counted(sender.acknowledged(), "event") + " before it were acknowledged");
+  }
+
+  // False: interrupted.
+  static bool AwaitTurn(const Pace& pace, uint64_t n, const Interrupt& interrupt) {
+    for (;;) {
+      const Duration wait = pace.WaitBefore(n, daemon::SystemNow().mono);
+      if (wait == Duration::zero()) return true;
+      if (interrupt.requested()) return false;
+      std::this_thread::sleep_for(std::min(wait, kLongestNap));
+    }
+  }
+
+  Failure NotAcknowledged(const EventSender& sender) const {
+    const Failure why = Explain(sender.failure(), settings_, kExitData);
+    return Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
+                   std::string(why.what()) + "; " + Counted(sender.acknowledged(), "event") +
+                       " were acknowledged. Publish the same again: repeated events change "
+                       "nothing");
+  }
+
+  void Report(uint64_t events, double seconds, bool interrupted) const {
+    if (json_) {
+      PutJson({{"events", events}, {"seconds", seconds}, {"interrupted", interrupted}});
+      return;
+    }
+    std::printf("%s%s acknowledged in %s\n", interrupted ? "interrupted: " : "",
+                Counted(events, "event").c_str(), Seconds(seconds).c_str());
+  }
+
+  uint64_t author_ = 0;
+  uint64_t post_ = 0;
+  int64_t created_at_ = 0;
+  std::string from_;
+  double rate_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace
+
+const Row kPublish =
+    RowOf<Publish>("publish", "says that posts were published, one or a file of events");
+
+}  // namespace fanline::feedctl

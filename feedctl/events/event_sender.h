@@ -1,0 +1,40 @@
+// Appends events to the feed topic and keeps count of what the brokers acknowledged. An event that
+// is sent twice changes nothing, so whoever sees a failure sends all of them again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "backends/kafka/producer.h"
+#include "fanline/event.h"
+#include "feedctl/events/acknowledgements.h"
+#include "feedctl/support/settings.h"
+
+namespace fanline::feedctl {
+
+// One thread.
+class EventSender {
+ public:
+  // `linger`: how long a record waits for others; 0 for a single one. Failure 69 or 78 when the
+  // topic cannot be used.
+  EventSender(const Settings& settings, std::chrono::milliseconds linger);
+
+  // Queues `json`, the event's own text; waits while too many are under way.
+  void Send(const FeedEvent& event, std::string_view json);
+
+  // Waits for all acknowledgements, each of which comes or fails within the producer's own limit.
+  void Finish() { acks_.AwaitAtMost(0); }
+
+  uint64_t acknowledged() const { return acks_.acknowledged(); }
+  // The first that failed; done when none did so far.
+  Status failure() const { return acks_.failure(); }
+
+ private:
+  const std::string topic_;
+  const Headers headers_;
+  Acknowledgements acks_;
+  kafka::Producer producer_;
+};
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,55 @@
+#include "feedctl/events/post_event.h"
+
+#include <cstdio>
+
+#include "daemon/clock.h"
+#include "daemon/observe/log.h"
+#include "fanline/event_codec.h"
+#include "feedctl/events/event_sender.h"
+#include "feedctl/support/explain.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr UnixMs kFurthestFutureMs = 24 * 3'600'000;  // beyond, dispatchers refuse it
+
+void RequireAcceptable(const FeedEvent& event, const std::string& json) {
+  const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
+  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+    throw Failure(kExitUsage, refused->reason);
+  }
+  if (event.created_at > daemon::SystemNow().unix_ms + kFurthestFutureMs) {
+    throw Failure(kExitUsage,
+                  "--created-at: more than 24 hours in the future; it is in milliseconds");
+  }
+}
+
+}  // namespace
+
+std::string Describe(const FeedEvent& event) {
+  std::string text = std::string(NameOf(event.kind)) + " post " + ToString(event.post) +
+                     " of author " + ToString(event.author);
+  switch (TraitsOf(event.kind).number) {
+    case EventNumber::kNone:
+      break;
+    case EventNumber::kCreatedAt:
+      text += ", created " + daemon::Rfc3339(event.created_at);
+      break;
+    case EventNumber::kVersion:
+      text += ", version " + std::to_string(event.version);
+      break;
+  }
+  return text;
+}
+
+void SendOne(const FeedEvent& event, const Settings& settings, bool json) {
+  const std::string text = EncodeEventJson(event);
+  RequireAcceptable(event, text);
+  EventSender sender(settings, std::chrono::milliseconds(0));
+  sender.Send(event, text);
+  sender.Finish();
+  Require(sender.failure(), settings, kExitData);
+  std::printf("%s\n", json ? text.c_str() : Describe(event).c_str());
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,58 @@
+#include "feedctl/relations/edge_diagnosis.h"
+
+namespace fanline::feedctl {
+namespace {
+
+std::string Command(const EdgeSeen& seen, bool live) {
+  return std::string("feedctl ") + (live ? "follow" : "unfollow") + " --reader " +
+         ToString(seen.edge.src) + " --author " + ToString(seen.edge.dst);
+}
+
+// A new version of the edge, which ends as `live`: a change that is none writes no version.
+std::string Anew(const EdgeSeen& seen, bool live) {
+  const std::string last = Command(seen, live);
+  return seen.forward.live == live ? Command(seen, !live) + " and then " + last : last;
+}
+
+std::string OfEqualRows(const EdgeSeen& seen) {
+  if (seen.friendship_waiting) {
+    return "both rows agree, and what became of the friendship waits for a running "
+           "fanline-mirror, which writes both edges";
+  }
+  if (seen.forward.ver == 0) return "there is no row on either side: nobody ever followed";
+  return "both rows agree";
+}
+
+// Nothing waits, so nobody else will write it.
+std::string OfBrokenRows(const EdgeSeen& seen) {
+  if (seen.forward.ver > seen.reverse.ver) {
+    return "the reverse row is behind and no change of it waits, so it got lost; " +
+           Command(seen, seen.forward.live) + " writes it again";
+  }
+  if (seen.forward.ver == seen.reverse.ver) {
+    return "the rows differ at one version, so one was written by hand or is damaged; if the "
+           "forward row is right, " +
+           Anew(seen, seen.forward.live) + " writes both anew";
+  }
+  return "the forward row is behind the reverse row, so its shard lost what it had acknowledged; "
+         "if the reverse row is right, " +
+         Anew(seen, seen.reverse.live) + " writes both anew";
+}
+
+}  // namespace
+
+std::string Diagnosis(const EdgeSeen& seen) {
+  if (seen.agree()) return OfEqualRows(seen);
+  if (!seen.settled) return "the edge is being changed at this moment; look again";
+  if (seen.changes_waiting > 0) {
+    return "a change of it waits in log1 for a running fanline-mirror, which writes the reverse "
+           "row; /readyz of the mirror says what it waits for";
+  }
+  if (!seen.all_seen) {
+    return "more changes wait in log1 than were looked at, and one of this edge may be among them; "
+           "look again when fanline-mirror has relayed them";
+  }
+  return OfBrokenRows(seen);
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,168 @@
+#include "feedctl/support/explain.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace fanline::feedctl {
+namespace {
+
+struct Told {
+  enum What { kAway, kMisconfigured, kRefuses } what = kRefuses;
+  std::string reason;
+  std::string advice;
+};
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string LowerFirst(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string SystemError(int error) { return LowerFirst(std::strerror(error)); }
+
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Failure Line(const std::string& service, const std::string& address, const Told& told) {
+  std::string line = told.what == Told::kAway ? "cannot reach " + service + " at " + address + ": "
+                                              : service + " at " + address + ": ";
+  line += OneLine(told.reason);
+  if (!told.advice.empty()) line += "; " + told.advice;
+  return Failure(told.what == Told::kMisconfigured ? kExitConfig : kExitUnavailable, line);
+}
+
+// ---- Redis ----
+
+// The adapter writes "redis <address>: <why>" when it is the connection that failed.
+Told OfRedis(const std::string& message, const std::string& address) {
+  const std::string lost = "redis " + address + ": ";
+  if (message.starts_with(lost)) {
+    std::string why = LowerFirst(message.substr(lost.size()));
+    if (why == "resource temporarily unavailable") why = "no answer in time";
+    return {Told::kAway, why, "start it or set --redis / FANLINE_REDIS"};
+  }
+  if (Contains(message, "NOAUTH") || Contains(message, "WRONGPASS")) {
+    return {Told::kMisconfigured, message,
+            "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD"};
+  }
+  return {Told::kRefuses, message, {}};
+}
+
+// ---- MariaDB ----
+
+// The adapter writes "MariaDB error <code>: <text>".
+std::optional<int> CodeOf(std::string_view message) {
+  constexpr std::string_view kHead = "MariaDB error ";
+  const size_t at = message.find(kHead);
+  if (at == std::string_view::npos) return std::nullopt;
+  int code = 0;
+  const char* begin = message.data() + at + kHead.size();
+  const auto [stopped, error] = std::from_chars(begin, message.data() + message.size(), code);
+  if (error != std::errc() || stopped == begin) return std::nullopt;
+  return code;
+}
+
+// "Can't connect to server on '127.0.0.1' (111)" -> "connection refused"
+std::string ReasonOf(const std::string& text) {
+  const size_t open = text.rfind('(');
+  int error = 0;
+  if (open != std::string::npos &&
+      std::from_chars(text.data() + open + 1, text.data() + text.size(), error).ec == std::errc() &&
+      error > 0) {
+    // The client library connects without waiting, and forgets why that failed.
+    return error == EINPROGRESS ? "no connection" : SystemError(error);
+  }
+  return text;
+}
+
+Told OfMysql(const std::string& message) {
+  const int code = CodeOf(message).value_or(0);
+  const auto is = [code](auto... codes) { return ((code == codes) || ...); };
+  if (is(2002, 2003, 2005, 2006, 2013, 2055)) {
+    return {Told::kAway, ReasonOf(message),
+            "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS"};
+  }
+  if (is(1044, 1045)) {
+    return {Told::kMisconfigured, message,
+            "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD"};
+  }
+  if (is(1049))
+    return {Told::kMisconfigured, message, "create the database, or set --mysql-shards"};
+  if (is(1146)) return {Told::kMisconfigured, message, "run feedctl init first"};
+  if (is(1148, 3948, 4166))
+    return {Told::kMisconfigured, message, "start the shards with --local-infile=ON"};
+  return {Told::kRefuses, message, {}};
+}
+
+// "mysql_1" -> its address, as an operator wrote it.
+std::string AddressOf(const std::string& resource, const Settings& settings) {
+  const auto shards = options::ToConfig(settings.mysql).shards;
+  for (Shard shard = 0; shard < shards.size(); ++shard) {
+    if (mysql::ResourceOf(shard) != resource) continue;
+    return shards[shard].host + ":" + std::to_string(shards[shard].port) + "/" +
+           shards[shard].database;
+  }
+  return "an unknown address";
+}
+
+// ---- Kafka ----
+
+// The adapter writes "<what>: <clause> (<librdkafka's name of the error>)".
+std::string ClauseOf(const std::string& message) {
+  const size_t end = message.rfind(" (");
+  const size_t colon = message.rfind(": ", end);
+  return colon == std::string::npos ? message : message.substr(colon + 2, end - colon - 2);
+}
+
+Told OfKafka(const std::string& message) {
+  for (const char* code : {"(_TRANSPORT)", "(_ALL_BROKERS_DOWN)", "(_TIMED_OUT)", "(_RESOLVE)"}) {
+    if (!Contains(message, code)) continue;
+    return {Told::kAway, ClauseOf(message),
+            "start it or set --kafka-brokers / FANLINE_KAFKA_BROKERS"};
+  }
+  if (Contains(message, "UNKNOWN_TOPIC")) {
+    return {Told::kMisconfigured, message, "create it with feedctl topics create"};
+  }
+  if (Contains(message, "AUTHENTICATION_FAILED") || Contains(message, "(_AUTHENTICATION)")) {
+    return {Told::kMisconfigured, message, "set --kafka-properties / FANLINE_KAFKA_PROPERTIES"};
+  }
+  return {Told::kRefuses, message, {}};
+}
+
+Failure LaterOf(const Status& status, const Settings& settings) {
+  if (status.resource == "kafka") {
+    return Line("Kafka", settings.kafka.brokers, OfKafka(status.message));
+  }
+  if (status.resource == "redis") {
+    const std::string address = ToString(settings.redis.address);
+    return Line("Redis", address, OfRedis(status.message, address));
+  }
+  if (status.resource.starts_with("mysql_")) {
+    return Line("MariaDB shard " + status.resource.substr(6), AddressOf(status.resource, settings),
+                OfMysql(status.message));
+  }
+  return Failure(kExitUnavailable, OneLine(status.message));
+}
+
+}  // namespace
+
+Failure Explain(const Status& status, const Settings& settings, int never_code) {
+  if (status.never()) return Failure(never_code, OneLine(status.message));
+  return LaterOf(status, settings);
+}
+
+void Require(const Status& status, const Settings& settings, int never_code) {
+  if (!status.done()) throw Explain(status, settings, never_code);
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,19 @@
+// Turns what an adapter reports into what an operator needs: which service, where, and what to do.
+#pragma once
+
+#include "fanline/outcome.h"
+#include "feedctl/support/failure.h"
+#include "feedctl/support/settings.h"
+
+namespace fanline::feedctl {
+
+// `status` is not done. Later: the service is named with its address, and the option to set; exit
+// code 69, or 78 when only the operator can mend it (a wrong password, a missing table or topic).
+// Never: `never_code`.
+[[nodiscard]] Failure Explain(const Status& status, const Settings& settings,
+                              int never_code = kExitConfig);
+
+// Throws Explain unless it is done.
+void Require(const Status& status, const Settings& settings, int never_code = kExitConfig);
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,41 @@
+#include "feedctl/support/installed.h"
+
+#include "backends/kafka/admin.h"
+#include "feedctl/support/explain.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
+
+}  // namespace
+
+mysql::Installation ReadInstalled(const Settings& settings) {
+  mysql::Installation installation;
+  const Status status = mysql::ReadInstallation(options::ToConfig(settings.mysql), &installation);
+  if (status.never()) {
+    throw Failure(kExitConfig, status.message + " (feedctl init creates and checks it)");
+  }
+  Require(status, settings);
+  return installation;
+}
+
+void RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions) {
+  kafka::Admin admin(options::ToOptions(settings.kafka, kClientId), kKafkaTimeout,
+                     [](LogLevel, const std::string&) {});
+  int32_t found = 0;
+  Require(admin.CountPartitions(topic, &found), settings);
+  if (found == 0) {
+    throw Failure(kExitConfig, "there is no topic " + topic + " on Kafka at " +
+                                   settings.kafka.brokers +
+                                   "; create it with feedctl topics create");
+  }
+  if (partitions != 0 && found != static_cast<int32_t>(partitions)) {
+    throw Failure(kExitConfig, "topic " + topic + " has " + std::to_string(found) +
+                                   " partitions, but the installation has " +
+                                   std::to_string(partitions) +
+                                   " ranges; it needs a topic of as many partitions");
+  }
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,53 @@
+#include "feedctl/support/interrupt.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "feedctl/support/failure.h"
+
+namespace fanline::feedctl {
+
+Interrupt::Interrupt() : watcher_([this] { Watch(); }) {}
+
+Interrupt::~Interrupt() {
+  over_ = true;
+  wakeup_.Notify();
+  watcher_.join();
+}
+
+void Interrupt::Watch() {
+  while (!over_) {
+    wakeup_.Wait(std::nullopt);
+    const std::lock_guard lock(mutex_);
+    EndUnlessGraceful();
+  }
+}
+
+void Interrupt::EndUnlessGraceful() {
+  if (over_ || !requested() || graceful_ > 0) return;
+  const char* line_end = isatty(STDERR_FILENO) ? "\n" : "";  // after a progress bar
+  std::fprintf(stderr, "%sfeedctl: interrupted%s%s\n", line_end, advice_.empty() ? "" : "; ",
+               advice_.c_str());
+  _exit(kExitInterrupted);
+}
+
+void Interrupt::Advise(std::string advice) {
+  const std::lock_guard lock(mutex_);
+  advice_ = std::move(advice);
+}
+
+Interrupt::Graceful::Graceful(Interrupt& interrupt) : interrupt_(interrupt) {
+  const std::lock_guard lock(interrupt_.mutex_);
+  ++interrupt_.graceful_;
+}
+
+// An interrupt that came meanwhile is the command's to report.
+Interrupt::Graceful::~Graceful() {
+  const std::lock_guard lock(interrupt_.mutex_);
+  --interrupt_.graceful_;
+}
+
+}  // namespace fanline::feedctl

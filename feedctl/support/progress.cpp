@@ -1,0 +1,71 @@
+#include "feedctl/support/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "daemon/clock.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
+constexpr Duration kLineEvery = std::chrono::seconds(1);
+constexpr uint64_t kBarWidth = 30;
+
+Time MonoNow() { return daemon::SystemNow().mono; }
+
+std::string Bar(uint64_t done, uint64_t total) {
+  const uint64_t full = std::min(kBarWidth, done * kBarWidth / total);
+  return "[" + std::string(full, '#') + std::string(kBarWidth - full, ' ') + "] ";
+}
+
+}  // namespace
+
+Progress::Progress(std::string what, std::string unit, uint64_t total)
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      begin_(MonoNow()),
+      total_(total),
+      next_draw_(begin_ + (terminal_ ? kRedrawEvery : kLineEvery)) {}
+
+Progress::~Progress() {
+  if (terminal_ && drawn_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::At(uint64_t done) {
+  const Time now = MonoNow();
+  const std::lock_guard lock(mutex_);
+  if (now >= next_draw_) Draw(done, now);
+}
+
+void Progress::SetTotal(uint64_t total) {
+  const std::lock_guard lock(mutex_);
+  total_ = total;
+}
+
+void Progress::Draw(uint64_t done, Time now) {
+  next_draw_ = now + (terminal_ ? kRedrawEvery : kLineEvery);
+  drawn_ = true;
+  const std::string line = Line(done, now);
+  std::fprintf(stderr, terminal_ ? "\r\x1b[K%s" : "%s\n", line.c_str());
+}
+
+std::string Progress::Line(uint64_t done, Time now) const {
+  std::string line = what_ + ": ";
+  if (terminal_ && total_ > 0) line += Bar(done, total_);
+  line += Grouped(done);
+  if (total_ > 0) line += " of " + Grouped(total_);
+  const double seconds = std::chrono::duration<double>(now - begin_).count();
+  line += " " + unit_;
+  if (seconds > 0) {
+    line += ", " + Grouped(static_cast<uint64_t>(static_cast<double>(done) / seconds)) + "/s";
+  }
+  return line;
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,23 @@
+// A user's id of the command line.
+#pragma once
+
+#include <string>
+
+#include "fanline/ids.h"
+#include "feedctl/support/failure.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+
+inline std::string NoUserId(const std::string& text) {
+  return QuotedShort(text) + " is no user id: a number from 1 to 2^64-2";
+}
+
+// `where`: the option or argument, for the complaint. Failure 64.
+inline UserId RequireUserId(const std::string& where, const std::string& text) {
+  const auto raw = ParseId(text);
+  if (!raw) throw Failure(kExitUsage, where + ": " + NoUserId(text));
+  return UserId{*raw};
+}
+
+}  // namespace fanline::feedctl

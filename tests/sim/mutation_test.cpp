@@ -1,91 +1,38 @@
-// Each guard of the design, switched off in turn, must make the simulation fail: on seeds pinned
-// for it, and on fresh ones. A guard whose absence nobody notices is not tested.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
-
+// Each guard of the design, switched off in turn, must make the simulation fail.
+#include "tests/mutation_check.h"
 #include "tests/sim/fleet.h"
 
 namespace fanline::sim {
 namespace {
 
-struct Mutation {
-  const char* name;
-  std::function<void(Guards&)> take_away;
-  std::vector<uint64_t> pinned;  // schedules that were found to fail without the guard
-  int fresh;                     // so many fresh schedules must hold a failing one
-  // Fresh schedules without what the guard is for, or with what soon mends what it lets through,
-  // are passed over.
-  std::function<bool(const Character&)> fits = [](const Character&) { return true; };
-};
-
-void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
-
-bool Fits(const Mutation& mutation, uint64_t seed) {
+FleetOptions Of(uint64_t seed) {
   FleetOptions options;
   options.seed = seed;
-  return mutation.fits(Fleet(options).character());
+  return options;
 }
 
-std::string RunWithout(const Mutation& mutation, uint64_t seed) {
-  FleetOptions options;
-  options.seed = seed;
-  mutation.take_away(options.guards);
+std::string RunWith(uint64_t seed, const Guards& guards) {
+  FleetOptions options = Of(seed);
+  options.guards = guards;
   return Fleet(options).Run();
 }
 
-// Pinned schedules fail in another place once the logic or the simulation draws differently.
-std::string FirstSeedsThatNotice(const Mutation& mutation) {
-  std::string found = "seeds that notice it now:";
-  int wanted = 3;
-  for (uint64_t seed = 1; wanted > 0 && seed < 1'500; ++seed) {
-    if (!Fits(mutation, seed) || RunWithout(mutation, seed).empty()) continue;
-    found += " " + std::to_string(seed);
-    --wanted;
-  }
-  return found;
-}
+// Fresh schedules without what the guard is for, or with what soon mends what it lets through, are
+// passed over.
+struct Fitting {
+  bool (*fits)(const Character&) = nullptr;  // none: all do
+  bool operator()(uint64_t seed) const { return !fits || fits(Fleet(Of(seed)).character()); }
+};
 
-class GuardTakenAway : public testing::TestWithParam<Mutation> {};
+using Mutation = testing::Mutation<Guards, Fitting>;
+class GuardTakenAway : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(GuardTakenAway, IsNoticedOnPinnedSeeds) {
-  const Mutation& mutation = GetParam();
-  ASSERT_FALSE(mutation.pinned.empty());
-  size_t noticed = 0;
-  for (uint64_t seed : mutation.pinned) {
-    noticed += !RunWithout(mutation, seed).empty();
-    FleetOptions whole;
-    whole.seed = seed;
-    EXPECT_EQ(Fleet(whole).Run(), "") << "all guards on, seed " << seed;
-  }
   // One is enough: what is drawn differently here and there needs no other seeds.
-  if (noticed == 0) {
-    ADD_FAILURE() << mutation.name << " off; if the logic or the simulation changed, "
-                  << FirstSeedsThatNotice(mutation);
-  } else if (noticed < mutation.pinned.size()) {
-    std::printf("%zu of %zu pinned seeds notice it\n", noticed, mutation.pinned.size());
-  }
+  testing::ExpectPinnedSeedsToNotice(GetParam(), RunWith, {.at_least = 1, .searched = 1'500});
 }
-
 TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
-  const Mutation& mutation = GetParam();
-  std::random_device device;
-  const uint64_t first = (uint64_t{device()} << 32) ^ device();
-  uint64_t seed = first;
-  for (int run = 1; run <= mutation.fresh; ++run, ++seed) {
-    while (!Fits(mutation, seed)) ++seed;
-    if (!RunWithout(mutation, seed).empty()) {
-      std::printf("%s off: noticed after %d schedules, seed %llu\n", mutation.name, run,
-                  static_cast<unsigned long long>(seed));
-      return;
-    }
-  }
-  FAIL() << mutation.name << " off was not noticed in " << mutation.fresh << " schedules, seeds "
-         << first << " .. " << seed - 1;
+  testing::ExpectFreshSeedsToNotice(GetParam(), RunWith);
 }
 
 // Timelines that stay: else they are soon built anew, and right.
@@ -151,7 +98,7 @@ const Mutation kMutations[] = {
     // clang-format on
 };
 
-INSTANTIATE_TEST_SUITE_P(Fleet, GuardTakenAway, testing::ValuesIn(kMutations),
+INSTANTIATE_TEST_SUITE_P(Fleet, GuardTakenAway, ::testing::ValuesIn(kMutations),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -1,79 +1,28 @@
-// Each guard of the pair reconciler, switched off in turn, must make the random schedules go wrong:
-// on seeds pinned for it, and on fresh ones. A guard whose absence nobody notices is not tested.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
-
+// Each guard of the pair reconciler, switched off in turn, must make the random schedules go wrong.
+#include "tests/mutation_check.h"
 #include "tests/unit/reconciler/pair_schedule.h"
 
 namespace fanline::reconciler {
 namespace {
 
-struct Mutation {
-  const char* name;
-  std::function<void(Guards&)> take_away;
-  std::vector<uint64_t> pinned;  // schedules that were found to go wrong without the guard
-  int fresh;                     // so many fresh schedules must hold one that does
-};
-
-void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
-
-std::string PlayWithout(const Mutation& mutation, uint64_t seed) {
-  Guards guards;
-  mutation.take_away(guards);
+std::string RunWith(uint64_t seed, const Guards& guards) {
   return Play(Draw(seed), guards, nullptr);
 }
 
-// Pinned schedules go wrong in another place once the logic or the world draws differently.
-std::string FirstSeedsThatNotice(const Mutation& mutation) {
-  std::string found = "seeds that notice it now:";
-  int wanted = 3;
-  for (uint64_t seed = 1; wanted > 0 && seed < 50'000; ++seed) {
-    if (PlayWithout(mutation, seed).empty()) continue;
-    found += " " + std::to_string(seed);
-    --wanted;
-  }
-  return found;
-}
-
-class GuardTakenAway : public testing::TestWithParam<Mutation> {};
+using Mutation = testing::Mutation<Guards>;
+class GuardTakenAway : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(GuardTakenAway, IsNoticedOnPinnedSeeds) {
-  const Mutation& mutation = GetParam();
-  ASSERT_FALSE(mutation.pinned.empty()) << FirstSeedsThatNotice(mutation);
-  for (uint64_t seed : mutation.pinned) {
-    EXPECT_NE(PlayWithout(mutation, seed), "")
-        << mutation.name << " off, seed " << seed << "; if the logic or the world changed, "
-        << FirstSeedsThatNotice(mutation);
-    EXPECT_EQ(Play(Draw(seed), {}, nullptr), "") << "all guards on, seed " << seed;
-  }
+  testing::ExpectPinnedSeedsToNotice(GetParam(), RunWith,
+                                     {.at_least = GetParam().pinned.size(), .searched = 50'000});
 }
-
 TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
-  const Mutation& mutation = GetParam();
-  std::random_device device;
-  const uint64_t first = (uint64_t{device()} << 32) ^ device();
-  for (int i = 0; i < mutation.fresh; ++i) {
-    const uint64_t seed = first + static_cast<uint64_t>(i);
-    const std::string wrong = PlayWithout(mutation, seed);
-    if (wrong.empty()) continue;
-    std::printf("%s off: noticed after %d schedules, seed %llu: %s\n", mutation.name, i + 1,
-                static_cast<unsigned long long>(seed), wrong.c_str());
-    return;
-  }
-  FAIL() << mutation.name << " off was not noticed in seeds " << first << " .. +"
-         << mutation.fresh - 1;
+  testing::ExpectFreshSeedsToNotice(GetParam(), RunWith);
 }
 
 TEST_P(GuardTakenAway, ShrinksToAScheduleThatCanSpareNoAction) {
-  const Mutation& mutation = GetParam();
-  Guards guards;
-  mutation.take_away(guards);
-  for (uint64_t seed : mutation.pinned) {
+  const Guards guards = GetParam().Without();
+  for (uint64_t seed : GetParam().pinned) {
     const Schedule drawn = Draw(seed), shrunk = Shrink(drawn, guards);
     ASSERT_NE(Play(shrunk, guards, nullptr), "") << Describe(shrunk);
     EXPECT_LT(shrunk.actions.size(), drawn.actions.size()) << Describe(shrunk);
@@ -98,7 +47,7 @@ const Mutation kMutations[] = {
     // clang-format on
 };
 
-INSTANTIATE_TEST_SUITE_P(Pairs, GuardTakenAway, testing::ValuesIn(kMutations),
+INSTANTIATE_TEST_SUITE_P(Pairs, GuardTakenAway, ::testing::ValuesIn(kMutations),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

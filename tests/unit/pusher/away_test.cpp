@@ -10,15 +10,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr uint64_t kFirstAway = 1'000'000;  // authors from here on lie on the shard that is away
-constexpr PostId kPost{77};
 
-struct AwayWorld : World {
-  explicit AwayWorld(Limits limits = Limits{}) : World(limits), bob(ReaderIn(0)) {
-    Follow(bob, kAnn);
-    AssignAll();
-    MakeLive(bob);
-    Publish(kAnn, kPost, 1'000);
-  }
+struct AwayWorld : BobsWorld {
+  explicit AwayWorld(const Limits& limits = {}) : BobsWorld(limits) { Publish(kAnn, kPost, 1'000); }
 
   static UserId Absent(uint64_t n) { return UserId{kFirstAway + n}; }
   void GiveAbsent(uint64_t lanes) {
@@ -48,7 +42,6 @@ struct AwayWorld : World {
     Step();
   }
 
-  const UserId bob;
   bool away = true;
   uint64_t asked = 0;  // of the shard that is away, in the last round
 };

@@ -10,38 +10,26 @@ namespace fanline::pusher {
 namespace {
 
 using Posts = std::vector<PostId>;
-constexpr PostId kPost{77};
 
 TEST(Pusher, SkipsTimelinesThatAreNotLive) {
-  World w;
-  const UserId bob = ReaderIn(0, 0), cid = ReaderIn(0, 1);
-  w.Follow(bob, kAnn);
-  w.Follow(cid, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);  // cid has not read for weeks
-
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  BobsWorld w;
+  const UserId cid = ReaderIn(0, 1);
+  w.Follow(cid, kAnn);  // and has not read for weeks
+  w.Post();
   w.RunUntilIdle();
 
-  EXPECT_EQ(w.Items(bob), Posts{kPost});
+  EXPECT_EQ(w.Items(w.bob), Posts{kPost});
   EXPECT_FALSE(w.IsLive(cid));  // a push never creates one
   EXPECT_EQ(w.metrics.skipped, 1u);
 }
 
 TEST(Pusher, ReadsTheStateAfterTheHintWhateverTheHintWasAbout) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
-
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  BobsWorld w;
+  w.Post();
   w.Delete(kAnn, kPost);  // before the hint is read: the publish's hint already finds it deleted
   w.RunUntilIdle();
 
-  EXPECT_EQ(w.Items(bob), Posts{});
+  EXPECT_EQ(w.Items(w.bob), Posts{});
 }
 
 TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
@@ -60,11 +48,7 @@ TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
 }
 
 TEST(Pusher, KeepsAPostThatIsMergedAtReadOutOfTimelines) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
+  BobsWorld w;
   w.Publish(kAnn, PostId{77}, 1'000);
   w.Give(0, Hint::OfPost(kAnn, PostId{77}));
   w.Step();
@@ -74,7 +58,7 @@ TEST(Pusher, KeepsAPostThatIsMergedAtReadOutOfTimelines) {
   page.posts.at(0).pushed = false;
   w.inbox.emplace_back(TruthReply(std::move(page)));
   w.RunUntilIdle();
-  EXPECT_TRUE(w.Items(bob).empty());
+  EXPECT_TRUE(w.Items(w.bob).empty());
   EXPECT_EQ(w.metrics.done, 1);
 }
 
@@ -136,31 +120,23 @@ TEST(Pusher, ASyncThatMeetsATimelineBeingBuiltDropsIt) {
 }
 
 TEST(Pusher, CountsTheTimelinesThatAFullRedisDropsAndGoesOn) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
+  BobsWorld w;
   w.Publish(kAnn, kPost, 1'000);
-  for (const Hint& hint : {Hint::OfPost(kAnn, kPost), Hint::OfSync(bob, kAnn)}) {
+  for (const Hint& hint : {Hint::OfPost(kAnn, kPost), Hint::OfSync(w.bob, kAnn)}) {
     w.redis.full = false;
-    w.MakeLive(bob);
+    w.MakeLive(w.bob);
     w.redis.full = true;
     w.Give(0, hint);
     w.RunUntilIdle();
-    EXPECT_FALSE(w.IsLive(bob));
+    EXPECT_FALSE(w.IsLive(w.bob));
   }
   EXPECT_EQ(w.metrics.full, 2u);
   EXPECT_EQ(w.metrics.done, 2);
 }
 
 TEST(Pusher, WritesNothingBehindALanesHeadBeforeTheHeadIsDone) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  BobsWorld w;
+  w.Post();
   w.Step();
   w.AnswerTruth();  // the head has read its truth, and is written
   w.Give(0, Hint::OfPost(kAnn, kPost));
@@ -174,12 +150,8 @@ TEST(Pusher, WritesNothingBehindALanesHeadBeforeTheHeadIsDone) {
 }
 
 TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.Follow(bob, kBen);
-  w.AssignAll();
-  w.MakeLive(bob);
+  BobsWorld w;
+  w.Follow(w.bob, kBen);
   w.Publish(kAnn, kPost, 1'000);
   w.Publish(kBen, PostId{78}, 2'000);
   w.Give(0, Hint::OfPost(kAnn, kPost));
@@ -188,7 +160,7 @@ TEST(Pusher, LetsOtherAuthorsPassALaneThatWaits) {
   w.Give(0, Hint::OfPost(kBen, PostId{78}));
   w.RunUntilIdle();
 
-  EXPECT_EQ(w.Items(bob), Posts{PostId{78}});
+  EXPECT_EQ(w.Items(w.bob), Posts{PostId{78}});
 }
 
 TEST(Pusher, WalksABigAuthorsFollowersPageByPage) {
@@ -208,11 +180,7 @@ TEST(Pusher, WalksABigAuthorsFollowersPageByPage) {
 }
 
 TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
+  BobsWorld w;
   for (uint64_t i = 0; i < 3; ++i) {
     w.Publish(kAnn, PostId{80 + i}, 1'000 + static_cast<UnixMs>(i));
     w.Give(0, Hint::OfPost(kAnn, PostId{80 + i}));
@@ -231,15 +199,11 @@ TEST(Pusher, PostsOfOneAuthorThatWaitTogetherAreOneWritePerTimeline) {
 TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
   Limits limits;
   limits.timelines_per_batch = 1;
-  World w(limits);
-  const UserId bob = ReaderIn(0), cid = ReaderIn(0, 1);
-  w.Follow(bob, kAnn);
+  BobsWorld w(limits);
+  const UserId cid = ReaderIn(0, 1);
   w.Follow(cid, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
   w.MakeLive(cid);
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Post();
   w.Step();
   w.AnswerTruth();
   w.Step();
@@ -257,19 +221,14 @@ TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
   w.Pass(std::chrono::seconds(30));
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.done, 1);
-  EXPECT_EQ(w.Items(bob), Posts{kPost});
+  EXPECT_EQ(w.Items(w.bob), Posts{kPost});
   EXPECT_EQ(w.Items(cid), Posts{kPost});
 }
 
 TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
+  BobsWorld w;
   w.committed.clear();
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Post();
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.done, 1);
   EXPECT_TRUE(w.committed.empty()) << "committed before pos: was written";
@@ -282,17 +241,12 @@ TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
 }
 
 TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
+  BobsWorld w;
   w.redis.Do(ClaimRange{1, 0, 50});  // somebody with a higher epoch, since gone
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Post();
   w.sought.clear();
   w.RunUntilIdle();
-  EXPECT_EQ(w.Items(bob), Posts{}) << "a fenced write was applied";
+  EXPECT_EQ(w.Items(w.bob), Posts{}) << "a fenced write was applied";
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
   EXPECT_TRUE(w.sought.empty()) << "taken back before it could be known whose it is";
   w.Pass(std::chrono::seconds(2));
@@ -303,7 +257,7 @@ TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
   w.next_offset[0] = 0;
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.RunUntilIdle();
-  EXPECT_EQ(w.Items(bob), Posts{kPost});
+  EXPECT_EQ(w.Items(w.bob), Posts{kPost});
 }
 
 TEST(Pusher, NoticesARollbackInAQuietHour) {
@@ -624,14 +578,10 @@ TEST(Pusher, ARedisThatForgotTheOwnerIsNoOtherOwner) {
 // ---- flow -------------------------------------------------------------------------------------
 
 TEST(Pusher, PausesARangeThatIsNotReadyAndResumesItWithTheSeek) {
-  World w;
-  w.AssignAll();
+  BobsWorld w;
   EXPECT_TRUE(w.paused.empty());
   BatchWritten lost;
-  w.Follow(ReaderIn(0), kAnn);
-  w.MakeLive(ReaderIn(0));
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Post();
   w.Step();
   w.AnswerTruth();
   w.Step();
@@ -835,12 +785,9 @@ TEST(Pusher, AZombieStartsNothingOnceItsStartIsRefused) {
 }
 
 TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {
-  World w;
-  const UserId bob = ReaderIn(0), eve = ReaderIn(1);
-  w.Follow(bob, kAnn);
+  BobsWorld w;
+  const UserId eve = ReaderIn(1);
   w.Follow(eve, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
   w.MakeLive(eve);
   w.Publish(kAnn, kPost, 1'000);
   const auto sample = [&](uint32_t part) {
@@ -894,13 +841,8 @@ TEST(Pusher, DrainsWhatItStartedAndCommitsIt) {
 }
 
 TEST(Pusher, ForgetsARevokedRangesWork) {
-  World w;
-  const UserId bob = ReaderIn(0);
-  w.Follow(bob, kAnn);
-  w.AssignAll();
-  w.MakeLive(bob);
-  w.Publish(kAnn, kPost, 1'000);
-  w.Give(0, Hint::OfPost(kAnn, kPost));
+  BobsWorld w;
+  w.Post();
   w.Step();
   w.inbox.emplace_back(PartitionRevoked{0});
   w.committed.clear();
@@ -910,7 +852,7 @@ TEST(Pusher, ForgetsARevokedRangesWork) {
 
   EXPECT_TRUE(w.committed.empty());
   EXPECT_EQ(w.metrics.held.hints, 0u);
-  EXPECT_EQ(w.Items(bob), Posts{});
+  EXPECT_EQ(w.Items(w.bob), Posts{});
 }
 
 }  // namespace

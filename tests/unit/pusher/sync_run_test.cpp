@@ -12,7 +12,7 @@ namespace {
 using Posts = std::vector<PostId>;
 using std::chrono::seconds;
 
-constexpr PostId kPost{77}, kGone{78}, kBens{79};
+constexpr PostId kGone{78}, kBens{79};
 
 struct SyncWorld : World {
   explicit SyncWorld(Limits limits = Limits{}) : World(limits) {

@@ -16,6 +16,7 @@ namespace fanline::pusher {
 
 inline constexpr UserId kAnn{1001};  // authors
 inline constexpr UserId kBen{1002};
+inline constexpr PostId kPost{77};
 inline constexpr uint32_t kRanges = 2;
 inline constexpr WindowLimits kWindow{6, 26};
 
@@ -198,6 +199,20 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   std::optional<Time> next_timer;
   int64_t next_offset[kRanges] = {0, 0};
   Pusher pusher;
+};
+
+// Bob, of range 0, follows Ann and is live.
+struct BobsWorld : World {
+  explicit BobsWorld(const Limits& limits = {}) : World(limits) {
+    Follow(bob, kAnn);
+    AssignAll();
+    MakeLive(bob);
+  }
+  void Post() {  // Ann's, and its hint
+    Publish(kAnn, kPost, 1'000);
+    Give(0, Hint::OfPost(kAnn, kPost));
+  }
+  const UserId bob = ReaderIn(0);
 };
 
 }  // namespace fanline::pusher

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::dispatcher {
 namespace {
@@ -45,24 +46,27 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       // What is parked holds the oldest unfinished offset, while others go on behind it.
       partitions_({limits_.events_open, limits_.events_span_per_partition, limits_.commit_every},
                   ports.metrics),
-      shards_(setup_.shards.shards()),
-      room_(setup_.shards.shards(), limits_.parked_bytes_per_shard) {}
+      queues_(setup_.shards.shards(),
+              ShardQueue({limits_.events_per_transaction, limits_.transactions_in_flight,
+                          limits_.backoff})),
+      room_(setup_.shards.shards(), limits_.parked_bytes_per_shard),
+      retries_(limits_.backoff) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   for (Input& input : inputs) {
     std::visit([&](auto& value) { On(value, now); }, input);
   }
   if (partitions_.Moved()) {
-    for (ShardQueue& queue : shards_) {
-      std::erase_if(queue.waiting, [this](uint64_t id) { return ForgetTaken(id); });
+    for (ShardQueue& queue : queues_) {
+      queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
     }
   }
-  RetryDue(now);
+  while (const auto id = retries_.Take(now.mono)) Retry(*id);
   SendTransactions(now);
   Progress progress = partitions_.Order(
       {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
-  if (!retries_.empty()) progress.StepBy(retries_.begin()->first);
-  for (const ShardQueue& queue : shards_) progress.StepBy(queue.retry_at);
+  progress.StepBy(retries_.timer());
+  for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
@@ -100,7 +104,7 @@ void Dispatcher::On(Record& record, Now now) {
   }
   job.shard = setup_.shards.ShardOf(job.event.author);
   room_.Took(*job.shard, job.record);
-  shards_[*job.shard].waiting.push_back(id);
+  queues_[*job.shard].Push(id);
 }
 
 std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, Now now) const {
@@ -120,64 +124,37 @@ std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, N
 // ---- rows -----------------------------------------------------------------------------------
 
 void Dispatcher::SendTransactions(Now now) {
-  for (Shard shard = 0; shard < shards_.size(); ++shard) {
-    ShardQueue& queue = shards_[shard];
-    if (queue.retry_at && *queue.retry_at > now.mono) continue;
-    queue.retry_at.reset();
-    while (queue.in_flight < limits_.transactions_in_flight) {
-      std::vector<uint64_t> jobs;
-      if (!queue.halves.empty()) {
-        jobs = std::move(queue.halves.front());
-        queue.halves.pop_front();
-      } else {
-        const size_t count = std::min<size_t>(queue.waiting.size(), limits_.events_per_transaction);
-        const auto end = queue.waiting.begin() + static_cast<std::ptrdiff_t>(count);
-        jobs.assign(queue.waiting.begin(), end);
-        queue.waiting.erase(queue.waiting.begin(), end);
-      }
-      if (jobs.empty()) break;
-      SendTransaction(shard, std::move(jobs));
-    }
+  for (Shard shard = 0; shard < queues_.size(); ++shard) {
+    while (auto jobs = queues_[shard].Take(now.mono)) SendTransaction(shard, *std::move(jobs));
   }
 }
 
-void Dispatcher::SendTransaction(Shard shard, std::vector<uint64_t> jobs) {
+void Dispatcher::SendTransaction(Shard shard, ShardQueue::Jobs jobs) {
   ApplyEvents request{++ids_, shard, {}};
   request.events.reserve(jobs.size());
   for (uint64_t id : jobs) request.events.push_back(jobs_.at(id).event);
   ports_.metrics.TransactionSent(jobs.size());
-  ++shards_[shard].in_flight;
   transactions_.emplace(request.id, std::move(jobs));
   ports_.posts.Submit(std::move(request));
 }
 
 void Dispatcher::On(EventsApplied& applied, Now now) {
-  auto answered = transactions_.extract(applied.id);
-  FANLINE_CHECK(!answered.empty(), "a reply to a transaction never sent");
-  std::vector<uint64_t> jobs = std::move(answered.mapped());
+  const ShardQueue::Jobs jobs = TakeAnswered(transactions_, applied.id);
   const Shard shard = *jobs_.at(jobs.front()).shard;
-  ShardQueue& queue = shards_[shard];
-  --queue.in_flight;
+  ShardQueue& queue = queues_[shard];
   room_.Answered(shard, applied.status.later());
 
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
-    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
-    queue.waiting.insert(queue.waiting.begin(), jobs.begin(), jobs.end());
-    queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
+    queue.Away(jobs, now.mono, random_());
+    queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
     return;
   }
   if (applied.status.never()) {
-    if (jobs.size() == 1) {
-      SendToDeadLetters(jobs.front(), jobs_.at(jobs.front()), applied.status.message);
-      return;
-    }
-    const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
-    queue.halves.emplace_back(jobs.begin(), middle);
-    queue.halves.emplace_back(middle, jobs.end());
-    return;
+    if (queue.Split(jobs)) return;
+    return SendToDeadLetters(jobs.front(), jobs_.at(jobs.front()), applied.status.message);
   }
-  queue.attempts = 0;
+  queue.Done();
   for (size_t i = 0; i < jobs.size(); ++i) {
     Job& job = jobs_.at(jobs[i]);
     job.pushed = applied.applied.at(i).pushed;
@@ -250,19 +227,15 @@ void Dispatcher::On(DeadLetterAppended& appended, Now now) {
 
 void Dispatcher::RetryLater(uint64_t id, Job& job, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  retries_.emplace(now.mono + limits_.backoff.Delay(++job.attempts, random_()), id);
+  retries_.Add(id, ++job.attempts, now.mono, random_());
 }
 
-void Dispatcher::RetryDue(Now now) {
-  while (!retries_.empty() && retries_.begin()->first <= now.mono) {
-    const uint64_t id = retries_.begin()->second;
-    retries_.erase(retries_.begin());
-    Job& job = jobs_.at(id);
-    if (job.stage == Job::Stage::kDeadLettering) {
-      SendToDeadLetters(id, job, job.reason);
-    } else {
-      Append(id, job);
-    }
+void Dispatcher::Retry(uint64_t id) {
+  Job& job = jobs_.at(id);
+  if (job.stage == Job::Stage::kDeadLettering) {
+    SendToDeadLetters(id, job, job.reason);
+  } else {
+    Append(id, job);
   }
 }
 

@@ -15,8 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <optional>
 #include <random>
 #include <span>
@@ -28,6 +26,8 @@
 #include "dispatcher/metrics.h"
 #include "fanline/bucket.h"
 #include "fanline/consuming/partitions.h"
+#include "fanline/consuming/retry_queue.h"
+#include "fanline/consuming/shard_queue.h"
 #include "fanline/consuming/shard_room.h"
 #include "fanline/event_codec.h"
 #include "fanline/hint_log.h"
@@ -75,13 +75,6 @@ class Dispatcher {
     uint32_t attempts = 0;
     enum class Stage { kStoring, kAppending, kDeadLettering } stage = Stage::kStoring;
   };
-  struct ShardQueue {
-    std::deque<uint64_t> waiting;              // ids of jobs
-    std::deque<std::vector<uint64_t>> halves;  // of a transaction that can never be committed
-    size_t in_flight = 0;
-    uint32_t attempts = 0;
-    std::optional<Time> retry_at;
-  };
 
   void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
   void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
@@ -94,11 +87,11 @@ class Dispatcher {
   // Whether it is forgotten: its partition went.
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
-  void SendTransaction(Shard shard, std::vector<uint64_t> jobs);
+  void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
   void Append(uint64_t id, Job& job);
   void SendToDeadLetters(uint64_t id, Job& job, const std::string& reason);
   void RetryLater(uint64_t id, Job& job, const Status& status, Now now);
-  void RetryDue(Now now);
+  void Retry(uint64_t id);
   void Done(uint64_t id, Now now);
   bool sampled(const FeedEvent& event) const;
 
@@ -111,10 +104,10 @@ class Dispatcher {
 
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
-  std::vector<ShardQueue> shards_;
+  std::vector<ShardQueue> queues_;  // by shard
   ShardRoom room_;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> transactions_;  // request -> jobs
-  std::multimap<Time, uint64_t> retries_;                             // jobs
+  std::unordered_map<uint64_t, ShardQueue::Jobs> transactions_;  // request -> jobs
+  RetryQueue<uint64_t> retries_;                                 // jobs
 };
 
 }  // namespace fanline::dispatcher

@@ -2,27 +2,10 @@
 
 #include <algorithm>
 
-#include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::mirror {
 namespace {
-
-template <class Map>
-typename Map::mapped_type Take(Map& requests, uint64_t id) {
-  const auto found = requests.find(id);
-  FANLINE_CHECK(found != requests.end(), "a reply to a request never sent");
-  auto value = std::move(found->second);
-  requests.erase(found);
-  return value;
-}
-
-std::vector<uint64_t> TakeFront(std::deque<uint64_t>& waiting, size_t most) {
-  const auto end =
-      waiting.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(waiting.size(), most));
-  std::vector<uint64_t> taken(waiting.begin(), end);
-  waiting.erase(waiting.begin(), end);
-  return taken;
-}
 
 Duration Since(UnixMs then, Now now) {
   return std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - then));
@@ -41,9 +24,13 @@ Applier::Applier(Ports ports, Setup setup, const Limits& limits)
       random_(setup_.seed),
       partitions_({limits.records_open, limits.records_open_per_partition, limits.commit_every},
                   ports.metrics),
-      reverse_(setup_.shards.shards()),
-      marks_(setup_.shards.shards()),
-      lookups_(setup_.shards.shards()) {}
+      reverse_(setup_.shards.shards(), ShardQueue({limits.edges_per_transaction,
+                                                   limits.transactions_in_flight, limits.backoff})),
+      // One statement at a time: what comes meanwhile travels with the next.
+      marks_(setup_.shards.shards(), ShardQueue({limits.rows_per_mark, 1, limits.backoff})),
+      lookups_(setup_.shards.shards()),
+      batch_retries_(limits.backoff),
+      letter_retries_(limits.backoff) {}
 
 void Applier::On(Record& record, Now now) {
   if (!taking_) return;
@@ -66,7 +53,7 @@ void Applier::On(Record& record, Now now) {
     ports_.metrics.OldMessageRejected();
     return SendToDeadLetters(id, old);
   }
-  reverse_[setup_.shards.ShardOf(job.written.edge.dst)].waiting.push_back(id);
+  reverse_[setup_.shards.ShardOf(job.written.edge.dst)].Push(id);
 }
 
 std::string Applier::WhyTooOld(const Record& record, Now now) const {
@@ -76,23 +63,17 @@ std::string Applier::WhyTooOld(const Record& record, Now now) const {
 }
 
 Progress Applier::Send(Now now) {
-  while (!batch_retries_.empty() && batch_retries_.begin()->first <= now.mono) {
-    Batch batch = std::move(batch_retries_.begin()->second);
-    batch_retries_.erase(batch_retries_.begin());
-    Advance(std::move(batch));
-  }
-  while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
-    const uint64_t id = letter_retries_.begin()->second;
-    letter_retries_.erase(letter_retries_.begin());
-    SendToDeadLetters(id, jobs_.at(id).reason);
+  while (auto batch = batch_retries_.Take(now.mono)) Advance(*std::move(batch));
+  while (const auto id = letter_retries_.Take(now.mono)) {
+    SendToDeadLetters(*id, jobs_.at(*id).reason);
   }
   if (partitions_.Moved()) {
-    for (Queue& queue : reverse_) ForgetTaken(queue);
-    for (Queue& queue : marks_) ForgetTaken(queue);
+    for (ShardQueue& queue : reverse_) ForgetTaken(queue);
+    for (ShardQueue& queue : marks_) ForgetTaken(queue);
   }
   if (partitions_.Crowded(jobs_.size())) {
-    for (Queue& queue : reverse_) GiveBack(queue, now);
-    for (Queue& queue : marks_) LeaveUnmarked(queue, now);
+    for (ShardQueue& queue : reverse_) GiveBack(queue, now);
+    for (ShardQueue& queue : marks_) LeaveUnmarked(queue, now);
   }
   for (Shard shard = 0; shard < reverse_.size(); ++shard) {
     SendTransactions(shard, now);
@@ -100,10 +81,10 @@ Progress Applier::Send(Now now) {
     SendLookup(shard);
   }
   Progress progress = partitions_.Order({jobs_.size()}, !taking_, now);
-  if (!batch_retries_.empty()) progress.StepBy(batch_retries_.begin()->first);
-  if (!letter_retries_.empty()) progress.StepBy(letter_retries_.begin()->first);
+  progress.StepBy(batch_retries_.timer());
+  progress.StepBy(letter_retries_.timer());
   for (const auto* queues : {&reverse_, &marks_}) {
-    for (const Queue& queue : *queues) progress.StepBy(queue.retry_at);
+    for (const ShardQueue& queue : *queues) progress.StepBy(queue.timer());
   }
   return progress;
 }
@@ -111,40 +92,23 @@ Progress Applier::Send(Now now) {
 // ---- reverse rows ---------------------------------------------------------------------------
 
 void Applier::SendTransactions(Shard shard, Now now) {
-  Queue& queue = reverse_[shard];
-  if (queue.retry_at && *queue.retry_at > now.mono) return;
-  queue.retry_at.reset();
-  while (queue.in_flight < limits_.transactions_in_flight) {
-    Jobs jobs;
-    if (!queue.halves.empty()) {
-      jobs = std::move(queue.halves.front());
-      queue.halves.pop_front();
-    } else {
-      jobs = TakeFront(queue.waiting, limits_.edges_per_transaction);
-    }
-    if (jobs.empty()) return;
+  while (auto jobs = reverse_[shard].Take(now.mono)) {
     ApplyEdges request{ids_.Next(), shard, {}};
-    for (uint64_t id : jobs) request.edges.push_back(jobs_.at(id).written.edge);
-    ++queue.in_flight;
-    transactions_.emplace(request.id, std::move(jobs));
+    for (uint64_t id : *jobs) request.edges.push_back(jobs_.at(id).written.edge);
+    transactions_.emplace(request.id, *std::move(jobs));
     ports_.reverse.Submit(std::move(request));
   }
 }
 
 void Applier::On(const EdgesApplied& applied, Now now) {
-  Jobs jobs = Take(transactions_, applied.id);
-  Queue& queue = reverse_[setup_.shards.ShardOf(jobs_.at(jobs.front()).written.edge.dst)];
-  --queue.in_flight;
+  Jobs jobs = TakeAnswered(transactions_, applied.id);
+  ShardQueue& queue = reverse_[setup_.shards.ShardOf(jobs_.at(jobs.front()).written.edge.dst)];
   if (applied.status.later()) return Wait(queue, jobs, applied.status, now);
   if (applied.status.never()) {
-    if (jobs.size() == 1) return SendToDeadLetters(jobs.front(), applied.status.message);
-    const auto middle = jobs.begin() + static_cast<std::ptrdiff_t>(jobs.size() / 2);
-    queue.halves.emplace_back(jobs.begin(), middle);
-    queue.halves.emplace_back(middle, jobs.end());
-    return;
+    if (queue.Split(jobs)) return;
+    return SendToDeadLetters(jobs.front(), applied.status.message);
   }
-  queue.attempts = 0;
-  queue.away_since.reset();
+  queue.Done();
   if (applied.below_zero > 0) ports_.metrics.BelowZero(applied.below_zero);
   for (size_t i = 0; i < jobs.size(); ++i) {
     Job& job = jobs_.at(jobs[i]);
@@ -154,60 +118,49 @@ void Applier::On(const EdgesApplied& applied, Now now) {
   Advance({std::move(jobs)});
 }
 
-// The shard is away: the oldest stay in front.
-void Applier::Wait(Queue& queue, const Jobs& jobs, const Status& status, Now now) {
+void Applier::Wait(ShardQueue& queue, const Jobs& jobs, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  queue.waiting.insert(queue.waiting.begin(), jobs.begin(), jobs.end());
+  queue.Away(jobs, now.mono, random_());
   ForgetTaken(queue);
-  queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
-  if (!queue.away_since) queue.away_since = now.mono;
 }
 
-void Applier::ForgetTaken(Queue& queue) {
-  std::erase_if(queue.waiting, [this](uint64_t id) {
-    const bool taken = !partitions_.Holds(jobs_.at(id).place);
-    if (taken) Done(id);
-    return taken;
-  });
+bool Applier::ForgetTaken(uint64_t id) {
+  if (partitions_.Holds(jobs_.at(id).place)) return false;
+  Done(id);
+  return true;
+}
+
+void Applier::ForgetTaken(ShardQueue& queue) {
+  queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
 }
 
 // ---- a shard that is away for long ------------------------------------------------------------
 
 // What is due for another try is tried first: the shard may be back.
-bool Applier::AwayForLong(const Queue& queue, Now now) const {
-  if (!queue.away_since || now.mono < *queue.away_since + limits_.keep_waiting) return false;
-  return queue.retry_at && *queue.retry_at > now.mono;
-}
-
-void Applier::GiveBack(Queue& queue, Now now) {
-  if (!AwayForLong(queue, now)) return;
-  for (const Jobs& half : queue.halves) {
-    queue.waiting.insert(queue.waiting.end(), half.begin(), half.end());
-  }
-  queue.halves.clear();
-  ForgetTaken(queue);  // it was under way, or in doubt, when its partition went
-  std::deque<uint64_t> kept;
+void Applier::GiveBack(ShardQueue& queue, Now now) {
+  if (!queue.AwayFor(limits_.keep_waiting, now.mono)) return;
   Jobs anew;
-  for (const uint64_t id : queue.waiting) {
+  for (const uint64_t id : queue.TakeWaiting()) {
+    if (ForgetTaken(id)) continue;  // it was under way, or in doubt, when its partition went
     const Job& job = jobs_.at(id);
     if (job.written.log_id != 0 && !job.not_pending) {
       lookups_[setup_.shards.ShardOf(job.written.edge.src)].rows.emplace(job.written.log_id, id);
     } else if (now.mono >= job.taken_at + limits_.keep_waiting) {
       anew.push_back(id);
     } else {
-      kept.push_back(id);  // or it would go round as fast as the log is read
+      queue.Push(id);  // or it would go round as fast as the log is read
     }
   }
-  queue.waiting = std::move(kept);
   AppendAnew(anew);
 }
 
 // All that follows from these changes is acknowledged. A relay may send them again, at no harm.
-void Applier::LeaveUnmarked(Queue& queue, Now now) {
-  if (!AwayForLong(queue, now) || queue.waiting.empty()) return;
-  ports_.metrics.GivenBack(queue.waiting.size());
-  for (const uint64_t id : queue.waiting) Done(id);
-  queue.waiting.clear();
+void Applier::LeaveUnmarked(ShardQueue& queue, Now now) {
+  if (!queue.AwayFor(limits_.keep_waiting, now.mono)) return;
+  const Jobs jobs = queue.TakeWaiting();
+  if (jobs.empty()) return;
+  ports_.metrics.GivenBack(jobs.size());
+  for (const uint64_t id : jobs) Done(id);
 }
 
 void Applier::SendLookup(Shard shard) {
@@ -223,7 +176,7 @@ void Applier::SendLookup(Shard shard) {
 // The pending rows from the lowest one in doubt on: each read settles at least that one. Ids are
 // not enough, a shard that lost its tail gives them out again.
 void Applier::On(const PendingRead& read, Now) {
-  Lookup& lookup = lookups_[Take(reads_, read.id)];
+  Lookup& lookup = lookups_[TakeAnswered(reads_, read.id)];
   lookup.reading = false;
   if (read.status.later()) ports_.metrics.Parked(read.status.resource);
   const bool all = !read.status.done() || read.changes.size() < limits_.rows_per_read;
@@ -242,7 +195,7 @@ void Applier::On(const PendingRead& read, Now) {
       Done(id);
     } else {
       job.not_pending = true;
-      reverse_[setup_.shards.ShardOf(edge.dst)].waiting.push_back(id);
+      reverse_[setup_.shards.ShardOf(edge.dst)].Push(id);
     }
   }
   if (given_back > 0) ports_.metrics.GivenBack(given_back);
@@ -285,7 +238,7 @@ void Applier::Advance(Batch batch) {
 }
 
 void Applier::On(const HintsAppended& appended, Now now) {
-  Batch batch = Take(appends_, appended.id);
+  Batch batch = TakeAnswered(appends_, appended.id);
   if (appended.status.never()) return SendAllToDeadLetters(batch.jobs, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
   batch.hinted = true;
@@ -294,7 +247,7 @@ void Applier::On(const HintsAppended& appended, Now now) {
 }
 
 void Applier::On(const RelationsAppended& appended, Now now) {
-  Batch batch = Take(appends_, appended.id);
+  Batch batch = TakeAnswered(appends_, appended.id);
   if (appended.status.never()) return SendAllToDeadLetters(batch.jobs, appended.status.message);
   if (appended.status.later()) return RetryLater(std::move(batch), appended.status, now);
   if (!batch.anew) {
@@ -307,8 +260,8 @@ void Applier::On(const RelationsAppended& appended, Now now) {
 
 void Applier::RetryLater(Batch batch, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  const Time at = now.mono + limits_.backoff.Delay(++batch.attempts, random_());
-  batch_retries_.emplace(at, std::move(batch));
+  const uint32_t attempt = ++batch.attempts;
+  batch_retries_.Add(std::move(batch), attempt, now.mono, random_());
 }
 
 // ---- ends -----------------------------------------------------------------------------------
@@ -330,36 +283,29 @@ void Applier::On(const DeadLetterAppended& appended, Now now) {
   if (appended.status.done()) return Close(appended.id);
   Job& job = jobs_.at(appended.id);
   ports_.metrics.Parked(appended.status.resource);
-  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++job.attempts, random_()), appended.id);
+  letter_retries_.Add(appended.id, ++job.attempts, now.mono, random_());
 }
 
 void Applier::Close(uint64_t id) {
   const EdgeWritten& written = jobs_.at(id).written;
   if (written.log_id == 0) return Done(id);
-  marks_[setup_.shards.ShardOf(written.edge.src)].waiting.push_back(id);
+  marks_[setup_.shards.ShardOf(written.edge.src)].Push(id);
 }
 
-// One statement at a time: what comes meanwhile travels with the next.
 void Applier::SendMarks(Shard shard, Now now) {
-  Queue& queue = marks_[shard];
-  if (queue.in_flight > 0 || queue.waiting.empty()) return;
-  if (queue.retry_at && *queue.retry_at > now.mono) return;
-  queue.retry_at.reset();
-  Jobs jobs = TakeFront(queue.waiting, limits_.rows_per_mark);
+  auto jobs = marks_[shard].Take(now.mono);
+  if (!jobs) return;
   MarkDone request{ids_.Next(), shard, {}};
-  for (uint64_t id : jobs) request.rows.push_back(RowOf(jobs_.at(id).written));
-  ++queue.in_flight;
-  mark_requests_.emplace(request.id, std::move(jobs));
+  for (uint64_t id : *jobs) request.rows.push_back(RowOf(jobs_.at(id).written));
+  mark_requests_.emplace(request.id, *std::move(jobs));
   ports_.log.Submit(std::move(request));
 }
 
 void Applier::On(const MarkedDone& marked, Now now) {
-  const Jobs jobs = Take(mark_requests_, marked.id);
-  Queue& queue = marks_[setup_.shards.ShardOf(jobs_.at(jobs.front()).written.edge.src)];
-  --queue.in_flight;
+  const Jobs jobs = TakeAnswered(mark_requests_, marked.id);
+  ShardQueue& queue = marks_[setup_.shards.ShardOf(jobs_.at(jobs.front()).written.edge.src)];
   if (!marked.status.done()) return Wait(queue, jobs, marked.status, now);
-  queue.attempts = 0;
-  queue.away_since.reset();
+  queue.Done();
   for (uint64_t id : jobs) Done(id);
 }
 

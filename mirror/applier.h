@@ -25,7 +25,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <random>
@@ -35,6 +34,8 @@
 #include "fanline/bucket.h"
 #include "fanline/change_log.h"
 #include "fanline/consuming/partitions.h"
+#include "fanline/consuming/retry_queue.h"
+#include "fanline/consuming/shard_queue.h"
 #include "fanline/hint_log.h"
 #include "fanline/record.h"
 #include "fanline/relation_log.h"
@@ -82,7 +83,7 @@ class Applier {
   size_t open() const { return jobs_.size(); }
 
  private:
-  using Jobs = std::vector<uint64_t>;
+  using Jobs = ShardQueue::Jobs;
 
   // One msg1 on its way.
   struct Job {
@@ -94,15 +95,6 @@ class Applier {
     std::string reason;        // set: on its way to the dead letters
     uint32_t attempts = 0;     // of a letter
     bool not_pending = false;  // in log1, as far as that could be asked
-  };
-  // Jobs that wait for a shard: for their reverse rows, or for their rows of log1.
-  struct Queue {
-    std::deque<uint64_t> waiting;
-    std::deque<Jobs> halves;  // of a transaction that can never be committed
-    size_t in_flight = 0;
-    uint32_t attempts = 0;
-    std::optional<Time> retry_at;
-    std::optional<Time> away_since;
   };
   // Jobs whose rows of log1 may be pending; one read at a time.
   struct Lookup {
@@ -123,12 +115,12 @@ class Applier {
   void SendMarks(Shard shard, Now now);
   void Advance(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
-  void Wait(Queue& queue, const Jobs& jobs, const Status& status, Now now);
-  // A shard away for so long that what waits for it is given back.
-  bool AwayForLong(const Queue& queue, Now now) const;
-  void ForgetTaken(Queue& queue);
-  void GiveBack(Queue& queue, Now now);
-  void LeaveUnmarked(Queue& queue, Now now);
+  void Wait(ShardQueue& queue, const Jobs& jobs, const Status& status, Now now);
+  // Whether it is forgotten: its partition went.
+  bool ForgetTaken(uint64_t id);
+  void ForgetTaken(ShardQueue& queue);
+  void GiveBack(ShardQueue& queue, Now now);
+  void LeaveUnmarked(ShardQueue& queue, Now now);
   void SendLookup(Shard shard);
   void AppendAnew(const Jobs& jobs);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
@@ -146,15 +138,15 @@ class Applier {
 
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
-  std::vector<Queue> reverse_;                        // by shard of dst
-  std::vector<Queue> marks_;                          // by shard of src
+  std::vector<ShardQueue> reverse_;                   // by shard of dst: for their reverse rows
+  std::vector<ShardQueue> marks_;                     // by shard of src: for their rows of log1
   std::vector<Lookup> lookups_;                       // by shard of src
   std::unordered_map<uint64_t, Shard> reads_;         // request -> lookup
   std::unordered_map<uint64_t, Jobs> transactions_;   // request -> jobs
   std::unordered_map<uint64_t, Batch> appends_;       // request -> jobs
   std::unordered_map<uint64_t, Jobs> mark_requests_;  // request -> jobs
-  std::multimap<Time, Batch> batch_retries_;
-  std::multimap<Time, uint64_t> letter_retries_;  // jobs
+  RetryQueue<Batch> batch_retries_;
+  RetryQueue<uint64_t> letter_retries_;  // jobs
 };
 
 }  // namespace fanline::mirror

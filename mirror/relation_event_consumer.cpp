@@ -24,27 +24,28 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       // What is parked holds the oldest unfinished offset, while others go on behind it.
       partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
                   ports.metrics),
-      queues_(setup_.shards.shards()),
-      room_(setup_.shards.shards(), limits.parked_bytes_per_shard) {}
+      queues_(setup_.shards.shards(), ShardQueue({1, limits.changes_in_flight, limits.backoff})),
+      room_(setup_.shards.shards(), limits.parked_bytes_per_shard),
+      letter_retries_(limits.backoff) {}
 
 Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now now) {
   for (RelationEventInput& input : inputs) {
     std::visit([&](auto& value) { On(value, now); }, input);
   }
-  while (!letter_retries_.empty() && letter_retries_.begin()->first <= now.mono) {
-    const uint64_t id = letter_retries_.begin()->second;
-    letter_retries_.erase(letter_retries_.begin());
-    SendToDeadLetters(id, jobs_.at(id).reason);
+  while (const auto id = letter_retries_.Take(now.mono)) {
+    SendToDeadLetters(*id, jobs_.at(*id).reason);
   }
-  if (partitions_.Moved()) ForgetTaken();
+  if (partitions_.Moved()) {
+    for (ShardQueue& queue : queues_) ForgetTaken(queue);
+  }
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
   AskMode(now);
 
   Progress progress = partitions_.Order(
       {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
-  if (!letter_retries_.empty()) progress.StepBy(letter_retries_.begin()->first);
+  progress.StepBy(letter_retries_.timer());
   if (!asking_mode_) progress.StepBy(mode_at_);
-  for (const Queue& queue : queues_) progress.StepBy(queue.retry_at);
+  for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
 }
@@ -70,27 +71,20 @@ void RelationEventConsumer::On(Record& record, Now now) {
   }
   job.shard = setup_.shards.ShardOf(job.event.edge.src);
   room_.Took(*job.shard, job.record);
-  queues_[*job.shard].waiting.push_back(id);
+  queues_[*job.shard].Push(id);
 }
 
-void RelationEventConsumer::ForgetTaken() {
-  for (Queue& queue : queues_) {
-    std::erase_if(queue.waiting, [this](uint64_t id) {
-      const bool taken = !partitions_.Holds(jobs_.at(id).place);
-      if (taken) Done(id);
-      return taken;
-    });
-  }
+void RelationEventConsumer::ForgetTaken(ShardQueue& queue) {
+  queue.Forget([this](uint64_t id) {
+    const bool taken = !partitions_.Holds(jobs_.at(id).place);
+    if (taken) Done(id);
+    return taken;
+  });
 }
 
 void RelationEventConsumer::SendChanges(Shard shard, Now now) {
-  Queue& queue = queues_[shard];
-  if (queue.retry_at && *queue.retry_at > now.mono) return;
-  queue.retry_at.reset();
-  while (!queue.waiting.empty() && queue.in_flight < limits_.changes_in_flight) {
-    const uint64_t id = queue.waiting.front();
-    queue.waiting.pop_front();
-    ++queue.in_flight;
+  while (const auto jobs = queues_[shard].Take(now.mono)) {
+    const uint64_t id = jobs->front();
     const RelationEvent& event = jobs_.at(id).event;
     ports_.forward.Submit(ChangeEdge{id,
                                      {.src = event.edge.src,
@@ -106,22 +100,14 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   const auto found = jobs_.find(changed.id);
   FANLINE_CHECK(found != jobs_.end(), "a reply to a change never asked for");
   const EdgeKey edge = found->second.event.edge;
-  Queue& queue = queues_[setup_.shards.ShardOf(edge.src)];
-  --queue.in_flight;
+  ShardQueue& queue = queues_[*found->second.shard];
   room_.Answered(*found->second.shard, changed.status.later());
   if (changed.status.later()) {
     ports_.metrics.Parked(changed.status.resource);
-    if (partitions_.Holds(found->second.place)) {
-      queue.waiting.push_front(changed.id);
-    } else {
-      Done(changed.id);
-    }
-    if (!queue.retry_at) {  // many fail together
-      queue.retry_at = now.mono + limits_.backoff.Delay(++queue.attempts, random_());
-    }
-    return;
+    queue.Away({changed.id}, now.mono, random_());
+    return ForgetTaken(queue);
   }
-  queue.attempts = 0;
+  queue.Done();
   if (changed.status.never()) return SendToDeadLetters(changed.id, changed.status.message);
   ports_.metrics.EventDone();
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
@@ -162,7 +148,7 @@ void RelationEventConsumer::On(DeadLetterAppended& appended, Now now) {
   if (appended.status.done()) return Done(appended.id);
   ports_.metrics.Parked(appended.status.resource);
   Job& job = jobs_.at(appended.id);
-  letter_retries_.emplace(now.mono + limits_.backoff.Delay(++job.attempts, random_()), appended.id);
+  letter_retries_.Add(appended.id, ++job.attempts, now.mono, random_());
 }
 
 void RelationEventConsumer::Done(uint64_t id) {

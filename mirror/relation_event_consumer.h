@@ -14,8 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <optional>
 #include <random>
 #include <span>
@@ -25,6 +23,8 @@
 
 #include "fanline/bucket.h"
 #include "fanline/consuming/partitions.h"
+#include "fanline/consuming/retry_queue.h"
+#include "fanline/consuming/shard_queue.h"
 #include "fanline/consuming/shard_room.h"
 #include "fanline/forward_edges.h"
 #include "fanline/hint_log.h"
@@ -72,12 +72,6 @@ class RelationEventConsumer {
     std::string reason;          // set: on its way to the dead letters
     uint32_t attempts = 0;
   };
-  struct Queue {  // of one shard of src
-    std::deque<uint64_t> waiting;
-    size_t in_flight = 0;
-    uint32_t attempts = 0;
-    std::optional<Time> retry_at;
-  };
 
   void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
   void On(PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
@@ -87,7 +81,7 @@ class RelationEventConsumer {
   void On(MirrorModeRead& read, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
-  void ForgetTaken();
+  void ForgetTaken(ShardQueue& queue);
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
@@ -102,9 +96,9 @@ class RelationEventConsumer {
 
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
-  std::vector<Queue> queues_;
+  std::vector<ShardQueue> queues_;  // by shard of src; an event goes alone
   ShardRoom room_;
-  std::multimap<Time, uint64_t> letter_retries_;  // jobs
+  RetryQueue<uint64_t> letter_retries_;  // jobs
   MirrorMode mode_ = MirrorMode::kAsync;
   bool asking_mode_ = false;
   Time mode_at_{};

@@ -2,22 +2,13 @@
 
 #include <algorithm>
 
-#include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 #include "fanline/friendship_edges.h"
 
 namespace fanline::mirror {
 namespace {
 
 constexpr Time kWhenAnswered = Time::max();
-
-template <class Map>
-typename Map::mapped_type TakeRequest(Map& requests, uint64_t id) {
-  const auto found = requests.find(id);
-  FANLINE_CHECK(found != requests.end(), "a reply to a request never sent");
-  auto value = std::move(found->second);
-  requests.erase(found);
-  return value;
-}
 
 }  // namespace
 
@@ -103,7 +94,7 @@ void Relay::SendRead(Shard shard, Now now) {
 }
 
 void Relay::On(const PendingRead& read, Now now) {
-  const Read asked = TakeRequest(reads_, read.id);
+  const Read asked = TakeAnswered(reads_, read.id);
   ShardState& state = shards_[asked.shard];
   state.reading = false;
   if (!state.owned) return;
@@ -201,7 +192,7 @@ void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
 // Both edges carry the pair's version: done when both are written, or were already.
 void Relay::On(const EdgeChanged& changed, Now now) {
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
-  const Sent sent = TakeRequest(halves_, changed.id);
+  const Sent sent = TakeAnswered(halves_, changed.id);
   Row* row = Find(sent.shard, sent.rows.front());
   if (row == nullptr) return;  // the shard is another mirror's meanwhile
   const auto half = std::find(row->halves.begin(), row->halves.end(), changed.id);
@@ -216,12 +207,12 @@ void Relay::On(const EdgeChanged& changed, Now now) {
 }
 
 void Relay::On(const RelationsAppended& appended, Now now) {
-  const Sent sent = TakeRequest(sent_, appended.id);
+  const Sent sent = TakeAnswered(sent_, appended.id);
   ScheduleRetry(sent.shard, sent.rows, appended.status, now);
 }
 
 void Relay::On(const MarkedDone& marked, Now now) {
-  const Sent sent = TakeRequest(sent_, marked.id);
+  const Sent sent = TakeAnswered(sent_, marked.id);
   ScheduleRetry(sent.shard, sent.rows, marked.status, now);
 }
 
@@ -250,7 +241,7 @@ void Relay::Forget(ShardState& state, uint64_t id) {
 }
 
 void Relay::On(const PurgedDone& purged, Now now) {
-  const Shard shard = TakeRequest(purges_, purged.id);
+  const Shard shard = TakeAnswered(purges_, purged.id);
   ShardState& state = shards_[shard];
   state.purging = false;
   const bool more = purged.status.done() && purged.deleted >= limits_.rows_per_purge;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::reconciler {
 namespace {
@@ -110,10 +111,7 @@ std::optional<Time> Checker::SendRead(size_t index, Now now) {
 }
 
 void Checker::On(const EdgesRead& read, Now now) {
-  const auto found = reads_.find(read.id);
-  FANLINE_CHECK(found != reads_.end(), "a reply to a request never sent");
-  Queue& queue = queues_[found->second];
-  reads_.erase(found);
+  Queue& queue = queues_[TakeAnswered(reads_, read.id)];
   const std::vector<CheckOrder> orders = std::exchange(queue.reading, {});
   waiting_ -= orders.size();
   const Status* away = nullptr;
@@ -182,10 +180,7 @@ void Checker::SendRemovals() {
 
 // What was granted is spent, also when the mode has changed meanwhile.
 void Checker::On(const RemovalsTaken& taken) {
-  const auto found = taking_.find(taken.id);
-  FANLINE_CHECK(found != taking_.end(), "a reply to a request never sent");
-  Removals removals = std::move(found->second);
-  taking_.erase(found);
+  Removals removals = TakeAnswered(taking_, taken.id);
   if (!taken.status.done()) {
     if (taken.status.later()) ports_.metrics.Parked(taken.status.resource);
     for (const Job& job : removals.jobs) End(job.order, false);
@@ -272,10 +267,7 @@ void Checker::On(const RelationsAppended& appended) {
 }
 
 std::optional<Checker::Job> Checker::TakeIfDone(uint64_t id, const Status& status) {
-  const auto found = jobs_.find(id);
-  FANLINE_CHECK(found != jobs_.end(), "a reply to a request never sent");
-  Job job = std::move(found->second);
-  jobs_.erase(found);
+  Job job = TakeAnswered(jobs_, id);
   if (status.done()) return job;
   if (status.later()) ports_.metrics.Parked(status.resource);
   End(job.order, false);

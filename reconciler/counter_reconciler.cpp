@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::reconciler {
 
@@ -95,10 +95,7 @@ uint64_t CounterReconciler::Ask(Shard shard) {
 }
 
 Shard CounterReconciler::Answered(uint64_t id) {
-  const auto found = asked_.find(id);
-  FANLINE_CHECK(found != asked_.end(), "a reply to a request never sent");
-  const Shard shard = found->second;
-  asked_.erase(found);
+  const Shard shard = TakeAnswered(asked_, id);
   shards_[shard].asking = false;
   return shard;
 }

@@ -3,22 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::reconciler {
-namespace {
-
-template <class Map>
-typename Map::mapped_type Take(Map& requests, uint64_t id) {
-  const auto found = requests.find(id);
-  FANLINE_CHECK(found != requests.end(), "a reply to a request never sent");
-  auto value = std::move(found->second);
-  requests.erase(found);
-  return value;
-}
-
-}  // namespace
-
 PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Limits& limits,
                                RepairGate& gate)
     : ports_(ports),
@@ -123,19 +110,19 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
 
 void PairReconciler::TakeResults() {
   for (const CheckResult& result : checker_.TakeResults()) {
-    const Check check = Take(checks_, result.order.ticket);
+    const Check check = TakeAnswered(checks_, result.order.ticket);
     inputs_.push_back(Checked{check.partition, check.id, check.edge, result.resolved});
   }
 }
 
 void PairReconciler::On(const RetriesAppended& appended, Now) {
-  const Retry retry = Take(retries_, appended.id);
+  const Retry retry = TakeAnswered(retries_, appended.id);
   if (appended.status.later()) ports_.metrics.Parked(appended.status.resource);
   inputs_.push_back(RetryAppended{retry.partition, retry.id, retry.edge, appended.status.done()});
 }
 
 void PairReconciler::On(const LogEndRead& read, Now) {
-  const WatermarkWanted wanted = Take(ends_, read.id);
+  const WatermarkWanted wanted = TakeAnswered(ends_, read.id);
   inputs_.push_back(
       HighWatermark{wanted.partition, wanted.asked_at, read.status.done() ? read.offset : -1});
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::reconciler {
 
@@ -13,18 +13,15 @@ RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup
       limits_(limits),
       checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup, gate, ids_),
       random_(setup.seed),
-      partitions_({.open = limits.held, .commit_every = limits.commit_every}, ports.metrics) {}
+      partitions_({.open = limits.held, .commit_every = limits.commit_every}, ports.metrics),
+      append_again_(limits.append_again) {}
 
 Progress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {
   for (RetryInput& input : inputs) {
     std::visit([&](auto& what) { On(what, now); }, input);
   }
   if (partitions_.Moved()) ForgetTaken();
-  while (!append_again_.empty() && append_again_.begin()->first <= now.mono) {
-    const uint64_t entry = append_again_.begin()->second;
-    append_again_.erase(append_again_.begin());
-    Append(entry);
-  }
+  while (const auto entry = append_again_.Take(now.mono)) Append(*entry);
   if (taking_) {
     CheckDue(now);
     MakeRoom(now);
@@ -34,7 +31,7 @@ Progress RetryReconciler::Step(std::span<RetryInput> inputs, Now now) {
   ports_.metrics.RetriesHeld(entries_.size());
   Progress progress = partitions_.Order({entries_.size()}, !taking_, now);
   progress.StepBy(next_check);
-  if (!append_again_.empty()) progress.StepBy(append_again_.begin()->first);
+  progress.StepBy(append_again_.timer());
   if (taking_ && !due_.empty()) {
     const UnixMs wait = std::max<UnixMs>(0, due_.begin()->first - now.unix_ms);
     progress.StepBy(now.mono + std::chrono::milliseconds(wait));
@@ -139,16 +136,12 @@ void RetryReconciler::On(const DeadLetterAppended& appended, Now now) {
 }
 
 void RetryReconciler::Appended(uint64_t request, const Status& status, Now now) {
-  const auto found = appending_.find(request);
-  FANLINE_CHECK(found != appending_.end(), "a reply to a request never sent");
-  const uint64_t id = found->second;
-  appending_.erase(found);
+  const uint64_t id = TakeAnswered(appending_, request);
   const auto entry = entries_.find(id);
   if (entry == entries_.end()) return;
   if (status.done()) return Finish(id);
   ports_.metrics.Parked(status.later() ? status.resource : "kafka");
-  const Duration wait = limits_.append_again.Delay(++entry->second.appends, random_());
-  if (taking_) append_again_.emplace(now.mono + wait, id);
+  if (taking_) append_again_.Add(id, ++entry->second.appends, now.mono, random_());
 }
 
 void RetryReconciler::Finish(uint64_t id) {

@@ -23,6 +23,7 @@
 #include <variant>
 
 #include "fanline/consuming/partitions.h"
+#include "fanline/consuming/retry_queue.h"
 #include "fanline/hint_log.h"
 #include "reconciler/checker.h"
 
@@ -105,7 +106,7 @@ class RetryReconciler {
   std::unordered_map<uint64_t, Entry> entries_;
   std::set<std::pair<UnixMs, uint64_t>> due_;         // entries that are held
   std::unordered_map<uint64_t, uint64_t> appending_;  // request -> entry
-  std::multimap<Time, uint64_t> append_again_;        // entries
+  RetryQueue<uint64_t> append_again_;                 // entries
   Time make_room_at_{};
 };
 

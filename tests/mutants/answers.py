@@ -13,10 +13,6 @@ _READ_TO_ITS_END = ("behind the row comes the procedure's status, and `Connectio
 
 ANSWERS = {
     **_swapped("dispatcher/dispatcher.cpp",
-               "  --queue.in_flight;",
-               "  room_.Answered(shard, applied.status.later());",
-               "the queue and the room know nothing of each other"),
-    **_swapped("dispatcher/dispatcher.cpp",
                "  job.stage = Job::Stage::kDeadLettering;",
                "  ports_.dead_letters.Submit({id, {job.record, \"dispatcher\", job.reason}});",
                "a port queues the request; its answer is an input of a later Step"),

@@ -1,0 +1,19 @@
+// What a request was for, by its id, once its reply is here.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "fanline/check.h"
+
+namespace fanline {
+
+// Takes it out of `requests`, a map by id: each request gets one reply.
+template <typename Requests>
+[[nodiscard]] typename Requests::mapped_type TakeAnswered(Requests& requests, uint64_t id) {
+  auto request = requests.extract(id);
+  FANLINE_CHECK(!request.empty(), "a reply to a request never sent");
+  return std::move(request.mapped());
+}
+
+}  // namespace fanline

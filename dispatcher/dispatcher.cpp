@@ -5,16 +5,10 @@
 
 #include "fanline/check.h"
 #include "fanline/consuming/answered.h"
+#include "fanline/event_form.h"
 
 namespace fanline::dispatcher {
 namespace {
-
-std::string ContentType(const Record& record) {
-  for (const auto& [name, value] : record.headers) {
-    if (name == "content-type") return value;
-  }
-  return {};
-}
 
 // What travels on with the hints: everything but what describes the event's own encoding.
 Headers TravelOn(const Headers& headers) {
@@ -91,7 +85,7 @@ void Dispatcher::On(Record& record, Now now) {
   Job& job = jobs_[id];
   job.record = std::move(record);
   job.place = *place;
-  auto decoded = DecodeEvent(job.record.value, ContentType(job.record));
+  auto decoded = DecodeEvent(job.record.value, ContentTypeOf(job.record));
   if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
     SendToDeadLetters(id, job, rejection->reason);
     return;

@@ -33,6 +33,13 @@ bool StartsLikeJson(std::string_view value) {
 
 }  // namespace
 
+std::string_view ContentTypeOf(const Record& record) {
+  for (const auto& [name, value] : record.headers) {
+    if (name == "content-type") return value;
+  }
+  return {};
+}
+
 Decoded<EventForm> FormOf(std::string_view value, std::string_view content_type) {
   if (value.empty()) return RefuseMissing("value", "an event as a JSON object or in Protobuf");
   if (value.size() > kMaxEventBytes) {

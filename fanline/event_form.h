@@ -4,10 +4,14 @@
 #include <string_view>
 
 #include "fanline/event_wire.h"
+#include "fanline/record.h"
 
 namespace fanline {
 
 enum class EventForm { kJson, kProto };
+
+// The value of the header content-type, empty when there is none.
+std::string_view ContentTypeOf(const Record& record);
 
 // `content_type` is the header's value, empty when there is none. Refuses a value that is empty or
 // too long, and a content-type of neither form.

@@ -3,19 +3,9 @@
 #include <algorithm>
 
 #include "fanline/check.h"
+#include "fanline/event_form.h"
 
 namespace fanline::mirror {
-namespace {
-
-std::string ContentType(const Record& record) {
-  for (const auto& [name, value] : record.headers) {
-    if (name == "content-type") return value;
-  }
-  return {};
-}
-
-}  // namespace
-
 RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Limits& limits)
     : ports_(ports),
       setup_(std::move(setup)),
@@ -58,7 +48,7 @@ void RelationEventConsumer::On(Record& record, Now now) {
   Job& job = jobs_[id];
   job.record = std::move(record);
   job.place = *place;
-  auto decoded = DecodeRelationEvent(job.record.value, ContentType(job.record));
+  auto decoded = DecodeRelationEvent(job.record.value, ContentTypeOf(job.record));
   if (const auto* rejection = std::get_if<Rejection>(&decoded))
     return SendToDeadLetters(id, rejection->reason);
   job.event = std::get<RelationEvent>(decoded);

@@ -30,9 +30,6 @@ Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
   progress.StepBy(checker_.Send(now));
   TakeResults();
   if (!inputs_.empty()) progress.StepBy(now.mono);  // checks that ended before they began
-  for (const auto& commit : progress.orders.commit) {
-    positions_.at(commit.partition).committed = commit.offset;
-  }
   return progress;
 }
 
@@ -44,22 +41,17 @@ void PairReconciler::StopTaking() {
 // ---- the log --------------------------------------------------------------------------------
 
 void PairReconciler::On(const PartitionAssigned& assigned, Now) {
-  const int64_t start = assigned.first();
-  mirror_.Assigned(assigned.partition, start);
-  positions_[assigned.partition] = {start, start};
+  mirror_.Assigned(assigned.partition, assigned.first());
   inputs_.push_back(assigned);
 }
 
 void PairReconciler::On(const PartitionRevoked& revoked, Now) {
   mirror_.Revoked(revoked.partition);
-  positions_.erase(revoked.partition);
   inputs_.push_back(revoked);
 }
 
 void PairReconciler::On(const Record& record, Now now) {
   mirror_.Consumed(record.partition, record.offset, now.mono);
-  const auto found = positions_.find(record.partition);
-  if (found != positions_.end()) found->second.next = record.offset + 1;
   inputs_.push_back(Decode(record));
 }
 
@@ -140,14 +132,10 @@ void PairReconciler::Poll(Now now) {
     asking_mirror_ = true;
     ports_.positions.Submit(ReadGroupOffsets{ids_.Next(), owned});
   }
-  uint64_t behind = 0;
-  for (const auto& [number, position] : positions_) {
-    behind += static_cast<uint64_t>(std::max<int64_t>(0, position.next - position.committed));
-  }
   const UnixMs oldest = tracker_.OldestPending().value_or(now.unix_ms);
   ports_.metrics.Pending(tracker_.pending(),
                          std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - oldest)),
-                         behind);
+                         tracker_.commit_lag());
   for (Shard shard = 0; shard < gate_.shards(); ++shard) {
     ports_.metrics.BreakerOpen(shard, gate_.BreakerOpen(shard));
   }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <random>
 #include <span>
@@ -59,11 +58,6 @@ class PairReconciler {
   uint64_t pending() const { return tracker_.pending(); }
 
  private:
-  struct Position {
-    int64_t committed = 0;
-    int64_t next = 0;  // to be consumed
-  };
-
   static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // an answer's way
 
   void On(const PartitionAssigned& assigned, Now now);
@@ -102,7 +96,6 @@ class PairReconciler {
   std::unordered_map<uint64_t, Check> checks_;          // ticket -> order
   std::unordered_map<uint64_t, Retry> retries_;         // request -> order
   std::unordered_map<uint64_t, WatermarkWanted> ends_;  // request -> order
-  std::map<int32_t, Position> positions_;
   Time next_poll_at_{};
   bool asking_mode_ = false;
   bool asking_mirror_ = false;

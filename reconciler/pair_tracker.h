@@ -61,8 +61,9 @@ class PairTracker {
   [[nodiscard]] PairProgress Step(std::span<const PairInput> inputs, Now now);
 
   uint64_t pending() const;
-  std::optional<UnixMs> OldestPending() const;  // LogAppendTime; looks at every pair
-  size_t timers() const;                        // that are kept, those out of date too
+  uint64_t commit_lag() const { return log_.commit_lag(); }  // as of the last step
+  std::optional<UnixMs> OldestPending() const;               // LogAppendTime; looks at every pair
+  size_t timers() const;                                     // that are kept, those out of date too
 
  private:
   struct Owned {

@@ -89,4 +89,14 @@ bool Partitions::Crowded(size_t open) const {
   });
 }
 
+uint64_t Partitions::commit_lag() const {
+  uint64_t sum = 0;
+  for (const auto& [number, partition] : partitions_) {
+    const int64_t committable = partition.ledger.committable();
+    const int64_t committed = partition.ordered < 0 ? committable : partition.ordered;
+    sum += partition.ledger.span() + static_cast<uint64_t>(committable - committed);
+  }
+  return sum;
+}
+
 }  // namespace fanline

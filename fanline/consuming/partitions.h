@@ -65,6 +65,8 @@ class Partitions {
   // Half of what may be open is: soon something is paused.
   [[nodiscard]] bool Crowded(size_t open) const;
 
+  // Records from the committed offsets to what was received last, all together.
+  [[nodiscard]] uint64_t commit_lag() const;
   // Of a partition that is ours; valid until it goes. For whoever counts its records itself.
   [[nodiscard]] OffsetLedger& ledger(int32_t partition) { return partitions_.at(partition).ledger; }
 

@@ -103,6 +103,21 @@ TEST(Partitions, ACommitWaitsForItsTimeUnlessItIsOrderedAtOnce) {
   EXPECT_EQ(progress.next_timer, std::nullopt);
 }
 
+TEST(Partitions, CountsWhatIsNotCommitted) {
+  World w;
+  w.partitions.Assigned({0, 100, 0});
+  EXPECT_EQ(w.partitions.commit_lag(), 0u);
+  w.Order();
+  for (int64_t offset : {100, 101, 105}) {
+    const auto place = w.partitions.Received(At(offset));
+    ASSERT_TRUE(place);
+    if (offset == 100) w.partitions.Finished(*place);
+  }
+  EXPECT_EQ(w.partitions.commit_lag(), 6u);
+  w.Later();
+  EXPECT_EQ(w.partitions.commit_lag(), 5u);
+}
+
 TEST(Partitions, NothingIsTakenThatWasReadInFrontOfTheSeek) {
   World w;
   w.partitions.Assigned({0, 3, 0});

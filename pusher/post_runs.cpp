@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fanline/check.h"
+#include "fanline/consuming/answered.h"
 
 namespace fanline::pusher {
 
@@ -78,11 +78,10 @@ void PostRuns::SendBatches() {
 }
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
-  const auto answered = batches_.extract(written.id);
-  FANLINE_CHECK(!answered.empty(), "a reply to a batch never sent");
+  const std::vector<Share> shares = TakeAnswered(batches_, written.id);
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
-  for (const Share& share : answered.mapped()) {
+  for (const Share& share : shares) {
     const auto found = runs_.find(share.unit);
     if (found == runs_.end()) continue;  // its range was lost meanwhile
     Run& run = found->second;

@@ -18,6 +18,8 @@ using prometheus::Registry;
 constexpr const char* kHintKinds[] = {"post", "sync"};
 constexpr const char* kCauses[] = {"assigned", "session_lost", "fenced", "rolled_back"};
 
+constexpr const char* kDeliveryResults[] = {"added", "already_there", "not_live_index",
+                                            "not_live_script", "key_failed"};
 constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -28,13 +30,6 @@ auto ForEach(const char* label, const char* const (&values)[kCount], Add add) {
   std::array<decltype(&add({})), kCount> metrics{};
   for (size_t i = 0; i < kCount; ++i) metrics[i] = &add({{label, values[i]}});
   return metrics;
-}
-
-prometheus::Counter& Deliveries(Registry& registry, const char* result) {
-  return AddCounter(registry, "fanline_deliveries_total",
-                    "Posts for timelines by result: added, already_there, not_live_index (pruned "
-                    "by the live index), not_live_script (the key was gone), key_failed",
-                    {{"result", result}});
 }
 
 template <size_t kCount>
@@ -55,6 +50,15 @@ auto Seconds(Registry& registry, const std::string& name, const std::string& hel
       });
 }
 
+auto RangesPaused(Registry& registry) {
+  return ForEach(
+      "cause", kPauseCauseNames, [&](const Labels& labels) -> auto& {
+        return AddGauge(registry, "fanline_ranges_paused",
+                        "Ranges whose log is not read for now, by the bound they have reached",
+                        labels);
+      });
+}
+
 }  // namespace
 
 PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
@@ -70,11 +74,11 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       hint_seconds_(Seconds(registry, "fanline_hint_seconds",
                             "From a hint's append to its last acknowledged write", "kind",
                             kHintKinds)),
-      added_(Deliveries(registry, "added")),
-      already_there_(Deliveries(registry, "already_there")),
-      not_live_index_(Deliveries(registry, "not_live_index")),
-      not_live_script_(Deliveries(registry, "not_live_script")),
-      key_failed_(Deliveries(registry, "key_failed")),
+      deliveries_(Counters(registry, "fanline_deliveries_total",
+                           "Posts for timelines by result: added, already_there, not_live_index "
+                           "(pruned by the live index), not_live_script (the key was gone), "
+                           "key_failed",
+                           "result", kDeliveryResults)),
       removed_(AddCounter(registry, "fanline_items_removed_total",
                           "Items taken out of timelines: deleted, hidden, unfollowed")),
       trimmed_(AddCounter(registry, "fanline_timelines_trimmed_total",
@@ -122,12 +126,7 @@ PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log,
       hints_span_(AddGauge(registry, "fanline_hints_span",
                            "Hints from the oldest unfinished one to the newest received, of the "
                            "range with most: what its next owner replays")),
-      ranges_paused_(ForEach(
-          "cause", kPauseCauseNames, [&](const Labels& labels) -> auto& {
-            return AddGauge(registry, "fanline_ranges_paused",
-                            "Ranges whose log is not read for now, by the bound they have reached",
-                            labels);
-          })) {}
+      ranges_paused_(RangesPaused(registry)) {}
 
 void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
 
@@ -150,11 +149,11 @@ void PrometheusMetrics::Written(const BatchWritten& written) {
     not_live += result == BatchWritten::kNotLive;
     failed += result == BatchWritten::kKeyFailed;
   }
-  added_.Increment(static_cast<double>(added));
-  already_there_.Increment(static_cast<double>(already_there));
-  not_live_index_.Increment(static_cast<double>(written.pruned));
-  not_live_script_.Increment(static_cast<double>(not_live - written.pruned));
-  key_failed_.Increment(static_cast<double>(failed));
+  const uint64_t by_result[] = {added, already_there, written.pruned, not_live - written.pruned,
+                                failed};
+  for (size_t i = 0; i < deliveries_.size(); ++i) {
+    deliveries_[i]->Increment(static_cast<double>(by_result[i]));
+  }
   removed_.Increment(static_cast<double>(written.removed));
   trimmed_.Increment(static_cast<double>(written.trimmed));
   underfilled_.Increment(static_cast<double>(written.underfilled));

@@ -45,11 +45,7 @@ class PrometheusMetrics final : public Metrics {
   std::array<prometheus::Counter*, 2> hints_done_;
   prometheus::Counter& quarantined_;
   std::array<prometheus::Histogram*, 2> hint_seconds_;
-  prometheus::Counter& added_;
-  prometheus::Counter& already_there_;
-  prometheus::Counter& not_live_index_;
-  prometheus::Counter& not_live_script_;
-  prometheus::Counter& key_failed_;
+  std::array<prometheus::Counter*, 5> deliveries_;  // by result
   prometheus::Counter& removed_;
   prometheus::Counter& trimmed_;
   prometheus::Counter& underfilled_;

@@ -9,7 +9,7 @@
 
 #include "fanline/live_timelines.h"
 #include "tests/sim/character.h"
-#include "tests/sim/fleet.h"
+#include "tests/sim/fleet_options.h"
 
 namespace fanline::sim {
 
@@ -22,7 +22,7 @@ struct Chances {
   std::mt19937_64 random;
   Character character;
   Now now{Time(std::chrono::seconds(1)), kEpoch};
-  Fleet::Counts counts;
+  FleetCounts counts;
   bool faults = true;
   std::string trouble;  // found on the way
 

@@ -28,7 +28,7 @@ struct Spine : RedisCalls {
   };
 
   struct PusherMetrics : pusher::Metrics {
-    Fleet::Counts* counts = nullptr;
+    FleetCounts* counts = nullptr;
     void Written(const BatchWritten& batch) override {
       counts->trimmed += batch.trimmed;
       Full(batch.full);

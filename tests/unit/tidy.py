@@ -129,6 +129,108 @@ def client_libraries(tree):
                     yield Violation(path, line, f"includes <{header}>, which only {folder}/ may")
 
 
+# ---- rooms ------------------------------------------------------------------------------------
+
+MOST_FILES = 30
+NOT_SPLIT_YET = {"backends/mysql", "backends/redis", "fanline", "tests/integration/mysql",  # folders
+                 "backends/mysql/installation", "reconciler/main.cpp"}  # a loop, a function
+
+
+def small_rooms(tree):
+    """A folder is small enough to be known by heart: split it by what its files are about."""
+    rooms = {}
+    for path in tree.ending(".cpp", ".h"):
+        rooms.setdefault(str(Path(path).parent), []).append(path)
+    for room, paths in rooms.items():
+        if len(paths) > MOST_FILES and room not in NOT_SPLIT_YET:
+            yield Violation(room, 1, f"holds {len(paths)} .cpp and .h files; {MOST_FILES} are the most")
+
+
+def loops(arrows):
+    """The groups of two and more that lead to each other; `arrows`: node -> the nodes it leads to."""
+    reach = {}
+    for start in arrows:
+        seen, ends = set(), [start]
+        while ends:
+            for target in arrows.get(ends.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    ends.append(target)
+        reach[start] = seen
+    groups = {frozenset(other for other in seen if start in reach.get(other, ()))
+              for start, seen in reach.items()}
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def one_way(tree, part_of, what):
+    arrows = {}
+    for path in tree.ending(".cpp", ".h"):
+        for _, ours, header in includes(tree, path):
+            if ours and tree.exists(header) and part_of(header) != part_of(path):
+                arrows.setdefault(part_of(path), set()).add(part_of(header))
+    for group in loops(arrows):
+        if group[0] in NOT_SPLIT_YET:
+            continue
+        yield Violation(group[0], 1, f"{what}: {', '.join(group)}")
+
+
+def no_include_loops(tree):
+    """Files that need each other are one file in several pieces: move what both need to a third."""
+    return one_way(tree, lambda path: str(Path(path).with_suffix("")), "include each other")
+
+
+def one_way_folders(tree):
+    """Folders that include each other cannot be read one after the other."""
+    return one_way(tree, lambda path: str(Path(path).parent), "folders include each other")
+
+
+# ---- functions --------------------------------------------------------------------------------
+
+MOST_LINES = 70
+NOT_CODE = re.compile(r'''//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'''
+                      r"""|(?<!\w)'(?:\\.|[^'\\\n])+'|^[ \t]*\#(?:\\\n|[^\n])*""", re.S | re.M)
+NO_FUNCTION = re.compile(r"\b(namespace|class|struct|enum|union)\b[^()]*$|=\s*$|^[^(]*$")
+GOES_ON = re.compile(r"\s*[,{]")
+
+
+def functions(text):
+    """(line, lines) of each function: from the first line of its head to the brace that closes it.
+
+    A head is what stands before a brace, back to the ; { or } before it; it is a function's when it
+    has a parenthesis and is no class, enum, namespace or initial value. What is inside a function (a
+    lambda, a local class) is part of it. Braces within a head (an argument, a member's first value:
+    a comma or another brace follows) do not end it."""
+    code = NOT_CODE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    inside = []  # per open brace: where its head begins, whether within one, whether a function's
+    begin = 0    # of the head
+    for brace in re.finditer(r"[{};]", code):
+        if brace[0] == "{":
+            head = code[begin:brace.start()]
+            within = head.count("(") > head.count(")")
+            inside.append((begin, within, not within and not NO_FUNCTION.search(head)
+                           and not any(function for _, _, function in inside)))
+            begin = brace.end()
+        elif brace[0] == ";" or not inside:
+            begin = brace.end()
+        else:
+            head_begin, within, function = inside.pop()
+            if within or (function and GOES_ON.match(code, brace.end())):
+                begin = head_begin
+                continue
+            begin = brace.end()
+            if function:
+                start = head_begin + re.match(r"\s*", code[head_begin:]).end()
+                yield code.count("\n", 0, start) + 1, code.count("\n", start, brace.end()) + 1
+
+
+def short_functions(tree):
+    """A function that fits on a page can be judged at a glance: give its parts names."""
+    for path in tree.ending(".cpp", ".h"):
+        for line, lines in functions(tree.text(path)):
+            if lines > MOST_LINES and path not in NOT_SPLIT_YET:
+                yield Violation(path, line, f"a function of {lines} lines; {MOST_LINES} are the most")
+
+
 # ---- builds -----------------------------------------------------------------------------------
 
 def built_files(tree):
@@ -287,7 +389,8 @@ def formatting(tree):
         yield Violation(".clang-format", 1, f"{CLANG_FORMAT} failed: {run.stderr.strip()}")
 
 
-RULES = [include_direction, client_libraries, built_files, documents, named_tests, no_sleep,
+RULES = [include_direction, client_libraries, small_rooms, no_include_loops, one_way_folders,
+         short_functions, built_files, documents, named_tests, no_sleep,
          no_leftovers, no_silenced_tests, headers, formatting]
 
 

@@ -122,6 +122,46 @@ class Rules(unittest.TestCase):
             found = self.broken(tidy.client_libraries, {path: f"#include <{header}>\n"})
             self.assertEqual(found, [] if allowed else [(path, 1)], (path, header))
 
+    def test_a_folder_holds_thirty_files_and_what_is_below_counts_for_itself(self):
+        files = {f"pusher/f{i}.{end}": "" for i in range(15) for end in ("h", "cpp")}
+        files |= {f"pusher/lanes/f{i}.h": "" for i in range(30)} | {"pusher/README.md": ""}
+        self.assertEqual(self.broken(tidy.small_rooms, files), [])
+        self.assertEqual(self.broken(tidy.small_rooms, files | {"pusher/one_more.h": ""}),
+                         [("pusher", 1)])
+
+    def test_files_do_not_include_each_other_by_any_detour(self):
+        line = '#include "{}"\n'.format
+        found = self.broken(tidy.no_include_loops, {
+            "mirror/a.h": "", "mirror/a.cpp": line("mirror/a.h") + line("mirror/b.h"),
+            "mirror/b.h": line("mirror/c.h"), "mirror/c.h": "", "mirror/c.cpp": line("mirror/a.h"),
+            "mirror/d.h": line("mirror/a.h"), "mirror/d.cpp": line("mirror/d.h"),
+        })
+        self.assertEqual(found, [("mirror/a", 1)])
+
+    def test_folders_do_not_include_each_other(self):
+        line = '#include "{}"\n'.format
+        found = self.broken(tidy.one_way_folders, {
+            "api/a.h": line("api/in/b.h"), "api/in/b.h": line("api/in/c.h"),
+            "api/in/c.h": "", "api/in/c.cpp": line("api/e.h"), "api/e.h": line("http/f.h"),
+            "http/f.h": "",
+        })
+        self.assertEqual(found, [("api", 1)])
+
+    def test_a_function_has_seventy_lines(self):
+        lines = "  F();\n"
+        text = (f"namespace a {{\nclass B {{\n  B()\n  : c{{1}}, d({{}}) {{\n{lines * 67}  }}\n"
+                f"  void F() {{\n{lines * 68}  }}\n"
+                f"  void G() const {{\n{lines * 69}  }}\n}};\n}}\n"
+                f"const T kTable[] = {{\n{lines * 80}}};\n"
+                f"enum E {{\n{lines * 80}}};\n")
+        self.assertEqual(self.broken(tidy.short_functions, {"pusher/a.h": text}), [("pusher/a.h", 143)])
+        self.assertEqual(list(tidy.functions(text)), [(3, 70), (73, 70), (143, 71)])
+
+    def test_what_looks_like_a_brace_is_none(self):
+        text = ('// {\n#define A {\nint F(char c) {\n  const auto s = R"x({ ")x";\n'
+                "  return c == '{' ? 1'000 : G(\"{\", [] { return 1; });\n}\n")
+        self.assertEqual(list(tidy.functions(text)), [(3, 4)])
+
     def test_sources_and_tests_are_in_a_cmake_list(self):
         found = self.broken(tidy.built_files, {
             "pusher/CMakeLists.txt": "add_library(x lane.cpp sub/page.cpp)\n",

@@ -1,0 +1,91 @@
+// What a schedule is made with, and what it counts.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "fanline/mutation_switches.h"
+#include "tests/fakes/fake_mysql.h"
+#include "tests/fakes/fake_redis.h"
+
+namespace fanline::sim {
+
+// The guards of the design, each of which can be taken away: the run must then fail.
+struct Guards {
+  fakes::RedisRules redis;
+  fakes::MysqlRules mysql;
+  MutationSwitches logic;
+  bool truth_after_hint = true;       // off: a post's state is read once and believed for ever
+  bool hints_before_commit = true;    // off: hints count as acknowledged when they are sent
+  bool writes_before_commit = true;   // off: writes to Redis count as acknowledged when sent
+  bool claim_after_reconnect = true;  // off: a new connection goes on as if nothing had happened
+  bool hint_after_truth = true;       // off: an edge's hint is appended before its reverse row
+  bool hint_before_msg2 = true;       // off: a mirror's hints count as acknowledged when sent
+  bool log1_done_last = true;         // off: rows of log1 are done once a relay has read them
+  bool mirror_versions = true;        // off: the reverse row is what was applied last
+  bool reverse_first = true;          // off: a check reads the forward row first
+  bool lost_heads_told = true;  // off: a consumer goes on at the log's first record, unknowingly
+  bool lost_tails_told = true;  // off: a consumer goes on at its position, once there is something
+  bool friendships_announced = true;     // off: the pair's row is written, and nobody told before
+  bool above_what_is_settled = true;     // off: a pair's version is by its own row and clock alone
+  bool changes_settle = true;            // off: a friendship undoes what a user said after it
+  bool application_versions = true;      // off: the event written last wins
+  bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
+};
+
+// What may happen besides, counted where it has its effect, so that a test can see that it does.
+enum class Letter : size_t {
+  kRedisLater,      // a plain refusal: the connection stays, of a batch a part is written
+  kRedisFull,       // a timeline or a rebuild was dropped for want of memory
+  kNever,           // an answer that will be the same each time: a hint is quarantined
+  kLongReset,       // something came between the steps of a reset
+  kIndexForgotten,  // live: deleted by hand during a reset
+  kPrunedBefore,    // something came between the question to live: and the write
+  kTruthAway,       // the shard of an author's posts and followers
+  kLostHead,        // hints gone before anybody read them
+  kModeChanged,     // writers begin or cease to try the reverse row at once
+  kRepairsStopped,  // reconcilers check and repair nothing, or do neither
+  kRevokedAll,      // every partition revoked from everybody at once
+  kLostTail,        // hints gone that somebody had read, and others behind them
+  kLostOtherHead,   // of another log
+  kLostOtherTail,
+  kFriends,              // two users agree
+  kFriendsNoMore,        // one of them ends it
+  kFriendshipLeft,       // announced, then its server died or found a shard away
+  kFriendshipOvertaken,  // somebody else changed the pair's row first
+  kFriendshipSettled,    // a user said something of an edge that awaited one
+  kEvent,                // a relation event of an application was stored
+  kEventStale,           // again, or after a newer one
+  kEventAway,            // its shard is away
+  kEventDeadLettered,    // nobody can use it
+  kPostedAtRest,         // one post each, before all is compared again
+  kCount
+};
+inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
+// clang-format off
+inline constexpr const char* kLetterNames[kLetters] = {
+    "redis later", "redis full", "never", "long reset", "index forgotten", "pruned before",
+    "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
+    "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
+    "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest"};
+// clang-format on
+
+struct FleetOptions {
+  uint64_t seed = 1;
+  Guards guards;
+  int steps = 400;     // of each phase
+  bool trace = false;  // print every action
+};
+
+// What a schedule did, so that a test can see that it does all of it.
+struct FleetCounts {
+  uint64_t published = 0, deleted = 0, hidden = 0, edited = 0, follows = 0, unfollows = 0;
+  uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
+  uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
+  uint64_t trimmed = 0, quarantined = 0;
+  std::array<uint64_t, kLetters> letters{};
+  uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
+};
+
+}  // namespace fanline::sim

@@ -1,7 +1,5 @@
 #include "mirror/config.h"
 
-#include "mirror/die_after.h"
-
 namespace fanline::mirror {
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -26,10 +24,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Range(1, 1'000'000);
   table.Add("oldest-record", &limits.oldest_record,
             "records older than this are refused: tombstones may have been collected since");
-  table
-      .Add("die-after", &config.die_after,
-           "for tests: dies like by SIGKILL when the first such step is acknowledged")
-      .OneOf(DieAfter::Points());
 }
 
 }  // namespace fanline::mirror

@@ -17,7 +17,6 @@ struct Config {
   std::string group = "fanline-mirror";  // on relation-log; <group>-events on the relation events
   options::MysqlSettings mysql;
   Limits limits;
-  std::string die_after;  // a point of DieAfter
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

@@ -12,7 +12,6 @@
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
 #include "mirror/config.h"
-#include "mirror/die_after.h"
 #include "mirror/mirror.h"
 #include "mirror/prometheus_metrics.h"
 #include "mirror/relation_event_consumer.h"
@@ -46,11 +45,7 @@ int Main(int argc, char** argv) {
 
   daemon::Inbox<MirrorInput> inbox(process.wakeup);
   daemon::Inbox<RelationEventInput> event_inbox(process.wakeup);
-  const mirror::DieAfter die_after(config.die_after);
-  const auto deliver = [&](auto reply) {
-    die_after.Look(reply);
-    inbox.Push(MirrorInput(std::move(reply)));
-  };
+  const auto deliver = [&inbox](auto reply) { inbox.Push(MirrorInput(std::move(reply))); };
   const auto deliver_event = [&event_inbox](auto reply) {
     event_inbox.Push(RelationEventInput(std::move(reply)));
   };

@@ -15,7 +15,7 @@ from stack.programs.relations import Relations
 from tests.e2e.installation import SESSION, USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
-# Of the option --die-after: the first such step is acknowledged, and the process is no more.
+# After which dying_mirror dies: the first such step is acknowledged, and the process is no more.
 STEPS = "reverse", "hint", "msg2", "log1"
 
 
@@ -199,8 +199,8 @@ class KilledAndCutOff(Mirrored):
                         self.change(reader, author, True)
                     else:
                         self.produce([self.tell(reader, author, True)])
-                victim = Daemon(self.stack, self.ports, "fanline-mirror", f"mirror-dies-{step}",
-                                [*SESSION, "--die-after", step]).start()
+                victim = Daemon(self.stack, self.ports, "dying_mirror", f"mirror-dies-{step}",
+                                SESSION, {"DIE_AFTER": step}).start()
                 self.wait_for(lambda: not victim.running, f"its death after {step}")
                 self.assertEqual(victim.process.exit_code, -9)
                 self.assertGreater(self.relations.pending() + self.fleet.backlog(), 0)

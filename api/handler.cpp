@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "api/operations/bounds.h"
 #include "api/operations/routes.h"
 
 namespace fanline::api {
@@ -38,7 +39,24 @@ Performed Perform(const Call& call, RelationStore& store, const Context& context
 
 }  // namespace
 
-void Handler::Handle(const Request& request, Reply reply) {
+http::Limits HttpLimits(const Limits& limits) {
+  http::Limits http;
+  http.body = kMostBodyBytes;
+  http.request_line = kMostRequestLineBytes;
+  http.head = kMostHeadBytes;
+  http.connections = limits.connections;
+  http.threads = limits.threads + 1;  // each store keeps one of them at most
+  return http;
+}
+
+Response Handler::Refuse(int status, const std::string& detail) {
+  Problem problem = ProblemOfStatus(status);
+  if (!detail.empty()) problem.detail = detail;
+  metrics_.Answered("other", status, Duration::zero());
+  return ToResponse(problem);
+}
+
+void Handler::Serve(Request request, Answer reply) {
   const Time begin = clock_().mono;
   const auto answer = [this, begin, reply = std::move(reply)](std::string_view route,
                                                               Response response) {
@@ -54,7 +72,7 @@ void Handler::Handle(const Request& request, Reply reply) {
   std::shared_ptr<const Call> call;
   try {
     call = std::make_shared<const Call>(row->read(Asked(segments, request)));
-  } catch (const api::Refused& refused) {
+  } catch (const Refused& refused) {
     return answer(route, ToResponse(refused.problem));
   }
   stores_.Submit(

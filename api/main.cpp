@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "api/config.h"
-#include "api/http_service.h"
+#include "api/handler.h"
 #include "api/inline_mirror.h"
 #include "api/prometheus_metrics.h"
 #include "api/shard_watch.h"
@@ -109,9 +109,8 @@ int Main(int argc, char** argv) {
                         });
 
   api::Handler handler(pool, map, config.limits, metrics, daemon::SystemNow);
-  api::HttpService service(handler, metrics);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
-                      service);
+                      handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
   Turn turn{pings, watch, mirror, server};
   return process.Run(turn);

@@ -71,25 +71,15 @@ std::string ShowBound(int64_t bound) {
   }
 }
 
+// Below, at or above a bound: negative, 0, positive.
 template <typename T>
-bool Below(T value, int64_t bound) {
+int Compare(T value, int64_t bound) {
   if constexpr (kIsDuration<T>) {
-    return value.count() < bound;
+    return Compare(value.count(), bound);
   } else if constexpr (std::is_floating_point_v<T>) {
-    return value < static_cast<T>(bound);
+    return (value > static_cast<T>(bound)) - (value < static_cast<T>(bound));
   } else {
-    return std::cmp_less(value, bound);
-  }
-}
-
-template <typename T>
-bool Above(T value, int64_t bound) {
-  if constexpr (kIsDuration<T>) {
-    return value.count() > bound;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return value > static_cast<T>(bound);
-  } else {
-    return std::cmp_greater(value, bound);
+    return std::cmp_greater(value, bound) - std::cmp_less(value, bound);
   }
 }
 
@@ -103,7 +93,8 @@ std::string RangeOf(const ValueRange& range) {
 
 template <typename T>
 std::string StoreInRange(T value, const ValueRange& range, T* target) {
-  if ((range.min && Below(value, *range.min)) || (range.max && Above(value, *range.max))) {
+  if ((range.min && Compare(value, *range.min) < 0) ||
+      (range.max && Compare(value, *range.max) > 0)) {
     return (range.min && range.max ? "is not in " : "is not ") + RangeOf<T>(range);
   }
   *target = value;

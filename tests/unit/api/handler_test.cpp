@@ -216,7 +216,7 @@ TEST_F(HandlerTest, EveryAnswerIsCountedUnderItsRoute) {
   w_.Ask("GET /v1/users/0/counts");
   w_.Ask("GET /nowhere");
   w_.Ask("PATCH /v1/users/5/counts");
-  w_.handler->Refused(413);
+  w_.handler->Refuse(413, "");
   EXPECT_THAT(w_.metrics.answered,
               ElementsAre("follow 200", "getCounts 400", "other 404", "other 405", "other 413"));
 }

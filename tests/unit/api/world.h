@@ -69,7 +69,7 @@ struct World {
                const std::string& content_type = "application/json") {
     const Request request = RequestOf(line, body, content_type);
     std::promise<Response> answered;
-    handler->Handle(request, [&](Response response) { answered.set_value(std::move(response)); });
+    handler->Serve(request, [&](Response response) { answered.set_value(std::move(response)); });
     return answered.get_future().get();
   }
 

@@ -1,6 +1,4 @@
 // The API behind its server, over real sockets on loopback.
-#include "api/http_service.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +14,7 @@ using http::Client;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class HttpServiceTest : public ::testing::Test {
+class ServedTest : public ::testing::Test {
  protected:
   // The answer to one request, on a connection of its own.
   std::string Ask(std::string text) {
@@ -39,26 +37,25 @@ class HttpServiceTest : public ::testing::Test {
   }
 
   World w_;
-  HttpService service_{*w_.handler, w_.metrics};
-  http::Server server_{"127.0.0.1", 0, HttpLimits(Limits()), service_};
+  http::Server server_{"127.0.0.1", 0, HttpLimits(Limits()), *w_.handler};
 };
 
 constexpr const char* kJson = "Content-Type: application/json\r\n";
 
-TEST_F(HttpServiceTest, ServesWhatTheHandlerAnswers) {
+TEST_F(ServedTest, ServesWhatTheHandlerAnswers) {
   const std::string answer = Ask(With("PUT /v1/users/5/following/7", ""));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(answer, HasSubstr("Content-Type: application/json\r\n"));
   EXPECT_THAT(answer, HasSubstr(R"("version":"1700000000000000"})"));
 }
 
-TEST_F(HttpServiceTest, DecodesPathsAndParameters) {
+TEST_F(ServedTest, DecodesPathsAndParameters) {
   EXPECT_THAT(Ask(With("GET /v1/users/%35/counts", "")), HasSubstr(R"("user":"5")"));
   EXPECT_THAT(Ask(With("GET /v1/users/5/friends?limit=%39%39%39", "")),
               HasSubstr("is \\\"999\\\""));
 }
 
-TEST_F(HttpServiceTest, ServesManyRequestsOnOneConnection) {
+TEST_F(ServedTest, ServesManyRequestsOnOneConnection) {
   const Client client(server_.port());
   for (int i = 0; i < 20; ++i) {
     client.Send(With("GET /v1/users/5/counts", ""));
@@ -66,7 +63,7 @@ TEST_F(HttpServiceTest, ServesManyRequestsOnOneConnection) {
   }
 }
 
-TEST_F(HttpServiceTest, EveryRefusalIsAProblemDocumentAndCounted) {
+TEST_F(ServedTest, EveryRefusalIsAProblemDocumentAndCounted) {
   const std::string longest = "/v1/users/" + std::string(8'000, '1') + "/counts";
   const std::vector<std::pair<std::string, std::string>> table = {
       {With("GET /nowhere", ""), "404"},
@@ -101,12 +98,12 @@ TEST_F(HttpServiceTest, EveryRefusalIsAProblemDocumentAndCounted) {
   EXPECT_EQ(w_.metrics.answered.size(), table.size());
 }
 
-TEST_F(HttpServiceTest, AnAnswerIsNotCutToARange) {
+TEST_F(ServedTest, AnAnswerIsNotCutToARange) {
   EXPECT_THAT(Ask(With("GET /v1/users/5/counts", "Range: bytes=0-1\r\n")),
               HasSubstr(R"({"user":"5","following":0,"followers":0})"));
 }
 
-TEST_F(HttpServiceTest, ReadsABodyOfALengthAndOneInChunks) {
+TEST_F(ServedTest, ReadsABodyOfALengthAndOneInChunks) {
   const std::string body = R"({"ids":["7"]})";
   EXPECT_THAT(Ask(With("POST /v1/users/5/relations:check",
                        kJson + std::string("Content-Length: 13\r\n"), body)),
@@ -117,7 +114,7 @@ TEST_F(HttpServiceTest, ReadsABodyOfALengthAndOneInChunks) {
               HasSubstr(R"({"items":[{"relation":"none"}]})"));
 }
 
-TEST_F(HttpServiceTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
+TEST_F(ServedTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
   const std::string large(kMostBodyBytes + 1, ' ');
   const std::string length = "Content-Length: " + std::to_string(large.size()) + "\r\n";
   const std::string answer = Ask(With("POST /v1/users/5/relations:check", kJson + length, large));
@@ -132,7 +129,7 @@ TEST_F(HttpServiceTest, ABodyThatIsTooLargeIsRefusedHoweverItComes) {
       StartsWith("HTTP/1.1 413"));
 }
 
-TEST_F(HttpServiceTest, AnEndlessBodyIsCutOff) {
+TEST_F(ServedTest, AnEndlessBodyIsCutOff) {
   const Client client(server_.port());
   client.Send(With("POST /v1/users/5/relations:check",
                    kJson + std::string("Transfer-Encoding: chunked\r\n")));
@@ -143,7 +140,7 @@ TEST_F(HttpServiceTest, AnEndlessBodyIsCutOff) {
 }
 
 // What follows such a request must never be taken for another request.
-TEST_F(HttpServiceTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionClosed) {
+TEST_F(ServedTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnectionClosed) {
   const std::string second = With("PUT /v1/users/5/following/7", "");
   const std::string length = "Content-Length: " + std::to_string(second.size()) + "\r\n";
   for (const std::string& request : {
@@ -168,7 +165,7 @@ TEST_F(HttpServiceTest, ARequestWhoseEndIsNotClearIsAnsweredOnceAndTheConnection
   EXPECT_THAT(Ask(With("GET /v1/users/5/following/7", "")), HasSubstr(R"("relation":"none")"));
 }
 
-TEST_F(HttpServiceTest, APutWithoutALengthIsNotWaitedFor) {
+TEST_F(ServedTest, APutWithoutALengthIsNotWaitedFor) {
   const Client client(server_.port());
   const auto begin = std::chrono::steady_clock::now();
   client.Send(With("PUT /v1/users/5/following/7", ""));
@@ -176,7 +173,7 @@ TEST_F(HttpServiceTest, APutWithoutALengthIsNotWaitedFor) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
-TEST_F(HttpServiceTest, AStopFinishesWhatIsUnderWay) {
+TEST_F(ServedTest, AStopFinishesWhatIsUnderWay) {
   std::promise<void> begun, release;
   w_.pool->Submit({0, {0}}, [&](RelationStore*, StorePool::Refusal) {
     begun.set_value();
@@ -192,7 +189,7 @@ TEST_F(HttpServiceTest, AStopFinishesWhatIsUnderWay) {
   while (!server_.stopped()) std::this_thread::yield();
 }
 
-TEST_F(HttpServiceTest, TellsHowManyAreConnected) {
+TEST_F(ServedTest, TellsHowManyAreConnected) {
   const Client client(server_.port());
   client.Send(With("GET /v1/users/5/counts", ""));
   client.ReceiveUntil("}");

@@ -12,10 +12,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
             "behind the application's gateway");
   options::AddOptions(table, config.mysql);
   Limits& limits = config.limits;
-  table
-      .Add("following-limit", &limits.following_limit,
-           "a user follows at most so many; friendships are not held to it")
-      .Range(1, 1'000'000);
+  options::AddFollowingLimit(table, &config.agreed.following_limit);
   table
       .Add("connections", &limits.connections,
            "clients connected at once; one more is answered with 503. Each costs a descriptor")

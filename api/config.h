@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/limits.h"
+#include "backends/options/agreed_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/run/daemon_options.h"
 
@@ -11,6 +12,7 @@ struct Config {
   daemon::DaemonOptions daemon;
   Endpoint listen{"127.0.0.1", 8080};
   options::MysqlSettings mysql;
+  options::AgreedSettings agreed;
   Limits limits;
 };
 

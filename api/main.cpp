@@ -61,9 +61,11 @@ int Main(int argc, char** argv) {
   process.health.SetReady("loop", false, "starting");  // until requests are served
 
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto installation = wiring::AwaitInstallation(mysql_config, {}, process);
+  const auto installation =
+      wiring::AwaitInstallation(mysql_config, {.agreed = config.agreed}, process);
   if (process.stop.requested()) return 0;
   const auto& map = installation.shard_map;
+  config.limits.following_limit = installation.following_limit;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   api::PrometheusMetrics metrics(process.registry, process.log);

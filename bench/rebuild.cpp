@@ -45,6 +45,7 @@ struct Config {
   options::MysqlSettings mysql;
   options::RedisSettings redis;
   options::TimelineSettings timelines;
+  WindowLimits window;  // the installation's
   uint64_t readers = 0;
   uint64_t followees = 0;
   uint64_t posts = 20;
@@ -148,9 +149,10 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
 }
 
 double RebuildAll(const Config& config, ReaderTruth& truth) {
-  redis::RedisReaderTimelines timelines(options::ToOptions(config.redis, config.timelines));
+  redis::RedisReaderTimelines timelines(
+      options::ToOptions(config.redis, config.timelines, config.window));
   uint64_t tokens = 0;
-  timeline::Reader reader(truth, timelines, options::ToWindow(config.timelines),
+  timeline::Reader reader(truth, timelines, config.window,
                           [&tokens] { return "bench-" + std::to_string(++tokens); });
   const bench::Stopwatch watch;
   for (uint64_t i = 0; i < config.readers; ++i) {
@@ -170,7 +172,7 @@ std::vector<UnixMs> FindSpans(const Config& config, ReaderTruth& truth) {
     bench::Must(truth.Followees(Reader(config, i), &authors));
     bench::Must(truth.Items(authors, {}, UINT32_MAX, &read));
     std::sort(read.items.begin(), read.items.end(), IsNewer);
-    const size_t window = std::min<size_t>(config.timelines.window, read.items.size());
+    const size_t window = std::min<size_t>(config.window.window, read.items.size());
     bench::Must(window > 0, "a reader of nothing");
     above.push_back(read.items[window - 1].created_at - 1);
   }
@@ -212,6 +214,7 @@ int Main(int argc, char** argv) {
   mysql::Installation installation;
   bench::Must(mysql::ReadInstallation(shards, &installation));
   const ShardMap& map = installation.shard_map;
+  config.window = installation.window;
   if (command == "fill") {
     mysql::ShardConnections connections(shards);
     Fill(config, connections, map);

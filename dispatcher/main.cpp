@@ -30,7 +30,7 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-dispatcher");
   const auto installation =
-      wiring::AwaitInstallation(mysql_config, {.feed = config.topics.feed}, process);
+      wiring::AwaitInstallation(mysql_config, {.feed_topic = config.topics.feed}, process);
   wiring::AwaitTopic(client, installation.feed_topic, 0, process);
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   if (process.stop.requested()) return 0;

@@ -207,6 +207,10 @@ class LiveTimelines {
 struct WindowLimits {
   uint32_t window = 450;       // W: items a trimmed timeline keeps
   uint32_t max_entries = 512;  // items + sentinels never exceed this: zset-max-listpack-entries
+
+  // Two sentinels, and what one write may add before a trim.
+  static constexpr uint32_t kBeside = 2 + kMaxAddsPerWrite;
+  bool fits() const { return window > 0 && window + kBeside <= max_entries; }
   uint32_t underfilled_below() const { return window / 2; }
   // Trimmed when it holds more members than this, so that one more write of kMaxAddsPerWrite
   // items still fits max_entries.

@@ -17,11 +17,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("records-open", &limits.records_open,
            "records of a topic under way before consuming it is paused")
       .Range(16, 1'000'000);
-  table
-      .Add("following-limit", &limits.following_limit,
-           "a user follows at most so many; a relation event beyond is a dead letter (the same as "
-           "fanline-api's)")
-      .Range(1, 1'000'000);
+  options::AddFollowingLimit(table, &config.agreed.following_limit);
   table.Add("oldest-record", &limits.oldest_record,
             "records older than this are refused: tombstones may have been collected since");
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/run/daemon_options.h"
@@ -16,6 +17,7 @@ struct Config {
   options::TopicSettings topics;
   std::string group = "fanline-mirror";  // on relation-log; <group>-events on the relation events
   options::MysqlSettings mysql;
+  options::AgreedSettings agreed;
   Limits limits;
 };
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "fanline/backoff.h"
-#include "fanline/forward_edges.h"
 #include "fanline/time.h"
 
 namespace fanline::mirror {
@@ -46,7 +45,6 @@ struct Limits {
   // shard; and from the oldest unfinished event on a restart reads again.
   size_t parked_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
-  uint32_t following_limit = kMostFollowed;
   Duration mode_every = std::chrono::seconds(1);
 };
 

@@ -37,7 +37,8 @@ int Main(int argc, char** argv) {
   // What everybody must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-mirror");
-  const auto installation = wiring::AwaitInstallation(mysql_config, {}, process);
+  const auto installation =
+      wiring::AwaitInstallation(mysql_config, {.agreed = config.agreed}, process);
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   wiring::AwaitTopic(client, config.topics.relation_events, 0, process);
   const uint32_t partitions = wiring::AwaitRelationLog(client, process);
@@ -63,7 +64,7 @@ int Main(int argc, char** argv) {
            },
        .mode = deliver_event},
       wiring::ShardHealth(process.health), process.log.Sink(),
-      {.most_followed = config.limits.following_limit});
+      {.most_followed = installation.following_limit});
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, deliver,
                            route, process.log.Sink(), deliver);
   kafka::Consumer relation_log({.client = client,

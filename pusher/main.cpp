@@ -31,9 +31,9 @@ int Main(int argc, char** argv) {
   // What everybody must agree on: shards, ranges, topic, a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-pusher");
-  const auto installation =
-      wiring::AwaitInstallation(mysql_config, {.tasks = config.topics.tasks}, process);
-  auto redis_options = options::ToOptions(config.redis, config.timelines);
+  const auto installation = wiring::AwaitInstallation(
+      mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed}, process);
+  auto redis_options = options::ToOptions(config.redis, config.timelines, installation.window);
   redis_options.partitions = installation.partitions;
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   wiring::AwaitRedis(redis_options, process);
@@ -63,7 +63,7 @@ int Main(int argc, char** argv) {
                          .wake_fd = process.wakeup.fd()},
                         process.log.Sink());
 
-  config.limits.window = redis_options.window;
+  config.limits.window = installation.window;
   pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
   pusher::Pusher pusher({truth, timelines, owners, dead_letters, metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);

@@ -10,9 +10,29 @@ namespace {
 
 Shard ShardCount(const Config& config) { return static_cast<Shard>(config.shards.size()); }
 
-// Asks for the columns in the table's order. Nothing: the shard has no row.
+// Nothing: the shard is of no installation, or of one that this program knows.
+std::optional<std::string> UnknownSchema(Connection& connection) {
+  bool there = false;
+  connection.Query(
+      "SELECT COUNT(*) FROM information_schema.tables"
+      " WHERE table_schema = DATABASE() AND table_name = 'installation'",
+      [&](const Row& row) { there = row.Bool(1); });
+  std::optional<std::string> unknown;
+  if (!there) return unknown;
+  connection.Query("SELECT schema_version FROM installation", [&](const Row& row) {
+    if (row.UInt64(1) != kSchemaVersion) unknown = row.Text(1);
+  });
+  return unknown;
+}
+
+// Asks for the columns in the table's order. Nothing: the shard has no row. Of another schema only
+// its version is told: it may have other columns.
 std::optional<InstallationRow> ReadRow(Connection& connection) {
   InstallationRow row = RowOf({}, connection.shard());
+  if (const auto unknown = UnknownSchema(connection)) {
+    row.front().value = *unknown;
+    return row;
+  }
   std::string sql = "SELECT ";
   AppendJoined(sql, row, [](std::string& out, const InstallationField& f) { out += f.name; });
   bool found = false;
@@ -35,21 +55,6 @@ void WriteRow(Connection& connection, const InstallationRow& row) {
 
 Status ReadRow(ShardConnections& connections, Shard shard, std::optional<InstallationRow>* out) {
   return connections.Run(shard, [&](Connection& connection) { *out = ReadRow(connection); });
-}
-
-// Nothing: the shard is of no installation, or of one that this program knows.
-std::optional<std::string> UnknownSchema(Connection& connection) {
-  bool there = false;
-  connection.Query(
-      "SELECT COUNT(*) FROM information_schema.tables"
-      " WHERE table_schema = DATABASE() AND table_name = 'installation'",
-      [&](const Row& row) { there = row.Bool(1); });
-  std::optional<std::string> unknown;
-  if (!there) return unknown;
-  connection.Query("SELECT schema_version FROM installation", [&](const Row& row) {
-    if (row.UInt64(1) != kSchemaVersion) unknown = row.Text(1);
-  });
-  return unknown;
 }
 
 Status NoRow(Shard shard) {
@@ -97,7 +102,7 @@ Status ApplySchema(const Config& config) {
     if (!unknown) continue;
     return Status::Never(ResourceOf(shard) +
                          ": another installation is there: " + SchemaDiffers(*unknown) +
-                         "; nothing is converted, so give empty databases");
+                         "; convert it as docs/feedctl.md says, or give empty databases");
   }
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(shard, [&](Connection& connection) {

@@ -10,11 +10,13 @@
 #include "backends/mysql/config.h"
 #include "backends/mysql/connection.h"
 #include "fanline/bucket.h"
+#include "fanline/forward_edges.h"
+#include "fanline/live_timelines.h"
 #include "fanline/outcome.h"
 
 namespace fanline::mysql {
 
-inline constexpr uint32_t kSchemaVersion = 3;  // of schemas/sql
+inline constexpr uint32_t kSchemaVersion = 4;  // of schemas/sql
 
 struct Installation {
   uint32_t schema_version = kSchemaVersion;
@@ -24,6 +26,8 @@ struct Installation {
   uint64_t generation = 1;  // of the tasks topic
   std::string feed_topic = "feed-events";
   std::string tasks_topic = "fanout-tasks";
+  WindowLimits window;
+  uint32_t following_limit = kMostFollowed;
 
   RangeLayout layout() const { return RangeLayout(partitions); }
 };

@@ -16,7 +16,10 @@ enum Field {
   kMap,
   kGeneration,
   kFeedTopic,
-  kTasksTopic
+  kTasksTopic,
+  kWindow,
+  kMaxEntries,
+  kFollowingLimit
 };
 
 template <typename Integer>
@@ -42,7 +45,10 @@ InstallationRow RowOf(const Installation& installation, Shard shard) {
            {"shard_map", installation.shard_map.ToString()},
            {"generation", std::to_string(installation.generation)},
            {"feed_topic", installation.feed_topic},
-           {"tasks_topic", installation.tasks_topic}}};
+           {"tasks_topic", installation.tasks_topic},
+           {"timeline_window", std::to_string(installation.window.window)},
+           {"timeline_max_entries", std::to_string(installation.window.max_entries)},
+           {"following_limit", std::to_string(installation.following_limit)}}};
 }
 
 std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why) {
@@ -52,7 +58,10 @@ std::optional<Installation> InstallationOf(const InstallationRow& row, std::stri
                        Parse(row[kBucketCount].value, found.buckets) &&
                        Parse(row[kPartitions].value, found.partitions) &&
                        Parse(row[kShardCount].value, shard_count) &&
-                       Parse(row[kGeneration].value, found.generation);
+                       Parse(row[kGeneration].value, found.generation) &&
+                       Parse(row[kWindow].value, found.window.window) &&
+                       Parse(row[kMaxEntries].value, found.window.max_entries) &&
+                       Parse(row[kFollowingLimit].value, found.following_limit);
   if (!numbers || found.schema_version != kSchemaVersion) {
     *why = SchemaDiffers(row[kSchema].value);
     return std::nullopt;
@@ -64,6 +73,11 @@ std::optional<Installation> InstallationOf(const InstallationRow& row, std::stri
   }
   if (!RangeLayout::Divides(found.partitions)) {
     *why = "its partitions are " + row[kPartitions].value + ", which does not divide the buckets";
+    return std::nullopt;
+  }
+  if (!found.window.fits()) {
+    *why = "its timeline_window " + row[kWindow].value + " does not fit its timeline_max_entries " +
+           row[kMaxEntries].value;
     return std::nullopt;
   }
   auto map = ShardMap::Parse(row[kMap].value, shard_count);

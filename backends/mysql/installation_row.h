@@ -13,7 +13,7 @@ struct InstallationField {
   const char* name;
   std::string value;
 };
-using InstallationRow = std::array<InstallationField, 9>;  // in the order of the table
+using InstallationRow = std::array<InstallationField, 12>;  // in the order of the table
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 

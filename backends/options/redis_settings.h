@@ -1,4 +1,4 @@
-// Where Redis is and how large its timelines are, as every program of ours is told.
+// Where Redis is and how long its timelines live, as every program of ours is told.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,6 @@ struct RedisSettings {
 
 // What all writers and readers of timelines must be told alike.
 struct TimelineSettings {
-  uint32_t window = 450;
-  uint32_t max_entries = 512;
   std::chrono::milliseconds ttl = std::chrono::hours(168);
 };
 
@@ -29,14 +27,13 @@ struct TimelineSettings {
 // `settings` outlives the table, here and below.
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 
-// --window, --timeline-max-entries, --timeline-ttl
+// --timeline-ttl
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings);
 
-[[nodiscard]] WindowLimits ToWindow(const TimelineSettings& timelines);
-
-// Of settings that a table has accepted. Who writes through LiveTimelines sets `partitions` from
-// the installation.
+// Of settings that a table has accepted, and the installation's window. Who writes through
+// LiveTimelines sets `partitions` from the installation, too.
 [[nodiscard]] redis::Options ToOptions(const RedisSettings& redis,
-                                       const TimelineSettings& timelines = {});
+                                       const TimelineSettings& timelines = {},
+                                       const WindowLimits& window = {});
 
 }  // namespace fanline::options

@@ -5,11 +5,10 @@
 namespace fanline::redis {
 
 std::string Problem(const Options& options) {
-  const WindowLimits& window = options.window;
   if (options.address.host.empty() || options.address.port == 0)
     return "redis address must be host:port";
   if (!RangeLayout::Divides(options.partitions)) return "partitions must divide 1024";
-  if (window.window == 0 || window.window + 2 + kMaxAddsPerWrite > window.max_entries) {
+  if (!options.window.fits()) {
     return "the window must leave room for 2 sentinels and " + std::to_string(kMaxAddsPerWrite) +
            " adds within max_entries";
   }

@@ -42,17 +42,18 @@ bool Await(const std::string& what, daemon::Process& process, const std::functio
 
 }  // namespace
 
-mysql::Installation AwaitInstallation(const mysql::Config& config, const ToldTopics& told,
+mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told,
                                       daemon::Process& process) {
   mysql::Installation installation;
   const bool known = Await("installation", process,
                            [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
   options::TopicSettings topics;
-  topics.feed = told.feed.value_or(installation.feed_topic);
-  topics.tasks = told.tasks.value_or(installation.tasks_topic);
-  if (const auto wrong = options::TopicMismatch(topics, installation); !wrong.empty()) {
-    Refuse(process.log, wrong);
+  topics.feed = told.feed_topic.value_or(installation.feed_topic);
+  topics.tasks = told.tasks_topic.value_or(installation.tasks_topic);
+  for (const std::string& wrong : {options::TopicMismatch(topics, installation),
+                                   options::Mismatch(told.agreed, installation)}) {
+    if (!wrong.empty()) Refuse(process.log, wrong);
   }
   return installation;
 }

@@ -11,19 +11,21 @@
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/app_edges.h"
 #include "backends/mysql/installation.h"
+#include "backends/options/agreed_settings.h"
 #include "backends/redis/options.h"
 #include "daemon/run/process.h"
 
 namespace fanline::wiring {
 
-// The topics a program was told by its options; none: it has no such option.
-struct ToldTopics {
-  std::optional<std::string> feed = std::nullopt;
-  std::optional<std::string> tasks = std::nullopt;
+// What a program was told by its options; none: it was not, or has no such option.
+struct Told {
+  std::optional<std::string> feed_topic = std::nullopt;
+  std::optional<std::string> tasks_topic = std::nullopt;
+  options::AgreedSettings agreed = {};
 };
 
-// The row all shards agree on. Topics that were told must be the row's.
-mysql::Installation AwaitInstallation(const mysql::Config& config, const ToldTopics& told,
+// The row all shards agree on. What was told must be the row's.
+mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told,
                                       daemon::Process& process);
 
 // The application's own tables have the columns that are told, on all their shards.

@@ -17,7 +17,7 @@ template <typename T>
 inline constexpr bool kIsDuration =
     std::is_same_v<T, milliseconds> || std::is_same_v<T, microseconds>;
 
-constexpr const char* kNone = "-";  // of a text that may be none
+constexpr const char* kNone = "-";  // of a value that may be none
 
 struct Unit {
   std::string_view suffix;
@@ -117,9 +117,13 @@ struct Store {
     return {};
   }
 
-  std::string operator()(std::optional<std::string>* target) const {
-    *target = text == kNone ? std::nullopt : std::optional(text);
-    return {};
+  template <typename T>
+  std::string operator()(std::optional<T>* target) const {
+    if (text == kNone) return target->reset(), std::string();
+    T value{};
+    std::string wrong = (*this)(&value);
+    if (wrong.empty()) *target = std::move(value);
+    return wrong;
   }
 
   std::string operator()(bool* target) const {
@@ -188,8 +192,9 @@ std::string Join(const std::vector<std::string>& items, std::string_view separat
 
 struct Show {
   std::string operator()(const std::string* target) const { return *target; }
-  std::string operator()(const std::optional<std::string>* target) const {
-    return target->value_or(kNone);
+  template <typename T>
+  std::string operator()(const std::optional<T>* target) const {
+    return *target ? (*this)(&**target) : kNone;
   }
   std::string operator()(const bool* target) const { return *target ? "true" : "false"; }
   std::string operator()(const double* target) const { return ShowReal(*target); }
@@ -213,7 +218,10 @@ struct Show {
 
 struct NameType {
   std::string operator()(const std::string*) const { return "TEXT"; }
-  std::string operator()(const std::optional<std::string>*) const { return "TEXT"; }
+  template <typename T>
+  std::string operator()(const std::optional<T>*) const {
+    return (*this)(static_cast<const T*>(nullptr));
+  }
   std::string operator()(const bool*) const { return "true|false"; }
   std::string operator()(const Endpoint*) const { return "HOST:PORT"; }
   std::string operator()(const std::vector<std::string>*) const { return "LIST"; }

@@ -1,13 +1,14 @@
 // The types an option may have, and how each is written as text: the same on the command line,
 // in the environment, in a file, in --help and in --check-config.
 //
-//   string         as it is; of one that may be none, - is none
+//   string         as it is
 //   bool           true, false (also yes/no, on/off, 1/0)
 //   whole numbers  decimal; `double` also with a point
 //   durations      a whole number with its unit: 250us, 500ms, 2s, 1m, 1h
 //   endpoint       host:port
 //   list           comma-separated, empty items dropped; giving the flag twice appends
 //   choice         one of its names
+// Of a value that may be none, - is none.
 #pragma once
 
 #include <chrono>
@@ -52,8 +53,9 @@ Choice ChoiceOf(E* target, std::vector<std::pair<std::string, E>> values) {
 // Where an option's value goes; what it holds before parsing is the default.
 using OptionTarget =
     std::variant<std::string*, std::optional<std::string>*, bool*, int32_t*, int64_t*, uint16_t*,
-                 uint32_t*, uint64_t*, double*, std::chrono::milliseconds*,
-                 std::chrono::microseconds*, Endpoint*, std::vector<std::string>*, Choice>;
+                 uint32_t*, std::optional<uint32_t>*, uint64_t*, double*,
+                 std::chrono::milliseconds*, std::chrono::microseconds*, Endpoint*,
+                 std::vector<std::string>*, Choice>;
 
 // Inclusive bounds of a number, or of a duration in its target's unit.
 struct ValueRange {

@@ -37,6 +37,7 @@ class Activate : public Command {
     table.Add("threads", &threads_, "rebuilds at once").Range(1, 64);
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
+    options::AddWindow(table, &settings.agreed.window, &settings.agreed.max_entries);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }
@@ -122,9 +123,10 @@ class Activate : public Command {
 
   void RebuildSome(Work& work, Progress& progress) {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), work.installation.shard_map);
-    redis::RedisReaderTimelines timelines(options::ToOptions(settings_.redis, settings_.timelines));
-    timeline::Reader reader(truth, timelines, options::ToWindow(settings_.timelines),
-                            [&work] { return work.tokens.Next(); });
+    const WindowLimits& window = work.installation.window;
+    redis::RedisReaderTimelines timelines(
+        options::ToOptions(settings_.redis, settings_.timelines, window));
+    timeline::Reader reader(truth, timelines, window, [&work] { return work.tokens.Next(); });
     while (!work.interrupt.requested()) {
       const size_t at = work.next++;
       if (at >= work.readers.size()) return;

@@ -74,6 +74,7 @@ class Audit : public Command {
     table.Add("threads", &threads_, "that read and compare timelines").Range(1, 16);
     table.Add("json", &json_, "print the findings as one JSON object");
     options::AddOptions(table, settings.redis);
+    options::AddWindow(table, &settings.agreed.window, &settings.agreed.max_entries);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }
@@ -81,6 +82,7 @@ class Audit : public Command {
   int Run(Interrupt&) override {
     const Time begin = daemon::SystemNow().mono;
     const auto installation = ReadInstalled(settings_);  // the shards are those we take them for
+    window_ = installation.window;
     const std::vector<UserId> readers = Readers();
     const Unindexed unindexed = ReadIndexes(readers);
     const AuditTruth truth = ReadTruth(readers, installation.shard_map.shards());
@@ -92,7 +94,7 @@ class Audit : public Command {
 
  private:
   redis::Options RedisOptions() const {
-    return options::ToOptions(settings_.redis, settings_.timelines);
+    return options::ToOptions(settings_.redis, settings_.timelines, window_);
   }
 
   // Who has a timeline, ascending.
@@ -159,7 +161,7 @@ class Audit : public Command {
     std::vector<AuditFindings> findings(threads_);
     InThreads(threads_, [&](size_t thread) {
       redis::TimelineScanner scanner(RedisOptions());
-      TimelineCheck check(truth, settings_.timelines.window / 2, show_);
+      TimelineCheck check(truth, window_.underfilled_below(), show_);
       for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && !failure.any();) {
         const auto turn =
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
@@ -178,6 +180,7 @@ class Audit : public Command {
     return all;
   }
 
+  WindowLimits window_;  // the installation's
   uint64_t sample_ = 0;
   uint32_t show_ = 10;
   uint32_t threads_ = 2;

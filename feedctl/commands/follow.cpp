@@ -50,12 +50,7 @@ class Follow : public Command {
              "stdin")
         .Unit("FILE");
     table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
-    if (follow) {
-      table
-          .Add("following-limit", &following_limit_,
-               "a reader follows at most so many (the same as fanline-api's)")
-          .Range(1, 1'000'000);
-    }
+    if (follow) options::AddFollowingLimit(table, &settings.agreed.following_limit);
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
@@ -142,7 +137,7 @@ class Follow : public Command {
   void ChangeSome(Work& work, Progress& progress) {
     const ShardMap& map = work.installation.shard_map;
     mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    mysql::ForwardEdges forward(connections, map, following_limit_);
+    mysql::ForwardEdges forward(connections, map, work.installation.following_limit);
     mysql::ReverseEdges reverse(connections, map);
     const RangeLayout layout = work.installation.layout();
     while (!work.interrupt.requested()) {
@@ -172,7 +167,7 @@ class Follow : public Command {
     const std::string where =
         lines_.empty() ? "" : source_ + ":" + std::to_string(lines_[at]) + ": ";
     return where + "reader " + ToString(reader) + " " + why +
-           "; unfollow somebody first, or raise --following-limit";
+           "; unfollow somebody first, or raise the installation's following_limit";
   }
 
   std::vector<uint64_t> NewestLogRows(const ShardMap& map) const {
@@ -263,7 +258,6 @@ class Follow : public Command {
   std::string source_;           // what --from is called in messages
   std::vector<uint64_t> lines_;  // of each edge, with --from
   uint32_t threads_ = 4;
-  uint32_t following_limit_ = kMostFollowed;
   bool json_ = false;
   std::vector<uint64_t> versions_;  // of each edge's rows; 0: none, or not written
 };

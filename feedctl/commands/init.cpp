@@ -16,6 +16,9 @@ class Init : public Command {
              "contiguous parts of the readers, each served by one pusher at a time: the partitions "
              "of the tasks topic; divides 1024 and is fixed for the installation's life")
         .Range(1, kBuckets);
+    options::AddWindow(table, &window_.window, &window_.max_entries);
+    options::AddFollowingLimit(table, &following_limit_);
+    table.Check([this] { return options::Problem(window_); });
     options::AddOptions(table, settings.topics);
     options::AddOptions(table, settings.mysql);
   }
@@ -32,6 +35,8 @@ class Init : public Command {
     installation.shard_map = ShardMap::Even(static_cast<uint32_t>(config.shards.size()));
     installation.feed_topic = settings_.topics.feed;
     installation.tasks_topic = settings_.topics.tasks;
+    installation.window = window_;
+    installation.following_limit = following_limit_;
     Require(mysql::ApplySchema(config), settings_);
     const Status created = mysql::CreateInstallation(config, installation);
     if (created.never()) {
@@ -46,6 +51,8 @@ class Init : public Command {
 
  private:
   uint32_t ranges_ = 16;
+  WindowLimits window_;
+  uint32_t following_limit_ = kMostFollowed;
 };
 
 }  // namespace

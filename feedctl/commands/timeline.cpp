@@ -37,6 +37,7 @@ class Timeline : public Command {
         .Unit("CURSOR");
     table.Add("json", &json_, "print the page as one JSON object");
     options::AddOptions(table, settings.redis);
+    options::AddWindow(table, &settings.agreed.window, &settings.agreed.max_entries);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }
@@ -54,9 +55,10 @@ class Timeline : public Command {
                                      ": follows nobody, is followed by nobody, has not posted");
     }
     mysql::MysqlReaderTruth truth(config, installation.shard_map);
-    redis::RedisReaderTimelines timelines(options::ToOptions(settings_.redis, settings_.timelines));
+    redis::RedisReaderTimelines timelines(
+        options::ToOptions(settings_.redis, settings_.timelines, installation.window));
     Tokens tokens;
-    timeline::Reader pages(truth, timelines, options::ToWindow(settings_.timelines),
+    timeline::Reader pages(truth, timelines, installation.window,
                            [&tokens] { return tokens.Next(); });
     timeline::Reader::Page page;
     const auto after = after_.empty() ? std::nullopt : ParseCursor(after_);

@@ -8,7 +8,8 @@
 
 namespace fanline::feedctl {
 
-// What all shards agree on; Failure 78 when they do not or when there is none yet.
+// What all shards agree on; Failure 78 when they do not, when there is none yet, or when an option
+// says something else.
 [[nodiscard]] mysql::Installation ReadInstalled(const Settings& settings);
 
 // The topic is there; with so many partitions, unless 0. Never makes one. Failure 69 or 78.

@@ -2,6 +2,7 @@
 // uses.
 #pragma once
 
+#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
@@ -14,6 +15,7 @@ struct Settings {
   options::RedisSettings redis;
   options::TimelineSettings timelines;
   options::MysqlSettings mysql;
+  options::AgreedSettings agreed;
 };
 
 inline constexpr const char* kClientId = "feedctl";

@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS installation (
                                                        -- generation mean nothing
   feed_topic     VARCHAR(249) NOT NULL,                -- where applications write events
   tasks_topic    VARCHAR(249) NOT NULL,                -- where hints are written
+  timeline_window      INT UNSIGNED NOT NULL,          -- W: items a live timeline keeps
+  timeline_max_entries INT UNSIGNED NOT NULL,          -- members it never exceeds
+  following_limit      INT UNSIGNED NOT NULL,          -- a user follows at most so many
   PRIMARY KEY (id),
   CHECK (id = 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;

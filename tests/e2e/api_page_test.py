@@ -99,7 +99,7 @@ class ApiPage(unittest.TestCase):
             self.assertIn(also, contract)
         edges = (ROOT / "fanline" / "forward_edges.h").read_text()
         self.assertIn("kMostFollowed = 5'000;", edges)
-        self.assertIn("`--following-limit`, 5,000", PAGE)
+        self.assertIn("`feedctl init --following-limit`, 5,000", PAGE)
         mirror = (ROOT / "api" / "inline_mirror.h").read_text()
         self.assertIn("kBudget = std::chrono::milliseconds(50);", mirror)
         self.assertIn("50 ms", PAGE)

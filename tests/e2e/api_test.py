@@ -42,10 +42,10 @@ class ApiTest(unittest.TestCase):
         cls.stack = LocalStack(ports=ports, say=lambda line: None)
         cls.addClassCleanup(cls.stack.stop)
         cls.stack.start()
-        Feedctl(cls.stack).run("init")
+        Feedctl(cls.stack).run("init", "--following-limit", LIMIT)
         # Nobody relays here: reverse rows are written by the API itself.
         cls.stack.mysql[0].query("INSERT INTO setting (name, value) VALUES ('mirror_mode', 'sync')")
-        cls.api = Api(cls.stack, ports, args=["--following-limit", LIMIT])
+        cls.api = Api(cls.stack, ports)
         cls.api.start().wait_ready()
         # The mode is read a moment after the start: until then followers are not written at once.
         first = cls.api.client(cls.contract.check)

@@ -130,6 +130,17 @@ class Using(unittest.TestCase):
         key, = (key for key in self.redis("KEYS", f"tl:*:{reader}"))
         return key, f"live:{re.search('{.*}', key)[0]}"
 
+    def installed(self, field, value):
+        """The installation says so for the rest of this test."""
+        before = self.installation.stack.mysql[0].query(f"SELECT {field} FROM installation")[0][0]
+
+        def say(value):
+            for shard in self.installation.stack.mysql:
+                shard.query(f"UPDATE installation SET {field} = {value}")
+
+        self.addCleanup(say, before)
+        say(value)
+
     def audit(self, *words):
         result = self.installation.run("audit", "--json", *words)
         return result.returncode, json.loads(result.stdout)
@@ -271,18 +282,34 @@ class Using(unittest.TestCase):
     def test_below_its_floor_a_live_timeline_goes_on_from_the_shards(self):
         self.follow(1030, 1031)
         self.publish(1031, *range(200, 206))
-        # Rebuilt with a window of 4: two items are left to the shards.
-        self.run_well("activate", 1030, "--window", 4)
+        self.installed("timeline_window", 4)  # two items are left to the shards
+        self.run_well("activate", 1030)
         page = self.json("timeline", 1030)
         self.assertEqual(page["source"], "live and pulled")
         self.assertEqual([int(item["post_id"]) for item in page["items"]],
                          [205, 204, 203, 202, 201, 200])
-        code, found = self.audit("--window", 4)
+        code, found = self.audit()
         self.assertEqual((code, found["missing"], found["extra"]), (0, 0, 0))
         self.assertGreaterEqual(found["trimmed_timelines"], 1)
         key, index = self.keys_of(1030)  # of a window that is nobody else's
         self.redis("DEL", key)
         self.redis("SREM", index, 1030)
+
+    def test_an_option_that_is_not_the_installations_is_refused(self):
+        for words in (["activate", 1, "--window", 4], ["timeline", 1, "--window", 4],
+                      ["audit", "--timeline-max-entries", 600],
+                      ["follow", "--reader", 1, "--author", 2, "--following-limit", 9]):
+            flag, told = map(str, words[-2:])
+            result = self.installation.run(*words)
+            self.assertEqual(result.returncode, 78)
+            self.assertRegex(result.stderr, f"feedctl: {flag}: {told} is not the installation's, which is "
+                                            rf"\d+; leave {flag} out or set it to that\n")
+        for name, flag in (("pusher", "--window"), ("mirror", "--following-limit")):
+            daemon = subprocess.run([BIN / f"fanline-{name}", flag, "10", "--admin-listen", "127.0.0.1:0"],
+                                    env=self.installation.env, text=True, capture_output=True,
+                                    timeout=TIMEOUT_S, check=False)
+            self.assertEqual(daemon.returncode, 78, daemon.stderr)
+            self.assertIn(f"{flag}: 10 is not the installation's, which is ", daemon.stderr + daemon.stdout)
 
     def test_why_a_timeline_is_empty_is_said(self):
         self.follow(1040, 1041)
@@ -385,15 +412,16 @@ class Using(unittest.TestCase):
     def test_a_reader_follows_at_most_as_many_as_the_limit_says(self):
         pairs = "".join(f"1320 {author}\n" for author in (1321, 1322, 1323))
         path = self.installation.file("limited.txt", pairs)
-        limited = "follow", "--from", path, "--threads", 1, "--following-limit"
-        result = self.installation.run(*limited, 2)
+        limited = "follow", "--from", path, "--threads", 1
+        self.installed("following_limit", 2)
+        result = self.installation.run(*limited)
         self.assertEqual(result.returncode, 65)
         self.assertIn("limited.txt:3: reader 1320 follows 2 already; unfollow somebody first, or raise "
-                      "--following-limit; 2 of 3 relations were written", result.stderr)
+                      "the installation's following_limit; 2 of 3 relations were written", result.stderr)
         self.assertNotIn("again", result.stderr)
-        self.run_well(*limited, 3)
-        result = self.installation.run("follow", "--reader", 1320, "--author", 1324,
-                                       "--following-limit", 3)
+        self.installed("following_limit", 3)
+        self.run_well(*limited)
+        result = self.installation.run("follow", "--reader", 1320, "--author", 1324)
         self.assertEqual(result.returncode, 65)
         self.assertIn("feedctl: reader 1320 follows 3 already; unfollow", result.stderr)
         self.assertEqual(
@@ -678,6 +706,21 @@ class Failing(unittest.TestCase):
         self.check(78, "there is no topic feed-events .*; create it with feedctl topics create$",
                    "publish", "--author", 1, "--post", 1)
 
+    def test_an_installation_of_the_version_before_is_converted_as_the_page_says(self):
+        shards = self.installation.stack.mysql
+        self.assertEqual(self.installation.run("init").returncode, 0)
+        for shard in shards:
+            shard.query("ALTER TABLE installation DROP COLUMN timeline_window, DROP COLUMN "
+                        "timeline_max_entries, DROP COLUMN following_limit")
+            shard.query("UPDATE installation SET schema_version = 3")
+        self.check(78, "its schema_version is 3, this program knows 4", "init")
+        self.check(78, "its schema_version is 3, this program knows 4", "relations", "list", "friends", 1)
+        page = Path("docs/feedctl.md").read_text(encoding="utf-8")
+        for statement in re.search(r"```sql\n(.*?)```", page, re.S)[1].split(";")[:-1]:
+            for shard in shards:
+                shard.query(statement)
+        self.assertEqual(self.installation.run("init").returncode, 0)
+
     def test_before_there_are_topics(self):
         self.assertEqual(self.installation.run("init").returncode, 0)
         self.check(78, "there is no topic fanout-tasks .* feedctl topics create$",
@@ -722,7 +765,7 @@ class Failing(unittest.TestCase):
         self.check(78, "--kafka-properties: kafka property flavour does not exist",
                    "publish", "--author", 1, "--post", 1, "--kafka-properties", "flavour=sweet")
         self.check(78, "--window: 500 does not fit --timeline-max-entries 512",
-                   "audit", env={"FANLINE_WINDOW": "500"})
+                   "init", env={"FANLINE_WINDOW": "500"})
 
     def test_a_wrong_command_line(self):
         self.check(64, 'unknown command "publsh"', "publsh")

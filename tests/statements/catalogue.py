@@ -277,7 +277,7 @@ ENTRIES = [
           " GREATEST(CAST(value AS UNSIGNED) + 1, CAST(VALUES(value) AS UNSIGNED))",
           [row("'breaker_closings'", "FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)")]),
     entry("SELECT schema_version,buckets,partitions,shard_count,shard_index,shard_map,generation,feed_topic,"
-          "tasks_topic FROM installation"),
+          "tasks_topic,timeline_window,timeline_max_entries,following_limit FROM installation"),
     entry("SELECT schema_version FROM installation"),
 ]
 

@@ -20,6 +20,8 @@ class InstallationTest : public ::testing::Test {
     installation_.generation = 7;
     installation_.feed_topic = "it's-a-topic";
     installation_.tasks_topic = "tasks";
+    installation_.window = {100, 200};
+    installation_.following_limit = 7'000;
   }
 
   Shards shards_;
@@ -35,6 +37,9 @@ TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
   EXPECT_EQ(found.generation, 7u);
   EXPECT_EQ(found.feed_topic, "it's-a-topic");
   EXPECT_EQ(found.tasks_topic, "tasks");
+  EXPECT_EQ(found.window.window, 100u);
+  EXPECT_EQ(found.window.max_entries, 200u);
+  EXPECT_EQ(found.following_limit, 7'000u);
   EXPECT_EQ(found.shard_map.ToString(), shards_.map().ToString());
   EXPECT_EQ(shards_.Number(1, "SELECT shard_index FROM installation"), 1);
 }
@@ -102,6 +107,9 @@ TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
                              " WHERE routine_schema = DATABASE() AND routine_name = 'change_edge'"),
               0);
   }
+  Installation found;
+  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message,
+              AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version"), HasSubstr("\"" + old)));
   shards_.on(1).Execute("DELETE FROM installation");
   EXPECT_TRUE(ApplySchema(shards_.config()).done());
 }

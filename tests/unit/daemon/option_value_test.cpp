@@ -26,7 +26,7 @@ std::string Shown(T value) {
   return ShowValue(&value);
 }
 
-TEST(OptionValue, ATextThatMayBeNoneIsNoneByADash) {
+TEST(OptionValue, AValueThatMayBeNoneIsNoneByADash) {
   std::optional<std::string> group = "mirror";
   EXPECT_EQ(ShowValue(&group), "mirror");
   EXPECT_EQ(StoreValue(&group, {}, {"-"}), "");
@@ -35,6 +35,15 @@ TEST(OptionValue, ATextThatMayBeNoneIsNoneByADash) {
   EXPECT_EQ(StoreValue(&group, {}, {""}), "");
   EXPECT_EQ(group, "");
   EXPECT_EQ(Read<std::string>("-"), "-");
+  std::optional<uint32_t> window;
+  EXPECT_EQ(ShowValue(&window), "-");
+  EXPECT_EQ(Placeholder(&window), "N");
+  EXPECT_EQ(ShowRange(&window, {1, 9}), "1..9");
+  EXPECT_EQ(StoreValue(&window, {1, 9}, {"7"}), "");
+  EXPECT_NE(StoreValue(&window, {1, 9}, {"10"}), "");
+  EXPECT_EQ(window, 7u);
+  EXPECT_EQ(StoreValue(&window, {1, 9}, {"-"}), "");
+  EXPECT_EQ(window, std::nullopt);
 }
 
 TEST(OptionValue, DurationsAreWrittenWithAUnit) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
@@ -21,6 +22,7 @@ struct World {
   TopicSettings topics;
   RedisSettings redis;
   TimelineSettings timelines;
+  AgreedSettings agreed;
   MysqlSettings mysql;
   daemon::OptionTable table{"program", "for tests"};
 
@@ -29,6 +31,8 @@ struct World {
     AddOptions(table, topics);
     AddOptions(table, redis);
     AddOptions(table, timelines);
+    AddWindow(table, &agreed.window, &agreed.max_entries);
+    AddFollowingLimit(table, &agreed.following_limit);
     AddOptions(table, mysql);
   }
   daemon::Parsed Parse(std::vector<const char*> arguments) {
@@ -89,12 +93,11 @@ TEST(Settings, ALockIsGivenUpBeforeTheConnectionIs) {
 
 TEST(Settings, ReachTheAdapterOfRedis) {
   World world;
-  ASSERT_TRUE(
-      world
-          .Parse({"--redis", "[::1]:7000", "--redis-user", "u", "--redis-password", "p", "--window",
-                  "100", "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
-          .proceed());
-  const redis::Options options = ToOptions(world.redis, world.timelines);
+  ASSERT_TRUE(world
+                  .Parse({"--redis", "[::1]:7000", "--redis-user", "u", "--redis-password", "p",
+                          "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
+                  .proceed());
+  const redis::Options options = ToOptions(world.redis, world.timelines, {100, 512});
   EXPECT_EQ(options.address, (Endpoint{"::1", 7000}));
   EXPECT_EQ(options.username, "u");
   EXPECT_EQ(options.password, "p");
@@ -105,13 +108,27 @@ TEST(Settings, ReachTheAdapterOfRedis) {
 
 TEST(Settings, AWindowThatDoesNotFitIsRefusedExactlyWhenRedisWouldRefuseIt) {
   for (uint32_t window = 480; window < 512; ++window) {
-    World world;
-    const std::string text = std::to_string(window);
-    const bool accepted = world.Parse({"--window", text.c_str()}).proceed();
-    EXPECT_EQ(accepted, redis::Problem(ToOptions(world.redis, world.timelines)).empty()) << window;
+    const WindowLimits limits{window, 512};
+    EXPECT_EQ(Problem(limits).empty(), redis::Problem(ToOptions({}, {}, limits)).empty()) << window;
   }
+  EXPECT_EQ(Problem({800, 1'000}), "");
+}
+
+TEST(Settings, WhatAllProgramsAgreeOnMayBeLeftOutAndMustNotDiffer) {
+  const mysql::Installation installation;
   World world;
-  EXPECT_TRUE(world.Parse({"--window", "800", "--timeline-max-entries", "1000"}).proceed());
+  ASSERT_TRUE(world.Parse({}).proceed());
+  EXPECT_EQ(Mismatch(world.agreed, installation), "");
+  ASSERT_TRUE(
+      world.Parse({"--window", "450", "--timeline-max-entries", "512", "--following-limit", "5000"})
+          .proceed());
+  EXPECT_EQ(Mismatch(world.agreed, installation), "");
+  EXPECT_EQ(Mismatch({.window = 4}, installation),
+            "--window: 4 is not the installation's, which is 450; leave --window out or set it to "
+            "that");
+  EXPECT_THAT(Mismatch({.max_entries = 600}, installation),
+              HasSubstr("--timeline-max-entries: 600"));
+  EXPECT_THAT(Mismatch({.following_limit = 3}, installation), HasSubstr("--following-limit: 3 "));
 }
 
 TEST(Settings, PropertiesOfKafkaAreNameAndValue) {

@@ -1,0 +1,56 @@
+#include "backends/options/agreed_settings.h"
+
+namespace fanline::options {
+namespace {
+
+std::string Difference(const std::string& flag, const std::optional<uint32_t>& told,
+                       uint32_t installed) {
+  if (!told || *told == installed) return {};
+  return flag + ": " + std::to_string(*told) + " is not the installation's, which is " +
+         std::to_string(installed) + "; leave " + flag + " out or set it to that";
+}
+
+}  // namespace
+
+void AddWindow(daemon::OptionTable& table, daemon::OptionTarget window,
+               daemon::OptionTarget max_entries) {
+  table
+      .Add("window", std::move(window),
+           "items a live timeline keeps; the same for every program of an installation")
+      .Range(1, 10'000)
+      .Unit("ITEMS");
+  table
+      .Add("timeline-max-entries", std::move(max_entries),
+           "members a timeline never exceeds; the server's zset-max-listpack-entries should not "
+           "be lower, or a timeline takes 5 times the memory")
+      .Range(1 + WindowLimits::kBeside, 20'000)
+      .Unit("MEMBERS");
+}
+
+void AddFollowingLimit(daemon::OptionTable& table, daemon::OptionTarget limit) {
+  table
+      .Add("following-limit", std::move(limit),
+           "a user follows at most so many; friendships are not held to it")
+      .Range(1, 1'000'000);
+}
+
+std::string Mismatch(const AgreedSettings& told, const mysql::Installation& installation) {
+  std::string wrong = Difference("--window", told.window, installation.window.window);
+  if (wrong.empty()) {
+    wrong = Difference("--timeline-max-entries", told.max_entries, installation.window.max_entries);
+  }
+  if (wrong.empty()) {
+    wrong = Difference("--following-limit", told.following_limit, installation.following_limit);
+  }
+  return wrong;
+}
+
+std::string Problem(const WindowLimits& window) {
+  if (window.fits()) return {};
+  return "--window: " + std::to_string(window.window) + " does not fit --timeline-max-entries " +
+         std::to_string(window.max_entries) + ", which must be larger by at least " +
+         std::to_string(WindowLimits::kBeside) +
+         "; raise it, and the server's zset-max-listpack-entries with it";
+}
+
+}  // namespace fanline::options

@@ -38,7 +38,8 @@ TESTS = {
     name: Test(name) for name in (
         "fanline_test", "consuming_test", "daemon_test", "kafka_adapter_test", "mysql_adapter_test",
         "redis_adapter_test", "services_test", "mirror_test", "relations_test",
-        "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test")
+        "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test",
+        "backend_options_test")
 } | {
     name: Test(name, services=True) for name in ("kafka_test", "mysql_integration_test",
                                                  "redis_test")
@@ -62,6 +63,7 @@ TESTS_OF = {
     "http/": ("http_test",),
     "feedctl/": ("feedctl_parts_test",),
     "backends/kafka/": ("kafka_adapter_test", "kafka_test"),
+    "backends/options/": ("backend_options_test",),
     "backends/mysql/": ("mysql_adapter_test", "mysql_integration_test"),
     "backends/redis/": ("redis_adapter_test", "redis_test"),
     "backends/wiring/": ("wiring_test",),

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "fanline/friendship_edges.h"
+#include "fanline/change_log.h"
 
 namespace fanline::mysql {
 namespace {
@@ -41,22 +41,12 @@ void WriteRow(Connection& connection, const Pair& pair, const Friendship& row) {
                      " WHERE " + pair.Key());
 }
 
-LoggedChange WriteLog(Connection& connection, const Pair& pair, const Friendship& row,
-                      uint64_t unix_us) {
-  LoggedChange logged;
-  logged.kind = ChangeKind::kFriendship;
-  logged.edge = {pair.low, pair.high, row.ver, row.state == FriendState::kFriends,
-                 static_cast<UnixMs>(unix_us / 1000)};
+void WriteLog(Connection& connection, const Pair& pair, const Friendship& row, uint64_t unix_us) {
   connection.Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (" +
-                     std::to_string(static_cast<int>(logged.kind)) + "," + pair.Values() + "," +
-                     Number(row.ver) + (logged.edge.live ? ",1," : ",0,") +
-                     std::to_string(logged.edge.pos) + ")");
-  connection.Query("SELECT LAST_INSERT_ID(), FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)",
-                   [&](const Row& columns) {
-                     logged.id = columns.UInt64(1);
-                     logged.written_at = columns.Int64(2);
-                   });
-  return logged;
+                     std::to_string(static_cast<int>(ChangeKind::kFriendship)) + "," +
+                     pair.Values() + "," + Number(row.ver) +
+                     (row.state == FriendState::kFriends ? ",1," : ",0,") + Number(unix_us / 1000) +
+                     ")");
 }
 
 // Whether the edges change with it.
@@ -92,7 +82,7 @@ Status Friendships::Announce(UserId one, UserId other, uint64_t* version) {
 }
 
 Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
-                           FriendshipChanged* out) {
+                           FriendshipStep* out) {
   *out = {};
   if (Status status = CheckEdgeIds(who, whom); !status.done()) return status;
   const Pair pair(who, whom);
@@ -129,7 +119,7 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
         out->now = {step.state, step.asked_by, version};
         out->changed = true;
         WriteRow(connection, pair, out->now);
-        if (logs) out->logged = WriteLog(connection, pair, out->now, unix_us);
+        if (logs) WriteLog(connection, pair, out->now, unix_us);
         return true;
       });
     });
@@ -144,14 +134,6 @@ Status Friendships::Read(UserId one, UserId other, Friendship* out) {
   return connections_.Run(PairShard(one, other), [&](Connection& connection) {
     *out = ReadRow(connection, Pair(one, other), "");
   });
-}
-
-Status Friendships::WriteEdges(const LoggedChange& change, ForwardEdges& forward) {
-  for (const EdgeChange& edge : EdgesOfFriendship(change)) {
-    ForwardChanged changed;
-    if (Status status = forward.Change(edge, &changed); !status.done()) return status;
-  }
-  return Status::Done();
 }
 
 }  // namespace fanline::mysql

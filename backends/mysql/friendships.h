@@ -15,23 +15,13 @@
 // time.
 #pragma once
 
-#include <optional>
-
-#include "backends/mysql/change_log.h"
 #include "backends/mysql/forward_edges.h"
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
 #include "fanline/friendship.h"
+#include "fanline/relation_store.h"
 
 namespace fanline::mysql {
-
-struct FriendshipChanged {
-  Friendship now;
-  bool changed = false;  // false also when it was done by a call whose answer was lost
-  // The row of log1 on PairShard: only when two became friends, or no longer are. Whoever does not
-  // wait for a relay calls WriteEdges and marks it done.
-  std::optional<LoggedChange> logged;
-};
 
 class Friendships {
  public:
@@ -41,15 +31,13 @@ class Friendships {
 
   // `who` requests, cancels, accepts, ..., with `whom`. Never: what may not be done now, with the
   // reason (Decide in fanline/friendship.h). Later: one of the shards is away, or the two and their
-  // devices changed it so often meanwhile that this one never came to it.
+  // devices changed it so often meanwhile that this one never came to it. out->changed is false
+  // also when it was done by a call whose answer was lost. Done when two became friends, or no
+  // longer are: a row of log1 on PairShard is pending, from which a relay writes both edges.
   Status Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
-                FriendshipChanged* out);
+                FriendshipStep* out);
 
   Status Read(UserId one, UserId other, Friendship* out);
-
-  // Both edges of a row of log1 of kind kFriendship. Repeating it changes nothing. Done: the row
-  // may be marked done, for what is still to be relayed has rows of its own.
-  Status WriteEdges(const LoggedChange& change, ForwardEdges& forward);
 
   // Where the pair's row lies, and its rows of log1.
   Shard PairShard(UserId one, UserId other) const;

@@ -47,10 +47,7 @@ Status MysqlRelationStore::ReadPair(UserId user, UserId other, PairState* out) {
 
 Status MysqlRelationStore::ChangeFriendship(FriendAction action, UserId who, UserId whom,
                                             uint64_t unix_us, FriendshipStep* out) {
-  FriendshipChanged changed;
-  Status status = friendships_.Change(action, who, whom, unix_us, &changed);
-  *out = {changed.now, changed.changed};
-  return status;
+  return friendships_.Change(action, who, whom, unix_us, out);
 }
 
 Status MysqlRelationStore::ReadFriendship(UserId one, UserId other, Friendship* out) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "backends/mysql/change_log.h"
 #include "backends/mysql/edge_repair.h"
 #include "backends/mysql/friendships.h"
 #include "daemon/observe/log.h"

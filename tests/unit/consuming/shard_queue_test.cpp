@@ -73,9 +73,12 @@ TEST(ShardQueue, SaysWhetherTheShardHasBeenAwayForLong) {
   EXPECT_FALSE(queue.AwayFor(long_time, later)) << "it is due for another try";
   queue.Away(queue.Take(later).value(), later, 0);
   EXPECT_TRUE(queue.AwayFor(long_time, later));
-  queue.Take(*queue.timer()).value();
+  const Time back = *queue.timer();
+  queue.Push(queue.Take(back).value().front());
   queue.Done();
-  EXPECT_FALSE(queue.AwayFor(Duration(0), later)) << "it is back";
+  EXPECT_FALSE(queue.AwayFor(Duration(0), back)) << "it is back";
+  queue.Away(queue.Take(back).value(), back, 0);
+  EXPECT_FALSE(queue.AwayFor(long_time, back)) << "it was not away all the time";
 }
 
 TEST(ShardQueue, WhatWaitsIsForgottenOrTakenAwayAndWhatIsUnderWayGoesOn) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fanline/check.h"
 #include "fanline/consuming/answered.h"
 #include "fanline/event_form.h"
 
@@ -69,11 +68,10 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
 
 // Kept, every rebalance would add all that is parked once more.
 bool Dispatcher::ForgetTaken(uint64_t id) {
-  const auto found = jobs_.find(id);
-  const Job& job = found->second;
+  const Job& job = jobs_.at(id);
   if (partitions_.Holds(job.place)) return false;
   room_.Finished(*job.shard, job.record);
-  jobs_.erase(found);
+  jobs_.erase(id);
   return true;
 }
 
@@ -86,16 +84,12 @@ void Dispatcher::On(Record& record, Now now) {
   job.record = std::move(record);
   job.place = *place;
   auto decoded = DecodeEvent(job.record.value, ContentTypeOf(job.record));
-  if (const auto* rejection = std::get_if<Rejection>(&decoded)) {
-    SendToDeadLetters(id, job, rejection->reason);
-    return;
-  }
+  if (const auto* rejection = std::get_if<Rejection>(&decoded))
+    return SendToDeadLetters(id, rejection->reason);
   job.event = std::get<FeedEvent>(decoded);
   ports_.metrics.EventReceived(job.event.kind);
-  if (auto reason = Validate(job.record, job.event, now); !reason.empty()) {
-    SendToDeadLetters(id, job, reason);
-    return;
-  }
+  if (auto reason = Validate(job.record, job.event, now); !reason.empty())
+    return SendToDeadLetters(id, reason);
   job.shard = setup_.shards.ShardOf(job.event.author);
   room_.Took(*job.shard, job.record);
   queues_[*job.shard].Push(id);
@@ -146,15 +140,13 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
   }
   if (applied.status.never()) {
     if (queue.Split(jobs)) return;
-    return SendToDeadLetters(jobs.front(), jobs_.at(jobs.front()), applied.status.message);
+    return SendToDeadLetters(jobs.front(), applied.status.message);
   }
   queue.Done();
   for (size_t i = 0; i < jobs.size(); ++i) {
-    Job& job = jobs_.at(jobs[i]);
-    job.pushed = applied.applied.at(i).pushed;
-    job.followers = applied.applied.at(i).followers;
-    if (job.pushed) {
-      Append(jobs[i], job);
+    jobs_.at(jobs[i]).followers = applied.applied.at(i).followers;
+    if (applied.applied[i].pushed) {
+      Append(jobs[i]);
     } else {
       Done(jobs[i], now);  // merged at read: nothing to fan out
     }
@@ -170,8 +162,8 @@ bool Dispatcher::sampled(const FeedEvent& event) const {
   return place < limits_.sample_rate;
 }
 
-void Dispatcher::Append(uint64_t id, Job& job) {
-  job.stage = Job::Stage::kAppending;
+void Dispatcher::Append(uint64_t id) {
+  const Job& job = jobs_.at(id);
   const uint32_t parts = setup_.layout.partitions();
   const bool sample = sampled(job.event);
   AppendHints request{id, {}, TravelOn(job.record.headers)};
@@ -186,61 +178,53 @@ void Dispatcher::Append(uint64_t id, Job& job) {
 }
 
 void Dispatcher::On(HintsAppended& appended, Now now) {
-  const auto found = jobs_.find(appended.id);
-  FANLINE_CHECK(found != jobs_.end(), "a reply about hints never appended");
   if (appended.status.done()) {
     ports_.metrics.HintsAppended(setup_.layout.partitions());
     Done(appended.id, now);
   } else if (appended.status.never()) {
-    SendToDeadLetters(appended.id, found->second, appended.status.message);
+    SendToDeadLetters(appended.id, appended.status.message);
   } else {
-    RetryLater(appended.id, found->second, appended.status, now);
+    RetryLater(appended.id, appended.status, now);
   }
 }
 
 // ---- ends -----------------------------------------------------------------------------------
 
-void Dispatcher::SendToDeadLetters(uint64_t id, Job& job, const std::string& reason) {
+void Dispatcher::SendToDeadLetters(uint64_t id, const std::string& reason) {
+  Job& job = jobs_.at(id);
   if (job.reason.empty()) {
     job.reason = reason;
     ports_.metrics.EventRejected(reason);
   }
-  job.stage = Job::Stage::kDeadLettering;
   ports_.dead_letters.Submit({id, {job.record, "dispatcher", job.reason}});
 }
 
 void Dispatcher::On(DeadLetterAppended& appended, Now now) {
-  const auto found = jobs_.find(appended.id);
-  FANLINE_CHECK(found != jobs_.end(), "a reply about a letter never sent");
-  if (appended.status.done()) {
-    Done(appended.id, now);
-  } else {
-    RetryLater(appended.id, found->second, appended.status, now);
-  }
+  if (appended.status.done()) return Done(appended.id, now);
+  RetryLater(appended.id, appended.status, now);
 }
 
-void Dispatcher::RetryLater(uint64_t id, Job& job, const Status& status, Now now) {
+void Dispatcher::RetryLater(uint64_t id, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  retries_.Add(id, ++job.attempts, now.mono, random_());
+  retries_.Add(id, ++jobs_.at(id).attempts, now.mono, random_());
 }
 
 void Dispatcher::Retry(uint64_t id) {
-  Job& job = jobs_.at(id);
-  if (job.stage == Job::Stage::kDeadLettering) {
-    SendToDeadLetters(id, job, job.reason);
+  const std::string& reason = jobs_.at(id).reason;
+  if (reason.empty()) {
+    Append(id);
   } else {
-    Append(id, job);
+    SendToDeadLetters(id, reason);
   }
 }
 
 void Dispatcher::Done(uint64_t id, Now now) {
-  const auto found = jobs_.find(id);
-  const Job& job = found->second;
+  const Job& job = jobs_.at(id);
   if (job.shard) room_.Finished(*job.shard, job.record);
   partitions_.Finished(job.place);
   ports_.metrics.EventDone(
       std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - job.record.timestamp)));
-  jobs_.erase(found);
+  jobs_.erase(id);
 }
 
 }  // namespace fanline::dispatcher

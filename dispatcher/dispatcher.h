@@ -70,10 +70,8 @@ class Dispatcher {
     FeedEvent event;
     std::string reason;          // set: on its way to the dead letters
     std::optional<Shard> shard;  // of the author; none: never stored
-    bool pushed = true;
     uint64_t followers = 0;
     uint32_t attempts = 0;
-    enum class Stage { kStoring, kAppending, kDeadLettering } stage = Stage::kStoring;
   };
 
   void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
@@ -88,9 +86,9 @@ class Dispatcher {
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
-  void Append(uint64_t id, Job& job);
-  void SendToDeadLetters(uint64_t id, Job& job, const std::string& reason);
-  void RetryLater(uint64_t id, Job& job, const Status& status, Now now);
+  void Append(uint64_t id);
+  void SendToDeadLetters(uint64_t id, const std::string& reason);
+  void RetryLater(uint64_t id, const Status& status, Now now);
   void Retry(uint64_t id);
   void Done(uint64_t id, Now now);
   bool sampled(const FeedEvent& event) const;

@@ -12,10 +12,6 @@ _READ_TO_ITS_END = ("behind the row comes the procedure's status, and `Connectio
                     "error: what the row said is dropped")
 
 ANSWERS = {
-    **_swapped("dispatcher/dispatcher.cpp",
-               "  job.stage = Job::Stage::kDeadLettering;",
-               "  ports_.dead_letters.Submit({id, {job.record, \"dispatcher\", job.reason}});",
-               "a port queues the request; its answer is an input of a later Step"),
     **_swapped("fanline/consuming/partitions.cpp",
                "  partition.ledger.Reset(start);",
                "  DropSeek(assigned.partition);",

@@ -1,17 +1,9 @@
 #include "backends/options/agreed_settings.h"
 
+#include <tuple>
+#include <utility>
+
 namespace fanline::options {
-namespace {
-
-std::string Difference(const std::string& flag, const std::optional<uint32_t>& told,
-                       uint32_t installed) {
-  if (!told || *told == installed) return {};
-  return flag + ": " + std::to_string(*told) + " is not the installation's, which is " +
-         std::to_string(installed) + "; leave " + flag + " out or set it to that";
-}
-
-}  // namespace
-
 void AddWindow(daemon::OptionTable& table, daemon::OptionTarget window,
                daemon::OptionTarget max_entries) {
   table
@@ -35,14 +27,16 @@ void AddFollowingLimit(daemon::OptionTable& table, daemon::OptionTarget limit) {
 }
 
 std::string Mismatch(const AgreedSettings& told, const mysql::Installation& installation) {
-  std::string wrong = Difference("--window", told.window, installation.window.window);
-  if (wrong.empty()) {
-    wrong = Difference("--timeline-max-entries", told.max_entries, installation.window.max_entries);
+  const std::tuple<std::string, std::optional<uint32_t>, uint32_t> all[] = {
+      {"--window", told.window, installation.window.window},
+      {"--timeline-max-entries", told.max_entries, installation.window.max_entries},
+      {"--following-limit", told.following_limit, installation.following_limit}};
+  for (const auto& [flag, value, installed] : all) {
+    if (value.value_or(installed) == installed) continue;
+    return flag + ": " + std::to_string(*value) + " is not the installation's, which is " +
+           std::to_string(installed) + "; leave " + flag + " out or set it to that";
   }
-  if (wrong.empty()) {
-    wrong = Difference("--following-limit", told.following_limit, installation.following_limit);
-  }
-  return wrong;
+  return {};
 }
 
 std::string Problem(const WindowLimits& window) {

@@ -67,7 +67,9 @@ class Follow : public Command {
     Acknowledgements hints;
     const auto answer = [&](const HintsAppended& reply) { hints.Answer(reply.status); };
     kafka::Producer producer(options, answer, {}, [](LogLevel, const std::string&) {});
-    const std::vector<uint64_t> log_begin = NewestLogRows(installation.shard_map);
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    mysql::ChangeLog log(connections);
+    const auto log_begin = NewestRows(log, installation.shard_map.shards());
 
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
@@ -76,7 +78,7 @@ class Follow : public Command {
     Work work{edges, installation, producer, hints, interrupt, tally};
     ChangeAll(work);
     hints.AwaitAtMost(0);
-    if (hints.failure().done()) MarkMirrored(work, log_begin);
+    if (hints.failure().done()) MarkMirrored(work, log, log_begin);
     RequireAll(work);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(edges, tally, seconds, interrupt.requested());
@@ -170,24 +172,21 @@ class Follow : public Command {
            "; unfollow somebody first, or raise the installation's following_limit";
   }
 
-  std::vector<uint64_t> NewestLogRows(const ShardMap& map) const {
-    std::vector<uint64_t> newest(map.shards());
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    mysql::ChangeLog log(connections);
-    for (Shard shard = 0; shard < map.shards(); ++shard) {
+  std::vector<uint64_t> NewestRows(mysql::ChangeLog& log, uint32_t shards) const {
+    std::vector<uint64_t> newest(shards);
+    for (Shard shard = 0; shard < shards; ++shard) {
       Require(log.Newest(shard, &newest[shard]), settings_);
     }
     return newest;
   }
 
-  void MarkMirrored(Work& work, const std::vector<uint64_t>& log_begin) const {
+  void MarkMirrored(Work& work, mysql::ChangeLog& log,
+                    const std::vector<uint64_t>& log_begin) const {
     std::unordered_map<EdgeKey, uint64_t> versions;
     for (size_t i = 0; i < versions_.size(); ++i) {
       uint64_t& version = versions[work.edges[i]];
       version = std::max(version, versions_[i]);
     }
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    mysql::ChangeLog log(connections);
     for (Shard shard = 0; shard < log_begin.size(); ++shard) {
       const Status status = log.MarkMirrored(shard, log_begin[shard], versions);
       if (!status.done()) return Fail(work, status);

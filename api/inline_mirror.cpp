@@ -29,7 +29,7 @@ void InlineMirror::ApplyAndWait(const Edge& edge) {
   if (!in_time) metrics_.MirroredInline(InlineResult::kLate);
 }
 
-void InlineMirror::Take(const EdgesApplied& reply) {
+void InlineMirror::Push(const EdgesApplied& reply) {
   for (uint64_t i = 0; i < reply.below_zero; ++i) metrics_.CounterBelowZero();
   const std::lock_guard lock(mutex_);
   if (awaited_.erase(reply.id) == 0) return;
@@ -45,7 +45,7 @@ Time InlineMirror::Step(Time now) {
   return std::max(ask_mode_at_, now + std::chrono::milliseconds(100));
 }
 
-void InlineMirror::Take(const MirrorModeRead& reply) {
+void InlineMirror::Push(const MirrorModeRead& reply) {
   if (reply.status.done()) mode_ = reply.mode;
   mode_asked_ = false;
 }

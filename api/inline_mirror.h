@@ -20,6 +20,7 @@
 #include "fanline/bucket.h"
 #include "fanline/forward_edges.h"
 #include "fanline/mirror_mode.h"
+#include "fanline/port.h"
 #include "fanline/reverse_edges.h"
 #include "fanline/time.h"
 
@@ -31,9 +32,13 @@ class InlineMirror {
   static constexpr Duration kBudget = std::chrono::milliseconds(50);
 
   // All outlive it. `budget`: how long After may wait.
-  InlineMirror(ReverseStore& reverse, MirrorModes& modes, const ShardMap& map, Metrics& metrics,
-               Duration budget = kBudget)
-      : reverse_(reverse), modes_(modes), map_(map), metrics_(metrics), budget_(budget) {}
+  InlineMirror(Serves<ApplyEdges>& reverse, Serves<ReadMirrorMode>& modes, const ShardMap& map,
+               Metrics& metrics, Duration budget = kBudget)
+      : reverse_(reverse, *this),
+        modes_(modes, *this),
+        map_(map),
+        metrics_(metrics),
+        budget_(budget) {}
 
   // After a change of a forward edge was committed, or was found to be so already.
   void After(const ForwardChanged& changed);
@@ -41,14 +46,15 @@ class InlineMirror {
   // Asks for the mode when it is time; answers when it is to be called again.
   Time Step(Time now);
 
-  void Take(const EdgesApplied& reply);
-  void Take(const MirrorModeRead& reply);
+  // The replies.
+  void Push(const EdgesApplied& reply);
+  void Push(const MirrorModeRead& reply);
 
  private:
   void ApplyAndWait(const Edge& edge);
 
-  ReverseStore& reverse_;
-  MirrorModes& modes_;
+  const Port<ApplyEdges> reverse_;
+  const Port<ReadMirrorMode> modes_;
   const ShardMap& map_;
   Metrics& metrics_;
   const Duration budget_;

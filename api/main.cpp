@@ -69,23 +69,11 @@ int Main(int argc, char** argv) {
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   api::PrometheusMetrics metrics(process.registry, process.log);
-  // A reverse row that is written at once; the mode says whether. The replies come once the mirror
-  // is there: nothing is asked before.
-  api::InlineMirror* replies_to = nullptr;
-  mysql::MysqlMirrorStore mirror_store(
-      mysql_config, map,
-      {.applied = [&](const EdgesApplied& reply) { replies_to->Take(reply); },
-       .changed = {},
-       .log = {},
-       .mode = [&](const MirrorModeRead& reply) { replies_to->Take(reply); }},
-      {}, process.log.Sink(),
-      {.reverse_threads = 2,
-       .forward_threads = 0,
-       .log_threads = 1,
-       .requests_per_batch = 8,
-       .queued_per_shard = 1'024});
-  api::InlineMirror mirror(mirror_store, mirror_store, map, metrics);
-  replies_to = &mirror;
+  // A reverse row that is written at once; the mode says whether.
+  mysql::MysqlReverseStore reverse(mysql_config, {}, process.log.Sink(), {},
+                                   {.threads_per_shard = 2, .batch = 8, .queue = 1'024});
+  mysql::MysqlChangeStore modes(mysql_config, {}, process.log.Sink(), {}, {.queue = 1'024});
+  api::InlineMirror mirror(reverse, modes, map, metrics);
 
   // Known to be away: a store does not wait for what another one is known to wait for in vain.
   std::vector<std::atomic<bool>> away(map.shards());
@@ -100,10 +88,8 @@ int Main(int argc, char** argv) {
                       {.queued = config.limits.queue, .longest_wait = config.limits.longest_wait});
 
   daemon::Inbox<ShardPinged> pings(process.wakeup);
-  mysql::MysqlShardProbe probe(
-      mysql_config, [&pings](ShardPinged reply) { pings.Push(std::move(reply)); },
-      process.log.Sink());
-  api::ShardWatch watch(probe, map.shards(),
+  mysql::MysqlShardProbe probe(mysql_config, {}, process.log.Sink());
+  api::ShardWatch watch({probe, pings}, map.shards(),
                         [&](Shard shard, bool reachable, const std::string& reason) {
                           away[shard] = !reachable;
                           pool.SetReachable(shard, reachable);

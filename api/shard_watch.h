@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fanline/port.h"
 #include "fanline/shard_probe.h"
 #include "fanline/time.h"
 
@@ -24,8 +25,7 @@ class ShardWatch {
   // Called when a shard goes away or comes back; the reason for people. First when it is known.
   using Sink = std::function<void(Shard shard, bool reachable, const std::string& reason)>;
 
-  // `probe` outlives it.
-  ShardWatch(ShardProbe& probe, uint32_t shards, Sink sink)
+  ShardWatch(Port<PingShard> probe, uint32_t shards, Sink sink)
       : probe_(probe), sink_(std::move(sink)), shards_(shards) {}
 
   // Answers when it is to be called again at the latest.
@@ -41,7 +41,7 @@ class ShardWatch {
 
   void Tell(Shard shard, bool reachable, const std::string& reason);
 
-  ShardProbe& probe_;
+  const Port<PingShard> probe_;
   const Sink sink_;
   std::vector<State> shards_;
   uint64_t last_id_ = 0;

@@ -67,19 +67,10 @@ class InlineCounts : public api::Metrics {
 class AtOnce {
  public:
   AtOnce(const mysql::Config& config, const ShardMap& map)
-      : store_(config, map,
-               {.applied = [this](const EdgesApplied& reply) { mirror_.Take(reply); },
-                .changed = {},
-                .log = {},
-                .mode = {}},
-               {}, [](LogLevel, const std::string&) {},
-               {.reverse_threads = 2,
-                .forward_threads = 0,
-                .log_threads = 1,
-                .requests_per_batch = 8,
-                .queued_per_shard = 1'024}),
-        mirror_(store_, store_, map, counts_) {
-    mirror_.Take(MirrorModeRead{.id = 0, .status = Status::Done(), .mode = MirrorMode::kSync});
+      : reverse_(config, {}, Quiet, {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
+        modes_(config, {}, Quiet),
+        mirror_(reverse_, modes_, map, counts_) {
+    mirror_.Push(MirrorModeRead{.id = 0, .status = Status::Done(), .mode = MirrorMode::kSync});
   }
 
   void After(const ForwardChanged& changed) { mirror_.After(changed); }
@@ -89,9 +80,11 @@ class AtOnce {
   }
 
  private:
+  static void Quiet(LogLevel, const std::string&) {}
+
   InlineCounts counts_;
-  // Before mirror_, which refers to it; nothing is answered before something is asked.
-  mysql::MysqlMirrorStore store_;
+  mysql::MysqlReverseStore reverse_;
+  mysql::MysqlChangeStore modes_;
   api::InlineMirror mirror_;
 };
 

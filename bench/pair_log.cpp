@@ -78,7 +78,7 @@ void Fill(const Config& config) {
   kafka::ProducerOptions options;
   options.client = ClientOf(config);
   options.linger = std::chrono::milliseconds(5);
-  kafka::Producer producer(options, nullptr, nullptr, Quiet);
+  kafka::Producer producer(options, Quiet);
   uint64_t appended = 0;
   const auto flush = [&] {
     bench::Must(producer.Flush(kPatience), "no acknowledgement in time");

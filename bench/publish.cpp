@@ -42,8 +42,7 @@ constexpr uint64_t kFlushEvery = 20'000;
 
 class Publisher {
  public:
-  explicit Publisher(const Config& config)
-      : config_(config), producer_(Options(config), nullptr, nullptr, nullptr) {}
+  explicit Publisher(const Config& config) : config_(config), producer_(Options(config), nullptr) {}
 
   void Publish(uint64_t author, UnixMs created_at) {
     const PostId post = bench::PostOf(created_at, author);

@@ -31,6 +31,7 @@
 #include "fanline/consuming/shard_room.h"
 #include "fanline/event_codec.h"
 #include "fanline/hint_log.h"
+#include "fanline/port.h"
 #include "fanline/post_store.h"
 #include "fanline/record.h"
 
@@ -42,9 +43,9 @@ using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsAp
 class Dispatcher {
  public:
   struct Ports {
-    PostStore& posts;
-    HintLog& hints;
-    DeadLetters& dead_letters;
+    Port<ApplyEvents> posts;
+    Port<AppendHints> hints;
+    Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
   };
   struct Setup {

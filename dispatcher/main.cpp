@@ -36,11 +36,10 @@ int Main(int argc, char** argv) {
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<dispatcher::Input> inbox(process.wakeup);
-  const auto deliver = [&inbox](auto reply) { inbox.Push(dispatcher::Input(std::move(reply))); };
-  mysql::MysqlPostStore posts(mysql_config, deliver, wiring::ShardHealth(process.health),
+  mysql::MysqlPostStore posts(mysql_config, wiring::ShardHealth(process.health),
                               process.log.Sink());
-  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, deliver,
-                           deliver, process.log.Sink());
+  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic},
+                           process.log.Sink());
   kafka::Consumer events({.client = client,
                           .group = config.group,
                           .topic = installation.feed_topic,
@@ -49,7 +48,10 @@ int Main(int argc, char** argv) {
 
   dispatcher::PrometheusMetrics metrics(process.registry, process.log);
   dispatcher::Dispatcher dispatcher(
-      {posts, producer, producer, metrics},
+      {.posts = {posts, inbox},
+       .hints = {producer, inbox},
+       .dead_letters = {producer, inbox},
+       .metrics = metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop<dispatcher::Dispatcher, dispatcher::Input> loop(
       events, installation.feed_topic, inbox, dispatcher, process.registry, process.health);

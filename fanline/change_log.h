@@ -1,11 +1,10 @@
-// Table log1: what was changed and may still have to be relayed, and the port through which a relay
-// reads it. Each change of a forward edge, and each of a friendship, is pending from its own
+// Table log1: what was changed and may still have to be relayed, and the requests of a relay about
+// it. Each change of a forward edge, and each of a friendship, is pending from its own
 // transaction on until all that follows from it was acknowledged and it is marked done.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -42,6 +41,7 @@ struct LoggedChange {
 // The oldest `limit` pending rows above `after`, by id. Transactions do not commit in the order of
 // their ids, so `after` is for one pass, and a pass from 0 follows it.
 struct ReadPending {
+  using Reply = struct PendingRead;
   uint64_t id = 0;
   Shard shard = 0;
   uint64_t after = 0;
@@ -55,6 +55,7 @@ struct PendingRead {
 
 // Repeating it changes nothing; a row that was lost is none, whoever has its id now.
 struct MarkDone {
+  using Reply = struct MarkedDone;
   uint64_t id = 0;
   Shard shard = 0;
   std::vector<LogRow> rows;
@@ -66,6 +67,7 @@ struct MarkedDone {
 
 // Deletes rows that are done and older than `keep`, oldest first, at most `most` of them.
 struct PurgeDone {
+  using Reply = struct PurgedDone;
   uint64_t id = 0;
   Shard shard = 0;
   std::chrono::seconds keep{0};
@@ -75,15 +77,6 @@ struct PurgedDone {
   uint64_t id = 0;
   Status status;
   uint64_t deleted = 0;
-};
-
-using ChangeRequest = std::variant<ReadPending, MarkDone, PurgeDone>;
-using ChangeReply = std::variant<PendingRead, MarkedDone, PurgedDone>;
-
-class ChangeStore {
- public:
-  virtual ~ChangeStore() = default;
-  virtual void Submit(ChangeRequest request) = 0;
 };
 
 }  // namespace fanline

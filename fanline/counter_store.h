@@ -1,7 +1,7 @@
-// Port: the counters of followed users and of followers that are known to be wrong. Whoever takes
-// one below zero marks it in the same transaction (table recount); a sweep over everybody's marks
-// those that drifted otherwise; a repair counts the rows it stands for, adds what is missing and
-// takes the mark away. Each request gets one reply; repeating one does no harm.
+// Requests: the counters of followed users and of followers that are known to be wrong. Whoever
+// takes one below zero marks it in the same transaction (table recount); a sweep over everybody's
+// marks those that drifted otherwise; a repair counts the rows it stands for, adds what is missing
+// and takes the mark away. Repeating one does no harm.
 #pragma once
 
 #include <chrono>
@@ -24,6 +24,7 @@ struct UserCounter {
 };
 
 struct ReadMarked {
+  using Reply = struct MarkedRead;
   uint64_t id = 0;
   Shard shard = 0;
   uint32_t limit = 0;
@@ -36,6 +37,7 @@ struct MarkedRead {
 
 // Of a user of that shard. A counter of millions of rows takes as long as reading them.
 struct RepairCounter {
+  using Reply = struct CounterRepaired;
   uint64_t id = 0;
   Shard shard = 0;
   UserCounter counter;
@@ -51,6 +53,7 @@ struct CounterRepaired {
 // differ are marked. Where it is and when it began is kept on the shard (table counter_sweep), for
 // all who sweep it. Nothing is due until `every` after a sweep began.
 struct SweepCounters {
+  using Reply = struct CountersSwept;
   uint64_t id = 0;
   Shard shard = 0;
   std::chrono::seconds every{0};
@@ -61,14 +64,6 @@ struct CountersSwept {
   uint64_t users = 0;   // that were looked at
   uint64_t marked = 0;  // counters
   bool over = false;    // these were the last, or nothing is due
-};
-
-class CounterStore {
- public:
-  virtual ~CounterStore() = default;
-  virtual void Submit(ReadMarked request) = 0;
-  virtual void Submit(RepairCounter request) = 0;
-  virtual void Submit(SweepCounters request) = 0;
 };
 
 }  // namespace fanline

@@ -1,5 +1,5 @@
-// Changes of forward edges, the truth of who follows whom: what is asked for and what came of it,
-// and the port through which a mirror asks. Row, version, counter and log1 row are one transaction
+// Changes of forward edges, the truth of who follows whom: what is asked for and what came of it.
+// Row, version, counter and log1 row are one transaction
 // on the shard of src (schemas/sql/{change,follow}_edge.sql). Idempotent: what is so already is not
 // written again.
 #pragma once
@@ -44,6 +44,7 @@ struct ForwardChanged {
 };
 
 struct ChangeEdge {
+  using Reply = struct EdgeChanged;
   uint64_t id = 0;
   EdgeChange change;
 };
@@ -51,12 +52,6 @@ struct EdgeChanged {
   uint64_t id = 0;
   Status status;  // kNever: no ids of an edge, or over the limit
   ForwardChanged forward;
-};
-
-class ForwardStore {
- public:
-  virtual ~ForwardStore() = default;
-  virtual void Submit(ChangeEdge request) = 0;
 };
 
 }  // namespace fanline

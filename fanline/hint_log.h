@@ -1,5 +1,5 @@
-// Ports: what is appended to Kafka. A reply with kDone means the brokers acknowledged every record
-// of the request (acks=all); kLater means some may be in the log all the same: append again.
+// Requests: what is appended to Kafka. A reply with kDone means the brokers acknowledged every
+// record of the request (acks=all); kLater means some may be in the log all the same: append again.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 namespace fanline {
 
 struct AppendHints {
+  using Reply = struct HintsAppended;
   uint64_t id = 0;
   std::vector<std::pair<Range, Hint>> hints;
   Headers headers;  // travel on from the event (traceparent and unknown ones)
@@ -25,13 +26,8 @@ struct HintsAppended {
   Status status;
 };
 
-class HintLog {
- public:
-  virtual ~HintLog() = default;
-  virtual void Submit(AppendHints request) = 0;
-};
-
 struct AppendRelations {
+  using Reply = struct RelationsAppended;
   uint64_t id = 0;
   std::vector<RelationMessage> messages;  // each to the partition of its edge
 };
@@ -40,13 +36,8 @@ struct RelationsAppended {
   Status status;
 };
 
-class RelationLog {
- public:
-  virtual ~RelationLog() = default;
-  virtual void Submit(AppendRelations request) = 0;
-};
-
 struct AppendRetries {
+  using Reply = struct RetriesAppended;
   uint64_t id = 0;
   std::vector<RelationRetry> retries;
 };
@@ -55,26 +46,15 @@ struct RetriesAppended {
   Status status;
 };
 
-class RetryLog {
- public:
-  virtual ~RetryLog() = default;
-  virtual void Submit(AppendRetries request) = 0;
-};
-
 struct AppendDeadLetter {
+  using Reply = struct DeadLetterAppended;
   uint64_t id = 0;
   DeadLetter letter;
 };
+// Never kNever: a letter that cannot be appended as it is leaves at least its origin behind.
 struct DeadLetterAppended {
   uint64_t id = 0;
   Status status;
-};
-
-// Never kNever: a letter that cannot be appended as it is leaves at least its origin behind.
-class DeadLetters {
- public:
-  virtual ~DeadLetters() = default;
-  virtual void Submit(AppendDeadLetter request) = 0;
 };
 
 }  // namespace fanline

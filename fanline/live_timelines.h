@@ -1,7 +1,6 @@
-// Port: the live timelines in Redis, as the pusher that owns a range writes them. Requests are
-// queued by Submit and never block; each is answered exactly once by a reply handed to a later
-// Step. Requests under way together may be carried out in any order: one that depends on another
-// is submitted after its reply.
+// Requests: the live timelines in Redis, as the pusher that owns a range writes them. Those under
+// way together may be carried out in any order: one that depends on another is submitted after its
+// reply.
 //
 // Every write is idempotent (a timed-out call may have been applied) and fenced: Redis compares
 // `epoch` with own:{tag} of every bucket the call touches, in the same script. Lower than own:
@@ -19,7 +18,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -40,6 +38,7 @@ struct AppliedPosition {
 // Raises own: of all buckets of the range to `epoch`. Refused, with nothing raised that was
 // higher, unless epoch is strictly higher than every own: found.
 struct ClaimRange {
+  using Reply = struct RangeClaimed;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -61,6 +60,7 @@ struct RangeClaimed {
 // quarantine names none, and pos: is left alone: SavePosition may move it meanwhile. One at a time
 // of a range.
 struct ResetRange {
+  using Reply = struct RangeReset;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -78,6 +78,7 @@ struct RangeReset {
 // pos: of all buckets of the range, by compare-and-set: each must hold `expected` (or already
 // `next`). Anything else = Redis was rolled back under us: nothing more is written, `mismatch`.
 struct SavePosition {
+  using Reply = struct PositionSaved;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -96,6 +97,7 @@ struct PositionSaved {
 // take its items, because Redis is full, is deleted: it must not claim more than it has.
 inline constexpr uint32_t kMaxAddsPerWrite = 16;
 struct TimelineBatch {
+  using Reply = struct BatchWritten;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -128,6 +130,7 @@ struct BatchWritten {
 enum class TimelineState { kNotLive, kBuilding, kReady };
 
 struct ReadTimeline {
+  using Reply = struct TimelineRead;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -145,6 +148,7 @@ struct TimelineRead {
 // raises the floor to at least `floor_at_least`. A building timeline is deleted instead: its
 // rebuild starts again. So is one that a full Redis lets take no more.
 struct ApplySync {
+  using Reply = struct SyncApplied;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -163,6 +167,7 @@ struct SyncApplied {
 
 // Makes one timeline not live (quarantine; a building one met by a sync).
 struct DropTimeline {
+  using Reply = struct TimelineDropped;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -177,6 +182,7 @@ struct TimelineDropped {
 // A part of a sampled publish is finished: sets its bit in done:{tag(author)}:post. Not fenced
 // (bits only grow); a failure is reported and never retried: it is a measurement.
 struct MarkPart {
+  using Reply = struct PartMarked;
   uint64_t id = 0;
   UserId author{};
   PostId post{};
@@ -190,17 +196,6 @@ struct PartMarked {
   bool first_delivery = false;  // this call set the first bit with a delivery
   bool last_part = false;       // this call set the last missing bit
   bool any_delivery = false;    // some part delivered something
-};
-
-using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch,
-                                     ReadTimeline, ApplySync, DropTimeline, MarkPart>;
-using TimelineReply = std::variant<RangeClaimed, RangeReset, PositionSaved, BatchWritten,
-                                   TimelineRead, SyncApplied, TimelineDropped, PartMarked>;
-
-class LiveTimelines {
- public:
-  virtual ~LiveTimelines() = default;
-  virtual void Submit(TimelineRequest request) = 0;
 };
 
 // What every writer and reader of timelines must agree on.

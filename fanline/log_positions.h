@@ -1,8 +1,7 @@
-// Port: where a log ends and where a group stands in it. Asked without consuming anything.
+// Requests: where a log ends and where a group stands in it. Asked without consuming anything.
 #pragma once
 
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "fanline/outcome.h"
@@ -10,6 +9,7 @@
 namespace fanline {
 
 struct ReadLogEnd {
+  using Reply = struct LogEndRead;
   uint64_t id = 0;
   int32_t partition = 0;
 };
@@ -22,6 +22,7 @@ struct LogEndRead {
 
 // What another group has committed; its name is the adapter's business.
 struct ReadGroupOffsets {
+  using Reply = struct GroupOffsetsRead;
   uint64_t id = 0;
   std::vector<int32_t> partitions;
 };
@@ -33,15 +34,6 @@ struct GroupOffsetsRead {
     int64_t offset = -1;  // all below is finished; -1: it has committed nothing
   };
   std::vector<Committed> committed;
-};
-
-using PositionRequest = std::variant<ReadLogEnd, ReadGroupOffsets>;
-using PositionReply = std::variant<LogEndRead, GroupOffsetsRead>;
-
-class LogPositions {
- public:
-  virtual ~LogPositions() = default;
-  virtual void Submit(PositionRequest request) = 0;
 };
 
 }  // namespace fanline

@@ -26,18 +26,13 @@ constexpr std::optional<MirrorMode> ParseMirrorMode(std::string_view text) {
 }
 
 struct ReadMirrorMode {
+  using Reply = struct MirrorModeRead;
   uint64_t id = 0;
 };
 struct MirrorModeRead {
   uint64_t id = 0;
   Status status;
   MirrorMode mode = MirrorMode::kAsync;
-};
-
-class MirrorModes {
- public:
-  virtual ~MirrorModes() = default;
-  virtual void Submit(ReadMirrorMode request) = 0;
 };
 
 }  // namespace fanline

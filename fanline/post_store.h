@@ -1,5 +1,5 @@
-// Port: the dispatcher's writes of truth, rows of `author_post`. One request = one transaction on
-// one shard; either all of it is committed or none. Idempotent: the rule is ApplyEvent in
+// Request: the dispatcher's writes of truth, rows of `author_post`. One request = one transaction
+// on one shard; either all of it is committed or none. Idempotent: the rule is ApplyEvent in
 // post_state.h. The author's last_at grows in the same transaction (published events only).
 #pragma once
 
@@ -13,6 +13,7 @@
 namespace fanline {
 
 struct ApplyEvents {
+  using Reply = struct EventsApplied;
   uint64_t id = 0;
   Shard shard = 0;
   std::vector<FeedEvent> events;  // any order, any mix of authors of that shard
@@ -25,12 +26,6 @@ struct EventsApplied {
     uint64_t followers = 0;  // the author's counter row
   };
   std::vector<Applied> applied;  // as asked
-};
-
-class PostStore {
- public:
-  virtual ~PostStore() = default;
-  virtual void Submit(ApplyEvents request) = 0;
 };
 
 }  // namespace fanline

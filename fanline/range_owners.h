@@ -1,9 +1,8 @@
-// Port: table range_owner(range, epoch, last_offset, starts), on the shard of the range's first
-// bucket. Epochs only grow. Queued by Submit, answered once, like the other ports.
+// Requests: table range_owner(range, epoch, last_offset, starts), on the shard of the range's first
+// bucket. Epochs only grow.
 #pragma once
 
 #include <cstdint>
-#include <variant>
 
 #include "fanline/bucket.h"
 #include "fanline/outcome.h"
@@ -12,12 +11,14 @@ namespace fanline {
 
 // Bumps epoch and starts. A start that is never settled is a crash.
 struct AcquireRange {
+  using Reply = struct RangeOwned;
   uint64_t id = 0;
   Range range = 0;
 };
 // epoch = max(epoch, above) + 1: Redis knows a higher one (a MariaDB failover may reissue one),
 // or the same owner claims again. Leaves starts alone.
 struct RaiseEpoch {
+  using Reply = struct RangeOwned;
   uint64_t id = 0;
   Range range = 0;
   uint64_t above = 0;
@@ -26,6 +27,7 @@ struct RaiseEpoch {
 // row carries another epoch than the asker's: crashes are counted for the owner, and one that was
 // replaced meanwhile must neither clear the count nor name a suspect.
 struct SaveStart {
+  using Reply = struct RangeOwned;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -35,6 +37,7 @@ struct SaveStart {
 // ended because its owner was told to go proves nothing, and leaves the row as its AcquireRange
 // found it. Refused likewise.
 struct SettleRange {
+  using Reply = struct RangeOwned;
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
@@ -48,14 +51,6 @@ struct RangeOwned {
   int64_t last_offset = -1;  // as it was before
   uint32_t starts = 0;       // including this one
   bool refused = false;      // the row carries another epoch: it was left as it is
-};
-
-using OwnerRequest = std::variant<AcquireRange, RaiseEpoch, SaveStart, SettleRange>;
-
-class RangeOwners {
- public:
-  virtual ~RangeOwners() = default;
-  virtual void Submit(OwnerRequest request) = 0;
 };
 
 }  // namespace fanline

@@ -35,6 +35,7 @@ constexpr std::optional<ReconcilerMode> ParseReconcilerMode(std::string_view tex
 }
 
 struct ReadReconcilerMode {
+  using Reply = struct ReconcilerModeRead;
   uint64_t id = 0;
 };
 struct ReconcilerModeRead {

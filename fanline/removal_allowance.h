@@ -25,6 +25,7 @@ namespace fanline {
 // Asks for `wanted` removals, before they are made. Asked again when the answer was lost it takes
 // as many once more: what is removed is then less.
 struct TakeRemovals {
+  using Reply = struct RemovalsTaken;
   uint64_t id = 0;
   Shard shard = 0;  // of the reverse rows
   uint32_t wanted = 0;

@@ -1,18 +1,15 @@
-// Port: what a reconciler asks of the two tables of edges, of the record of repairs, of what may be
-// removed and of its setting. Each request gets one reply; repeating one does no harm.
+// Requests of a reconciler about the two tables of edges and the record of repairs. Repeating one
+// does no harm.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "fanline/bucket.h"
 #include "fanline/edge.h"
 #include "fanline/outcome.h"
-#include "fanline/reconciler_mode.h"
-#include "fanline/removal_allowance.h"
 #include "fanline/reverse_edges.h"
 
 namespace fanline {
@@ -21,6 +18,7 @@ namespace fanline {
 // change is committed forward first, so a reverse row that is newer than its forward row is not
 // seen unless one is there.
 struct ReadEdges {
+  using Reply = struct EdgesRead;
   uint64_t id = 0;
   std::vector<EdgeKey> edges;
 };
@@ -37,6 +35,7 @@ struct EdgesRead {
 // Makes the forward row say what `edge` says, at edge.ver, under its lock; not if it has edge.ver
 // or a newer one by then. Its counter and log1 row are changed in the same transaction.
 struct AdoptEdge {
+  using Reply = struct EdgeAdopted;
   uint64_t id = 0;
   Edge edge;
 };
@@ -49,6 +48,7 @@ struct EdgeAdopted {
 
 // One row of table repair_log: what is about to be repaired, for whoever asks afterwards.
 struct LogRepair {
+  using Reply = struct RepairLogged;
   uint64_t id = 0;
   std::string net;    // what found it: at most 16 bytes, as is the cause
   std::string cause;  // "missing", "stale", ...
@@ -61,19 +61,9 @@ struct RepairLogged {
   Status status;
 };
 
-using RepairRequest =
-    std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals, ReadReconcilerMode>;
-using RepairReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, RemovalsTaken,
-                                 ReconcilerModeRead>;
-
-class RepairStore {
- public:
-  virtual ~RepairStore() = default;
-  virtual void Submit(RepairRequest request) = 0;
-};
-
 // Deletes rows of repair_log that are older than `keep`, oldest first, at most `most` of them.
 struct PurgeRepairs {
+  using Reply = struct RepairsPurged;
   uint64_t id = 0;
   Shard shard = 0;
   std::chrono::seconds keep{0};
@@ -84,13 +74,6 @@ struct RepairsPurged {
   Shard shard = 0;
   Status status;
   uint64_t deleted = 0;
-};
-
-// Port: the age of that record. One reply per request, as above.
-class RepairPurge {
- public:
-  virtual ~RepairPurge() = default;
-  virtual void Submit(PurgeRepairs request) = 0;
 };
 
 }  // namespace fanline

@@ -1,5 +1,5 @@
-// Port: reverse edges made to agree with forward ones (the rule is edge_fold.h). One request = one
-// transaction on the shard of all its dst; either all of it is committed or none. Idempotent.
+// Requests: reverse edges made to agree with forward ones (the rule is edge_fold.h). One request =
+// one transaction on the shard of all its dst; either all of it is committed or none. Idempotent.
 // An adapter may merge requests of one shard into one transaction.
 #pragma once
 
@@ -13,6 +13,7 @@
 namespace fanline {
 
 struct ApplyEdges {
+  using Reply = struct EdgesApplied;
   uint64_t id = 0;
   Shard shard = 0;
   std::vector<Edge> edges;  // ver >= 1; any order, also the same edge more than once
@@ -27,12 +28,6 @@ struct EdgesApplied {
   std::vector<Applied> applied;  // as asked
   // Counters that are below zero, so they had drifted before: to be recounted.
   uint64_t below_zero = 0;
-};
-
-class ReverseStore {
- public:
-  virtual ~ReverseStore() = default;
-  virtual void Submit(ApplyEdges request) = 0;
 };
 
 }  // namespace fanline

@@ -1,5 +1,4 @@
-// Port: asks a shard whether it answers. Exactly one reply per request; may come from within
-// Submit.
+// Request: does a shard answer?
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 namespace fanline {
 
 struct PingShard {
+  using Reply = struct ShardPinged;
   uint64_t id = 0;
   Shard shard = 0;
 };
@@ -17,12 +17,6 @@ struct ShardPinged {
   uint64_t id = 0;
   Shard shard = 0;
   Status status;
-};
-
-class ShardProbe {
- public:
-  virtual ~ShardProbe() = default;
-  virtual void Submit(PingShard request) = 0;
 };
 
 }  // namespace fanline

@@ -1,13 +1,11 @@
-// Port: the truth a pusher reads (MariaDB primaries, autocommit, no open transaction across
-// reads). Requests are queued by Submit and never block; each is answered exactly once by a
-// reply that the wiring hands to a later Step, in any order. A reply reports what was committed
-// at some moment after Submit: that is what makes a hint "look again". An adapter may merge
-// requests of one shard into one statement. Everything about one author lies on one shard.
+// Requests: the truth a pusher reads (MariaDB primaries, autocommit, no open transaction across
+// reads). A reply reports what was committed at some moment after Submit: that is what makes a hint
+// "look again". An adapter may merge requests of one shard into one statement. Everything about one
+// author lies on one shard.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -27,6 +25,7 @@ struct FollowerCursor {
 
 // States of some posts of one author, and one page of the author's followers in a range.
 struct ReadPostPage {
+  using Reply = struct PostPage;
   uint64_t id = 0;
   Range range = 0;
   UserId author{};
@@ -45,6 +44,7 @@ struct PostPage {
 // What a sync of one reader with one author needs: the edge as `follower` has it, which of
 // `members` (the timeline's posts) are this author's and must go, and what must be there.
 struct ReadSync {
+  using Reply = struct SyncTruth;
   uint64_t id = 0;
   UserId reader{};
   UserId author{};
@@ -60,15 +60,6 @@ struct SyncTruth {
   std::vector<PostId> remove;
   std::vector<Item> visible;            // following: newest first, pushed = 1 only
   std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`
-};
-
-using TruthRequest = std::variant<ReadPostPage, ReadSync>;
-using TruthReply = std::variant<PostPage, SyncTruth>;
-
-class Truth {
- public:
-  virtual ~Truth() = default;
-  virtual void Submit(TruthRequest request) = 0;
 };
 
 }  // namespace fanline

@@ -42,7 +42,7 @@ void Applier::On(Record& record, Now now) {
     partitions_.Finished(*place);  // msg2: the reconciler's
     return;
   }
-  const uint64_t id = ids_.Next();
+  const uint64_t id = ++ids_;
   Job& job = jobs_[id];
   job.record = std::move(record);
   job.place = *place;
@@ -93,7 +93,7 @@ Progress Applier::Send(Now now) {
 
 void Applier::SendTransactions(Shard shard, Now now) {
   while (auto jobs = reverse_[shard].Take(now.mono)) {
-    ApplyEdges request{ids_.Next(), shard, {}};
+    ApplyEdges request{++ids_, shard, {}};
     for (uint64_t id : *jobs) request.edges.push_back(jobs_.at(id).written.edge);
     transactions_.emplace(request.id, *std::move(jobs));
     ports_.reverse.Submit(std::move(request));
@@ -167,7 +167,7 @@ void Applier::SendLookup(Shard shard) {
   Lookup& lookup = lookups_[shard];
   if (lookup.reading || lookup.rows.empty()) return;
   lookup.reading = true;
-  const uint64_t id = ids_.Next();
+  const uint64_t id = ++ids_;
   reads_.emplace(id, shard);
   lookup.after = lookup.rows.begin()->first - 1;
   ports_.log.Submit(ReadPending{id, shard, lookup.after, limits_.rows_per_read});
@@ -212,7 +212,7 @@ void Applier::AppendAnew(const Jobs& jobs) {
 // ---- what is appended -----------------------------------------------------------------------
 
 void Applier::Advance(Batch batch) {
-  const uint64_t id = ids_.Next();
+  const uint64_t id = ++ids_;
   if (batch.anew) {
     AppendRelations request{id, {}};
     for (uint64_t each : batch.jobs) request.messages.emplace_back(jobs_.at(each).written);
@@ -295,7 +295,7 @@ void Applier::Close(uint64_t id) {
 void Applier::SendMarks(Shard shard, Now now) {
   auto jobs = marks_[shard].Take(now.mono);
   if (!jobs) return;
-  MarkDone request{ids_.Next(), shard, {}};
+  MarkDone request{++ids_, shard, {}};
   for (uint64_t id : *jobs) request.rows.push_back(RowOf(jobs_.at(id).written));
   mark_requests_.emplace(request.id, *std::move(jobs));
   ports_.log.Submit(std::move(request));

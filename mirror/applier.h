@@ -29,6 +29,7 @@
 #include <optional>
 #include <random>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -37,23 +38,26 @@
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
 #include "fanline/hint_log.h"
+#include "fanline/port.h"
 #include "fanline/record.h"
 #include "fanline/relation_log.h"
 #include "fanline/reverse_edges.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
-#include "mirror/request_ids.h"
 
 namespace fanline::mirror {
+
+using ApplierReply = std::variant<EdgesApplied, HintsAppended, RelationsAppended, MarkedDone,
+                                  PendingRead, DeadLetterAppended>;
 
 class Applier {
  public:
   struct Ports {
-    ReverseStore& reverse;
-    HintLog& hints;
-    RelationLog& relations;
-    ChangeStore& log;
-    DeadLetters& dead_letters;
+    Port<ApplyEdges> reverse;
+    Port<AppendHints> hints;
+    Port<AppendRelations> relations;
+    Port<MarkDone, ReadPending> log;
+    Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
   };
   struct Setup {
@@ -67,12 +71,9 @@ class Applier {
   void On(const PartitionAssigned& assigned) { partitions_.Assigned(assigned); }
   void On(const PartitionRevoked& revoked) { partitions_.Revoked(revoked); }
   void On(Record& record, Now now);
-  void On(const EdgesApplied& applied, Now now);
-  void On(const HintsAppended& appended, Now now);
-  void On(const RelationsAppended& appended, Now now);
-  void On(const MarkedDone& marked, Now now);
-  void On(const PendingRead& read, Now now);
-  void On(const DeadLetterAppended& appended, Now now);
+  void On(const ApplierReply& reply, Now now) {
+    std::visit([&](const auto& each) { On(each, now); }, reply);
+  }
 
   // After the inputs of a step: sends what is due.
   [[nodiscard]] Progress Send(Now now);
@@ -110,6 +111,12 @@ class Applier {
     uint32_t attempts = 0;
   };
 
+  void On(const EdgesApplied& applied, Now now);
+  void On(const HintsAppended& appended, Now now);
+  void On(const RelationsAppended& appended, Now now);
+  void On(const MarkedDone& marked, Now now);
+  void On(const PendingRead& read, Now now);
+  void On(const DeadLetterAppended& appended, Now now);
   std::string WhyTooOld(const Record& record, Now now) const;
   void SendTransactions(Shard shard, Now now);
   void SendMarks(Shard shard, Now now);
@@ -132,7 +139,7 @@ class Applier {
   Ports ports_;
   const Setup setup_;
   const Limits limits_;
-  RequestIds ids_{Part::kApplier};
+  uint64_t ids_ = 0;  // of jobs and requests
   std::mt19937_64 random_;
   bool taking_ = true;
 

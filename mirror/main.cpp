@@ -46,44 +46,44 @@ int Main(int argc, char** argv) {
 
   daemon::Inbox<MirrorInput> inbox(process.wakeup);
   daemon::Inbox<RelationEventInput> event_inbox(process.wakeup);
-  const auto deliver = [&inbox](auto reply) { inbox.Push(MirrorInput(std::move(reply))); };
-  const auto deliver_event = [&event_inbox](auto reply) {
-    event_inbox.Push(RelationEventInput(std::move(reply)));
-  };
-  const auto route = [&](auto reply) {  // of ports that both use
-    const bool event = mirror::RequestIds::PartOf(reply.id) == mirror::Part::kEvents;
-    event ? deliver_event(std::move(reply)) : deliver(std::move(reply));
-  };
-  mysql::MysqlMirrorStore store(
-      mysql_config, installation.shard_map,
-      {.applied = route,
-       .changed = route,
-       .log =
-           [&deliver](ChangeReply reply) {
-             std::visit([&deliver](auto& each) { deliver(std::move(each)); }, reply);
-           },
-       .mode = deliver_event},
-      wiring::ShardHealth(process.health), process.log.Sink(),
-      {.most_followed = installation.following_limit});
-  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, deliver,
-                           route, process.log.Sink(), deliver);
+  const auto health = wiring::ShardHealth(process.health);
+  const auto log = process.log.Sink();
+  const auto& map = installation.shard_map;
+  const auto to_applier = AsPart<mirror::ApplierReply>(inbox);
+  const auto to_relay = AsPart<mirror::RelayReply>(inbox);
+  mysql::MysqlReverseStore reverse(mysql_config, health, log);
+  mysql::MysqlForwardStore forward(mysql_config, health, log, {map, installation.following_limit});
+  mysql::MysqlChangeStore changes(mysql_config, health, log);
+  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
   kafka::Consumer relation_log({.client = client,
                                 .group = config.group,
                                 .topic = kRelationLogTopic,
                                 .wake_fd = process.wakeup.fd()},
-                               process.log.Sink());
+                               log);
   kafka::Consumer events({.client = client,
                           .group = config.group + "-events",
                           .topic = config.topics.relation_events,
                           .wake_fd = process.wakeup.fd()},
-                         process.log.Sink());
+                         log);
 
   mirror::PrometheusMetrics metrics(process.registry, process.log);
-  const auto& map = installation.shard_map;
-  mirror::Mirror mirror({store, store, store, producer, producer, producer, metrics},
+  mirror::Mirror mirror({.applier = {.reverse = {reverse, to_applier},
+                                     .hints = {producer, to_applier},
+                                     .relations = {producer, to_applier},
+                                     .log = {changes, to_applier},
+                                     .dead_letters = {producer, to_applier},
+                                     .metrics = metrics},
+                         .relay = {.log = {changes, to_relay},
+                                   .relations = {producer, to_relay},
+                                   .forward = {forward, to_relay},
+                                   .metrics = metrics}},
                         {installation.layout(), map, partitions, wiring::RandomSeed()},
                         config.limits);
-  mirror::RelationEventConsumer event_consumer({store, store, store, producer, metrics},
+  mirror::RelationEventConsumer event_consumer({.forward = {forward, event_inbox},
+                                                .reverse = {reverse, event_inbox},
+                                                .modes = {changes, event_inbox},
+                                                .dead_letters = {producer, event_inbox},
+                                                .metrics = metrics},
                                                {map, wiring::RandomSeed()}, config.limits);
   LogLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
                    process.health);

@@ -1,5 +1,5 @@
 // What a mirror does with relation-log: the applier of its messages, and the relay of the shards
-// whose partition it owns. One consumer, one thread; each reply goes to whoever asked.
+// whose partition it owns. One consumer, one thread.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -11,20 +11,14 @@
 
 namespace fanline::mirror {
 
-using MirrorInput = std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesApplied,
-                                 EdgeChanged, HintsAppended, RelationsAppended, DeadLetterAppended,
-                                 PendingRead, MarkedDone, PurgedDone>;
+using MirrorInput =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, ApplierReply, RelayReply>;
 
 class Mirror {
  public:
   struct Ports {
-    ReverseStore& reverse;
-    ForwardStore& forward;
-    ChangeStore& log;
-    HintLog& hints;
-    RelationLog& relations;
-    DeadLetters& dead_letters;
-    Metrics& metrics;
+    Applier::Ports applier;
+    Relay::Ports relay;
   };
   struct Setup {
     RangeLayout layout{16};
@@ -34,11 +28,8 @@ class Mirror {
   };
 
   Mirror(const Ports& ports, const Setup& setup, const Limits& limits)
-      : applier_({ports.reverse, ports.hints, ports.relations, ports.log, ports.dead_letters,
-                  ports.metrics},
-                 {setup.layout, setup.shards, setup.seed}, limits),
-        relay_({ports.log, ports.relations, ports.forward, ports.metrics},
-               {setup.shards, setup.partitions, setup.seed}, limits) {}
+      : applier_(ports.applier, {setup.layout, setup.shards, setup.seed}, limits),
+        relay_(ports.relay, {setup.shards, setup.partitions, setup.seed}, limits) {}
 
   [[nodiscard]] Progress Step(std::span<MirrorInput> inputs, Now now);
 
@@ -47,7 +38,11 @@ class Mirror {
   bool drained() const { return applier_.drained() && relay_.drained(); }
 
  private:
-  void Route(MirrorInput& input, Now now);
+  void Route(PartitionAssigned& assigned, Now now);
+  void Route(PartitionRevoked& revoked, Now now);
+  void Route(Record& record, Now now) { applier_.On(record, now); }
+  void Route(ApplierReply& reply, Now now) { applier_.On(reply, now); }
+  void Route(RelayReply& reply, Now now) { relay_.On(reply, now); }
 
   Applier applier_;
   Relay relay_;

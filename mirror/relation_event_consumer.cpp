@@ -44,7 +44,7 @@ void RelationEventConsumer::On(Record& record, Now now) {
   if (!taking_) return;
   const auto place = partitions_.Received(record);
   if (!place) return;
-  const uint64_t id = ids_.Next();
+  const uint64_t id = ++ids_;
   Job& job = jobs_[id];
   job.record = std::move(record);
   job.place = *place;
@@ -115,7 +115,7 @@ void RelationEventConsumer::On(EdgesApplied& applied, Now) { Done(applied.id); }
 void RelationEventConsumer::AskMode(Now now) {
   if (!taking_ || asking_mode_ || mode_at_ > now.mono) return;
   asking_mode_ = true;
-  ports_.modes.Submit(ReadMirrorMode{ids_.Next()});
+  ports_.modes.Submit(ReadMirrorMode{++ids_});
 }
 
 // While the setting cannot be read, the last answer holds.

@@ -29,12 +29,12 @@
 #include "fanline/forward_edges.h"
 #include "fanline/hint_log.h"
 #include "fanline/mirror_mode.h"
+#include "fanline/port.h"
 #include "fanline/record.h"
 #include "fanline/relation_event.h"
 #include "fanline/reverse_edges.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
-#include "mirror/request_ids.h"
 
 namespace fanline::mirror {
 
@@ -44,10 +44,10 @@ using RelationEventInput = std::variant<PartitionAssigned, PartitionRevoked, Rec
 class RelationEventConsumer {
  public:
   struct Ports {
-    ForwardStore& forward;
-    ReverseStore& reverse;
-    MirrorModes& modes;
-    DeadLetters& dead_letters;
+    Port<ChangeEdge> forward;
+    Port<ApplyEdges> reverse;
+    Port<ReadMirrorMode> modes;
+    Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
   };
   struct Setup {
@@ -90,7 +90,7 @@ class RelationEventConsumer {
   Ports ports_;
   const Setup setup_;
   const Limits limits_;
-  RequestIds ids_{Part::kEvents};
+  uint64_t ids_ = 0;  // of jobs and requests
   std::mt19937_64 random_;
   bool taking_ = true;
 

@@ -59,7 +59,7 @@ std::optional<Time> Relay::Send(Now now) {
     if (!state.reading) SendRead(shard, now);
     if (!state.reading) next = Earlier(next, state.poll_at);
     if (!state.purging && state.purge_at <= now.mono) {
-      const uint64_t id = ids_.Next();
+      const uint64_t id = ++ids_;
       state.purging = true;
       purges_.emplace(id, shard);
       ports_.log.Submit(PurgeDone{id, shard, limits_.keep_done, limits_.rows_per_purge});
@@ -81,7 +81,7 @@ void Relay::SendRead(Shard shard, Now now) {
     state.after = 0;
     state.rows = 0;
   }
-  const uint64_t id = ids_.Next();
+  const uint64_t id = ++ids_;
   // What is new does not wait for the end of a pass over much that is pending.
   const bool due = state.paged && state.polled_at + limits_.poll_every <= now.mono;
   const bool poll = !state.passing || (due && state.after < state.newest);
@@ -139,7 +139,7 @@ void Relay::EndPass(Shard shard, Now now) {
 
 void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now) {
   ShardState& state = shards_[shard];
-  AppendRelations request{ids_.Next(), {}};
+  AppendRelations request{++ids_, {}};
   Sent sent{shard, {}};
   for (const LoggedChange& change : changes) {
     state.newest = std::max(state.newest, change.id);
@@ -183,7 +183,7 @@ void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
   row.failed.reset();
   const auto edges = EdgesOfFriendship(change);
   for (size_t i = 0; i < edges.size(); ++i) {
-    row.halves[i] = ids_.Next();
+    row.halves[i] = ++ids_;
     halves_.emplace(row.halves[i], Sent{shard, {change.row()}});
     ports_.forward.Submit(ChangeEdge{row.halves[i], edges[i]});
   }
@@ -201,7 +201,7 @@ void Relay::On(const EdgeChanged& changed, Now now) {
   if (!changed.status.done()) row->failed = changed.status;
   if (row->halves != std::array<uint64_t, 2>{}) return;
   if (row->failed) return ScheduleRetry(sent.shard, sent.rows, *row->failed, now);
-  const uint64_t id = ids_.Next();
+  const uint64_t id = ++ids_;
   sent_.emplace(id, sent);
   ports_.log.Submit(MarkDone{id, sent.shard, sent.rows});
 }

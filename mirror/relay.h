@@ -23,6 +23,7 @@
 #include <optional>
 #include <random>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "fanline/bucket.h"
@@ -30,18 +31,21 @@
 #include "fanline/consuming/consumer.h"
 #include "fanline/forward_edges.h"
 #include "fanline/hint_log.h"
+#include "fanline/port.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
-#include "mirror/request_ids.h"
 
 namespace fanline::mirror {
+
+using RelayReply =
+    std::variant<PendingRead, RelationsAppended, EdgeChanged, MarkedDone, PurgedDone>;
 
 class Relay {
  public:
   struct Ports {
-    ChangeStore& log;
-    RelationLog& relations;
-    ForwardStore& forward;
+    Port<ReadPending, MarkDone, PurgeDone> log;
+    Port<AppendRelations> relations;
+    Port<ChangeEdge> forward;
     Metrics& metrics;
   };
   struct Setup {
@@ -54,11 +58,9 @@ class Relay {
 
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked);
-  void On(const PendingRead& read, Now now);
-  void On(const RelationsAppended& appended, Now now);
-  void On(const EdgeChanged& changed, Now now);
-  void On(const MarkedDone& marked, Now now);
-  void On(const PurgedDone& purged, Now now);
+  void On(const RelayReply& reply, Now now) {
+    std::visit([&](const auto& each) { On(each, now); }, reply);
+  }
 
   // After the inputs of a step: sends what is due. Returns when to step again at the latest.
   [[nodiscard]] std::optional<Time> Send(Now now);
@@ -107,6 +109,11 @@ class Relay {
     std::vector<LogRow> rows;
   };
 
+  void On(const PendingRead& read, Now now);
+  void On(const RelationsAppended& appended, Now now);
+  void On(const EdgeChanged& changed, Now now);
+  void On(const MarkedDone& marked, Now now);
+  void On(const PurgedDone& purged, Now now);
   // Relays those that are not under way and for which there is room.
   void Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
   // Room for one more row to that shard.
@@ -123,7 +130,7 @@ class Relay {
   Ports ports_;
   const Setup setup_;
   const Limits limits_;
-  RequestIds ids_{Part::kRelay};
+  uint64_t ids_ = 0;  // of requests
   std::mt19937_64 random_;
   bool taking_ = true;
 

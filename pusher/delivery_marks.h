@@ -10,6 +10,7 @@
 
 #include "fanline/hint.h"
 #include "fanline/live_timelines.h"
+#include "fanline/port.h"
 #include "fanline/size_class.h"
 #include "fanline/time.h"
 #include "pusher/metrics.h"
@@ -18,8 +19,8 @@ namespace fanline::pusher {
 
 class DeliveryMarks {
  public:
-  // `ids` gives request ids; it outlives this object, like the ports.
-  DeliveryMarks(LiveTimelines& timelines, Metrics& metrics, uint64_t& ids)
+  // `ids` gives request ids; it outlives this object.
+  DeliveryMarks(Port<MarkPart> timelines, Metrics& metrics, uint64_t& ids)
       : timelines_(timelines), metrics_(metrics), ids_(ids) {}
 
   // This part of the post is written; `delivered`: to at least one live timeline.
@@ -39,7 +40,7 @@ class DeliveryMarks {
   }
 
  private:
-  LiveTimelines& timelines_;
+  const Port<MarkPart> timelines_;
   Metrics& metrics_;
   uint64_t& ids_;
   std::unordered_map<uint64_t, DeliverySample> under_way_;  // by request

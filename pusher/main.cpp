@@ -40,32 +40,30 @@ int Main(int argc, char** argv) {
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<pusher::Input> inbox(process.wakeup);
-  const auto deliver = [&inbox](auto reply) { inbox.Push(pusher::Input(std::move(reply))); };
-  const auto shard_health = wiring::ShardHealth(process.health);
+  const auto log = process.log.Sink();
   const auto layout = installation.layout();
   const auto& map = installation.shard_map;
-  mysql::MysqlTruth truth(mysql_config, map, layout, deliver, shard_health, process.log.Sink(),
-                          {.threads_per_shard = config.truth_threads});
-  mysql::MysqlRangeOwners owners(mysql_config, map, layout, deliver, nullptr, process.log.Sink());
-  redis::RedisLiveTimelines timelines(
-      redis_options,
-      [&deliver](std::vector<TimelineReply> replies) {
-        for (auto& reply : replies) deliver(std::move(reply));
-      },
-      process.log.Sink(),
-      [&process](bool up, const std::string& reason) {
-        process.health.SetReady("redis", up, reason);
-      });
-  kafka::Producer dead_letters({.client = client}, nullptr, deliver, process.log.Sink());
+  mysql::MysqlTruth truth(mysql_config, wiring::ShardHealth(process.health), log, {map, layout},
+                          {.threads_per_shard = config.truth_threads, .batch = 256});
+  mysql::MysqlRangeOwners owners(mysql_config, nullptr, log, {map, layout});
+  redis::RedisLiveTimelines timelines(redis_options, log,
+                                      [&process](bool up, const std::string& reason) {
+                                        process.health.SetReady("redis", up, reason);
+                                      });
+  kafka::Producer dead_letters({.client = client}, log);
   kafka::Consumer hints({.client = client,
                          .group = config.group,
                          .topic = installation.tasks_topic,
                          .wake_fd = process.wakeup.fd()},
-                        process.log.Sink());
+                        log);
 
   config.limits.window = installation.window;
   pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
-  pusher::Pusher pusher({truth, timelines, owners, dead_letters, metrics},
+  pusher::Pusher pusher({.truth = {truth, inbox},
+                         .timelines = {timelines, inbox},
+                         .owners = {owners, inbox},
+                         .dead_letters = {dead_letters, inbox},
+                         .metrics = metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, installation.tasks_topic, inbox,
                                                           pusher, process.registry, process.health);

@@ -30,6 +30,7 @@
 #include "fanline/consuming/offset_ledger.h"
 #include "fanline/hint_log.h"
 #include "fanline/live_timelines.h"
+#include "fanline/port.h"
 #include "fanline/range_owners.h"
 #include "fanline/record.h"
 #include "fanline/truth.h"
@@ -47,16 +48,20 @@
 
 namespace fanline::pusher {
 
-using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, TruthReply, TimelineReply,
-                           RangeOwned, DeadLetterAppended>;
+using Input =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, PostPage, SyncTruth, RangeClaimed,
+                 RangeReset, PositionSaved, BatchWritten, TimelineRead, SyncApplied,
+                 TimelineDropped, PartMarked, RangeOwned, DeadLetterAppended>;
 
 class Pusher {
  public:
   struct Ports {
-    Truth& truth;
-    LiveTimelines& timelines;
-    RangeOwners& owners;
-    DeadLetters& dead_letters;
+    Port<ReadPostPage, ReadSync> truth;
+    Port<ClaimRange, ResetRange, SavePosition, TimelineBatch, ReadTimeline, ApplySync, DropTimeline,
+         MarkPart>
+        timelines;
+    Port<AcquireRange, RaiseEpoch, SaveStart, SettleRange> owners;
+    Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
   };
   struct Setup {
@@ -103,10 +108,6 @@ class Pusher {
   void On(PartitionAssigned& assigned, Now now);
   void On(PartitionRevoked& revoked, Now now);
   void On(Record& record, Now now);
-  template <typename... Replies>
-  void On(std::variant<Replies...>& reply, Now now) {
-    std::visit([&](auto& value) { On(value, now); }, reply);
-  }
   void On(RangeOwned& reply, Now now);
   void On(DeadLetterAppended& reply, Now now);
   void On(PostPage& page, Now now) { Advance(posts_.On(page), now); }

@@ -26,6 +26,7 @@
 
 #include "fanline/consuming/consumer.h"
 #include "fanline/live_timelines.h"
+#include "fanline/port.h"
 #include "fanline/range_owners.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
@@ -41,8 +42,8 @@ inline TakeoverCause CauseOf(const Status& status) {
 class RangeTakeover {
  public:
   struct Ports {
-    RangeOwners& owners;
-    LiveTimelines& timelines;
+    Port<AcquireRange, RaiseEpoch> owners;
+    Port<ClaimRange, ResetRange, SavePosition> timelines;
     Metrics& metrics;
   };
   // `ids` gives request ids; it outlives this object.

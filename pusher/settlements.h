@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "fanline/backoff.h"
+#include "fanline/port.h"
 #include "fanline/range_owners.h"
 #include "fanline/time.h"
 
@@ -41,8 +42,8 @@ class Settlements {
     std::optional<SettleRange> carried_out;
   };
 
-  // `ids` gives request ids; it outlives this object, like the port.
-  Settlements(RangeOwners& owners, const Backoff& backoff, uint64_t& ids)
+  // `ids` gives request ids; it outlives this object.
+  Settlements(Port<SettleRange> owners, const Backoff& backoff, uint64_t& ids)
       : owners_(owners), backoff_(backoff), ids_(ids) {}
 
   // The start proved itself: nothing is suspected any more.
@@ -73,7 +74,7 @@ class Settlements {
   void TakeBack(Range range, Open& open);
   void Tell(Open& open);
 
-  RangeOwners& owners_;
+  const Port<SettleRange> owners_;
   const Backoff backoff_;
   uint64_t& ids_;
   std::map<Range, Open> open_;

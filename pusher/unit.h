@@ -11,6 +11,7 @@
 #include "fanline/hint.h"
 #include "fanline/live_timelines.h"
 #include "fanline/outcome.h"
+#include "fanline/port.h"
 #include "fanline/record.h"
 #include "fanline/truth.h"
 #include "pusher/metrics.h"
@@ -52,8 +53,8 @@ struct Unit {
 };
 
 struct RunPorts {
-  Truth& truth;
-  LiveTimelines& timelines;
+  Port<ReadPostPage, ReadSync> truth;
+  Port<TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
   Metrics& metrics;
   uint64_t& ids;  // gives request ids
 };

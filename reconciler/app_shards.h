@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fanline/port.h"
 #include "fanline/shard_probe.h"
 #include "fanline/time.h"
 
@@ -15,8 +16,7 @@ class AppShards {
  public:
   static constexpr Duration kEvery = std::chrono::seconds(1);
 
-  // `probe` outlives this.
-  AppShards(ShardProbe& probe, Shard shards) : probe_(probe), asking_(shards, false) {}
+  AppShards(Port<PingShard> probe, Shard shards) : probe_(probe), asking_(shards, false) {}
 
   // Answers when to step again. A shard that hangs is not asked more.
   [[nodiscard]] std::optional<Time> Step(std::span<const ShardPinged> replies, Now now) {
@@ -36,7 +36,7 @@ class AppShards {
   bool drained() const { return true; }
 
  private:
-  ShardProbe& probe_;
+  const Port<PingShard> probe_;
   std::vector<bool> asking_;
   uint64_t last_id_ = 0;
   Time ask_at_{};

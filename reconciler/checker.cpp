@@ -44,11 +44,10 @@ RepairKind KindOf(const Verdict& verdict) {
 
 }  // namespace
 
-Checker::Checker(Ports ports, Setup setup, RepairGate& gate, RequestIds& ids)
+Checker::Checker(Ports ports, Setup setup, RepairGate& gate)
     : ports_(ports),
       setup_(std::move(setup)),
       gate_(gate),
-      ids_(ids),
       random_(setup_.seed),
       queues_(setup_.reverse.shards() * setup_.forward.shards()) {
   FANLINE_CHECK(gate.shards() == setup_.reverse.shards(), "a gate of these shards");
@@ -90,7 +89,7 @@ std::optional<Time> Checker::SendRead(size_t index, Now now) {
   if (queue.waiting.empty() || !queue.reading.empty()) return std::nullopt;
   if (queue.retry_at > now.mono) return queue.retry_at;
   Throttle& throttle = gate_.throttle(static_cast<Shard>(index / setup_.forward.shards()));
-  ReadEdges request{ids_.Next(), {}};
+  ReadEdges request{++ids_, {}};
   while (!queue.waiting.empty() && request.edges.size() < setup_.batch && throttle.Take(now.mono)) {
     request.edges.push_back(queue.waiting.front().edge);
     queue.reading.push_back(queue.waiting.front());
@@ -172,14 +171,14 @@ void Checker::Withhold(const Job& job) {
 void Checker::SendRemovals() {
   for (auto& [shard, jobs] : std::exchange(removals_, {})) {
     const auto wanted = static_cast<uint32_t>(jobs.size());
-    const TakeRemovals request = gate_.Asking(ids_.Next(), shard, wanted);
+    const TakeRemovals request = gate_.Asking(++ids_, shard, wanted);
     taking_.emplace(request.id, Removals{request, std::move(jobs)});
     ports_.store.Submit(request);
   }
 }
 
 // What was granted is spent, also when the mode has changed meanwhile.
-void Checker::On(const RemovalsTaken& taken) {
+void Checker::On(const RemovalsTaken& taken, Now) {
   Removals removals = TakeAnswered(taking_, taken.id);
   if (!taken.status.done()) {
     if (taken.status.later()) ports_.metrics.Parked(taken.status.resource);
@@ -202,7 +201,7 @@ void Checker::On(const RemovalsTaken& taken) {
 // ---- repairs --------------------------------------------------------------------------------
 
 void Checker::SendLog(Job job) {
-  LogRepair request{ids_.Next(),
+  LogRepair request{++ids_,
                     kNet,
                     NameOf(job.verdict.finding),
                     job.order.edge,
@@ -213,16 +212,16 @@ void Checker::SendLog(Job job) {
   ports_.store.Submit(std::move(request));
 }
 
-void Checker::On(const RepairLogged& logged) {
+void Checker::On(const RepairLogged& logged, Now) {
   auto job = TakeIfDone(logged.id, logged.status);
   if (!job) return;
   if (job->verdict.action != Action::kBump) return SendApply(std::move(*job));
-  const AdoptEdge request{ids_.Next(), job->edge};
+  const AdoptEdge request{++ids_, job->edge};
   jobs_.emplace(request.id, std::move(*job));
   ports_.store.Submit(request);
 }
 
-void Checker::On(const EdgeAdopted& adopted) {
+void Checker::On(const EdgeAdopted& adopted, Now) {
   auto job = TakeIfDone(adopted.id, adopted.status);
   if (!job) return;
   if (!adopted.adopted) return End(job->order, false);  // it changed meanwhile
@@ -231,7 +230,7 @@ void Checker::On(const EdgeAdopted& adopted) {
 }
 
 void Checker::SendApply(Job job) {
-  ApplyEdges request{ids_.Next(), setup_.reverse.ShardOf(job.edge.dst), {job.edge}};
+  ApplyEdges request{++ids_, setup_.reverse.ShardOf(job.edge.dst), {job.edge}};
   jobs_.emplace(request.id, std::move(job));
   ports_.store.Submit(std::move(request));
 }
@@ -245,24 +244,27 @@ void Checker::On(const EdgesApplied& applied, Now now) {
 }
 
 void Checker::SendHint(Job job) {
-  AppendHints request{ids_.Next(), {}, {}};
+  if (!setup_.hints) return SendMessage(std::move(job));
+  AppendHints request{++ids_, {}, {}};
   const EdgeKey edge = job.order.edge;
   jobs_.emplace(request.id, std::move(job));
-  if (!setup_.hints) return On(HintsAppended{request.id, {}});
   request.hints.emplace_back(setup_.layout.RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
   ports_.hints.Submit(std::move(request));
 }
 
-void Checker::On(const HintsAppended& appended) {
+void Checker::On(const HintsAppended& appended, Now) {
   auto job = TakeIfDone(appended.id, appended.status);
-  if (!job) return;
-  if (job->mirrored == 0) return End(job->order, true);  // nothing had to be written
-  AppendRelations request{ids_.Next(), {EdgeMirrored{job->order.edge, job->mirrored}}};
-  jobs_.emplace(request.id, std::move(*job));
+  if (job) SendMessage(std::move(*job));
+}
+
+void Checker::SendMessage(Job job) {
+  if (job.mirrored == 0) return End(job.order, true);  // nothing had to be written
+  AppendRelations request{++ids_, {EdgeMirrored{job.order.edge, job.mirrored}}};
+  jobs_.emplace(request.id, std::move(job));
   ports_.relations.Submit(std::move(request));
 }
 
-void Checker::On(const RelationsAppended& appended) {
+void Checker::On(const RelationsAppended& appended, Now) {
   if (auto job = TakeIfDone(appended.id, appended.status)) End(job->order, true);
 }
 

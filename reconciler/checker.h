@@ -25,30 +25,23 @@
 #include <optional>
 #include <random>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "fanline/backoff.h"
 #include "fanline/bucket.h"
 #include "fanline/hint_log.h"
+#include "fanline/port.h"
+#include "fanline/removal_allowance.h"
 #include "fanline/repair_store.h"
+#include "fanline/reverse_edges.h"
 #include "reconciler/metrics.h"
 #include "reconciler/repair_gate.h"
 
 namespace fanline::reconciler {
 
-// Two reconcilers share one process's ports: whose request it was is part of its id.
-enum class Part : uint64_t { kPairs = 0, kRetries = 1 };
-
-class RequestIds {
- public:
-  explicit RequestIds(Part part) : part_(part) {}
-  uint64_t Next() { return ++count_ * 2 + static_cast<uint64_t>(part_); }
-  static Part PartOf(uint64_t id) { return static_cast<Part>(id % 2); }
-
- private:
-  const Part part_;
-  uint64_t count_ = 0;
-};
+using CheckerReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, RemovalsTaken,
+                                  HintsAppended, RelationsAppended>;
 
 struct CheckOrder {
   uint64_t ticket = 0;  // the caller's, given back
@@ -63,9 +56,9 @@ struct CheckResult {
 class Checker {
  public:
   struct Ports {
-    RepairStore& store;
-    HintLog& hints;
-    RelationLog& relations;
+    Port<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals> store;
+    Port<AppendHints> hints;
+    Port<AppendRelations> relations;
     Metrics& metrics;
   };
   struct Setup {
@@ -78,17 +71,13 @@ class Checker {
     uint64_t seed = 1;  // of the jitter
   };
 
-  // `gate` outlives this; `ids` too.
-  Checker(Ports ports, Setup setup, RepairGate& gate, RequestIds& ids);
+  // `gate` outlives this.
+  Checker(Ports ports, Setup setup, RepairGate& gate);
 
   void Order(const CheckOrder& order);
-  void On(const EdgesRead& read, Now now);
-  void On(const RepairLogged& logged);
-  void On(const RemovalsTaken& taken);
-  void On(const EdgeAdopted& adopted);
-  void On(const EdgesApplied& applied, Now now);
-  void On(const HintsAppended& appended);
-  void On(const RelationsAppended& appended);
+  void On(const CheckerReply& reply, Now now) {
+    std::visit([&](const auto& each) { On(each, now); }, reply);
+  }
 
   // After the inputs of a step: sends what is due. Returns when to step again at the latest.
   [[nodiscard]] std::optional<Time> Send(Now now);
@@ -126,6 +115,14 @@ class Checker {
     std::optional<Time> throttled_since;
   };
 
+  void On(const EdgesRead& read, Now now);
+  void On(const RepairLogged& logged, Now now);
+  void On(const RemovalsTaken& taken, Now now);
+  void On(const EdgeAdopted& adopted, Now now);
+  void On(const EdgesApplied& applied, Now now);
+  void On(const HintsAppended& appended, Now now);
+  void On(const RelationsAppended& appended, Now now);
+
   Queue& QueueOf(const EdgeKey& edge);
   // When to try again, if not all of the queue was sent.
   std::optional<Time> SendRead(size_t queue, Now now);
@@ -137,6 +134,7 @@ class Checker {
   void SendLog(Job job);
   void SendApply(Job job);
   void SendHint(Job job);
+  void SendMessage(Job job);
   void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved}); }
   // The job the reply was for, unless it failed: then it ended.
   std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
@@ -144,7 +142,7 @@ class Checker {
   Ports ports_;
   const Setup setup_;
   RepairGate& gate_;
-  RequestIds& ids_;
+  uint64_t ids_ = 0;  // of requests
   std::mt19937_64 random_;
   std::vector<Queue> queues_;                      // by shard of dst, then by shard of src
   size_t waiting_ = 0;                             // or being read

@@ -6,7 +6,7 @@
 
 namespace fanline::reconciler {
 
-CounterReconciler::CounterReconciler(CounterStore& store, Metrics& metrics, const RepairGate& gate,
+CounterReconciler::CounterReconciler(const Store& store, Metrics& metrics, const RepairGate& gate,
                                      Shard shards, const CounterLimits& limits)
     : store_(store), metrics_(metrics), gate_(gate), limits_(limits), shards_(shards) {}
 

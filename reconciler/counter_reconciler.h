@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "fanline/counter_store.h"
+#include "fanline/port.h"
 #include "fanline/time.h"
 #include "reconciler/metrics.h"
 #include "reconciler/repair_gate.h"
@@ -41,8 +42,10 @@ struct CounterLimits {
 
 class CounterReconciler {
  public:
-  // All outlive this.
-  CounterReconciler(CounterStore& store, Metrics& metrics, const RepairGate& gate, Shard shards,
+  using Store = Port<ReadMarked, RepairCounter, SweepCounters>;
+
+  // `metrics` and `gate` outlive this.
+  CounterReconciler(const Store& store, Metrics& metrics, const RepairGate& gate, Shard shards,
                     const CounterLimits& limits = {});
 
   // Answers when to step again, even without input.
@@ -69,7 +72,7 @@ class CounterReconciler {
   uint64_t Ask(Shard shard);
   Shard Answered(uint64_t id);
 
-  CounterStore& store_;
+  const Store store_;
   Metrics& metrics_;
   const RepairGate& gate_;
   const CounterLimits limits_;

@@ -24,6 +24,7 @@
 #include "reconciler/retry_reconciler.h"
 
 using namespace fanline;
+using reconciler::CheckerReply;
 using reconciler::CounterInput;
 using reconciler::CounterReconciler;
 using reconciler::PairReconciler;
@@ -58,40 +59,15 @@ int Main(int argc, char** argv) {
 
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
   daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
-  const auto deliver = [&inbox](auto reply) { inbox.Push(PairReconcilerInput(std::move(reply))); };
-  const auto deliver_to_retries = [&retry_inbox](auto reply) {
-    retry_inbox.Push(RetryInput(std::move(reply)));
-  };
-  const auto route = [&](auto reply) {  // of ports that both use
-    const bool retry = reconciler::RequestIds::PartOf(reply.id) == reconciler::Part::kRetries;
-    retry ? deliver_to_retries(std::move(reply)) : deliver(std::move(reply));
-  };
-  const auto route_repair = [&](RepairReply reply) {
-    if (auto* mode = std::get_if<ReconcilerModeRead>(&reply)) return deliver(std::move(*mode));
-    std::visit(
-        [&](auto& each) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(each)>, ReconcilerModeRead>) {
-            route(std::move(each));
-          }
-        },
-        reply);
-  };
-  const auto& map = installation.shard_map;
   daemon::Inbox<RepairsPurged> purges(process.wakeup);
-  mysql::MysqlRepairStore store(
-      mysql_config, map,
-      {.repair = route_repair, .purged = [&purges](RepairsPurged reply) { purges.Push(reply); }},
-      config.store_threads, app);
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
-  const auto deliver_counters = [&counter_inbox](auto reply) {
-    counter_inbox.Push(CounterInput(std::move(reply)));
-  };
-  mysql::MysqlCounterStore counter_store(
-      mysql_config, map,
-      {.marked = deliver_counters, .repaired = deliver_counters, .swept = deliver_counters},
-      wiring::ShardHealth(process.health), process.log.Sink());
-  // Fanline's own shards are asked by the counter reconciler.
   daemon::Inbox<ShardPinged> pings(process.wakeup);
+  const auto log = process.log.Sink();
+  const auto& map = installation.shard_map;
+  mysql::MysqlRepairStore store(mysql_config, map, config.store_threads, app);
+  mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
+                                         {map});
+  // Fanline's own shards are asked by the counter reconciler.
   auto app_config = app ? app->forward.config : mysql_config;
   if (!app) app_config.shards.clear();
   const auto forward_shards = static_cast<Shard>(app_config.shards.size());
@@ -99,35 +75,28 @@ int Main(int argc, char** argv) {
     const auto& reverse = app->reverse.config.shards;
     app_config.shards.insert(app_config.shards.end(), reverse.begin(), reverse.end());
   }
-  mysql::MysqlShardProbe app_probe(
-      app_config, [&pings](ShardPinged reply) { pings.Push(std::move(reply)); }, process.log.Sink(),
-      [&, forward_shards](Shard shard, bool reachable) {
-        const std::string name = shard < forward_shards
-                                     ? "forward_" + std::to_string(shard)
-                                     : "reverse_" + std::to_string(shard - forward_shards);
-        process.health.SetReady(name, reachable, reachable ? "" : "not reachable");
-      });
-  reconciler::AppShards app_shards(app_probe, static_cast<Shard>(app_config.shards.size()));
-  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, route,
-                           deliver_to_retries, process.log.Sink(), route, route);
-  kafka::KafkaLogPositions positions(
-      {.client = client,
-       .topic = kRelationLogTopic,
-       .group = config.mirror_group.value_or(config.group)},
-      [&](PositionReply reply) {
-        std::visit([&](auto& each) { deliver(std::move(each)); }, reply);
-      },
-      process.log.Sink());
+  const auto app_health = [&, forward_shards](Shard shard, bool reachable) {
+    const std::string name = shard < forward_shards
+                                 ? "forward_" + std::to_string(shard)
+                                 : "reverse_" + std::to_string(shard - forward_shards);
+    process.health.SetReady(name, reachable, reachable ? "" : "not reachable");
+  };
+  mysql::MysqlShardProbe app_probe(app_config, app_health, log);
+  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
+  kafka::KafkaLogPositions positions({.client = client,
+                                      .topic = kRelationLogTopic,
+                                      .group = config.mirror_group.value_or(config.group)},
+                                     log);
   kafka::Consumer relation_log({.client = client,
                                 .group = config.group,
                                 .topic = kRelationLogTopic,
                                 .wake_fd = process.wakeup.fd()},
-                               process.log.Sink());
+                               log);
   kafka::Consumer retry_log({.client = client,
                              .group = config.group + "-retry",
                              .topic = kRelationRetryTopic,
                              .wake_fd = process.wakeup.fd()},
-                            process.log.Sink());
+                            log);
 
   reconciler::PrometheusMetrics metrics(process.registry, process.log);
   config.gate.second_check_after = config.limits.grace;
@@ -141,16 +110,31 @@ int Main(int argc, char** argv) {
   checks.hints = !app;  // no timeline is filled from these
   checks.seed = wiring::RandomSeed();
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.reverse.shards()));
-  PairReconciler pairs({store, producer, producer, producer, positions, metrics},
+  const auto checker_ports = [&](const auto& to_checker) {
+    return reconciler::Checker::Ports{.store = {store, to_checker},
+                                      .hints = {producer, to_checker},
+                                      .relations = {producer, to_checker},
+                                      .metrics = metrics};
+  };
+  PairReconciler pairs({.checker = checker_ports(AsPart<CheckerReply>(inbox)),
+                        .mode = {store, inbox},
+                        .retries = {producer, inbox},
+                        .positions = {positions, inbox},
+                        .metrics = metrics},
                        {.checker = checks,
                         .mirror = config.mirror_group.has_value(),
                         .patience = config.retries.patience},
                        config.limits, gate);
-  RetryReconciler retries({store, producer, producer, producer, producer, metrics}, checks,
-                          config.retries, gate);
-  CounterReconciler counters(counter_store, metrics, gate, static_cast<Shard>(map.shards()),
-                             config.counters);
-  reconciler::RepairLogKeeper keeper(store, metrics, static_cast<Shard>(map.shards()),
+  RetryReconciler retries({.checker = checker_ports(AsPart<CheckerReply>(retry_inbox)),
+                           .retries = {producer, retry_inbox},
+                           .dead_letters = {producer, retry_inbox},
+                           .metrics = metrics},
+                          checks, config.retries, gate);
+  CounterReconciler counters({counter_store, counter_inbox}, metrics, gate,
+                             static_cast<Shard>(map.shards()), config.counters);
+  reconciler::AppShards app_shards({app_probe, pings},
+                                   static_cast<Shard>(app_config.shards.size()));
+  reconciler::RepairLogKeeper keeper({store, purges}, metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);
   PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
                      process.health);

@@ -12,8 +12,7 @@ PairReconciler::PairReconciler(const Ports& ports, const Setup& setup, const Lim
       setup_(setup),
       gate_(gate),
       poll_every_(std::min<Duration>(std::chrono::seconds(1), limits.grace / 2)),
-      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup.checker, gate,
-               ids_),
+      checker_(ports.checker, setup.checker, gate),
       tracker_(limits, ports.metrics, setup.checker.reverse, setup.guards),
       random_(setup.checker.seed) {}
 
@@ -81,7 +80,7 @@ PairRecord PairReconciler::Decode(const Record& record) {
 
 void PairReconciler::Send(PairProgress& progress, Now now) {
   for (const WatermarkWanted& wanted : progress.watermarks) {
-    const uint64_t id = ids_.Next();
+    const uint64_t id = ++ids_;
     ends_.emplace(id, wanted);
     ports_.positions.Submit(ReadLogEnd{id, wanted.partition});
   }
@@ -92,7 +91,7 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
     checker_.Order({ticket, check.edge, check.ver});
   }
   for (const Retry& retry : progress.retries) {
-    const uint64_t id = ids_.Next();
+    const uint64_t id = ++ids_;
     const auto wait =
         std::chrono::duration_cast<std::chrono::milliseconds>(setup_.patience.Delay(1, random_()));
     retries_.emplace(id, retry);
@@ -125,12 +124,12 @@ void PairReconciler::Poll(Now now) {
   next_poll_at_ = now.mono + poll_every_;
   if (!asking_mode_) {
     asking_mode_ = true;
-    ports_.store.Submit(ReadReconcilerMode{ids_.Next()});
+    ports_.mode.Submit(ReadReconcilerMode{++ids_});
   }
   const std::vector<int32_t> owned = mirror_.partitions();
   if (setup_.mirror && !asking_mirror_ && !owned.empty()) {
     asking_mirror_ = true;
-    ports_.positions.Submit(ReadGroupOffsets{ids_.Next(), owned});
+    ports_.positions.Submit(ReadGroupOffsets{++ids_, owned});
   }
   const UnixMs oldest = tracker_.OldestPending().value_or(now.unix_ms);
   ports_.metrics.Pending(tracker_.pending(),

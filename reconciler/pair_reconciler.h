@@ -18,6 +18,8 @@
 #include "fanline/backoff.h"
 #include "fanline/hint_log.h"
 #include "fanline/log_positions.h"
+#include "fanline/port.h"
+#include "fanline/reconciler_mode.h"
 #include "reconciler/checker.h"
 #include "reconciler/mirror_lag.h"
 #include "reconciler/pair_tracker.h"
@@ -25,18 +27,16 @@
 namespace fanline::reconciler {
 
 using PairReconcilerInput =
-    std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead, EdgesApplied, EdgeAdopted,
-                 RepairLogged, RemovalsTaken, ReconcilerModeRead, HintsAppended, RelationsAppended,
+    std::variant<PartitionAssigned, PartitionRevoked, Record, CheckerReply, ReconcilerModeRead,
                  RetriesAppended, LogEndRead, GroupOffsetsRead>;
 
 class PairReconciler {
  public:
   struct Ports {
-    RepairStore& store;
-    HintLog& hints;
-    RelationLog& relations;
-    RetryLog& retries;
-    LogPositions& positions;
+    Checker::Ports checker;
+    Port<ReadReconcilerMode> mode;
+    Port<AppendRetries> retries;
+    Port<ReadLogEnd, ReadGroupOffsets> positions;
     Metrics& metrics;
   };
   struct Setup {
@@ -63,13 +63,7 @@ class PairReconciler {
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now now);
   void On(const Record& record, Now now);
-  void On(const EdgesRead& read, Now now) { checker_.On(read, now); }
-  void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
-  void On(const EdgeAdopted& adopted, Now) { checker_.On(adopted); }
-  void On(const RepairLogged& logged, Now) { checker_.On(logged); }
-  void On(const RemovalsTaken& taken, Now) { checker_.On(taken); }
-  void On(const HintsAppended& appended, Now) { checker_.On(appended); }
-  void On(const RelationsAppended& appended, Now) { checker_.On(appended); }
+  void On(const CheckerReply& reply, Now now) { checker_.On(reply, now); }
   void On(const ReconcilerModeRead& read, Now now);
   void On(const RetriesAppended& appended, Now now);
   void On(const LogEndRead& read, Now now);
@@ -84,7 +78,7 @@ class PairReconciler {
   const Setup setup_;
   RepairGate& gate_;
   const Duration poll_every_;
-  RequestIds ids_{Part::kPairs};
+  uint64_t ids_ = 0;  // of requests
   Checker checker_;
   PairTracker tracker_;
   MirrorLagMeter mirror_;

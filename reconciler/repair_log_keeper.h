@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "fanline/port.h"
 #include "fanline/repair_store.h"
 #include "fanline/time.h"
 #include "reconciler/metrics.h"
@@ -26,8 +27,8 @@ struct RepairLogLimits {
 
 class RepairLogKeeper {
  public:
-  // `store` and `metrics` outlive this.
-  RepairLogKeeper(RepairPurge& store, Metrics& metrics, Shard shards,
+  // `metrics` outlives this.
+  RepairLogKeeper(Port<PurgeRepairs> store, Metrics& metrics, Shard shards,
                   const RepairLogLimits& limits = {})
       : store_(store), metrics_(metrics), limits_(limits), shards_(shards) {}
 
@@ -76,7 +77,7 @@ class RepairLogKeeper {
     state.purge_at = more ? now.mono : now.mono + limits_.purge_every;
   }
 
-  RepairPurge& store_;
+  const Port<PurgeRepairs> store_;
   Metrics& metrics_;
   const RepairLogLimits limits_;
   bool taking_ = true;

@@ -11,7 +11,7 @@ RetryReconciler::RetryReconciler(const Ports& ports, const Checker::Setup& setup
                                  const RetryLimits& limits, RepairGate& gate)
     : ports_(ports),
       limits_(limits),
-      checker_({ports.store, ports.hints, ports.relations, ports.metrics}, setup, gate, ids_),
+      checker_(ports.checker, setup, gate),
       random_(setup.seed),
       partitions_({.open = limits.held, .commit_every = limits.commit_every}, ports.metrics),
       append_again_(limits.append_again) {}
@@ -117,7 +117,7 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
 void RetryReconciler::Append(uint64_t id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
-  const uint64_t request = ids_.Next();
+  const uint64_t request = ++ids_;
   appending_.emplace(request, id);
   Entry& entry = found->second;
   if (entry.reason.empty()) {

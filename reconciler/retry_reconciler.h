@@ -38,19 +38,15 @@ struct RetryLimits {
   Backoff append_again{};  // Kafka is away
 };
 
-using RetryInput =
-    std::variant<PartitionAssigned, PartitionRevoked, Record, EdgesRead, EdgesApplied, EdgeAdopted,
-                 RepairLogged, RemovalsTaken, HintsAppended, RelationsAppended, RetriesAppended,
-                 DeadLetterAppended>;
+using RetryInput = std::variant<PartitionAssigned, PartitionRevoked, Record, CheckerReply,
+                                RetriesAppended, DeadLetterAppended>;
 
 class RetryReconciler {
  public:
   struct Ports {
-    RepairStore& store;
-    HintLog& hints;
-    RelationLog& relations;
-    RetryLog& retries;
-    DeadLetters& dead_letters;
+    Checker::Ports checker;
+    Port<AppendRetries> retries;
+    Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
   };
 
@@ -77,13 +73,7 @@ class RetryReconciler {
   void On(const PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
   void On(const PartitionRevoked& revoked, Now) { partitions_.Revoked(revoked); }
   void On(Record& record, Now now);
-  void On(const EdgesRead& read, Now now) { checker_.On(read, now); }
-  void On(const EdgesApplied& applied, Now now) { checker_.On(applied, now); }
-  void On(const EdgeAdopted& adopted, Now) { checker_.On(adopted); }
-  void On(const RepairLogged& logged, Now) { checker_.On(logged); }
-  void On(const RemovalsTaken& taken, Now) { checker_.On(taken); }
-  void On(const HintsAppended& appended, Now) { checker_.On(appended); }
-  void On(const RelationsAppended& appended, Now) { checker_.On(appended); }
+  void On(const CheckerReply& reply, Now now) { checker_.On(reply, now); }
   void On(const RetriesAppended& appended, Now now);
   void On(const DeadLetterAppended& appended, Now now);
 
@@ -97,7 +87,7 @@ class RetryReconciler {
 
   Ports ports_;
   const RetryLimits limits_;
-  RequestIds ids_{Part::kRetries};
+  uint64_t ids_ = 0;  // of requests
   Checker checker_;
   std::mt19937_64 random_;
   bool taking_ = true;

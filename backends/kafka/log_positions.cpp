@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -25,9 +26,8 @@ ClientConfig ConfigOf(const LogPositionsOptions& options) {
 
 class KafkaLogPositions::Impl {
  public:
-  Impl(LogPositionsOptions options, Reply reply, LogSink log)
+  Impl(LogPositionsOptions options, LogSink log)
       : options_(std::move(options)),
-        reply_(std::move(reply)),
         client_(RD_KAFKA_CONSUMER, ConfigOf(options_), std::move(log), nullptr),
         thread_([this] { Run(); }) {}
 
@@ -40,9 +40,11 @@ class KafkaLogPositions::Impl {
     thread_.join();
   }
 
-  void Submit(PositionRequest request) {
+  template <class R>
+  void Submit(R request, ReplyTo<typename R::Reply> to) {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(request));
+    waiting_.push_back(
+        [this, request = std::move(request), to](bool ask) { to(Answer(request, ask)); });
     changed_.notify_one();
   }
 
@@ -52,16 +54,16 @@ class KafkaLogPositions::Impl {
     while (true) {
       changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
-      const PositionRequest request = std::move(waiting_.front());
+      const auto answer = std::move(waiting_.front());
       waiting_.pop_front();
       const bool ask = !stopping_;
       lock.unlock();
-      reply_(std::visit([&](const auto& what) { return Answer(what, ask); }, request));
+      answer(ask);
       lock.lock();
     }
   }
 
-  PositionReply Answer(const ReadLogEnd& request, bool ask) {
+  LogEndRead Answer(const ReadLogEnd& request, bool ask) {
     LogEndRead reply{request.id, request.partition, {}, -1};
     const PartitionList list = ListOf({request.partition}, RD_KAFKA_OFFSET_END);
     // rd_kafka_query_watermark_offsets of 2.0 does not keep its timeout; this does.
@@ -73,7 +75,7 @@ class KafkaLogPositions::Impl {
     return reply;
   }
 
-  PositionReply Answer(const ReadGroupOffsets& request, bool ask) {
+  GroupOffsetsRead Answer(const ReadGroupOffsets& request, bool ask) {
     GroupOffsetsRead reply{request.id, {}, {}};
     const PartitionList list = ListOf(request.partitions, RD_KAFKA_OFFSET_INVALID);
     const auto error = ask ? rd_kafka_committed(client_.get(), list.get(), kCallTimeoutMs)
@@ -99,20 +101,24 @@ class KafkaLogPositions::Impl {
   }
 
   const LogPositionsOptions options_;
-  const Reply reply_;
   Client client_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<PositionRequest> waiting_;  // guarded by mutex_, as is the next
+  std::deque<std::function<void(bool ask)>> waiting_;  // guarded by mutex_, as is the next
   bool stopping_ = false;
   std::thread thread_;
 };
 
-KafkaLogPositions::KafkaLogPositions(LogPositionsOptions options, Reply reply, LogSink log)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(reply), std::move(log))) {}
+KafkaLogPositions::KafkaLogPositions(LogPositionsOptions options, LogSink log)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(log))) {}
 
 KafkaLogPositions::~KafkaLogPositions() = default;
 
-void KafkaLogPositions::Submit(PositionRequest request) { impl_->Submit(std::move(request)); }
+void KafkaLogPositions::Submit(ReadLogEnd request, ReplyTo<LogEndRead> to) {
+  impl_->Submit(request, to);
+}
+void KafkaLogPositions::Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) {
+  impl_->Submit(std::move(request), to);
+}
 
 }  // namespace fanline::kafka

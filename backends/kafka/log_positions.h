@@ -1,16 +1,16 @@
-// Port LogPositions over the brokers: where one topic ends and where one group stands in it. A
-// thread of its own asks, since a broker that is away holds a call for seconds; it is a member of
+// fanline/log_positions.h over the brokers: where one topic ends and where one group stands in it.
+// A thread of its own asks, since a broker that is away holds a call for seconds; it is a member of
 // no group. Replies come from that thread, exactly one per request, kLater when the brokers did not
 // answer; what waits at the end is answered kLater.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "backends/kafka/client_options.h"
 #include "fanline/log_positions.h"
 #include "fanline/log_sink.h"
+#include "fanline/port.h"
 
 namespace fanline::kafka {
 
@@ -20,15 +20,15 @@ struct LogPositionsOptions {
   std::string group;  // whose commits are asked for, if any are
 };
 
-class KafkaLogPositions final : public LogPositions {
+class KafkaLogPositions final : public Serves<ReadLogEnd>, public Serves<ReadGroupOffsets> {
  public:
-  using Reply = std::function<void(PositionReply)>;
-
   // Throws like Consumer; brokers need not be there yet.
-  KafkaLogPositions(LogPositionsOptions options, Reply reply, LogSink log);
+  KafkaLogPositions(LogPositionsOptions options, LogSink log);
   ~KafkaLogPositions() override;
 
-  void Submit(PositionRequest request) override;  // any thread
+  // Any thread.
+  void Submit(ReadLogEnd request, ReplyTo<LogEndRead> to) override;
+  void Submit(ReadGroupOffsets request, ReplyTo<GroupOffsetsRead> to) override;
 
  private:
   class Impl;

@@ -22,15 +22,16 @@ std::string OriginOf(const Record& record) {
          std::to_string(record.offset);
 }
 
-// The records of one request, and who wants to hear of them. It ends itself when the last one is
-// answered. `open` counts the records under way and, while Submit still adds some, Submit.
-class Request final : public Delivery {
+// The records of one request. It ends itself when the last one is answered. `open` counts the
+// records under way and, while Submit still adds some, Submit.
+class Request : public Delivery {
  public:
   // `unanswered` counts the requests with records under way.
-  Request(std::atomic<size_t>& unanswered, std::string what, std::function<void(Status)> reply)
-      : unanswered_(unanswered), what_(std::move(what)), reply_(std::move(reply)) {
+  Request(std::atomic<size_t>& unanswered, std::string what)
+      : unanswered_(unanswered), what_(std::move(what)) {
     unanswered_.fetch_add(1, std::memory_order_relaxed);
   }
+  virtual ~Request() = default;
 
   void Adding() { open_.fetch_add(1, std::memory_order_relaxed); }
   // That record was not taken after all.
@@ -58,30 +59,65 @@ class Request final : public Delivery {
     unanswered_.fetch_sub(1, std::memory_order_release);
     delete this;
   }
-  void Reply(rd_kafka_resp_err_t result) const {
-    if (reply_) reply_(StatusOf(result, what_));
-  }
+  void Reply(rd_kafka_resp_err_t result) { Tell(StatusOf(result, what_)); }
+  virtual void Tell(Status status) = 0;  // whoever wants to hear of it
 
   std::atomic<size_t>& unanswered_;
   const std::string what_;
-  const std::function<void(Status)> reply_;
   std::atomic<uint32_t> open_ = 1;
   rd_kafka_resp_err_t refused_ = RD_KAFKA_RESP_ERR_NO_ERROR;  // the submitting thread's
   rd_kafka_resp_err_t failed_ = RD_KAFKA_RESP_ERR_NO_ERROR;   // the serving thread's
+};
+
+template <class Appended>
+class RequestOf final : public Request {
+ public:
+  RequestOf(std::atomic<size_t>& unanswered, std::string what, uint64_t id, ReplyTo<Appended> to)
+      : Request(unanswered, std::move(what)), id_(id), to_(to) {}
+
+ private:
+  void Tell(Status status) override { to_({id_, std::move(status)}); }
+
+  const uint64_t id_;
+  const ReplyTo<Appended> to_;
+};
+
+class CallingRequest final : public Request {
+ public:
+  CallingRequest(std::atomic<size_t>& unanswered, std::string what, Producer::Reply reply)
+      : Request(unanswered, std::move(what)), reply_(std::move(reply)) {}
+
+ private:
+  void Tell(Status status) override {
+    if (reply_) reply_(std::move(status));
+  }
+
+  const Producer::Reply reply_;
+};
+
+struct Keyed {
+  int32_t partition = kAnyPartition;
+  std::string key, value;
 };
 
 }  // namespace
 
 class Producer::Impl {
  public:
-  Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter, LogSink log,
-       RelationsReply on_relations, RetriesReply on_retries);
+  Impl(ProducerOptions options, LogSink log)
+      : options_(std::move(options)),
+        log_(std::move(log)),
+        session_(std::make_shared<ProducerSession>(options_, log_)),
+        server_([this] { Run(); }) {}
   ~Impl() { Close(std::chrono::seconds(10)); }
 
-  void Submit(AppendHints request);
-  void Submit(AppendRelations request);
-  void Submit(AppendRetries request);
-  void Submit(AppendDeadLetter request);
+  const ProducerOptions& options() const { return options_; }
+
+  // A record of each item; `keyed` makes them.
+  template <class Items, class Appended, class F>
+  void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
+              const Headers& headers, F keyed);
+  void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to);
   void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
   bool Flush(Duration limit);
   void Close(Duration limit);
@@ -96,10 +132,6 @@ class Producer::Impl {
   void End(std::shared_ptr<ProducerSession> session);
 
   const ProducerOptions options_;
-  const HintsReply on_hints_;
-  const DeadLetterReply on_dead_letter_;
-  const RelationsReply on_relations_;
-  const RetriesReply on_retries_;
   const LogSink log_;
 
   std::atomic<size_t> unanswered_ = 0;  // requests
@@ -112,65 +144,16 @@ class Producer::Impl {
   std::thread server_;
 };
 
-Producer::Impl::Impl(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-                     LogSink log, RelationsReply on_relations, RetriesReply on_retries)
-    : options_(std::move(options)),
-      on_hints_(std::move(on_hints)),
-      on_dead_letter_(std::move(on_dead_letter)),
-      on_relations_(std::move(on_relations)),
-      on_retries_(std::move(on_retries)),
-      log_(std::move(log)),
-      session_(std::make_shared<ProducerSession>(options_, log_)),
-      server_([this] { Run(); }) {}
-
-void Producer::Impl::Submit(AppendHints request) {
-  auto* open = new Request(unanswered_, "appending to " + options_.hint_topic,
-                           [this, id = request.id](Status status) {
-                             if (on_hints_) on_hints_({id, std::move(status)});
-                           });
+template <class Items, class Appended, class F>
+void Producer::Impl::Append(const std::string& topic, const Items& items, uint64_t id,
+                            ReplyTo<Appended> to, const Headers& headers, F keyed) {
+  auto* open = new RequestOf<Appended>(unanswered_, "appending to " + topic, id, to);
   {
-    const HeadersHandle headers =
-        request.headers.empty() ? HeadersHandle() : ToHandle(request.headers, 0);
+    const HeadersHandle handle = headers.empty() ? HeadersHandle() : ToHandle(headers, 0);
     const std::lock_guard lock(mutex_);
-    for (const auto& [range, hint] : request.hints) {
-      const std::string value = EncodeHint(hint);
-      if (Send(options_.hint_topic, {range, {}, value, headers.get()}, open) !=
-          RD_KAFKA_RESP_ERR_NO_ERROR)
-        break;  // all of it must be appended again anyway
-    }
-  }
-  open->AllAdded();
-}
-
-void Producer::Impl::Submit(AppendRelations request) {
-  auto* open = new Request(unanswered_, "appending to " + options_.relation_topic,
-                           [this, id = request.id](Status status) {
-                             if (on_relations_) on_relations_({id, std::move(status)});
-                           });
-  {
-    const std::lock_guard lock(mutex_);
-    for (const RelationMessage& message : request.messages) {
-      const std::string key = RelationLogKey(KeyOf(message));
-      const std::string value = EncodeRelationMessage(message);
-      if (Send(options_.relation_topic, {kAnyPartition, key, value, nullptr}, open) !=
-          RD_KAFKA_RESP_ERR_NO_ERROR)
-        break;  // all of it must be appended again anyway
-    }
-  }
-  open->AllAdded();
-}
-
-void Producer::Impl::Submit(AppendRetries request) {
-  auto* open = new Request(unanswered_, std::string("appending to ") + kRelationRetryTopic,
-                           [this, id = request.id](Status status) {
-                             if (on_retries_) on_retries_({id, std::move(status)});
-                           });
-  {
-    const std::lock_guard lock(mutex_);
-    for (const RelationRetry& retry : request.retries) {
-      const std::string key = RelationLogKey(retry.edge);
-      const std::string value = EncodeRelationRetry(retry);
-      if (Send(kRelationRetryTopic, {kAnyPartition, key, value, nullptr}, open) !=
+    for (const auto& item : items) {
+      const Keyed record = keyed(item);
+      if (Send(topic, {record.partition, record.key, record.value, handle.get()}, open) !=
           RD_KAFKA_RESP_ERR_NO_ERROR)
         break;  // all of it must be appended again anyway
     }
@@ -183,11 +166,9 @@ void Producer::Impl::Submit(AppendRetries request) {
 // even that is refused for good, an error line with the origin is what is left, and the letter
 // counts as appended: the record still stands at its origin until the topic's retention, while a
 // partition that stops for it loses all records behind it.
-void Producer::Impl::Submit(AppendDeadLetter request) {
+void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
   auto letter = std::make_shared<const DeadLetter>(std::move(request.letter));
-  const auto answer = [this, id = request.id](Status status) {
-    if (on_dead_letter_) on_dead_letter_({id, std::move(status)});
-  };
+  const auto answer = [to, id = request.id](Status status) { to({id, std::move(status)}); };
   SendDeadLetter(*letter, "", [this, letter, answer](Status whole) {
     if (!whole.never()) {
       answer(std::move(whole));
@@ -213,7 +194,7 @@ void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string&
                                     std::function<void(Status)> reply) {
   const Record& record = letter.record;
   const std::string topic = DeadLetterTopic(record.topic);
-  auto* open = new Request(unanswered_, "appending to " + topic, std::move(reply));
+  auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
   const bool whole = omitted.empty();
   const HeadersHandle headers = ToHandle(whole ? record.headers : Headers(), 4);
   const auto add = [&](const char* name, const std::string& value) {
@@ -239,7 +220,7 @@ void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string&
 
 void Producer::Impl::Produce(const std::string& topic, const ProducerSession::Outgoing& record,
                              Reply reply) {
-  auto* open = new Request(unanswered_, "appending to " + topic, std::move(reply));
+  auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
   {
     const std::lock_guard lock(mutex_);
     Send(topic, record, open);
@@ -319,18 +300,36 @@ void Producer::Impl::Close(Duration limit) {
   if (last) End(std::move(last));
 }
 
-Producer::Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-                   LogSink log, RelationsReply on_relations, RetriesReply on_retries)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(on_hints),
-                                   std::move(on_dead_letter), std::move(log),
-                                   std::move(on_relations), std::move(on_retries))) {}
+Producer::Producer(ProducerOptions options, LogSink log)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(log))) {}
 
 Producer::~Producer() = default;
 
-void Producer::Submit(AppendHints request) { impl_->Submit(std::move(request)); }
-void Producer::Submit(AppendRelations request) { impl_->Submit(std::move(request)); }
-void Producer::Submit(AppendRetries request) { impl_->Submit(std::move(request)); }
-void Producer::Submit(AppendDeadLetter request) { impl_->Submit(std::move(request)); }
+void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {
+  impl_->Append(impl_->options().hint_topic, request.hints, request.id, to, request.headers,
+                [](const auto& item) {
+                  return Keyed{item.first, {}, EncodeHint(item.second)};
+                });
+}
+
+void Producer::Submit(AppendRelations request, ReplyTo<RelationsAppended> to) {
+  impl_->Append(impl_->options().relation_topic, request.messages, request.id, to, {},
+                [](const RelationMessage& message) {
+                  return Keyed{.key = RelationLogKey(KeyOf(message)),
+                               .value = EncodeRelationMessage(message)};
+                });
+}
+
+void Producer::Submit(AppendRetries request, ReplyTo<RetriesAppended> to) {
+  impl_->Append(
+      kRelationRetryTopic, request.retries, request.id, to, {}, [](const RelationRetry& retry) {
+        return Keyed{.key = RelationLogKey(retry.edge), .value = EncodeRelationRetry(retry)};
+      });
+}
+
+void Producer::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
+  impl_->Submit(std::move(request), to);
+}
 
 void Producer::Produce(const std::string& topic, int32_t partition, std::string_view key,
                        std::string_view value, const Headers& headers, Reply reply) {

@@ -23,45 +23,43 @@
 #include "backends/kafka/producer_options.h"
 #include "fanline/hint_log.h"
 #include "fanline/log_sink.h"
+#include "fanline/port.h"
 #include "fanline/record.h"
 #include "fanline/relation_log.h"
 #include "fanline/time.h"
 
 namespace fanline::kafka {
 
-class Producer final : public HintLog, public RelationLog, public RetryLog, public DeadLetters {
+class Producer final : public Serves<AppendHints>,
+                       public Serves<AppendRelations>,
+                       public Serves<AppendRetries>,
+                       public Serves<AppendDeadLetter> {
  public:
-  using HintsReply = std::function<void(HintsAppended)>;
-  using DeadLetterReply = std::function<void(DeadLetterAppended)>;
-  using RelationsReply = std::function<void(RelationsAppended)>;
-  using RetriesReply = std::function<void(RetriesAppended)>;
   using Reply = std::function<void(Status)>;
 
   // Throws std::invalid_argument for a property librdkafka does not take, std::runtime_error when
-  // it cannot start; brokers need not be there yet. An empty reply function is allowed for ports
-  // that are not used.
-  Producer(ProducerOptions options, HintsReply on_hints, DeadLetterReply on_dead_letter,
-           LogSink log, RelationsReply on_relations = {}, RetriesReply on_retries = {});
+  // it cannot start; brokers need not be there yet.
+  Producer(ProducerOptions options, LogSink log);
   // Close(10 s), if that was not done.
   ~Producer() override;
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
 
   // One record per (range, hint): partition = range, no key.
-  void Submit(AppendHints request) override;
+  void Submit(AppendHints request, ReplyTo<HintsAppended> to) override;
 
   // One record per message, its key RelationLogKey: both messages of an edge meet in one partition.
-  void Submit(AppendRelations request) override;
+  void Submit(AppendRelations request, ReplyTo<RelationsAppended> to) override;
 
   // To relation-log.retry, with the same key.
-  void Submit(AppendRetries request) override;
+  void Submit(AppendRetries request, ReplyTo<RetriesAppended> to) override;
 
   // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
   // fanline-origin (topic/partition/offset). A record without a key has none there either. What the
   // topic never takes is appended without key, value and headers, with fanline-omitted (size and
   // CRC-32 of the value, why); what it does not take even so is logged with its origin, as an
   // error. So the answer is never kNever.
-  void Submit(AppendDeadLetter request) override;
+  void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) override;
 
   // Any record. An empty key is none.
   void Produce(const std::string& topic, int32_t partition, std::string_view key,

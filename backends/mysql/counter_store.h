@@ -1,36 +1,25 @@
-// Port CounterStore over the shards, one thread for each. Threads, back-off and callbacks: as for
-// MysqlTruth, but a statement may take a quarter of a minute, and a count of tens of millions of
+// Counters that are known to be wrong (fanline/counter_store.h), one thread for each shard
+// (shard_port.h). A statement may take a quarter of a minute, and a count of tens of millions of
 // rows takes many.
 #pragma once
 
-#include <functional>
-#include <memory>
-
-#include "backends/mysql/config.h"
+#include "backends/mysql/shard_port.h"
+#include "fanline/bucket.h"
 #include "fanline/counter_store.h"
-#include "fanline/log_sink.h"
 
 namespace fanline::mysql {
 
-class MysqlCounterStore final : public CounterStore {
- public:
-  struct Replies {
-    std::function<void(MarkedRead)> marked;
-    std::function<void(CounterRepaired)> repaired;
-    std::function<void(CountersSwept)> swept;
-  };
+struct CounterService {
+  static constexpr const char* kName = "counters";
+  static constexpr PoolLimits kLimits{};
 
-  MysqlCounterStore(const Config& config, const ShardMap& map, Replies replies, HealthSink health,
-                    LogSink log);
-  ~MysqlCounterStore() override;
+  static Config Tuned(Config config);
+  MarkedRead Do(Connection& connection, const ReadMarked& request);
+  CounterRepaired Do(Connection& connection, const RepairCounter& request);
+  CountersSwept Do(Connection& connection, const SweepCounters& request);
 
-  void Submit(ReadMarked request) override;
-  void Submit(RepairCounter request) override;
-  void Submit(SweepCounters request) override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  ShardMap map;
 };
+using MysqlCounterStore = ShardPort<CounterService, ReadMarked, RepairCounter, SweepCounters>;
 
 }  // namespace fanline::mysql

@@ -69,9 +69,4 @@ Status EdgeRepair::Adopt(const Edge& edge, ForwardChanged* out) {
                           [&](Connection& connection) { *out = AdoptForward(connection, edge); });
 }
 
-Status EdgeRepair::Log(const Repair& repair) {
-  return connections_.Run(map_.ShardOf(repair.src),
-                          [&](Connection& connection) { connection.Execute(RepairSql(repair)); });
-}
-
 }  // namespace fanline::mysql

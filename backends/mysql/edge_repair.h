@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/mysql/forward_edges.h"
-#include "backends/mysql/repair_log.h"
 #include "backends/mysql/shard_connections.h"
 #include "fanline/bucket.h"
 #include "fanline/edge.h"
@@ -32,9 +31,6 @@ class EdgeRepair {
 
   // AdoptForward on the shard of edge.src.
   Status Adopt(const Edge& edge, ForwardChanged* out);
-
-  // On the shard of repair.src.
-  Status Log(const Repair& repair);
 
  private:
   ShardConnections& connections_;

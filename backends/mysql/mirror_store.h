@@ -1,55 +1,52 @@
-// What a mirror asks of the shards (ports fanline/reverse_edges.h, forward_edges.h, change_log.h
-// and mirror_mode.h), on threads of its own: some per shard and port, so that a slow port does not
-// hold up another. Reverse edges that are queued for a shard are written in one transaction, rows
-// of log1 marked done in one statement. Threads, back-off and callbacks: as for MysqlTruth.
+// What a mirror asks of the shards, on threads of its own for each kind of work, so that a slow one
+// does not hold up another (shard_port.h). Reverse edges that are queued for a shard are written in
+// one transaction, rows of log1 marked done in one statement.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <vector>
 
-#include "backends/mysql/config.h"
+#include "backends/mysql/settings.h"
+#include "backends/mysql/shard_port.h"
 #include "fanline/bucket.h"
 #include "fanline/change_log.h"
 #include "fanline/forward_edges.h"
-#include "fanline/log_sink.h"
 #include "fanline/mirror_mode.h"
 #include "fanline/reverse_edges.h"
 
 namespace fanline::mysql {
 
-struct MirrorStoreLimits {
-  size_t reverse_threads = 2;  // per shard, each
-  size_t forward_threads = 4;
-  size_t log_threads = 2;
-  size_t requests_per_batch = 8;
-  size_t queued_per_shard = 65'536;  // requests, of each port
+struct ReverseService {
+  static constexpr const char* kName = "reverse edges";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 8};
+
+  std::vector<EdgesApplied> DoAll(Connection& connection, const std::vector<ApplyEdges>& requests);
+};
+using MysqlReverseStore = ShardPort<ReverseService, ApplyEdges>;
+
+struct ForwardService {
+  static constexpr const char* kName = "forward edges";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 4};
+
+  EdgeChanged Do(Connection& connection, const ChangeEdge& request) const;
+  Shard ShardOf(const ChangeEdge& request) const { return map.ShardOf(request.change.src); }
+
+  ShardMap map;
   uint32_t most_followed = kMostFollowed;
 };
+using MysqlForwardStore = ShardPort<ForwardService, ChangeEdge>;
 
-class MysqlMirrorStore final : public ReverseStore,
-                               public ForwardStore,
-                               public ChangeStore,
-                               public MirrorModes {
- public:
-  struct Replies {
-    std::function<void(EdgesApplied)> applied;
-    std::function<void(EdgeChanged)> changed;
-    std::function<void(ChangeReply)> log;
-    std::function<void(MirrorModeRead)> mode;
-  };
+// The log and the mode share threads: all is small.
+struct ChangeLogService {
+  static constexpr const char* kName = "log1";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 8};
 
-  MysqlMirrorStore(const Config& config, const ShardMap& map, Replies replies, HealthSink health,
-                   LogSink log, MirrorStoreLimits limits = {});
-  ~MysqlMirrorStore() override;
-
-  void Submit(ApplyEdges request) override;
-  void Submit(ChangeEdge request) override;
-  void Submit(ChangeRequest request) override;
-  void Submit(ReadMirrorMode request) override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::vector<MarkedDone> DoAll(Connection& connection, const std::vector<MarkDone>& requests);
+  PendingRead Do(Connection& connection, const ReadPending& request);
+  PurgedDone Do(Connection& connection, const PurgeDone& request);
+  MirrorModeRead Do(Connection& connection, const ReadMirrorMode& request);
+  Shard ShardOf(const ReadMirrorMode&) const { return kSettingsShard; }
 };
+using MysqlChangeStore =
+    ShardPort<ChangeLogService, MarkDone, ReadPending, PurgeDone, ReadMirrorMode>;
 
 }  // namespace fanline::mysql

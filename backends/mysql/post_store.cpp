@@ -7,7 +7,6 @@
 
 #include "backends/mysql/chunks.h"
 #include "backends/mysql/post_merge.h"
-#include "backends/mysql/shard_pool.h"
 #include "backends/mysql/statements.h"
 #include "fanline/item.h"
 
@@ -58,9 +57,10 @@ std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
   return counts;
 }
 
-EventsApplied Apply(Connection& connection, const ApplyEvents& request) {
+}  // namespace
+
+EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request) {
   EventsApplied reply;
-  reply.id = request.id;
   for (const FeedEvent& event : request.events) {
     if (Storable(event)) continue;
     reply.status = Status::Never("an event names an id or a created_at that cannot be stored");
@@ -80,51 +80,5 @@ EventsApplied Apply(Connection& connection, const ApplyEvents& request) {
   }
   return reply;
 }
-
-EventsApplied Failed(const ApplyEvents& request, Status status) {
-  EventsApplied reply;
-  reply.id = request.id;
-  reply.status = std::move(status);
-  return reply;
-}
-
-}  // namespace
-
-class MysqlPostStore::Impl {
- public:
-  using Pool = ShardPool<ApplyEvents, EventsApplied>;
-
-  Impl(const Config& config, std::function<void(EventsApplied)> reply, HealthSink health,
-       LogSink log, const PostStoreLimits& limits)
-      : pool_(config, "posts",
-              {.threads_per_shard = limits.threads_per_shard,
-               .batch = 1,
-               .queue = limits.queued_per_shard},
-              {.serve =
-                   [](Connection& connection, const std::vector<ApplyEvents>& batch) {
-                     return std::vector<EventsApplied>{Apply(connection, batch.front())};
-                   },
-               .fail = Failed,
-               .reply = std::move(reply),
-               .health = std::move(health),
-               .log = std::move(log)}) {}
-
-  void Submit(ApplyEvents request) {
-    const Shard shard = request.shard;
-    pool_.Submit(shard, std::move(request));
-  }
-
- private:
-  Pool pool_;
-};
-
-MysqlPostStore::MysqlPostStore(const Config& config, std::function<void(EventsApplied)> reply,
-                               HealthSink health, LogSink log, PostStoreLimits limits)
-    : impl_(std::make_unique<Impl>(config, std::move(reply), std::move(health), std::move(log),
-                                   limits)) {}
-
-MysqlPostStore::~MysqlPostStore() = default;
-
-void MysqlPostStore::Submit(ApplyEvents request) { impl_->Submit(std::move(request)); }
 
 }  // namespace fanline::mysql

@@ -1,16 +1,11 @@
 #include "backends/mysql/range_owners.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
-#include "backends/mysql/shard_pool.h"
 #include "backends/mysql/sql_text.h"
 
 namespace fanline::mysql {
 namespace {
-
-constexpr size_t kQueuedPerShard = 4096;  // a few per range; there are at most 1,024
 
 struct OwnerRow {
   uint64_t epoch = 0;
@@ -62,78 +57,33 @@ void WriteRow(Connection& connection, const std::string& range, const OwnerRow& 
   connection.Execute(sql + " WHERE range_id = " + range);
 }
 
-RangeOwned Apply(Connection& connection, const OwnerRequest& request) {
+}  // namespace
+
+template <class R>
+RangeOwned OwnerService::Do(Connection& connection, const R& request) const {
   RangeOwned owned;
   connection.Transact([&] {
-    std::visit(
-        [&](const auto& each) {
-          const std::string range = std::to_string(each.range);
-          const OwnerRow before = LockRow(connection, range);
-          OwnerRow after = before;
-          const bool refused = IsStale(before, each);
-          if (!refused) {
-            Change(after, each);
-            WriteRow(connection, range, after);
-          }
-          owned = {.id = each.id,
-                   .status = {},
-                   .epoch = after.epoch,
-                   .last_offset = before.last_offset,
-                   .starts = after.starts,
-                   .refused = refused};
-        },
-        request);
+    const std::string range = std::to_string(request.range);
+    const OwnerRow before = LockRow(connection, range);
+    OwnerRow after = before;
+    const bool refused = IsStale(before, request);
+    if (!refused) {
+      Change(after, request);
+      WriteRow(connection, range, after);
+    }
+    owned = {.status = {},
+             .epoch = after.epoch,
+             .last_offset = before.last_offset,
+             .starts = after.starts,
+             .refused = refused};
     return true;
   });
   return owned;
 }
 
-RangeOwned Failed(const OwnerRequest& request, Status status) {
-  RangeOwned owned;
-  owned.id = std::visit([](const auto& each) { return each.id; }, request);
-  owned.status = std::move(status);
-  return owned;
-}
-
-}  // namespace
-
-class MysqlRangeOwners::Impl {
- public:
-  using Pool = ShardPool<OwnerRequest, RangeOwned>;
-
-  Impl(const Config& config, const ShardMap& map, const RangeLayout& layout,
-       std::function<void(RangeOwned)> reply, HealthSink health, LogSink log)
-      : map_(map),
-        layout_(layout),
-        pool_(config, "owners", {.threads_per_shard = 1, .batch = 1, .queue = kQueuedPerShard},
-              {.serve =
-                   [](Connection& connection, const std::vector<OwnerRequest>& batch) {
-                     return std::vector<RangeOwned>{Apply(connection, batch.front())};
-                   },
-               .fail = Failed,
-               .reply = std::move(reply),
-               .health = std::move(health),
-               .log = std::move(log)}) {}
-
-  void Submit(OwnerRequest request) {
-    const Range range = std::visit([](const auto& each) { return each.range; }, request);
-    pool_.Submit(map_.ShardOf(layout_.First(range)), std::move(request));
-  }
-
- private:
-  const ShardMap map_;
-  const RangeLayout layout_;
-  Pool pool_;
-};
-
-MysqlRangeOwners::MysqlRangeOwners(const Config& config, const ShardMap& map,
-                                   const RangeLayout& layout, std::function<void(RangeOwned)> reply,
-                                   HealthSink health, LogSink log)
-    : impl_(std::make_unique<Impl>(config, map, layout, std::move(reply), std::move(health),
-                                   std::move(log))) {}
-
-MysqlRangeOwners::~MysqlRangeOwners() = default;
-
-void MysqlRangeOwners::Submit(OwnerRequest request) { impl_->Submit(std::move(request)); }
+template RangeOwned OwnerService::Do(Connection&, const AcquireRange&) const;
+template RangeOwned OwnerService::Do(Connection&, const RaiseEpoch&) const;
+template RangeOwned OwnerService::Do(Connection&, const SaveStart&) const;
+template RangeOwned OwnerService::Do(Connection&, const SettleRange&) const;
 
 }  // namespace fanline::mysql

@@ -1,32 +1,30 @@
-// Table range_owner (port fanline/range_owners.h), on the shard of each range's first bucket.
+// Table range_owner (fanline/range_owners.h), on the shard of each range's first bucket.
 //
-// One thread per shard; a request is one transaction under the row's lock. An answer lost with its
-// connection is `later` although the row may have changed; repeating the request is safe: epochs
-// only grow, and a start counted twice makes a crash be suspected one start too early.
+// One thread per shard (shard_port.h); a request is one transaction under the row's lock. An answer
+// lost with its connection is `later` although the row may have changed; repeating the request is
+// safe: epochs only grow, and a start counted twice makes a crash be suspected one start too early.
 #pragma once
 
-#include <functional>
-#include <memory>
-
-#include "backends/mysql/config.h"
+#include "backends/mysql/shard_port.h"
 #include "fanline/bucket.h"
-#include "fanline/log_sink.h"
 #include "fanline/range_owners.h"
 
 namespace fanline::mysql {
 
-class MysqlRangeOwners : public RangeOwners {
- public:
-  // The callbacks: as for MysqlTruth.
-  MysqlRangeOwners(const Config& config, const ShardMap& map, const RangeLayout& layout,
-                   std::function<void(RangeOwned)> reply, HealthSink health, LogSink log);
-  ~MysqlRangeOwners() override;
+struct OwnerService {
+  static constexpr const char* kName = "owners";
+  static constexpr PoolLimits kLimits{.queue = 4096};  // a few per range; at most 1,024 of these
 
-  void Submit(OwnerRequest request) override;
+  template <class R>
+  RangeOwned Do(Connection& connection, const R& request) const;
+  template <class R>
+  Shard ShardOf(const R& request) const {
+    return map.ShardOf(layout.First(request.range));
+  }
 
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  ShardMap map;
+  RangeLayout layout;
 };
+using MysqlRangeOwners = ShardPort<OwnerService, AcquireRange, RaiseEpoch, SaveStart, SettleRange>;
 
 }  // namespace fanline::mysql

@@ -1,13 +1,5 @@
 #include "backends/mysql/repair_store.h"
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "backends/mysql/edge_repair.h"
 #include "backends/mysql/removals.h"
 #include "backends/mysql/repair_log.h"
@@ -17,59 +9,25 @@
 namespace fanline::mysql {
 namespace {
 
-// What one thread works with.
-class Worker {
+class OwnEdges final : public RepairWorker {
  public:
-  Worker(const Config& config, const ShardMap& map, const std::optional<AppTables>& app)
-      : connections_(config),
-        shards_(map.shards()),
-        repair_(connections_, map),
-        reverse_(connections_, map) {
-    if (!app) return;
-    app_.emplace(*app);
-    reverse_rows_ = "app." + app->reverse.table;
-  }
+  OwnEdges(const Config& config, const ShardMap& map)
+      : RepairWorker(config, map, "follower"),
+        repair_(connections_, map_),
+        reverse_(connections_, map_) {}
 
-  RepairReply Serve(const RepairRequest& request) {
-    return std::visit([this](const auto& what) -> RepairReply { return Do(what); }, request);
-  }
-  RepairsPurged Serve(const PurgeRepairs& request) {
-    RepairsPurged reply{request.id, request.shard, {}, 0};
-    reply.status = connections_.Run(request.shard, [&](Connection& connection) {
-      reply.deleted = PurgeRepairLog(connection, request.keep, request.most);
-    });
-    return reply;
-  }
-
- private:
-  EdgesRead Do(const ReadEdges& request) {
-    if (app_) {
-      EdgesRead reply{request.id, {}};
-      app_->Read(request.edges, &reply.rows);
-      return reply;
-    }
+  EdgesRead Do(const ReadEdges& request) override {
     std::vector<EdgeRows> found;
     repair_.ReadReverseThenForward(request.edges, &found);
-    EdgesRead reply{request.id, {}};
+    EdgesRead reply;
     for (EdgeRows& rows : found) {
       reply.rows.push_back({std::move(rows.status), rows.reverse.state(), rows.forward.state()});
     }
     return reply;
   }
 
-  EdgesApplied Do(const ApplyEdges& request) {
+  EdgesApplied Do(const ApplyEdges& request) override {
     EdgesApplied reply;
-    reply.id = request.id;
-    if (app_) {
-      for (const Edge& edge : request.edges) {
-        bool written = false;
-        Edge now;
-        reply.status = app_->WriteReverse(edge, &written, &now);
-        if (!reply.status.done()) return reply;
-        reply.applied.push_back({now.ver, written});
-      }
-      return reply;
-    }
     ReverseResult result;
     reply.status = reverse_.Apply(request.shard, request.edges, &result);
     for (const ReverseApplied& each : result.applied) {
@@ -79,118 +37,122 @@ class Worker {
     return reply;
   }
 
-  EdgeAdopted Do(const AdoptEdge& request) {
-    EdgeAdopted reply;
-    reply.id = request.id;
-    if (app_) {
-      reply.status = app_->WriteForward(request.edge, &reply.adopted, &reply.edge);
-      return reply;
-    }
+  EdgeAdopted Do(const AdoptEdge& request) override {
     ForwardChanged forward;
-    reply.status = repair_.Adopt(request.edge, &forward);
-    reply.adopted = forward.changed;
-    reply.edge = forward.edge;
-    return reply;
+    Status status = repair_.Adopt(request.edge, &forward);
+    return {.status = std::move(status), .adopted = forward.changed, .edge = forward.edge};
   }
 
-  RepairLogged Do(const LogRepair& request) {
-    return {request.id, repair_.Log({request.net, request.cause, request.edge.src, request.edge.dst,
-                                     request.before, request.after, request.ver})};
-  }
-
-  RemovalsTaken Do(const TakeRemovals& request) {
-    RemovalsTaken reply{request.id, {}, 0};
-    reply.status = connections_.Run(request.shard % shards_, [&](Connection& connection) {
-      reply.granted = TakeFromAllowance(connection, reverse_rows_, request);
-    });
-    return reply;
-  }
-
-  ReconcilerModeRead Do(const ReadReconcilerMode& request) {
-    ReconcilerModeRead reply;
-    reply.id = request.id;
-    reply.status = connections_.Run(kSettingsShard, [&](Connection& connection) {
-      reply.mode = GetReconcilerMode(connection);
-      reply.closings = GetBreakerClosings(connection);
-    });
-    return reply;
-  }
-
-  ShardConnections connections_;
-  const Shard shards_;
-  std::string reverse_rows_ = "follower";  // as removal_allowance names them
+ private:
   EdgeRepair repair_;
   ReverseEdges reverse_;
-  std::optional<AppEdges> app_;
+};
+
+class ApplicationsEdges final : public RepairWorker {
+ public:
+  ApplicationsEdges(const Config& config, const ShardMap& map, const AppTables& tables)
+      : RepairWorker(config, map, "app." + tables.reverse.table), edges_(tables) {}
+
+  EdgesRead Do(const ReadEdges& request) override {
+    EdgesRead reply;
+    edges_.Read(request.edges, &reply.rows);
+    return reply;
+  }
+
+  EdgesApplied Do(const ApplyEdges& request) override {
+    EdgesApplied reply;
+    for (const Edge& edge : request.edges) {
+      bool written = false;
+      Edge now;
+      reply.status = edges_.WriteReverse(edge, &written, &now);
+      if (!reply.status.done()) return reply;
+      reply.applied.push_back({now.ver, written});
+    }
+    return reply;
+  }
+
+  EdgeAdopted Do(const AdoptEdge& request) override {
+    EdgeAdopted reply;
+    reply.status = edges_.WriteForward(request.edge, &reply.adopted, &reply.edge);
+    return reply;
+  }
+
+ private:
+  AppEdges edges_;
 };
 
 }  // namespace
 
-class MysqlRepairStore::Impl {
- public:
-  Impl(const Config& config, const ShardMap& map, Replies replies, size_t threads,
-       std::optional<AppTables> app)
-      : map_(map), app_(std::move(app)), replies_(std::move(replies)) {
-    for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this, config] { Work(config); });
-  }
+RepairLogged RepairWorker::Do(const LogRepair& request) {
+  const std::string sql = RepairSql({request.net, request.cause, request.edge.src, request.edge.dst,
+                                     request.before, request.after, request.ver});
+  return {.status = connections_.Run(map_.ShardOf(request.edge.src),
+                                     [&](Connection& connection) { connection.Execute(sql); })};
+}
 
-  ~Impl() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-      changed_.notify_all();
+RemovalsTaken RepairWorker::Do(const TakeRemovals& request) {
+  RemovalsTaken reply;
+  reply.status = connections_.Run(request.shard % map_.shards(), [&](Connection& connection) {
+    reply.granted = TakeFromAllowance(connection, reverse_rows_, request);
+  });
+  return reply;
+}
+
+ReconcilerModeRead RepairWorker::Do(const ReadReconcilerMode&) {
+  ReconcilerModeRead reply;
+  reply.status = connections_.Run(kSettingsShard, [&](Connection& connection) {
+    reply.mode = GetReconcilerMode(connection);
+    reply.closings = GetBreakerClosings(connection);
+  });
+  return reply;
+}
+
+RepairsPurged RepairWorker::Do(const PurgeRepairs& request) {
+  RepairsPurged reply{.shard = request.shard, .status = {}};
+  reply.status = connections_.Run(request.shard, [&](Connection& connection) {
+    reply.deleted = PurgeRepairLog(connection, request.keep, request.most);
+  });
+  return reply;
+}
+
+MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads,
+                                   const std::optional<AppTables>& app) {
+  for (size_t i = 0; i < threads; ++i) {
+    std::unique_ptr<RepairWorker> worker;
+    if (app) {
+      worker = std::make_unique<ApplicationsEdges>(config, map, *app);
+    } else {
+      worker = std::make_unique<OwnEdges>(config, map);
     }
-    for (auto& thread : threads_) thread.join();
+    threads_.emplace_back([this, worker = std::move(worker)] { Work(*worker); });
   }
+}
 
-  void Submit(RepairRequest request) {
-    Add([this, request = std::move(request)](Worker& worker) {
-      replies_.repair(worker.Serve(request));
-    });
-  }
-  void Submit(PurgeRepairs request) {
-    Add([this, request](Worker& worker) { replies_.purged(worker.Serve(request)); });
-  }
-
- private:
-  using Task = std::function<void(Worker&)>;
-
-  void Add(Task task) {
+MysqlRepairStore::~MysqlRepairStore() {
+  {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(task));
-    changed_.notify_one();
+    stopping_ = true;
+    changed_.notify_all();
   }
+  for (auto& thread : threads_) thread.join();
+}
 
-  void Work(const Config& config) {
-    Worker worker(config, map_, app_);
-    while (true) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (stopping_) return;
-      const Task task = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      task(worker);
-    }
+void MysqlRepairStore::Add(Task task) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(std::move(task));
+  changed_.notify_one();
+}
+
+void MysqlRepairStore::Work(RepairWorker& worker) {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (stopping_) return;
+    const Task task = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    task(worker);
   }
-
-  const ShardMap map_;
-  const std::optional<AppTables> app_;
-  const Replies replies_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Task> waiting_;  // guarded by mutex_, as is the next
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
-};
-
-MysqlRepairStore::MysqlRepairStore(const Config& config, const ShardMap& map, Replies replies,
-                                   size_t threads, std::optional<AppTables> app)
-    : impl_(std::make_unique<Impl>(config, map, std::move(replies), threads, std::move(app))) {}
-
-MysqlRepairStore::~MysqlRepairStore() = default;
-
-void MysqlRepairStore::Submit(RepairRequest request) { impl_->Submit(std::move(request)); }
-void MysqlRepairStore::Submit(PurgeRepairs request) { impl_->Submit(request); }
+}
 
 }  // namespace fanline::mysql

@@ -1,14 +1,15 @@
 // The threads of an adapter: a bounded queue and a few workers per shard, each worker with a
-// connection of its own. A worker takes what is queued, bounded, and serves it as one batch.
+// connection of its own. A worker takes the jobs that are queued, bounded, and serves them as one
+// batch. What a job is, and how its replies get home, is its owner's business (shard_port.h).
 //
-// Every request submitted is replied to exactly once, unless the pool is destroyed first.
+// Every job submitted is served or failed exactly once, unless the pool is destroyed first.
 // A shard that is away does not make anybody wait: while none of its workers is connected, its
-// requests are answered `later` from within Submit, and the workers knock again with back-off.
-// The other shards' workers never notice. A full queue is answered the same way, and so is a shard
-// that is reached but no primary any more (Connection::CheckPrimary, before each batch).
+// jobs fail `later` from within Submit, and the workers knock again with back-off. The other
+// shards' workers never notice. A full queue is answered the same way, and so is a shard that is
+// reached but no primary any more (Connection::CheckPrimary, before each batch).
 //
-// Submit: any thread, never blocks on the database. Replies: from a worker's thread, or from
-// within Submit as said. The destructor waits for statements under way (read_timeout).
+// Submit: any thread, never blocks on the database. Callbacks: from a worker's thread, `fail` also
+// from within Submit as said. The destructor waits for statements under way (read_timeout).
 #pragma once
 
 #include <atomic>
@@ -31,24 +32,23 @@
 
 namespace fanline::mysql {
 
-template <typename Request, typename Reply>
+struct PoolLimits {
+  size_t threads_per_shard = 1;
+  size_t batch = 1;       // jobs served together
+  size_t queue = 65'536;  // jobs waiting per shard
+};
+
+template <typename Job>
 class ShardPool {
  public:
-  struct Limits {
-    size_t threads_per_shard = 1;
-    size_t batch = 1;       // requests served together
-    size_t queue = 65'536;  // requests waiting per shard
-  };
   struct Callbacks {
-    // Answers of a whole batch, in its order; throws MysqlError when the batch failed.
-    std::function<std::vector<Reply>(Connection&, const std::vector<Request>&)> serve;
-    std::function<Reply(const Request&, Status)> fail;
-    std::function<void(Reply)> reply;
+    std::function<void(Connection&, std::vector<Job>&)> serve;
+    std::function<void(const Job&, const Status&)> fail;
     HealthSink health;  // may be empty; must not call Submit
     LogSink log;        // the same
   };
 
-  ShardPool(Config config, std::string name, Limits limits, Callbacks callbacks)
+  ShardPool(Config config, std::string name, const PoolLimits& limits, Callbacks callbacks)
       : config_(std::move(config)),
         name_(std::move(name)),
         limits_(limits),
@@ -72,7 +72,7 @@ class ShardPool {
     for (auto& thread : threads_) thread.join();
   }
 
-  void Submit(Shard shard, Request request) {
+  void Submit(Shard shard, Job job) {
     ShardState& state = *shards_[shard];
     std::string refusal;
     {
@@ -82,12 +82,20 @@ class ShardPool {
       } else if (state.queue.size() >= limits_.queue) {
         refusal = "queue full: " + std::to_string(limits_.queue) + " requests are waiting";
       } else {
-        state.queue.push_back(std::move(request));
+        state.queue.push_back(std::move(job));
         state.changed.notify_one();
         return;
       }
     }
-    callbacks_.reply(callbacks_.fail(request, Status::Later(ResourceOf(shard), refusal)));
+    callbacks_.fail(job, Status::Later(ResourceOf(shard), refusal));
+  }
+
+  // What an error of the call just made means; logged.
+  [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) const {
+    Status status = StatusOf(error, connection.shard());
+    callbacks_.log(LogLevel::kWarn,
+                   ResourceOf(connection.shard()) + " (" + name_ + "): " + status.message);
+    return status;
   }
 
  private:
@@ -96,7 +104,7 @@ class ShardPool {
     std::mutex mutex;
     std::condition_variable changed;
     // Below: under mutex.
-    std::deque<Request> queue;
+    std::deque<Job> queue;
     size_t connected = 0;
     bool away = false;  // none connected, and the last attempt failed
     std::string why_away;
@@ -141,7 +149,7 @@ class ShardPool {
 
   void NoteUnreachable(Shard shard, ShardState& state, const MysqlError& error) {
     const Status status = StatusOf(error, shard);
-    std::deque<Request> abandoned;
+    std::deque<Job> abandoned;
     {
       const std::lock_guard lock(state.mutex);
       if (state.connected > 0) return;  // a sibling still serves the queue
@@ -149,9 +157,7 @@ class ShardPool {
       state.why_away = status.message;
       abandoned.swap(state.queue);
     }
-    for (const Request& request : abandoned) {
-      callbacks_.reply(callbacks_.fail(request, Status::Later(ResourceOf(shard), status.message)));
-    }
+    FailAll(abandoned, Status::Later(ResourceOf(shard), status.message));
   }
 
   // Under the mutex, so that the last thing told is the last thing that happened.
@@ -166,11 +172,11 @@ class ShardPool {
     state.changed.wait_for(lock, delay, [this] { return stopping_.load(); });
   }
 
-  // Waits for at least one request; empty: stopping.
-  std::vector<Request> Take(ShardState& state) {
+  // Waits for at least one job; empty: stopping.
+  std::vector<Job> Take(ShardState& state) {
     std::unique_lock lock(state.mutex);
     state.changed.wait(lock, [&] { return stopping_ || !state.queue.empty(); });
-    std::vector<Request> batch;
+    std::vector<Job> batch;
     while (!stopping_ && !state.queue.empty() && batch.size() < limits_.batch) {
       batch.push_back(std::move(state.queue.front()));
       state.queue.pop_front();
@@ -178,38 +184,24 @@ class ShardPool {
     return batch;
   }
 
-  void Serve(Connection& connection, const std::vector<Request>& batch) {
+  void Serve(Connection& connection, std::vector<Job> batch) {
     if (batch.empty()) return;
     try {
       connection.CheckPrimary(MonoNow());
     } catch (const MysqlError& error) {
-      return Fail(connection, batch, error);
+      return FailAll(batch, Failed(connection, error));
     }
-    ServeBatch(connection, batch);
+    callbacks_.serve(connection, batch);
   }
 
-  void ServeBatch(Connection& connection, const std::vector<Request>& batch) {
-    try {
-      for (Reply& reply : callbacks_.serve(connection, batch)) callbacks_.reply(std::move(reply));
-    } catch (const MysqlError& error) {
-      if (error.kind() != ErrorKind::kData || batch.size() == 1) {
-        return Fail(connection, batch, error);
-      }
-      for (const Request& request : batch) ServeBatch(connection, {request});
-    }
-  }
-
-  void Fail(const Connection& connection, const std::vector<Request>& batch,
-            const MysqlError& error) {
-    const Status status = StatusOf(error, connection.shard());
-    callbacks_.log(LogLevel::kWarn,
-                   ResourceOf(connection.shard()) + " (" + name_ + "): " + status.message);
-    for (const Request& request : batch) callbacks_.reply(callbacks_.fail(request, status));
+  template <class Jobs>
+  void FailAll(const Jobs& jobs, const Status& status) {
+    for (const Job& job : jobs) callbacks_.fail(job, status);
   }
 
   const Config config_;
   const std::string name_;
-  const Limits limits_;
+  const PoolLimits limits_;
   const Callbacks callbacks_;
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<ShardState>> shards_;  // one per shard

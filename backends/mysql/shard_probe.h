@@ -1,27 +1,21 @@
-// The port ShardProbe: a connection per shard with a thread of its own, so that a shard that hangs
-// keeps nobody else from being asked. Callbacks as for MysqlTruth.
+// Asks shards whether they answer (fanline/shard_probe.h): a connection per shard with a thread of
+// its own, so that a shard that hangs keeps nobody else from being asked.
 #pragma once
 
-#include <functional>
-#include <memory>
-
-#include "backends/mysql/config.h"
-#include "fanline/log_sink.h"
+#include "backends/mysql/shard_port.h"
 #include "fanline/shard_probe.h"
 
 namespace fanline::mysql {
 
-class MysqlShardProbe final : public ShardProbe {
- public:
-  MysqlShardProbe(const Config& config, std::function<void(ShardPinged)> reply, LogSink log,
-                  HealthSink health = {});
-  ~MysqlShardProbe() override;
+struct ProbeService {
+  static constexpr const char* kName = "probe";
+  static constexpr PoolLimits kLimits{.queue = 16};
 
-  void Submit(PingShard request) override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  ShardPinged Do(Connection& connection, const PingShard& request) {
+    connection.Query("SELECT 1", [](const Row&) {});
+    return {.shard = request.shard, .status = {}};
+  }
 };
+using MysqlShardProbe = ShardPort<ProbeService, PingShard>;
 
 }  // namespace fanline::mysql

@@ -73,7 +73,6 @@ std::vector<SyncTruth> ReadSyncTruths(Connection& connection,
   std::vector<SyncTruth> truths;
   for (const ReadSync& request : requests) {
     SyncTruth truth;
-    truth.id = request.id;
     truth.following = live.contains({.src = request.reader, .dst = request.author});
     for (const PostId member : request.members) {
       const auto row = members.find({request.author, member});

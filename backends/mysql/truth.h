@@ -1,42 +1,33 @@
-// The truth a pusher reads (port fanline/truth.h), from the MariaDB primaries.
+// The truth a pusher reads (fanline/truth.h), from the MariaDB primaries.
 //
-// A few threads per shard; a thread takes what is queued for its shard and reads it together:
-// states of the posts of many requests in one statement, first pages of many authors in another.
-// All reads of a request happen after Submit, each in a transaction of its own (autocommit).
-// A shard that is away answers its own requests `later`, naming "mysql_<shard>", at once.
+// A few threads per shard (shard_port.h); a thread takes what is queued for its shard and reads it
+// together: states of the posts of many requests in one statement, first pages of many authors in
+// another. All reads of a request happen after Submit, each in a transaction of its own
+// (autocommit).
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <vector>
 
-#include "backends/mysql/config.h"
+#include "backends/mysql/shard_port.h"
 #include "fanline/bucket.h"
-#include "fanline/log_sink.h"
 #include "fanline/truth.h"
 
 namespace fanline::mysql {
 
-struct TruthLimits {
-  size_t threads_per_shard = 2;
-  size_t requests_per_batch = 256;
-  size_t queued_per_shard = 65'536;
+struct TruthService {
+  static constexpr const char* kName = "truth";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 256};
+
+  std::vector<PostPage> DoAll(Connection& connection, const std::vector<ReadPostPage>& requests);
+  std::vector<SyncTruth> DoAll(Connection& connection, const std::vector<ReadSync>& requests);
+  template <class R>
+  Shard ShardOf(const R& request) const {
+    return map.ShardOf(request.author);
+  }
+
+  ShardMap map;
+  RangeLayout layout;
 };
-
-class MysqlTruth : public Truth {
- public:
-  // `reply` is called from an adapter's thread, or from within Submit when the shard is away or its
-  // queue is full. `health` may be empty; it and `log` must not call Submit. All three until the
-  // destructor returns; requests still unanswered then are dropped.
-  MysqlTruth(const Config& config, const ShardMap& map, const RangeLayout& layout,
-             std::function<void(TruthReply)> reply, HealthSink health, LogSink log,
-             TruthLimits limits = {});
-  ~MysqlTruth() override;
-
-  void Submit(TruthRequest request) override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
+using MysqlTruth = ShardPort<TruthService, ReadPostPage, ReadSync>;
 
 }  // namespace fanline::mysql

@@ -1,67 +1,48 @@
-// Which reply answers which request, and the reply of a request that could not be carried out.
+// The kinds of requests a node serves, with the addresses of their replies, and the reply of one
+// that could not be carried out.
 #pragma once
 
-#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "fanline/live_timelines.h"
+#include "fanline/port.h"
 
 namespace fanline::redis {
 
-template <class Request>
-struct AnswerTo;
-template <>
-struct AnswerTo<ClaimRange> {
-  using Type = RangeClaimed;
+template <template <class> class Of>
+using OfEach = std::variant<Of<ClaimRange>, Of<ResetRange>, Of<SavePosition>, Of<TimelineBatch>,
+                            Of<ReadTimeline>, Of<ApplySync>, Of<DropTimeline>, Of<MarkPart>>;
+
+template <class R>
+struct Asked {
+  R request;
+  ReplyTo<typename R::Reply> to;
 };
-template <>
-struct AnswerTo<ResetRange> {
-  using Type = RangeReset;
+template <class R>
+struct Open {
+  uint64_t id = 0;
+  ReplyTo<typename R::Reply> to;
 };
-template <>
-struct AnswerTo<SavePosition> {
-  using Type = PositionSaved;
-};
-template <>
-struct AnswerTo<TimelineBatch> {
-  using Type = BatchWritten;
-};
-template <>
-struct AnswerTo<ReadTimeline> {
-  using Type = TimelineRead;
-};
-template <>
-struct AnswerTo<ApplySync> {
-  using Type = SyncApplied;
-};
-template <>
-struct AnswerTo<DropTimeline> {
-  using Type = TimelineDropped;
-};
-template <>
-struct AnswerTo<MarkPart> {
-  using Type = PartMarked;
+template <class R>
+struct Answered {
+  typename R::Reply reply;
+  ReplyTo<typename R::Reply> to;
 };
 
 // Requests that need a claimed range answer with needs_claim; a claim and a mark do not.
-template <class Request>
-inline constexpr bool kNeedsClaimedRange = requires(typename AnswerTo<Request>::Type answer) {
-  answer.needs_claim;
+template <class R>
+inline constexpr bool kNeedsClaimedRange = requires(typename R::Reply reply) {
+  reply.needs_claim;
 };
 
-template <class Request>
-typename AnswerTo<Request>::Type Failed(const Request& request, Status status, bool needs_claim) {
-  typename AnswerTo<Request>::Type answer;
-  answer.id = request.id;
-  answer.status = std::move(status);
-  if constexpr (kNeedsClaimedRange<Request>) answer.needs_claim = needs_claim;
-  return answer;
-}
-
-inline TimelineReply Failed(const TimelineRequest& request, Status status, bool needs_claim) {
-  return std::visit(
-      [&](const auto& r) -> TimelineReply { return Failed(r, std::move(status), needs_claim); },
-      request);
+template <class R>
+Answered<R> Failed(const Open<R>& open, Status status, bool needs_claim) {
+  typename R::Reply reply;
+  reply.id = open.id;
+  reply.status = std::move(status);
+  if constexpr (kNeedsClaimedRange<R>) reply.needs_claim = needs_claim;
+  return {std::move(reply), open.to};
 }
 
 }  // namespace fanline::redis

@@ -12,7 +12,7 @@ struct BatchJob::Part {
 };
 
 BatchJob::BatchJob(TimelineBatch batch, const Options& options, PruneGate& gate,
-                   std::function<void()> part_done, Answer answer)
+                   std::function<void()> part_done, Answer<BatchWritten> answer)
     : batch_(std::move(batch)),
       options_(options),
       gate_(gate),

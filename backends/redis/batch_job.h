@@ -15,7 +15,7 @@ class BatchJob : public std::enable_shared_from_this<BatchJob> {
  public:
   // `options` and `gate` outlive the job.
   BatchJob(TimelineBatch batch, const Options& options, PruneGate& gate,
-           std::function<void()> part_done, Answer answer);
+           std::function<void()> part_done, Answer<BatchWritten> answer);
 
   bool has_more() const { return next_part_ < parts_.size() || parts_.empty(); }
   // Starts the next call; each ends with part_done, the last one with the batch's answer as well.
@@ -33,7 +33,7 @@ class BatchJob : public std::enable_shared_from_this<BatchJob> {
   const Options& options_;
   PruneGate& gate_;
   const std::function<void()> part_done_;
-  const Answer answer_to_;
+  const Answer<BatchWritten> answer_to_;
   std::vector<BatchPart> parts_;
   size_t next_part_ = 0;
   size_t finished_ = 0;

@@ -35,6 +35,7 @@ class CommandChannel {
 
 // How the work for a request hands over its reply; called once, or never when the connection is
 // lost first (the node answers then).
-using Answer = std::function<void(TimelineReply)>;
+template <class Reply>
+using Answer = std::function<void(Reply)>;
 
 }  // namespace fanline::redis

@@ -15,17 +15,11 @@ namespace {
 
 Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
 
-void SetStatus(TimelineReply& reply, const Status& status) {
-  std::visit([&](auto& answer) { answer.status = status; }, reply);
-}
-
 }  // namespace
 
-Node::Node(const Options& options, const RangeLayout& layout, OnReplies on_replies,
-           OnState on_state, LogSink log)
+Node::Node(const Options& options, const RangeLayout& layout, OnState on_state, LogSink log)
     : options_(options),
       layout_(layout),
-      on_replies_(std::move(on_replies)),
       on_state_(std::move(on_state)),
       log_(std::move(log)),
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
@@ -41,17 +35,20 @@ Node::~Node() {
   close(wakeup_);
 }
 
-void Node::Submit(TimelineRequest request) {
+void Node::Submit(OfEach<Asked> asked) {
   {
     const std::lock_guard lock(mutex_);
-    if (unanswered_ >= options_.max_requests) {
-      refused_.push_back(Failed(request, Away("too many requests are waiting"), false));
-    } else {
+    if (unanswered_ < options_.max_requests) {
       ++unanswered_;
-      inbox_.push_back(std::move(request));
+      inbox_.push_back(std::move(asked));
+      eventfd_write(wakeup_, 1);
+      return;
     }
   }
-  eventfd_write(wakeup_, 1);
+  const auto refuse = []<class R>(const Asked<R>& of) {
+    of.to(Failed<R>({of.request.id, of.to}, Away("too many requests are waiting"), false).reply);
+  };
+  std::visit(refuse, asked);
 }
 
 bool Node::connected() const {
@@ -101,69 +98,66 @@ void Node::Wait() {
 }
 
 void Node::DeliverReplies() {
-  {
-    const std::lock_guard lock(mutex_);
-    unanswered_ -= replies_.size();
-    replies_.insert(replies_.end(), std::make_move_iterator(refused_.begin()),
-                    std::make_move_iterator(refused_.end()));
-    refused_.clear();
+  unanswered_ -= replies_.size();
+  for (auto& reply : replies_) {
+    std::visit([](auto& answered) { answered.to(std::move(answered.reply)); }, reply);
   }
-  if (replies_.empty()) return;
-  on_replies_(std::move(replies_));
   replies_.clear();
 }
 
 // ---- requests -------------------------------------------------------------------------------
 
 void Node::TakeRequests() {
-  std::vector<TimelineRequest> requests;
+  std::vector<OfEach<Asked>> requests;
   {
     const std::lock_guard lock(mutex_);
     requests.swap(inbox_);
   }
-  for (TimelineRequest& request : requests) Accept(std::move(request));
+  for (auto& request : requests) {
+    std::visit([this](auto& asked) { Accept(std::move(asked)); }, request);
+  }
 }
 
-void Node::Accept(TimelineRequest request) {
-  const auto start = [this](auto& r) {
-    using Request = std::decay_t<decltype(r)>;
-    if (!ready_) {
-      replies_.push_back(Failed(r, Away(reason()), true));
+template <class R>
+void Node::Accept(Asked<R> asked) {
+  const Open<R> open{asked.request.id, asked.to};
+  if (!ready_) {
+    replies_.push_back(Failed(open, Away(reason()), true));
+    return;
+  }
+  if constexpr (kNeedsClaimedRange<R>) {
+    if (!claimed_.contains(asked.request.range)) {
+      replies_.push_back(Failed(open, Away("the range is not claimed in this session"), true));
       return;
     }
-    if constexpr (kNeedsClaimedRange<Request>) {
-      if (!claimed_.contains(r.range)) {
-        replies_.push_back(Failed(r, Away("the range is not claimed in this session"), true));
-        return;
-      }
-    }
-    const Ticket ticket = next_ticket_++;
-    open_.emplace(ticket, Failed(r, {}, true));
-    Start(std::move(r), ticket);
-  };
-  std::visit(start, request);
+  }
+  const Ticket ticket = next_ticket_++;
+  open_.emplace(ticket, open);
+  Start(std::move(asked.request), ticket);
 }
 
-template <class Request>
-void Node::Start(Request request, Ticket ticket) {
-  const Answer answer = [this, ticket](TimelineReply reply) { Reply(ticket, std::move(reply)); };
-  if constexpr (std::is_same_v<Request, TimelineBatch>) {
+template <class R>
+void Node::Start(R request, Ticket ticket) {
+  const Answer<typename R::Reply> answer = [this, ticket](typename R::Reply reply) {
+    Reply<R>(ticket, std::move(reply));
+  };
+  if constexpr (std::is_same_v<R, TimelineBatch>) {
     batches_.push_back(std::make_shared<BatchJob>(
         std::move(request), options_, prune_gate_, [this] { --parts_in_flight_; }, answer));
-  } else if constexpr (std::is_same_v<Request, ResetRange>) {
+  } else if constexpr (std::is_same_v<R, ResetRange>) {
     walk_->Add(std::move(request), answer);
   } else {
-    const auto shared = std::make_shared<const Request>(std::move(request));
+    const auto shared = std::make_shared<const R>(std::move(request));
     Call(
         [this, shared](CommandBuffer& out, const ScriptDigests& digests) {
           Encoder{options_, layout_, digests, out}(*shared);
         },
         [this, shared, answer](const CallResult& result) {
           if (!result.status.done()) {
-            return answer(Failed(*shared, result.status, result.needs_claim));
+            return answer(Failed<R>({shared->id, {}}, result.status, result.needs_claim).reply);
           }
           auto parsed = Parse(*shared, *result.reply);
-          if constexpr (std::is_same_v<Request, ClaimRange>) {
+          if constexpr (std::is_same_v<R, ClaimRange>) {
             if (parsed.status.done() && parsed.refused_by == 0) claimed_.insert(shared->range);
           }
           answer(std::move(parsed));
@@ -180,8 +174,11 @@ void Node::StartParts() {
   }
 }
 
-void Node::Reply(Ticket ticket, TimelineReply reply) {
-  if (open_.erase(ticket) != 0) replies_.push_back(std::move(reply));
+template <class R>
+void Node::Reply(Ticket ticket, typename R::Reply reply) {
+  const auto open = open_.extract(ticket);
+  if (open.empty()) return;
+  replies_.push_back(Answered<R>{std::move(reply), std::get<Open<R>>(open.mapped()).to});
 }
 
 // ---- the session ----------------------------------------------------------------------------
@@ -272,9 +269,9 @@ void Node::Lose(const std::string& why) {
   parts_in_flight_ = 0;
   claimed_.clear();
   ready_ = false;
-  for (auto& [ticket, reply] : open_) {
-    SetStatus(reply, Away(reason));
-    replies_.push_back(std::move(reply));
+  for (const auto& [ticket, request] : open_) {
+    std::visit([&](const auto& open) { replies_.push_back(Failed(open, Away(reason), true)); },
+               request);
   }
   open_.clear();
   next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/redis/answers.h"
 #include "backends/redis/batch_job.h"
 #include "backends/redis/command_channel.h"
 #include "backends/redis/identity.h"
@@ -29,15 +30,15 @@ namespace fanline::redis {
 
 class Node : private CommandChannel {
  public:
-  using OnReplies = std::function<void(std::vector<TimelineReply>)>;
   using OnState = std::function<void(bool connected, const std::string& reason)>;
 
-  // Callbacks come from the node's thread, on_replies with everything answered since the last time.
-  Node(const Options& options, const RangeLayout& layout, OnReplies on_replies, OnState on_state,
-       LogSink log);
+  // `on_state` comes from the node's thread.
+  Node(const Options& options, const RangeLayout& layout, OnState on_state, LogSink log);
   ~Node() override;  // what is unanswered stays so
 
-  void Submit(TimelineRequest request);  // any thread; never blocks
+  // Any thread; never blocks. Replies come from the node's thread, all that are there together;
+  // beyond max_requests from within Submit.
+  void Submit(OfEach<Asked> asked);
   bool connected() const;
   std::string reason() const;  // why not, empty when connected
 
@@ -52,11 +53,13 @@ class Node : private CommandChannel {
 
   // ---- requests
   void TakeRequests();
-  void Accept(TimelineRequest request);
-  template <class Request>
-  void Start(Request request, Ticket ticket);
+  template <class R>
+  void Accept(Asked<R> asked);
+  template <class R>
+  void Start(R request, Ticket ticket);
   void StartParts();
-  void Reply(Ticket ticket, TimelineReply reply);
+  template <class R>
+  void Reply(Ticket ticket, typename R::Reply reply);
 
   // ---- the session
   void Connect();
@@ -75,15 +78,13 @@ class Node : private CommandChannel {
 
   const Options options_;
   const RangeLayout layout_;
-  const OnReplies on_replies_;
   const OnState on_state_;
   const LogSink log_;
   const int wakeup_;  // eventfd
 
   // ---- shared with the callers, under mutex_
   mutable std::mutex mutex_;
-  std::vector<TimelineRequest> inbox_;
-  std::vector<TimelineReply> refused_;  // answers to requests beyond max_requests
+  std::vector<OfEach<Asked>> inbox_;
   bool connected_ = false;
   std::string reason_ = "not connected yet";
   std::atomic<size_t> unanswered_{0};
@@ -102,13 +103,12 @@ class Node : private CommandChannel {
   std::mt19937_64 random_;
   std::set<Range> claimed_;  // in this session
   Ticket next_ticket_ = 1;
-  // What to answer should the session end first.
-  std::unordered_map<Ticket, TimelineReply> open_;
+  std::unordered_map<Ticket, OfEach<Open>> open_;
   PruneGate prune_gate_;
   std::deque<std::shared_ptr<BatchJob>> batches_;
   uint32_t parts_in_flight_ = 0;
   std::unique_ptr<ResetWalk> walk_;
-  std::vector<TimelineReply> replies_;
+  std::vector<OfEach<Answered>> replies_;
   std::thread thread_;  // last: it uses all of the above
 };
 

@@ -20,7 +20,7 @@ void ArgRange(CommandBuffer& out, const RangeLayout& layout, Range range, KeyOf 
 ResetWalk::ResetWalk(CommandChannel& channel, const Options& options, const RangeLayout& layout)
     : channel_(channel), options_(options), layout_(layout) {}
 
-void ResetWalk::Add(ResetRange request, Answer answer) {
+void ResetWalk::Add(ResetRange request, Answer<RangeReset> answer) {
   auto reset = std::make_unique<Reset>();
   reset->reply.id = request.id;
   reset->request = std::move(request);

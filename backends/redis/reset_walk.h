@@ -24,12 +24,12 @@ class ResetWalk {
  public:
   ResetWalk(CommandChannel& channel, const Options& options, const RangeLayout& layout);
 
-  void Add(ResetRange request, Answer answer);
+  void Add(ResetRange request, Answer<RangeReset> answer);
 
  private:
   struct Reset {
     ResetRange request;
-    Answer answer;
+    Answer<RangeReset> answer;
     RangeReset reply;
     bool failed = false;
   };

@@ -65,8 +65,7 @@ class Follow : public Command {
     options.client = options::ToOptions(settings_.kafka, kClientId);
     options.hint_topic = installation.tasks_topic;
     Acknowledgements hints;
-    const auto answer = [&](const HintsAppended& reply) { hints.Answer(reply.status); };
-    kafka::Producer producer(options, answer, {}, [](LogLevel, const std::string&) {});
+    kafka::Producer producer(options, [](LogLevel, const std::string&) {});
     mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
     mysql::ChangeLog log(connections);
     const auto log_begin = NewestRows(log, installation.shard_map.shards());
@@ -158,7 +157,8 @@ class Follow : public Command {
       work.hints.Expect();
       versions_[at] = changed.edge.ver;
       work.producer.Submit(
-          AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}});
+          AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}},
+          work.hints);
       if (changed.changed) ++work.tally.changed;
       progress.At(++work.tally.done);
     }

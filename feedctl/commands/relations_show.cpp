@@ -6,6 +6,7 @@
 #include "backends/mysql/change_log.h"
 #include "backends/mysql/edge_repair.h"
 #include "backends/mysql/friendships.h"
+#include "backends/mysql/repair_log.h"
 #include "daemon/observe/log.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/relations/edge_diagnosis.h"

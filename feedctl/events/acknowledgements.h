@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "fanline/hint_log.h"
 #include "fanline/outcome.h"
 
 namespace fanline::feedctl {
@@ -15,6 +16,7 @@ class Acknowledgements {
   void Expect();
   // What became of one that was sent.
   void Answer(const Status& status);
+  void Push(const HintsAppended& reply) { Answer(reply.status); }
 
   // Waits until no more than so many are unanswered. Each is answered within the producer's own
   // time limit, so this ends.

@@ -26,7 +26,7 @@ const std::string& Existing(const Settings& settings) {
 EventSender::EventSender(const Settings& settings, std::chrono::milliseconds linger)
     : topic_(Existing(settings)),
       headers_{{"content-type", std::string(kJsonContentType)}},
-      producer_(OptionsOf(settings, linger), {}, {}, [](LogLevel, const std::string&) {}) {}
+      producer_(OptionsOf(settings, linger), [](LogLevel, const std::string&) {}) {}
 
 void EventSender::Send(const FeedEvent& event, std::string_view json) {
   acks_.AwaitAtMost(kMostUnderWay);

@@ -18,24 +18,22 @@ class DyingMirror : public Mirror {
   using Mirror::Mirror;
   [[nodiscard]] Progress Step(std::span<MirrorInput> inputs, Now now) {
     for (const MirrorInput& input : inputs) {
-      std::visit([](const auto& each) { Look(each); }, input);
+      const auto* reply = std::get_if<ApplierReply>(&input);
+      if (reply != nullptr) std::visit([](const auto& each) { Look(each); }, *reply);
     }
     return Mirror::Step(inputs, now);
   }
 
  private:
-  template <class Input>
-  static void Look(const Input& input) {
-    constexpr std::string_view kPoint = std::is_same_v<Input, EdgesApplied>        ? "reverse"
-                                        : std::is_same_v<Input, HintsAppended>     ? "hint"
-                                        : std::is_same_v<Input, RelationsAppended> ? "msg2"
-                                        : std::is_same_v<Input, MarkedDone>        ? "log1"
+  template <class Reply>
+  static void Look(const Reply& reply) {
+    constexpr std::string_view kPoint = std::is_same_v<Reply, EdgesApplied>        ? "reverse"
+                                        : std::is_same_v<Reply, HintsAppended>     ? "hint"
+                                        : std::is_same_v<Reply, RelationsAppended> ? "msg2"
+                                        : std::is_same_v<Reply, MarkedDone>        ? "log1"
                                                                                    : "";
     if constexpr (!kPoint.empty()) {
-      const bool of_applier = RequestIds::PartOf(input.id) == Part::kApplier;
-      if (of_applier && input.status.done() && kPoint == std::getenv("DIE_AFTER")) {
-        std::raise(SIGKILL);
-      }
+      if (reply.status.done() && kPoint == std::getenv("DIE_AFTER")) std::raise(SIGKILL);
     }
   }
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fanline/consuming/consumer.h"
+#include "tests/fakes/requests.h"
 #include "tests/sim/stores.h"
 
 namespace fanline::sim {
@@ -23,7 +24,7 @@ struct Groups : Stores {
   struct Process {
     uint64_t incarnation = 0;
     std::unique_ptr<Logic> logic;
-    std::vector<Input> inbox;
+    fakes::Inbox<Input> inbox;
     std::map<int32_t, int64_t> fetch;  // partition -> next offset; absent: not delivered
     std::set<int32_t> paused;
     std::set<int32_t> believes;
@@ -39,37 +40,31 @@ struct Groups : Stores {
     process.believes.clear();
   }
 
-  // Puts a reply into the inbox of the caller, unless it is another process by now.
+  // Sends a reply home, unless the caller is another process by now.
   template <typename P, typename R>
-  std::function<void()> DeliverTo(P& process, uint64_t owner, R reply) {
-    return [&process, owner, reply] {
-      if (process.incarnation == owner) process.inbox.emplace_back(reply);
+  std::function<void()> DeliverTo(P& process, uint64_t owner, ReplyTo<R> to, R reply) {
+    return [&process, owner, to, reply] {
+      if (process.incarnation == owner) to(reply);
     };
   }
 
-  template <typename P, typename F>
-  void Reply(P& process, const char* name, F make) {
-    network.Send({name,
-                  [this, &process, make, owner = process.incarnation]() mutable {
-                    auto reply = make();
-                    return std::function<void()>([&process, owner, reply] {
-                      if (process.incarnation == owner) process.inbox.emplace_back(reply);
-                    });
-                  },
-                  {},
-                  process.incarnation,
-                  false});
+  // A call that nothing can happen to.
+  template <typename P, typename R>
+  void Answer(P& process, ReplyTo<R> to, const char* name, R reply) {
+    const auto deliver = DeliverTo(process, process.incarnation, to, std::move(reply));
+    network.Send({name, [deliver] { return deliver; }, {}, process.incarnation, false});
   }
 
   // A call that answers `failed` when it times out.
   template <typename P, typename R, typename F>
-  void Ask(P& process, const char* name, R failed, F make, int patience = 0) {
+  void Ask(P& process, ReplyTo<R> to, const char* name, R failed, F make, int patience = 0) {
     const uint64_t owner = process.incarnation;
     failed.status = AwayStatus();
-    network.Send(
-        {name,
-         [this, &process, owner, make]() mutable { return DeliverTo(process, owner, make()); },
-         DeliverTo(process, owner, failed), owner, false, patience});
+    network.Send({name,
+                  [this, &process, owner, to, make]() mutable {
+                    return DeliverTo(process, owner, to, make());
+                  },
+                  DeliverTo(process, owner, to, failed), owner, false, patience});
   }
 
   // Gives a partition to process `to`; the old owner, if alive, finds out only later (zombie).

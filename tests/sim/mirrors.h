@@ -19,32 +19,33 @@ namespace fanline::sim {
 struct Mirrors : Spine {
   using Spine::Spine;
 
-  struct MirrorProcess : ReverseStore,
-                         ForwardStore,
-                         ChangeStore,
-                         HintLog,
-                         RelationLog,
-                         DeadLetters,
+  struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPending, MarkDone,
+                                   PurgeDone, AppendHints, AppendRelations, AppendDeadLetter>,
                          Process<mirror::Mirror, mirror::MirrorInput> {
     Mirrors* world = nullptr;
     mirror::Metrics metrics;
     std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // between msg1 and the reverse row
-    void Submit(ApplyEdges request) override { world->SendReverse(*this, std::move(request)); }
-    void Submit(ChangeEdge request) override {
-      world->Ask(*this, "forward row", EdgeChanged{request.id, {}, {}}, [world = world, request] {
+    void Serve(ApplyEdges request, ReplyTo<EdgesApplied> to) {
+      world->SendReverse(*this, std::move(request), to);
+    }
+    void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
+      const EdgeChanged failed{request.id, AwayStatus(), {}};
+      world->Ask(*this, to, "forward row", failed, [world = world, request, failed] {
         const bool away = world->Away(world->shards.ShardOf(request.change.src));
-        if (away) return EdgeChanged{request.id, AwayStatus(), {}};
-        return world->mysql.relations.Do(request);
+        return away ? failed : world->mysql.relations.Do(request);
       });
     }
-    void Submit(ChangeRequest request) override {
-      std::visit([this](const auto& each) { world->SendChange(*this, each); }, request);
+    template <class R>
+    void Serve(const R& request, ReplyTo<typename R::Reply> to) {
+      world->SendChange(*this, request, to);
     }
-    void Submit(AppendHints request) override { world->SendMirrorHints(*this, std::move(request)); }
-    void Submit(AppendRelations request) override {
-      world->SendRelations(*this, std::move(request));
+    void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
+      world->SendMirrorHints(*this, std::move(request), to);
     }
-    void Submit(AppendDeadLetter request) override {
+    void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {
+      world->SendRelations(*this, std::move(request), to);
+    }
+    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended>) {
       world->trouble = "a mirror gave up: " + request.letter.reason;
     }
   };
@@ -52,7 +53,7 @@ struct Mirrors : Spine {
   std::vector<std::unique_ptr<MirrorProcess>> mirrors;
 
   // ---- rows -----------------------------------------------------------------------------------
-  void SendReverse(MirrorProcess& process, ApplyEdges request) {
+  void SendReverse(MirrorProcess& process, ApplyEdges request, ReplyTo<EdgesApplied> to) {
     if (!options.guards.hint_after_truth) {
       for (const Edge& edge : request.edges) AppendSync(edge.key());
     }
@@ -64,7 +65,7 @@ struct Mirrors : Spine {
     }
     const int patience = Chance(50) ? character.mirror_lag : 0;
     Ask(
-        process, "reverse rows", EdgesApplied{request.id, {}, {}, 0},
+        process, to, "reverse rows", EdgesApplied{request.id, {}, {}, 0},
         [this, request, forgotten] { return Apply(request, forgotten); }, patience);
   }
 
@@ -84,16 +85,13 @@ struct Mirrors : Spine {
   }
 
   template <typename R>
-  void SendChange(MirrorProcess& process, R request) {
-    using Answer = decltype(mysql.relations.Do(request));
-    Answer failed;
+  void SendChange(MirrorProcess& process, const R& request, ReplyTo<typename R::Reply> to) {
+    typename R::Reply failed;
     failed.id = request.id;
-    Ask(process, "log1", failed, [this, request, failed]() mutable {
-      if (Away(request.shard)) {
-        failed.status = AwayStatus();
-        return failed;
-      }
-      Answer reply = mysql.relations.Do(request);
+    failed.status = AwayStatus();
+    Ask(process, to, "log1", failed, [this, request, failed] {
+      if (Away(request.shard)) return failed;
+      typename R::Reply reply = mysql.relations.Do(request);
       if constexpr (std::is_same_v<R, ReadPending>) {
         if (!options.guards.log1_done_last) MarkAll(request.shard, reply);
       }
@@ -114,18 +112,18 @@ struct Mirrors : Spine {
     AppendHint(RangeLayout(kRanges).RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
   }
 
-  void SendMirrorHints(MirrorProcess& process, AppendHints request) {
+  void SendMirrorHints(MirrorProcess& process, AppendHints request, ReplyTo<HintsAppended> to) {
     const HintsAppended done{request.id, {}};
     if (!options.guards.hint_after_truth) request.hints.clear();  // they are out already
     if (!options.guards.hint_before_msg2) {
-      process.inbox.emplace_back(done);
+      to(done);
       if (faults && Chance(30)) return;  // lost with a crash of the sender
     }
     const auto append = [this, request, done] {
       for (const auto& [range, hint] : request.hints) AppendHint(range, hint);
       return done;
     };
-    if (options.guards.hint_before_msg2) return Ask(process, "sync hints", done, append);
+    if (options.guards.hint_before_msg2) return Ask(process, to, "sync hints", done, append);
     Later("sync hints", 0, append);
   }
 
@@ -139,7 +137,8 @@ struct Mirrors : Spine {
     network.Send({std::move(name), carry_out, {}, 0, false, patience});
   }
 
-  void SendRelations(MirrorProcess& process, AppendRelations request) {
+  void SendRelations(MirrorProcess& process, AppendRelations request,
+                     ReplyTo<RelationsAppended> to) {
     std::erase_if(request.messages, [&](const RelationMessage& message) {
       const auto* mirrored = std::get_if<EdgeMirrored>(&message);
       if (mirrored == nullptr) return false;
@@ -148,7 +147,7 @@ struct Mirrors : Spine {
     });
     const int copies = faults && Chance(character.repeat) ? 3 : 1;
     const RelationsAppended done{request.id, {}};
-    Ask(process, "relation-log", done, [this, request, done, copies] {
+    Ask(process, to, "relation-log", done, [this, request, done, copies] {
       for (int copy = 0; copy < copies; ++copy) {
         for (const RelationMessage& message : request.messages) AppendRelation(message);
       }
@@ -175,9 +174,17 @@ struct Mirrors : Spine {
     limits.relay_again = {std::chrono::milliseconds(100), std::chrono::milliseconds(400)};
     limits.purge_every = std::chrono::milliseconds(200);
     limits.keep_done = std::chrono::seconds(1);
+    const auto to_applier = AsPart<mirror::ApplierReply>(process.inbox);
+    const auto to_relay = AsPart<mirror::RelayReply>(process.inbox);
     process.logic = std::make_unique<mirror::Mirror>(
-        mirror::Mirror::Ports{process, process, process, process, process, process,
-                              process.metrics},
+        mirror::Mirror::Ports{
+            {{process, to_applier},
+             {process, to_applier},
+             {process, to_applier},
+             {process, to_applier},
+             {process, to_applier},
+             process.metrics},
+            {{process, to_relay}, {process, to_relay}, {process, to_relay}, process.metrics}},
         mirror::Mirror::Setup{RangeLayout(kRanges), shards, kRelationPartitions, random()}, limits);
   }
 

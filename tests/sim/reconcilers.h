@@ -34,44 +34,14 @@ struct Reconcilers : Mirrors {
   };
 
   template <typename Logic, typename Input>
-  struct Part : RepairStore,
-                HintLog,
-                RelationLog,
-                RetryLog,
-                DeadLetters,
-                LogPositions,
+  struct Part : ServesAll<Part<Logic, Input>, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
+                          TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
+                          AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
                 Process<Logic, Input> {
     Reconcilers* world = nullptr;
-    void Submit(RepairRequest request) override {
-      std::visit([this](auto& each) { world->SendRepair(*this, std::move(each)); }, request);
-    }
-    void Submit(PositionRequest request) override {
-      std::visit([this](auto& each) { world->SendPosition(*this, std::move(each)); }, request);
-    }
-    void Submit(AppendHints request) override {
-      world->AskPart(*this, "repair hints", HintsAppended{request.id, {}},
-                     [world = world, request](HintsAppended&) {
-                       for (const auto& [range, hint] : request.hints) {
-                         world->AppendHint(range, hint);
-                       }
-                     });
-    }
-    void Submit(AppendRelations request) override {
-      world->AskPart(*this, "repair msg2", RelationsAppended{request.id, {}},
-                     [world = world, request](RelationsAppended&) {
-                       for (const auto& message : request.messages) world->AppendRelation(message);
-                     });
-    }
-    void Submit(AppendRetries request) override {
-      world->AskPart(*this, "retries", RetriesAppended{request.id, {}},
-                     [world = world, request](RetriesAppended&) {
-                       for (const auto& retry : request.retries) {
-                         world->Append(world->retry_log, 0, EncodeRelationRetry(retry));
-                       }
-                     });
-    }
-    void Submit(AppendDeadLetter request) override {
-      world->trouble = "a reconciler gave up: " + request.letter.reason;
+    template <class R>
+    void Serve(const R& request, ReplyTo<typename R::Reply> to) {
+      world->Send(*this, request, to);
     }
   };
 
@@ -85,35 +55,32 @@ struct Reconcilers : Mirrors {
   std::vector<std::unique_ptr<Reconciler>> reconcilers;
   ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
 
-  // `reply` as it is when all goes well; `act` may still change it. Each part takes different
-  // replies.
+  // `reply` as it is when all goes well; `act` may still change it.
   template <typename P, typename R, typename F>
-  void AskPart(P& process, const char* name, R reply, F act) {
-    using Input = typename std::decay_t<decltype(process.inbox)>::value_type;
-    if constexpr (std::is_constructible_v<Input, R>) {
-      Ask(process, name, reply, [reply, act]() mutable {
-        act(reply);
-        return reply;
-      });
-    }
+  void AskPart(P& process, ReplyTo<R> to, const char* name, R reply, F act) {
+    Ask(process, to, name, reply, [reply, act]() mutable {
+      act(reply);
+      return reply;
+    });
   }
 
   // ---- rows -----------------------------------------------------------------------------------
   // Both rows of each edge, one direction after the other: anything may happen in between.
   template <typename P>
-  void SendRepair(P& process, ReadEdges request) {
+  void Send(P& process, const ReadEdges& request, ReplyTo<ReadEdges::Reply> to) {
     EdgesRead rows{request.id, {}};
     for (size_t i = 0; i < request.edges.size(); ++i) rows.rows.push_back({AwayStatus(), {}, {}});
     const uint64_t owner = process.incarnation;
     const bool reverse_first = options.guards.reverse_first;
-    const auto failed = DeliverTo(process, owner, rows);
+    const auto failed = DeliverTo(process, owner, to, rows);
     for (auto& row : rows.rows) row.status = {};
-    const auto second = [this, &process, owner, request, failed, reverse_first](EdgesRead read) {
+    const auto second = [this, &process, owner, to, request, failed,
+                         reverse_first](EdgesRead read) {
       if (process.incarnation != owner) return;
       network.Send({"second rows",
-                    [this, &process, owner, request, read, reverse_first]() mutable {
+                    [this, &process, owner, to, request, read, reverse_first]() mutable {
                       ReadSide(request, !reverse_first, read);
-                      return DeliverTo(process, owner, read);
+                      return DeliverTo(process, owner, to, read);
                     },
                     failed, owner, false});
     };
@@ -137,8 +104,8 @@ struct Reconcilers : Mirrors {
   }
 
   template <typename P>
-  void SendRepair(P& process, ApplyEdges request) {
-    AskPart(process, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
+  void Send(P& process, const ApplyEdges& request, ReplyTo<ApplyEdges::Reply> to) {
+    AskPart(process, to, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
             [this, request](EdgesApplied& reply) {
               if (Away(request.shard)) {
                 reply.status = AwayStatus();
@@ -149,8 +116,8 @@ struct Reconcilers : Mirrors {
   }
 
   template <typename P>
-  void SendRepair(P& process, AdoptEdge request) {
-    AskPart(process, "adoption", EdgeAdopted{request.id, {}, false, {}},
+  void Send(P& process, const AdoptEdge& request, ReplyTo<AdoptEdge::Reply> to) {
+    AskPart(process, to, "adoption", EdgeAdopted{request.id, {}, false, {}},
             [this, request](EdgeAdopted& reply) {
               if (Away(shards.ShardOf(request.edge.src))) {
                 reply.status = AwayStatus();
@@ -161,26 +128,58 @@ struct Reconcilers : Mirrors {
   }
 
   template <typename P>
-  void SendRepair(P& process, const LogRepair& request) {
-    AskPart(process, "repair_log", RepairLogged{request.id, {}}, [](RepairLogged&) {});
+  void Send(P& process, const LogRepair& request, ReplyTo<LogRepair::Reply> to) {
+    AskPart(process, to, "repair_log", RepairLogged{request.id, {}}, [](RepairLogged&) {});
   }
 
   template <typename P>
-  void SendRepair(P& process, TakeRemovals request) {
-    AskPart(process, "removals", RemovalsTaken{request.id, {}, request.wanted},
+  void Send(P& process, const TakeRemovals& request, ReplyTo<TakeRemovals::Reply> to) {
+    AskPart(process, to, "removals", RemovalsTaken{request.id, {}, request.wanted},
             [](RemovalsTaken&) {});
   }
 
   template <typename P>
-  void SendRepair(P& process, ReadReconcilerMode request) {
-    AskPart(process, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun, 0},
+  void Send(P& process, const ReadReconcilerMode& request, ReplyTo<ReadReconcilerMode::Reply> to) {
+    AskPart(process, to, "mode", ReconcilerModeRead{request.id, {}, ReconcilerMode::kRun, 0},
             [this](ReconcilerModeRead& reply) { reply.mode = reconciler_mode; });
+  }
+
+  // ---- logs -----------------------------------------------------------------------------------
+  template <typename P>
+  void Send(P& process, const AppendHints& request, ReplyTo<HintsAppended> to) {
+    AskPart(process, to, "repair hints", HintsAppended{request.id, {}},
+            [this, request](HintsAppended&) {
+              for (const auto& [range, hint] : request.hints) AppendHint(range, hint);
+            });
+  }
+
+  template <typename P>
+  void Send(P& process, const AppendRelations& request, ReplyTo<RelationsAppended> to) {
+    AskPart(process, to, "repair msg2", RelationsAppended{request.id, {}},
+            [this, request](RelationsAppended&) {
+              for (const auto& message : request.messages) AppendRelation(message);
+            });
+  }
+
+  template <typename P>
+  void Send(P& process, const AppendRetries& request, ReplyTo<RetriesAppended> to) {
+    AskPart(process, to, "retries", RetriesAppended{request.id, {}},
+            [this, request](RetriesAppended&) {
+              for (const auto& retry : request.retries) {
+                Append(retry_log, 0, EncodeRelationRetry(retry));
+              }
+            });
+  }
+
+  template <typename P>
+  void Send(P&, const AppendDeadLetter& request, ReplyTo<DeadLetterAppended>) {
+    trouble = "a reconciler gave up: " + request.letter.reason;
   }
 
   // ---- positions ------------------------------------------------------------------------------
   template <typename P>
-  void SendPosition(P& process, ReadLogEnd request) {
-    AskPart(process, "log end", LogEndRead{request.id, request.partition, {}, -1},
+  void Send(P& process, const ReadLogEnd& request, ReplyTo<ReadLogEnd::Reply> to) {
+    AskPart(process, to, "log end", LogEndRead{request.id, request.partition, {}, -1},
             [this](LogEndRead& reply) {
               const Log& log = relation_log[static_cast<size_t>(reply.partition)];
               reply.offset = static_cast<int64_t>(log.size());
@@ -188,8 +187,8 @@ struct Reconcilers : Mirrors {
   }
 
   template <typename P>
-  void SendPosition(P& process, ReadGroupOffsets request) {
-    AskPart(process, "mirror's offsets", GroupOffsetsRead{request.id, {}, {}},
+  void Send(P& process, const ReadGroupOffsets& request, ReplyTo<ReadGroupOffsets::Reply> to) {
+    AskPart(process, to, "mirror's offsets", GroupOffsetsRead{request.id, {}, {}},
             [this, request](GroupOffsetsRead& reply) {
               for (const int32_t partition : request.partitions) {
                 const auto& of = mirror_group[static_cast<size_t>(partition)];
@@ -223,8 +222,11 @@ struct Reconcilers : Mirrors {
     if (character.few_pairs) limits.pending = 3;
     StartPart(process.pairs);
     process.pairs.logic = std::make_unique<reconciler::PairReconciler>(
-        reconciler::PairReconciler::Ports{process.pairs, process.pairs, process.pairs,
-                                          process.pairs, process.pairs, process.metrics},
+        reconciler::PairReconciler::Ports{CheckerPorts(process.pairs, process.metrics),
+                                          {process.pairs, process.pairs.inbox},
+                                          {process.pairs, process.pairs.inbox},
+                                          {process.pairs, process.pairs.inbox},
+                                          process.metrics},
         reconciler::PairReconciler::Setup{
             checker, true, {milliseconds(20), milliseconds(60)}, options.guards.logic},
         limits, *process.gate);
@@ -234,9 +236,17 @@ struct Reconcilers : Mirrors {
     retries.append_again = {milliseconds(2), milliseconds(20)};
     StartPart(process.retries);
     process.retries.logic = std::make_unique<reconciler::RetryReconciler>(
-        reconciler::RetryReconciler::Ports{process.retries, process.retries, process.retries,
-                                           process.retries, process.retries, process.metrics},
+        reconciler::RetryReconciler::Ports{CheckerPorts(process.retries, process.metrics),
+                                           {process.retries, process.retries.inbox},
+                                           {process.retries, process.retries.inbox},
+                                           process.metrics},
         checker, retries, *process.gate);
+  }
+
+  template <typename P>
+  reconciler::Checker::Ports CheckerPorts(P& part, ReconcilerMetrics& metrics) {
+    const auto to = AsPart<reconciler::CheckerReply>(part.inbox);
+    return {{part, to}, {part, to}, {part, to}, metrics};
   }
 
   template <typename P>

@@ -20,20 +20,20 @@ struct RedisCalls : Groups {
   // What a request's calls share: who waits for the answer, and in which connection.
   template <typename P, typename R>
   struct Asked {
-    using Answer = decltype(std::declval<fakes::FakeRedis&>().Do(std::declval<const R&>()));
     P& process;
     R request;
+    ReplyTo<typename R::Reply> to;
     uint64_t owner;
     uint64_t connection;
-    Answer lost;                            // when the connection is
+    typename R::Reply lost;                 // when the connection is
     uint64_t next_reader = 1, dropped = 0;  // of a walk
     size_t begun_at = 0;
   };
 
   template <typename P, typename R>
-  void CallRedis(P& process, R request, decltype(redis.Do(request)) lost) {
+  void CallRedis(P& process, R request, ReplyTo<typename R::Reply> to, typename R::Reply lost) {
     auto asked = std::make_shared<Asked<P, R>>(
-        Asked<P, R>{process, request, process.incarnation, process.connection, lost, 1, 0, 0});
+        Asked<P, R>{process, request, to, process.incarnation, process.connection, lost, 1, 0, 0});
     if constexpr (std::is_same_v<R, ResetRange>) {
       if (character.long_resets) return BeginWalk(asked);
     }
@@ -52,13 +52,13 @@ struct RedisCalls : Groups {
       if constexpr (std::is_invocable_v<Then>) {
         if (answer.status.done()) return [this, asked, then] { GoOn(asked, then); };
       }
-      return DeliverTo(asked->process, asked->owner, TimelineReply(answer));
+      return DeliverTo(asked->process, asked->owner, asked->to, answer);
     };
     // A timeout loses the connection: every range claimed in it must be claimed again.
     const auto fail = [asked] {
       if (asked->process.incarnation != asked->owner) return;
       ++asked->process.connection;
-      asked->process.inbox.emplace_back(TimelineReply(asked->lost));
+      asked->to(asked->lost);
     };
     network.Send({"redis", carry_out, fail, asked->owner, false});
   }
@@ -70,7 +70,7 @@ struct RedisCalls : Groups {
     if (asked->process.connection == asked->connection) {
       then();
     } else {
-      asked->process.inbox.emplace_back(TimelineReply(asked->lost));
+      asked->to(asked->lost);
     }
   }
 

@@ -20,26 +20,26 @@ namespace fanline::sim {
 struct EventConsumers : Reconcilers {
   using Reconcilers::Reconcilers;
 
-  struct EventConsumer : ForwardStore,
-                         ReverseStore,
-                         MirrorModes,
-                         DeadLetters,
-                         Process<mirror::RelationEventConsumer, mirror::RelationEventInput> {
+  struct EventConsumer
+      : ServesAll<EventConsumer, ChangeEdge, ApplyEdges, ReadMirrorMode, AppendDeadLetter>,
+        Process<mirror::RelationEventConsumer, mirror::RelationEventInput> {
     EventConsumers* world = nullptr;
     mirror::Metrics metrics;
-    void Submit(ChangeEdge request) override { world->SendEvent(*this, request); }
-    void Submit(ApplyEdges request) override {
-      world->Ask(*this, "reverse row of an event", EdgesApplied{request.id, {}, {}, 0},
+    void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
+      world->SendEvent(*this, request, to);
+    }
+    void Serve(const ApplyEdges& request, ReplyTo<EdgesApplied> to) {
+      world->Ask(*this, to, "reverse row of an event", EdgesApplied{request.id, {}, {}, 0},
                  [world = world, request] { return world->Apply(request, {}); });
     }
-    void Submit(ReadMirrorMode request) override {
-      world->Ask(*this, "mode", MirrorModeRead{request.id, {}, {}}, [world = world, request] {
+    void Serve(const ReadMirrorMode& request, ReplyTo<MirrorModeRead> to) {
+      world->Ask(*this, to, "mode", MirrorModeRead{request.id, {}, {}}, [world = world, request] {
         const bool sync = world->character.inline_too;
         return MirrorModeRead{request.id, {}, sync ? MirrorMode::kSync : MirrorMode::kAsync};
       });
     }
-    void Submit(AppendDeadLetter request) override {
-      world->Ask(*this, "dead letter", DeadLetterAppended{request.id, {}},
+    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
+      world->Ask(*this, to, "dead letter", DeadLetterAppended{request.id, {}},
                  [world = world, request] {
                    world->TakeDeadLetter(request.letter.record.value);
                    return DeadLetterAppended{request.id, {}};
@@ -53,7 +53,7 @@ struct EventConsumers : Reconcilers {
   std::map<EdgeKey, uint64_t> newest_stored;  // in the forward row
   std::set<std::string> unusable, dead_lettered;
 
-  void SendEvent(EventConsumer& process, const ChangeEdge& request) {
+  void SendEvent(EventConsumer& process, const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
     const EdgeChanged done{request.id, {}, {}};
     const auto store = [this, request, done] {
       if (Away(shards.ShardOf(request.change.src))) {
@@ -66,8 +66,8 @@ struct EventConsumers : Reconcilers {
       return mysql.relations.Do(request);
     };
     if (options.guards.event_rows_before_commit)
-      return Ask(process, "row of a relation event", done, store);
-    process.inbox.emplace_back(done);
+      return Ask(process, to, "row of a relation event", done, store);
+    to(done);
     if (faults && Chance(10)) return;  // lost with a crash of the sender
     Later("row of a relation event", 0, store);
   }
@@ -140,7 +140,11 @@ struct EventConsumers : Reconcilers {
     limits.parked_bytes_per_shard = 8 << 10;
     limits.mode_every = milliseconds(30);
     process.logic = std::make_unique<mirror::RelationEventConsumer>(
-        mirror::RelationEventConsumer::Ports{process, process, process, process, process.metrics},
+        mirror::RelationEventConsumer::Ports{{process, process.inbox},
+                                             {process, process.inbox},
+                                             {process, process.inbox},
+                                             {process, process.inbox},
+                                             process.metrics},
         mirror::RelationEventConsumer::Setup{shards, random()}, limits);
   }
 

@@ -14,16 +14,19 @@ namespace fanline::sim {
 struct Spine : RedisCalls {
   using RedisCalls::RedisCalls;
 
-  struct DispatcherProcess : PostStore,
-                             HintLog,
-                             DeadLetters,
-                             Process<dispatcher::Dispatcher, dispatcher::Input> {
+  struct DispatcherProcess
+      : ServesAll<DispatcherProcess, ApplyEvents, AppendHints, AppendDeadLetter>,
+        Process<dispatcher::Dispatcher, dispatcher::Input> {
     Spine* world = nullptr;
     dispatcher::Metrics metrics;
-    void Submit(ApplyEvents request) override { world->SendApply(*this, std::move(request)); }
-    void Submit(AppendHints request) override { world->SendHints(*this, std::move(request)); }
-    void Submit(AppendDeadLetter request) override {
-      world->Reply(*this, "dead letter", [id = request.id] { return DeadLetterAppended{id, {}}; });
+    void Serve(ApplyEvents request, ReplyTo<EventsApplied> to) {
+      world->SendApply(*this, std::move(request), to);
+    }
+    void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
+      world->SendHints(*this, std::move(request), to);
+    }
+    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
+      world->Answer(*this, to, "dead letter", {request.id, {}});
     }
   };
 
@@ -41,100 +44,73 @@ struct Spine : RedisCalls {
     }
   };
 
-  struct PusherProcess : Truth,
-                         LiveTimelines,
-                         RangeOwners,
-                         DeadLetters,
-                         Process<pusher::Pusher, pusher::Input> {
+  struct PusherProcess
+      : ServesAll<PusherProcess, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
+                  TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange,
+                  RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter>,
+        Process<pusher::Pusher, pusher::Input> {
     Spine* world = nullptr;
     PusherMetrics metrics;
     uint64_t connection = 0;            // to Redis; another one after each loss
     std::map<Range, uint64_t> claimed;  // range -> connection it was claimed in
     std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
-    void Submit(TruthRequest request) override { world->SendTruth(*this, std::move(request)); }
-    void Submit(TimelineRequest request) override {
-      std::visit([&](auto& value) { world->SendTimeline(*this, value); }, request);
+    template <class R>
+    void Serve(R request, ReplyTo<typename R::Reply> to) {
+      if constexpr (std::is_same_v<typename R::Reply, RangeOwned>) {
+        world->SendOwner(*this, std::move(request), to);
+      } else {
+        world->SendTimeline(*this, std::move(request), to);
+      }
     }
-    void Submit(OwnerRequest request) override {
-      std::visit([&](auto value) { world->SendOwner(*this, value); }, request);
+    void Serve(ReadPostPage request, ReplyTo<PostPage> to) {
+      world->SendTruth(*this, std::move(request), to);
     }
-    void Submit(AppendDeadLetter request) override {
-      world->Reply(*this, "dead letter", [id = request.id] { return DeadLetterAppended{id, {}}; });
+    void Serve(ReadSync request, ReplyTo<SyncTruth> to) {
+      world->SendTruth(*this, std::move(request), to);
+    }
+    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
+      world->Answer(*this, to, "dead letter", {request.id, {}});
     }
   };
 
   std::vector<std::unique_ptr<DispatcherProcess>> dispatchers;
   std::vector<std::unique_ptr<PusherProcess>> pushers;
 
-  void SendApply(DispatcherProcess& process, ApplyEvents request) {
-    auto failed = EventsApplied{request.id, Status::Later("mysql_0", "timed out"), {}};
-    const uint64_t owner = process.incarnation;
-    network.Send({"rows",
-                  [this, &process, request, owner, failed] {
-                    return DeliverTo(process, owner,
-                                     Away(request.shard) ? failed : mysql.Do(request));
-                  },
-                  DeliverTo(process, owner, failed), owner, false});
+  void SendApply(DispatcherProcess& process, ApplyEvents request, ReplyTo<EventsApplied> to) {
+    const EventsApplied failed{request.id, AwayStatus(), {}};
+    Ask(process, to, "rows", failed,
+        [this, request, failed] { return Away(request.shard) ? failed : mysql.Do(request); });
   }
 
-  void SendHints(DispatcherProcess& process, AppendHints request) {
-    const uint64_t owner = process.incarnation;
-    const auto done = HintsAppended{request.id, {}};
-    if (!options.guards.hints_before_commit) {
-      // Acknowledged at once; a crash of the sender may then lose what it held back.
-      process.inbox.emplace_back(done);
-      if (faults && Chance(10)) return;
-    }
-    const bool acknowledge = options.guards.hints_before_commit;
-    network.Send({"hints",
-                  [this, &process, request, owner, done, acknowledge] {
-                    for (const auto& [range, hint] : request.hints) AppendHint(range, hint);
-                    return acknowledge ? DeliverTo(process, owner, done) : [] {};
-                  },
-                  acknowledge ? DeliverTo(process, owner,
-                                          HintsAppended{request.id, Status::Later("kafka", "")})
-                              : std::function<void()>(),
-                  owner, false});
+  void SendHints(DispatcherProcess& process, AppendHints request, ReplyTo<HintsAppended> to) {
+    const HintsAppended done{request.id, {}};
+    const auto append = [this, request, done] {
+      for (const auto& [range, hint] : request.hints) AppendHint(range, hint);
+      return done;
+    };
+    if (options.guards.hints_before_commit) return Ask(process, to, "hints", done, append);
+    // Acknowledged at once; a crash of the sender may then lose what it held back.
+    to(done);
+    if (faults && Chance(10)) return;
+    Ask(process, {}, "hints", done, append);
   }
 
-  void SendTruth(PusherProcess& process, TruthRequest request) {
-    const uint64_t owner = process.incarnation;
-    if (auto* page = std::get_if<ReadPostPage>(&request)) {
-      PostPage failed;
-      failed.id = page->id;
-      failed.status = Status::Later("mysql_0", "timed out");
-      network.Send({"page",
-                    [this, &process, owner, asked = *page, failed] {
-                      if (TruthAway(asked.author)) {
-                        return DeliverTo(process, owner, TruthReply(failed));
-                      }
-                      PostPage reply = mysql.Do(asked);
-                      if (Never()) {
-                        reply = {};
-                        reply.id = asked.id;
-                        reply.status = Status::Never("a row that cannot be read");
-                        return DeliverTo(process, owner, TruthReply(reply));
-                      }
-                      if (!options.guards.truth_after_hint) Believe(process, asked, reply);
-                      return DeliverTo(process, owner, TruthReply(reply));
-                    },
-                    DeliverTo(process, owner, TruthReply(failed)), owner, false});
-    } else {
-      const auto& sync = std::get<ReadSync>(request);
-      SyncTruth failed;
-      failed.id = sync.id;
-      failed.status = Status::Later("mysql_0", "timed out");
-      network.Send({"sync truth",
-                    [this, &process, owner, sync, failed] {
-                      if (TruthAway(sync.author)) {
-                        return DeliverTo(process, owner, TruthReply(failed));
-                      }
-                      SyncTruth reply = mysql.Do(sync);
-                      if (Never()) reply.status = Status::Never("a row that cannot be read");
-                      return DeliverTo(process, owner, TruthReply(reply));
-                    },
-                    DeliverTo(process, owner, TruthReply(failed)), owner, false});
-    }
+  template <typename R>
+  void SendTruth(PusherProcess& process, R request, ReplyTo<typename R::Reply> to) {
+    typename R::Reply failed;
+    failed.id = request.id;
+    failed.status = AwayStatus();
+    Ask(process, to, "truth", failed, [this, &process, request, failed] {
+      if (TruthAway(request.author)) return failed;
+      typename R::Reply reply = mysql.Do(request);
+      if (Never()) {
+        reply = failed;
+        reply.status = Status::Never("a row that cannot be read");
+      } else if constexpr (std::is_same_v<R, ReadPostPage>) {
+        if (!options.guards.truth_after_hint) Believe(process, request, reply);
+      }
+      return reply;
+    });
   }
 
   // An author's posts and followers lie on one shard.
@@ -161,21 +137,15 @@ struct Spine : RedisCalls {
   }
 
   template <typename R>
-  void SendOwner(PusherProcess& process, R request) {
-    const uint64_t owner = process.incarnation;
-    RangeOwned failed;
-    failed.id = request.id;
-    failed.status = Status::Later("mysql_0", "timed out");
-    network.Send(
-        {"owner",
-         [this, &process, owner, request] { return DeliverTo(process, owner, mysql.Do(request)); },
-         DeliverTo(process, owner, failed), owner, false});
+  void SendOwner(PusherProcess& process, R request, ReplyTo<RangeOwned> to) {
+    Ask(process, to, "owner", RangeOwned{.id = request.id, .status = {}},
+        [this, request] { return mysql.Do(request); });
   }
 
   // Redis: the session rule of live_timelines.h is the adapter's; here it is made up.
   template <typename R>
-  void SendTimeline(PusherProcess& process, R request) {
-    using Answer = decltype(redis.Do(request));
+  void SendTimeline(PusherProcess& process, R request, ReplyTo<typename R::Reply> to) {
+    using Answer = typename R::Reply;
     const uint64_t owner = process.incarnation;
     Answer lost;
     lost.id = request.id;
@@ -184,8 +154,7 @@ struct Spine : RedisCalls {
       lost.needs_claim = options.guards.claim_after_reconnect;
       if (options.guards.claim_after_reconnect &&
           process.claimed[request.range] != process.connection) {
-        process.inbox.emplace_back(TimelineReply(lost));
-        return;
+        return to(lost);
       }
     }
     if constexpr (std::is_same_v<R, ClaimRange>)
@@ -195,7 +164,7 @@ struct Spine : RedisCalls {
         Answer early;
         early.id = request.id;
         early.results.assign(request.writes.size(), 0);
-        process.inbox.emplace_back(TimelineReply(early));
+        to(early);
         if (faults && Chance(10)) return;
         network.Send({"redis",
                       [this, request] {
@@ -208,7 +177,7 @@ struct Spine : RedisCalls {
         return;
       }
     }
-    CallRedis(process, std::move(request), lost);
+    CallRedis(process, std::move(request), to, lost);
   }
 
   void StartDispatcher(DispatcherProcess& process) {
@@ -218,7 +187,10 @@ struct Spine : RedisCalls {
     limits.events_per_transaction = 3;
     limits.sample_rate = 0.5;
     process.logic = std::make_unique<dispatcher::Dispatcher>(
-        dispatcher::Dispatcher::Ports{process, process, process, process.metrics},
+        dispatcher::Dispatcher::Ports{{process, process.inbox},
+                                      {process, process.inbox},
+                                      {process, process.inbox},
+                                      process.metrics},
         dispatcher::Dispatcher::Setup{RangeLayout(kRanges), shards, random()}, limits);
   }
 
@@ -246,7 +218,11 @@ struct Spine : RedisCalls {
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
     limits.probe = limits.backoff;
     process.logic = std::make_unique<pusher::Pusher>(
-        pusher::Pusher::Ports{process, process, process, process, process.metrics},
+        pusher::Pusher::Ports{{process, process.inbox},
+                              {process, process.inbox},
+                              {process, process.inbox},
+                              {process, process.inbox},
+                              process.metrics},
         pusher::Pusher::Setup{RangeLayout(kRanges), 1, random(), options.guards.logic}, limits);
   }
 };

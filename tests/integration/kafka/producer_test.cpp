@@ -8,6 +8,7 @@
 
 #include "backends/kafka/testing/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::kafka {
 namespace {
@@ -26,27 +27,19 @@ class ProducerTest : public RealBrokerTest {
     options.hint_topic = topic;
     return options;
   }
-  Status SendDeadLetter(Producer& producer, std::future<Status> answer, const DeadLetter& letter) {
-    producer.Submit(AppendDeadLetter{1, letter});
-    return answer.get();
-  }
   static constexpr size_t kLargest = 1024 * 1024 - 1000;  // of a topic with the default limit
 };
 
 TEST_F(ProducerTest, TheLargestRecordAndItsStoryFitIntoTheDeadLetters) {
   CreateTopic(topic + ".dlq", 1, {{"max.message.bytes", std::to_string(1024 * 1024 + 65536)}});
-  std::promise<Status> answered;
-  Producer producer(
-      Options(), nullptr,
-      [&](DeadLetterAppended appended) { answered.set_value(std::move(appended.status)); },
-      LogSink());
+  Producer producer(Options(), LogSink());
   DeadLetter letter;
   letter.stage = "dispatcher";
   letter.reason = std::string(2000, 'r');
   letter.record = {topic, 3, 12345678901, 0, std::string("k\0", 2), {}, {{"app", "\x01"}}};
   for (size_t i = 0; i < kLargest; ++i) letter.record.value += static_cast<char>(i * 7 % 256);
 
-  const Status status = SendDeadLetter(producer, answered.get_future(), letter);
+  const Status status = Ask(producer, AppendDeadLetter{0, letter}).status;
 
   ASSERT_TRUE(status.done()) << status.message;
   const auto log = ReadLog(brokers, topic + ".dlq", 0, 1);
@@ -60,7 +53,7 @@ TEST_F(ProducerTest, TheLargestRecordAndItsStoryFitIntoTheDeadLetters) {
 
 TEST_F(ProducerTest, WhatTheTopicIsTooSmallForIsNeverAndHarmsNothingElse) {
   CreateTopic(topic, 1, {{"max.message.bytes", "2000"}});
-  Producer producer(Options(), nullptr, nullptr, LogSink());
+  Producer producer(Options(), LogSink());
   std::promise<Status> large;
   std::promise<Status> small;
 
@@ -77,19 +70,17 @@ TEST_F(ProducerTest, HintsOfManyRequestsKeepTheirOrderInEachPartition) {
   constexpr uint64_t kRequests = 2000;
   constexpr Range kRanges = 16;
   CreateTopic(topic, kRanges);
-  std::atomic<uint64_t> done = 0;
-  Producer producer(
-      Options(), [&](HintsAppended appended) { done += appended.status.done(); }, nullptr,
-      LogSink());
+  Replies<HintsAppended> replies;
+  Producer producer(Options(), LogSink());
   for (uint64_t id = 1; id <= kRequests; ++id) {
     AppendHints request;
     request.id = id;
     for (Range range = 0; range < kRanges; ++range)
       request.hints.emplace_back(range, Hint::OfPost(UserId{1}, PostId{id}));
-    producer.Submit(std::move(request));
+    producer.Submit(std::move(request), replies);
   }
   ASSERT_TRUE(producer.Flush(std::chrono::seconds(30)));
-  EXPECT_EQ(done, kRequests);
+  for (uint64_t id = 1; id <= kRequests; ++id) EXPECT_TRUE(replies.Await(id).status.done());
 
   for (const Range range : {0, 15}) {
     const auto log = ReadLog(brokers, topic, range, kRequests);
@@ -105,7 +96,7 @@ TEST_F(ProducerTest, ATopicThatIsMissingIsLaterAndDoneOnceItIsThere) {
   options.delivery_timeout = std::chrono::milliseconds(2000);
   options.client.properties["topic.metadata.propagation.max.ms"] = "500";
   options.client.properties["topic.metadata.refresh.interval.ms"] = "200";
-  Producer producer(options, nullptr, nullptr, LogSink());
+  Producer producer(options, LogSink());
   const auto produce = [&] {
     std::promise<Status> answered;
     producer.Produce(topic, 0, {}, "x", {},

@@ -34,7 +34,7 @@ class RealBrokerTest : public ::testing::Test {
   void Publish(const std::string& to, int32_t partition, int records) {
     ProducerOptions options;
     options.client = RealBroker();
-    Producer producer(options, nullptr, nullptr, LogSink());
+    Producer producer(options, LogSink());
     std::atomic<int> done = 0;
     for (int i = 0; i < records; ++i)
       producer.Produce(to, partition, "key", std::to_string(i), {},

@@ -9,7 +9,7 @@
 #include "backends/mysql/recounts.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
-#include "tests/integration/mysql/replies.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::mysql {
 namespace {
@@ -18,43 +18,28 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-template <class Reply>
-uint64_t IdOf(const Reply& reply) {
-  return reply.id;
-}
-
 class CounterStoreTest : public ::testing::Test {
  protected:
   std::vector<UserCounter> Marked(Shard shard, uint32_t limit = 100) {
-    store_.Submit(ReadMarked{++id_, shard, limit});
-    const MarkedRead read = marked_.Await(id_);
+    const MarkedRead read = Ask(store_, ReadMarked{0, shard, limit});
     EXPECT_TRUE(read.status.done()) << read.status.message;
     return read.counters;
   }
   CounterRepaired Repair(const UserCounter& counter) {
-    store_.Submit(RepairCounter{++id_, shards_.map().ShardOf(counter.user), counter});
-    CounterRepaired repaired = repaired_.Await(id_);
+    CounterRepaired repaired =
+        Ask(store_, RepairCounter{0, shards_.map().ShardOf(counter.user), counter});
     EXPECT_TRUE(repaired.status.done()) << repaired.status.message;
     return repaired;
   }
 
   CountersSwept Sweep(Shard shard, std::chrono::seconds every = std::chrono::hours(24)) {
-    store_.Submit(SweepCounters{++id_, shard, every});
-    const CountersSwept swept = swept_.Await(id_);
+    const CountersSwept swept = Ask(store_, SweepCounters{0, shard, every});
     EXPECT_TRUE(swept.status.done()) << swept.status.message;
     return swept;
   }
 
   RelationShards shards_;
-  uint64_t id_ = 0;
-  Replies<CountersSwept> swept_{IdOf<CountersSwept>};
-  Replies<MarkedRead> marked_{IdOf<MarkedRead>};
-  Replies<CounterRepaired> repaired_{IdOf<CounterRepaired>};
-  MysqlCounterStore store_{shards_.config(),
-                           shards_.map(),
-                           {marked_.sink(), repaired_.sink(), swept_.sink()},
-                           HealthSink(),
-                           kNoLog};
+  MysqlCounterStore store_{shards_.config(), HealthSink(), kNoLog, {shards_.map()}};
   Relations relations_{shards_.config(), shards_.map()};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
@@ -165,12 +150,9 @@ TEST_F(CounterStoreTest, ACountThatIsTooMuchForOneStatementGoesOnInPieces) {
 TEST_F(CounterStoreTest, AShardThatIsAwayAnswersLater) {
   Config broken = shards_.config();
   broken.shards[1].port = 1;
-  Replies<MarkedRead> marked(IdOf<MarkedRead>);
-  MysqlCounterStore store(broken, shards_.map(), {marked.sink(), {}, {}}, HealthSink(), kNoLog);
-  store.Submit(ReadMarked{1, 0, 10});
-  store.Submit(ReadMarked{2, 1, 10});
-  EXPECT_TRUE(marked.Await(1).status.done());
-  const Status status = marked.Await(2).status;
+  MysqlCounterStore store(broken, HealthSink(), kNoLog, {shards_.map()});
+  EXPECT_TRUE(Ask(store, ReadMarked{0, 0, 10}).status.done());
+  const Status status = Ask(store, ReadMarked{0, 1, 10}).status;
   EXPECT_TRUE(status.later());
   EXPECT_EQ(status.resource, "mysql_1");
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "backends/mysql/change_log.h"
+#include "backends/mysql/repair_log.h"
 #include "backends/mysql/statements.h"
 #include "tests/integration/mysql/relation_shards.h"
 #include "tests/integration/mysql/relations.h"
@@ -78,11 +79,11 @@ TEST_F(EdgeRepairTest, BothRowsOfEveryEdgeAreReadInTheOrderAsked) {
 }
 
 TEST_F(EdgeRepairTest, TheLastRepairsOfAnEdgeAreReadNewestFirst) {
+  Connection& shard = shards_.of(ann_);
   for (uint64_t ver = 1; ver <= 4; ++ver) {
     const UserId dst = ver == 3 ? cid_ : bob_;
-    ASSERT_TRUE(repair_.Log({"pair", "stale", ann_, dst, "none", "follows", ver}).done());
+    shard.Execute(RepairSql({"pair", "stale", ann_, dst, "none", "follows", ver}));
   }
-  Connection& shard = shards_.of(ann_);
   const auto repairs = LastRepairs(shard, {ann_, bob_}, 100, 2);
   ASSERT_EQ(repairs.size(), 2u);
   EXPECT_EQ(repairs[0].repair.ver, 4u);
@@ -199,8 +200,8 @@ TEST_F(EdgeRepairTest, ANewerForwardRowIsLeftAsItIs) {
   shards_.ExpectConsistent();
 }
 
-TEST_F(EdgeRepairTest, ARepairIsWrittenDownOnTheForwardShard) {
-  ASSERT_TRUE(repair_.Log({"pair", "it's", ann_, bob_, "- 0", "7 1", 7}).done());
+TEST_F(EdgeRepairTest, ARepairIsWrittenDownAsItWas) {
+  shards_.of(ann_).Execute(RepairSql({"pair", "it's", ann_, bob_, "- 0", "7 1", 7}));
   std::string row;
   shards_.of(ann_).Query(
       "SELECT CONCAT_WS('|', net, cause, src, dst, before_value, after_value, ver),"

@@ -12,15 +12,11 @@
 #include "backends/mysql/post_store.h"
 #include "backends/mysql/shard_connections.h"
 #include "backends/mysql/truth.h"
-#include "tests/integration/mysql/replies.h"
 #include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::mysql {
 namespace {
-
-uint64_t IdOf(const TruthReply& reply) {
-  return std::visit([](const auto& each) { return each.id; }, reply);
-}
 
 // A port that takes connections and says nothing (hangs), or, closed again, that refuses.
 class SilentServer {
@@ -56,6 +52,7 @@ class Outage : public ::testing::Test {
     config.reopen = {.first = std::chrono::milliseconds(20), .most = std::chrono::milliseconds(50)};
     return config;
   }
+  TruthService service() const { return {shards_.map(), RangeLayout(16)}; }
   ReadSync Request(Shard shard, uint64_t id) const {
     return {id, UserId{1}, shards_.UserOn(shard, 1), {}, 1};
   }
@@ -70,18 +67,18 @@ class Outage : public ::testing::Test {
   }
 
   Shards shards_;
-  Replies<TruthReply> replies_{IdOf};
+  Replies<SyncTruth> replies_;
 };
 
-void ExpectAway(const TruthReply& reply, const std::string& resource) {
-  const auto& status = std::get<SyncTruth>(reply).status;
+void ExpectAway(const SyncTruth& reply, const std::string& resource) {
+  const Status& status = reply.status;
   EXPECT_TRUE(status.later()) << status.message;
   EXPECT_EQ(status.resource, resource);
   EXPECT_FALSE(status.message.empty());
 }
 
-void ExpectDone(const TruthReply& reply) {
-  const auto& status = std::get<SyncTruth>(reply).status;
+void ExpectDone(const SyncTruth& reply) {
+  const Status& status = reply.status;
   EXPECT_TRUE(status.done()) << status.message;
 }
 
@@ -93,11 +90,10 @@ TEST_F(Outage, AShardThatRefusesIsNamedAndTheOtherAnswers) {
     EXPECT_EQ(shard, reachable ? 0u : 1u);
     ++(reachable ? up : down);
   };
-  MysqlTruth truth(With(server.port()), shards_.map(), RangeLayout(16), replies_.sink(), health,
-                   kNoLog);
+  MysqlTruth truth(With(server.port()), health, kNoLog, service());
   for (uint64_t id = 1; id <= 100; id += 2) {
-    truth.Submit(Request(0, id));
-    truth.Submit(Request(1, id + 1));
+    truth.Submit(Request(0, id), replies_);
+    truth.Submit(Request(1, id + 1), replies_);
     ExpectDone(replies_.Await(id));
     ExpectAway(replies_.Await(id + 1), "mysql_1");
   }
@@ -107,11 +103,10 @@ TEST_F(Outage, AShardThatRefusesIsNamedAndTheOtherAnswers) {
 
 TEST_F(Outage, AShardThatHangsCostsItsRequestsAConnectTimeoutAndTheOthersNothing) {
   SilentServer server;
-  MysqlTruth truth(With(server.port()), shards_.map(), RangeLayout(16), replies_.sink(), {},
-                   kNoLog);
+  MysqlTruth truth(With(server.port()), {}, kNoLog, service());
   const auto begin = std::chrono::steady_clock::now();
-  truth.Submit(Request(1, 1));
-  truth.Submit(Request(0, 2));
+  truth.Submit(Request(1, 1), replies_);
+  truth.Submit(Request(0, 2), replies_);
   ExpectDone(replies_.Await(2));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
   ExpectAway(replies_.Await(1), "mysql_1");
@@ -119,26 +114,25 @@ TEST_F(Outage, AShardThatHangsCostsItsRequestsAConnectTimeoutAndTheOthersNothing
   // From here on it is known to be away: no waiting at all.
   const auto again = std::chrono::steady_clock::now();
   for (uint64_t id = 10; id < 200; ++id) {
-    truth.Submit(Request(1, id));
+    truth.Submit(Request(1, id), replies_);
     ExpectAway(replies_.Await(id), "mysql_1");
     ASSERT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(60));
   }
 }
 
 TEST_F(Outage, KilledConnectionsAreOpenedAgain) {
-  MysqlTruth truth(With(shards_.config().shards[1].port), shards_.map(), RangeLayout(16),
-                   replies_.sink(), {}, kNoLog);
+  MysqlTruth truth(With(shards_.config().shards[1].port), {}, kNoLog, service());
   uint64_t id = 0;
-  truth.Submit(Request(1, ++id));
+  truth.Submit(Request(1, ++id), replies_);
   ExpectDone(replies_.Await(id));
   ASSERT_GT(KillConnections(1), 0);
   // Each of the workers may find its connection dead, and until one has a new one all are refused;
   // whoever asks again is served soon.
   const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (int done = 0; done < 20;) {
-    truth.Submit(Request(1, ++id));
+    truth.Submit(Request(1, ++id), replies_);
     const auto reply = replies_.Await(id);
-    if (std::get<SyncTruth>(reply).status.done()) {
+    if (reply.status.done()) {
       ++done;
     } else {
       ExpectAway(reply, "mysql_1");
@@ -149,10 +143,10 @@ TEST_F(Outage, KilledConnectionsAreOpenedAgain) {
 
 TEST_F(Outage, AFullQueueRefusesInsteadOfGrowing) {
   shards_.on(0).Execute("LOCK TABLES follower WRITE");
-  MysqlTruth truth(shards_.config(), shards_.map(), RangeLayout(16), replies_.sink(), {}, kNoLog,
-                   {.threads_per_shard = 1, .requests_per_batch = 1, .queued_per_shard = 10});
+  MysqlTruth truth(shards_.config(), {}, kNoLog, service(),
+                   {.threads_per_shard = 1, .batch = 1, .queue = 10});
   constexpr uint64_t kRequests = 20;
-  for (uint64_t id = 1; id <= kRequests; ++id) truth.Submit(Request(0, id));
+  for (uint64_t id = 1; id <= kRequests; ++id) truth.Submit(Request(0, id), replies_);
   ExpectAway(replies_.Await(kRequests), "mysql_0");  // answered while the others still wait
   shards_.on(0).Execute("UNLOCK TABLES");
   ExpectDone(replies_.Await(1));
@@ -178,23 +172,23 @@ class Demoted : public Outage {
 TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
   Config config = With(shards_.config().shards[1].port);
   config.primary_check = std::chrono::seconds(0);
-  MysqlTruth truth(config, shards_.map(), RangeLayout(16), replies_.sink(), {}, kNoLog);
-  truth.Submit(Request(1, 1));
+  MysqlTruth truth(config, {}, kNoLog, service());
+  truth.Submit(Request(1, 1), replies_);
   ExpectDone(replies_.Await(1));
 
   SetReadOnly("ON");
   for (uint64_t id = 10; id < 20; ++id) {
-    truth.Submit(Request(1, id));
+    truth.Submit(Request(1, id), replies_);
     ExpectAway(replies_.Await(id), "mysql_1");
-    truth.Submit(Request(0, id + 100));
+    truth.Submit(Request(0, id + 100), replies_);
     ExpectDone(replies_.Await(id + 100));
   }
 
   SetReadOnly("OFF");
   const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   for (uint64_t id = 1000;; ++id) {
-    truth.Submit(Request(1, id));
-    if (std::get<SyncTruth>(replies_.Await(id)).status.done()) break;
+    truth.Submit(Request(1, id), replies_);
+    if (replies_.Await(id).status.done()) break;
     ASSERT_LT(std::chrono::steady_clock::now(), soon);
   }
 }
@@ -252,12 +246,10 @@ TEST_F(Demoted, AServerIsAskedAtTheFirstUseAndThenOncePerPeriod) {
 
 TEST_F(Outage, AMissingTableIsLaterAndNamesTheShard) {
   shards_.on(0).Execute("DROP TABLE author_post");
-  Replies<EventsApplied> replies([](const EventsApplied& reply) { return reply.id; });
-  MysqlPostStore store(shards_.config(), replies.sink(), {}, kNoLog);
+  MysqlPostStore store(shards_.config(), {}, kNoLog);
   const FeedEvent event{
       .kind = EventKind::kDeleted, .post = PostId{1}, .author = shards_.UserOn(0, 1)};
-  store.Submit({1, 0, {event}});
-  const auto reply = replies.Await(1);
+  const auto reply = Ask(store, ApplyEvents{0, 0, {event}});
   EXPECT_TRUE(reply.status.later()) << reply.status.message;
   EXPECT_EQ(reply.status.resource, "mysql_0");
 }

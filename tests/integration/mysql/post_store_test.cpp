@@ -7,21 +7,17 @@
 #include <map>
 
 #include "fanline/post_state.h"
-#include "tests/integration/mysql/replies.h"
 #include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
 namespace {
 
-uint64_t IdOf(const EventsApplied& reply) { return reply.id; }
-
 class PostStoreTest : public ::testing::Test {
  protected:
   EventsApplied Apply(Shard shard, std::vector<FeedEvent> events) {
-    const uint64_t id = ++last_id_;
-    store_.Submit({id, shard, std::move(events)});
-    return replies_.Await(id);
+    return Ask(store_, ApplyEvents{0, shard, std::move(events)});
   }
   int64_t LastAt(UserId author) {
     return shards_.Number(shards_.map().ShardOf(author),
@@ -30,9 +26,8 @@ class PostStoreTest : public ::testing::Test {
 
   testing::Seeded seeded_;
   Shards shards_;
-  Replies<EventsApplied> replies_{IdOf};
-  MysqlPostStore store_{shards_.config(), replies_.sink(), {}, kNoLog};
-  uint64_t last_id_ = 0;
+  Replies<EventsApplied> replies_, other_replies_;
+  MysqlPostStore store_{shards_.config(), {}, kNoLog};
 };
 
 FeedEvent RandomEvent(testing::Seeded& seeded, UserId author, PostId post) {
@@ -164,21 +159,19 @@ TEST_F(PostStoreTest, ConcurrentStoresOfTheSamePostsNeverFailAndAgreeWithTheMode
     ApplyEvent(event, model[post]);
     events.push_back(event);
   }
-  Replies<EventsApplied> other_replies(IdOf);
-  MysqlPostStore other(shards_.config(), other_replies.sink(), {}, kNoLog,
-                       {.threads_per_shard = 2});
-  const auto submit = [&](MysqlPostStore& store, uint64_t id) {
+  MysqlPostStore other(shards_.config(), {}, kNoLog, {}, {.threads_per_shard = 2});
+  const auto submit = [&](MysqlPostStore& store, uint64_t id, Replies<EventsApplied>& replies) {
     std::vector<FeedEvent> batch;
     for (int i = 0; i < 40; ++i) batch.push_back(events[seeded_.Below(events.size())]);
     if (id == kBatches) batch = events;  // the last one of each store carries everything
-    store.Submit({id, 0, batch});
+    store.Submit({id, 0, batch}, replies);
   };
   for (uint64_t id = 1; id <= kBatches; ++id) {
-    submit(store_, id);
-    submit(other, id);
+    submit(store_, id, replies_);
+    submit(other, id, other_replies_);
   }
   for (uint64_t id = 1; id <= kBatches; ++id) {
-    const auto one = replies_.Await(id), two = other_replies.Await(id);
+    const auto one = replies_.Await(id), two = other_replies_.Await(id);
     EXPECT_TRUE(one.status.done()) << one.status.message;
     EXPECT_TRUE(two.status.done()) << two.status.message;
   }
@@ -189,8 +182,7 @@ TEST_F(PostStoreTest, ConcurrentStoresOfTheSamePostsNeverFailAndAgreeWithTheMode
 
 TEST_F(PostStoreTest, LastAtOnlyGrowsWhateverTheOrderOfWriters) {
   const UserId author = shards_.UserOn(0, 1);
-  Replies<EventsApplied> other_replies(IdOf);
-  MysqlPostStore other(shards_.config(), other_replies.sink(), {}, kNoLog);
+  MysqlPostStore other(shards_.config(), {}, kNoLog);
   int64_t seen = 0;
   UnixMs newest = 0;
   for (uint64_t id = 1; id <= 100; ++id) {
@@ -202,7 +194,8 @@ TEST_F(PostStoreTest, LastAtOnlyGrowsWhateverTheOrderOfWriters) {
                      {{.kind = EventKind::kPublished,
                        .post = PostId{seeded_.Id()},
                        .author = author,
-                       .created_at = at}}});
+                       .created_at = at}}},
+                    store == &store_ ? replies_ : other_replies_);
     }
     const int64_t now = LastAt(author);
     EXPECT_GE(now, seen);
@@ -210,7 +203,7 @@ TEST_F(PostStoreTest, LastAtOnlyGrowsWhateverTheOrderOfWriters) {
   }
   for (uint64_t id = 1; id <= 100; ++id) {
     EXPECT_TRUE(replies_.Await(id).status.done());
-    EXPECT_TRUE(other_replies.Await(id).status.done());
+    EXPECT_TRUE(other_replies_.Await(id).status.done());
   }
   EXPECT_EQ(LastAt(author), newest);
 }

@@ -5,30 +5,23 @@
 
 #include <set>
 
-#include "tests/integration/mysql/replies.h"
 #include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::mysql {
 namespace {
-
-uint64_t IdOf(const RangeOwned& reply) { return reply.id; }
 
 class RangeOwnersTest : public ::testing::Test {
  protected:
   template <typename Request>
   RangeOwned Ask(Request request) {
-    request.id = ++last_id_;
-    owners_.Submit(request);
-    const RangeOwned owned = replies_.Await(request.id);
+    const RangeOwned owned = fanline::Ask(owners_, request);
     EXPECT_TRUE(owned.status.done()) << owned.status.message;
     return owned;
   }
 
   Shards shards_;
-  Replies<RangeOwned> replies_{IdOf};
-  MysqlRangeOwners owners_{
-      shards_.config(), shards_.map(), RangeLayout(16), replies_.sink(), {}, kNoLog};
-  uint64_t last_id_ = 0;
+  MysqlRangeOwners owners_{shards_.config(), {}, kNoLog, {shards_.map(), RangeLayout(16)}};
 };
 
 TEST_F(RangeOwnersTest, EachAssignmentGetsAHigherEpochAndCountsAStart) {
@@ -101,17 +94,16 @@ TEST_F(RangeOwnersTest, ARangesRowLiesOnTheShardOfItsFirstBucket) {
 }
 
 TEST_F(RangeOwnersTest, ConcurrentOwnersNeverGetTheSameEpoch) {
-  Replies<RangeOwned> other_replies(IdOf);
-  MysqlRangeOwners other(shards_.config(), shards_.map(), RangeLayout(16), other_replies.sink(), {},
-                         kNoLog);
+  Replies<RangeOwned> replies, other_replies;
+  MysqlRangeOwners other(shards_.config(), {}, kNoLog, {shards_.map(), RangeLayout(16)});
   constexpr uint64_t kEach = 100;
   for (uint64_t id = 1; id <= kEach; ++id) {
-    owners_.Submit(AcquireRange{id, 7});
-    other.Submit(AcquireRange{id, 7});
+    owners_.Submit(AcquireRange{id, 7}, replies);
+    other.Submit(AcquireRange{id, 7}, other_replies);
   }
   std::set<uint64_t> epochs;
   for (uint64_t id = 1; id <= kEach; ++id) {
-    const auto one = replies_.Await(id), two = other_replies.Await(id);
+    const auto one = replies.Await(id), two = other_replies.Await(id);
     EXPECT_TRUE(one.status.done()) << one.status.message;
     EXPECT_TRUE(two.status.done()) << two.status.message;
     epochs.insert(one.epoch);

@@ -5,75 +5,64 @@
 
 #include "backends/mysql/settings.h"
 #include "tests/integration/mysql/relation_shards.h"
-#include "tests/integration/mysql/replies.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::mysql {
 namespace {
 
-uint64_t IdOf(const RepairReply& reply) {
-  return std::visit([](const auto& each) { return each.id; }, reply);
-}
-
 class RepairStoreTest : public ::testing::Test {
  protected:
-  template <class Reply, class Request>
-  Reply Ask(Request request) {
-    request.id = ++id_;
-    store_.Submit(std::move(request));
-    return std::get<Reply>(replies_.Await(id_));
+  template <class R>
+  typename R::Reply Ask(R request) {
+    return fanline::Ask(store_, std::move(request));
   }
-  ReconcilerMode Mode() { return Ask<ReconcilerModeRead>(ReadReconcilerMode{}).mode; }
+  ReconcilerMode Mode() { return Ask(ReadReconcilerMode{}).mode; }
 
   RelationShards shards_;
-  uint64_t id_ = 0;
-  Replies<RepairReply> replies_{IdOf};
-  Replies<RepairsPurged> purged_{[](const RepairsPurged& reply) { return reply.id; }};
-  MysqlRepairStore store_{shards_.config(), shards_.map(), {replies_.sink(), purged_.sink()}, 2};
+  MysqlRepairStore store_{shards_.config(), shards_.map(), 2};
   const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
 };
 
 TEST_F(RepairStoreTest, AReverseRowThatIsAheadIsTakenOverByBothRows) {
   const Edge ahead{ann_, bob_, 300, true, 9};
-  ASSERT_TRUE(Ask<EdgesApplied>(ApplyEdges{0, 1, {ahead}}).status.done());
-  auto read = Ask<EdgesRead>(ReadEdges{0, {ahead.key()}});
+  ASSERT_TRUE(Ask(ApplyEdges{0, 1, {ahead}}).status.done());
+  auto read = Ask(ReadEdges{0, {ahead.key()}});
   ASSERT_TRUE(read.rows.at(0).status.done()) << read.rows.at(0).status.message;
   EXPECT_EQ(read.rows[0].reverse, ahead.state());
   EXPECT_EQ(read.rows[0].forward, EdgeState{});
 
   const Edge taken{ann_, bob_, 301, true, 9};
-  const auto adopted = Ask<EdgeAdopted>(AdoptEdge{0, taken});
+  const auto adopted = Ask(AdoptEdge{0, taken});
   ASSERT_TRUE(adopted.status.done()) << adopted.status.message;
   EXPECT_TRUE(adopted.adopted);
   EXPECT_EQ(adopted.edge, taken);
-  const auto applied = Ask<EdgesApplied>(ApplyEdges{0, 1, {taken}});
+  const auto applied = Ask(ApplyEdges{0, 1, {taken}});
   EXPECT_EQ(applied.applied.at(0).ver, 301u);
   EXPECT_TRUE(applied.applied[0].written);
   shards_.ExpectConsistent();
   EXPECT_EQ(shards_.PendingChanges(), 1);
 
-  EXPECT_FALSE(Ask<EdgeAdopted>(AdoptEdge{0, taken}).adopted) << "a repetition";
+  EXPECT_FALSE(Ask(AdoptEdge{0, taken}).adopted) << "a repetition";
 }
 
-TEST_F(RepairStoreTest, ARepairIsRecordedWithWhatItWasAndIs) {
+TEST_F(RepairStoreTest, ARepairIsRecordedOnTheForwardShardWithWhatItWasAndIs) {
   ASSERT_TRUE(
-      Ask<RepairLogged>(LogRepair{0, "pair", "missing", {ann_, bob_}, "none", "follows@300", 300})
-          .status.done());
+      Ask(LogRepair{0, "pair", "missing", {ann_, bob_}, "none", "follows@300", 300}).status.done());
   EXPECT_EQ(
-      shards_.Total("SELECT COUNT(*) FROM repair_log WHERE net = 'pair' AND cause = 'missing' "
-                    "AND src = " +
-                    ToString(ann_) + " AND after_value = 'follows@300' AND ver = 300"),
+      shards_.Number(0,
+                     "SELECT COUNT(*) FROM repair_log WHERE net = 'pair' AND cause = 'missing' "
+                     "AND src = " +
+                         ToString(ann_) + " AND after_value = 'follows@300' AND ver = 300"),
       1);
 }
 
 TEST_F(RepairStoreTest, RepairsArePurgedByAgeSoManyAtATime) {
   for (uint64_t ver = 1; ver <= 4; ++ver) {
-    ASSERT_TRUE(Ask<RepairLogged>(LogRepair{0, "pair", "missing", {ann_, bob_}, "", "", ver})
-                    .status.done());
+    ASSERT_TRUE(Ask(LogRepair{0, "pair", "missing", {ann_, bob_}, "", "", ver}).status.done());
   }
   shards_.on(0).Execute("UPDATE repair_log SET at = at - 3600000 WHERE ver < 4");
   const auto purge = [&](Shard shard, std::chrono::seconds keep) {
-    store_.Submit(PurgeRepairs{++id_, shard, keep, 2});
-    const RepairsPurged purged = purged_.Await(id_);
+    const RepairsPurged purged = Ask(PurgeRepairs{0, shard, keep, 2});
     EXPECT_TRUE(purged.status.done()) << purged.status.message;
     EXPECT_EQ(purged.shard, shard);
     return purged.deleted;
@@ -88,25 +77,24 @@ TEST_F(RepairStoreTest, RepairsArePurgedByAgeSoManyAtATime) {
 
 // Two reconcilers of two threads each; a third one comes later.
 TEST_F(RepairStoreTest, RemovalsAreGrantedSoManyAMinuteToAllTogether) {
-  MysqlRepairStore other(shards_.config(), shards_.map(), {replies_.sink(), purged_.sink()}, 2);
-  constexpr int kRequests = 40;
-  const uint64_t first = id_ + 1;
-  for (int i = 0; i < kRequests; ++i) {
+  MysqlRepairStore other(shards_.config(), shards_.map(), 2);
+  Replies<RemovalsTaken> replies;
+  constexpr uint64_t kRequests = 40;
+  for (uint64_t id = 1; id <= kRequests; ++id) {
     const TakeRemovals request{
-        .id = ++id_, .shard = 1, .wanted = 30, .per_minute = 1'000, .closings = 0};
-    (i % 2 == 0 ? store_ : other).Submit(request);
+        .id = id, .shard = 1, .wanted = 30, .per_minute = 1'000, .closings = 0};
+    (id % 2 == 0 ? store_ : other).Submit(request, replies);
   }
   uint32_t granted = 0;
-  for (uint64_t id = first; id <= id_; ++id) {
-    const auto taken = std::get<RemovalsTaken>(replies_.Await(id));
+  for (uint64_t id = 1; id <= kRequests; ++id) {
+    const RemovalsTaken taken = replies.Await(id);
     EXPECT_TRUE(taken.status.done()) << taken.status.message;
     granted += taken.granted;
   }
   EXPECT_EQ(granted, 1'000u);
 
   const auto take = [this](Shard shard, uint32_t per_minute, uint64_t closings) {
-    return Ask<RemovalsTaken>(
-               TakeRemovals{
+    return Ask(TakeRemovals{
                    .shard = shard, .wanted = 30, .per_minute = per_minute, .closings = closings})
         .granted;
   };
@@ -120,11 +108,10 @@ TEST_F(RepairStoreTest, RemovalsAreGrantedSoManyAMinuteToAllTogether) {
 
 TEST_F(RepairStoreTest, AnApplicationsShardsHaveAnAllowanceOfTheirOwnOnOurs) {
   const AppTables tables{{shards_.config(), "follows"}, {shards_.config(), "followers"}};
-  MysqlRepairStore store(shards_.config(), shards_.map(), {replies_.sink(), purged_.sink()}, 1,
-                         tables);
+  MysqlRepairStore store(shards_.config(), shards_.map(), 1, tables);
   for (const Shard shard : {0u, 1u, 3u}) {
-    store.Submit(TakeRemovals{.id = ++id_, .shard = shard, .wanted = 7, .per_minute = 10});
-    EXPECT_EQ(std::get<RemovalsTaken>(replies_.Await(id_)).granted, 7u);
+    const TakeRemovals request{.shard = shard, .wanted = 7, .per_minute = 10};
+    EXPECT_EQ(fanline::Ask(store, request).granted, 7u);
   }
   EXPECT_EQ(shards_.Number(0,
                            "SELECT COUNT(*) FROM removal_allowance WHERE edges = 'app.followers' "
@@ -142,7 +129,7 @@ TEST_F(RepairStoreTest, ComingBackToRunClosesTheBreakersAndNothingElseDoes) {
     const Status status = connections.Run(
         kSettingsShard, [&](Connection& connection) { SetReconcilerMode(connection, mode); });
     EXPECT_TRUE(status.done()) << status.message;
-    return Ask<ReconcilerModeRead>(ReadReconcilerMode{}).closings;
+    return Ask(ReadReconcilerMode{}).closings;
   };
   EXPECT_EQ(closings_after(ReconcilerMode::kRun), 0u) << "it was so already";
   EXPECT_EQ(closings_after(ReconcilerMode::kDryRun), 0u);
@@ -162,12 +149,11 @@ TEST_F(RepairStoreTest, AnOperatorClosesABreakerWhateverBecameOfTheCountOfClosin
           kSettingsShard, [&](Connection& connection) { SetReconcilerMode(connection, mode); });
       EXPECT_TRUE(status.done()) << status.message;
     }
-    return Ask<ReconcilerModeRead>(ReadReconcilerMode{}).closings;
+    return Ask(ReadReconcilerMode{}).closings;
   };
   // What a reconciler that knows of so many closings is given of two.
   const auto take = [&](uint64_t closings, uint32_t per_minute) {
-    return Ask<RemovalsTaken>(
-               TakeRemovals{
+    return Ask(TakeRemovals{
                    .shard = 1, .wanted = 2, .per_minute = per_minute, .closings = closings})
         .granted;
   };
@@ -177,7 +163,7 @@ TEST_F(RepairStoreTest, AnOperatorClosesABreakerWhateverBecameOfTheCountOfClosin
     EXPECT_EQ(take(closed(), 1), 1u) << "it opens";
     shards_.on(1).Execute("UPDATE removal_allowance SET began = began - 60000");
     shards_.on(0).Execute(loss);
-    EXPECT_EQ(take(Ask<ReconcilerModeRead>(ReadReconcilerMode{}).closings, 100), 0u) << loss;
+    EXPECT_EQ(take(Ask(ReadReconcilerMode{}).closings, 100), 0u) << loss;
     EXPECT_EQ(take(closed(), 100), 2u) << loss;
     shards_.on(1).Execute("UPDATE removal_allowance SET began = began - 60000");
   }

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/integration/mysql/replies.h"
 #include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline::mysql {
@@ -15,22 +15,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-uint64_t IdOf(const TruthReply& reply) {
-  return std::visit([](const auto& each) { return each.id; }, reply);
-}
-
 class TruthTest : public ::testing::Test {
  protected:
-  PostPage Ask(ReadPostPage request) {
-    request.id = ++last_id_;
-    truth_.Submit(request);
-    return std::get<PostPage>(replies_.Await(request.id));
-  }
-  SyncTruth Ask(ReadSync request) {
-    request.id = ++last_id_;
-    truth_.Submit(request);
-    return std::get<SyncTruth>(replies_.Await(request.id));
-  }
+  PostPage Ask(ReadPostPage request) { return fanline::Ask(truth_, std::move(request)); }
+  SyncTruth Ask(ReadSync request) { return fanline::Ask(truth_, std::move(request)); }
 
   // That this server has answered.
   int64_t Selects(Shard shard) {
@@ -41,8 +29,9 @@ class TruthTest : public ::testing::Test {
 
   Shards shards_;
   const RangeLayout layout_{16};
-  Replies<TruthReply> replies_{IdOf};
-  MysqlTruth truth_{shards_.config(), shards_.map(), layout_, replies_.sink(), {}, kNoLog};
+  Replies<PostPage> pages_;
+  Replies<SyncTruth> syncs_;
+  MysqlTruth truth_{shards_.config(), {}, kNoLog, {shards_.map(), layout_}};
   uint64_t last_id_ = 0;
 };
 
@@ -117,15 +106,15 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
     const UserId author = authors[seeded.Below(authors.size())];
     if (seeded.OneIn(3)) {
       syncs.push_back({++last_id_, UserId{1000 + seeded.Below(300)}, author, {}, 5});
-      truth_.Submit(syncs.back());
+      truth_.Submit(syncs.back(), syncs_);
     } else {
       const auto range = static_cast<Range>(seeded.Below(16));
       pages.push_back({++last_id_, range, author, {PostId{Raw(author)}}, std::nullopt, 50});
-      truth_.Submit(pages.back());
+      truth_.Submit(pages.back(), pages_);
     }
   }
   for (const ReadPostPage& request : pages) {
-    const auto page = std::get<PostPage>(replies_.Await(request.id));
+    const auto page = pages_.Await(request.id);
     ASSERT_TRUE(page.status.done()) << page.status.message;
     EXPECT_EQ(page.posts.at(0).created_at, static_cast<UnixMs>(Raw(request.author)));
     size_t expected = 0;
@@ -135,7 +124,7 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
     EXPECT_EQ(page.followers.size(), expected);
   }
   for (const ReadSync& request : syncs) {
-    const auto truth = std::get<SyncTruth>(replies_.Await(request.id));
+    const auto truth = syncs_.Await(request.id);
     ASSERT_TRUE(truth.status.done()) << truth.status.message;
     EXPECT_EQ(truth.following, Raw(request.reader) < 1000 + Raw(request.author) * 10);
   }
@@ -158,11 +147,11 @@ TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
   shards_.on(kShard).Execute("LOCK TABLES follower WRITE");  // whoever is first waits for the rest
   const uint64_t first = last_id_ + 1;
   for (uint64_t raw = 1; raw <= 200; ++raw) {
-    truth_.Submit(ReadSync{++last_id_, UserId{raw}, author, members, 450});
+    truth_.Submit(ReadSync{++last_id_, UserId{raw}, author, members, 450}, syncs_);
   }
   shards_.on(kShard).Execute("UNLOCK TABLES");
   for (uint64_t id = first; id <= last_id_; ++id) {
-    const auto truth = std::get<SyncTruth>(replies_.Await(id));
+    const auto truth = syncs_.Await(id);
     ASSERT_TRUE(truth.status.done()) << truth.status.message;
     const bool follows = (id - first + 1) % 2 == 0;
     EXPECT_EQ(truth.following, follows);
@@ -193,11 +182,11 @@ TEST_F(TruthTest, SyncsOfOneAuthorAreAFewStatementsWhateverTheTimelinesHold) {
   for (uint64_t raw = 1; raw <= 200; ++raw) {
     std::vector<PostId> members{PostId{raw * kApart}, PostId{300 * kApart}};
     for (uint64_t n = 1; n <= 448; ++n) members.push_back(PostId{raw * kApart + n});
-    truth_.Submit(ReadSync{++last_id_, UserId{raw}, author, members, 450});
+    truth_.Submit(ReadSync{++last_id_, UserId{raw}, author, members, 450}, syncs_);
   }
   shards_.on(kShard).Execute("UNLOCK TABLES");
   for (uint64_t raw = 1; raw <= 200; ++raw) {
-    const auto truth = std::get<SyncTruth>(replies_.Await(first + raw - 1));
+    const auto truth = syncs_.Await(first + raw - 1);
     ASSERT_TRUE(truth.status.done()) << truth.status.message;
     if (truth.following) {
       EXPECT_THAT(truth.remove, ElementsAre(PostId{300 * kApart}));

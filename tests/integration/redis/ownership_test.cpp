@@ -240,15 +240,14 @@ TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
     return at == std::string::npos ? 0 : std::stoi(stats.substr(at + 19));
   };
   console_.Run({"CONFIG", "RESETSTAT"});
+  Replies<RangeReset> replies;
   for (Range range = 0; range < 16; ++range) {
     ResetRange reset{1000 + static_cast<uint64_t>(range), range, 5, {}, {}, AppliedPosition{1, 0}};
     for (Bucket b = layout_.First(range); b <= layout_.Last(range); ++b) reset.drop.push_back(b);
-    driver_->Submit(reset);
+    driver_->adapter().Submit(reset, replies);
   }
   uint64_t dropped = 0;
-  for (const TimelineReply& reply : driver_->WaitForReplies(16)) {
-    dropped += std::get<RangeReset>(reply).dropped;
-  }
+  for (uint64_t id = 1000; id < 1016; ++id) dropped += replies.Await(id).dropped;
   EXPECT_EQ(dropped, 3000u);
   EXPECT_LE(scans(), 3 * 15);  // the first may walk alone; 16 walks would be 16 * 5 or so
 }
@@ -328,11 +327,12 @@ TEST_F(RedisOwnership, RequestsBeyondTheBoundAreAnsweredLater) {
   Driver driver(narrow);
   driver.WaitUntilConnected();
   console_.Run({"CLIENT", "PAUSE", "100", "ALL"});
-  for (uint64_t id = 1; id <= 20; ++id) driver.Submit(ClaimRange{id, range_, 100 + id});
-  size_t later = 0;
-  for (const TimelineReply& reply : driver.WaitForReplies(20)) {
-    later += std::get<RangeClaimed>(reply).status.later();
+  Replies<RangeClaimed> replies;
+  for (uint64_t id = 1; id <= 20; ++id) {
+    driver.adapter().Submit(ClaimRange{id, range_, 100 + id}, replies);
   }
+  size_t later = 0;
+  for (uint64_t id = 1; id <= 20; ++id) later += replies.Await(id).status.later();
   EXPECT_EQ(later, 16u);
 }
 

@@ -69,48 +69,17 @@ std::vector<std::string> Console::List(const std::vector<std::string>& words) {
   return list;
 }
 
-uint64_t IdOf(const TimelineReply& reply) {
-  return std::visit([](const auto& answer) { return answer.id; }, reply);
-}
-
 Driver::Driver(const Options& options)
-    : adapter_(
-          options,
-          [this](std::vector<TimelineReply> replies) {
-            const std::lock_guard lock(mutex_);
-            for (TimelineReply& reply : replies) replies_.push_back(std::move(reply));
-            changed_.notify_all();
-          },
-          nullptr,
-          [this](bool connected, const std::string&) {
-            const std::lock_guard lock(mutex_);
-            connected_ = connected;
-            times_connected_ += connected;
-            changed_.notify_all();
-          }) {}
+    : adapter_(options, nullptr, [this](bool connected, const std::string&) {
+        const std::lock_guard lock(mutex_);
+        connected_ = connected;
+        times_connected_ += connected;
+        changed_.notify_all();
+      }) {}
 
 template <class Condition>
 void Driver::Wait(std::unique_lock<std::mutex>& lock, const char* what, Condition condition) {
   FANLINE_CHECK(changed_.wait_for(lock, kPatience, condition), what);
-}
-
-TimelineReply Driver::WaitFor(uint64_t id) {
-  std::unique_lock lock(mutex_);
-  std::vector<TimelineReply>::iterator found;
-  Wait(lock, "a request was not answered in time", [&] {
-    found = std::find_if(replies_.begin(), replies_.end(),
-                         [id](const TimelineReply& reply) { return IdOf(reply) == id; });
-    return found != replies_.end();
-  });
-  TimelineReply reply = std::move(*found);
-  replies_.erase(found);
-  return reply;
-}
-
-std::vector<TimelineReply> Driver::WaitForReplies(size_t count) {
-  std::unique_lock lock(mutex_);
-  Wait(lock, "requests were not answered in time", [&] { return replies_.size() >= count; });
-  return std::move(replies_);
 }
 
 void Driver::WaitUntilConnected(bool connected) {

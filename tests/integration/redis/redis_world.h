@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "backends/redis/answers.h"
 #include "backends/redis/blocking_connection.h"
 #include "backends/redis/live_timelines.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/redis/timeline_scanner.h"
+#include "tests/integration/replies.h"
 
 namespace fanline::redis::testing {
 
@@ -31,21 +31,16 @@ class Console {
   BlockingConnection connection_;
 };
 
-// Collects replies and state changes of one adapter; waits for them with a deadline.
+// Collects state changes of one adapter; waits for them with a deadline.
 class Driver {
  public:
   explicit Driver(const Options& options);
 
-  // Submits and waits. A test fails loudly (abort) when no answer comes within 10 seconds.
-  template <class Request>
-  typename AnswerTo<Request>::Type Do(Request request) {
-    request.id = ++next_id_;
-    adapter_.Submit(std::move(request));
-    return std::get<typename AnswerTo<Request>::Type>(WaitFor(next_id_));
+  // Submits and waits.
+  template <class R>
+  typename R::Reply Do(R request) {
+    return Ask(adapter_, std::move(request));
   }
-  // Without waiting; the replies are collected.
-  void Submit(TimelineRequest request) { adapter_.Submit(std::move(request)); }
-  std::vector<TimelineReply> WaitForReplies(size_t count);
 
   void WaitUntilConnected(bool connected = true);
   size_t times_connected() const;
@@ -53,16 +48,13 @@ class Driver {
   RedisLiveTimelines& adapter() { return adapter_; }
 
  private:
-  TimelineReply WaitFor(uint64_t id);
   template <class Condition>
   void Wait(std::unique_lock<std::mutex>& lock, const char* what, Condition condition);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<TimelineReply> replies_;
   bool connected_ = false;
   size_t times_connected_ = 0;
-  uint64_t next_id_ = 0;
   RedisLiveTimelines adapter_;  // last: it calls back
 };
 
@@ -79,7 +71,5 @@ class BatchOf {
  private:
   TimelineBatch batch_;
 };
-
-uint64_t IdOf(const TimelineReply& reply);
 
 }  // namespace fanline::redis::testing

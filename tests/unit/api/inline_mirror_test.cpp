@@ -12,17 +12,19 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct FakeReverse : ReverseStore {
-  void Submit(ApplyEdges request) override {
+struct FakeReverse : Serves<ApplyEdges> {
+  void Submit(ApplyEdges request, ReplyTo<EdgesApplied> to) override {
     asked.push_back(request);
-    if (answer) answer(request);
+    if (answer) answer(request.id, to);
   }
   std::vector<ApplyEdges> asked;
-  std::function<void(const ApplyEdges&)> answer;
+  std::function<void(uint64_t, ReplyTo<EdgesApplied>)> answer;
 };
 
-struct FakeModes : MirrorModes {
-  void Submit(ReadMirrorMode request) override { asked.push_back(request.id); }
+struct FakeModes : Serves<ReadMirrorMode> {
+  void Submit(ReadMirrorMode request, ReplyTo<MirrorModeRead>) override {
+    asked.push_back(request.id);
+  }
   std::vector<uint64_t> asked;
 };
 
@@ -38,11 +40,9 @@ class InlineMirrorTest : public ::testing::Test {
   static ForwardChanged Changed(uint64_t ver, bool changed = true) {
     return {.edge = {UserId{5}, UserId{7}, ver, true, 1}, .changed = changed};
   }
-  void SetMode(MirrorMode mode) { mirror_.Take(MirrorModeRead{1, Status::Done(), mode}); }
+  void SetMode(MirrorMode mode) { mirror_.Push(MirrorModeRead{1, Status::Done(), mode}); }
   void AnswerAtOnce(Status status) {
-    reverse_.answer = [this, status](const ApplyEdges& request) {
-      mirror_.Take(EdgesApplied{request.id, status, {}, 0});
-    };
+    reverse_.answer = [status](uint64_t id, ReplyTo<EdgesApplied> to) { to({id, status, {}, 0}); };
   }
 
   FakeReverse reverse_;
@@ -86,18 +86,16 @@ TEST_F(InlineMirrorTest, WaitsNoLongerThanItsBudgetAndTakesALateAnswer) {
   SetMode(MirrorMode::kSync);
   mirror_.After(Changed(9));
   EXPECT_THAT(metrics_.results, ElementsAre(InlineResult::kLate));
-  mirror_.Take(EdgesApplied{reverse_.asked[0].id, Status::Done(), {}, 0});
+  mirror_.Push(EdgesApplied{reverse_.asked[0].id, Status::Done(), {}, 0});
   EXPECT_EQ(metrics_.results.size(), 1u);
 }
 
 TEST_F(InlineMirrorTest, AnAnswerFromAnotherThreadEndsTheWait) {
   InlineMirror patient(reverse_, modes_, map_, metrics_, 1h);
-  patient.Take(MirrorModeRead{1, Status::Done(), MirrorMode::kSync});
+  patient.Push(MirrorModeRead{1, Status::Done(), MirrorMode::kSync});
   std::thread applier;
-  reverse_.answer = [&](const ApplyEdges& request) {
-    applier = std::thread([&patient, id = request.id] {
-      patient.Take(EdgesApplied{id, Status::Done(), {}, 0});
-    });
+  reverse_.answer = [&](uint64_t id, ReplyTo<EdgesApplied> to) {
+    applier = std::thread([id, to] { to({id, Status::Done(), {}, 0}); });
   };
   patient.After(Changed(9));
   applier.join();
@@ -117,7 +115,7 @@ TEST_F(InlineMirrorTest, AsksForTheModeOnceASecondAndNotAgainBeforeTheAnswer) {
 
 TEST_F(InlineMirrorTest, KeepsTheModeWhileTheShardIsAway) {
   SetMode(MirrorMode::kSync);
-  mirror_.Take(MirrorModeRead{2, Status::Later("mysql_0", "away"), MirrorMode::kAsync});
+  mirror_.Push(MirrorModeRead{2, Status::Later("mysql_0", "away"), MirrorMode::kAsync});
   AnswerAtOnce(Status::Done());
   mirror_.After(Changed(9));
   EXPECT_EQ(reverse_.asked.size(), 1u);
@@ -127,7 +125,7 @@ TEST_F(InlineMirrorTest, CountersBelowZeroAreCountedOnBothSides) {
   ForwardChanged changed = Changed(9);
   changed.below_zero = true;
   mirror_.After(changed);
-  mirror_.Take(EdgesApplied{77, Status::Done(), {}, 2});
+  mirror_.Push(EdgesApplied{77, Status::Done(), {}, 2});
   EXPECT_EQ(metrics_.below_zero, 3);
 }
 

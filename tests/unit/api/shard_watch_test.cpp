@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/fakes/requests.h"
+
 namespace fanline::api {
 namespace {
 
@@ -10,8 +12,8 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct FakeProbe : ShardProbe {
-  void Submit(PingShard request) override { asked.push_back(request); }
+struct FakeProbe : Serves<PingShard> {
+  void Submit(PingShard request, ReplyTo<ShardPinged>) override { asked.push_back(request); }
   std::vector<PingShard> asked;
 };
 
@@ -26,9 +28,10 @@ class ShardWatchTest : public ::testing::Test {
   Time now_{1h};
   FakeProbe probe_;
   std::vector<std::string> told_;
-  ShardWatch watch_{probe_, 2, [this](Shard shard, bool reachable, const std::string& reason) {
-                      told_.push_back(std::to_string(shard) + (reachable ? " up" : " " + reason));
-                    }};
+  ShardWatch watch_{
+      {probe_, fakes::nobody}, 2, [this](Shard shard, bool reachable, const std::string& reason) {
+        told_.push_back(std::to_string(shard) + (reachable ? " up" : " " + reason));
+      }};
 };
 
 TEST_F(ShardWatchTest, AsksEveryShardOnceASecond) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/fakes/fake_mysql.h"
+#include "tests/fakes/requests.h"
 
 namespace fanline::dispatcher {
 namespace {
@@ -14,13 +15,18 @@ constexpr PostId kPost{77};
 constexpr uint32_t kRanges = 4;
 
 // A dispatcher whose calls are answered when the test says so; two shards.
-struct World : PostStore, HintLog, DeadLetters {
+struct World : ServesAll<World, ApplyEvents, AppendHints, AppendDeadLetter> {
   explicit World(Limits limits = Limits{})
-      : dispatcher({*this, *this, *this, metrics}, {RangeLayout(kRanges), shards, 1}, limits) {}
+      : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+                   {RangeLayout(kRanges), shards, 1}, limits) {}
 
-  void Submit(ApplyEvents request) override { transactions.push_back(std::move(request)); }
-  void Submit(AppendHints request) override { appends.push_back(std::move(request)); }
-  void Submit(AppendDeadLetter request) override { dead_letters.push_back(std::move(request)); }
+  void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
+    transactions.push_back(std::move(request));
+  }
+  void Serve(AppendHints request, ReplyTo<HintsAppended>) { appends.push_back(std::move(request)); }
+  void Serve(AppendDeadLetter request, ReplyTo<DeadLetterAppended>) {
+    dead_letters.push_back(std::move(request));
+  }
 
   void Store() {
     for (const auto& request : std::exchange(transactions, {})) {
@@ -78,7 +84,7 @@ struct World : PostStore, HintLog, DeadLetters {
   fakes::FakeMysql mysql{RangeLayout(kRanges), 100};
   Metrics metrics;
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
-  std::vector<Input> inbox;
+  fakes::Inbox<Input> inbox;
   std::vector<ApplyEvents> transactions;
   std::vector<AppendHints> appends, log;
   std::vector<AppendDeadLetter> dead_letters;

@@ -39,7 +39,7 @@ class World {
   World() {
     ProducerOptions options;
     options.client.brokers = cluster.brokers();
-    producer_ = std::make_unique<Producer>(options, nullptr, nullptr, LogSink());
+    producer_ = std::make_unique<Producer>(options, LogSink());
   }
 
   void CreateTopic(const std::string& topic) {

@@ -46,6 +46,10 @@ class Replies {
     statuses_[id] = std::move(status);
     changed_.notify_all();
   }
+  template <class Reply>
+  void Push(Reply reply) {
+    Put(reply.id, std::move(reply.status));
+  }
   Status Wait(uint64_t id) {
     std::unique_lock lock(mutex_);
     const bool come = changed_.wait_for(lock, seconds(20), [&] { return statuses_.contains(id); });
@@ -88,9 +92,7 @@ class ProducerTest : public ::testing::Test {
     return options;
   }
   std::unique_ptr<Producer> Start(const ProducerOptions& options) {
-    return std::make_unique<Producer>(
-        options, [this](HintsAppended r) { replies.Put(r.id, std::move(r.status)); },
-        [this](DeadLetterAppended r) { replies.Put(r.id, std::move(r.status)); }, LogSink());
+    return std::make_unique<Producer>(options, LogSink());
   }
   std::unique_ptr<Producer> Start() { return Start(Options()); }
   std::vector<Record> Log(const std::string& topic, int32_t partition, size_t count) {
@@ -112,7 +114,7 @@ std::unique_ptr<MockCluster> ProducerTest::cluster_;
 TEST_F(ProducerTest, AppendsEachHintToThePartitionOfItsRangeAndAnswersOnce) {
   auto producer = Start();
 
-  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(1), replies);
 
   ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   for (const Range range : {0, 7, 15}) {
@@ -129,7 +131,7 @@ TEST_F(ProducerTest, HeadersTravelOnWithTheHints) {
   AppendHints request = HintPerRange(1);
   request.headers = {{"traceparent", "00-abc-01"}, {"odd", std::string("\0\xff", 2)}};
 
-  producer->Submit(request);
+  producer->Submit(request, replies);
 
   ASSERT_TRUE(replies.Wait(1).done());
   EXPECT_EQ(Log(hints, 3, 1).at(0).headers, request.headers);
@@ -137,7 +139,7 @@ TEST_F(ProducerTest, HeadersTravelOnWithTheHints) {
 
 TEST_F(ProducerTest, ARequestWithoutHintsIsDone) {
   auto producer = Start();
-  producer->Submit(AppendHints{.id = 9, .hints = {}, .headers = {}});
+  producer->Submit(AppendHints{.id = 9, .hints = {}, .headers = {}}, replies);
   EXPECT_TRUE(replies.Wait(9).done());
 }
 
@@ -147,7 +149,7 @@ TEST_F(ProducerTest, ErrorsThatPassAreRetriedOutOfSight) {
                  {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
                   RD_KAFKA_RESP_ERR__TRANSPORT});
 
-  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(1), replies);
 
   EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   EXPECT_EQ(Log(hints, 0, 1).size(), 1u);
@@ -159,7 +161,7 @@ TEST_F(ProducerTest, ABrokerThatStaysAwayIsLater) {
   auto producer = Start(options);
   cluster().GoDown();
 
-  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(1), replies);
 
   const Status status = replies.Wait(1);
   EXPECT_TRUE(status.later());
@@ -173,8 +175,8 @@ TEST_F(ProducerTest, AFullQueueIsLaterAtOnce) {
   auto producer = Start(options);
   cluster().GoDown();
 
-  producer->Submit(HintPerRange(1));
-  producer->Submit(HintPerRange(2));
+  producer->Submit(HintPerRange(1), replies);
+  producer->Submit(HintPerRange(2), replies);
 
   EXPECT_FALSE(replies.Has(1));  // queued, waits for the broker
   ASSERT_TRUE(replies.Has(2));   // only four found room
@@ -200,7 +202,7 @@ TEST_F(ProducerTest, ADeadLetterThatIsTooLargeLeavesItsOriginBehind) {
   letter.letter.record.offset = 4711;
   letter.letter.record.value = std::string(20'000, 'x');
 
-  producer->Submit(letter);
+  producer->Submit(letter, replies);
 
   EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   const auto log = Log(dead_letters, 0, 1);
@@ -222,7 +224,7 @@ TEST_F(ProducerTest, ADeadLetterThatIsRefusedEvenSoHoldsUpNothing) {
   letter.id = 1;
   letter.letter.record.topic = events;
 
-  producer->Submit(letter);
+  producer->Submit(letter, replies);
 
   EXPECT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   EXPECT_EQ(replies.Count(1), 1u);
@@ -235,7 +237,7 @@ TEST_F(ProducerTest, ARecordTooLargeForTheBrokerIsNever) {
   request.id = 1;
   request.hints.emplace_back(0, Hint::OfPost(UserId{7}, PostId{1}));
 
-  producer->Submit(request);
+  producer->Submit(request, replies);
 
   EXPECT_TRUE(replies.Wait(1).never()) << replies.Wait(1).message;
 }
@@ -246,7 +248,7 @@ TEST_F(ProducerTest, APartitionThatDoesNotExistIsLater) {
   request.id = 1;
   request.hints.emplace_back(kRanges, Hint::OfPost(UserId{7}, PostId{1}));
 
-  producer->Submit(request);
+  producer->Submit(request, replies);
 
   EXPECT_TRUE(replies.Wait(1).later()) << replies.Wait(1).message;
 }
@@ -254,20 +256,20 @@ TEST_F(ProducerTest, APartitionThatDoesNotExistIsLater) {
 // The error makes an idempotent producer fatal: from then on it accepts nothing.
 TEST_F(ProducerTest, AFatalErrorIsLaterAndANewProducerTakesOver) {
   auto producer = Start();
-  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(1), replies);
   ASSERT_TRUE(replies.Wait(1).done());
   cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER});
   AppendHints one;
   one.id = 2;
   one.hints.emplace_back(0, Hint::OfPost(UserId{7}, PostId{2}));
 
-  producer->Submit(one);
+  producer->Submit(one, replies);
 
   ASSERT_TRUE(replies.Wait(2).later()) << replies.Wait(2).message;
   uint64_t id = 3;
   const auto until = std::chrono::steady_clock::now() + seconds(20);
-  for (producer->Submit(HintPerRange(id)); !replies.Wait(id).done();
-       producer->Submit(HintPerRange(id))) {
+  for (producer->Submit(HintPerRange(id), replies); !replies.Wait(id).done();
+       producer->Submit(HintPerRange(id), replies)) {
     ASSERT_TRUE(replies.Wait(id).later()) << replies.Wait(id).message;
     ASSERT_LT(std::chrono::steady_clock::now(), until);
     ++id;
@@ -286,7 +288,7 @@ TEST_F(ProducerTest, ADeadLetterIsTheRecordByteForByteWithItsStory) {
   record = {events, 1, 4711, 5, std::string("k\0y", 3), std::string("\0\x01\xffv", 4), {}};
   record.headers = {{"traceparent", "00-abc-01"}, {"traceparent", "twice"}};
 
-  producer->Submit(request);
+  producer->Submit(request, replies);
 
   ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
   const auto log = Log(dead_letters, 0, 1);
@@ -317,13 +319,13 @@ TEST_F(ProducerTest, ProducesAnyRecordAndCallsBack) {
 TEST_F(ProducerTest, ClosingAnswersWhatIsUnderWay) {
   auto producer = Start();
   cluster().GoDown();
-  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(1), replies);
 
   producer->Close(milliseconds(100));
 
   ASSERT_TRUE(replies.Has(1));
   EXPECT_TRUE(replies.Wait(1).later());
-  producer->Submit(HintPerRange(2));
+  producer->Submit(HintPerRange(2), replies);
   ASSERT_TRUE(replies.Has(2));
   EXPECT_TRUE(replies.Wait(2).later());
 }
@@ -331,7 +333,7 @@ TEST_F(ProducerTest, ClosingAnswersWhatIsUnderWay) {
 TEST_F(ProducerTest, FlushEndsWhenItsTimeIsUp) {
   auto producer = Start();
   cluster().GoDown();
-  producer->Submit(HintPerRange(1));
+  producer->Submit(HintPerRange(1), replies);
   EXPECT_FALSE(producer->Flush(milliseconds(50)));
   producer->Close(milliseconds(0));
 }

@@ -126,7 +126,7 @@ TEST(Applier, AShardThatIsAwayHoldsUpItsOwnEdgesOnly) {
   w.Step();
   ASSERT_THAT(w.Of<ApplyEdges>(), SizeIs(2));
   for (size_t i = 0; i < w.requests.size(); ++i) {
-    const auto* apply = std::get_if<ApplyEdges>(&w.requests[i]);
+    const auto* apply = w.requests[i].As<ApplyEdges>();
     if (apply == nullptr || apply->shard != 1) continue;
     w.AnswerAt(i, Fate::kLater);
     break;
@@ -160,9 +160,9 @@ struct Away : ApplierWorld {
     for (int i = 0; i < 20; ++i) {
       Step();
       for (size_t open = requests.size(); open > 0; --open) {
-        const auto* apply = std::get_if<ApplyEdges>(&requests[0]);
-        const auto* mark = std::get_if<MarkDone>(&requests[0]);
-        const auto* read = std::get_if<ReadPending>(&requests[0]);
+        const auto* apply = requests[0].As<ApplyEdges>();
+        const auto* mark = requests[0].As<MarkDone>();
+        const auto* read = requests[0].As<ReadPending>();
         if (mark != nullptr) marked += mark->rows.size();
         reads += read != nullptr ? 1 : 0;
         const bool away = (apply != nullptr && apply->shard == 1) ||
@@ -455,9 +455,9 @@ TEST(Applier, FindsTheOneEdgeThatCannotBeStoredAndMarksItDone) {
     w.Step();
     while (!w.requests.empty()) {
       bool bad = false;
-      if (const auto* apply = std::get_if<ApplyEdges>(&w.requests[0])) {
+      if (const auto* apply = w.requests[0].As<ApplyEdges>()) {
         for (const Edge& edge : apply->edges) bad = bad || edge.src == UserId{3};
-      } else if (const auto* mark = std::get_if<MarkDone>(&w.requests[0])) {
+      } else if (const auto* mark = w.requests[0].As<MarkDone>()) {
         for (const LogRow& row : mark->rows) marked.push_back(row.id);
       }
       w.AnswerAt(0, bad ? Fate::kNever : Fate::kDone);

@@ -154,7 +154,8 @@ class Run : public World {
     std::vector<Request> left = std::move(requests);
     Crash();
     for (const Request& request : left) {
-      if (random_.OneIn(2)) CarryOut(request);
+      if (!random_.OneIn(2)) continue;
+      std::visit([this](const auto& each) { CarryOut(each.request); }, request.asked);
     }
     if (random_.OneIn(3)) Say(User(), User(), random_.OneIn(2));
     Start();
@@ -173,7 +174,7 @@ class Run : public World {
 
   // With the rules that are off, the calls are carried out as a wrong mirror would make them.
   void AnswerOne(size_t index, Fate fate) {
-    if (const auto* apply = std::get_if<ApplyEdges>(&requests[index])) {
+    if (const auto* apply = requests[index].As<ApplyEdges>()) {
       if (!rules_.hint_after_truth) {
         for (const Edge& edge : apply->edges) Hinted(edge);
         Read(true);
@@ -184,11 +185,11 @@ class Run : public World {
       }
       if (!rules_.done_after_msg2 && fate != Fate::kLater) MarkAll();
     }
-    if (const auto* append = std::get_if<AppendHints>(&requests[index])) {
+    if (const auto* append = requests[index].As<AppendHints>()) {
       const bool mute =
           !rules_.hint_after_truth || (!rules_.hint_on_every_apply && AllStale(*append));
       if (mute && fate != Fate::kLater) {
-        std::get<AppendHints>(requests[index]).hints.clear();
+        requests[index].As<AppendHints>()->hints.clear();
       }
     }
     AnswerAt(index, fate);

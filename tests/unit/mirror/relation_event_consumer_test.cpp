@@ -22,10 +22,7 @@ struct EventWorld : World {
     for (int i = 0; i < count; ++i) {
       Step();
       for (size_t at = 0; at < requests.size();) {
-        const bool ours = std::visit(
-            [](const auto& each) { return RequestIds::PartOf(each.id) == Part::kEvents; },
-            requests[at]);
-        if (ours) {
+        if (requests[at].asker == kEvents) {
           AnswerAt(at, Fate::kDone);
         } else {
           ++at;
@@ -167,7 +164,7 @@ TEST(RelationEventConsumer, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
   w.AppendEvent({RelationEventKind::kFollow, {w.bob, w.ann}, 1});
   w.Step();
   for (size_t i = 0; i < w.requests.size(); ++i) {
-    const auto* change = std::get_if<ChangeEdge>(&w.requests[i]);
+    const auto* change = w.requests[i].As<ChangeEdge>();
     if (change == nullptr || change->change.src != w.ann) continue;
     w.AnswerAt(i, Fate::kLater);
     break;
@@ -188,10 +185,8 @@ struct AwayWorld : EventWorld {
   void TurnWithoutAnn() {
     Step();
     for (size_t at = 0; at < requests.size();) {
-      const auto* change = std::get_if<ChangeEdge>(&requests[at]);
-      const auto part =
-          std::visit([](const auto& each) { return RequestIds::PartOf(each.id); }, requests[at]);
-      if (part != Part::kEvents) {
+      const auto* change = requests[at].As<ChangeEdge>();
+      if (requests[at].asker != kEvents) {
         ++at;
       } else {
         AnswerAt(at, change != nullptr && change->change.src == ann ? Fate::kLater : Fate::kDone);

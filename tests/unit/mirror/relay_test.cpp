@@ -28,7 +28,7 @@ struct RelayWorld : World {
     Pass(limits.poll_every);
     Step();
     for (size_t i = 0; i < requests.size();) {
-      if (IsApplier(requests[i])) {
+      if (requests[i].asker == kApplier) {
         requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         AnswerAt(i, Fate::kDone);
@@ -38,10 +38,6 @@ struct RelayWorld : World {
   }
   void Turns(int count) {
     for (int i = 0; i < count; ++i) Turn();
-  }
-  static bool IsApplier(const Request& request) {
-    return std::visit(
-        [](const auto& each) { return RequestIds::PartOf(each.id) == Part::kApplier; }, request);
   }
   const UserId ann = UserOn(0), bob = UserOn(1);
   PendingSeen pending;
@@ -151,7 +147,7 @@ TEST(Relay, AFriendshipWithOneHalfAwayStaysPending) {
   w.Step();
   ASSERT_THAT(w.Of<ChangeEdge>(), SizeIs(2));
   for (size_t i = 0; i < w.requests.size(); ++i) {
-    if (!std::holds_alternative<ChangeEdge>(w.requests[i])) continue;
+    if (w.requests[i].As<ChangeEdge>() == nullptr) continue;
     w.AnswerAt(i, Fate::kLater);
     break;
   }
@@ -190,7 +186,7 @@ TEST(Relay, AReplyToAnEarlierAssignmentDoesNotCountForAFriendshipTakenAnew) {
   const auto answer = [&w](const ChangeEdge& asked, Fate fate) {
     const auto found =
         std::find_if(w.requests.begin(), w.requests.end(), [&](const Request& request) {
-          const auto* change = std::get_if<ChangeEdge>(&request);
+          const auto* change = request.As<ChangeEdge>();
           return change != nullptr && change->id == asked.id;
         });
     w.AnswerAt(static_cast<size_t>(found - w.requests.begin()), fate);

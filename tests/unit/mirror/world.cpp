@@ -1,56 +1,30 @@
 #include "tests/unit/mirror/world.h"
 
-#include <functional>
-
 namespace fanline::mirror {
-namespace {
-
-using AnyReply = World::AnyReply;
-
-AnyReply ReplyTo(const Request& request) {  // an empty one
-  struct {
-    AnyReply operator()(const ApplyEdges& each) const { return EdgesApplied{each.id, {}, {}, 0}; }
-    AnyReply operator()(const ChangeEdge& each) const { return EdgeChanged{each.id, {}, {}}; }
-    AnyReply operator()(const ReadPending& each) const { return PendingRead{each.id, {}, {}}; }
-    AnyReply operator()(const MarkDone& each) const { return MarkedDone{each.id, {}}; }
-    AnyReply operator()(const PurgeDone& each) const { return PurgedDone{each.id, {}, 0}; }
-    AnyReply operator()(const ReadMirrorMode& each) const {
-      return MirrorModeRead{each.id, {}, MirrorMode::kAsync};
-    }
-    AnyReply operator()(const AppendHints& each) const { return HintsAppended{each.id, {}}; }
-    AnyReply operator()(const AppendRelations& each) const {
-      return RelationsAppended{each.id, {}};
-    }
-    AnyReply operator()(const AppendDeadLetter& each) const {
-      return DeadLetterAppended{each.id, {}};
-    }
-  } of;
-  return std::visit(of, request);
-}
-
-template <class Input, class T>
-void PutIf(std::vector<Input>& inbox, T& reply) {
-  if constexpr (std::is_constructible_v<Input, T>) inbox.emplace_back(std::move(reply));
-}
-
-}  // namespace
-
 World::World(const Limits& given)
     : limits(given), position(kPartitions, 0), committed(kPartitions, 0) {}
-
-void World::Submit(ChangeRequest request) {
-  std::visit([this](auto& each) { requests.emplace_back(std::move(each)); }, request);
-}
 
 // ---- the process ------------------------------------------------------------------------------
 
 void World::Start() {
+  const auto to_applier = AsPart<ApplierReply>(inbox);
+  const auto to_relay = AsPart<RelayReply>(inbox);
   mirror = std::make_unique<Mirror>(
-      Mirror::Ports{*this, *this, *this, *this, *this, *this, *metrics},
+      Mirror::Ports{{{of_applier, to_applier},
+                     {of_applier, to_applier},
+                     {of_applier, to_applier},
+                     {of_applier, to_applier},
+                     {of_applier, to_applier},
+                     *metrics},
+                    {{of_relay, to_relay}, {of_relay, to_relay}, {of_relay, to_relay}, *metrics}},
       Mirror::Setup{layout, shards, static_cast<uint32_t>(kPartitions), seed}, limits);
-  event_consumer = std::make_unique<RelationEventConsumer>(
-      RelationEventConsumer::Ports{*this, *this, *this, *this, *metrics},
-      RelationEventConsumer::Setup{shards, seed}, limits);
+  event_consumer =
+      std::make_unique<RelationEventConsumer>(RelationEventConsumer::Ports{{of_events, event_inbox},
+                                                                           {of_events, event_inbox},
+                                                                           {of_events, event_inbox},
+                                                                           {of_events, event_inbox},
+                                                                           *metrics},
+                                              RelationEventConsumer::Setup{shards, seed}, limits);
   running = true;
   for (int32_t partition = 0; partition < kPartitions; ++partition) {
     position[static_cast<size_t>(partition)] = INT64_MAX;  // until it is sought
@@ -105,7 +79,7 @@ void World::RunUntilIdle() {
     Step();
     bool worked = false;
     while (!requests.empty()) {
-      worked = worked || !std::holds_alternative<ReadPending>(requests.front());
+      worked = worked || requests.front().As<ReadPending>() == nullptr;
       AnswerAt(0, Fate::kDone);
     }
     const size_t after = hints.size() + Written() + letters.size() + store.pending();
@@ -123,51 +97,38 @@ void World::Pass(Duration time) {
 
 // ---- the calls --------------------------------------------------------------------------------
 
-World::AnyReply World::CarryOut(const Request& request) {
-  AnyReply reply = ReplyTo(request);
-  if (const auto* apply = std::get_if<ApplyEdges>(&request)) {
-    reply = store.Do(*apply);
-  } else if (const auto* change = std::get_if<ChangeEdge>(&request)) {
-    reply = store.Do(*change);
-  } else if (const auto* read = std::get_if<ReadPending>(&request)) {
-    reply = store.Do(*read);
-  } else if (const auto* mark = std::get_if<MarkDone>(&request)) {
-    reply = store.Do(*mark);
-  } else if (const auto* purge = std::get_if<PurgeDone>(&request)) {
-    reply = store.Do(*purge);
-  } else if (const auto* mode = std::get_if<ReadMirrorMode>(&request)) {
-    reply = store.Do(*mode);
-  } else if (const auto* append = std::get_if<AppendHints>(&request)) {
-    for (const auto& [range, hint] : append->hints) {
-      hints.push_back(hint);
-      on_hint(hint);
-    }
-  } else if (const auto* relations = std::get_if<AppendRelations>(&request)) {
-    for (const RelationMessage& message : relations->messages) Append(message);
-  } else {
-    letters.push_back(std::get<AppendDeadLetter>(request).letter);
+HintsAppended World::CarryOut(const AppendHints& request) {
+  for (const auto& [range, hint] : request.hints) {
+    hints.push_back(hint);
+    on_hint(hint);
   }
-  return reply;
+  return {request.id, {}};
+}
+
+RelationsAppended World::CarryOut(const AppendRelations& request) {
+  for (const RelationMessage& message : request.messages) Append(message);
+  return {request.id, {}};
+}
+
+DeadLetterAppended World::CarryOut(const AppendDeadLetter& request) {
+  letters.push_back(request.letter);
+  return {request.id, {}};
 }
 
 void World::AnswerAt(size_t index, Fate fate) {
   const Request request = std::move(requests[index]);
   requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(index));
-  const bool happens = fate == Fate::kDone || fate == Fate::kUnknown;
-  AnyReply reply = happens ? CarryOut(request) : ReplyTo(request);
-  std::visit(
-      [&](auto& each) {
-        if (fate == Fate::kLater || fate == Fate::kUnknown) {
-          each.status = Status::Later("somebody", "away");
-        }
-        if (fate == Fate::kNever) each.status = Status::Never("it cannot be");
-        if (RequestIds::PartOf(each.id) == Part::kEvents) {
-          PutIf(event_inbox, each);
-        } else {
-          PutIf(inbox, each);
-        }
-      },
-      reply);
+  const auto answer = [&]<class R>(const fakes::Asked<R>& asked) {
+    typename R::Reply reply;
+    if (fate == Fate::kDone || fate == Fate::kUnknown) reply = CarryOut(asked.request);
+    reply.id = asked.request.id;
+    if (fate == Fate::kLater || fate == Fate::kUnknown) {
+      reply.status = Status::Later("somebody", "away");
+    }
+    if (fate == Fate::kNever) reply.status = Status::Never("it cannot be");
+    asked.to(std::move(reply));
+  };
+  std::visit(answer, request.asked);
 }
 
 // ---- the logs ---------------------------------------------------------------------------------

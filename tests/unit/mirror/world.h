@@ -13,12 +13,15 @@
 #include "mirror/mirror.h"
 #include "mirror/relation_event_consumer.h"
 #include "tests/fakes/fake_relations.h"
+#include "tests/fakes/requests.h"
 #include "tests/producers/encoders.h"
 
 namespace fanline::mirror {
 
-using Request = std::variant<ApplyEdges, ChangeEdge, ReadPending, MarkDone, PurgeDone,
-                             ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
+using Calls = fakes::Keeper<ApplyEdges, ChangeEdge, ReadPending, MarkDone, PurgeDone,
+                            ReadMirrorMode, AppendHints, AppendRelations, AppendDeadLetter>;
+using Request = Calls::Request;
+enum Asker { kApplier, kRelay, kEvents };
 
 enum class Fate {
   kDone,
@@ -27,24 +30,10 @@ enum class Fate {
   kNever,
 };
 
-struct World : ReverseStore,
-               ForwardStore,
-               ChangeStore,
-               MirrorModes,
-               HintLog,
-               RelationLog,
-               DeadLetters {
+struct World {
   static constexpr int32_t kPartitions = 2;
 
   explicit World(const Limits& given = Limits{});
-
-  void Submit(ApplyEdges request) override { requests.emplace_back(std::move(request)); }
-  void Submit(ChangeEdge request) override { requests.emplace_back(request); }
-  void Submit(ChangeRequest request) override;
-  void Submit(ReadMirrorMode request) override { requests.emplace_back(request); }
-  void Submit(AppendHints request) override { requests.emplace_back(std::move(request)); }
-  void Submit(AppendRelations request) override { requests.emplace_back(std::move(request)); }
-  void Submit(AppendDeadLetter request) override { requests.emplace_back(std::move(request)); }
 
   // ---- the process ---------------------------------------------------------------------------
   void Start();  // assigned all partitions at what was committed
@@ -59,7 +48,7 @@ struct World : ReverseStore,
   std::vector<T> Of() const {
     std::vector<T> found;
     for (const Request& request : requests) {
-      if (const T* each = std::get_if<T>(&request)) found.push_back(*each);
+      if (const T* each = request.As<T>()) found.push_back(*each);
     }
     return found;
   }
@@ -68,7 +57,7 @@ struct World : ReverseStore,
   size_t Answer(Fate fate = Fate::kDone) {
     size_t count = 0;
     for (size_t i = 0; i < requests.size();) {
-      if (std::holds_alternative<T>(requests[i])) {
+      if (requests[i].As<T>() != nullptr) {
         AnswerAt(i, fate);
         ++count;
       } else {
@@ -79,10 +68,13 @@ struct World : ReverseStore,
   }
   void AnswerAt(size_t index, Fate fate);
   // The server's side of a call; the reply it would send.
-  using AnyReply =
-      std::variant<EdgesApplied, EdgeChanged, PendingRead, MarkedDone, PurgedDone, MirrorModeRead,
-                   HintsAppended, RelationsAppended, DeadLetterAppended>;
-  AnyReply CarryOut(const Request& request);
+  template <class R>
+  typename R::Reply CarryOut(const R& request) {
+    return store.Do(request);
+  }
+  HintsAppended CarryOut(const AppendHints& request);
+  RelationsAppended CarryOut(const AppendRelations& request);
+  DeadLetterAppended CarryOut(const AppendDeadLetter& request);
 
   // ---- the logs ------------------------------------------------------------------------------
   void Append(const RelationMessage& message);
@@ -105,8 +97,9 @@ struct World : ReverseStore,
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
 
   std::vector<Request> requests;
-  std::vector<MirrorInput> inbox;
-  std::vector<RelationEventInput> event_inbox;
+  Calls of_applier{requests, kApplier}, of_relay{requests, kRelay}, of_events{requests, kEvents};
+  fakes::Inbox<MirrorInput> inbox;
+  fakes::Inbox<RelationEventInput> event_inbox;
   std::vector<std::vector<Record>> log{kPartitions};
   std::vector<Record> events;
   std::vector<Hint> hints;  // in the order appended

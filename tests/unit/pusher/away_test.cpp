@@ -27,7 +27,7 @@ struct AwayWorld : BobsWorld {
       PostPage failed;
       failed.id = page.id;
       failed.status = Status::Later("mysql_1", "away");
-      inbox.emplace_back(TruthReply(fails ? failed : mysql.Do(page)));
+      inbox.emplace_back(fails ? failed : mysql.Do(page));
     }
     AnswerTimelines();
   }
@@ -189,7 +189,7 @@ struct FullWorld : World {
   }
   void AnswerSome(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      inbox.emplace_back(TruthReply(mysql.Do(std::get<ReadPostPage>(truth_calls.front()))));
+      inbox.emplace_back(mysql.Do(std::get<ReadPostPage>(truth_calls.front())));
       truth_calls.erase(truth_calls.begin());
     }
     Step();
@@ -203,7 +203,7 @@ TEST(UnitsUnderWay, AreNoMoreThanTheirPlacesAlsoWithWhatWasParked) {
   failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
   failed.status = Status::Later("mysql_1", "away");
   w.truth_calls.clear();
-  w.inbox.emplace_back(TruthReply(failed));
+  w.inbox.emplace_back(failed);
   w.Step();
   ASSERT_EQ(w.truth_calls.size(), 1u) << "the other author's";
   w.Pass(seconds(10));

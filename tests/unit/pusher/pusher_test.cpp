@@ -56,7 +56,7 @@ TEST(Pusher, KeepsAPostThatIsMergedAtReadOutOfTimelines) {
   PostPage page = w.mysql.Do(std::get<ReadPostPage>(w.truth_calls.front()));
   w.truth_calls.clear();
   page.posts.at(0).pushed = false;
-  w.inbox.emplace_back(TruthReply(std::move(page)));
+  w.inbox.emplace_back(std::move(page));
   w.RunUntilIdle();
   EXPECT_TRUE(w.Items(w.bob).empty());
   EXPECT_EQ(w.metrics.done, 1);
@@ -213,7 +213,7 @@ TEST(Pusher, ABatchThatFailedIsWrittenAgainBeforeItsHintIsDone) {
   BatchWritten reply;
   reply.id = refused.id;
   reply.status = Status::Later("redis", "BUSY");
-  w.inbox.emplace_back(TimelineReply(reply));
+  w.inbox.emplace_back(reply);
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.done, 0);
   EXPECT_EQ(w.metrics.takeovers.size(), 2u) << "taken over again for no reason";
@@ -332,7 +332,7 @@ struct LoggedWorld : World {
     });
     std::erase_if(walks, [this](const auto& walk) {
       if (walk.first > now.mono) return false;
-      inbox.emplace_back(TimelineReply(redis.Do(walk.second)));
+      inbox.emplace_back(redis.Do(walk.second));
       return true;
     });
   }
@@ -396,7 +396,7 @@ TEST(Pusher, AWalkThatFailsIsBegunAgain) {
   failed.id = w.walks.front().second.id;
   failed.status = Status::Later("redis", "timed out");
   w.walks.clear();
-  w.inbox.emplace_back(TimelineReply(failed));
+  w.inbox.emplace_back(failed);
   w.Run(std::chrono::seconds(5));
 
   EXPECT_EQ(w.walks_begun, 2u);
@@ -416,7 +416,7 @@ TEST(Pusher, AWalkThatFailsAgainAndAgainIsBegunMoreAndMoreRarely) {
     failed.id = std::get<ResetRange>(w.timeline_calls.front()).id;
     failed.status = Status::Later("redis", "timed out");
     w.timeline_calls.clear();
-    w.inbox.emplace_back(TimelineReply(failed));
+    w.inbox.emplace_back(failed);
     for (wait = Duration{0}; wait < std::chrono::seconds(1); wait += std::chrono::milliseconds(1)) {
       w.Step();
       if (!w.timeline_calls.empty()) break;
@@ -443,7 +443,7 @@ TEST(Pusher, OneWalkOfARangeIsUnderWayAtATime) {
     failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
     failed.status = Status::Never("the column is gone");
     w.truth_calls.clear();
-    w.inbox.emplace_back(TruthReply(failed));
+    w.inbox.emplace_back(failed);
     w.Step();
   }
   EXPECT_EQ(w.metrics.quarantined.size(), 2u);
@@ -590,7 +590,7 @@ TEST(Pusher, PausesARangeThatIsNotReadyAndResumesItWithTheSeek) {
   lost.status = Status::Later("redis", "the connection was lost");
   lost.needs_claim = true;
   w.timeline_calls.clear();
-  w.inbox.emplace_back(TimelineReply(lost));
+  w.inbox.emplace_back(lost);
   w.sought.clear();
   w.Step();
   EXPECT_EQ(w.paused, std::vector<int32_t>{0});

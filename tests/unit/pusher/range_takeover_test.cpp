@@ -161,8 +161,7 @@ TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
   const auto save = std::get<SavePosition>(w.timeline_calls.front());
   w.timeline_calls.clear();
   w.committed.clear();
-  w.inbox.emplace_back(
-      TimelineReply(PositionSaved{.id = save.id, .status = Status::Later("redis", "away")}));
+  w.inbox.emplace_back(PositionSaved{.id = save.id, .status = Status::Later("redis", "away")});
   w.Give(0, Hint::OfPost(kAnn, PostId{78}));
   w.RunUntilIdle();
   EXPECT_TRUE(w.committed.empty());
@@ -181,7 +180,7 @@ TEST(Takeover, TellsWhatItWaitsFor) {
     reply.id = asked.id;
     reply.status = Status::Later("redis_2", "away");
     w.timeline_calls.clear();
-    w.inbox.emplace_back(TimelineReply(reply));
+    w.inbox.emplace_back(reply);
     w.Step();
     w.Pass(std::chrono::seconds(10));
     for (int i = 0; i < 2; ++i) w.Step();

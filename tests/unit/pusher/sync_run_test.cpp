@@ -54,11 +54,10 @@ struct SyncWorld : World {
     calls_made += reads.size() + calls.size();
     rounds += !reads.empty() || !calls.empty();
     for (const auto& read : reads) {
-      std::visit([this](const auto& asked) { inbox.emplace_back(TruthReply(mysql.Do(asked))); },
-                 read);
+      std::visit([this](const auto& asked) { inbox.emplace_back(mysql.Do(asked)); }, read);
     }
     for (const auto& call : calls) {
-      std::visit([this](const auto& asked) { inbox.emplace_back(TimelineReply(Do(asked))); }, call);
+      std::visit([this](const auto& asked) { inbox.emplace_back(Do(asked)); }, call);
     }
   }
   void Run() {

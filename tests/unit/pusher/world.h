@@ -11,6 +11,7 @@
 #include "pusher/pusher.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
+#include "tests/fakes/requests.h"
 
 namespace fanline::pusher {
 
@@ -77,45 +78,50 @@ struct Stores {
   fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
 };
 
-struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
+using TruthRequest = std::variant<ReadPostPage, ReadSync>;
+using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch,
+                                     ReadTimeline, ApplySync, DropTimeline, MarkPart>;
+
+struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
+                         TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
+                         AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),
         pusher(MakePusher(given)) {}
 
   Pusher MakePusher(Limits limits) {
     limits.window = kWindow;
-    return Pusher({*this, *this, *this, *this, metrics}, {RangeLayout(kRanges), 7, 1}, limits);
+    return Pusher({{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+                  {RangeLayout(kRanges), 7, 1}, limits);
   }
 
   // ---- ports: kept until answered --------------------------------------------------------------
-  void Submit(TruthRequest request) override { truth_calls.push_back(std::move(request)); }
-  void Submit(TimelineRequest request) override { timeline_calls.push_back(std::move(request)); }
-  void Submit(OwnerRequest request) override {
-    std::visit(
-        [this](const auto& asked) {
-          inbox.emplace_back(
-              owners_away ? RangeOwned{.id = asked.id, .status = Status::Later("mysql_0", "away")}
-                          : mysql.Do(asked));
-        },
-        request);
+  template <class R>
+  void Serve(R request, ReplyTo<typename R::Reply> to) {
+    if constexpr (std::is_constructible_v<TruthRequest, R>) {
+      truth_calls.push_back(std::move(request));
+    } else if constexpr (std::is_constructible_v<TimelineRequest, R>) {
+      timeline_calls.push_back(std::move(request));
+    } else {
+      to(owners_away ? RangeOwned{.id = request.id, .status = Status::Later("mysql_0", "away")}
+                     : mysql.Do(request));
+    }
   }
-  void Submit(AppendDeadLetter request) override {
-    inbox.emplace_back(DeadLetterAppended{request.id, of_letters});
+  void Serve(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
+    to({request.id, of_letters});
     letters.push_back(std::move(request.letter));
   }
 
   void AnswerTruth() {
     auto calls = std::exchange(truth_calls, {});
     for (const auto& call : calls) {
-      std::visit([this](const auto& asked) { inbox.emplace_back(TruthReply(mysql.Do(asked))); },
-                 call);
+      std::visit([this](const auto& asked) { inbox.emplace_back(mysql.Do(asked)); }, call);
     }
   }
   void AnswerTimelines() {
     auto calls = std::exchange(timeline_calls, {});
     for (const auto& call : calls) {
-      std::visit([this](const auto& asked) { inbox.emplace_back(TimelineReply(redis.Do(asked))); },
-                 call);
+      std::visit([this](const auto& asked) { inbox.emplace_back(redis.Do(asked)); }, call);
     }
   }
 
@@ -188,7 +194,7 @@ struct World : Truth, LiveTimelines, RangeOwners, DeadLetters {
   fakes::FakeMysql& mysql = stores->mysql;
   Seen metrics;
   Now now{Time(std::chrono::seconds(100)), 1'000'000};
-  std::vector<Input> inbox;
+  fakes::Inbox<Input> inbox;
   std::vector<TruthRequest> truth_calls;
   std::vector<TimelineRequest> timeline_calls;
   std::vector<DeadLetter> letters;

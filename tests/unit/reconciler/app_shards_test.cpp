@@ -2,17 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/fakes/requests.h"
+
 namespace fanline::reconciler {
 namespace {
 
-struct FakeProbe : ShardProbe {
-  void Submit(PingShard request) override { asked.push_back(request); }
+struct FakeProbe : Serves<PingShard> {
+  void Submit(PingShard request, ReplyTo<ShardPinged>) override { asked.push_back(request); }
   std::vector<PingShard> asked;
 };
 
 TEST(AppShards, AsksEachOnceASecondButNotOneThatHangs) {
   FakeProbe probe;
-  AppShards shards(probe, 2);
+  AppShards shards({probe, fakes::nobody}, 2);
   Now now{Time{} + std::chrono::hours(1), 0};
   EXPECT_EQ(shards.Step({}, now), now.mono + AppShards::kEvery);
   ASSERT_EQ(probe.asked.size(), 2u);
@@ -27,7 +29,7 @@ TEST(AppShards, AsksEachOnceASecondButNotOneThatHangs) {
 
 TEST(AppShards, WithoutTablesOfAnApplicationNobodyIsAsked) {
   FakeProbe probe;
-  AppShards shards(probe, 0);
+  AppShards shards({probe, fakes::nobody}, 0);
   EXPECT_EQ(shards.Step({}, {}), std::nullopt);
 }
 

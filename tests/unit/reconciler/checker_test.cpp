@@ -26,22 +26,13 @@ struct CheckerTest : ::testing::Test {
   std::vector<CheckResult> Finish() {
     (void)checker.Send(now);
     while (!world.requests.empty()) {
-      Give(world.Answer());
+      world.Answer();
       (void)checker.Send(now);
     }
     return checker.TakeResults();
   }
 
-  void Give(const AnyReply& reply) {
-    if (const auto* read = std::get_if<EdgesRead>(&reply)) checker.On(*read, now);
-    if (const auto* logged = std::get_if<RepairLogged>(&reply)) checker.On(*logged);
-    if (const auto* taken = std::get_if<RemovalsTaken>(&reply)) checker.On(*taken);
-    if (const auto* adopted = std::get_if<EdgeAdopted>(&reply)) checker.On(*adopted);
-    if (const auto* applied = std::get_if<EdgesApplied>(&reply)) checker.On(*applied, now);
-    if (const auto* hinted = std::get_if<HintsAppended>(&reply)) checker.On(*hinted);
-    if (const auto* sent = std::get_if<RelationsAppended>(&reply)) checker.On(*sent);
-  }
-
+  void Push(const CheckerReply& reply) { checker.On(reply, now); }
   void Pass(Duration time) { now.mono += time; }
 
   using Steps = std::vector<std::string>;
@@ -49,8 +40,7 @@ struct CheckerTest : ::testing::Test {
   RepairWorld world;
   GateLimits limits;
   RepairGate gate{limits, 1};
-  RequestIds ids{Part::kPairs};
-  Checker checker{{world, world, world, world}, {}, gate, ids};
+  Checker checker{world.PortsTo(*this), {}, gate};
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   uint64_t tickets = 0;
 };
@@ -142,9 +132,10 @@ struct BreakerTest : ::testing::Test {
   static constexpr uint64_t kFirst = 10;
 
   struct One {
-    One(RepairWorld& world, uint32_t removals_per_minute)
-        : gate(LimitsOf(removals_per_minute), 1),
-          checker({world, world, world, world}, {}, gate, ids) {
+    One(RepairWorld& world, const Now& now_in, uint32_t removals_per_minute)
+        : now(now_in),
+          gate(LimitsOf(removals_per_minute), 1),
+          checker(world.PortsTo(*this), {}, gate) {
       gate.SetMode(ReconcilerMode::kRun, world.closings);
     }
     static GateLimits LimitsOf(uint32_t removals_per_minute) {
@@ -153,8 +144,10 @@ struct BreakerTest : ::testing::Test {
       limits.checks_per_second = limits.checks_burst = 100'000;
       return limits;
     }
+    void Push(const CheckerReply& reply) { checker.On(reply, now); }
+
+    const Now& now;
     RepairGate gate;
-    RequestIds ids{Part::kPairs};
     Checker checker;
   };
 
@@ -177,13 +170,7 @@ struct BreakerTest : ::testing::Test {
       (void)one.checker.Send(now);
       for (const CheckResult& result : one.checker.TakeResults()) resolved += result.resolved;
       if (world.requests.empty()) break;
-      const AnyReply reply = world.Answer();
-      if (const auto* read = std::get_if<EdgesRead>(&reply)) one.checker.On(*read, now);
-      if (const auto* logged = std::get_if<RepairLogged>(&reply)) one.checker.On(*logged);
-      if (const auto* taken = std::get_if<RemovalsTaken>(&reply)) one.checker.On(*taken);
-      if (const auto* applied = std::get_if<EdgesApplied>(&reply)) one.checker.On(*applied, now);
-      if (const auto* hinted = std::get_if<HintsAppended>(&reply)) one.checker.On(*hinted);
-      if (const auto* sent = std::get_if<RelationsAppended>(&reply)) one.checker.On(*sent);
+      world.Answer();
     }
     EXPECT_TRUE(one.checker.idle());
     return resolved;
@@ -211,7 +198,7 @@ struct BreakerTest : ::testing::Test {
 
 TEST_F(BreakerTest, StopsRemovalsUntilTheModeComesBackToRun) {
   Unfollow(10);
-  One one(world, 3);
+  One one(world, now, 3);
   Suspect(one);
   EXPECT_EQ(CheckAll(one), 3);
   EXPECT_EQ(removed(), 3);
@@ -231,7 +218,7 @@ TEST_F(BreakerTest, StopsRemovalsUntilTheModeComesBackToRun) {
 
 TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
   Unfollow(2'500);
-  One one(world, 1'000), other(world, 1'000);
+  One one(world, now, 1'000), other(world, now, 1'000);
   Suspect(one);
   Suspect(other);
   CheckAll(one);
@@ -244,7 +231,7 @@ TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
 // It did not want any while the other was stopped.
 TEST_F(BreakerTest, OneThatAsksInALaterMinuteIsStoppedTheSame) {
   Unfollow(5);
-  One one(world, 3), other(world, 3);
+  One one(world, now, 3), other(world, now, 3);
   Suspect(one);
   Suspect(other);
   CheckAll(one);
@@ -256,7 +243,7 @@ TEST_F(BreakerTest, OneThatAsksInALaterMinuteIsStoppedTheSame) {
 TEST_F(BreakerTest, ARestartDoesNotCloseIt) {
   Unfollow(10);
   for (int restart = 0; restart < 5; ++restart) {
-    One one(world, 3);
+    One one(world, now, 3);
     Suspect(one);
     CheckAll(one);
     EXPECT_EQ(removed(), 3);
@@ -266,7 +253,7 @@ TEST_F(BreakerTest, ARestartDoesNotCloseIt) {
 
 TEST_F(BreakerTest, WhatIsNotGrantedYetIsAskedAgainLater) {
   Unfollow(2);
-  One one(world, 3);
+  One one(world, now, 3);
   Suspect(one);
   world.away = {"removals"};
   EXPECT_EQ(CheckAll(one), 0);
@@ -278,15 +265,15 @@ TEST_F(BreakerTest, WhatIsNotGrantedYetIsAskedAgainLater) {
 
 TEST_F(BreakerTest, NothingIsRemovedOnceTheModeIsNotRunAnyMore) {
   Unfollow(1);
-  One one(world, 3);
+  One one(world, now, 3);
   Suspect(one);
   one.checker.Order({1, {UserId{kFirst}, UserId{2}}, 200});
   (void)one.checker.Send(now);
-  one.checker.On(std::get<EdgesRead>(world.Answer()), now);
+  world.Answer();
   (void)one.checker.Send(now);
   one.gate.SetMode(ReconcilerMode::kDryRun);
   EXPECT_FALSE(one.checker.idle());
-  one.checker.On(std::get<RemovalsTaken>(world.Answer()));
+  world.Answer();
   EXPECT_TRUE(one.checker.idle());
   EXPECT_FALSE(one.checker.TakeResults().at(0).resolved);
   EXPECT_TRUE(world.requests.empty());
@@ -307,7 +294,7 @@ TEST_F(CheckerTest, AForwardRowThatChangedMeanwhileIsLeftAlone) {
   world.reverse[kEdge] = {300, true, 9};
   checker.Order({1, kEdge, 100});
   (void)checker.Send(now);
-  Give(world.Answer());                    // read
+  world.Answer();                          // read
   world.forward[kEdge] = {400, false, 9};  // an unfollow
   EXPECT_FALSE(Finish().at(0).resolved);
   EXPECT_EQ(world.forward[kEdge], (EdgeState{400, false, 9}));
@@ -341,18 +328,18 @@ TEST_F(CheckerTest, AShardTakesSoManyChecksASecondAndInBatches) {
   limits.checks_per_second = limits.checks_burst = 700;
   RepairGate slow(limits, 1);
   slow.SetMode(ReconcilerMode::kRun);
-  Checker throttled({world, world, world, world}, {}, slow, ids);
+  fakes::Inbox<CheckerReply> inbox;
+  Checker throttled(world.PortsTo(inbox), {}, slow);
   for (uint64_t src = 10; src < 1'010; ++src) throttled.Order({src, {UserId{src}, UserId{2}}, 1});
   std::vector<size_t> batches;
   std::optional<Time> next;
   for (int i = 0; i < 5 && throttled.TakeResults().size() < 1'000; ++i) {
     next = throttled.Send(now);
     while (!world.requests.empty()) {
-      const auto* read = std::get_if<ReadEdges>(&world.requests.front());
+      const auto* read = world.requests.front().As<ReadEdges>();
       if (read != nullptr) batches.push_back(read->edges.size());
-      const AnyReply reply = world.Answer();
-      if (const auto* rows = std::get_if<EdgesRead>(&reply)) throttled.On(*rows, now);
-      if (const auto* hinted = std::get_if<HintsAppended>(&reply)) throttled.On(*hinted);
+      world.Answer();
+      for (const CheckerReply& reply : std::exchange(inbox, {})) throttled.On(reply, now);
     }
     if (next) now.mono = *next + seconds(1);
   }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/fakes/requests.h"
+
 namespace fanline::reconciler {
 namespace {
 
@@ -25,13 +27,13 @@ struct Told : Metrics {
   void Parked(const std::string&) override { ++parked; }
 };
 
-struct Asked : CounterStore {
+struct Asked : ServesAll<Asked, ReadMarked, RepairCounter, SweepCounters> {
   std::vector<ReadMarked> reads;
   std::vector<RepairCounter> repairs;
   std::vector<SweepCounters> sweeps;
-  void Submit(ReadMarked request) override { reads.push_back(request); }
-  void Submit(RepairCounter request) override { repairs.push_back(request); }
-  void Submit(SweepCounters request) override { sweeps.push_back(request); }
+  void Serve(ReadMarked request, ReplyTo<MarkedRead>) { reads.push_back(request); }
+  void Serve(RepairCounter request, ReplyTo<CounterRepaired>) { repairs.push_back(request); }
+  void Serve(SweepCounters request, ReplyTo<CountersSwept>) { sweeps.push_back(request); }
 };
 
 class CounterReconcilerTest : public ::testing::Test {
@@ -61,7 +63,7 @@ class CounterReconcilerTest : public ::testing::Test {
   Asked store_;
   Told told_;
   RepairGate gate_{{}, 2};
-  CounterReconciler counters_{store_, told_, gate_, 2};
+  CounterReconciler counters_{{store_, fakes::nobody}, told_, gate_, 2};
   Time now_{1h};
   std::optional<Time> next_;
   const UserCounter ann_{UserId{7}, Counter::kFollowed}, bob_{UserId{8}, Counter::kFollowers};

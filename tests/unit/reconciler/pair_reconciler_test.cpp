@@ -12,6 +12,11 @@ using std::chrono::seconds;
 constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
 constexpr EdgeState kFollows{100, true, 5};
 
+PairReconciler::Ports PortsOf(RepairWorld& world, fakes::Inbox<PairReconcilerInput>& inputs) {
+  auto to_checker = AsPart<CheckerReply>(inputs);
+  return {world.PortsTo(to_checker), {world, inputs}, {world, inputs}, {world, inputs}, world};
+}
+
 struct PairReconcilerTest : ::testing::Test {
   PairReconcilerTest() {
     inputs.push_back(PartitionAssigned{0, 0, 0});
@@ -33,25 +38,15 @@ struct PairReconcilerTest : ::testing::Test {
   // Steps until nothing is left to do now; what it appends is not read back.
   void Step() {
     do {
-      std::vector<PairReconcilerInput> given;
+      fakes::Inbox<PairReconcilerInput> given;
       given.swap(inputs);
       const Progress progress = pairs.Step(given, now);
       for (const auto& at : progress.orders.commit) committed = at.offset;
-      while (!world.requests.empty()) Give(world.Answer());
+      while (!world.requests.empty()) world.Answer();
       if (progress.next_timer && *progress.next_timer <= now.mono && inputs.empty()) {
         (void)pairs.Step({}, now);
       }
     } while (!inputs.empty());
-  }
-
-  void Give(AnyReply reply) {
-    std::visit(
-        [this](auto& each) {
-          if constexpr (std::is_constructible_v<PairReconcilerInput, decltype(std::move(each))>) {
-            inputs.emplace_back(std::move(each));
-          }
-        },
-        reply);
   }
 
   void Pass(seconds time) {
@@ -65,9 +60,8 @@ struct PairReconcilerTest : ::testing::Test {
 
   RepairWorld world;
   RepairGate gate{GateLimits{}, 1};
-  PairReconciler pairs{
-      {world, world, world, world, world, world}, PairReconciler::Setup{}, Limits{}, gate};
-  std::vector<PairReconcilerInput> inputs;
+  fakes::Inbox<PairReconcilerInput> inputs;
+  PairReconciler pairs{PortsOf(world, inputs), PairReconciler::Setup{}, Limits{}, gate};
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;
   bool mirror_follows = true;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/fakes/requests.h"
+
 namespace fanline::reconciler {
 namespace {
 
@@ -15,9 +17,9 @@ struct Told : Metrics {
   void Parked(const std::string&) override { ++parked; }
 };
 
-struct Asked : RepairPurge {
+struct Asked : Serves<PurgeRepairs> {
   std::vector<PurgeRepairs> purges;
-  void Submit(PurgeRepairs request) override { purges.push_back(request); }
+  void Submit(PurgeRepairs request, ReplyTo<RepairsPurged>) override { purges.push_back(request); }
 };
 
 class RepairLogKeeperTest : public ::testing::Test {
@@ -36,7 +38,7 @@ class RepairLogKeeperTest : public ::testing::Test {
 
   Asked store_;
   Told told_;
-  RepairLogKeeper keeper_{store_, told_, 2};
+  RepairLogKeeper keeper_{{store_, fakes::nobody}, told_, 2};
   Time now_{1h};
   std::optional<Time> next_;
 };

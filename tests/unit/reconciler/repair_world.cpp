@@ -10,10 +10,10 @@ EdgeState Of(const std::map<EdgeKey, EdgeState>& rows, const EdgeKey& edge) {
 
 }  // namespace
 
-AnyReply RepairWorld::Answer() {
-  const AnyRequest request = std::move(requests.front());
+void RepairWorld::Answer() {
+  const auto first = std::move(requests.front());
   requests.pop_front();
-  return std::visit([this](const auto& each) { return Reply(each); }, request);
+  std::visit([this](const auto& each) { each.to(Reply(each.request)); }, first.asked);
 }
 
 Status RepairWorld::Do(const std::string& what) {
@@ -22,7 +22,7 @@ Status RepairWorld::Do(const std::string& what) {
   return {};
 }
 
-AnyReply RepairWorld::Reply(const ReadEdges& request) {
+EdgesRead RepairWorld::Reply(const ReadEdges& request) {
   EdgesRead reply{request.id, {}};
   for (const EdgeKey& edge : request.edges) {
     reply.rows.push_back({away.contains("store") ? Status::Later("mysql_0", "away") : Status{},
@@ -31,7 +31,7 @@ AnyReply RepairWorld::Reply(const ReadEdges& request) {
   return reply;
 }
 
-AnyReply RepairWorld::Reply(const ApplyEdges& request) {
+EdgesApplied RepairWorld::Reply(const ApplyEdges& request) {
   EdgesApplied reply;
   reply.id = request.id;
   reply.status = Do("apply");
@@ -44,7 +44,7 @@ AnyReply RepairWorld::Reply(const ApplyEdges& request) {
   return reply;
 }
 
-AnyReply RepairWorld::Reply(const AdoptEdge& request) {
+EdgeAdopted RepairWorld::Reply(const AdoptEdge& request) {
   EdgeAdopted reply{request.id, Do("adopt"), false, {}};
   if (!reply.status.done()) return reply;
   reply.adopted = Wins(request.edge.state(), Of(forward, request.edge.key()));
@@ -53,24 +53,24 @@ AnyReply RepairWorld::Reply(const AdoptEdge& request) {
   return reply;
 }
 
-AnyReply RepairWorld::Reply(const LogRepair& request) {
+RepairLogged RepairWorld::Reply(const LogRepair& request) {
   RepairLogged reply{request.id, Do("log")};
   if (reply.status.done()) repairs.push_back(request);
   return reply;
 }
 
-AnyReply RepairWorld::Reply(const TakeRemovals& request) {
+RemovalsTaken RepairWorld::Reply(const TakeRemovals& request) {
   if (away.contains("removals")) {
     return RemovalsTaken{request.id, Status::Later("mysql_0", "away"), 0};
   }
   return RemovalsTaken{request.id, {}, Take(allowances[request.shard], request, server_clock)};
 }
 
-AnyReply RepairWorld::Reply(const ReadReconcilerMode& request) {
+ReconcilerModeRead RepairWorld::Reply(const ReadReconcilerMode& request) {
   return ReconcilerModeRead{request.id, {}, mode, closings};
 }
 
-AnyReply RepairWorld::Reply(const AppendRetries& request) {
+RetriesAppended RepairWorld::Reply(const AppendRetries& request) {
   RetriesAppended reply{request.id, Do("retries")};
   if (reply.status.done()) {
     retries.insert(retries.end(), request.retries.begin(), request.retries.end());
@@ -78,16 +78,16 @@ AnyReply RepairWorld::Reply(const AppendRetries& request) {
   return reply;
 }
 
-AnyReply RepairWorld::Reply(const AppendDeadLetter& request) {
+DeadLetterAppended RepairWorld::Reply(const AppendDeadLetter& request) {
   letters.push_back(request.letter);
   return DeadLetterAppended{request.id, {}};
 }
 
-AnyReply RepairWorld::Reply(const ReadLogEnd& request) {
+LogEndRead RepairWorld::Reply(const ReadLogEnd& request) {
   return LogEndRead{request.id, request.partition, {}, ends[request.partition]};
 }
 
-AnyReply RepairWorld::Reply(const ReadGroupOffsets& request) {
+GroupOffsetsRead RepairWorld::Reply(const ReadGroupOffsets& request) {
   GroupOffsetsRead reply{request.id, {}, {}};
   for (const int32_t partition : request.partitions) {
     reply.committed.push_back({partition, committed[partition]});

@@ -6,41 +6,31 @@
 #include <map>
 #include <set>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "reconciler/pair_reconciler.h"
 #include "reconciler/retry_reconciler.h"
+#include "tests/fakes/requests.h"
 
 namespace fanline::reconciler {
 
-using AnyRequest = std::variant<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
-                                ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
-                                AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>;
-using AnyReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLogged, RemovalsTaken,
-                              ReconcilerModeRead, HintsAppended, RelationsAppended, RetriesAppended,
-                              DeadLetterAppended, LogEndRead, GroupOffsetsRead>;
-
-struct RepairWorld : RepairStore,
-                     HintLog,
-                     RelationLog,
-                     RetryLog,
-                     DeadLetters,
-                     LogPositions,
+struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
+                               TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
+                               AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
                      Metrics {
-  void Submit(RepairRequest request) override {
-    std::visit([this](auto& each) { requests.emplace_back(std::move(each)); }, request);
-  }
-  void Submit(AppendHints request) override { requests.emplace_back(std::move(request)); }
-  void Submit(AppendRelations request) override { requests.emplace_back(std::move(request)); }
-  void Submit(AppendRetries request) override { requests.emplace_back(std::move(request)); }
-  void Submit(AppendDeadLetter request) override { requests.emplace_back(std::move(request)); }
-  void Submit(PositionRequest request) override {
-    std::visit([this](auto& each) { requests.emplace_back(std::move(each)); }, request);
+  template <class R>
+  void Serve(R request, ReplyTo<typename R::Reply> to) {
+    requests.push_back({fakes::Asked<R>{std::move(request), to}});
   }
 
-  // Carries out the first request and takes it away.
-  AnyReply Answer();
+  template <class To>
+  Checker::Ports PortsTo(To& to) {
+    return {{*this, to}, {*this, to}, {*this, to}, *this};
+  }
+
+  // Carries out the first request, takes it away and answers it.
+  void Answer();
 
   void Checked(Finding finding) override { ++found[finding]; }
   void Repaired(RepairKind kind, Duration) override { ++repaired[kind]; }
@@ -49,7 +39,10 @@ struct RepairWorld : RepairStore,
   void Throttled(Duration waited) override { throttled += waited; }
   void Pending(uint64_t, Duration, uint64_t behind) override { commit_lag = behind; }
 
-  std::deque<AnyRequest> requests;
+  std::deque<fakes::Request<ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
+                            ReadReconcilerMode, AppendHints, AppendRelations, AppendRetries,
+                            AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>>
+      requests;
   std::map<EdgeKey, EdgeState> forward, reverse;
   std::vector<std::string> done;  // what was carried out, in order
   std::vector<LogRepair> repairs;
@@ -72,20 +65,18 @@ struct RepairWorld : RepairStore,
 
  private:
   Status Do(const std::string& what);
-  AnyReply Reply(const ReadEdges& request);
-  AnyReply Reply(const ApplyEdges& request);
-  AnyReply Reply(const AdoptEdge& request);
-  AnyReply Reply(const LogRepair& request);
-  AnyReply Reply(const TakeRemovals& request);
-  AnyReply Reply(const ReadReconcilerMode& request);
-  AnyReply Reply(const AppendHints& request) { return HintsAppended{request.id, Do("hints")}; }
-  AnyReply Reply(const AppendRelations& request) {
-    return RelationsAppended{request.id, Do("msg2")};
-  }
-  AnyReply Reply(const AppendRetries& request);
-  AnyReply Reply(const AppendDeadLetter& request);
-  AnyReply Reply(const ReadLogEnd& request);
-  AnyReply Reply(const ReadGroupOffsets& request);
+  EdgesRead Reply(const ReadEdges& request);
+  EdgesApplied Reply(const ApplyEdges& request);
+  EdgeAdopted Reply(const AdoptEdge& request);
+  RepairLogged Reply(const LogRepair& request);
+  RemovalsTaken Reply(const TakeRemovals& request);
+  ReconcilerModeRead Reply(const ReadReconcilerMode& request);
+  HintsAppended Reply(const AppendHints& request) { return {request.id, Do("hints")}; }
+  RelationsAppended Reply(const AppendRelations& request) { return {request.id, Do("msg2")}; }
+  RetriesAppended Reply(const AppendRetries& request);
+  DeadLetterAppended Reply(const AppendDeadLetter& request);
+  LogEndRead Reply(const ReadLogEnd& request);
+  GroupOffsetsRead Reply(const ReadGroupOffsets& request);
 };
 
 }  // namespace fanline::reconciler

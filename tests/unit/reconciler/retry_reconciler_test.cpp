@@ -11,6 +11,11 @@ using std::chrono::seconds;
 
 constexpr EdgeKey kEdge{UserId{1}, UserId{2}};
 
+RetryReconciler::Ports PortsOf(RepairWorld& world, fakes::Inbox<RetryInput>& inputs) {
+  auto to_checker = AsPart<CheckerReply>(inputs);
+  return {world.PortsTo(to_checker), {world, inputs}, {world, inputs}, world};
+}
+
 struct RetryReconcilerTest : ::testing::Test {
   RetryReconcilerTest() {
     gate.SetMode(ReconcilerMode::kRun);
@@ -30,25 +35,15 @@ struct RetryReconcilerTest : ::testing::Test {
   // Steps until nothing is left to do now.
   void Step() {
     do {
-      std::vector<RetryInput> given;
+      fakes::Inbox<RetryInput> given;
       given.swap(inputs);
       const Progress progress = retries.Step(given, now);
       for (const auto& at : progress.orders.commit) committed = at.offset;
       for (const int32_t partition : progress.orders.pause) paused = partition == 0;
       for (const int32_t partition : progress.orders.resume) paused = partition != 0;
       next = progress.next_timer;
-      while (!world.requests.empty()) Give(world.Answer());
+      while (!world.requests.empty()) world.Answer();
     } while (!inputs.empty());
-  }
-
-  void Give(AnyReply reply) {
-    std::visit(
-        [this](auto& each) {
-          if constexpr (std::is_constructible_v<RetryInput, decltype(std::move(each))>) {
-            inputs.emplace_back(std::move(each));
-          }
-        },
-        reply);
   }
 
   void Pass(Duration time) {
@@ -60,8 +55,8 @@ struct RetryReconcilerTest : ::testing::Test {
   RepairWorld world;
   RepairGate gate{GateLimits{}, 1};
   RetryLimits limits{.held = 10};
-  RetryReconciler retries{{world, world, world, world, world, world}, {}, limits, gate};
-  std::vector<RetryInput> inputs;
+  fakes::Inbox<RetryInput> inputs;
+  RetryReconciler retries{PortsOf(world, inputs), {}, limits, gate};
   Now now{Time{} + seconds(1'000), 1'700'000'000'000};
   int64_t committed = -1;
   bool paused = false;

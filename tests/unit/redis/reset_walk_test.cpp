@@ -40,7 +40,7 @@ constexpr std::string_view kNoKeys = "*2\r\n$1\r\n0\r\n*0\r\n";  // all of SCAN
 struct World {
   void Reset() {
     walk.Add(ResetRange{7, 0, 5, {}, {0}, AppliedPosition{1, 10}},
-             [this](TimelineReply answer) { reply = std::get<RangeReset>(answer); });
+             [this](RangeReset answer) { reply = std::move(answer); });
   }
 
   const Options options;

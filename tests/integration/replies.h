@@ -5,26 +5,20 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
 
-namespace fanline::mysql {
+namespace fanline {
 
 template <typename Reply>
 class Replies {
  public:
-  using IdOf = std::function<uint64_t(const Reply&)>;
-  explicit Replies(IdOf id_of) : id_of_(std::move(id_of)) {}
-
-  std::function<void(Reply)> sink() {
-    return [this](Reply reply) {
-      const std::lock_guard lock(mutex_);
-      const uint64_t id = id_of_(reply);
-      EXPECT_TRUE(by_id_.emplace(id, std::move(reply)).second) << "request " << id << " twice";
-      changed_.notify_all();
-    };
+  void Push(Reply reply) {
+    const std::lock_guard lock(mutex_);
+    const uint64_t id = reply.id;
+    EXPECT_TRUE(by_id_.emplace(id, std::move(reply)).second) << "request " << id << " twice";
+    changed_.notify_all();
   }
 
   // The reply to `id`, taken out; fails the test and answers an empty one after half a minute.
@@ -39,10 +33,18 @@ class Replies {
   }
 
  private:
-  const IdOf id_of_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint64_t, Reply> by_id_;
 };
 
-}  // namespace fanline::mysql
+// Asks `server` and waits for the reply.
+template <class Server, class R>
+typename R::Reply Ask(Server& server, R request) {
+  Replies<typename R::Reply> replies;
+  request.id = 1;
+  server.Submit(std::move(request), replies);
+  return replies.Await(1);
+}
+
+}  // namespace fanline

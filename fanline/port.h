@@ -1,0 +1,112 @@
+// How logic asks what it cannot do itself, and how the replies find their way home.
+//
+// A request is a struct that names its reply: `using Reply = struct EdgesApplied;`. Both carry an
+// `id`, by which whoever asked finds what it asked for. An adapter serves some kinds of requests
+// (Serves<R>); logic holds a Port for the kinds it submits: the server, and the address of the
+// replies. Port and address are bound once, where a program is wired:
+//
+//   daemon::Inbox<MirrorInput> inbox;
+//   const auto to_applier = AsPart<ApplierReply>(inbox);
+//   Applier applier({.reverse = {store, to_applier}, .hints = {producer, to_applier}, ..});
+//
+// Nobody else looks at ids or sorts replies: two who ask in one process never share an address. Two
+// behind one Step have each a variant of replies of their own, nested in the variant of the inputs.
+//
+// Every request is answered exactly once at its address, unless its server is destroyed first. A
+// reply reports what was done at some moment after Submit, and kLater does not say that nothing
+// was: requests are repeatable. Submit never blocks on what is outside. A reply may come from any
+// thread, and from within Submit.
+#pragma once
+
+#include <concepts>
+#include <utility>
+
+namespace fanline {
+
+// See AsPart.
+template <class Part, class Inbox>
+struct PartOf {
+  Inbox& inbox;
+};
+
+// The address of replies that are one part of what `inbox` takes: they arrive as a Part.
+template <class Part, class Inbox>
+PartOf<Part, Inbox> AsPart(Inbox& inbox) {
+  return {inbox};
+}
+
+// Where a reply goes: two words, not owning; what it names outlives whoever may answer there. Made
+// of anything that has Push(Reply), or of a part of it. Made of nothing it drops the reply.
+// Any thread, if Push may be called by any.
+template <class Reply>
+class ReplyTo {
+ public:
+  ReplyTo() = default;
+  template <class Receiver>
+  requires requires(Receiver& receiver, Reply reply) { receiver.Push(std::move(reply)); }
+  ReplyTo(Receiver& receiver)
+      : receiver_(&receiver),
+        push_([](void* to, Reply&& reply) { static_cast<Receiver*>(to)->Push(std::move(reply)); }) {
+  }
+  template <class Part, class Inbox>
+  ReplyTo(PartOf<Part, Inbox> part)
+      : receiver_(&part.inbox), push_([](void* to, Reply&& reply) {
+          static_cast<Inbox*>(to)->Push(Part(std::move(reply)));
+        }) {}
+
+  void operator()(Reply reply) const {
+    if (push_ != nullptr) push_(receiver_, std::move(reply));
+  }
+
+ private:
+  void* receiver_ = nullptr;
+  void (*push_)(void*, Reply&&) = nullptr;
+};
+
+// The adapter's side of requests of one kind.
+template <class R>
+class Serves {
+ public:
+  virtual ~Serves() = default;
+  virtual void Submit(R request, ReplyTo<typename R::Reply> to) = 0;
+};
+
+// For whoever serves several kinds in the same way: Self has Serve(request, to) for each of them.
+template <class Self, class R>
+class ServesOne : public Serves<R> {
+ public:
+  void Submit(R request, ReplyTo<typename R::Reply> to) final {
+    static_cast<Self*>(this)->Serve(std::move(request), to);
+  }
+};
+template <class Self, class... R>
+class ServesAll : public ServesOne<Self, R>... {
+ public:
+  using ServesOne<Self, R>::Submit...;
+};
+
+// One kind of a Port.
+template <class R>
+class PortOf {
+ public:
+  PortOf(Serves<R>& server, ReplyTo<typename R::Reply> to) : server_(&server), to_(to) {}
+  void Submit(R request) const { server_->Submit(std::move(request), to_); }
+
+ private:
+  Serves<R>* server_;
+  ReplyTo<typename R::Reply> to_;
+};
+
+// The side of who asks. `server` serves each R, `receiver` is an address of each reply; both
+// outlive the port. It is one for fewer kinds, too.
+template <class... R>
+class Port : public PortOf<R>... {
+ public:
+  template <class Server, class Receiver>
+  Port(Server& server, Receiver&& receiver) : PortOf<R>(server, receiver)... {}
+  template <class... More>
+  Port(const Port<More...>& wider) : PortOf<R>(wider)... {}
+  using PortOf<R>::Submit...;
+};
+
+}  // namespace fanline

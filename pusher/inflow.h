@@ -3,10 +3,9 @@
 // of a hint that only a newer pusher can read. Else a Redis that is away would have the log read to
 // its end for nothing, and the lag look like none.
 //
-// A range that is full flows again when it holds half of what it may.
-// In front of such a hint, what is in front of it is finished and saved meanwhile; the hint is
-// asked for again from time to time, with what is behind it. Nothing of it is kept, so a drain -
-// the upgrade - does not wait for it.
+// A full range flows again when it holds half of what it may. A hint that is too new is asked for
+// again from time to time, with all behind it; what is in front of it is finished and saved
+// meanwhile. Nothing of it is kept, so a drain - the upgrade - does not wait for it.
 //
 // Passive, not thread-safe.
 #pragma once

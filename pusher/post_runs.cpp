@@ -51,8 +51,8 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
   run.writes_open = page.followers.size();
   if (run.writes_open == 0) return PageDone(run);
   const Unit& unit = *run.unit;
-  Writes& writes =
-      writes_.try_emplace(unit.range, Writes{unit.epoch, WriteBatcher(limits_)}).first->second;
+  Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
+  writes.epoch = unit.epoch;
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone});
   return std::nullopt;
 }

@@ -56,8 +56,9 @@ class PostRuns {
     Status trouble;          // the first failure among this page's batches
   };
   struct Writes {  // to one range
-    uint64_t epoch = 0;
+    explicit Writes(const Limits& limits) : batcher(limits) {}
     WriteBatcher batcher;
+    uint64_t epoch = 0;
   };
 
   void ReadPage(const Run& run);

@@ -8,14 +8,14 @@
 // shards' workers never notice. A full queue is answered the same way, and so is a shard that is
 // reached but no primary any more (Connection::CheckPrimary, before each batch).
 //
-// Submit: any thread, never blocks on the database. Callbacks: from a worker's thread, `fail` also
-// from within Submit as said. The destructor waits for statements under way (read_timeout).
+// Submit: any thread, never blocks on the database. The owner is called from a worker's thread;
+// what fails, also from within Submit as said. The destructor waits for statements under way
+// (read_timeout).
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -38,21 +38,17 @@ struct PoolLimits {
   size_t queue = 65'536;  // jobs waiting per shard
 };
 
-template <typename Job>
+// Owner: ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&).
+template <typename Job, typename Owner>
 class ShardPool {
  public:
-  struct Callbacks {
-    std::function<void(Connection&, std::vector<Job>&)> serve;
-    std::function<void(const Job&, const Status&)> fail;
-    HealthSink health;  // may be empty; must not call Submit
-    LogSink log;        // the same
-  };
-
-  ShardPool(Config config, std::string name, const PoolLimits& limits, Callbacks callbacks)
+  // `health` may be empty; it and `log` must not call Submit.
+  ShardPool(Config config, const PoolLimits& limits, Owner& owner, HealthSink health, LogSink log)
       : config_(std::move(config)),
-        name_(std::move(name)),
         limits_(limits),
-        callbacks_(std::move(callbacks)) {
+        owner_(owner),
+        health_(std::move(health)),
+        log_(std::move(log)) {
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
       shards_.push_back(std::make_unique<ShardState>());
     }
@@ -87,14 +83,13 @@ class ShardPool {
         return;
       }
     }
-    callbacks_.fail(job, Status::Later(ResourceOf(shard), refusal));
+    owner_.FailJob(job, Status::Later(ResourceOf(shard), refusal));
   }
 
   // What an error of the call just made means; logged.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) const {
     Status status = StatusOf(error, connection.shard());
-    callbacks_.log(LogLevel::kWarn,
-                   ResourceOf(connection.shard()) + " (" + name_ + "): " + status.message);
+    Log(LogLevel::kWarn, connection.shard(), status.message);
     return status;
   }
 
@@ -162,9 +157,8 @@ class ShardPool {
 
   // Under the mutex, so that the last thing told is the last thing that happened.
   void Tell(Shard shard, bool reachable, const std::string& message) {
-    callbacks_.log(reachable ? LogLevel::kInfo : LogLevel::kWarn,
-                   ResourceOf(shard) + " (" + name_ + "): " + message);
-    if (callbacks_.health) callbacks_.health(shard, reachable);
+    Log(reachable ? LogLevel::kInfo : LogLevel::kWarn, shard, message);
+    if (health_) health_(shard, reachable);
   }
 
   void WaitBeforeNextAttempt(ShardState& state, Duration delay) {
@@ -191,18 +185,23 @@ class ShardPool {
     } catch (const MysqlError& error) {
       return FailAll(batch, Failed(connection, error));
     }
-    callbacks_.serve(connection, batch);
+    owner_.ServeBatch(connection, batch);
   }
 
   template <class Jobs>
   void FailAll(const Jobs& jobs, const Status& status) {
-    for (const Job& job : jobs) callbacks_.fail(job, status);
+    for (const Job& job : jobs) owner_.FailJob(job, status);
+  }
+
+  void Log(LogLevel level, Shard shard, const std::string& message) const {
+    log_(level, ResourceOf(shard) + " (" + Owner::kName + "): " + message);
   }
 
   const Config config_;
-  const std::string name_;
   const PoolLimits limits_;
-  const Callbacks callbacks_;
+  Owner& owner_;
+  const HealthSink health_;
+  const LogSink log_;
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<ShardState>> shards_;  // one per shard
   std::vector<std::thread> threads_;

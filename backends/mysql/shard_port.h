@@ -48,15 +48,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   ShardPort(const Config& config, HealthSink health, LogSink log, Service service = {},
             const PoolLimits& limits = Service::kLimits)
       : service_(std::move(service)),
-        pool_(TunedFor(config), Service::kName, limits,
-              {.serve = [this](Connection& connection,
-                               std::vector<Job>& batch) { (ServeKind<R>(connection, batch), ...); },
-               .fail =
-                   [](const Job& job, const Status& status) {
-                     std::visit([&](const auto& of) { of.to(FailureOf(of.request, status)); }, job);
-                   },
-               .health = std::move(health),
-               .log = std::move(log)}) {}
+        pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
   template <class Each>
   void Serve(Each request, ReplyTo<typename Each::Reply> to) {
@@ -71,6 +63,17 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     ReplyTo<typename Each::Reply> to;
   };
   using Job = std::variant<Asked<R>...>;
+  using Pool = ShardPool<Job, ShardPort>;
+  friend Pool;
+
+  static constexpr const char* kName = Service::kName;
+
+  void ServeBatch(Connection& connection, std::vector<Job>& batch) {
+    (ServeKind<R>(connection, batch), ...);
+  }
+  static void FailJob(const Job& job, const Status& status) {
+    std::visit([&](const auto& asked) { asked.to(FailureOf(asked.request, status)); }, job);
+  }
 
   template <class Each>
   static constexpr bool kMerged = requires(Service service, Connection& connection,
@@ -144,7 +147,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
   }
 
   Service service_;
-  ShardPool<Job> pool_;  // last: its threads use the others
+  Pool pool_;  // last: its threads use the others
 };
 
 }  // namespace fanline::mysql

@@ -1,4 +1,4 @@
-#include "backends/mysql/sync_truth.h"
+// Of the truth: what syncs need, for many at once.
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 #include "backends/mysql/chunks.h"
 #include "backends/mysql/post_rows.h"
 #include "backends/mysql/statements.h"
+#include "backends/mysql/truth.h"
 
 namespace fanline::mysql {
 namespace {
@@ -65,8 +66,9 @@ void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
 
 }  // namespace
 
-std::vector<SyncTruth> ReadSyncTruths(Connection& connection,
-                                      const std::vector<ReadSync>& requests) {
+// A member whose row exists without created_at counts as not visible, and is to be removed.
+std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
+                                           const std::vector<ReadSync>& requests) {
   const auto live = ReadLiveEdges(connection, requests);
   const auto members = ReadMembers(connection, requests);
   const auto outboxes = ReadOutboxes(connection, requests, live);

@@ -4,7 +4,6 @@
 
 #include "backends/mysql/follower_pages.h"
 #include "backends/mysql/post_rows.h"
-#include "backends/mysql/sync_truth.h"
 
 namespace fanline::mysql {
 
@@ -31,11 +30,6 @@ std::vector<PostPage> TruthService::DoAll(Connection& connection,
     replies.push_back(std::move(reply));
   }
   return replies;
-}
-
-std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
-                                           const std::vector<ReadSync>& requests) {
-  return ReadSyncTruths(connection, requests);
 }
 
 }  // namespace fanline::mysql

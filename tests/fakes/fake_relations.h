@@ -1,5 +1,5 @@
 // Relations of schemas/sql as a small in-memory model: what the shards answer to each request of
-// the ports ForwardStore, ReverseStore, ChangeStore and MirrorModes, at once, and to the adoption
+// forward_edges.h, reverse_edges.h, change_log.h and mirror_mode.h, at once, and to the adoption
 // of a reconciler.
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "feedctl/auditing/audit_findings.h"
-#include "feedctl/support/json.h"
 
+#include "feedctl/support/json.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {

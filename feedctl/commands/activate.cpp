@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <mutex>
-#include <thread>
 
 #include "backends/mysql/reader_truth.h"
 #include "backends/mysql/users.h"
@@ -16,7 +14,9 @@
 #include "feedctl/support/line_reader.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
+#include "feedctl/support/threads.h"
 #include "feedctl/support/tokens.h"
+#include "feedctl/support/user_id.h"
 #include "timeline/reader.h"
 
 namespace fanline::feedctl {
@@ -43,16 +43,19 @@ class Activate : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
-    RequireUsage(Problem());
+    const int ways = (given_.empty() ? 0 : 1) + (from_.empty() ? 0 : 1) + (every_nth_ > 0 ? 1 : 0);
+    RequireUsage(ways == 1 ? "" : "give readers, or --from, or --every-nth: one of them");
+    std::vector<UserId> readers;
+    for (const std::string& text : given_) readers.push_back(RequireUserId("<reader>", text));
     const mysql::Installation installation = ReadInstalled(settings_);
-    const std::vector<UserId> readers = Readers();
+    if (given_.empty()) readers = every_nth_ > 0 ? EveryNth() : FromFile();
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Work work{readers, installation, interrupt};
     RebuildAll(work);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(work, seconds);
-    if (!work.failure.done()) throw Explain(work.failure, settings_);
+    Require(work.failure.status(), settings_);
     return work.gave_up > 0 ? kExitTempFail : 0;
   }
 
@@ -64,26 +67,8 @@ class Activate : public Command {
     Tokens tokens = {};
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0, rebuilt = 0, already_live = 0, busy = 0, gave_up = 0;
-    std::mutex mutex = {};
-    Status failure = {};  // under mutex: the first
+    FirstFailure failure = {};
   };
-
-  std::string Problem() {
-    const int ways = (given_.empty() ? 0 : 1) + (from_.empty() ? 0 : 1) + (every_nth_ > 0 ? 1 : 0);
-    if (ways != 1) return "give readers, or --from, or --every-nth: one of them";
-    for (const std::string& text : given_) {
-      if (!ParseId(text)) return "<reader>: " + QuotedShort(text) + " is no user id";
-    }
-    return {};
-  }
-
-  std::vector<UserId> Readers() const {
-    if (every_nth_ > 0) return EveryNth();
-    if (!from_.empty()) return FromFile();
-    std::vector<UserId> readers;
-    for (const std::string& text : given_) readers.push_back(UserId{*ParseId(text)});
-    return readers;
-  }
 
   std::vector<UserId> FromFile() const {
     std::vector<UserId> readers;
@@ -113,12 +98,8 @@ class Activate : public Command {
 
   void RebuildAll(Work& work) {
     Progress progress("activating", "timelines", work.readers.size());
-    std::vector<std::thread> threads;
-    const size_t count = std::min<size_t>(threads_, work.readers.size());
-    for (size_t i = 0; i < count; ++i) {
-      threads.emplace_back([&] { RebuildSome(work, progress); });
-    }
-    for (std::thread& thread : threads) thread.join();
+    InThreads(std::min<size_t>(threads_, work.readers.size()),
+              [&](size_t) { RebuildSome(work, progress); });
   }
 
   void RebuildSome(Work& work, Progress& progress) {
@@ -127,12 +108,12 @@ class Activate : public Command {
     redis::RedisReaderTimelines timelines(
         options::ToOptions(settings_.redis, settings_.timelines, window));
     timeline::Reader reader(truth, timelines, window, [&work] { return work.tokens.Next(); });
-    while (!work.interrupt.requested()) {
+    while (!work.interrupt.requested() && !work.failure.any()) {
       const size_t at = work.next++;
       if (at >= work.readers.size()) return;
       RebuildResult result = RebuildResult::kUnderWay;
       const Status status = reader.Activate(work.readers[at], &result);
-      if (!status.done()) return Fail(work, status);
+      if (!status.done()) return work.failure.Note(status);
       ++CounterOf(work, result);
       progress.At(++work.done);
     }
@@ -149,12 +130,6 @@ class Activate : public Command {
       default:
         return work.gave_up;
     }
-  }
-
-  static void Fail(Work& work, const Status& status) {
-    const std::lock_guard lock(work.mutex);
-    if (work.failure.done()) work.failure = status;
-    work.next = work.readers.size();  // the others stop
   }
 
   void Report(const Work& work, double seconds) const {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <mutex>
-#include <thread>
 
 #include "backends/mysql/scan.h"
 #include "backends/redis/timeline_scanner.h"
@@ -14,35 +12,12 @@
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/progress.h"
+#include "feedctl/support/threads.h"
 
 namespace fanline::feedctl {
 namespace {
 
 constexpr size_t kReadersPerTurn = 200;
-
-// The first failure of several threads.
-class FirstFailure {
- public:
-  void Note(const Status& status) {
-    const std::lock_guard lock(mutex_);
-    if (status_.done()) status_ = status;
-    if (!status.done()) failed_ = true;
-  }
-  bool any() const { return failed_; }
-  const Status& status() const { return status_; }  // when the threads are joined
-
- private:
-  std::mutex mutex_;
-  Status status_;
-  std::atomic<bool> failed_ = false;
-};
-
-template <typename Work>
-void InThreads(size_t count, Work work) {
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < count; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
-}
 
 // Readers whom a complete index does not name though they have a timeline. Read after the
 // timelines were listed: a rebuild enters the index before its key exists.

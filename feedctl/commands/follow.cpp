@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <mutex>
-#include <thread>
 #include <unordered_map>
 
 #include "backends/kafka/producer.h"
@@ -22,6 +20,7 @@
 #include "feedctl/support/line_reader.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
+#include "feedctl/support/threads.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -34,8 +33,7 @@ uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 
 struct Tally {
   std::atomic<uint64_t> done = 0;
   std::atomic<uint64_t> changed = 0;
-  std::mutex mutex;
-  Status failure;  // under mutex: the first
+  FirstFailure failure;
 };
 
 class Follow : public Command {
@@ -127,12 +125,8 @@ class Follow : public Command {
 
   void ChangeAll(Work& work) {
     Progress progress(follow_ ? "following" : "unfollowing", "relations", work.edges.size());
-    std::vector<std::thread> threads;
-    const size_t count = std::min<size_t>(threads_, work.edges.size());
-    for (size_t i = 0; i < count; ++i) {
-      threads.emplace_back([&] { ChangeSome(work, progress); });
-    }
-    for (std::thread& thread : threads) thread.join();
+    InThreads(std::min<size_t>(threads_, work.edges.size()),
+              [&](size_t) { ChangeSome(work, progress); });
   }
 
   void ChangeSome(Work& work, Progress& progress) {
@@ -141,7 +135,7 @@ class Follow : public Command {
     mysql::ForwardEdges forward(connections, map, work.installation.following_limit);
     mysql::ReverseEdges reverse(connections, map);
     const RangeLayout layout = work.installation.layout();
-    while (!work.interrupt.requested()) {
+    while (!work.interrupt.requested() && !work.tally.failure.any()) {
       const size_t at = work.next++;
       if (at >= work.edges.size()) return;
       const auto& [reader, author] = work.edges[at];
@@ -152,7 +146,7 @@ class Follow : public Command {
         mysql::ReverseResult applied;
         status = reverse.Apply(map.ShardOf(author), {&changed.edge, 1}, &applied);
       }
-      if (!status.done()) return Fail(work, status);
+      if (!status.done()) return work.tally.failure.Note(status);
       work.hints.AwaitAtMost(kMostHintsUnderWay);
       work.hints.Expect();
       versions_[at] = changed.edge.ver;
@@ -189,18 +183,12 @@ class Follow : public Command {
     }
     for (Shard shard = 0; shard < log_begin.size(); ++shard) {
       const Status status = log.MarkMirrored(shard, log_begin[shard], versions);
-      if (!status.done()) return Fail(work, status);
+      if (!status.done()) return work.tally.failure.Note(status);
     }
   }
 
-  static void Fail(Work& work, const Status& status) {
-    const std::lock_guard lock(work.tally.mutex);
-    if (work.tally.failure.done()) work.tally.failure = status;
-    work.next = work.edges.size();  // the others stop
-  }
-
   void RequireAll(const Work& work) const {
-    const Status& relation = work.tally.failure;
+    const Status& relation = work.tally.failure.status();
     const Status hint = work.hints.failure();
     if (relation.done() && hint.done()) return;
     const Failure why = Explain(relation.done() ? hint : relation, settings_, kExitData);

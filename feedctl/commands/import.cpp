@@ -13,6 +13,7 @@
 #include "feedctl/support/line_reader.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
+#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -72,9 +73,7 @@ class Import : public Command {
  private:
   std::string TakeAuthors() {
     for (const std::string& text : everybody_follows_) {
-      const auto author = ParseId(text);
-      if (!author) return "--everybody-follows: " + QuotedShort(text) + " is no user id";
-      authors_.push_back({UserId{*author}, 1});
+      authors_.push_back({RequireUserId("--everybody-follows", text), 1});
     }
     for (const std::string& text : every_nth_follows_) {
       const auto followed = ParseEveryNth(text);
@@ -104,9 +103,8 @@ class Import : public Command {
     for (const auto& [from, to] : graph.edges()) loader.Add(from, to);
     Progress progress("loading", "rows", 2 * graph.edges().size());
     mysql::BulkLoader::Result result;
-    const auto unix_us = static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000;
     const Status status = loader.Load(
-        unix_us,
+        static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000,
         [&](uint64_t rows, uint64_t of) {
           progress.SetTotal(of);
           progress.At(rows);

@@ -15,6 +15,7 @@
 #include "feedctl/support/json.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
+#include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -73,11 +74,7 @@ class RelationsCounters : public Command {
  private:
   std::vector<UserId> Given() const {
     std::vector<UserId> users;
-    for (const std::string& text : given_) {
-      const auto id = ParseId(text);
-      RequireUsage(id ? "" : "<user>: " + QuotedShort(text) + " is no user id");
-      users.push_back(UserId{*id});
-    }
+    for (const std::string& text : given_) users.push_back(RequireUserId("<user>", text));
     std::sort(users.begin(), users.end());
     users.erase(std::unique(users.begin(), users.end()), users.end());
     return users;

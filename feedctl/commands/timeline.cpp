@@ -12,6 +12,7 @@
 #include "feedctl/support/json.h"
 #include "feedctl/support/text.h"
 #include "feedctl/support/tokens.h"
+#include "feedctl/support/user_id.h"
 #include "timeline/reader.h"
 
 namespace fanline::feedctl {
@@ -43,10 +44,10 @@ class Timeline : public Command {
   }
 
   int Run(Interrupt&) override {
-    RequireUsage(Problem());
+    const UserId reader = RequireUserId("<reader>", reader_);
+    const auto after = After();
     const mysql::Installation installation = ReadInstalled(settings_);
     const auto config = options::ToConfig(settings_.mysql);
-    const UserId reader{*ParseId(reader_)};
     mysql::ShardConnections connections(config);
     bool known = false;
     Require(mysql::IsKnown(connections, installation.shard_map, reader, &known), settings_);
@@ -61,7 +62,6 @@ class Timeline : public Command {
     timeline::Reader pages(truth, timelines, installation.window,
                            [&tokens] { return tokens.Next(); });
     timeline::Reader::Page page;
-    const auto after = after_.empty() ? std::nullopt : ParseCursor(after_);
     Require(pages.Read(reader, after, limit_, &page), settings_);
     const Followed followed = ReadFollowed(truth, reader);
     json_ ? PrintJson(page, followed) : PrintText(page, followed, after.has_value());
@@ -69,14 +69,12 @@ class Timeline : public Command {
   }
 
  private:
-  std::string Problem() const {
-    if (!ParseId(reader_)) {
-      return "<reader>: " + QuotedShort(reader_) + " is no user id: a number from 1 to 2^64-2";
-    }
-    if (!after_.empty() && !ParseCursor(after_)) {
-      return "--after: " + QuotedShort(after_) + " is no cursor; pass what a page ended with";
-    }
-    return {};
+  std::optional<Position> After() const {
+    const auto cursor = ParseCursor(after_);
+    RequireUsage(after_.empty() || cursor ? ""
+                                          : "--after: " + QuotedShort(after_) +
+                                                " is no cursor; pass what a page ended with");
+    return cursor;
   }
 
   Followed ReadFollowed(ReaderTruth& truth, UserId reader) const {

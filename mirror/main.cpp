@@ -4,8 +4,8 @@
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation.h"
 #include "backends/mysql/mirror_store.h"
-#include "backends/wiring/both_loops.h"
 #include "backends/wiring/consume_loop.h"
+#include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
@@ -89,7 +89,7 @@ int Main(int argc, char** argv) {
                    process.health);
   EventLoop event_loop(events, config.topics.relation_events, event_inbox, event_consumer,
                        process.registry, process.health);
-  wiring::BothLoops loops(log_loop, event_loop);
+  wiring::Loops loops(log_loop, event_loop);
   return process.Run(loops);
 }
 

@@ -7,9 +7,9 @@
 #include "backends/mysql/installation.h"
 #include "backends/mysql/repair_store.h"
 #include "backends/mysql/shard_probe.h"
-#include "backends/wiring/both_loops.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
+#include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
@@ -141,12 +141,9 @@ int Main(int argc, char** argv) {
   RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,
                        process.health);
   wiring::InboxLoop<CounterReconciler, CounterInput> counter_loop(counter_inbox, counters);
-  wiring::BothLoops logs(pair_loop, retry_loop);
   wiring::InboxLoop<reconciler::AppShards, ShardPinged> app_loop(pings, app_shards);
   wiring::InboxLoop<reconciler::RepairLogKeeper, RepairsPurged> keeper_loop(purges, keeper);
-  wiring::BothLoops shards(counter_loop, app_loop);
-  wiring::BothLoops tables(shards, keeper_loop);
-  wiring::BothLoops loops(logs, tables);
+  wiring::Loops loops(pair_loop, retry_loop, counter_loop, app_loop, keeper_loop);
   return process.Run(loops);
 }
 

@@ -1,4 +1,4 @@
-#include "backends/wiring/both_loops.h"
+#include "backends/wiring/loops.h"
 
 #include <gtest/gtest.h>
 
@@ -29,9 +29,9 @@ struct FakePart {
 const Now kNow{Time{1h}};
 const Time kSoon = kNow.mono + 1s, kLater = kNow.mono + 2s;
 
-TEST(BothLoops, WorkOfOneIsWorkOfBoth) {
+TEST(Loops, WorkOfOneIsWorkOfBoth) {
   FakePart one, other;
-  BothLoops both(one, other);
+  Loops both(one, other);
   EXPECT_FALSE(both.Step(kNow).did_work);
   other.step.did_work = true;
   EXPECT_TRUE(both.Step(kNow).did_work);
@@ -41,9 +41,9 @@ TEST(BothLoops, WorkOfOneIsWorkOfBoth) {
   EXPECT_EQ(other.steps, 3u);
 }
 
-TEST(BothLoops, TheEarlierTimerCounts) {
+TEST(Loops, TheEarlierTimerCounts) {
   FakePart one, other;
-  BothLoops both(one, other);
+  Loops both(one, other);
   EXPECT_EQ(both.Step(kNow).next_timer, std::nullopt);
   one.step.next_timer = kLater;
   EXPECT_EQ(both.Step(kNow).next_timer, kLater);
@@ -53,10 +53,10 @@ TEST(BothLoops, TheEarlierTimerCounts) {
   EXPECT_EQ(both.Step(kNow).next_timer, kSoon);
 }
 
-TEST(BothLoops, AreDrainedWhenEachIsAndDrainNoneTwice) {
+TEST(Loops, AreDrainedWhenEachIsAndDrainNoneTwice) {
   FakePart one, other;
   other.drain = {{.next_timer = kSoon}, {.did_work = true}, {.done = true}};
-  BothLoops both(one, other);
+  Loops both(one, other);
   auto result = both.Drain(kNow);
   EXPECT_FALSE(result.done);
   EXPECT_EQ(result.next_timer, kSoon);
@@ -68,11 +68,11 @@ TEST(BothLoops, AreDrainedWhenEachIsAndDrainNoneTwice) {
   EXPECT_EQ(other.drains, 3u);
 }
 
-TEST(BothLoops, APartThatIsDrainedDoesNotKeepTheOtherAwake) {
+TEST(Loops, APartThatIsDrainedDoesNotKeepTheOtherAwake) {
   FakePart one, other;
   one.drain = {{.done = true, .did_work = true, .next_timer = kNow.mono}};
   other.drain = {{.next_timer = kSoon}};
-  BothLoops both(one, other);
+  Loops both(one, other);
   for (int turn = 0; turn < 2; ++turn) {
     const auto result = both.Drain(kNow);
     EXPECT_FALSE(result.done);
@@ -81,13 +81,12 @@ TEST(BothLoops, APartThatIsDrainedDoesNotKeepTheOtherAwake) {
   }
 }
 
-TEST(BothLoops, Nest) {
+TEST(Loops, MayBeMoreThanTwo) {
   FakePart first, second, third;
   third.step = {.did_work = true, .next_timer = kLater};
   first.step = {.next_timer = kSoon};
   second.drain = {{}, {.done = true}};
-  BothLoops rest(second, third);
-  BothLoops<FakePart, BothLoops<FakePart, FakePart>> all(first, rest);
+  Loops all(first, second, third);
   const auto step = all.Step(kNow);
   EXPECT_TRUE(step.did_work);
   EXPECT_EQ(step.next_timer, kSoon);

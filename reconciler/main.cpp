@@ -37,6 +37,71 @@ namespace {
 using PairLoop = wiring::ConsumeLoop<PairReconciler, PairReconcilerInput>;
 using RetryLoop = wiring::ConsumeLoop<RetryReconciler, RetryInput>;
 
+// What everybody must agree on: shards, ranges, topics.
+mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
+                             const std::optional<mysql::AppTables>& app, daemon::Process& process) {
+  auto installation = wiring::AwaitInstallation(options::ToConfig(config.mysql), {}, process);
+  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
+  wiring::AwaitRelationLog(client, process);
+  wiring::AwaitTopic(client, kRelationRetryTopic, 0, process);
+  if (app) wiring::AwaitAppTables(*app, process);
+  return installation;
+}
+
+reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
+                                    const std::optional<mysql::AppTables>& app) {
+  const auto shards_of = [&](const mysql::EdgeTable& edges) {
+    return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
+  };
+  return {.layout = installation.layout(),
+          .reverse = app ? shards_of(app->reverse) : installation.shard_map,
+          .forward = app ? shards_of(app->forward) : installation.shard_map,
+          .hints = !app,  // no timeline is filled from these
+          .seed = wiring::RandomSeed()};
+}
+
+template <typename To>
+reconciler::Checker::Ports PortsOf(mysql::MysqlRepairStore& store, kafka::Producer& producer,
+                                   reconciler::Metrics& metrics, const To& to_checker) {
+  return {.store = {store, to_checker},
+          .hints = {producer, to_checker},
+          .relations = {producer, to_checker},
+          .metrics = metrics};
+}
+
+// Fanline's own shards are asked by the counter reconciler; this asks an application's, if any.
+struct AppWatch {
+  AppWatch(const std::optional<mysql::AppTables>& app, daemon::Process& process)
+      : inbox(process.wakeup),
+        probe(ShardsOf(app), HealthOf(app, process.health), process.log.Sink()),
+        shards({probe, inbox}, static_cast<Shard>(ShardsOf(app).shards.size())),
+        loop(inbox, shards) {}
+
+  // First those with forward rows, then those with reverse rows.
+  static mysql::Config ShardsOf(const std::optional<mysql::AppTables>& app) {
+    if (!app) return {};
+    mysql::Config config = app->forward.config;
+    const auto& reverse = app->reverse.config.shards;
+    config.shards.insert(config.shards.end(), reverse.begin(), reverse.end());
+    return config;
+  }
+
+  static mysql::HealthSink HealthOf(const std::optional<mysql::AppTables>& app,
+                                    daemon::Health& health) {
+    const auto forward = static_cast<Shard>(app ? app->forward.config.shards.size() : 0);
+    return [&health, forward](Shard shard, bool reachable) {
+      const std::string name = shard < forward ? "forward_" + std::to_string(shard)
+                                               : "reverse_" + std::to_string(shard - forward);
+      health.SetReady(name, reachable, reachable ? "" : "not reachable");
+    };
+  }
+
+  daemon::Inbox<ShardPinged> inbox;
+  mysql::MysqlShardProbe probe;
+  reconciler::AppShards shards;
+  wiring::InboxLoop<reconciler::AppShards, ShardPinged> loop;
+};
+
 int Main(int argc, char** argv) {
   reconciler::Config config;
   daemon::OptionTable table("fanline-reconciler",
@@ -46,76 +111,39 @@ int Main(int argc, char** argv) {
 
   daemon::Process process("reconciler", config.daemon);
 
-  // What everybody must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
-  const auto installation = wiring::AwaitInstallation(mysql_config, {}, process);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
-  wiring::AwaitRelationLog(client, process);
-  wiring::AwaitTopic(client, kRelationRetryTopic, 0, process);
   const auto app = reconciler::AppTablesOf(config);
-  if (app) wiring::AwaitAppTables(*app, process);
+  const auto installation = AwaitAll(config, client, app, process);
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);
   daemon::Inbox<RetryInput> retry_inbox(process.wakeup);
   daemon::Inbox<RepairsPurged> purges(process.wakeup);
   daemon::Inbox<CounterInput> counter_inbox(process.wakeup);
-  daemon::Inbox<ShardPinged> pings(process.wakeup);
   const auto log = process.log.Sink();
   const auto& map = installation.shard_map;
   mysql::MysqlRepairStore store(mysql_config, map, config.store_threads, app);
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
-  // Fanline's own shards are asked by the counter reconciler.
-  auto app_config = app ? app->forward.config : mysql_config;
-  if (!app) app_config.shards.clear();
-  const auto forward_shards = static_cast<Shard>(app_config.shards.size());
-  if (app) {
-    const auto& reverse = app->reverse.config.shards;
-    app_config.shards.insert(app_config.shards.end(), reverse.begin(), reverse.end());
-  }
-  const auto app_health = [&, forward_shards](Shard shard, bool reachable) {
-    const std::string name = shard < forward_shards
-                                 ? "forward_" + std::to_string(shard)
-                                 : "reverse_" + std::to_string(shard - forward_shards);
-    process.health.SetReady(name, reachable, reachable ? "" : "not reachable");
-  };
-  mysql::MysqlShardProbe app_probe(app_config, app_health, log);
+  AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
   kafka::KafkaLogPositions positions({.client = client,
                                       .topic = kRelationLogTopic,
                                       .group = config.mirror_group.value_or(config.group)},
                                      log);
-  kafka::Consumer relation_log({.client = client,
-                                .group = config.group,
-                                .topic = kRelationLogTopic,
-                                .wake_fd = process.wakeup.fd()},
-                               log);
-  kafka::Consumer retry_log({.client = client,
-                             .group = config.group + "-retry",
-                             .topic = kRelationRetryTopic,
-                             .wake_fd = process.wakeup.fd()},
-                            log);
+  const auto consumer = [&](const std::string& group, const char* topic) {
+    return kafka::ConsumerOptions{
+        .client = client, .group = group, .topic = topic, .wake_fd = process.wakeup.fd()};
+  };
+  kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
+  kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);
 
   reconciler::PrometheusMetrics metrics(process.registry, process.log);
   config.gate.second_check_after = config.limits.grace;
-  const auto shards_of = [](const mysql::EdgeTable& edges) {
-    return ShardMap::Even(static_cast<uint32_t>(edges.config.shards.size()));
-  };
-  reconciler::Checker::Setup checks;
-  checks.layout = installation.layout();
-  checks.reverse = app ? shards_of(app->reverse) : map;
-  checks.forward = app ? shards_of(app->forward) : map;
-  checks.hints = !app;  // no timeline is filled from these
-  checks.seed = wiring::RandomSeed();
+  const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.reverse.shards()));
-  const auto checker_ports = [&](const auto& to_checker) {
-    return reconciler::Checker::Ports{.store = {store, to_checker},
-                                      .hints = {producer, to_checker},
-                                      .relations = {producer, to_checker},
-                                      .metrics = metrics};
-  };
+  const auto checker_ports = [&](const auto& to) { return PortsOf(store, producer, metrics, to); };
   PairReconciler pairs({.checker = checker_ports(AsPart<CheckerReply>(inbox)),
                         .mode = {store, inbox},
                         .retries = {producer, inbox},
@@ -132,8 +160,6 @@ int Main(int argc, char** argv) {
                           checks, config.retries, gate);
   CounterReconciler counters({counter_store, counter_inbox}, metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
-  reconciler::AppShards app_shards({app_probe, pings},
-                                   static_cast<Shard>(app_config.shards.size()));
   reconciler::RepairLogKeeper keeper({store, purges}, metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);
   PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
@@ -141,9 +167,8 @@ int Main(int argc, char** argv) {
   RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,
                        process.health);
   wiring::InboxLoop<CounterReconciler, CounterInput> counter_loop(counter_inbox, counters);
-  wiring::InboxLoop<reconciler::AppShards, ShardPinged> app_loop(pings, app_shards);
   wiring::InboxLoop<reconciler::RepairLogKeeper, RepairsPurged> keeper_loop(purges, keeper);
-  wiring::Loops loops(pair_loop, retry_loop, counter_loop, app_loop, keeper_loop);
+  wiring::Loops loops(pair_loop, retry_loop, counter_loop, app_watch.loop, keeper_loop);
   return process.Run(loops);
 }
 

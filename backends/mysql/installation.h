@@ -3,34 +3,11 @@
 // or with the program's own list of shards. Blocking; for start-up and rare checks.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "backends/mysql/config.h"
-#include "backends/mysql/connection.h"
-#include "fanline/bucket.h"
-#include "fanline/forward_edges.h"
-#include "fanline/live_timelines.h"
+#include "backends/mysql/installation_row.h"
 #include "fanline/outcome.h"
 
 namespace fanline::mysql {
-
-inline constexpr uint32_t kSchemaVersion = 4;  // of schemas/sql
-
-struct Installation {
-  uint32_t schema_version = kSchemaVersion;
-  uint32_t buckets = kBuckets;
-  uint32_t partitions = 16;  // of the tasks topic
-  ShardMap shard_map = ShardMap::Even(1);
-  uint64_t generation = 1;  // of the tasks topic
-  std::string feed_topic = "feed-events";
-  std::string tasks_topic = "fanout-tasks";
-  WindowLimits window;
-  uint32_t following_limit = kMostFollowed;
-
-  RangeLayout layout() const { return RangeLayout(partitions); }
-};
 
 // Creates the tables on every shard where they are missing, and the procedures anew. Never, and
 // nothing is changed: one of them is of an installation of another schema_version.

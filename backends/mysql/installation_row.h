@@ -1,13 +1,33 @@
-// One shard's copy of the installation row, as text by field: what is compared, written and shown.
+// What an installation is, and one shard's copy of its row as text by field, which is compared,
+// written and shown.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "backends/mysql/installation.h"
+#include "fanline/bucket.h"
+#include "fanline/forward_edges.h"
+#include "fanline/live_timelines.h"
 
 namespace fanline::mysql {
+
+inline constexpr uint32_t kSchemaVersion = 4;  // of schemas/sql
+
+struct Installation {
+  uint32_t schema_version = kSchemaVersion;
+  uint32_t buckets = kBuckets;
+  uint32_t partitions = 16;  // of the tasks topic
+  ShardMap shard_map = ShardMap::Even(1);
+  uint64_t generation = 1;  // of the tasks topic
+  std::string feed_topic = "feed-events";
+  std::string tasks_topic = "fanout-tasks";
+  WindowLimits window;
+  uint32_t following_limit = kMostFollowed;
+
+  RangeLayout layout() const { return RangeLayout(partitions); }
+};
 
 struct InstallationField {
   const char* name;

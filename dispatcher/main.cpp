@@ -53,8 +53,8 @@ int Main(int argc, char** argv) {
        .dead_letters = {producer, inbox},
        .metrics = metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop<dispatcher::Dispatcher, dispatcher::Input> loop(
-      events, installation.feed_topic, inbox, dispatcher, process.registry, process.health);
+  wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process.registry,
+                           process.health);
   return process.Run(loop);
 }
 

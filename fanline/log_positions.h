@@ -15,7 +15,6 @@ struct ReadLogEnd {
 };
 struct LogEndRead {
   uint64_t id = 0;
-  int32_t partition = 0;
   Status status;
   int64_t offset = -1;  // of the next record; -1: not known
 };

@@ -22,9 +22,6 @@ using mirror::RelationEventInput;
 
 namespace {
 
-using LogLoop = wiring::ConsumeLoop<mirror::Mirror, MirrorInput>;
-using EventLoop = wiring::ConsumeLoop<mirror::RelationEventConsumer, RelationEventInput>;
-
 int Main(int argc, char** argv) {
   mirror::Config config;
   daemon::OptionTable table(
@@ -85,10 +82,10 @@ int Main(int argc, char** argv) {
                                                 .dead_letters = {producer, event_inbox},
                                                 .metrics = metrics},
                                                {map, wiring::RandomSeed()}, config.limits);
-  LogLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
-                   process.health);
-  EventLoop event_loop(events, config.topics.relation_events, event_inbox, event_consumer,
-                       process.registry, process.health);
+  wiring::ConsumeLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
+                               process.health);
+  wiring::ConsumeLoop event_loop(events, config.topics.relation_events, event_inbox, event_consumer,
+                                 process.registry, process.health);
   wiring::Loops loops(log_loop, event_loop);
   return process.Run(loops);
 }

@@ -65,8 +65,8 @@ int Main(int argc, char** argv) {
                          .dead_letters = {dead_letters, inbox},
                          .metrics = metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop<pusher::Pusher, pusher::Input> loop(hints, installation.tasks_topic, inbox,
-                                                          pusher, process.registry, process.health);
+  wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process.registry,
+                           process.health);
   return process.Run(loop);
 }
 

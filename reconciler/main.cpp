@@ -34,9 +34,6 @@ using reconciler::RetryReconciler;
 
 namespace {
 
-using PairLoop = wiring::ConsumeLoop<PairReconciler, PairReconcilerInput>;
-using RetryLoop = wiring::ConsumeLoop<RetryReconciler, RetryInput>;
-
 // What everybody must agree on: shards, ranges, topics.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
                              const std::optional<mysql::AppTables>& app, daemon::Process& process) {
@@ -162,12 +159,12 @@ int Main(int argc, char** argv) {
                              static_cast<Shard>(map.shards()), config.counters);
   reconciler::RepairLogKeeper keeper({store, purges}, metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);
-  PairLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
-                     process.health);
-  RetryLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process.registry,
-                       process.health);
-  wiring::InboxLoop<CounterReconciler, CounterInput> counter_loop(counter_inbox, counters);
-  wiring::InboxLoop<reconciler::RepairLogKeeper, RepairsPurged> keeper_loop(purges, keeper);
+  wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
+                                process.health);
+  wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries,
+                                 process.registry, process.health);
+  wiring::InboxLoop counter_loop(counter_inbox, counters);
+  wiring::InboxLoop keeper_loop(purges, keeper);
   wiring::Loops loops(pair_loop, retry_loop, counter_loop, app_watch.loop, keeper_loop);
   return process.Run(loops);
 }

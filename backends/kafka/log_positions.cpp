@@ -64,7 +64,7 @@ class KafkaLogPositions::Impl {
   }
 
   LogEndRead Answer(const ReadLogEnd& request, bool ask) {
-    LogEndRead reply{request.id, request.partition, {}, -1};
+    LogEndRead reply{request.id, {}, -1};
     const PartitionList list = ListOf({request.partition}, RD_KAFKA_OFFSET_END);
     // rd_kafka_query_watermark_offsets of 2.0 does not keep its timeout; this does.
     const auto error = ask ? rd_kafka_offsets_for_times(client_.get(), list.get(), kCallTimeoutMs)

@@ -19,7 +19,6 @@ BatchJob::BatchJob(TimelineBatch batch, const Options& options, PruneGate& gate,
       part_done_(std::move(part_done)),
       answer_to_(std::move(answer)),
       parts_(CutBatch(batch_, options)) {
-  answer_.id = batch_.id;
   answer_.results.assign(batch_.writes.size(), BatchWritten::kNotLive);
 }
 

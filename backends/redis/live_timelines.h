@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "backends/redis/answers.h"
 #include "backends/redis/options.h"
@@ -40,8 +39,7 @@ class RedisLiveTimelines final
  private:
   void Take(OfEach<Asked> asked);
 
-  RangeLayout layout_;
-  std::vector<std::unique_ptr<Node>> nodes_;  // one: all buckets live on it
+  const std::unique_ptr<Node> node_;  // one: all buckets live on it
 };
 
 }  // namespace fanline::redis

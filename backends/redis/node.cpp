@@ -17,13 +17,14 @@ Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
 
 }  // namespace
 
-Node::Node(const Options& options, const RangeLayout& layout, OnState on_state, LogSink log)
+Node::Node(const Options& options, OnState on_state, LogSink log)
     : options_(options),
-      layout_(layout),
+      layout_(options.partitions),
       on_state_(std::move(on_state)),
       log_(std::move(log)),
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       random_(std::random_device{}()) {
+  FANLINE_CHECK(Problem(options).empty(), "options of redis that cannot work");
   FANLINE_CHECK(wakeup_ >= 0, "no event descriptor left");
   thread_ = std::thread([this] { Run(); });
 }
@@ -176,9 +177,11 @@ void Node::StartParts() {
 
 template <class R>
 void Node::Reply(Ticket ticket, typename R::Reply reply) {
-  const auto open = open_.extract(ticket);
-  if (open.empty()) return;
-  replies_.push_back(Answered<R>{std::move(reply), std::get<Open<R>>(open.mapped()).to});
+  const auto found = open_.extract(ticket);
+  if (found.empty()) return;
+  const auto& open = std::get<Open<R>>(found.mapped());
+  reply.id = open.id;
+  replies_.push_back(Answered<R>{std::move(reply), open.to});
 }
 
 // ---- the session ----------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class Node : private CommandChannel {
   using OnState = std::function<void(bool connected, const std::string& reason)>;
 
   // `on_state` comes from the node's thread.
-  Node(const Options& options, const RangeLayout& layout, OnState on_state, LogSink log);
+  Node(const Options& options, OnState on_state, LogSink log);
   ~Node() override;  // what is unanswered stays so
 
   // Any thread; never blocks. Replies come from the node's thread, all that are there together;

@@ -56,9 +56,8 @@ void Encoder::operator()(const ClaimRange& request) const {
   out.Arg(buckets);
 }
 
-RangeClaimed Parse(const ClaimRange& request, const redisReply& reply) {
+RangeClaimed Parse(const ClaimRange&, const redisReply& reply) {
   RangeClaimed claimed;
-  claimed.id = request.id;
   const auto refused_by =
       IsArray(reply, 1) ? ParseNumber<uint64_t>(Text(At(reply, 0))) : std::nullopt;
   if (!refused_by || (*refused_by == 0 && reply.elements % 2 == 0)) {
@@ -85,9 +84,8 @@ void Encoder::operator()(const SavePosition& request) const {
   out.Arg(TextOf(request.next));
 }
 
-PositionSaved Parse(const SavePosition& request, const redisReply& reply) {
+PositionSaved Parse(const SavePosition&, const redisReply& reply) {
   PositionSaved saved;
-  saved.id = request.id;
   const auto answer = Integer(reply);
   if (!answer) saved.status = Unexpected("save_position");
   saved.mismatch = answer == 0;
@@ -104,9 +102,8 @@ void Encoder::operator()(const ReadTimeline& request) const {
   out.Arg(request.epoch);
 }
 
-TimelineRead Parse(const ReadTimeline& request, const redisReply& reply) {
+TimelineRead Parse(const ReadTimeline&, const redisReply& reply) {
   TimelineRead read;
-  read.id = request.id;
   if (!IsArray(reply, 1)) {
     read.status = Unexpected("read_members");
     return read;
@@ -145,9 +142,8 @@ void Encoder::operator()(const ApplySync& request) const {
   }
 }
 
-SyncApplied Parse(const ApplySync& request, const redisReply& reply) {
+SyncApplied Parse(const ApplySync&, const redisReply& reply) {
   SyncApplied applied;
-  applied.id = request.id;
   const auto answer = Integer(reply);
   if (!answer) applied.status = Unexpected("sync");
   applied.live = answer == 1;
@@ -164,9 +160,8 @@ void Encoder::operator()(const DropTimeline& request) const {
   out.Arg(request.epoch);
 }
 
-TimelineDropped Parse(const DropTimeline& request, const redisReply& reply) {
+TimelineDropped Parse(const DropTimeline&, const redisReply& reply) {
   TimelineDropped dropped;
-  dropped.id = request.id;
   if (!Integer(reply)) dropped.status = Unexpected("drop");
   return dropped;
 }
@@ -182,9 +177,8 @@ void Encoder::operator()(const MarkPart& request) const {
   out.Arg(options.done_ttl.count());
 }
 
-PartMarked Parse(const MarkPart& request, const redisReply& reply) {
+PartMarked Parse(const MarkPart&, const redisReply& reply) {
   PartMarked marked;
-  marked.id = request.id;
   if (!IsArray(reply, 3)) {
     marked.status = Unexpected("mark_part");
     return marked;

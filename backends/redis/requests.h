@@ -26,12 +26,12 @@ struct Encoder {
 };
 
 // `reply` is no error. An answer of another shape than the script gives is kLater.
-RangeClaimed Parse(const ClaimRange& request, const redisReply& reply);
-PositionSaved Parse(const SavePosition& request, const redisReply& reply);
-TimelineRead Parse(const ReadTimeline& request, const redisReply& reply);
-SyncApplied Parse(const ApplySync& request, const redisReply& reply);
-TimelineDropped Parse(const DropTimeline& request, const redisReply& reply);
-PartMarked Parse(const MarkPart& request, const redisReply& reply);
+RangeClaimed Parse(const ClaimRange&, const redisReply& reply);
+PositionSaved Parse(const SavePosition&, const redisReply& reply);
+TimelineRead Parse(const ReadTimeline&, const redisReply& reply);
+SyncApplied Parse(const ApplySync&, const redisReply& reply);
+TimelineDropped Parse(const DropTimeline&, const redisReply& reply);
+PartMarked Parse(const MarkPart&, const redisReply& reply);
 
 // pos:{tag}: "generation:offset".
 std::string TextOf(const AppliedPosition& position);

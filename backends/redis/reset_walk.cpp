@@ -22,7 +22,6 @@ ResetWalk::ResetWalk(CommandChannel& channel, const Options& options, const Rang
 
 void ResetWalk::Add(ResetRange request, Answer<RangeReset> answer) {
   auto reset = std::make_unique<Reset>();
-  reset->reply.id = request.id;
   reset->request = std::move(request);
   reset->answer = std::move(answer);
   waiting_.push_back(std::move(reset));

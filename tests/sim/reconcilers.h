@@ -179,9 +179,9 @@ struct Reconcilers : Mirrors {
   // ---- positions ------------------------------------------------------------------------------
   template <typename P>
   void Send(P& process, const ReadLogEnd& request, ReplyTo<ReadLogEnd::Reply> to) {
-    AskPart(process, to, "log end", LogEndRead{request.id, request.partition, {}, -1},
-            [this](LogEndRead& reply) {
-              const Log& log = relation_log[static_cast<size_t>(reply.partition)];
+    AskPart(process, to, "log end", LogEndRead{request.id, {}, -1},
+            [this, request](LogEndRead& reply) {
+              const Log& log = relation_log[static_cast<size_t>(request.partition)];
               reply.offset = static_cast<int64_t>(log.size());
             });
   }

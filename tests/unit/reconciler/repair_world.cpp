@@ -84,7 +84,7 @@ DeadLetterAppended RepairWorld::Reply(const AppendDeadLetter& request) {
 }
 
 LogEndRead RepairWorld::Reply(const ReadLogEnd& request) {
-  return LogEndRead{request.id, request.partition, {}, ends[request.partition]};
+  return {request.id, {}, ends[request.partition]};
 }
 
 GroupOffsetsRead RepairWorld::Reply(const ReadGroupOffsets& request) {

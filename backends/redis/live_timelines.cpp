@@ -12,7 +12,4 @@ RedisLiveTimelines::~RedisLiveTimelines() = default;
 // With one node every bucket is on it. This is where a request would be routed by bucket.
 void RedisLiveTimelines::Take(OfEach<Asked> asked) { node_->Submit(std::move(asked)); }
 
-bool RedisLiveTimelines::connected() const { return node_->connected(); }
-std::string RedisLiveTimelines::reason() const { return node_->reason(); }
-
 }  // namespace fanline::redis

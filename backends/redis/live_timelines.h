@@ -33,9 +33,6 @@ class RedisLiveTimelines final
     Take(Asked<R>{std::move(request), to});
   }
 
-  bool connected() const;
-  std::string reason() const;  // why not; empty when connected
-
  private:
   void Take(OfEach<Asked> asked);
 

@@ -52,16 +52,6 @@ void Node::Submit(OfEach<Asked> asked) {
   std::visit(refuse, asked);
 }
 
-bool Node::connected() const {
-  const std::lock_guard lock(mutex_);
-  return connected_;
-}
-
-std::string Node::reason() const {
-  const std::lock_guard lock(mutex_);
-  return reason_;
-}
-
 // ---- the thread -----------------------------------------------------------------------------
 
 void Node::Run() {
@@ -123,7 +113,7 @@ template <class R>
 void Node::Accept(Asked<R> asked) {
   const Open<R> open{asked.request.id, asked.to};
   if (!ready_) {
-    replies_.push_back(Failed(open, Away(reason()), true));
+    replies_.push_back(Failed(open, Away(reason_), true));
     return;
   }
   if constexpr (kNeedsClaimedRange<R>) {
@@ -283,12 +273,9 @@ void Node::Lose(const std::string& why) {
 }
 
 void Node::SetState(bool connected, const std::string& reason) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (connected_ == connected && reason_ == reason) return;
-    connected_ = connected;
-    reason_ = reason;
-  }
+  if (connected_ == connected && reason_ == reason) return;
+  connected_ = connected;
+  reason_ = reason;
   if (log_) {
     log_(connected ? LogLevel::kInfo : LogLevel::kWarn,
          connected ? "redis " + ToString(options_.address) + ": connected" : reason);

@@ -39,8 +39,6 @@ class Node : private CommandChannel {
   // Any thread; never blocks. Replies come from the node's thread, all that are there together;
   // beyond max_requests from within Submit.
   void Submit(OfEach<Asked> asked);
-  bool connected() const;
-  std::string reason() const;  // why not, empty when connected
 
  private:
   using Ticket = uint64_t;
@@ -83,15 +81,15 @@ class Node : private CommandChannel {
   const int wakeup_;  // eventfd
 
   // ---- shared with the callers, under mutex_
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<OfEach<Asked>> inbox_;
-  bool connected_ = false;
-  std::string reason_ = "not connected yet";
   std::atomic<size_t> unanswered_{0};
   std::atomic<bool> stopping_{false};
 
   // ---- the thread's own
   Time now_{};
+  bool connected_ = false;
+  std::string reason_ = "not connected yet";  // why not; empty when connected
   std::unique_ptr<PipelinedConnection> connection_;
   ScriptDigests digests_;
   Identity identity_;

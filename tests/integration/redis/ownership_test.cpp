@@ -343,8 +343,7 @@ TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   const auto claimed = driver.Do(ClaimRange{0, range_, 5});
   EXPECT_TRUE(claimed.status.later());
   EXPECT_EQ(claimed.status.resource, "redis");
-  EXPECT_FALSE(driver.adapter().connected());
-  EXPECT_NE(driver.adapter().reason(), "");
+  EXPECT_NE(driver.WhyNotConnected(), "");
   RedisReaderTimelines reader(nowhere);
   ReaderTimelines::Page page;
   EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).later());

@@ -70,9 +70,10 @@ std::vector<std::string> Console::List(const std::vector<std::string>& words) {
 }
 
 Driver::Driver(const Options& options)
-    : adapter_(options, nullptr, [this](bool connected, const std::string&) {
+    : adapter_(options, nullptr, [this](bool connected, const std::string& why_not) {
         const std::lock_guard lock(mutex_);
         connected_ = connected;
+        why_not_ = why_not;
         times_connected_ += connected;
         changed_.notify_all();
       }) {}
@@ -85,6 +86,12 @@ void Driver::Wait(std::unique_lock<std::mutex>& lock, const char* what, Conditio
 void Driver::WaitUntilConnected(bool connected) {
   std::unique_lock lock(mutex_);
   Wait(lock, "the connection did not change", [&] { return connected_ == connected; });
+}
+
+std::string Driver::WhyNotConnected() {
+  std::unique_lock lock(mutex_);
+  Wait(lock, "nobody says why it is not connected", [&] { return !why_not_.empty(); });
+  return why_not_;
 }
 
 void Driver::WaitForConnection(size_t more_than) {

@@ -43,6 +43,7 @@ class Driver {
   }
 
   void WaitUntilConnected(bool connected = true);
+  std::string WhyNotConnected();  // once it is told
   size_t times_connected() const;
   void WaitForConnection(size_t more_than);  // until times_connected() is
   RedisLiveTimelines& adapter() { return adapter_; }
@@ -54,6 +55,7 @@ class Driver {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool connected_ = false;
+  std::string why_not_;
   size_t times_connected_ = 0;
   RedisLiveTimelines adapter_;  // last: it calls back
 };

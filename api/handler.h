@@ -8,7 +8,7 @@
 #include "api/limits.h"
 #include "api/metrics.h"
 #include "api/store_pool.h"
-#include "fanline/bucket.h"
+#include "fanline/model/bucket.h"
 #include "http/limits.h"
 #include "http/service.h"
 

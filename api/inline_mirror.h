@@ -4,8 +4,8 @@
 // already is applied once more, without waiting: one that was interrupted and is now asked for
 // again looks just like that.
 //
-// The mode is the installation's (fanline/mirror_mode.h) and is read once a second; a shard that
-// does not answer leaves it as it was.
+// The mode is the installation's (fanline/ports/mirror_mode.h) and is read once a second; a shard
+// that does not answer leaves it as it was.
 //
 // After and the replies: any thread. Step: one thread.
 #pragma once
@@ -17,12 +17,12 @@
 #include <set>
 
 #include "api/metrics.h"
-#include "fanline/bucket.h"
-#include "fanline/forward_edges.h"
-#include "fanline/mirror_mode.h"
-#include "fanline/port.h"
-#include "fanline/reverse_edges.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/forward_edges.h"
+#include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/reverse_edges.h"
 
 namespace fanline::api {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "fanline/forward_edges.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/forward_edges.h"
 
 namespace fanline::api {
 

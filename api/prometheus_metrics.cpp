@@ -4,7 +4,7 @@
 
 #include "api/operations/routes.h"
 #include "daemon/observe/metrics.h"
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::api {
 namespace {

@@ -19,9 +19,9 @@
 #include <thread>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/relation_store.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/relation_store.h"
 
 namespace fanline::api {
 

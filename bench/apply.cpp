@@ -14,8 +14,8 @@
 #include <tuple>
 #include <vector>
 
-#include "backends/mysql/installation.h"
-#include "backends/mysql/reverse_edges.h"
+#include "backends/mysql/edges/reverse_edges.h"
+#include "backends/mysql/installation/installation.h"
 #include "backends/options/mysql_settings.h"
 #include "bench/bare_rows.h"
 #include "bench/made_edges.h"

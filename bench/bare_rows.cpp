@@ -1,6 +1,6 @@
 #include "bench/bare_rows.h"
 
-#include "backends/mysql/sql_text.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "bench/round.h"
 
 namespace fanline::bench {

@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
-#include "backends/mysql/connection.h"
-#include "backends/mysql/shard_connections.h"
-#include "fanline/bucket.h"
-#include "fanline/edge.h"
+#include "backends/mysql/sql/connection.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::bench {
 

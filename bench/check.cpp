@@ -12,9 +12,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "backends/mysql/installation.h"
-#include "backends/mysql/relation_checks.h"
-#include "backends/mysql/sql_text.h"
+#include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/installation/installation.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "backends/options/mysql_settings.h"
 #include "bench/made_up.h"
 #include "bench/round.h"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "api/inline_mirror.h"
-#include "backends/mysql/installation.h"
-#include "backends/mysql/mirror_store.h"
-#include "backends/mysql/relation_store.h"
+#include "backends/mysql/edges/mirror_store.h"
+#include "backends/mysql/edges/relation_store.h"
+#include "backends/mysql/installation/installation.h"
 #include "backends/options/mysql_settings.h"
 #include "bench/bare_rows.h"
 #include "bench/made_edges.h"

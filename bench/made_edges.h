@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "bench/made_up.h"
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::bench {
 

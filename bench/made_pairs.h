@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "bench/made_edges.h"
-#include "fanline/relation_log.h"
+#include "fanline/wire/relation_log.h"
 
 namespace fanline::bench {
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "fanline/ids.h"
-#include "fanline/item.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/model/ids.h"
+#include "fanline/model/item.h"
 
 namespace fanline::bench {
 

@@ -15,7 +15,7 @@
 #include "bench/round.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
-#include "fanline/bucket.h"
+#include "fanline/model/bucket.h"
 #include "reconciler/pair_tracker.h"
 
 using namespace fanline;

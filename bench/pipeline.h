@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fanline/endpoint.h"
+#include "fanline/base/endpoint.h"
 
 struct redisContext;
 

@@ -10,7 +10,7 @@
 #include "bench/made_up.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 
 using namespace fanline;
 

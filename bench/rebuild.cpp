@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/mysql/installation.h"
-#include "backends/mysql/reader_truth.h"
-#include "backends/mysql/sql_text.h"
+#include "backends/mysql/installation/installation.h"
+#include "backends/mysql/posts/reader_truth.h"
+#include "backends/mysql/sql/sql_text.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
 #include "backends/redis/keys.h"

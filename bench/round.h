@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fanline/outcome.h"
+#include "fanline/base/outcome.h"
 
 namespace fanline::bench {
 

@@ -19,8 +19,8 @@
 #include "bench/pipeline.h"
 #include "daemon/options/options.h"
 #include "daemon/run/main_guard.h"
-#include "fanline/bucket.h"
-#include "fanline/item.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/item.h"
 
 using namespace fanline;
 

@@ -2,7 +2,7 @@
 // (run.h); only code with a thread of its own calls this.
 #pragma once
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::daemon {
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::daemon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::daemon {
 

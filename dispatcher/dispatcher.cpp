@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fanline/consuming/answered.h"
-#include "fanline/event_form.h"
+#include "fanline/wire/event_form.h"
 
 namespace fanline::dispatcher {
 namespace {

@@ -24,16 +24,16 @@
 
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
-#include "fanline/bucket.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
 #include "fanline/consuming/shard_room.h"
-#include "fanline/event_codec.h"
-#include "fanline/hint_log.h"
-#include "fanline/port.h"
-#include "fanline/post_store.h"
-#include "fanline/record.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/record.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/post_store.h"
+#include "fanline/wire/event_codec.h"
 
 namespace fanline::dispatcher {
 

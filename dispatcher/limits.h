@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline::dispatcher {
 

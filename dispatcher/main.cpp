@@ -1,8 +1,8 @@
 // feed-events (Kafka) -> Dispatcher -> post rows (MariaDB), then hints (Kafka). Wiring only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation.h"
-#include "backends/mysql/post_store.h"
+#include "backends/mysql/installation/installation.h"
+#include "backends/mysql/posts/post_store.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/shard_health.h"
 #include "backends/wiring/start_checks.h"

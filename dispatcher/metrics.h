@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/event.h"
-#include "fanline/time.h"
+#include "fanline/model/event.h"
 
 namespace fanline::dispatcher {
 

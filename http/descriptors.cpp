@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "fanline/misconfigured.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::http {
 

@@ -5,8 +5,8 @@
 //     -> row of log1 marked done -> offset committable
 //
 // So a msg2 in the log proves the hint, and a hint in the log finds the reverse row. Neither order
-// of messages nor duplicates matter: the higher version wins (fanline/edge_fold.h), hints have no
-// verb, and the rest is repeatable.
+// of messages nor duplicates matter: the higher version wins (fanline/wire/edge_fold.h), hints have
+// no verb, and the rest is repeatable.
 //
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
 // away parks its own edges, with back-off. When it has been away for long and so much is open that
@@ -32,16 +32,16 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/change_log.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
-#include "fanline/hint_log.h"
-#include "fanline/port.h"
-#include "fanline/record.h"
-#include "fanline/relation_log.h"
-#include "fanline/reverse_edges.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/record.h"
+#include "fanline/ports/change_log.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/reverse_edges.h"
+#include "fanline/wire/relation_log.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 

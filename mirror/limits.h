@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline::mirror {
 

@@ -2,8 +2,8 @@
 // then hints (Kafka). Wiring only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation.h"
-#include "backends/mysql/mirror_store.h"
+#include "backends/mysql/edges/mirror_store.h"
+#include "backends/mysql/installation/installation.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "fanline/bucket.h"
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/time.h"
+#include "fanline/model/bucket.h"
 
 namespace fanline::mirror {
 

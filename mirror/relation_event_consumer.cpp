@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fanline/check.h"
-#include "fanline/event_form.h"
+#include "fanline/base/check.h"
+#include "fanline/wire/event_form.h"
 
 namespace fanline::mirror {
 RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Limits& limits)

@@ -21,18 +21,18 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/bucket.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
 #include "fanline/consuming/shard_room.h"
-#include "fanline/forward_edges.h"
-#include "fanline/hint_log.h"
-#include "fanline/mirror_mode.h"
-#include "fanline/port.h"
-#include "fanline/record.h"
-#include "fanline/relation_event.h"
-#include "fanline/reverse_edges.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/record.h"
+#include "fanline/ports/forward_edges.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/reverse_edges.h"
+#include "fanline/wire/relation_event.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 

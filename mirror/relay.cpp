@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fanline/consuming/answered.h"
-#include "fanline/friendship_edges.h"
+#include "fanline/ports/friendship_edges.h"
 
 namespace fanline::mirror {
 namespace {

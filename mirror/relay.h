@@ -26,12 +26,12 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/change_log.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/forward_edges.h"
-#include "fanline/hint_log.h"
-#include "fanline/port.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/change_log.h"
+#include "fanline/ports/forward_edges.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/port.h"
 #include "mirror/limits.h"
 #include "mirror/metrics.h"
 

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "fanline/hint.h"
-#include "fanline/live_timelines.h"
-#include "fanline/port.h"
-#include "fanline/size_class.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/model/hint.h"
+#include "fanline/model/size_class.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
 #include "pusher/metrics.h"
 
 namespace fanline::pusher {

@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/consuming/offset_ledger.h"
-#include "fanline/time.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "fanline/live_timelines.h"
+#include "fanline/ports/live_timelines.h"
 
 namespace fanline::pusher {
 

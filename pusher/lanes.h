@@ -16,7 +16,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "fanline/mutation_switches.h"
+#include "fanline/base/mutation_switches.h"
 #include "pusher/limits.h"
 #include "pusher/unit.h"
 

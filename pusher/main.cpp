@@ -1,9 +1,9 @@
 // fanout-tasks (Kafka) -> Pusher -> live timelines (Redis). Wiring only.
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
-#include "backends/mysql/installation.h"
-#include "backends/mysql/range_owners.h"
-#include "backends/mysql/truth.h"
+#include "backends/mysql/installation/installation.h"
+#include "backends/mysql/installation/range_owners.h"
+#include "backends/mysql/posts/truth.h"
 #include "backends/redis/live_timelines.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/shard_health.h"

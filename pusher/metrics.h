@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
-#include "fanline/bucket.h"
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/hint.h"
-#include "fanline/live_timelines.h"
-#include "fanline/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/hint.h"
+#include "fanline/ports/live_timelines.h"
 
 namespace fanline::pusher {
 

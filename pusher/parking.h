@@ -19,8 +19,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline::pusher {
 

@@ -10,7 +10,7 @@
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
 #include "daemon/observe/metrics.h"
-#include "fanline/size_class.h"
+#include "fanline/model/size_class.h"
 #include "pusher/metrics.h"
 
 namespace fanline::pusher {

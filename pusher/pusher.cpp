@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "fanline/check.h"
-#include "fanline/misconfigured.h"
+#include "fanline/base/check.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::pusher {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/backoff.h"
-#include "fanline/live_timelines.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/live_timelines.h"
 
 namespace fanline::pusher {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::pusher {
 

@@ -25,9 +25,9 @@
 #include <utility>
 
 #include "fanline/consuming/consumer.h"
-#include "fanline/live_timelines.h"
-#include "fanline/port.h"
-#include "fanline/range_owners.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/range_owners.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
 #include "pusher/settlements.h"

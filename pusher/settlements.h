@@ -13,10 +13,10 @@
 #include <map>
 #include <optional>
 
-#include "fanline/backoff.h"
-#include "fanline/port.h"
-#include "fanline/range_owners.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/range_owners.h"
 
 namespace fanline::pusher {
 

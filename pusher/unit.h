@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/hint.h"
-#include "fanline/live_timelines.h"
-#include "fanline/outcome.h"
-#include "fanline/port.h"
-#include "fanline/record.h"
-#include "fanline/truth.h"
+#include "fanline/base/outcome.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/hint.h"
+#include "fanline/model/record.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/truth.h"
 #include "pusher/metrics.h"
 
 namespace fanline::pusher {

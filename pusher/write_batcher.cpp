@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::pusher {
 namespace {

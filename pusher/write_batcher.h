@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fanline/live_timelines.h"
+#include "fanline/ports/live_timelines.h"
 #include "pusher/limits.h"
 
 namespace fanline::pusher {

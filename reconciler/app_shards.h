@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "fanline/port.h"
-#include "fanline/shard_probe.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/shard_probe.h"
 
 namespace fanline::reconciler {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 #include "fanline/consuming/answered.h"
 
 namespace fanline::reconciler {

@@ -13,7 +13,7 @@
 // repeating a check does no harm. A shard that is away ends all checks that wait for it, and is
 // left alone for a back-off. What is guarded is repaired at the second check that comes to the
 // same, a grace after the first, if the breaker of its shard lets it pass: the removals of a step
-// are asked for together (fanline/removal_allowance.h).
+// are asked for together (fanline/ports/removal_allowance.h).
 // A crash at any point leaves rows that a check finds unequal, or equal ones whose hint goes out
 // with the next check.
 // Passive: no thread, no clock, no sleep. Not thread-safe. Whoever orders bounds what is open.
@@ -28,13 +28,13 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/backoff.h"
-#include "fanline/bucket.h"
-#include "fanline/hint_log.h"
-#include "fanline/port.h"
-#include "fanline/removal_allowance.h"
-#include "fanline/repair_store.h"
-#include "fanline/reverse_edges.h"
+#include "fanline/base/backoff.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/removal_allowance.h"
+#include "fanline/ports/repair_store.h"
+#include "fanline/ports/reverse_edges.h"
 #include "reconciler/metrics.h"
 #include "reconciler/repair_gate.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/mysql/app_edges.h"
+#include "backends/mysql/repairs/app_edges.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "daemon/run/daemon_options.h"

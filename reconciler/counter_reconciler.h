@@ -1,7 +1,8 @@
 // Repairs counters: once a second it asks every shard for counters that are marked as wrong, and
 // has them repaired, one of a shard at a time. One that could not be repaired stays marked and is
 // met again, its shard not before a while: a count that takes too long must not become many.
-// Several reconcilers may meet at one: it is repaired once (backends/mysql/counter_repair.h).
+// Several reconcilers may meet at one: it is repaired once
+// (backends/mysql/repairs/counter_repair.h).
 //
 // Nobody marks a counter that drifted upwards: whoever follows 5,000 by it is refused for good. So
 // between the polls everybody's counters are swept, so many users a second and shard, and marked
@@ -21,9 +22,9 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/counter_store.h"
-#include "fanline/port.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/counter_store.h"
+#include "fanline/ports/port.h"
 #include "reconciler/metrics.h"
 #include "reconciler/repair_gate.h"
 

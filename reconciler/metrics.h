@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "fanline/bucket.h"
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/edge.h"
-#include "fanline/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/edge.h"
 #include "reconciler/verdict.h"
 
 namespace fanline::reconciler {

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::reconciler {
 

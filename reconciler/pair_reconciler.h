@@ -15,11 +15,11 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/backoff.h"
-#include "fanline/hint_log.h"
-#include "fanline/log_positions.h"
-#include "fanline/port.h"
-#include "fanline/reconciler_mode.h"
+#include "fanline/base/backoff.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/log_positions.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/reconciler_mode.h"
 #include "reconciler/checker.h"
 #include "reconciler/mirror_lag.h"
 #include "reconciler/pair_tracker.h"

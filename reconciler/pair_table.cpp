@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fanline/bucket.h"
+#include "fanline/model/bucket.h"
 
 namespace fanline::reconciler {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::reconciler {
 

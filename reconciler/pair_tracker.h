@@ -32,9 +32,9 @@
 #include <span>
 #include <utility>
 
-#include "fanline/bucket.h"
+#include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/partitions.h"
-#include "fanline/mutation_switches.h"
+#include "fanline/model/bucket.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_types.h"

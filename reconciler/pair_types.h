@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/edge.h"
-#include "fanline/time.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::reconciler {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "fanline/bucket.h"
+#include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/offset_ledger.h"
-#include "fanline/mutation_switches.h"
+#include "fanline/model/bucket.h"
 #include "reconciler/limits.h"
 #include "reconciler/metrics.h"
 #include "reconciler/pair_table.h"

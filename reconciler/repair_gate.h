@@ -1,7 +1,7 @@
 // What holds checks and repairs back, for all reconcilers of one process together: the mode, a
-// throttle per shard of reverse rows, what is known of its breaker (fanline/removal_allowance.h),
-// and the memory of what looked wrong once.
-// Passive, not thread-safe.
+// throttle per shard of reverse rows, what is known of its breaker
+// (fanline/ports/removal_allowance.h), and the memory of what looked wrong once. Passive, not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/edge.h"
-#include "fanline/reconciler_mode.h"
-#include "fanline/removal_allowance.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/edge.h"
+#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/removal_allowance.h"
 #include "reconciler/throttle.h"
 #include "reconciler/verdict.h"
 

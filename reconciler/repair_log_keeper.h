@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "fanline/port.h"
-#include "fanline/repair_store.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/repair_store.h"
 #include "reconciler/metrics.h"
 
 namespace fanline::reconciler {

@@ -24,7 +24,7 @@
 
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
-#include "fanline/hint_log.h"
+#include "fanline/ports/hint_log.h"
 #include "reconciler/checker.h"
 
 namespace fanline::reconciler {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fanline/check.h"
-#include "fanline/time.h"
+#include "fanline/base/check.h"
+#include "fanline/base/time.h"
 
 namespace fanline::reconciler {
 

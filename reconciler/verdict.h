@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::reconciler {
 

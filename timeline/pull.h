@@ -16,8 +16,8 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/item.h"
-#include "fanline/reader_ports.h"
+#include "fanline/model/item.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::timeline {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fanline/reader_ports.h"
+#include "fanline/ports/reader_ports.h"
 #include "timeline/rebuild.h"
 
 namespace fanline::timeline {

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/reader_ports.h"
+#include "fanline/ports/reader_ports.h"
 #include "timeline/pull.h"
 
 namespace fanline::timeline {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "api/operations/problem.h"
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::api {
 

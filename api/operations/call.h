@@ -13,8 +13,8 @@
 
 #include "api/operations/asked.h"
 #include "api/operations/problem.h"
-#include "fanline/outcome.h"
-#include "fanline/relation_store.h"
+#include "fanline/base/outcome.h"
+#include "fanline/ports/relation_store.h"
 
 namespace fanline::api {
 

@@ -5,7 +5,7 @@
 
 #include "api/operations/bounds.h"
 #include "api/operations/routes.h"
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::api {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "api/operations/routes.h"
-#include "fanline/friendship.h"
+#include "fanline/model/friendship.h"
 
 namespace fanline::api {
 namespace {

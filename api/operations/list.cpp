@@ -1,5 +1,5 @@
 #include "api/operations/routes.h"
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::api {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/operations/bounds.h"
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::api {
 namespace {

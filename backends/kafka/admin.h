@@ -7,9 +7,9 @@
 #include <string>
 
 #include "backends/kafka/client_options.h"
-#include "fanline/log_sink.h"
-#include "fanline/outcome.h"
-#include "fanline/time.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/outcome.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

@@ -10,8 +10,8 @@
 #include "backends/kafka/client_options.h"
 #include "backends/kafka/handles.h"
 #include "backends/kafka/log_limiter.h"
-#include "fanline/log_sink.h"
-#include "fanline/time.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/kafka/client.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

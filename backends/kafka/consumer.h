@@ -26,10 +26,10 @@
 #include <vector>
 
 #include "backends/kafka/client_options.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/log_sink.h"
-#include "fanline/record.h"
-#include "fanline/time.h"
+#include "fanline/model/record.h"
 
 namespace fanline::kafka {
 

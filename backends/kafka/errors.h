@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "fanline/outcome.h"
+#include "fanline/base/outcome.h"
 
 namespace fanline::kafka {
 

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <map>
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <string>
 
-#include "fanline/log_sink.h"
-#include "fanline/rate_limit.h"
-#include "fanline/time.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/rate_limit.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

@@ -1,16 +1,16 @@
-// fanline/log_positions.h over the brokers: where one topic ends and where one group stands in it.
-// A thread of its own asks, since a broker that is away holds a call for seconds; it is a member of
-// no group. Replies come from that thread, exactly one per request, kLater when the brokers did not
-// answer; what waits at the end is answered kLater.
+// fanline/ports/log_positions.h over the brokers: where one topic ends and where one group stands
+// in it. A thread of its own asks, since a broker that is away holds a call for seconds; it is a
+// member of no group. Replies come from that thread, exactly one per request, kLater when the
+// brokers did not answer; what waits at the end is answered kLater.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "backends/kafka/client_options.h"
-#include "fanline/log_positions.h"
-#include "fanline/log_sink.h"
-#include "fanline/port.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/ports/log_positions.h"
+#include "fanline/ports/port.h"
 
 namespace fanline::kafka {
 

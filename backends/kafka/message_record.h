@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "fanline/record.h"
+#include "fanline/model/record.h"
 
 namespace fanline::kafka {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backends/kafka/errors.h"
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "backends/kafka/client.h"
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
-#include "fanline/time.h"
 
 namespace fanline::kafka {
 

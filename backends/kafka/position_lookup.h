@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "backends/kafka/client.h"
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline::kafka {
 

@@ -8,7 +8,7 @@
 
 #include "backends/kafka/errors.h"
 #include "backends/kafka/producer_session.h"
-#include "fanline/bucket.h"
+#include "fanline/model/bucket.h"
 
 namespace fanline::kafka {
 namespace {

@@ -21,12 +21,12 @@
 #include <string_view>
 
 #include "backends/kafka/producer_options.h"
-#include "fanline/hint_log.h"
-#include "fanline/log_sink.h"
-#include "fanline/port.h"
-#include "fanline/record.h"
-#include "fanline/relation_log.h"
-#include "fanline/time.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/time.h"
+#include "fanline/model/record.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/port.h"
+#include "fanline/wire/relation_log.h"
 
 namespace fanline::kafka {
 

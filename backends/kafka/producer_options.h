@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backends/kafka/client_options.h"
-#include "fanline/relation_log.h"
+#include "fanline/wire/relation_log.h"
 
 namespace fanline::kafka {
 

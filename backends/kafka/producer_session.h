@@ -9,7 +9,7 @@
 
 #include "backends/kafka/client.h"
 #include "backends/kafka/producer_options.h"
-#include "fanline/record.h"
+#include "fanline/model/record.h"
 
 namespace fanline::kafka {
 

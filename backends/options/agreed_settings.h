@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "backends/mysql/installation.h"
+#include "backends/mysql/installation/installation.h"
 #include "daemon/options/options.h"
-#include "fanline/live_timelines.h"
+#include "fanline/ports/live_timelines.h"
 
 namespace fanline::options {
 

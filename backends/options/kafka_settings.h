@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/kafka/client_options.h"
-#include "backends/mysql/installation.h"
+#include "backends/mysql/installation/installation.h"
 #include "daemon/options/options.h"
 
 namespace fanline::options {

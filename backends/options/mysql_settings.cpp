@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::options {
 namespace {

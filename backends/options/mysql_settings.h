@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "backends/mysql/config.h"
+#include "backends/mysql/sql/config.h"
 #include "daemon/options/options.h"
 
 namespace fanline::options {

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <string>
 
-#include "backends/redis/options.h"
+#include "backends/redis/client/options.h"
 #include "daemon/options/options.h"
-#include "fanline/endpoint.h"
+#include "fanline/base/endpoint.h"
 
 namespace fanline::options {
 

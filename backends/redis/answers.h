@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
-#include "fanline/live_timelines.h"
-#include "fanline/port.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
 
 namespace fanline::redis {
 

@@ -1,7 +1,7 @@
 #include "backends/redis/batch_job.h"
 
-#include "backends/redis/errors.h"
-#include "backends/redis/reply.h"
+#include "backends/redis/client/errors.h"
+#include "backends/redis/client/reply.h"
 
 namespace fanline::redis {
 

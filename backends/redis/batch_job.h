@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backends/redis/batch_plan.h"
-#include "backends/redis/command_channel.h"
+#include "backends/redis/client/command_channel.h"
 #include "backends/redis/prune_gate.h"
 
 namespace fanline::redis {

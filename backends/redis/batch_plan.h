@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/redis/command_buffer.h"
-#include "backends/redis/options.h"
-#include "fanline/live_timelines.h"
+#include "backends/redis/client/command_buffer.h"
+#include "backends/redis/client/options.h"
+#include "fanline/ports/live_timelines.h"
 
 namespace fanline::redis {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "fanline/bucket.h"
-#include "fanline/check.h"
-#include "fanline/ids.h"
+#include "fanline/base/check.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/ids.h"
 
 namespace fanline::redis {
 

@@ -1,4 +1,4 @@
-// Live timelines on a real Redis (fanline/live_timelines.h says what each request means,
+// Live timelines on a real Redis (fanline/ports/live_timelines.h says what each request means,
 // schemas/redis/README.md what is stored).
 //
 // Replies come from the adapter's own thread. When the node is away every request is
@@ -10,8 +10,8 @@
 #include <string>
 
 #include "backends/redis/answers.h"
-#include "backends/redis/options.h"
-#include "fanline/log_sink.h"
+#include "backends/redis/client/options.h"
+#include "fanline/base/log_sink.h"
 
 namespace fanline::redis {
 

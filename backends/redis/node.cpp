@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "backends/redis/answers.h"
-#include "backends/redis/errors.h"
-#include "backends/redis/reply.h"
+#include "backends/redis/client/errors.h"
+#include "backends/redis/client/reply.h"
 #include "backends/redis/requests.h"
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::redis {
 namespace {

@@ -20,11 +20,11 @@
 
 #include "backends/redis/answers.h"
 #include "backends/redis/batch_job.h"
-#include "backends/redis/command_channel.h"
-#include "backends/redis/identity.h"
-#include "backends/redis/pipelined_connection.h"
+#include "backends/redis/client/command_channel.h"
+#include "backends/redis/client/identity.h"
+#include "backends/redis/client/pipelined_connection.h"
 #include "backends/redis/reset_walk.h"
-#include "fanline/log_sink.h"
+#include "fanline/base/log_sink.h"
 
 namespace fanline::redis {
 

@@ -4,8 +4,8 @@
 // starts again.
 #pragma once
 
-#include "backends/redis/blocking_connection.h"
-#include "fanline/reader_ports.h"
+#include "backends/redis/client/blocking_connection.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::redis {
 

@@ -1,8 +1,8 @@
 #include "backends/redis/requests.h"
 
-#include "backends/redis/errors.h"
+#include "backends/redis/client/errors.h"
+#include "backends/redis/client/reply.h"
 #include "backends/redis/keys.h"
-#include "backends/redis/reply.h"
 
 namespace fanline::redis {
 namespace {

@@ -2,10 +2,10 @@
 // A batch and a reset are more than one call: batch_job.h, reset_walk.h.
 #pragma once
 
-#include "backends/redis/command_buffer.h"
-#include "backends/redis/options.h"
-#include "backends/redis/scripts.h"
-#include "fanline/live_timelines.h"
+#include "backends/redis/client/command_buffer.h"
+#include "backends/redis/client/options.h"
+#include "backends/redis/client/scripts.h"
+#include "fanline/ports/live_timelines.h"
 
 struct redisReply;
 

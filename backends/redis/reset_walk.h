@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/redis/command_channel.h"
+#include "backends/redis/client/command_channel.h"
 
 namespace fanline::redis {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "backends/redis/blocking_connection.h"
-#include "fanline/reader_ports.h"
+#include "backends/redis/client/blocking_connection.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::redis {
 

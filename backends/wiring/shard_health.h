@@ -1,7 +1,7 @@
 // How a shard that is away shows on /readyz: "mysql_1", "not reachable".
 #pragma once
 
-#include "backends/mysql/config.h"
+#include "backends/mysql/sql/config.h"
 #include "daemon/observe/health.h"
 
 namespace fanline::wiring {

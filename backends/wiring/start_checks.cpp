@@ -6,10 +6,10 @@
 
 #include "backends/kafka/admin.h"
 #include "backends/options/kafka_settings.h"
-#include "backends/redis/server_check.h"
+#include "backends/redis/client/server_check.h"
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
-#include "fanline/relation_log.h"
+#include "fanline/wire/relation_log.h"
 
 namespace fanline::wiring {
 namespace {

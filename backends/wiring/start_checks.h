@@ -9,10 +9,10 @@
 #include <string>
 
 #include "backends/kafka/client_options.h"
-#include "backends/mysql/app_edges.h"
-#include "backends/mysql/installation.h"
+#include "backends/mysql/installation/installation.h"
+#include "backends/mysql/repairs/app_edges.h"
 #include "backends/options/agreed_settings.h"
-#include "backends/redis/options.h"
+#include "backends/redis/client/options.h"
 #include "daemon/run/process.h"
 
 namespace fanline::wiring {

@@ -12,7 +12,7 @@
 #include "daemon/clock.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
-#include "fanline/endpoint.h"
+#include "fanline/base/endpoint.h"
 
 namespace fanline::daemon {
 

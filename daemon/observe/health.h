@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::daemon {
 

@@ -21,7 +21,7 @@ class FieldValue {
   FieldValue(T value) : value_(static_cast<int64_t>(value)) {}
   template <std::unsigned_integral T>
   requires(!std::is_same_v<T, bool>) FieldValue(T value) : value_(static_cast<uint64_t>(value)) {}
-  // The ids of fanline/ids.h; written as strings.
+  // The ids of fanline/model/ids.h; written as strings.
   template <typename T>
   requires std::is_enum_v<T> && std::is_same_v<std::underlying_type_t<T>, uint64_t> FieldValue(T id)
       : value_(Id{static_cast<uint64_t>(id)}) {}

@@ -11,7 +11,7 @@
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "daemon/options/redact.h"
-#include "fanline/rate_limit.h"
+#include "fanline/base/rate_limit.h"
 
 namespace fanline::daemon {
 namespace {

@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "daemon/observe/json_fields.h"
-#include "fanline/log_sink.h"
-#include "fanline/time.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/time.h"
 
 namespace fanline::daemon {
 

@@ -21,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/endpoint.h"
+#include "fanline/base/endpoint.h"
 
 namespace fanline::daemon {
 

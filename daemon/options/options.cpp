@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "daemon/options/redact.h"
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline::daemon {
 namespace {

@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "daemon/options/option_value.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::daemon {
 

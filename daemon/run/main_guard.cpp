@@ -7,7 +7,7 @@
 
 #include "daemon/observe/log.h"
 #include "daemon/options/options.h"
-#include "fanline/misconfigured.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::daemon {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline {
 

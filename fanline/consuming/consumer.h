@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fanline/record.h"
-#include "fanline/time.h"
+#include "fanline/base/time.h"
+#include "fanline/model/record.h"
 
 namespace fanline {
 

@@ -1,6 +1,6 @@
 #include "fanline/consuming/offset_ledger.h"
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 
 namespace fanline {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/consuming/offset_ledger.h"
-#include "fanline/record.h"
-#include "fanline/time.h"
+#include "fanline/model/record.h"
 
 namespace fanline {
 

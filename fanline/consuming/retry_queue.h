@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline {
 

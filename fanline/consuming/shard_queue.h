@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "fanline/backoff.h"
-#include "fanline/time.h"
+#include "fanline/base/backoff.h"
+#include "fanline/base/time.h"
 
 namespace fanline {
 

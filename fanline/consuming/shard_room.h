@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/record.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/record.h"
 
 namespace fanline {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/ids.h"
-#include "fanline/item.h"
+#include "fanline/model/ids.h"
+#include "fanline/model/item.h"
 
 namespace fanline::feedctl {
 

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdio>
 
-#include "backends/mysql/reader_truth.h"
-#include "backends/mysql/users.h"
+#include "backends/mysql/posts/reader_truth.h"
+#include "backends/mysql/tools/users.h"
 #include "backends/redis/reader_timelines.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/commands.h"

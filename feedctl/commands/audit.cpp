@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "backends/mysql/scan.h"
+#include "backends/mysql/sql/scan.h"
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
 #include "feedctl/auditing/timeline_check.h"

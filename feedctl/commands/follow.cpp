@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "backends/kafka/producer.h"
-#include "backends/mysql/change_log.h"
-#include "backends/mysql/forward_edges.h"
-#include "backends/mysql/reverse_edges.h"
+#include "backends/mysql/edges/change_log.h"
+#include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/reverse_edges.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/events/acknowledgements.h"

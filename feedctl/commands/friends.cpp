@@ -2,7 +2,7 @@
 // pair's row, changed here; the two edges that follow from it are written by the mirror.
 #include <cstdio>
 
-#include "backends/mysql/relation_store.h"
+#include "backends/mysql/edges/relation_store.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/relations/friendship_text.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "backends/mysql/bulk_load.h"
+#include "backends/mysql/tools/bulk_load.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/relations/graph.h"

@@ -1,7 +1,7 @@
 // feedctl init: the tables on every shard, and the row that says what the installation is.
 #include <cstdio>
 
-#include "backends/mysql/installation.h"
+#include "backends/mysql/installation/installation.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"
 

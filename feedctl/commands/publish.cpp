@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "daemon/clock.h"
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/events/event_sender.h"
 #include "feedctl/events/pace.h"

@@ -2,7 +2,7 @@
 // answered in the order asked, and what is no user id in its place.
 #include <cstdio>
 
-#include "backends/mysql/relation_checks.h"
+#include "backends/mysql/edges/relation_checks.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"

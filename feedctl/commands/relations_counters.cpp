@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "backends/mysql/counter_repair.h"
-#include "backends/mysql/counter_walk.h"
+#include "backends/mysql/repairs/counter_repair.h"
+#include "backends/mysql/repairs/counter_walk.h"
 #include "daemon/clock.h"
-#include "fanline/counter_store.h"
+#include "fanline/ports/counter_store.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"

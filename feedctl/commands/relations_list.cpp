@@ -1,7 +1,7 @@
 // feedctl relations list: a page of whom a user follows, who follows them, or both; newest first.
 #include <cstdio>
 
-#include "backends/mysql/relation_store.h"
+#include "backends/mysql/edges/relation_store.h"
 #include "daemon/observe/log.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"

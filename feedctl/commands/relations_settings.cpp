@@ -3,8 +3,8 @@
 // of them follow within about a second.
 #include <cstdio>
 
-#include "backends/mysql/settings.h"
-#include "backends/mysql/shard_connections.h"
+#include "backends/mysql/installation/settings.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"

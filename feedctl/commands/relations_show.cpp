@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "backends/mysql/change_log.h"
-#include "backends/mysql/edge_repair.h"
-#include "backends/mysql/friendships.h"
-#include "backends/mysql/repair_log.h"
+#include "backends/mysql/edges/change_log.h"
+#include "backends/mysql/edges/friendships.h"
+#include "backends/mysql/repairs/edge_repair.h"
+#include "backends/mysql/repairs/repair_log.h"
 #include "daemon/observe/log.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/relations/edge_diagnosis.h"

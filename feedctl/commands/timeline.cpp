@@ -1,11 +1,11 @@
 // feedctl timeline: a page of one reader's home timeline, as the reader would see it.
 #include <cstdio>
 
-#include "backends/mysql/reader_truth.h"
-#include "backends/mysql/users.h"
+#include "backends/mysql/posts/reader_truth.h"
+#include "backends/mysql/tools/users.h"
 #include "backends/redis/reader_timelines.h"
 #include "daemon/observe/log.h"
-#include "fanline/cursor.h"
+#include "fanline/ports/cursor.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"

@@ -3,8 +3,8 @@
 
 #include "backends/kafka/admin.h"
 #include "backends/kafka/producer.h"
-#include "fanline/relation_log.h"
-#include "fanline/relation_retry.h"
+#include "fanline/wire/relation_log.h"
+#include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "fanline/hint_log.h"
-#include "fanline/outcome.h"
+#include "fanline/base/outcome.h"
+#include "fanline/ports/hint_log.h"
 
 namespace fanline::feedctl {
 

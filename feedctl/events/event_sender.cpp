@@ -1,6 +1,6 @@
 #include "feedctl/events/event_sender.h"
 
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 #include "feedctl/support/installed.h"
 
 namespace fanline::feedctl {

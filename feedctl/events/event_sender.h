@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/kafka/producer.h"
-#include "fanline/event.h"
+#include "fanline/model/event.h"
 #include "feedctl/events/acknowledgements.h"
 #include "feedctl/support/settings.h"
 

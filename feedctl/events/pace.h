@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::feedctl {
 

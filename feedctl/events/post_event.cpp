@@ -4,7 +4,7 @@
 
 #include "daemon/clock.h"
 #include "daemon/observe/log.h"
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 #include "feedctl/events/event_sender.h"
 #include "feedctl/support/explain.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "daemon/options/options.h"
-#include "fanline/event.h"
+#include "fanline/model/event.h"
 #include "feedctl/support/settings.h"
 
 namespace fanline::feedctl {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::feedctl {
 

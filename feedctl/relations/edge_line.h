@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::feedctl {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fanline/friendship.h"
+#include "fanline/model/friendship.h"
 
 namespace fanline::feedctl {
 

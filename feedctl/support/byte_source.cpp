@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fanline/check.h"
+#include "fanline/base/check.h"
 #include "feedctl/support/failure.h"
 
 namespace fanline::feedctl {

@@ -1,7 +1,7 @@
 // Turns what an adapter reports into what an operator needs: which service, where, and what to do.
 #pragma once
 
-#include "fanline/outcome.h"
+#include "fanline/base/outcome.h"
 #include "feedctl/support/failure.h"
 #include "feedctl/support/settings.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backends/mysql/installation.h"
+#include "backends/mysql/installation/installation.h"
 #include "feedctl/support/settings.h"
 
 namespace fanline::feedctl {

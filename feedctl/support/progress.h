@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "fanline/time.h"
+#include "fanline/base/time.h"
 
 namespace fanline::feedctl {
 

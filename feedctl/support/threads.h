@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "fanline/outcome.h"
+#include "fanline/base/outcome.h"
 
 namespace fanline::feedctl {
 

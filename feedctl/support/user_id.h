@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fanline/ids.h"
+#include "fanline/model/ids.h"
 #include "feedctl/support/failure.h"
 #include "feedctl/support/text.h"
 

@@ -39,8 +39,8 @@ CREATE TABLE IF NOT EXISTS installation (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
 -- What an operator changes while it all runs, read by programs about once a second. No row: the
--- default. mirror_mode: sync or async (fanline/mirror_mode.h); reconciler: run, dry_run or pause
--- (fanline/reconciler_mode.h); breaker_closings: the microseconds when it last came back to run, and
+-- default. mirror_mode: sync or async (fanline/ports/mirror_mode.h); reconciler: run, dry_run or pause
+-- (fanline/ports/reconciler_mode.h); breaker_closings: the microseconds when it last came back to run, and
 -- more than the time before.
 CREATE TABLE IF NOT EXISTS setting (
   name  VARBINARY(64) NOT NULL,
@@ -174,7 +174,7 @@ CREATE TABLE IF NOT EXISTS counter_sweep (
 ) ENGINE = InnoDB;
 
 -- How many followers repairs have removed from one shard of reverse rows, by all reconcilers: a
--- breaker that is open stays so over their restarts (fanline/removal_allowance.h).
+-- breaker that is open stays so over their restarts (fanline/ports/removal_allowance.h).
 CREATE TABLE IF NOT EXISTS removal_allowance (
   edges  VARBINARY(72) NOT NULL,                       -- follower, or app.<an application's table>
   shard  INT UNSIGNED NOT NULL,                        -- of these rows
@@ -186,7 +186,7 @@ CREATE TABLE IF NOT EXISTS removal_allowance (
 ) ENGINE = InnoDB;
 
 -- The state of every post; bodies are never stored. Sticky: the rule is ApplyEvent in
--- fanline/post_state.h. Deleted is final, visibility and edits go by the higher version, the first
+-- fanline/model/post_state.h. Deleted is final, visibility and edits go by the higher version, the first
 -- created_at wins, and a row is kept while any event about it may still arrive. No row reads as a
 -- tombstone. Visible = created, not deleted, not hidden.
 CREATE TABLE IF NOT EXISTS author_post (

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "fanline/event_codec.h"
-#include "fanline/relation_event.h"
+#include "fanline/wire/event_codec.h"
+#include "fanline/wire/relation_event.h"
 #include "tests/producers/encoders.h"
 
 namespace {

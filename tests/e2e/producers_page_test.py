@@ -69,8 +69,8 @@ class ProducersPage(unittest.TestCase):
              "24 hours in the future"),
             ("mirror/limits.h", "oldest_record = std::chrono::hours(24 * 14);",
              "record older than 14 days is refused"),
-            ("fanline/forward_edges.h", "kMostFollowed = 5'000;", "follows at most 5,000"),
-            ("fanline/event_wire.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
+            ("fanline/ports/forward_edges.h", "kMostFollowed = 5'000;", "follows at most 5,000"),
+            ("fanline/wire/event_wire.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
         ]:
             self.assertIn(code, (ROOT / file).read_text())
             self.assertIn(words, PAGE)

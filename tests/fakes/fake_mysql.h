@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/post_state.h"
-#include "fanline/post_store.h"
-#include "fanline/range_owners.h"
-#include "fanline/reader_ports.h"
-#include "fanline/truth.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/post_state.h"
+#include "fanline/ports/post_store.h"
+#include "fanline/ports/range_owners.h"
+#include "fanline/ports/reader_ports.h"
+#include "fanline/ports/truth.h"
 #include "tests/fakes/fake_relations.h"
 
 namespace fanline::fakes {

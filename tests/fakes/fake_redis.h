@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/live_timelines.h"
-#include "fanline/reader_ports.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::fakes {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/relation_store.h"
+#include "fanline/ports/relation_store.h"
 
 namespace fanline::fakes {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fanline/edge_fold.h"
+#include "fanline/wire/edge_fold.h"
 
 namespace fanline::fakes {
 

@@ -7,13 +7,13 @@
 #include <map>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/change_log.h"
-#include "fanline/forward_edges.h"
-#include "fanline/friendship.h"
-#include "fanline/mirror_mode.h"
-#include "fanline/repair_store.h"
-#include "fanline/reverse_edges.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/friendship.h"
+#include "fanline/ports/change_log.h"
+#include "fanline/ports/forward_edges.h"
+#include "fanline/ports/mirror_mode.h"
+#include "fanline/ports/repair_store.h"
+#include "fanline/ports/reverse_edges.h"
 
 namespace fanline::fakes {
 

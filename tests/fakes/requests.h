@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/port.h"
+#include "fanline/ports/port.h"
 
 namespace fanline::fakes {
 

@@ -1,7 +1,7 @@
 #include "tests/producers/encoders.h"
 
-#include "fanline/event_json.h"
-#include "fanline/event_wire.h"
+#include "fanline/wire/event_json.h"
+#include "fanline/wire/event_wire.h"
 #include "schemas/proto/feed_event.pb.h"
 #include "schemas/proto/relation_event.pb.h"
 

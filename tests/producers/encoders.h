@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "fanline/event.h"
-#include "fanline/relation_event.h"
+#include "fanline/model/event.h"
+#include "fanline/wire/relation_event.h"
 
 namespace fanline::testing {
 

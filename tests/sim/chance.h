@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "fanline/live_timelines.h"
+#include "fanline/ports/live_timelines.h"
 #include "tests/sim/character.h"
 #include "tests/sim/fleet_options.h"
 

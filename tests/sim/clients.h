@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 #include "tests/sim/friends.h"
 
 namespace fanline::sim {

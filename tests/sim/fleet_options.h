@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fanline/mutation_switches.h"
+#include "fanline/base/mutation_switches.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
 

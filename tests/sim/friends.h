@@ -1,7 +1,7 @@
 // Friendships by consent, as the server of a user's call changes them: the steps of
-// backends/mysql/friendships.cpp, each a call of its own, so that anything may come in between
-// (docs/decisions/0010-friendships-are-announced.md). The rule of who may do what is the real one,
-// and so is the mirror that relays the two edges.
+// backends/mysql/edges/friendships.cpp, each a call of its own, so that anything may come in
+// between (docs/decisions/0010-friendships-are-announced.md). The rule of who may do what is the
+// real one, and so is the mirror that relays the two edges.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "fanline/friendship.h"
+#include "fanline/model/friendship.h"
 #include "tests/sim/relation_event_consumers.h"
 
 namespace fanline::sim {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/relation_event.h"
+#include "fanline/wire/relation_event.h"
 #include "mirror/relation_event_consumer.h"
 #include "tests/producers/encoders.h"
 #include "tests/sim/reconcilers.h"

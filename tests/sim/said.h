@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 namespace fanline::sim {
 

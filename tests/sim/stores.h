@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "fanline/bucket.h"
-#include "fanline/hint.h"
-#include "fanline/record.h"
-#include "fanline/relation_log.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/hint.h"
+#include "fanline/model/record.h"
+#include "fanline/wire/relation_log.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
 #include "tests/sim/chance.h"

@@ -1,4 +1,4 @@
-#include "fanline/backoff.h"
+#include "fanline/base/backoff.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The vectors are written down, not computed: a reader's bucket is in every row, key and
 // partition there is, so it can never change.
-#include "fanline/bucket.h"
+#include "fanline/model/bucket.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fanline/cursor.h"
+#include "fanline/ports/cursor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fanline/edge_fold.h"
+#include "fanline/wire/edge_fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fanline/bucket.h"
+#include "fanline/model/bucket.h"
 #include "tests/unit/seeded.h"
 
 namespace fanline {

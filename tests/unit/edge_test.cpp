@@ -1,4 +1,4 @@
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fanline/item.h"
+#include "fanline/model/item.h"
 #include "tests/unit/event_examples.h"
 #include "tests/unit/seeded.h"
 

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "fanline/event_codec.h"
+#include "fanline/wire/event_codec.h"
 #include "tests/producers/encoders.h"
 
 namespace fanline {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fanline/item.h"
+#include "fanline/model/item.h"
 #include "tests/unit/event_examples.h"
 
 namespace fanline {

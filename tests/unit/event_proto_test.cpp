@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fanline/item.h"
+#include "fanline/model/item.h"
 #include "schemas/proto/feed_event.pb.h"
 #include "tests/unit/event_examples.h"
 

@@ -24,13 +24,13 @@ class Picture(unittest.TestCase):
             return folders.picture(tidy.Tree(root)).splitlines()[1:]
 
     def test_an_include_is_an_arrow_and_one_within_a_folder_is_none(self):
-        self.assertEqual(self.drawn({"pusher/a.h": "fanline/item.h", "pusher/b.h": "pusher/a.h"}),
-                         ["  pusher --> fanline"])
+        self.assertEqual(self.drawn({"pusher/a.h": "fanline/model/item.h", "pusher/b.h": "pusher/a.h"}),
+                         ["  pusher --> fanline/model"])
 
     def test_what_another_arrow_leads_to_is_left_out(self):
-        self.assertEqual(self.drawn({"daemon/a.h": "http/server.h", "daemon/b.h": "fanline/time.h",
-                                     "http/server.h": "fanline/time.h"}),
-                         ["  daemon --> http", "  http --> fanline"])
+        self.assertEqual(self.drawn({"daemon/a.h": "http/server.h", "daemon/b.h": "fanline/base/time.h",
+                                     "http/server.h": "fanline/base/time.h"}),
+                         ["  daemon --> http", "  http --> fanline/base"])
 
     def test_wiring_draws_none(self):
         self.assertEqual(self.drawn({"pusher/main.cpp": "backends/redis/keys.h"}), [])

@@ -1,4 +1,4 @@
-#include "fanline/friendship.h"
+#include "fanline/model/friendship.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fanline/bucket.h"
-#include "fanline/hint.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/hint.h"
 #include "schemas/proto/hint.pb.h"
 #include "tests/unit/seeded.h"
 

@@ -1,4 +1,4 @@
-#include "fanline/ids.h"
+#include "fanline/model/ids.h"
 
 #include <gtest/gtest.h>
 

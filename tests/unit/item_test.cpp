@@ -1,4 +1,4 @@
-#include "fanline/item.h"
+#include "fanline/model/item.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fanline/port.h"
+#include "fanline/ports/port.h"
 
 #include <gtest/gtest.h>
 

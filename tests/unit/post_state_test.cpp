@@ -1,4 +1,4 @@
-#include "fanline/post_state.h"
+#include "fanline/model/post_state.h"
 
 #include <gtest/gtest.h>
 

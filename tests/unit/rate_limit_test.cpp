@@ -1,4 +1,4 @@
-#include "fanline/rate_limit.h"
+#include "fanline/base/rate_limit.h"
 
 #include <gtest/gtest.h>
 

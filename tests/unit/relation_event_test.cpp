@@ -1,6 +1,6 @@
 // What relation events add to the forms that event_codec_test, event_json_test and event_proto_test
 // hold for all events.
-#include "fanline/relation_event.h"
+#include "fanline/wire/relation_event.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

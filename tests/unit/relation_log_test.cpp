@@ -1,4 +1,4 @@
-#include "fanline/relation_log.h"
+#include "fanline/wire/relation_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "fanline/relation_retry.h"
+#include "fanline/wire/relation_retry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

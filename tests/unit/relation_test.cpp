@@ -1,4 +1,4 @@
-#include "fanline/relation.h"
+#include "fanline/model/relation.h"
 
 #include <gtest/gtest.h>
 

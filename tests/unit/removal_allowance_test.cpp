@@ -1,4 +1,4 @@
-#include "fanline/removal_allowance.h"
+#include "fanline/ports/removal_allowance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fanline/size_class.h"
+#include "fanline/model/size_class.h"
 
 #include <gtest/gtest.h>
 

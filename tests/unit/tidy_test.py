@@ -14,7 +14,7 @@ class Repository(unittest.TestCase):
 
     def test_is_all_there(self):
         paths = tidy.Tree(ROOT).paths
-        for path in ("fanline/ids.cpp", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
+        for path in ("fanline/model/ids.cpp", "tests/unit/tidy.py", "docs/producers.md", "Makefile"):
             self.assertIn(path, paths)
         self.assertFalse([path for path in paths if path.startswith(("build/", ".git/"))])
 
@@ -57,25 +57,29 @@ class Rules(unittest.TestCase):
 
     def test_includes_point_one_way(self):
         table = [
-            ("fanline/a.h", "fanline/b.h", True),
-            ("fanline/a.cpp", "schemas/proto/hint.pb.h", True),
-            ("fanline/a.h", "daemon/observe/log.h", False),
-            ("fanline/a.h", "pusher/pusher.h", False),
-            ("fanline/a.cpp", "b.h", False),
-            ("fanline/a.h", "fanline/consuming/b.h", False),
-            ("fanline/consuming/a.h", "fanline/b.h", True),
+            ("fanline/base/a.h", "fanline/base/b.h", True),
+            ("fanline/base/a.h", "fanline/model/b.h", False),
+            ("fanline/model/a.h", "fanline/base/b.h", True),
+            ("fanline/model/a.h", "fanline/wire/b.h", False),
+            ("fanline/wire/a.cpp", "schemas/proto/hint.pb.h", True),
+            ("fanline/model/a.cpp", "schemas/proto/hint.pb.h", False),
+            ("fanline/model/a.h", "daemon/observe/log.h", False),
+            ("fanline/ports/a.h", "pusher/pusher.h", False),
+            ("fanline/model/a.cpp", "b.h", False),
+            ("fanline/ports/a.h", "fanline/consuming/b.h", False),
+            ("fanline/consuming/a.h", "fanline/ports/b.h", True),
             ("mirror/a.h", "fanline/consuming/b.h", True),
-            ("daemon/a.cpp", "fanline/time.h", True),
+            ("daemon/a.cpp", "fanline/base/time.h", True),
             ("daemon/a.cpp", "http/server.h", True),
             ("http/a.cpp", "daemon/observe/log.h", False),
             ("daemon/a.cpp", "backends/kafka/consumer.h", False),
-            ("backends/kafka/a.cpp", "fanline/record.h", True),
+            ("backends/kafka/a.cpp", "fanline/model/record.h", True),
             ("backends/kafka/a.cpp", "backends/kafka/errors.h", True),
             ("backends/kafka/a.cpp", "backends/redis/keys.h", False),
             ("backends/kafka/a.cpp", "daemon/observe/log.h", False),
             ("backends/mysql/a.cpp", "dispatcher/limits.h", False),
             ("dispatcher/dispatcher.cpp", "dispatcher/limits.h", True),
-            ("dispatcher/dispatcher.cpp", "fanline/event.h", True),
+            ("dispatcher/dispatcher.cpp", "fanline/model/event.h", True),
             ("dispatcher/dispatcher.cpp", "daemon/observe/log.h", False),
             ("dispatcher/dispatcher.cpp", "backends/kafka/consumer.h", False),
             ("dispatcher/main.cpp", "backends/kafka/consumer.h", True),
@@ -83,16 +87,16 @@ class Rules(unittest.TestCase):
             ("dispatcher/prometheus_metrics.cpp", "daemon/observe/metrics.h", True),
             ("dispatcher/main.cpp", "pusher/limits.h", False),
             ("pusher/main.cpp", "dispatcher/limits.h", False),
-            ("mirror/relay.cpp", "fanline/edge.h", True),
-            ("mirror/relay.cpp", "backends/mysql/forward_edges.h", False),
-            ("mirror/main.cpp", "backends/mysql/forward_edges.h", True),
-            ("reconciler/pair_tracker.cpp", "fanline/edge.h", True),
+            ("mirror/relay.cpp", "fanline/model/edge.h", True),
+            ("mirror/relay.cpp", "backends/mysql/edges/forward_edges.h", False),
+            ("mirror/main.cpp", "backends/mysql/edges/forward_edges.h", True),
+            ("reconciler/pair_tracker.cpp", "fanline/model/edge.h", True),
             ("reconciler/pair_tracker.cpp", "mirror/relay.h", False),
-            ("api/handler.cpp", "fanline/relation_store.h", True),
-            ("api/handler.cpp", "backends/mysql/relation_store.h", False),
+            ("api/handler.cpp", "fanline/ports/relation_store.h", True),
+            ("api/handler.cpp", "backends/mysql/edges/relation_store.h", False),
             ("api/http_server.cpp", "daemon/observe/log.h", False),
-            ("api/main.cpp", "backends/mysql/relation_store.h", True),
-            ("timeline/rebuild.cpp", "fanline/item.h", True),
+            ("api/main.cpp", "backends/mysql/edges/relation_store.h", True),
+            ("timeline/rebuild.cpp", "fanline/model/item.h", True),
             ("timeline/rebuild.cpp", "backends/redis/keys.h", False),
             ("feedctl/commands/audit.cpp", "timeline/rebuild.h", True),
             ("feedctl/commands/audit.cpp", "pusher/pusher.h", False),
@@ -185,8 +189,8 @@ class Rules(unittest.TestCase):
 
     def test_documents_name_files_that_exist(self):
         found = self.broken(tidy.documents, {
-            "fanline/ids.h": "", "stack/with-stack": "", "docs/other.md": "",
-            "README.md": "`fanline/ids.h`, `ids.h`, `stack/with-stack PROGRAM`, `fanline/*.h`\n"
+            "fanline/model/ids.h": "", "stack/with-stack": "", "docs/other.md": "",
+            "README.md": "`fanline/model/ids.h`, `ids.h`, `stack/with-stack PROGRAM`, `fanline/*/*.h`\n"
                          "`application/json`, `topic/partition/offset`, `build/x.h`, `my.conf`\n"
                          "[other](docs/other.md#part) and [away](https://example.com/gone.md)\n"
                          "`fanline/gone.h`\n"

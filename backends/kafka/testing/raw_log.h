@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fanline/record.h"
+#include "fanline/model/record.h"
 
 namespace fanline::kafka::test {
 

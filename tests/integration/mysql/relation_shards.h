@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {

@@ -2,10 +2,10 @@
 // then what a relay would make of it. One object per thread.
 #pragma once
 
-#include "backends/mysql/forward_edges.h"
-#include "backends/mysql/reverse_edges.h"
-#include "backends/mysql/shard_connections.h"
-#include "fanline/bucket.h"
+#include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/reverse_edges.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "fanline/model/bucket.h"
 
 namespace fanline::mysql {
 

@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "backends/mysql/installation.h"
-#include "backends/mysql/sql_text.h"
-#include "fanline/check.h"
-#include "fanline/item.h"
+#include "backends/mysql/installation/installation.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/check.h"
+#include "fanline/model/item.h"
 
 namespace fanline::mysql {
 namespace {

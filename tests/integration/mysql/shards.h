@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/mysql/config.h"
-#include "backends/mysql/connection.h"
-#include "fanline/bucket.h"
-#include "fanline/event.h"
-#include "fanline/ids.h"
-#include "fanline/log_sink.h"
-#include "fanline/post_state.h"
+#include "backends/mysql/sql/config.h"
+#include "backends/mysql/sql/connection.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/event.h"
+#include "fanline/model/ids.h"
+#include "fanline/model/post_state.h"
 
 namespace fanline::mysql {
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/redis/client/scripts.h"
+#include "backends/redis/client/server_check.h"
 #include "backends/redis/keys.h"
-#include "backends/redis/scripts.h"
-#include "backends/redis/server_check.h"
 #include "tests/integration/redis/redis_world.h"
 
 namespace fanline::redis::testing {

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "backends/redis/reply.h"
-#include "fanline/check.h"
+#include "backends/redis/client/reply.h"
+#include "fanline/base/check.h"
 
 namespace fanline::redis::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/redis/blocking_connection.h"
+#include "backends/redis/client/blocking_connection.h"
 #include "backends/redis/live_timelines.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/redis/timeline_scanner.h"

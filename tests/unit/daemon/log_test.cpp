@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "fanline/ids.h"
+#include "fanline/model/ids.h"
 
 namespace fanline::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "daemon/options/options.h"
-#include "fanline/misconfigured.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::daemon {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "fanline/misconfigured.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::http {
 namespace {

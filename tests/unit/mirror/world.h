@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "fanline/hint.h"
+#include "fanline/model/hint.h"
 #include "mirror/mirror.h"
 #include "mirror/relation_event_consumer.h"
 #include "tests/fakes/fake_relations.h"

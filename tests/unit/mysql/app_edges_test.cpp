@@ -1,4 +1,4 @@
-#include "backends/mysql/app_edges.h"
+#include "backends/mysql/repairs/app_edges.h"
 
 #include <gtest/gtest.h>
 

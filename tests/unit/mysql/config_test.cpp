@@ -1,4 +1,4 @@
-#include "backends/mysql/config.h"
+#include "backends/mysql/sql/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "backends/mysql/errors.h"
+#include "backends/mysql/sql/errors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

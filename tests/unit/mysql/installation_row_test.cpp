@@ -1,4 +1,4 @@
-#include "backends/mysql/installation_row.h"
+#include "backends/mysql/installation/installation_row.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "backends/mysql/post_merge.h"
+#include "backends/mysql/posts/post_merge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "backends/mysql/shard_connections.h"
+#include "backends/mysql/sql/shard_connections.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "backends/mysql/sql_text.h"
+#include "backends/mysql/sql/sql_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fanline/misconfigured.h"
-#include "fanline/size_class.h"
+#include "fanline/base/misconfigured.h"
+#include "fanline/model/size_class.h"
 #include "tests/unit/pusher/world.h"
 
 namespace fanline::pusher {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fanline/edge_fold.h"
+#include "fanline/wire/edge_fold.h"
 #include "reconciler/verdict.h"
 
 namespace fanline::reconciler {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "fanline/edge.h"
+#include "fanline/model/edge.h"
 #include "reconciler/pair_tracker.h"
 
 namespace fanline::reconciler {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "backends/redis/batch_plan.h"
-#include "backends/redis/command_buffer.h"
+#include "backends/redis/client/command_buffer.h"
+#include "backends/redis/client/options.h"
 #include "backends/redis/keys.h"
-#include "backends/redis/options.h"
 
 namespace fanline::redis {
 namespace {

@@ -1,4 +1,4 @@
-#include "backends/redis/errors.h"
+#include "backends/redis/client/errors.h"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "backends/redis/identity.h"
-#include "backends/redis/reply.h"
+#include "backends/redis/client/identity.h"
+#include "backends/redis/client/reply.h"
+#include "backends/redis/client/server_check.h"
 #include "backends/redis/requests.h"
-#include "backends/redis/server_check.h"
 
 namespace fanline::redis {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "backends/redis/reply.h"
+#include "backends/redis/client/reply.h"
 
 namespace fanline::redis {
 namespace {

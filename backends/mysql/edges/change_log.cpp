@@ -1,0 +1,128 @@
+#include "backends/mysql/edges/change_log.h"
+
+#include <string>
+
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "backends/mysql/sql/statements.h"
+
+namespace fanline::mysql {
+namespace {
+
+LoggedChange ChangeOf(const Row& row) {
+  return {.id = row.UInt64(1),
+          .kind = static_cast<ChangeKind>(row.Int64(2)),
+          .edge = {UserId{row.UInt64(3)}, UserId{row.UInt64(4)}, row.UInt64(5), row.Bool(6),
+                   row.Int64(7)},
+          .written_at = row.Int64(8)};
+}
+
+std::string IdList(std::span<const uint64_t> ids) {
+  std::string list;
+  AppendInList(list, ids);
+  return list;
+}
+
+constexpr size_t kRowsPerMark = 180;  // as kListLimit, of five values each
+
+std::string RowList(std::span<const LogRow> rows) {
+  std::string list;
+  AppendList(list, rows, [](std::string& out, const LogRow& row) {
+    AppendTuple(out, row.id, static_cast<int>(row.kind), Raw(row.edge.src), Raw(row.edge.dst),
+                row.ver);
+  });
+  return list;
+}
+
+std::string CountPendingSql(uint32_t most) {
+  return "SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT " +
+         std::to_string(most) + ") AS counted";
+}
+
+}  // namespace
+
+std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after, uint32_t limit) {
+  std::vector<LoggedChange> changes;
+  connection.Query(PendingChangesSql(after, limit),
+                   [&](const Row& row) { changes.push_back(ChangeOf(row)); });
+  return changes;
+}
+
+void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows) {
+  ForEachChunk(rows, kRowsPerMark, [&](std::span<const LogRow> chunk) {
+    connection.Execute(
+        "UPDATE log1 FORCE INDEX (PRIMARY) SET done = 1"
+        " WHERE done = 0 AND (id, kind, src, dst, ver) IN " +
+        RowList(chunk));
+  });
+}
+
+// Found first and then deleted by key: a DELETE by age would read on to the end of the table when
+// fewer than `most` are old enough.
+uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most) {
+  uint64_t deleted = 0;
+  std::vector<uint64_t> old;
+  connection.Query(OldestDoneSql(keep, most), [&](const Row& row) {
+    if (row.Bool(2)) old.push_back(row.UInt64(1));
+  });
+  ForEachChunk(old, kListLimit, [&](std::span<const uint64_t> chunk) {
+    deleted += connection.Execute("DELETE FROM log1 WHERE done = 1 AND id IN " + IdList(chunk));
+  });
+  return deleted;
+}
+
+Status ChangeLog::ReadPending(Shard shard, uint64_t after, uint32_t limit,
+                              std::vector<LoggedChange>* out) {
+  return connections_.Run(
+      shard, [&](Connection& connection) { *out = PendingChanges(connection, after, limit); });
+}
+
+Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edge, uint32_t most,
+                                std::vector<LoggedChange>* out, bool* all) {
+  const std::string sql = "SELECT * FROM (" + PendingChangesSql(0, most) +
+                          ") AS oldest WHERE kind = " + std::to_string(static_cast<int>(kind)) +
+                          " AND src = " + ToString(edge.src) + " AND dst = " + ToString(edge.dst) +
+                          " ORDER BY id";
+  return connections_.Run(shard, [&](Connection& connection) {
+    out->clear();
+    // Counted first: what was pending then and is done by now needs no finding.
+    connection.Query(CountPendingSql(most + 1),
+                     [&](const Row& row) { *all = row.UInt64(1) <= most; });
+    connection.Query(sql, [&](const Row& row) { out->push_back(ChangeOf(row)); });
+  });
+}
+
+Status ChangeLog::MarkDone(Shard shard, const std::vector<LogRow>& rows) {
+  if (rows.empty()) return Status::Done();
+  return connections_.Run(shard,
+                          [&](Connection& connection) { MarkChangesDone(connection, rows); });
+}
+
+Status ChangeLog::Newest(Shard shard, uint64_t* id) {
+  return connections_.Run(shard, [&](Connection& connection) {
+    connection.Query("SELECT COALESCE(MAX(id), 0) FROM log1",
+                     [&](const Row& row) { *id = row.UInt64(1); });
+  });
+}
+
+Status ChangeLog::MarkMirrored(Shard shard, uint64_t after,
+                               const std::unordered_map<EdgeKey, uint64_t>& versions) {
+  constexpr uint32_t kPage = 1'000;
+  uint64_t last = 0;  // what others write meanwhile is not waited for
+  if (Status status = Newest(shard, &last); !status.done()) return status;
+  std::vector<LoggedChange> page;
+  do {
+    if (Status status = ReadPending(shard, after, kPage, &page); !status.done()) return status;
+    std::vector<LogRow> rows;
+    for (const LoggedChange& change : page) {
+      after = change.id;
+      const auto found = versions.find(change.edge.key());
+      if (change.kind != ChangeKind::kEdge || found == versions.end()) continue;
+      if (change.edge.ver <= found->second) rows.push_back(change.row());
+    }
+    if (Status status = MarkDone(shard, rows); !status.done()) return status;
+  } while (page.size() == kPage && after < last);
+  return Status::Done();
+}
+
+}  // namespace fanline::mysql

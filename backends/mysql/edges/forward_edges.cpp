@@ -1,0 +1,108 @@
+#include "backends/mysql/edges/forward_edges.h"
+
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/check.h"
+
+namespace fanline::mysql {
+namespace {
+
+// Of change_edge.sql.
+enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2 };
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
+UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
+
+// The short way of a follow; nothing when it could not be taken, and nothing was changed.
+std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
+                                        uint32_t most_followed) {
+  std::string sql = "CALL follow_edge";
+  AppendTuple(sql, Raw(change.src), Raw(change.dst), change.unix_us, most_followed);
+  bool made = true;
+  connection.Call(sql, [&](const Row&) { made = false; });
+  if (!made) return std::nullopt;
+  return ForwardChanged{.edge = {change.src, change.dst, change.unix_us, true, PosOf(change)},
+                        .changed = true};
+}
+
+// `wanted`: ver and pos as new_ver and new_pos of change_edge.sql.
+ForwardChanged ChangeAny(Connection& connection, const Edge& wanted, Origin origin,
+                         uint64_t origin_version, int64_t most_followed) {
+  std::string sql = "CALL change_edge";
+  AppendTuple(sql, Raw(wanted.src), Raw(wanted.dst), int{wanted.live}, wanted.ver, wanted.pos,
+              static_cast<int>(origin), origin_version, most_followed);
+  ForwardChanged out;
+  connection.Call(sql, [&](const Row& row) {
+    out.changed = row.Int64(1) == kChanged;
+    out.over_limit = row.Int64(1) == kOverLimit;
+    out.edge = {wanted.src, wanted.dst, row.UInt64(2), row.Bool(3), row.Int64(4)};
+    out.below_zero = row.Bool(5);
+  });
+  return out;
+}
+
+}  // namespace
+
+Status CheckEdgeIds(UserId src, UserId dst) {
+  if (!IsValidId(Raw(src)) || !IsValidId(Raw(dst))) {
+    return Status::Never("0 and 2^64-1 are no user ids");
+  }
+  if (src == dst) return Status::Never("nobody follows themselves");
+  return Status::Done();
+}
+
+ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
+                             uint32_t most_followed) {
+  if (change.live && change.origin == Origin::kUser) {
+    if (const auto made = FollowNew(connection, change, most_followed)) return *made;
+  }
+  return ChangeAny(connection, {change.src, change.dst, change.unix_us, change.live, PosOf(change)},
+                   change.origin, change.origin_version,
+                   change.origin == Origin::kFriendship ? kNoLimit : most_followed);
+}
+
+ForwardChanged AdoptForward(Connection& connection, const Edge& edge) {
+  FANLINE_CHECK(edge.ver > 0, "an edge that has a version");
+  return ChangeAny(connection, edge, Origin::kRepair, edge.ver, kNoLimit);
+}
+
+uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge, uint64_t version) {
+  const std::string src = ToString(edge.src), dst = ToString(edge.dst);
+  uint64_t settled = 0;
+  connection.Transact([&] {
+    const bool made =
+        connection.Execute(
+            "INSERT INTO following (src, dst, ver, state, pos, friend_announced) VALUES (" + src +
+            "," + dst + ",1,0,0," + std::to_string(version) +
+            ") ON DUPLICATE KEY UPDATE"
+            " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))") == 1;
+    if (made) {
+      connection.Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (1," + src +
+                         "," + dst + ",1,0,0)");
+    }
+    connection.Query(
+        "SELECT friend_version FROM following WHERE src = " + src + " AND dst = " + dst,
+        [&](const Row& row) { settled = row.UInt64(1); });
+    return true;
+  });
+  return settled;
+}
+
+Status StatusOf(const ForwardChanged& changed, uint32_t most_followed) {
+  if (!changed.over_limit) return Status::Done();
+  return Status::Never("follows " + std::to_string(most_followed) + " already");
+}
+
+Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out) {
+  *out = {};
+  if (Status status = CheckEdgeIds(change.src, change.dst); !status.done()) return status;
+  Status status = connections_.Run(map_.ShardOf(change.src), [&](Connection& connection) {
+    *out = ChangeForward(connection, change, most_followed_);
+  });
+  return status.done() ? mysql::StatusOf(*out, most_followed_) : status;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,139 @@
+#include "backends/mysql/edges/friendships.h"
+
+#include <algorithm>
+#include <string>
+
+#include "fanline/ports/change_log.h"
+
+namespace fanline::mysql {
+namespace {
+
+struct Pair {
+  Pair(UserId one, UserId other) : low(std::min(one, other)), high(std::max(one, other)) {}
+  std::string Key() const { return "low = " + ToString(low) + " AND high = " + ToString(high); }
+  std::string Values() const { return ToString(low) + "," + ToString(high); }
+  UserId low, high;
+};
+
+std::string Number(uint64_t value) { return std::to_string(value); }
+std::string Number(FriendState state) { return std::to_string(static_cast<int>(state)); }
+
+Friendship ReadRow(Connection& connection, const Pair& pair, const char* locking) {
+  Friendship row;
+  connection.Query("SELECT state, asked_by, ver FROM friend_request WHERE " + pair.Key() + locking,
+                   [&](const Row& columns) {
+                     row = {static_cast<FriendState>(columns.Int64(1)), UserId{columns.UInt64(2)},
+                            columns.UInt64(3)};
+                   });
+  return row;
+}
+
+// Lock or create: somebody else may have made it since.
+Friendship MakeRow(Connection& connection, const Pair& pair) {
+  connection.Execute("INSERT INTO friend_request (low, high, ver, state, asked_by) VALUES (" +
+                     pair.Values() + ",0,0,0) ON DUPLICATE KEY UPDATE ver = ver");
+  return ReadRow(connection, pair, " FOR UPDATE");
+}
+
+void WriteRow(Connection& connection, const Pair& pair, const Friendship& row) {
+  connection.Execute("UPDATE friend_request SET state = " + Number(row.state) +
+                     ", asked_by = " + ToString(row.asked_by) + ", ver = " + Number(row.ver) +
+                     " WHERE " + pair.Key());
+}
+
+void WriteLog(Connection& connection, const Pair& pair, const Friendship& row, uint64_t unix_us) {
+  connection.Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (" +
+                     std::to_string(static_cast<int>(ChangeKind::kFriendship)) + "," +
+                     pair.Values() + "," + Number(row.ver) +
+                     (row.state == FriendState::kFriends ? ",1," : ",0,") + Number(unix_us / 1000) +
+                     ")");
+}
+
+// Whether the edges change with it.
+bool EndsOrBegins(FriendState before, FriendState after) {
+  return (before == FriendState::kFriends) != (after == FriendState::kFriends);
+}
+
+constexpr uint32_t kMostAttempts = 10;  // the last leaves room for 512 changes of others
+
+}  // namespace
+
+Shard Friendships::PairShard(UserId one, UserId other) const {
+  return map_.ShardOf(std::min(one, other));
+}
+
+// The second time with a version above what was settled before the first; what is settled in
+// between was said meanwhile, and may stay.
+Status Friendships::Announce(UserId one, UserId other, uint64_t* version) {
+  uint64_t settled = 0;
+  const auto announce = [&](UserId src, UserId dst) {
+    return connections_.Run(map_.ShardOf(src), [&](Connection& connection) {
+      settled = std::max(settled, AnnounceFriendship(connection, {src, dst}, *version));
+    });
+  };
+  const auto announce_both = [&] {
+    Status status = announce(one, other);
+    return status.done() ? announce(other, one) : status;
+  };
+  Status status = announce_both();
+  if (!status.done() || settled < *version) return status;
+  *version = settled + 1;
+  return announce_both();
+}
+
+Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
+                           FriendshipStep* out) {
+  *out = {};
+  if (Status status = CheckEdgeIds(who, whom); !status.done()) return status;
+  const Pair pair(who, whom);
+  for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    *out = {};
+    if (Status status = Read(who, whom, &out->now); !status.done()) return status;
+    const FriendStep seen = Decide(out->now, action, who);
+    if (seen.refusal != nullptr) return Status::Never(seen.refusal);
+    if (!seen.changes) return Status::Done();
+    // Some room for others who change it meanwhile, once there have been some.
+    uint64_t version = std::max(out->now.ver + (uint64_t{1} << attempt), unix_us);
+    const bool announced = attempt > 0 || EndsOrBegins(out->now.state, seen.state);
+    if (announced) {
+      if (Status status = Announce(who, whom, &version); !status.done()) return status;
+    }
+    bool overtaken = false;
+    const char* refusal = nullptr;
+    Status status = connections_.Run(PairShard(who, whom), [&](Connection& connection) {
+      connection.Transact([&] {
+        *out = {};
+        out->now = ReadRow(connection, pair, " FOR UPDATE");
+        FriendStep step = Decide(out->now, action, who);
+        // A row is made only when it is going to be written: one that is made to be locked and then
+        // rolled back leaves gap locks to those who wait for it, and they deadlock.
+        if (step.changes && out->now.ver == 0) {
+          out->now = MakeRow(connection, pair);
+          step = Decide(out->now, action, who);
+        }
+        refusal = step.refusal;
+        if (!step.changes) return false;
+        const bool logs = EndsOrBegins(out->now.state, step.state);
+        overtaken = out->now.ver >= version || (logs && !announced);
+        if (overtaken) return false;
+        out->now = {step.state, step.asked_by, version};
+        out->changed = true;
+        WriteRow(connection, pair, out->now);
+        if (logs) WriteLog(connection, pair, out->now, unix_us);
+        return true;
+      });
+    });
+    if (!status.done()) return status;
+    if (!overtaken) return refusal == nullptr ? Status::Done() : Status::Never(refusal);
+  }
+  return Status::Later(ResourceOf(PairShard(who, whom)),
+                       "this friendship is being changed too often");
+}
+
+Status Friendships::Read(UserId one, UserId other, Friendship* out) {
+  return connections_.Run(PairShard(one, other), [&](Connection& connection) {
+    *out = ReadRow(connection, Pair(one, other), "");
+  });
+}
+
+}  // namespace fanline::mysql

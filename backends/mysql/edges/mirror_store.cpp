@@ -1,0 +1,61 @@
+#include "backends/mysql/edges/mirror_store.h"
+
+#include "backends/mysql/edges/change_log.h"
+#include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/reverse_edges.h"
+#include "backends/mysql/sql/chunks.h"
+
+namespace fanline::mysql {
+
+std::vector<EdgesApplied> ReverseService::DoAll(Connection& connection,
+                                                const std::vector<ApplyEdges>& requests) {
+  std::vector<Edge> edges;
+  for (const ApplyEdges& request : requests) {
+    edges.insert(edges.end(), request.edges.begin(), request.edges.end());
+  }
+  const ReverseResult result = ApplyReverse(connection, edges);
+  std::vector<EdgesApplied> replies;
+  size_t next = 0;
+  for (const ApplyEdges& request : requests) {
+    EdgesApplied& reply = replies.emplace_back();
+    for (size_t i = 0; i < request.edges.size(); ++i, ++next) {
+      reply.applied.push_back({result.applied[next].ver, result.applied[next].written});
+    }
+  }
+  replies.front().below_zero = result.below_zero.size();  // told once
+  return replies;
+}
+
+EdgeChanged ForwardService::Do(Connection& connection, const ChangeEdge& request) const {
+  EdgeChanged reply;
+  reply.status = CheckEdgeIds(request.change.src, request.change.dst);
+  if (!reply.status.done()) return reply;
+  reply.forward = ChangeForward(connection, request.change, most_followed);
+  reply.status = StatusOf(reply.forward, most_followed);
+  return reply;
+}
+
+std::vector<MarkedDone> ChangeLogService::DoAll(Connection& connection,
+                                                const std::vector<MarkDone>& requests) {
+  std::vector<LogRow> rows;
+  for (const MarkDone& request : requests) {
+    rows.insert(rows.end(), request.rows.begin(), request.rows.end());
+  }
+  SortUnique(rows);
+  MarkChangesDone(connection, rows);
+  return std::vector<MarkedDone>(requests.size());
+}
+
+PendingRead ChangeLogService::Do(Connection& connection, const ReadPending& request) {
+  return {.status = {}, .changes = PendingChanges(connection, request.after, request.limit)};
+}
+
+PurgedDone ChangeLogService::Do(Connection& connection, const PurgeDone& request) {
+  return {.status = {}, .deleted = PurgeChanges(connection, request.keep, request.most)};
+}
+
+MirrorModeRead ChangeLogService::Do(Connection& connection, const ReadMirrorMode&) {
+  return {.status = {}, .mode = GetMirrorMode(connection)};
+}
+
+}  // namespace fanline::mysql

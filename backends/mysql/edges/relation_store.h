@@ -1,0 +1,50 @@
+// The port RelationStore on the shards: forward rows, friend requests, lists and checks behind one
+// door. One thread at a time; connections are its own, opened when first used.
+#pragma once
+
+#include <functional>
+
+#include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/friendships.h"
+#include "backends/mysql/edges/relation_checks.h"
+#include "backends/mysql/edges/relation_lists.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "fanline/ports/relation_store.h"
+
+namespace fanline::mysql {
+
+// Told of every done change of a forward edge, for whoever does more with it than leave it to the
+// relay. From the thread that made the change.
+using ForwardSink = std::function<void(const ForwardChanged& changed)>;
+
+class MysqlRelationStore final : public RelationStore {
+ public:
+  // `away`: see ShardConnections; may be empty, as `changed` may.
+  MysqlRelationStore(const Config& config, const ShardMap& map, uint32_t most_followed,
+                     ForwardSink changed, ShardConnections::Away away = {});
+
+  Status ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
+                         FollowingChanged* out) override;
+  Status ReadPair(UserId user, UserId other, PairState* out) override;
+  Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
+                          FriendshipStep* out) override;
+  Status ReadFriendship(UserId one, UserId other, Friendship* out) override;
+  Status ReadList(UserList list, UserId user, const std::optional<ListCursor>& after,
+                  uint32_t limit, ListPage* out) override;
+  Status Counts(UserId user, RelationCounts* out) override;
+  Status Check(UserId viewer, std::span<const CheckItem> items, Sides sides,
+               std::vector<CheckAnswer>* out) override;
+  Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
+                           std::vector<UserId>* out) override;
+
+ private:
+  ShardConnections connections_;
+  const ShardMap map_;
+  const ForwardSink changed_;
+  ForwardEdges forward_;
+  Friendships friendships_{connections_, map_};
+  RelationLists lists_{connections_, map_};
+  RelationChecks checks_{connections_, map_};
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,134 @@
+#include "backends/mysql/edges/reverse_edges.h"
+
+#include <string>
+#include <unordered_map>
+
+#include "backends/mysql/edges/recounts.h"
+#include "backends/mysql/edges/relation_statements.h"
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/check.h"
+#include "fanline/wire/edge_fold.h"
+
+namespace fanline::mysql {
+namespace {
+
+void AppendRow(std::string& sql, const Edge& row) {
+  AppendTuple(sql, Raw(row.dst), BucketOf(row.src), Raw(row.src), row.ver, int{row.live}, row.pos);
+}
+
+constexpr const char* kInsert = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
+
+// Lock or create, before the rows are read: two appliers that both found no row would both count a
+// follower. It takes exclusive locks at once; INSERT IGNORE would take shared ones first, and two
+// that upgrade them are a deadlock.
+void Lock(Connection& connection, const std::vector<EdgeKey>& edges) {
+  std::string sql = kInsert;
+  AppendJoined(sql, edges,
+               [](std::string& out, const EdgeKey& edge) { AppendRow(out, EdgeOf(edge, {})); });
+  connection.Execute(sql + " ON DUPLICATE KEY UPDATE ver = ver");
+}
+
+// In the order of the key, which is the order of locking. A row just made by Lock is version 0:
+// there was none.
+std::vector<Edge> ReadLocked(Connection& connection, const std::vector<EdgeKey>& edges) {
+  std::vector<Edge> rows;
+  ForEachChunk(edges, kListLimit, [&](std::span<const EdgeKey> chunk) {
+    connection.Query(ReverseRowsSql(chunk) + " ORDER BY dst, bucket, src FOR UPDATE",
+                     [&](const Row& row) {
+                       rows.push_back({UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3),
+                                       row.Bool(4), row.Int64(5)});
+                     });
+  });
+  return rows;
+}
+
+// The version is assigned last: assignments take effect from left to right, and those before it
+// compare with what it was.
+void Write(Connection& connection, const std::vector<Edge>& rows) {
+  std::string sql = kInsert;
+  AppendJoined(sql, rows, [](std::string& out, const Edge& row) { AppendRow(out, row); });
+  connection.Execute(sql +
+                     " ON DUPLICATE KEY UPDATE state = IF(VALUES(ver) > ver, VALUES(state), state),"
+                     " pos = IF(VALUES(ver) > ver, VALUES(pos), pos),"
+                     " ver = GREATEST(ver, VALUES(ver))");
+}
+
+// One statement for all authors, last in the transaction. Those who lost a follower and are now
+// below zero are named; nothing is clamped, or a repair would add what is missing a second time.
+void Count(Connection& connection, const std::vector<CounterChange>& counters,
+           std::vector<UserId>* below_zero) {
+  if (counters.empty()) return;
+  std::string sql = "INSERT INTO user_fan (user_id, fans_cnt) VALUES ";
+  AppendJoined(sql, counters, [](std::string& out, const CounterChange& counter) {
+    AppendTuple(out, Raw(counter.user), counter.by);
+  });
+  connection.Execute(sql + " ON DUPLICATE KEY UPDATE fans_cnt = fans_cnt + VALUES(fans_cnt)");
+
+  std::vector<UserId> lost;
+  for (const CounterChange& counter : counters) {
+    if (counter.by < 0) lost.push_back(counter.user);
+  }
+  ForEachChunk(lost, kListLimit, [&](std::span<const UserId> chunk) {
+    connection.Query(BelowZeroSql(chunk),
+                     [&](const Row& row) { below_zero->push_back(UserId{row.UInt64(1)}); });
+  });
+  MarkForRecount(connection, Counter::kFollowers, *below_zero);
+}
+
+// What became of each edge given. A row is written, and its transition made, by the one edge it now
+// is: told once, for a relay may act on each of them.
+std::vector<ReverseApplied> Answers(std::span<const Edge> edges, const std::vector<Edge>& before,
+                                    const Folded& folded) {
+  std::unordered_map<EdgeKey, EdgeState> was;
+  for (const Edge& row : before) was[row.key()] = row.state();
+  std::unordered_map<EdgeKey, int> transitions;  // of rows written
+  for (const Edge& row : folded.rows) {
+    transitions[row.key()] = Transition(was[row.key()], row.state());
+  }
+  std::vector<ReverseApplied> applied;
+  for (size_t i = 0; i < edges.size(); ++i) {
+    ReverseApplied& each = applied.emplace_back(ReverseApplied{.ver = folded.mirrored[i].ver});
+    const auto found = transitions.find(edges[i].key());
+    if (edges[i].ver != each.ver || found == transitions.end()) continue;
+    each.written = true;
+    each.transition = found->second;
+    transitions.erase(found);
+  }
+  return applied;
+}
+
+}  // namespace
+
+ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges) {
+  ReverseResult result;
+  if (edges.empty()) return result;
+  for (const Edge& edge : edges) FANLINE_CHECK(edge.ver > 0, "an edge that has a forward row");
+  const std::vector<EdgeKey> keys = EdgesToLock(edges);
+  std::vector<Edge> before;
+  Folded folded;
+  connection.Transact([&] {
+    result.below_zero.clear();
+    Lock(connection, keys);
+    before = ReadLocked(connection, keys);
+    folded = Fold(edges, before);
+    if (folded.rows.empty()) return false;
+    Write(connection, folded.rows);
+    Count(connection, folded.counters, &result.below_zero);
+    return true;
+  });
+  result.applied = Answers(edges, before, folded);
+  return result;
+}
+
+Status ReverseEdges::Apply(Shard shard, std::span<const Edge> edges, ReverseResult* out) {
+  *out = {};
+  for (const Edge& edge : edges) {
+    FANLINE_CHECK(map_.ShardOf(edge.dst) == shard, "edges of the shard that is asked");
+  }
+  if (edges.empty()) return Status::Done();
+  return connections_.Run(shard,
+                          [&](Connection& connection) { *out = ApplyReverse(connection, edges); });
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,150 @@
+#include "backends/mysql/installation/installation.h"
+
+#include "backends/mysql/installation/installation_row.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "schemas/sql_schema.h"
+
+namespace fanline::mysql {
+namespace {
+
+Shard ShardCount(const Config& config) { return static_cast<Shard>(config.shards.size()); }
+
+// Nothing: the shard is of no installation, or of one that this program knows.
+std::optional<std::string> UnknownSchema(Connection& connection) {
+  bool there = false;
+  connection.Query(
+      "SELECT COUNT(*) FROM information_schema.tables"
+      " WHERE table_schema = DATABASE() AND table_name = 'installation'",
+      [&](const Row& row) { there = row.Bool(1); });
+  std::optional<std::string> unknown;
+  if (!there) return unknown;
+  connection.Query("SELECT schema_version FROM installation", [&](const Row& row) {
+    if (row.UInt64(1) != kSchemaVersion) unknown = row.Text(1);
+  });
+  return unknown;
+}
+
+// Asks for the columns in the table's order. Nothing: the shard has no row. Of another schema only
+// its version is told: it may have other columns.
+std::optional<InstallationRow> ReadRow(Connection& connection) {
+  InstallationRow row = RowOf({}, connection.shard());
+  if (const auto unknown = UnknownSchema(connection)) {
+    row.front().value = *unknown;
+    return row;
+  }
+  std::string sql = "SELECT ";
+  AppendJoined(sql, row, [](std::string& out, const InstallationField& f) { out += f.name; });
+  bool found = false;
+  connection.Query(sql + " FROM installation", [&](const Row& columns) {
+    found = true;
+    for (uint32_t i = 0; i < row.size(); ++i) row[i].value = columns.Text(i + 1);
+  });
+  if (!found) return std::nullopt;
+  return row;
+}
+
+void WriteRow(Connection& connection, const InstallationRow& row) {
+  std::string sql = "INSERT IGNORE INTO installation (id,";
+  AppendJoined(sql, row, [](std::string& out, const InstallationField& f) { out += f.name; });
+  sql += ") VALUES (1,";
+  AppendJoined(sql, row,
+               [](std::string& out, const InstallationField& f) { out += Quoted(f.value); });
+  connection.Execute(sql + ")");
+}
+
+Status ReadRow(ShardConnections& connections, Shard shard, std::optional<InstallationRow>* out) {
+  return connections.Run(shard, [&](Connection& connection) { *out = ReadRow(connection); });
+}
+
+Status NoRow(Shard shard) {
+  return Status::Never(ResourceOf(shard) +
+                       ": table installation is empty: create the installation first");
+}
+
+enum class MissingRow { kIsFine, kIsRefused };
+
+// Whether each shard has the row it should have.
+Status CompareRows(ShardConnections& connections, const Installation& expected,
+                   MissingRow missing) {
+  for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
+    std::optional<InstallationRow> row;
+    if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
+    if (!row && missing == MissingRow::kIsFine) continue;
+    if (!row) return NoRow(shard);
+    const std::string difference = DifferenceOf(shard, *row, RowOf(expected, shard));
+    if (!difference.empty()) return Status::Never(difference);
+  }
+  return Status::Done();
+}
+
+Status WrongShardCount(const Config& config, uint32_t installed) {
+  return Status::Never("the installation has shard_count \"" + std::to_string(installed) +
+                       "\", this program was given " + std::to_string(ShardCount(config)) +
+                       " shards");
+}
+
+}  // namespace
+
+Status ApplySchema(const Config& config) {
+  ShardConnections connections(config);
+  auto statements = SplitStatements(sql_schema::kShardSql);
+  // One statement each: their own are inside.
+  statements.emplace_back(sql_schema::kChangeEdgeSql);
+  statements.emplace_back(sql_schema::kFollowEdgeSql);
+  // Of all shards first: procedures of this schema on the tables of another one would end every
+  // change of the programs that run on it.
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    std::optional<std::string> unknown;
+    Status status = connections.Run(
+        shard, [&](Connection& connection) { unknown = UnknownSchema(connection); });
+    if (!status.done()) return status;
+    if (!unknown) continue;
+    return Status::Never(ResourceOf(shard) +
+                         ": another installation is there: " + SchemaDiffers(*unknown) +
+                         "; convert it as docs/feedctl.md says, or give empty databases");
+  }
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    Status status = connections.Run(shard, [&](Connection& connection) {
+      for (const std::string& statement : statements) connection.Execute(statement);
+    });
+    if (!status.done()) return status;
+  }
+  return Status::Done();
+}
+
+Status CreateInstallation(const Config& config, const Installation& installation) {
+  if (installation.shard_map.shards() != ShardCount(config)) {
+    return WrongShardCount(config, installation.shard_map.shards());
+  }
+  ShardConnections connections(config);
+  // Before anything is written: a shard that refuses must not leave the others half converted.
+  if (Status status = CompareRows(connections, installation, MissingRow::kIsFine); !status.done()) {
+    return status;
+  }
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    Status status = connections.Run(
+        shard, [&](Connection& connection) { WriteRow(connection, RowOf(installation, shard)); });
+    if (!status.done()) return status;
+  }
+  return CompareRows(connections, installation, MissingRow::kIsRefused);
+}
+
+Status ReadInstallation(const Config& config, Installation* out) {
+  ShardConnections connections(config);
+  std::optional<InstallationRow> first;
+  if (Status status = ReadRow(connections, 0, &first); !status.done()) return status;
+  if (!first) return NoRow(0);
+  std::string why;
+  auto found = InstallationOf(*first, &why);
+  if (!found) return Status::Never(ResourceOf(0) + ": " + why);
+  if (found->shard_map.shards() != ShardCount(config)) {
+    return WrongShardCount(config, found->shard_map.shards());
+  }
+  if (Status status = CompareRows(connections, *found, MissingRow::kIsRefused); !status.done())
+    return status;
+  *out = *std::move(found);
+  return Status::Done();
+}
+
+}  // namespace fanline::mysql

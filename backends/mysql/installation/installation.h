@@ -1,0 +1,25 @@
+// Which installation the shards belong to: table `installation`, one row copied to every shard.
+// Every program reads it at its start and refuses to run when the shards disagree, with each other
+// or with the program's own list of shards. Blocking; for start-up and rare checks.
+#pragma once
+
+#include "backends/mysql/installation/installation_row.h"
+#include "backends/mysql/sql/config.h"
+#include "fanline/base/outcome.h"
+
+namespace fanline::mysql {
+
+// Creates the tables on every shard where they are missing, and the procedures anew. Never, and
+// nothing is changed: one of them is of an installation of another schema_version.
+Status ApplySchema(const Config& config);
+
+// Writes the row on every shard that has none, unless one that has it disagrees: then nothing is
+// written. An interrupted run is finished by running it again. `installation.shard_map` is of
+// config.shards.size() shards.
+Status CreateInstallation(const Config& config, const Installation& installation);
+
+// What all shards agree on. Never: the message names the first difference: shard, field and both
+// values. Later: a shard cannot be asked.
+Status ReadInstallation(const Config& config, Installation* out);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,50 @@
+// What an installation is, and one shard's copy of its row as text by field, which is compared,
+// written and shown.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fanline/model/bucket.h"
+#include "fanline/ports/forward_edges.h"
+#include "fanline/ports/live_timelines.h"
+
+namespace fanline::mysql {
+
+inline constexpr uint32_t kSchemaVersion = 4;  // of schemas/sql
+
+struct Installation {
+  uint32_t schema_version = kSchemaVersion;
+  uint32_t buckets = kBuckets;
+  uint32_t partitions = 16;  // of the tasks topic
+  ShardMap shard_map = ShardMap::Even(1);
+  uint64_t generation = 1;  // of the tasks topic
+  std::string feed_topic = "feed-events";
+  std::string tasks_topic = "fanout-tasks";
+  WindowLimits window;
+  uint32_t following_limit = kMostFollowed;
+
+  RangeLayout layout() const { return RangeLayout(partitions); }
+};
+
+struct InstallationField {
+  const char* name;
+  std::string value;
+};
+using InstallationRow = std::array<InstallationField, 12>;  // in the order of the table
+
+InstallationRow RowOf(const Installation& installation, Shard shard);
+
+// The words for a schema_version that is not kSchemaVersion.
+std::string SchemaDiffers(const std::string& found);
+
+// Nothing, and *why set, when the row is of another schema or not one this program can work with.
+std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why);
+
+// "" when they are equal. `found` is shard's own, `expected` is what it should be.
+std::string DifferenceOf(Shard shard, const InstallationRow& found,
+                         const InstallationRow& expected);
+
+}  // namespace fanline::mysql

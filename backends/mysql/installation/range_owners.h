@@ -1,0 +1,30 @@
+// Table range_owner (fanline/ports/range_owners.h), on the shard of each range's first bucket.
+//
+// One thread per shard (shard_port.h); a request is one transaction under the row's lock. An answer
+// lost with its connection is `later` although the row may have changed; repeating the request is
+// safe: epochs only grow, and a start counted twice makes a crash be suspected one start too early.
+#pragma once
+
+#include "backends/mysql/sql/shard_port.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/range_owners.h"
+
+namespace fanline::mysql {
+
+struct OwnerService {
+  static constexpr const char* kName = "owners";
+  static constexpr PoolLimits kLimits{.queue = 4096};  // a few per range; at most 1,024 of these
+
+  template <class R>
+  RangeOwned Do(Connection& connection, const R& request) const;
+  template <class R>
+  Shard ShardOf(const R& request) const {
+    return map.ShardOf(layout.First(request.range));
+  }
+
+  ShardMap map;
+  RangeLayout layout;
+};
+using MysqlRangeOwners = ShardPort<OwnerService, AcquireRange, RaiseEpoch, SaveStart, SettleRange>;
+
+}  // namespace fanline::mysql

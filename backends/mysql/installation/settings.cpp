@@ -1,0 +1,69 @@
+#include "backends/mysql/installation/settings.h"
+
+#include <charconv>
+#include <string>
+
+#include "backends/mysql/sql/sql_text.h"
+
+namespace fanline::mysql {
+namespace {
+
+constexpr const char* kMirrorMode = "mirror_mode";
+constexpr const char* kReconcilerMode = "reconciler";
+constexpr const char* kBreakerClosings = "breaker_closings";
+
+// "" when it was never set.
+std::string Get(Connection& connection, const char* name) {
+  std::string value;
+  connection.Query("SELECT value FROM setting WHERE name = " + Quoted(name),
+                   [&](const Row& row) { value = row.Text(1); });
+  return value;
+}
+
+void Set(Connection& connection, const char* name, const char* value) {
+  connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(name) + ", " +
+                     Quoted(value) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
+}
+
+// By the clock a count goes on above whatever breakers kept of one that was lost; by one it goes on
+// when the clock was set back.
+void CloseBreakers(Connection& connection) {
+  connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(kBreakerClosings) +
+                     ",FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)) ON DUPLICATE KEY UPDATE value = "
+                     "GREATEST(CAST(value AS UNSIGNED) + 1, CAST(VALUES(value) AS UNSIGNED))");
+}
+
+}  // namespace
+
+// A value that nobody knows is as if there were none: a writer must go on.
+MirrorMode GetMirrorMode(Connection& connection) {
+  return ParseMirrorMode(Get(connection, kMirrorMode)).value_or(MirrorMode::kAsync);
+}
+
+void SetMirrorMode(Connection& connection, MirrorMode mode) {
+  Set(connection, kMirrorMode, NameOf(mode));
+}
+
+ReconcilerMode GetReconcilerMode(Connection& connection) {
+  const std::string value = Get(connection, kReconcilerMode);
+  if (value.empty()) return ReconcilerMode::kRun;
+  return ParseReconcilerMode(value).value_or(ReconcilerMode::kPause);
+}
+
+// Counted before the mode is written: what is cut off in between and said again counts once more,
+// and is not forgotten.
+void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
+  if (mode == ReconcilerMode::kRun && GetReconcilerMode(connection) != ReconcilerMode::kRun) {
+    CloseBreakers(connection);
+  }
+  Set(connection, kReconcilerMode, NameOf(mode));
+}
+
+uint64_t GetBreakerClosings(Connection& connection) {
+  const std::string value = Get(connection, kBreakerClosings);
+  uint64_t closings = 0;
+  std::from_chars(value.data(), value.data() + value.size(), closings);
+  return closings;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,216 @@
+#include "backends/mysql/posts/follower_pages.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "backends/mysql/sql/statements.h"
+#include "fanline/base/check.h"
+
+namespace fanline::mysql {
+namespace {
+
+FollowerCursor CursorAt(UserId reader) { return {BucketOf(reader), reader}; }
+
+// One row more than the page holds was asked for: whether it came says if there is a next page.
+void CutToPage(FollowersPage& page, uint32_t limit) {
+  if (page.followers.size() <= limit) return;
+  page.followers.resize(limit);
+  page.next = CursorAt(page.followers.back());
+}
+
+// A first page to be read: one author in one range.
+struct Slot {
+  UserId author{};
+  Range range = 0;
+  uint32_t limit = 0;
+  bool alone = false;  // the author is known to exceed a page: share no statement
+  bool done = false;
+  FollowersPage page;
+
+  bool full() const { return page.followers.size() > limit; }
+};
+
+// Neighbouring ranges of one author, still to be read.
+struct Run {
+  Slot* begin;
+  Slot* end;
+
+  UserId author() const { return begin->author; }
+  Range first() const { return begin->range; }
+  Range last() const { return (end - 1)->range; }
+  bool alone() const { return begin->alone; }
+};
+
+class FirstPages {
+ public:
+  FirstPages(Connection& connection, const RangeLayout& layout, std::vector<Slot> slots,
+             PageReaderLimits limits)
+      : connection_(connection), layout_(layout), slots_(std::move(slots)), limits_(limits) {}
+
+  // Each round finishes at least the first slot of every statement.
+  std::vector<Slot> Read() {
+    for (auto runs = PendingRuns(); !runs.empty(); runs = PendingRuns()) {
+      for (size_t begin = 0; begin < runs.size();) {
+        const size_t end = EndOfStatement(runs, begin);
+        ReadTogether(std::span<const Run>(runs).subspan(begin, end - begin));
+        begin = end;
+      }
+    }
+    return std::move(slots_);
+  }
+
+ private:
+  // Runs of the same ranges side by side, by author within.
+  std::vector<Run> PendingRuns() {
+    std::vector<Run> runs;
+    for (Slot& slot : slots_) {
+      if (slot.done) continue;
+      const bool continues = !runs.empty() && !slot.alone && runs.back().end == &slot &&
+                             runs.back().author() == slot.author && !runs.back().alone() &&
+                             runs.back().last() + 1 == slot.range;
+      if (continues) {
+        ++runs.back().end;
+      } else {
+        runs.push_back({&slot, &slot + 1});
+      }
+    }
+    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+      return std::tuple(a.alone(), a.first(), a.last(), a.author()) <
+             std::tuple(b.alone(), b.first(), b.last(), b.author());
+    });
+    return runs;
+  }
+
+  static size_t EndOfStatement(const std::vector<Run>& runs, size_t begin) {
+    size_t end = begin + 1;
+    if (runs[begin].alone()) return end;
+    while (end < runs.size() && end - begin < kAuthorsLimit && !runs[end].alone() &&
+           runs[end].first() == runs[begin].first() && runs[end].last() == runs[begin].last()) {
+      ++end;
+    }
+    return end;
+  }
+
+  // The runs are of different authors, ascending, and of the same ranges.
+  void ReadTogether(std::span<const Run> runs) {
+    const size_t bound = RowBound(runs);
+    std::vector<UserId> authors;
+    for (const Run& run : runs) authors.push_back(run.author());
+    const std::string sql =
+        FollowersOfManySql(authors, layout_.First(runs[0].first()), layout_.Last(runs[0].last()),
+                           static_cast<uint32_t>(bound));
+    size_t rows = 0;
+    auto run = runs.begin();
+    Slot* slot = run->begin;
+    connection_.Query(sql, [&](const Row& row) {
+      ++rows;
+      const UserId author{row.UInt64(1)};
+      while (run->author() != author) slot = (++run)->begin;
+      slot = run->begin + (layout_.RangeOf(static_cast<Bucket>(row.UInt64(2))) - run->first());
+      if (!slot->full()) slot->page.followers.push_back(UserId{row.UInt64(3)});
+    });
+    if (rows < bound) {
+      for (const Run& each : runs) Finish(each.begin, each.end);
+    } else {
+      FinishCut(runs, static_cast<size_t>(run - runs.begin()), slot);
+    }
+  }
+
+  size_t RowBound(std::span<const Run> runs) const {
+    size_t wanted = 0, largest = 0;
+    for (const Run& run : runs) {
+      for (const Slot* slot = run.begin; slot != run.end; ++slot) {
+        wanted += size_t{slot->limit} + 1;
+        largest = std::max(largest, size_t{slot->limit} + 1);
+      }
+    }
+    return std::max(largest, std::min(wanted, limits_.rows_per_statement));
+  }
+
+  static void Finish(Slot* begin, Slot* end) {
+    for (Slot* slot = begin; slot != end; ++slot) {
+      slot->done = true;
+      CutToPage(slot->page, slot->limit);
+    }
+  }
+
+  // The statement's last row fell into `last` of runs[cut]: what lies before was read in full,
+  // `last` itself only if it is full, and nothing is known of what lies behind.
+  static void FinishCut(std::span<const Run> runs, size_t cut, Slot* last) {
+    for (size_t i = 0; i < cut; ++i) Finish(runs[i].begin, runs[i].end);
+    const Run& run = runs[cut];
+    Finish(run.begin, last);
+    if (!last->full()) {
+      last->page.followers.clear();
+      return;
+    }
+    Finish(last, last + 1);
+    for (Slot* slot = last + 1; slot != run.end; ++slot) slot->alone = true;
+  }
+
+  Connection& connection_;
+  const RangeLayout& layout_;
+  std::vector<Slot> slots_;  // sorted by (author, range), each once; addresses stay
+  const PageReaderLimits limits_;
+};
+
+FollowersPage ReadLaterPage(Connection& connection, const RangeLayout& layout,
+                            const PageQuery& query) {
+  FollowersPage page;
+  const auto append = [&](const Row& row) { page.followers.push_back(UserId{row.UInt64(1)}); };
+  const uint32_t wanted = query.limit + 1;
+  connection.Query(
+      FollowersInBucketSql(query.author, query.after->bucket, query.after->reader, wanted), append);
+  const auto read = static_cast<uint32_t>(page.followers.size());
+  const Bucket last = layout.Last(query.range);
+  if (read < wanted && query.after->bucket < last) {
+    connection.Query(
+        FollowersInBucketsSql(query.author, query.after->bucket + 1, last, wanted - read), append);
+  }
+  CutToPage(page, query.limit);
+  return page;
+}
+
+// First pages asked for, each (author, range) once, with the greatest limit.
+std::vector<Slot> SlotsOf(const std::vector<PageQuery>& queries) {
+  std::map<std::pair<UserId, Range>, uint32_t> limits;
+  for (const PageQuery& query : queries) {
+    if (query.after) continue;
+    uint32_t& limit = limits[{query.author, query.range}];
+    limit = std::max(limit, query.limit);
+  }
+  std::vector<Slot> slots;
+  for (const auto& [key, limit] : limits) {
+    slots.push_back({.author = key.first, .range = key.second, .limit = limit, .page = {}});
+  }
+  return slots;
+}
+
+FollowersPage PageFor(const PageQuery& query, const std::vector<Slot>& slots) {
+  const auto slot =
+      std::lower_bound(slots.begin(), slots.end(), query, [](const Slot& a, const PageQuery& b) {
+        return std::pair(a.author, a.range) < std::pair(b.author, b.range);
+      });
+  FollowersPage page = slot->page;
+  CutToPage(page, query.limit);
+  return page;
+}
+
+}  // namespace
+
+std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
+                                             const std::vector<PageQuery>& queries,
+                                             PageReaderLimits limits) {
+  for (const PageQuery& query : queries) FANLINE_CHECK(query.limit > 0, "a page holds followers");
+  const auto slots = FirstPages(connection, layout, SlotsOf(queries), limits).Read();
+  std::vector<FollowersPage> pages;
+  for (const PageQuery& query : queries) {
+    pages.push_back(query.after ? ReadLaterPage(connection, layout, query) : PageFor(query, slots));
+  }
+  return pages;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,39 @@
+// Pages of followers: many small lists in one statement, a big list page by page.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "backends/mysql/sql/connection.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/truth.h"
+
+namespace fanline::mysql {
+
+struct PageQuery {
+  UserId author{};
+  Range range = 0;
+  std::optional<FollowerCursor> after;
+  uint32_t limit = 0;  // > 0
+};
+
+struct FollowersPage {
+  std::vector<UserId> followers;       // live edges, in (bucket, reader) order
+  std::optional<FollowerCursor> next;  // none: that was the last page
+};
+
+struct PageReaderLimits {
+  size_t rows_per_statement = 32'768;  // bounds how long one statement keeps the others waiting
+};
+
+// Answers in the order of `queries`, of authors of the connection's shard. First pages (`after`
+// none) are merged: authors of the same ranges share a statement, and an author asked for in
+// neighbouring ranges costs one seek. Of a statement cut at its row bound, what was read in full
+// stands and the rest is read again; an author who alone exceeds a page is from then on read one
+// range at a time. Throws MysqlError.
+std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
+                                             const std::vector<PageQuery>& queries,
+                                             PageReaderLimits limits = {});
+
+}  // namespace fanline::mysql

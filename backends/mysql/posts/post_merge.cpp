@@ -1,0 +1,75 @@
+#include "backends/mysql/posts/post_merge.h"
+
+#include <algorithm>
+
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/item.h"
+
+namespace fanline::mysql {
+namespace {
+
+void AppendRow(std::string& sql, const PostChange& change) {
+  const auto& [key, state] = change;
+  sql += '(';
+  AppendId(sql, key.first);
+  sql += ',';
+  AppendId(sql, key.second);
+  sql += ",'";
+  sql += std::string_view(MemberText(key.second));
+  sql += "',";
+  if (state.created_at) {
+    AppendNumber(sql, *state.created_at);
+  } else {
+    sql += "NULL";
+  }
+  sql += state.deleted ? ",1," : ",0,";
+  sql += state.hidden ? "1," : "0,";
+  AppendNumber(sql, state.visibility_version);
+  sql += ',';
+  AppendNumber(sql, state.edit_version);
+  sql += ')';
+}
+
+}  // namespace
+
+std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events) {
+  std::map<PostKey, PostState> posts;
+  for (const FeedEvent& event : events) ApplyEvent(event, posts[{event.author, event.post}]);
+  return {posts.begin(), posts.end()};
+}
+
+std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events) {
+  std::map<UserId, UnixMs> newest;
+  for (const FeedEvent& event : events) {
+    if (event.kind != EventKind::kPublished) continue;
+    UnixMs& at = newest[event.author];
+    at = std::max(at, event.created_at);
+  }
+  return {newest.begin(), newest.end()};
+}
+
+// MariaDB evaluates the assignments from left to right and lets later ones see earlier ones:
+// hidden is decided while visibility_version is still the stored one.
+std::string MergePostsSql(std::span<const PostChange> changes) {
+  std::string sql =
+      "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden,"
+      " visibility_version, edit_version) VALUES ";
+  AppendJoined(sql, changes, AppendRow);
+  sql +=
+      " ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms, VALUES(created_at_ms)),"
+      " deleted = GREATEST(deleted, VALUES(deleted)),"
+      " hidden = IF(VALUES(visibility_version) > visibility_version, VALUES(hidden), hidden),"
+      " visibility_version = GREATEST(visibility_version, VALUES(visibility_version)),"
+      " edit_version = GREATEST(edit_version, VALUES(edit_version))";
+  return sql;
+}
+
+std::string GrowLastAtSql(std::span<const AuthorTime> times) {
+  std::string sql = "INSERT INTO author (author_id, last_at) VALUES ";
+  AppendJoined(sql, times, [](std::string& out, const AuthorTime& time) {
+    AppendTuple(out, Raw(time.first), time.second);
+  });
+  return sql + " ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at, VALUES(last_at))";
+}
+
+}  // namespace fanline::mysql

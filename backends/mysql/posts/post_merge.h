@@ -1,0 +1,33 @@
+// How a batch of events becomes rows of `author_post` and `author`: the sticky rule of
+// fanline/model/post_state.h, in SQL. Pure text; the transaction is post_store's.
+//
+// The events of one post are first folded into one row by ApplyEvent itself, starting from a post
+// nobody knows; the statement then merges that row into the stored one by the same rule. So there
+// is one statement whatever the kinds, and every transaction takes its locks in one order.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/sql/statements.h"
+#include "fanline/model/event.h"
+#include "fanline/model/post_state.h"
+
+namespace fanline::mysql {
+
+using PostChange = std::pair<PostKey, PostState>;
+using AuthorTime = std::pair<UserId, UnixMs>;
+
+// Each post once, in primary key order.
+std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events);
+
+// For each author with published events the newest created_at, in primary key order.
+std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events);
+
+std::string MergePostsSql(std::span<const PostChange> changes);
+std::string GrowLastAtSql(std::span<const AuthorTime> times);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,72 @@
+#include "backends/mysql/posts/post_rows.h"
+
+#include <algorithm>
+#include <span>
+
+#include "backends/mysql/sql/chunks.h"
+
+namespace fanline::mysql {
+namespace {
+
+PostState StateOf(const Row& row) {
+  PostState state;
+  state.created_at = row.OptionalInt64(3);
+  state.deleted = row.Bool(4);
+  state.hidden = row.Bool(5);
+  state.pushed = row.Bool(6);
+  state.visibility_version = row.UInt64(7);
+  state.edit_version = row.UInt64(8);
+  return state;
+}
+
+constexpr size_t kWalked = 3 * kListLimit;
+
+// Walks over one author's rows through `keys`, which are sorted; answers the keys that are left:
+// lists find them in fewer statements.
+std::span<const PostKey> Walk(Connection& connection, std::span<const PostKey> keys,
+                              std::map<PostKey, PostState>& found) {
+  while (keys.size() > kListLimit) {
+    size_t rows = 0;
+    PostKey last = keys.front();
+    connection.Query(PostRowsFromSql(keys.front(), kWalked), [&](const Row& row) {
+      ++rows;
+      last.second = PostId{row.UInt64(2)};
+      if (std::binary_search(keys.begin(), keys.end(), last)) found.emplace(last, StateOf(row));
+    });
+    if (rows < kWalked) return {};
+    const auto passed = std::upper_bound(keys.begin(), keys.end(), last) - keys.begin();
+    keys = keys.subspan(static_cast<size_t>(passed));
+    if (static_cast<size_t>(passed) < kListLimit) break;
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::map<PostKey, PostState> ReadPostRows(Connection& connection, std::vector<PostKey> keys) {
+  SortUnique(keys);
+  std::map<PostKey, PostState> rows;
+  ForEachChunk(keys, kListLimit, [&](std::span<const PostKey> chunk) {
+    connection.Query(PostRowsSql(chunk), [&](const Row& row) {
+      rows.emplace(PostKey{UserId{row.UInt64(1)}, PostId{row.UInt64(2)}}, StateOf(row));
+    });
+  });
+  return rows;
+}
+
+std::map<PostKey, PostState> ReadPostRowsAmong(Connection& connection, std::vector<PostKey> keys) {
+  SortUnique(keys);
+  std::map<PostKey, PostState> found;
+  std::vector<PostKey> listed;
+  for (auto begin = keys.begin(); begin != keys.end();) {
+    const auto end = std::find_if(
+        begin, keys.end(), [begin](const PostKey& key) { return key.first != begin->first; });
+    const auto left = Walk(connection, std::span<const PostKey>(begin, end), found);
+    listed.insert(listed.end(), left.begin(), left.end());
+    begin = end;
+  }
+  found.merge(ReadPostRows(connection, std::move(listed)));
+  return found;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,84 @@
+#include "backends/mysql/posts/post_store.h"
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/posts/post_merge.h"
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/statements.h"
+#include "fanline/model/item.h"
+
+namespace fanline::mysql {
+namespace {
+
+bool Storable(const FeedEvent& event) {
+  const bool ids = IsValidId(Raw(event.author)) && IsValidId(Raw(event.post));
+  if (event.kind != EventKind::kPublished) return ids;
+  return ids && event.created_at > 0 && event.created_at <= kMaxCreatedAt;
+}
+
+void Write(Connection& connection, const std::vector<FeedEvent>& events) {
+  ForEachChunk(FoldEvents(events), kListLimit, [&](std::span<const PostChange> chunk) {
+    connection.Execute(MergePostsSql(chunk));
+  });
+  ForEachChunk(NewestPublished(events), kListLimit, [&](std::span<const AuthorTime> chunk) {
+    connection.Execute(GrowLastAtSql(chunk));
+  });
+}
+
+std::set<PostKey> ReadNotPushed(Connection& connection, const std::vector<FeedEvent>& events) {
+  std::vector<PostKey> keys;
+  for (const FeedEvent& event : events) keys.push_back({event.author, event.post});
+  SortUnique(keys);
+  std::set<PostKey> merged_at_read;
+  ForEachChunk(keys, kListLimit, [&](std::span<const PostKey> chunk) {
+    connection.Query(NotPushedSql(chunk), [&](const Row& row) {
+      merged_at_read.insert({UserId{row.UInt64(1)}, PostId{row.UInt64(2)}});
+    });
+  });
+  return merged_at_read;
+}
+
+// A counter below zero is drift, and nobody has fewer than no followers.
+std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
+                                          const std::vector<FeedEvent>& events) {
+  std::vector<UserId> authors;
+  for (const FeedEvent& event : events) authors.push_back(event.author);
+  SortUnique(authors);
+  std::map<UserId, uint64_t> counts;
+  ForEachChunk(authors, kListLimit, [&](std::span<const UserId> chunk) {
+    connection.Query(FansCountSql(chunk), [&](const Row& row) {
+      const int64_t count = row.Int64(2);
+      counts[UserId{row.UInt64(1)}] = count < 0 ? 0 : static_cast<uint64_t>(count);
+    });
+  });
+  return counts;
+}
+
+}  // namespace
+
+EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request) {
+  EventsApplied reply;
+  for (const FeedEvent& event : request.events) {
+    if (Storable(event)) continue;
+    reply.status = Status::Never("an event names an id or a created_at that cannot be stored");
+    return reply;
+  }
+  std::set<PostKey> merged_at_read;
+  connection.Transact([&] {
+    Write(connection, request.events);
+    merged_at_read = ReadNotPushed(connection, request.events);
+    return true;
+  });
+  const auto counts = ReadFansCounts(connection, request.events);
+  for (const FeedEvent& event : request.events) {
+    const auto count = counts.find(event.author);
+    reply.applied.push_back({.pushed = !merged_at_read.contains({event.author, event.post}),
+                             .followers = count == counts.end() ? 0 : count->second});
+  }
+  return reply;
+}
+
+}  // namespace fanline::mysql

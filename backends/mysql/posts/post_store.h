@@ -1,0 +1,22 @@
+// The dispatcher's writes of truth (fanline/ports/post_store.h).
+//
+// One request = one transaction: the rows of all its posts in one upsert in primary key order, then
+// the authors' last_at, then what the dispatcher must know of each event is read back. A deadlock's
+// victim starts over, a few times. With more than one thread per shard, requests for one shard may
+// be committed in any order (the rule of ApplyEvent allows it).
+#pragma once
+
+#include "backends/mysql/sql/shard_port.h"
+#include "fanline/ports/post_store.h"
+
+namespace fanline::mysql {
+
+struct PostService {
+  static constexpr const char* kName = "posts";
+  static constexpr PoolLimits kLimits{.queue = 1024};  // requests, each of many events
+
+  EventsApplied Do(Connection& connection, const ApplyEvents& request);
+};
+using MysqlPostStore = ShardPort<PostService, ApplyEvents>;
+
+}  // namespace fanline::mysql

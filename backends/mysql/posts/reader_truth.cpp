@@ -1,0 +1,114 @@
+#include "backends/mysql/posts/reader_truth.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/statements.h"
+
+namespace fanline::mysql {
+namespace {
+
+// What one statement over a chunk of authors answers, row by row.
+template <typename T>
+struct ChunkedRead {
+  size_t chunk;
+  std::function<std::string(std::span<const UserId>)> sql;
+  std::function<T(const Row&)> value;
+};
+
+// Each author is asked for on their own shard. A shard's answers are appended as a whole: Run may
+// have to read twice.
+template <typename T>
+Status ReadByShard(ShardConnections& connections, const ShardMap& map,
+                   const std::vector<UserId>& authors, const ChunkedRead<T>& read,
+                   std::vector<T>* out) {
+  std::vector<std::vector<UserId>> by_shard(map.shards());
+  for (const UserId author : authors) by_shard[map.ShardOf(author)].push_back(author);
+  for (Shard shard = 0; shard < by_shard.size(); ++shard) {
+    if (by_shard[shard].empty()) continue;
+    std::vector<T> values;
+    Status status = connections.Run(shard, [&](Connection& connection) {
+      values.clear();
+      ForEachChunk(by_shard[shard], read.chunk, [&](std::span<const UserId> chunk) {
+        connection.Query(read.sql(chunk),
+                         [&](const Row& row) { values.push_back(read.value(row)); });
+      });
+    });
+    if (!status.done()) return status;
+    out->insert(out->end(), values.begin(), values.end());
+  }
+  return Status::Done();
+}
+
+// `authors` ascending, as the index has them.
+void ReadItems(Connection& connection, const std::vector<UserId>& authors, const TimeSpan& span,
+               uint32_t limit, ItemsRead* out) {
+  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
+    const auto room = static_cast<uint32_t>(limit - out->items.size());
+    uint32_t found = 0;
+    if (room > 0) {
+      connection.Query(ItemsSql(chunk, span, room), [&](const Row& row) {
+        out->partial = UserId{row.UInt64(1)};
+        out->items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+        ++found;
+      });
+    }
+    if (found < room) {
+      out->partial.reset();
+      return;
+    }
+    // The limit is reached: whoever comes behind the last author met was not read.
+    const auto last =
+        room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), *out->partial) : chunk.begin();
+    out->unread.insert(out->unread.end(), last, chunk.end());
+  });
+}
+
+}  // namespace
+
+MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map)
+    : connections_(config), map_(map) {}
+
+Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
+  const size_t before = out->size();
+  return connections_.Run(map_.ShardOf(reader), [&](Connection& connection) {
+    out->resize(before);
+    connection.Query(FolloweesSql(reader),
+                     [&](const Row& row) { out->push_back(UserId{row.UInt64(1)}); });
+  });
+}
+
+Status MysqlReaderTruth::LastAt(const std::vector<UserId>& authors,
+                                std::vector<AuthorLastAt>* out) {
+  const ChunkedRead<AuthorLastAt> read = {
+      kIdsLimit, LastAtSql, [](const Row& row) {
+        return AuthorLastAt{UserId{row.UInt64(1)}, row.Int64(2)};
+      }};
+  return ReadByShard(connections_, map_, authors, read, out);
+}
+
+// One statement after the other while there is room: what is left of `limit` bounds the next.
+Status MysqlReaderTruth::Items(const std::vector<UserId>& authors, const TimeSpan& span,
+                               uint32_t limit, ItemsRead* out) {
+  *out = {};
+  std::vector<std::vector<UserId>> by_shard(map_.shards());
+  for (const UserId author : authors) by_shard[map_.ShardOf(author)].push_back(author);
+  for (Shard shard = 0; shard < by_shard.size(); ++shard) {
+    if (by_shard[shard].empty()) continue;
+    std::sort(by_shard[shard].begin(), by_shard[shard].end());
+    ItemsRead read;
+    Status status = connections_.Run(shard, [&](Connection& connection) {
+      read = {};  // Run may have to read twice
+      const auto room = static_cast<uint32_t>(limit - std::min<size_t>(limit, out->items.size()));
+      ReadItems(connection, by_shard[shard], span, room, &read);
+    });
+    if (!status.done()) return status;
+    out->items.insert(out->items.end(), read.items.begin(), read.items.end());
+    out->unread.insert(out->unread.end(), read.unread.begin(), read.unread.end());
+    if (read.partial) out->partial = read.partial;
+  }
+  return Status::Done();
+}
+
+}  // namespace fanline::mysql

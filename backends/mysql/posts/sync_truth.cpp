@@ -1,0 +1,93 @@
+// Of the truth: what syncs need, for many at once.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "backends/mysql/posts/post_rows.h"
+#include "backends/mysql/posts/truth.h"
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/statements.h"
+
+namespace fanline::mysql {
+namespace {
+
+std::set<EdgeKey> ReadLiveEdges(Connection& connection, const std::vector<ReadSync>& requests) {
+  std::vector<EdgeKey> keys;
+  for (const ReadSync& request : requests)
+    keys.push_back({.src = request.reader, .dst = request.author});
+  SortUnique(keys);
+  std::set<EdgeKey> live;
+  ForEachChunk(keys, kListLimit, [&](std::span<const EdgeKey> chunk) {
+    connection.Query(LiveEdgesSql(chunk), [&](const Row& row) {
+      live.insert({.src = UserId{row.UInt64(2)}, .dst = UserId{row.UInt64(1)}});
+    });
+  });
+  return live;
+}
+
+std::map<PostKey, PostState> ReadMembers(Connection& connection,
+                                         const std::vector<ReadSync>& requests) {
+  std::vector<PostKey> keys;
+  for (const ReadSync& request : requests) {
+    for (const PostId member : request.members) keys.push_back({request.author, member});
+  }
+  return ReadPostRowsAmong(connection, std::move(keys));
+}
+
+using Outbox = std::vector<Item>;  // newest first
+
+// Many readers may begin to follow one author at once: each author is read once, as deep as the
+// widest window asks, and one item further.
+std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<ReadSync>& requests,
+                                      const std::set<EdgeKey>& live) {
+  uint32_t window = 0;
+  std::vector<UserId> authors;
+  for (const ReadSync& request : requests) {
+    if (!live.contains({.src = request.reader, .dst = request.author})) continue;
+    authors.push_back(request.author);
+    window = std::max(window, request.window);
+  }
+  SortUnique(authors);
+  std::map<UserId, Outbox> outboxes;
+  ForEachChunk(authors, kUnionLimit, [&](std::span<const UserId> chunk) {
+    connection.Query(OutboxesSql(chunk, std::nullopt, window + 1), [&](const Row& row) {
+      outboxes[UserId{row.UInt64(1)}].push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+    });
+  });
+  return outboxes;
+}
+
+void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
+  const size_t shown = std::min<size_t>(window, outbox.size());
+  truth.visible.assign(outbox.begin(), outbox.begin() + static_cast<ptrdiff_t>(shown));
+  if (outbox.size() > shown) truth.newest_unread = outbox[shown].created_at;
+}
+
+}  // namespace
+
+// A member whose row exists without created_at counts as not visible, and is to be removed.
+std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
+                                           const std::vector<ReadSync>& requests) {
+  const auto live = ReadLiveEdges(connection, requests);
+  const auto members = ReadMembers(connection, requests);
+  const auto outboxes = ReadOutboxes(connection, requests, live);
+  std::vector<SyncTruth> truths;
+  for (const ReadSync& request : requests) {
+    SyncTruth truth;
+    truth.following = live.contains({.src = request.reader, .dst = request.author});
+    for (const PostId member : request.members) {
+      const auto row = members.find({request.author, member});
+      if (row == members.end()) continue;
+      if (!truth.following || !row->second.visible()) truth.remove.push_back(member);
+    }
+    const auto outbox = outboxes.find(request.author);
+    if (truth.following && outbox != outboxes.end()) {
+      FillVisible(outbox->second, request.window, truth);
+    }
+    truths.push_back(std::move(truth));
+  }
+  return truths;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,33 @@
+// The truth a pusher reads (fanline/ports/truth.h), from the MariaDB primaries.
+//
+// A few threads per shard (shard_port.h); a thread takes what is queued for its shard and reads it
+// together: states of the posts of many requests in one statement, first pages of many authors in
+// another. All reads of a request happen after Submit, each in a transaction of its own
+// (autocommit).
+#pragma once
+
+#include <vector>
+
+#include "backends/mysql/sql/shard_port.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/truth.h"
+
+namespace fanline::mysql {
+
+struct TruthService {
+  static constexpr const char* kName = "truth";
+  static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 256};
+
+  std::vector<PostPage> DoAll(Connection& connection, const std::vector<ReadPostPage>& requests);
+  std::vector<SyncTruth> DoAll(Connection& connection, const std::vector<ReadSync>& requests);
+  template <class R>
+  Shard ShardOf(const R& request) const {
+    return map.ShardOf(request.author);
+  }
+
+  ShardMap map;
+  RangeLayout layout;
+};
+using MysqlTruth = ShardPort<TruthService, ReadPostPage, ReadSync>;
+
+}  // namespace fanline::mysql

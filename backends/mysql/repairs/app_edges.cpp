@@ -1,0 +1,173 @@
+#include "backends/mysql/repairs/app_edges.h"
+
+#include <algorithm>
+#include <map>
+
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/check.h"
+
+namespace fanline::mysql {
+namespace {
+
+std::string Name(const std::string& identifier) { return '`' + identifier + '`'; }
+
+std::string Columns(const EdgeTable& table) {
+  return Name(table.src) + ", " + Name(table.dst) + ", " + Name(table.ver) + ", " +
+         Name(table.state) + ", " + Name(table.pos);
+}
+
+// What is wrong when the server refuses such a table; empty: something else.
+std::string OptionBehind(int code, const std::string& side) {
+  switch (code) {
+    case 1142:  // may not be read
+    case 1146:  // no such table
+      return "--" + side + "-table";
+    case 1054:  // no such column
+    case 1143:  // may not be read
+      return "--edge-columns";
+    default:
+      return {};
+  }
+}
+
+std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges) {
+  std::string sql = "SELECT " + Columns(table) + " FROM " + Name(table.table) + " WHERE ";
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (i > 0) sql += " OR ";
+    sql += '(' + Name(table.src) + " = " + ToString(edges[i].src) + " AND " + Name(table.dst) +
+           " = " + ToString(edges[i].dst) + ')';
+  }
+  return sql;
+}
+
+// Assignments are evaluated from left to right, so the version, which decides, changes last.
+std::string UpsertSql(const EdgeTable& table, const Edge& edge) {
+  const std::string ver = Name(table.ver), newer = "VALUES(" + ver + ") > " + ver;
+  const auto take = [&](const std::string& column) {
+    return Name(column) + " = IF(" + newer + ", VALUES(" + Name(column) + "), " + Name(column) +
+           ")";
+  };
+  return "INSERT INTO " + Name(table.table) + " (" + Columns(table) + ") VALUES (" +
+         ToString(edge.src) + ", " + ToString(edge.dst) + ", " + std::to_string(edge.ver) + ", " +
+         (edge.live ? "1" : "0") + ", " + std::to_string(edge.pos) + ") ON DUPLICATE KEY UPDATE " +
+         take(table.state) + ", " + take(table.pos) + ", " + ver + " = GREATEST(" + ver +
+         ", VALUES(" + ver + "))";
+}
+
+const EdgeTable& Checked(const EdgeTable& table) {
+  for (const auto* name :
+       {&table.table, &table.src, &table.dst, &table.ver, &table.state, &table.pos}) {
+    FANLINE_CHECK(IsIdentifier(*name), "the name of a table or column");
+  }
+  return table;
+}
+
+}  // namespace
+
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+AppEdges::AppEdges(const AppTables& tables)
+    : forward_(Checked(tables.forward)), reverse_(Checked(tables.reverse)) {}
+
+Status AppEdges::CheckTables() {
+  Status away;
+  const auto check = [&](Side& side, const std::string& name) {
+    for (Shard shard = 0; shard < side.map.shards(); ++shard) {
+      Status status = CheckTable(side, name, shard);
+      if (status.never()) return status;
+      if (!status.done() && away.done()) away = std::move(status);
+    }
+    return Status::Done();
+  };
+  if (Status wrong = check(forward_, "forward"); !wrong.done()) return wrong;
+  if (Status wrong = check(reverse_, "reverse"); !wrong.done()) return wrong;
+  return away;
+}
+
+void AppEdges::Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out) {
+  struct Found {
+    Status status;
+    std::map<EdgeKey, EdgeState> rows;
+  };
+  const auto read = [&](Side& side, auto owner) {
+    std::map<Shard, std::vector<EdgeKey>> by_shard;
+    for (const EdgeKey& edge : edges) by_shard[side.map.ShardOf(owner(edge))].push_back(edge);
+    std::map<Shard, Found> found;
+    for (const auto& [shard, wanted] : by_shard) {
+      std::vector<Edge> rows;
+      found[shard].status = Read(side, shard, wanted, &rows);
+      for (const Edge& row : rows) found[shard].rows[row.key()] = row.state();
+    }
+    return found;
+  };
+  auto reverse = read(reverse_, [](const EdgeKey& edge) { return edge.dst; });
+  auto forward = read(forward_, [](const EdgeKey& edge) { return edge.src; });
+  out->clear();
+  for (const EdgeKey& edge : edges) {
+    Found& of_reverse = reverse[reverse_.map.ShardOf(edge.dst)];
+    Found& of_forward = forward[forward_.map.ShardOf(edge.src)];
+    out->push_back({of_reverse.status.done() ? of_forward.status : of_reverse.status,
+                    of_reverse.rows[edge], of_forward.rows[edge]});
+  }
+}
+
+Status AppEdges::WriteForward(const Edge& edge, bool* written, Edge* now) {
+  return Write(forward_, forward_.map.ShardOf(edge.src), edge, written, now);
+}
+
+Status AppEdges::WriteReverse(const Edge& edge, bool* written, Edge* now) {
+  return Write(reverse_, reverse_.map.ShardOf(edge.dst), edge, written, now);
+}
+
+Status AppEdges::CheckTable(Side& side, const std::string& name, Shard shard) {
+  const std::string sql =
+      "SELECT " + Columns(side.table) + " FROM " + Name(side.table.table) + " LIMIT 0";
+  const std::string where = name + " shard " + std::to_string(shard);
+  std::string wrong;
+  Status status = side.connections.Run(shard, [&](Connection& connection) {
+    try {
+      connection.Query(sql, [](const Row&) {});
+    } catch (const MysqlError& error) {
+      const std::string option = OptionBehind(error.code(), name);
+      if (option.empty()) throw;
+      const ShardAddress& at = side.table.config.shards[shard];
+      wrong = option + ": " + where + " (" + at.host + ":" + std::to_string(at.port) + "), table " +
+              at.database + "." + side.table.table + ": MariaDB error " +
+              std::to_string(error.code()) + ": " + error.what();
+    }
+  });
+  if (!wrong.empty()) return Status::Never(wrong);
+  if (!status.done()) status.message = where + ": " + status.message;
+  return status;
+}
+
+Status AppEdges::Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
+                      std::vector<Edge>* out) {
+  return side.connections.Run(shard, [&](Connection& connection) {
+    out->clear();
+    connection.Query(SelectSql(side.table, edges), [&](const Row& row) {
+      out->push_back(
+          {UserId{row.UInt64(1)}, UserId{row.UInt64(2)}, row.UInt64(3), row.Bool(4), row.Int64(5)});
+    });
+  });
+}
+
+// One transaction, so that what is answered is what the statement left under its lock.
+Status AppEdges::Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now) {
+  return side.connections.Run(shard, [&](Connection& connection) {
+    connection.Transact([&] {
+      *written = connection.Execute(UpsertSql(side.table, edge)) > 0;
+      const EdgeKey key = edge.key();
+      connection.Query(SelectSql(side.table, {&key, 1}), [&](const Row& row) {
+        *now = {edge.src, edge.dst, row.UInt64(3), row.Bool(4), row.Int64(5)};
+      });
+      return true;
+    });
+  });
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,31 @@
+#include "backends/mysql/repairs/counter_store.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "backends/mysql/edges/recounts.h"
+#include "backends/mysql/repairs/counter_repair.h"
+#include "backends/mysql/repairs/counter_sweep.h"
+
+namespace fanline::mysql {
+
+Config CounterService::Tuned(Config config) {
+  config.read_timeout = std::max(config.read_timeout, std::chrono::seconds(60));
+  return config;
+}
+
+MarkedRead CounterService::Do(Connection& connection, const ReadMarked& request) {
+  return {.status = {}, .counters = MarkedForRecount(connection, request.limit)};
+}
+
+CounterRepaired CounterService::Do(Connection& connection, const RepairCounter& request) {
+  const CounterFound found = RepairOne(connection, request.counter);
+  return {.status = {}, .drift = found.drift(), .repaired = found.repaired};
+}
+
+CountersSwept CounterService::Do(Connection& connection, const SweepCounters& request) {
+  const SweptPage swept = SweepPage(connection, map, request.every);
+  return {.status = {}, .users = swept.users, .marked = swept.marked, .over = swept.over};
+}
+
+}  // namespace fanline::mysql

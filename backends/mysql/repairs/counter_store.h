@@ -1,0 +1,25 @@
+// Counters that are known to be wrong (fanline/ports/counter_store.h), one thread for each shard
+// (shard_port.h). A statement may take a quarter of a minute, and a count of tens of millions of
+// rows takes many.
+#pragma once
+
+#include "backends/mysql/sql/shard_port.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/counter_store.h"
+
+namespace fanline::mysql {
+
+struct CounterService {
+  static constexpr const char* kName = "counters";
+  static constexpr PoolLimits kLimits{};
+
+  static Config Tuned(Config config);
+  MarkedRead Do(Connection& connection, const ReadMarked& request);
+  CounterRepaired Do(Connection& connection, const RepairCounter& request);
+  CountersSwept Do(Connection& connection, const SweepCounters& request);
+
+  ShardMap map;
+};
+using MysqlCounterStore = ShardPort<CounterService, ReadMarked, RepairCounter, SweepCounters>;
+
+}  // namespace fanline::mysql

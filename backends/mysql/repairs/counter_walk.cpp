@@ -1,0 +1,90 @@
+#include "backends/mysql/repairs/counter_walk.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backends/mysql/sql/chunks.h"
+
+namespace fanline::mysql {
+namespace {
+
+struct Table {
+  const char* name;
+  const char* owner;
+};
+constexpr Table kTables[] = {
+    {"user_rel", "user_id"}, {"user_fan", "user_id"}, {"following", "src"}, {"follower", "dst"}};
+
+// What one table said: how many rows were read, and whose the last of them is.
+struct Read {
+  uint64_t rows = 0;
+  UserId last{};
+};
+
+// The owners among the next rows of every table, as: number of the table, owner, rows read.
+std::string OwnersSql(UserId after, uint32_t rows) {
+  std::string sql;
+  for (size_t i = 0; i < std::size(kTables); ++i) {
+    const std::string owner = kTables[i].owner;
+    sql += (sql.empty() ? "SELECT " : " UNION ALL SELECT ") + std::to_string(i) +
+           ", owner, COUNT(*) FROM (SELECT " + owner + " AS owner FROM " + kTables[i].name +
+           " FORCE INDEX (PRIMARY) WHERE " + owner + " > " + ToString(after) + " ORDER BY " +
+           owner + " LIMIT " + std::to_string(rows) + ") AS t" + std::to_string(i) +
+           " GROUP BY owner";
+  }
+  return sql;
+}
+
+}  // namespace
+
+Status CounterWalk::Next(std::vector<UserId>* users) {
+  users->clear();
+  while (shown_ == owners_.size() && shard_ < map_.shards()) {
+    Status status = ReadOwners();
+    if (!status.done()) return status;
+  }
+  const size_t count = std::min<size_t>(limits_.users, owners_.size() - shown_);
+  const auto begin = owners_.begin() + static_cast<ptrdiff_t>(shown_);
+  users->assign(begin, begin + static_cast<ptrdiff_t>(count));
+  shown_ += count;
+  return Status::Done();
+}
+
+// A table that had more rows than were read is known up to the last owner only, and so is the
+// shard: the others' owners above that one are read again.
+OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows) {
+  OwnersPage page;
+  std::array<Read, std::size(kTables)> reads{};
+  connection.Query(OwnersSql(after, rows), [&](const Row& row) {
+    Read& read = reads[row.UInt64(1)];
+    page.owners.push_back(UserId{row.UInt64(2)});
+    read.rows += row.UInt64(3);
+    read.last = std::max(read.last, page.owners.back());
+  });
+  for (const Read& read : reads) {
+    if (read.rows == rows) page.known = std::min(page.known.value_or(read.last), read.last);
+  }
+  SortUnique(page.owners);
+  std::erase_if(page.owners, [&](UserId owner) { return page.known && owner > *page.known; });
+  return page;
+}
+
+Status CounterWalk::ReadOwners() {
+  OwnersPage page;
+  Status status = connections_.Run(shard_, [&](Connection& connection) {
+    page = mysql::ReadOwners(connection, last_, limits_.rows);
+  });
+  if (!status.done()) return status;
+  owners_ = std::move(page.owners);
+  std::erase_if(owners_, [&](UserId owner) { return map_.ShardOf(owner) != shard_; });
+  shown_ = 0;
+  last_ = page.known.value_or(UserId{});
+  if (!page.known) ++shard_;
+  return Status::Done();
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,90 @@
+// What a reconciler asks of the two tables of edges, of the record of repairs, of what may be
+// removed and of its setting (fanline/ports/repair_store.h). Any of a few threads, each with a
+// connection per shard, serves the next request. A shard that is away holds a thread for a connect
+// timeout now and then, and is answered kLater at once in between (shard_connections.h).
+//
+// Replies come from those threads. Destruction waits for what is being served; what waits is not
+// answered.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/repairs/app_edges.h"
+#include "backends/mysql/sql/config.h"
+#include "fanline/model/bucket.h"
+#include "fanline/ports/port.h"
+#include "fanline/ports/reconciler_mode.h"
+#include "fanline/ports/removal_allowance.h"
+#include "fanline/ports/repair_store.h"
+#include "fanline/ports/reverse_edges.h"
+
+namespace fanline::mysql {
+
+// How the requests are done: those about edges by whose tables they are, the others on Fanline's
+// own shards. One thread at a time.
+class RepairWorker {
+ public:
+  virtual ~RepairWorker() = default;
+
+  virtual EdgesRead Do(const ReadEdges& request) = 0;
+  virtual EdgesApplied Do(const ApplyEdges& request) = 0;
+  virtual EdgeAdopted Do(const AdoptEdge& request) = 0;
+  RepairLogged Do(const LogRepair& request);
+  RemovalsTaken Do(const TakeRemovals& request);
+  ReconcilerModeRead Do(const ReadReconcilerMode& request);
+  RepairsPurged Do(const PurgeRepairs& request);
+
+ protected:
+  // `reverse_rows`: as removal_allowance names them.
+  RepairWorker(const Config& config, const ShardMap& map, std::string reverse_rows)
+      : connections_(config), map_(map), reverse_rows_(std::move(reverse_rows)) {}
+
+  ShardConnections connections_;
+  const ShardMap map_;
+
+ private:
+  const std::string reverse_rows_;
+};
+
+class MysqlRepairStore final
+    : public ServesAll<MysqlRepairStore, ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
+                       ReadReconcilerMode, PurgeRepairs> {
+ public:
+  // `app`: edges are read and written there instead of in Fanline's own tables; repair_log, the
+  // setting and what may be removed (of its reverse shard N on our shard N mod ours) stay in these.
+  MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads = 4,
+                   const std::optional<AppTables>& app = std::nullopt);
+  ~MysqlRepairStore() override;
+
+  template <class R>
+  void Serve(R request, ReplyTo<typename R::Reply> to) {
+    Add([request = std::move(request), to](RepairWorker& worker) {
+      typename R::Reply reply = worker.Do(request);
+      reply.id = request.id;
+      to(std::move(reply));
+    });
+  }
+
+ private:
+  using Task = std::function<void(RepairWorker&)>;
+
+  void Add(Task task);
+  void Work(RepairWorker& worker);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> waiting_;  // guarded by mutex_, as is the next
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,56 @@
+// How the shards are reached. The order of `shards` is their numbering, the same in every program
+// of an installation (table `installation` says which server is which, and is checked).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fanline/base/backoff.h"
+#include "fanline/model/bucket.h"
+
+namespace fanline::mysql {
+
+struct ShardAddress {
+  std::string host;
+  uint16_t port = 3306;
+  std::string database;
+  friend bool operator==(const ShardAddress&, const ShardAddress&) = default;
+};
+
+struct Config {
+  std::vector<ShardAddress> shards;
+  std::string user;
+  std::string password;  // never logged, never part of a message
+
+  // Bounds of every call; the client library counts in whole seconds. A statement that exceeds
+  // read_timeout costs its connection, so lock waits are given up well before (lock_wait).
+  std::chrono::seconds connect_timeout{2};
+  std::chrono::seconds read_timeout{5};
+  std::chrono::seconds write_timeout{5};
+  std::chrono::seconds lock_wait{2};
+  // A process that hangs within a transaction holds its rows' locks for ever, and all others that
+  // write them wait. The server ends such a session after this long.
+  std::chrono::seconds idle_transaction{5};
+  // How often a connection in use asks whether its server is still the primary. After a planned
+  // switchover the old one lags behind and refuses writes only: a row that is missing there would
+  // be taken for a deleted post.
+  std::chrono::seconds primary_check{1};
+  Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
+};
+
+// "tcp://host:port/database,..." ("tcp://" and ":port" may be left out; an IPv6 address stands in
+// brackets). Nothing, and *why set, when it is none: credentials in it are refused, they have
+// options of their own.
+std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why);
+
+// The resource name of a shard in a Status, a metric or a log line: "mysql_0".
+std::string ResourceOf(Shard shard);
+
+// Told when a shard comes into reach or goes out of it. From an adapter's thread.
+using HealthSink = std::function<void(Shard shard, bool reachable)>;
+
+}  // namespace fanline::mysql

@@ -1,0 +1,208 @@
+#include "backends/mysql/sql/connection.h"
+
+#include <cppconn/connection.h>
+#include <cppconn/driver.h>
+#include <cppconn/exception.h>
+#include <cppconn/resultset.h>
+#include <cppconn/statement.h>
+
+#include <mutex>
+
+namespace fanline::mysql {
+namespace {
+
+constexpr int kDeadlockAttempts = 5;
+
+sql::Driver& Driver() {
+  static std::once_flag once;
+  static sql::Driver* driver = nullptr;
+  std::call_once(once, [] { driver = get_driver_instance(); });  // not thread-safe by itself
+  return *driver;
+}
+
+// The client library wants to be told of every thread that uses it.
+struct ThreadRegistration {
+  ThreadRegistration() { Driver().threadInit(); }
+  ~ThreadRegistration() { Driver().threadEnd(); }
+};
+void RegisterThread() { thread_local ThreadRegistration registration; }
+
+// Every call into the connector goes through here: its exceptions become ours.
+template <typename Call>
+auto Translated(Call call) {
+  try {
+    return call();
+  } catch (const sql::SQLException& error) {
+    throw MysqlError(error.getErrorCode(), error.what());
+  }
+}
+
+std::string UriOf(const ShardAddress& address) {
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return "tcp://" + (v6 ? "[" + address.host + "]" : address.host) + ":" +
+         std::to_string(address.port);
+}
+
+// Newer servers have more than one way to be read-only, each with a name: whatever is not off is
+// on.
+bool IsOff(const std::string& value) { return value == "0" || value == "OFF"; }
+
+int Seconds(std::chrono::seconds duration) { return static_cast<int>(duration.count()); }
+
+sql::ConnectOptionsMap OptionsOf(const Config& config, const ShardAddress& address,
+                                 const Connection::Options& options) {
+  sql::ConnectOptionsMap map;
+  map["hostName"] = UriOf(address);
+  map["userName"] = config.user;
+  map["password"] = config.password;
+  map["schema"] = address.database;
+  map["OPT_CONNECT_TIMEOUT"] = Seconds(config.connect_timeout);
+  map["OPT_READ_TIMEOUT"] = Seconds(options.read_timeout.value_or(config.read_timeout));
+  map["OPT_WRITE_TIMEOUT"] = Seconds(config.write_timeout);
+  if (options.local_infile) map["OPT_LOCAL_INFILE"] = 1;
+  return map;
+}
+
+}  // namespace
+
+uint64_t Row::UInt64(uint32_t column) const { return result_.getUInt64(column); }
+int64_t Row::Int64(uint32_t column) const { return result_.getInt64(column); }
+std::string Row::Text(uint32_t column) const { return result_.getString(column); }
+
+std::optional<int64_t> Row::OptionalInt64(uint32_t column) const {
+  if (result_.isNull(column)) return std::nullopt;
+  return result_.getInt64(column);
+}
+
+Connection::Connection(const Config& config, Shard shard, Options options)
+    : config_(config), shard_(shard), options_(options) {}
+
+Connection::~Connection() { Close(); }
+
+void Connection::Open() {
+  Close();
+  RegisterThread();
+  Translated([&] {
+    auto options = OptionsOf(config_, config_.shards[shard_], options_);
+    connection_.reset(Driver().connect(options));
+    statement_.reset(connection_->createStatement());
+  });
+  const std::string wait = std::to_string(Seconds(config_.lock_wait));
+  Execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+  Execute(
+      "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION', "
+      "time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = " +
+      wait + ", lock_wait_timeout = " + wait +
+      ", idle_transaction_timeout = " + std::to_string(Seconds(config_.idle_transaction)));
+  RefuseReadOnly();
+}
+
+void Connection::CheckPrimary(Time now) {
+  if (checked_primary_ && now - *checked_primary_ < config_.primary_check) return;
+  RefuseReadOnly();
+  checked_primary_ = now;
+}
+
+void Connection::RefuseReadOnly() {
+  bool read_only = false;
+  Query("SELECT @@global.read_only, @@global.innodb_read_only",
+        [&](const Row& row) { read_only = !IsOff(row.Text(1)) || !IsOff(row.Text(2)); });
+  if (!read_only) return;
+  Close();
+  throw MysqlError(kReadOnly, "the server is read-only: no primary");
+}
+
+void Connection::Close() noexcept {
+  checked_primary_.reset();
+  statement_.reset();
+  connection_.reset();
+}
+
+uint64_t Connection::Execute(const std::string& sql) {
+  if (!is_open()) throw MysqlError(2006, "the connection is closed");
+  try {
+    return Translated([&] { return static_cast<uint64_t>(statement_->executeUpdate(sql)); });
+  } catch (const MysqlError& error) {
+    if (error.kind() == ErrorKind::kLost) Close();
+    throw;
+  }
+}
+
+void Connection::Query(const std::string& sql, const std::function<void(const Row&)>& each) {
+  if (!is_open()) throw MysqlError(2006, "the connection is closed");
+  try {
+    Translated([&] {
+      const std::unique_ptr<sql::ResultSet> result(statement_->executeQuery(sql));
+      const Row row(*result);
+      while (result->next()) each(row);
+    });
+  } catch (const MysqlError& error) {
+    if (error.kind() == ErrorKind::kLost) Close();
+    throw;
+  }
+}
+
+void Connection::RetryDeadlocks(const std::function<void()>& attempt) {
+  for (int attempts = 1; attempts < kDeadlockAttempts; ++attempts) {
+    try {
+      return attempt();
+    } catch (const MysqlError& error) {
+      if (error.kind() != ErrorKind::kDeadlock) throw;
+    }
+  }
+  attempt();
+}
+
+void Connection::Call(const std::string& sql, const std::function<void(const Row&)>& each) {
+  RetryDeadlocks([&] { CallOnce(sql, each); });
+}
+
+void Connection::CallOnce(const std::string& sql, const std::function<void(const Row&)>& each) {
+  if (!is_open()) throw MysqlError(2006, "the connection is closed");
+  try {
+    Translated([&] {
+      // After its results a procedure answers once more, with its status: all are taken, or the
+      // next statement would read this one's.
+      for (bool more = statement_->execute(sql); more; more = statement_->getMoreResults()) {
+        const std::unique_ptr<sql::ResultSet> result(statement_->getResultSet());
+        if (result == nullptr) break;
+        const Row row(*result);
+        while (result->next()) each(row);
+      }
+    });
+  } catch (const MysqlError& error) {
+    if (error.kind() == ErrorKind::kLost) Close();
+    RollBack();
+    throw;
+  }
+}
+
+void Connection::Transact(const std::function<bool()>& body) {
+  RetryDeadlocks([&] { TransactOnce(body); });
+}
+
+void Connection::TransactOnce(const std::function<bool()>& body) {
+  Execute("START TRANSACTION");
+  try {
+    if (body()) {
+      Execute("COMMIT");
+    } else {
+      Execute("ROLLBACK");
+    }
+  } catch (...) {
+    RollBack();
+    throw;
+  }
+}
+
+// A connection that cannot even roll back is closed, which rolls back.
+void Connection::RollBack() noexcept {
+  if (!is_open()) return;
+  try {
+    Execute("ROLLBACK");
+  } catch (const std::exception&) {
+    Close();
+  }
+}
+
+}  // namespace fanline::mysql

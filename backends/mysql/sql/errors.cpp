@@ -1,0 +1,85 @@
+#include "backends/mysql/sql/errors.h"
+
+#include "backends/mysql/sql/config.h"
+
+namespace fanline::mysql {
+namespace {
+
+struct Entry {
+  int code;
+  ErrorKind kind;
+};
+
+// clang-format off
+constexpr Entry kTable[] = {
+    {1213, ErrorKind::kDeadlock},  // deadlock
+    {1205, ErrorKind::kBusy},      // lock wait: it has been waited for long enough already
+
+    {0, ErrorKind::kLost},         // the connector itself: closed connection, invalid state
+    {2000, ErrorKind::kLost},      // unknown client error
+    {2002, ErrorKind::kLost},      // cannot connect through socket or TCP
+    {2003, ErrorKind::kLost},      // cannot connect to host
+    {2005, ErrorKind::kLost},      // unknown host
+    {2006, ErrorKind::kLost},      // server has gone away
+    {2012, ErrorKind::kLost},      // error in handshake
+    {2013, ErrorKind::kLost},      // lost during query; also a read timeout
+    {2014, ErrorKind::kLost},      // commands out of sync: what is read next belongs to nobody
+    {2020, ErrorKind::kLost},      // packet too large for the client
+    {2026, ErrorKind::kLost},      // TLS
+    {2027, ErrorKind::kLost},      // malformed packet
+    {2030, ErrorKind::kLost},      // statement not prepared: it died with its connection
+    {2055, ErrorKind::kLost},      // lost, with the system's error
+    {1040, ErrorKind::kLost},      // too many connections
+    {1044, ErrorKind::kLost},      // access denied to the database
+    {1045, ErrorKind::kLost},      // access denied
+    {1049, ErrorKind::kLost},      // unknown database
+    {1053, ErrorKind::kLost},      // server shutdown in progress
+    {1129, ErrorKind::kLost},      // host blocked
+    {1130, ErrorKind::kLost},      // host not allowed
+    {1152, ErrorKind::kLost},      // aborted connection
+    {1153, ErrorKind::kLost},      // packet too large for the server, which then closes
+    {1158, ErrorKind::kLost},      // network error, reading
+    {1159, ErrorKind::kLost},      // timeout, reading
+    {1160, ErrorKind::kLost},      // network error, writing
+    {1161, ErrorKind::kLost},      // timeout, writing
+    {1184, ErrorKind::kLost},      // aborted connection, with its user
+    {1203, ErrorKind::kLost},      // too many connections of this user
+    {1226, ErrorKind::kLost},      // user over a limit
+    {1927, ErrorKind::kLost},      // connection was killed
+    // Read-only: after a failover this connection leads to what is now a replica; opening anew
+    // may lead to the new primary.
+    {kReadOnly, ErrorKind::kLost},
+    {1792, ErrorKind::kLost},      // read-only transaction
+    {1836, ErrorKind::kLost},      // running in read-only mode
+    {3032, ErrorKind::kLost},      // MySQL: server in offline mode
+    {4031, ErrorKind::kLost},      // MySQL: closed for idleness
+
+    {1048, ErrorKind::kData},      // column cannot be null
+    {1264, ErrorKind::kData},      // out of range for column
+    {1265, ErrorKind::kData},      // data truncated
+    {1292, ErrorKind::kData},      // incorrect value
+    {1366, ErrorKind::kData},      // incorrect value for column
+    {1367, ErrorKind::kData},      // illegal value found during parsing
+    {1406, ErrorKind::kData},      // data too long
+    {1690, ErrorKind::kData},      // value out of range in an expression
+    {3819, ErrorKind::kData},      // MySQL: check constraint
+    {4025, ErrorKind::kData},      // check constraint
+};
+// clang-format on
+
+}  // namespace
+
+ErrorKind KindOf(int code) {
+  for (const Entry& entry : kTable) {
+    if (entry.code == code) return entry.kind;
+  }
+  return ErrorKind::kBusy;
+}
+
+Status StatusOf(const MysqlError& error, Shard shard) {
+  const std::string text = std::to_string(error.code()) + ": " + error.what();
+  if (error.kind() == ErrorKind::kData) return Status::Never("MariaDB error " + text);
+  return Status::Later(ResourceOf(shard), "MariaDB error " + text);
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,47 @@
+// What an error of MariaDB or of its client library means for whoever made the call: the one table
+// from error codes to outcomes.
+//
+// Never is said only of errors that name this very value as unstorable. Everything else is later,
+// also what is not in the table: a missing table, a full disk or a wrong password is the operator's
+// to mend, and quarantining events meanwhile would make them lost work.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "fanline/base/outcome.h"
+#include "fanline/model/bucket.h"
+
+namespace fanline::mysql {
+
+enum class ErrorKind {
+  kDeadlock,  // the transaction was rolled back as the victim: the same again at once
+  kLost,      // the connection is of no use any more, or leads to the wrong server: open anew;
+              // the statement may have been executed all the same
+  kBusy,      // refused for a reason outside this request; the connection is still good
+  kData,      // this value can never be stored
+};
+
+// What a read-only server answers a write with, and we whoever would read truth there.
+inline constexpr int kReadOnly = 1290;
+
+// The server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which MySQL 8
+// differs. 0 = an error the connector raised itself.
+ErrorKind KindOf(int code);
+
+class MysqlError : public std::runtime_error {
+ public:
+  MysqlError(int code, const std::string& message)
+      : std::runtime_error(message), code_(code), kind_(KindOf(code)) {}
+  int code() const { return code_; }
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  int code_;
+  ErrorKind kind_;
+};
+
+// kData: never. All others: later, naming the shard.
+Status StatusOf(const MysqlError& error, Shard shard);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,61 @@
+#include "backends/mysql/sql/shard_connections.h"
+
+#include "backends/mysql/sql/mono_now.h"
+#include "fanline/base/check.h"
+
+namespace fanline::mysql {
+
+ShardConnections::ShardConnections(const Config& config, Connection::Options options, Away away)
+    : config_(config), away_(std::move(away)) {
+  for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
+    slots_.emplace_back().connection = std::make_unique<Connection>(config_, shard, options);
+  }
+}
+
+Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>& call) {
+  FANLINE_CHECK(shard < slots_.size(), "a shard of this installation");
+  if (away_ && away_(shard)) return Status::Later(ResourceOf(shard), "known to be away");
+  Slot& slot = slots_[shard];
+  try {
+    if (RunOnOpen(slot, call)) return Status::Done();
+    Open(slot);
+    call(*slot.connection);
+    return Status::Done();
+  } catch (const MysqlError& error) {
+    return StatusOf(error, shard);
+  }
+}
+
+// False: there was no open connection, or it was found dead. One that is lost by a timeout is not
+// tried again: the caller has waited long enough.
+bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call) {
+  if (!slot.connection->is_open()) return false;
+  const Time begin = MonoNow();
+  try {
+    slot.connection->CheckPrimary(begin);
+    call(*slot.connection);
+    return true;
+  } catch (const MysqlError&) {
+    const bool timed_out = MonoNow() - begin >= config_.read_timeout;
+    if (slot.connection->is_open() || timed_out) throw;
+    return false;
+  }
+}
+
+void ShardConnections::Open(Slot& slot) {
+  if (slot.failed_attempts > 0 && MonoNow() < slot.next_attempt) {
+    throw MysqlError(2006, slot.why);
+  }
+  try {
+    slot.connection->Open();
+    slot.failed_attempts = 0;
+  } catch (const MysqlError& error) {
+    slot.connection->Close();
+    ++slot.failed_attempts;
+    slot.next_attempt = MonoNow() + config_.reopen.Delay(slot.failed_attempts, random_());
+    slot.why = error.what();
+    throw;
+  }
+}
+
+}  // namespace fanline::mysql

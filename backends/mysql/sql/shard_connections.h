@@ -1,0 +1,51 @@
+// One connection per shard for blocking callers, opened when first used. After a failed attempt
+// the next ones fail at once until the back-off is over, so a shard that is away costs its callers
+// a connect timeout now and then, not each time. One thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/mysql/sql/config.h"
+#include "backends/mysql/sql/connection.h"
+#include "fanline/base/outcome.h"
+#include "fanline/base/time.h"
+
+namespace fanline::mysql {
+
+class ShardConnections {
+ public:
+  // Whether somebody who asks all the time knows that a shard does not answer. From the caller's
+  // thread.
+  using Away = std::function<bool(Shard shard)>;
+
+  // `away`, when there is one: while it says so of a shard, calls fail at once.
+  explicit ShardConnections(const Config& config, Connection::Options options = {}, Away away = {});
+
+  const Config& config() const { return config_; }
+
+  // Runs `call` and maps what it throws. When a connection that had been idle turns out to be dead,
+  // `call` runs a second time on a new one: it must be idempotent.
+  Status Run(Shard shard, const std::function<void(Connection&)>& call);
+
+ private:
+  struct Slot {
+    std::unique_ptr<Connection> connection;
+    uint32_t failed_attempts = 0;
+    Time next_attempt{};
+    std::string why;
+  };
+
+  bool RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call);
+  void Open(Slot& slot);
+
+  const Config config_;
+  const Away away_;
+  std::vector<Slot> slots_;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+}  // namespace fanline::mysql

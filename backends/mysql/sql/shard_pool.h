@@ -1,0 +1,210 @@
+// The threads of an adapter: a bounded queue and a few workers per shard, each worker with a
+// connection of its own. A worker takes the jobs that are queued, bounded, and serves them as one
+// batch. What a job is, and how its replies get home, is its owner's business (shard_port.h).
+//
+// Every job submitted is served or failed exactly once, unless the pool is destroyed first.
+// A shard that is away does not make anybody wait: while none of its workers is connected, its
+// jobs fail `later` from within Submit, and the workers knock again with back-off. The other
+// shards' workers never notice. A full queue is answered the same way, and so is a shard that is
+// reached but no primary any more (Connection::CheckPrimary, before each batch).
+//
+// Submit: any thread, never blocks on the database. The owner is called from a worker's thread;
+// what fails, also from within Submit as said. The destructor waits for statements under way
+// (read_timeout).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/sql/config.h"
+#include "backends/mysql/sql/connection.h"
+#include "backends/mysql/sql/errors.h"
+#include "backends/mysql/sql/mono_now.h"
+#include "fanline/base/log_sink.h"
+
+namespace fanline::mysql {
+
+struct PoolLimits {
+  size_t threads_per_shard = 1;
+  size_t batch = 1;       // jobs served together
+  size_t queue = 65'536;  // jobs waiting per shard
+};
+
+// Owner: ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&).
+template <typename Job, typename Owner>
+class ShardPool {
+ public:
+  // `health` may be empty; it and `log` must not call Submit.
+  ShardPool(Config config, const PoolLimits& limits, Owner& owner, HealthSink health, LogSink log)
+      : config_(std::move(config)),
+        limits_(limits),
+        owner_(owner),
+        health_(std::move(health)),
+        log_(std::move(log)) {
+    for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
+      shards_.push_back(std::make_unique<ShardState>());
+    }
+    for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
+      for (size_t i = 0; i < limits_.threads_per_shard; ++i) {
+        threads_.emplace_back([this, shard] { Work(shard, *shards_[shard]); });
+      }
+    }
+  }
+
+  ~ShardPool() {
+    stopping_ = true;
+    for (auto& state : shards_) {
+      const std::lock_guard lock(state->mutex);  // or a worker between look and wait misses it
+      state->changed.notify_all();
+    }
+    for (auto& thread : threads_) thread.join();
+  }
+
+  void Submit(Shard shard, Job job) {
+    ShardState& state = *shards_[shard];
+    std::string refusal;
+    {
+      const std::lock_guard lock(state.mutex);
+      if (state.away) {
+        refusal = state.why_away;
+      } else if (state.queue.size() >= limits_.queue) {
+        refusal = "queue full: " + std::to_string(limits_.queue) + " requests are waiting";
+      } else {
+        state.queue.push_back(std::move(job));
+        state.changed.notify_one();
+        return;
+      }
+    }
+    owner_.FailJob(job, Status::Later(ResourceOf(shard), refusal));
+  }
+
+  // What an error of the call just made means; logged.
+  [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) const {
+    Status status = StatusOf(error, connection.shard());
+    Log(LogLevel::kWarn, connection.shard(), status.message);
+    return status;
+  }
+
+ private:
+  // What the workers of one shard share.
+  struct ShardState {
+    std::mutex mutex;
+    std::condition_variable changed;
+    // Below: under mutex.
+    std::deque<Job> queue;
+    size_t connected = 0;
+    bool away = false;  // none connected, and the last attempt failed
+    std::string why_away;
+  };
+
+  void Work(Shard shard, ShardState& state) {
+    Connection connection(config_, shard);
+    std::minstd_rand random(std::random_device{}());
+    uint32_t attempts = 0;
+    while (!stopping_) {
+      if (!connection.is_open()) {
+        ++attempts;
+        if (!Open(connection, state)) {
+          WaitBeforeNextAttempt(state, config_.reopen.Delay(attempts, random()));
+          continue;
+        }
+        attempts = 0;
+      }
+      Serve(connection, Take(state));
+      if (!connection.is_open()) NoteLost(state);
+    }
+  }
+
+  bool Open(Connection& connection, ShardState& state) {
+    try {
+      connection.Open();
+    } catch (const MysqlError& error) {
+      connection.Close();
+      NoteUnreachable(connection.shard(), state, error);
+      return false;
+    }
+    const std::lock_guard lock(state.mutex);
+    state.away = false;
+    if (state.connected++ == 0) Tell(connection.shard(), true, "connected");
+    return true;
+  }
+
+  void NoteLost(ShardState& state) {
+    const std::lock_guard lock(state.mutex);
+    --state.connected;
+  }
+
+  void NoteUnreachable(Shard shard, ShardState& state, const MysqlError& error) {
+    const Status status = StatusOf(error, shard);
+    std::deque<Job> abandoned;
+    {
+      const std::lock_guard lock(state.mutex);
+      if (state.connected > 0) return;  // a sibling still serves the queue
+      if (!std::exchange(state.away, true)) Tell(shard, false, status.message);
+      state.why_away = status.message;
+      abandoned.swap(state.queue);
+    }
+    FailAll(abandoned, Status::Later(ResourceOf(shard), status.message));
+  }
+
+  // Under the mutex, so that the last thing told is the last thing that happened.
+  void Tell(Shard shard, bool reachable, const std::string& message) {
+    Log(reachable ? LogLevel::kInfo : LogLevel::kWarn, shard, message);
+    if (health_) health_(shard, reachable);
+  }
+
+  void WaitBeforeNextAttempt(ShardState& state, Duration delay) {
+    std::unique_lock lock(state.mutex);
+    state.changed.wait_for(lock, delay, [this] { return stopping_.load(); });
+  }
+
+  // Waits for at least one job; empty: stopping.
+  std::vector<Job> Take(ShardState& state) {
+    std::unique_lock lock(state.mutex);
+    state.changed.wait(lock, [&] { return stopping_ || !state.queue.empty(); });
+    std::vector<Job> batch;
+    while (!stopping_ && !state.queue.empty() && batch.size() < limits_.batch) {
+      batch.push_back(std::move(state.queue.front()));
+      state.queue.pop_front();
+    }
+    return batch;
+  }
+
+  void Serve(Connection& connection, std::vector<Job> batch) {
+    if (batch.empty()) return;
+    try {
+      connection.CheckPrimary(MonoNow());
+    } catch (const MysqlError& error) {
+      return FailAll(batch, Failed(connection, error));
+    }
+    owner_.ServeBatch(connection, batch);
+  }
+
+  template <class Jobs>
+  void FailAll(const Jobs& jobs, const Status& status) {
+    for (const Job& job : jobs) owner_.FailJob(job, status);
+  }
+
+  void Log(LogLevel level, Shard shard, const std::string& message) const {
+    log_(level, ResourceOf(shard) + " (" + Owner::kName + "): " + message);
+  }
+
+  const Config config_;
+  const PoolLimits limits_;
+  Owner& owner_;
+  const HealthSink health_;
+  const LogSink log_;
+  std::atomic<bool> stopping_ = false;
+  std::vector<std::unique_ptr<ShardState>> shards_;  // one per shard
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,153 @@
+// What serves a port over the shards, made of a Service that only knows how one request is done:
+//
+//   struct ProbeService {
+//     static constexpr const char* kName = "probe";      // in log lines
+//     static constexpr PoolLimits kLimits{.queue = 16};  // unless others are given
+//     ShardPinged Do(Connection& connection, const PingShard& request);
+//   };
+//   using MysqlShardProbe = ShardPort<ProbeService, PingShard>;
+//
+// Do: throws MysqlError; of several threads at a time, each with a connection of its own. A kind of
+// requests that are merged when they were queued together has, instead,
+//   std::vector<Reply> DoAll(Connection&, const std::vector<R>&): replies in their order.
+// A service that needs other timeouts has static Config Tuned(Config). Of requests queued together
+// those of one kind are served before those of the next, in the order of the kinds. A kind whose
+// requests do not name their shard has Shard ShardOf(const R&) const.
+//
+// Ids are no business of the service. A request that failed is answered so; a merged one that
+// cannot be used spoils none of the others: they are served one by one. The rest is said in
+// shard_pool.h.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "backends/mysql/sql/shard_pool.h"
+#include "fanline/ports/port.h"
+
+namespace fanline::mysql {
+
+// The reply to a request that failed.
+template <class R>
+typename R::Reply FailureOf(const R& request, const Status& status) {
+  typename R::Reply reply;
+  reply.id = request.id;
+  if constexpr (requires { reply.shard; }) reply.shard = request.shard;
+  reply.status = status;
+  return reply;
+}
+
+template <class Service, class... R>
+class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
+ public:
+  // `health` may be empty; it and `log` are called from the port's threads and from Open, must not
+  // call Submit, and outlive the port.
+  ShardPort(const Config& config, HealthSink health, LogSink log, Service service = {},
+            const PoolLimits& limits = Service::kLimits)
+      : service_(std::move(service)),
+        pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
+
+  template <class Each>
+  void Serve(Each request, ReplyTo<typename Each::Reply> to) {
+    const Shard shard = ShardOf(request);
+    pool_.Submit(shard, Asked<Each>{std::move(request), to});
+  }
+
+ private:
+  template <class Each>
+  struct Asked {
+    Each request;
+    ReplyTo<typename Each::Reply> to;
+  };
+  using Job = std::variant<Asked<R>...>;
+  using Pool = ShardPool<Job, ShardPort>;
+  friend Pool;
+
+  static constexpr const char* kName = Service::kName;
+
+  void ServeBatch(Connection& connection, std::vector<Job>& batch) {
+    (ServeKind<R>(connection, batch), ...);
+  }
+  static void FailJob(const Job& job, const Status& status) {
+    std::visit([&](const auto& asked) { asked.to(FailureOf(asked.request, status)); }, job);
+  }
+
+  template <class Each>
+  static constexpr bool kMerged = requires(Service service, Connection& connection,
+                                           const std::vector<Each>& requests) {
+    service.DoAll(connection, requests);
+  };
+
+  static Config TunedFor(const Config& config) {
+    if constexpr (requires { Service::Tuned(config); }) return Service::Tuned(config);
+    return config;
+  }
+
+  template <class Each>
+  Shard ShardOf(const Each& request) const {
+    if constexpr (requires { service_.ShardOf(request); }) {
+      return service_.ShardOf(request);
+    } else {
+      return request.shard;
+    }
+  }
+
+  template <class Each>
+  void ServeKind(Connection& connection, std::vector<Job>& batch) {
+    std::vector<Each> requests;
+    std::vector<ReplyTo<typename Each::Reply>> to;
+    for (Job& job : batch) {
+      auto* asked = std::get_if<Asked<Each>>(&job);
+      if (asked == nullptr) continue;
+      requests.push_back(std::move(asked->request));
+      to.push_back(asked->to);
+    }
+    if constexpr (kMerged<Each>) {
+      if (!requests.empty() && ServeMerged(connection, requests, to)) return;
+    }
+    for (size_t i = 0; i < requests.size(); ++i) ServeOne(connection, requests[i], to[i]);
+  }
+
+  // False: one of them cannot be used.
+  template <class Each>
+  bool ServeMerged(Connection& connection, const std::vector<Each>& requests,
+                   const std::vector<ReplyTo<typename Each::Reply>>& to) {
+    std::vector<typename Each::Reply> replies;
+    try {
+      replies = service_.DoAll(connection, requests);
+    } catch (const MysqlError& error) {
+      if (error.kind() == ErrorKind::kData && requests.size() > 1) return false;
+      const Status status = pool_.Failed(connection, error);
+      for (const Each& request : requests) replies.push_back(FailureOf(request, status));
+    }
+    for (size_t i = 0; i < replies.size(); ++i) {
+      replies[i].id = requests[i].id;
+      to[i](std::move(replies[i]));
+    }
+    return true;
+  }
+
+  template <class Each>
+  void ServeOne(Connection& connection, const Each& request, ReplyTo<typename Each::Reply> to) {
+    if constexpr (kMerged<Each>) {
+      ServeMerged<Each>(connection, {request}, {to});
+    } else {
+      typename Each::Reply reply;
+      try {
+        reply = service_.Do(connection, request);
+        reply.id = request.id;
+      } catch (const MysqlError& error) {
+        reply = FailureOf(request, pool_.Failed(connection, error));
+      }
+      to(std::move(reply));
+    }
+  }
+
+  Service service_;
+  Pool pool_;  // last: its threads use the others
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,80 @@
+// Pieces of SQL text. Statements are text, not prepared: their lists vary in length, a prepared
+// statement dies with its connection, and preparing one for a single use costs a round trip more
+// (measured with lists of 8 authors: text 0.57 M rows/s, prepared each time 0.40 M).
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fanline/model/ids.h"
+
+namespace fanline::mysql {
+
+template <typename Integer>
+void AppendNumber(std::string& sql, Integer value) {
+  char digits[24];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  sql.append(digits, end);
+}
+inline void AppendId(std::string& sql, UserId id) { AppendNumber(sql, Raw(id)); }
+inline void AppendId(std::string& sql, PostId id) { AppendNumber(sql, Raw(id)); }
+
+// "one,two,three" where each element is written by `append(sql, element)`.
+template <typename Elements, typename Append>
+void AppendJoined(std::string& sql, const Elements& elements, Append append) {
+  bool first = true;
+  for (const auto& element : elements) {
+    if (!first) sql += ',';
+    first = false;
+    append(sql, element);
+  }
+}
+
+// "(one,two,three)", likewise.
+template <typename Elements, typename Append>
+void AppendList(std::string& sql, const Elements& elements, Append append) {
+  sql += '(';
+  AppendJoined(sql, elements, append);
+  sql += ')';
+}
+
+// The list of an IN over one column of integers: "(1,2,0xfffffffffffffffe)".
+//
+// A decimal literal is signed up to 2^63 - 1 and unsigned from 2^63 on. A list of both is compared
+// as DECIMAL, which no index of integers answers: the server reads the whole table. A hexadecimal
+// literal takes the column's own type. CAST(.. AS UNSIGNED) around every element keeps the index
+// too and costs a quarter of the statement (lists of 300; hexadecimal ones: within 5%). Tuples are
+// compared column by column and need neither.
+void AppendListed(std::string& sql, uint64_t value);
+inline void AppendListed(std::string& sql, UserId id) { AppendListed(sql, Raw(id)); }
+
+template <typename Elements>
+void AppendInList(std::string& sql, const Elements& elements) {
+  AppendList(sql, elements, [](std::string& out, const auto& each) { AppendListed(out, each); });
+}
+
+// "(1,2,3)"
+template <typename... Integers>
+void AppendTuple(std::string& sql, Integers... values) {
+  char before = '(';
+  ((sql += std::exchange(before, ','), AppendNumber(sql, values)), ...);
+  sql += ')';
+}
+
+// " LIMIT 10"
+inline void AppendLimit(std::string& sql, uint32_t limit) {
+  sql += " LIMIT ";
+  AppendNumber(sql, limit);
+}
+
+// A string literal.
+std::string Quoted(std::string_view text);
+
+// The statements of a script: cut at semicolons, without "--" comments and empty statements.
+std::vector<std::string> SplitStatements(std::string_view script);
+
+}  // namespace fanline::mysql

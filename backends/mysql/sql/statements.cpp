@@ -1,0 +1,209 @@
+#include "backends/mysql/sql/statements.h"
+
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/model/item.h"
+
+namespace fanline::mysql {
+namespace {
+
+void AppendKeys(std::string& sql, std::span<const PostKey> keys) {
+  AppendList(sql, keys, [](std::string& out, const PostKey& key) {
+    AppendTuple(out, Raw(key.first), Raw(key.second));
+  });
+}
+
+void AppendBuckets(std::string& sql, Bucket first, Bucket last) {
+  sql += " AND bucket BETWEEN ";
+  AppendNumber(sql, first);
+  sql += " AND ";
+  AppendNumber(sql, last);
+}
+
+constexpr const char* kPostRows =
+    "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
+    " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE ";
+
+// FORCE INDEX, here and below: a table whose statistics are stale or small is otherwise scanned,
+// and (dst, state, pos) would do as well in the optimizer's eyes: every page would be sorted.
+constexpr const char* kFollowersOf =
+    " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst ";
+
+std::string FollowersOfSql(UserId author) {
+  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
+  AppendId(sql, author);
+  return sql;
+}
+
+void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>& after,
+                  uint32_t limit) {
+  sql +=
+      "(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+      " WHERE author_id = ";
+  AppendId(sql, author);
+  sql += " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0";
+  if (after) {
+    // The first comparison alone bounds the range that is read; the second is the exact one.
+    sql += " AND created_at_ms <= ";
+    AppendNumber(sql, after->created_at);
+    sql += " AND (created_at_ms < ";
+    AppendNumber(sql, after->created_at);
+    sql += " OR member > '";
+    sql += std::string_view(MemberText(after->post));
+    sql += "')";
+  }
+  sql += " ORDER BY created_at_ms DESC, member";
+  AppendLimit(sql, limit);
+  sql += ')';
+}
+
+}  // namespace
+
+void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges) {
+  AppendList(sql, edges, [](std::string& out, const EdgeKey& edge) {
+    AppendTuple(out, Raw(edge.dst), BucketOf(edge.src), Raw(edge.src));
+  });
+}
+
+std::string PostRowsSql(std::span<const PostKey> posts) {
+  std::string sql = std::string(kPostRows) + "(author_id, post_id) IN ";
+  AppendKeys(sql, posts);
+  return sql;
+}
+
+std::string PostRowsFromSql(const PostKey& from, size_t limit) {
+  std::string sql = std::string(kPostRows) + "author_id = ";
+  AppendId(sql, from.first);
+  sql += " AND post_id >= ";
+  AppendId(sql, from.second);
+  sql += " ORDER BY post_id";
+  AppendLimit(sql, static_cast<uint32_t>(limit));
+  return sql;
+}
+
+std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
+                               uint32_t limit) {
+  std::string sql = std::string("SELECT dst, bucket, src") + kFollowersOf + "IN ";
+  AppendInList(sql, authors);
+  AppendBuckets(sql, first, last);
+  sql += " ORDER BY dst, bucket, src";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit) {
+  std::string sql = FollowersOfSql(author);
+  sql += " AND bucket = ";
+  AppendNumber(sql, bucket);
+  sql += " AND src > ";
+  AppendId(sql, after);
+  sql += " ORDER BY src";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint32_t limit) {
+  std::string sql = FollowersOfSql(author);
+  AppendBuckets(sql, first, last);
+  sql += " ORDER BY bucket, src";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string LiveEdgesSql(std::span<const EdgeKey> edges) {
+  std::string sql =
+      "SELECT dst, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1"
+      " AND (dst, bucket, src) IN ";
+  AppendReverseKeys(sql, edges);
+  return sql;
+}
+
+std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
+                        uint32_t limit) {
+  std::string sql;
+  for (const UserId author : authors) {
+    if (!sql.empty()) sql += " UNION ALL ";
+    AppendOutbox(sql, author, after, limit);
+  }
+  return sql;
+}
+
+std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit) {
+  std::string sql =
+      "SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
+      " WHERE pushed = 1 AND deleted = 0 AND hidden = 0 AND author_id IN ";
+  AppendInList(sql, authors);
+  // created_at_ms IS NULL of what is not published sorts last and is no item.
+  sql += " AND created_at_ms > ";
+  AppendNumber(sql, span.above.value_or(0));
+  auto latest = span.up_to;
+  if (span.behind) latest = std::min(latest.value_or(kMaxCreatedAt), span.behind->created_at);
+  if (latest) {
+    sql += " AND created_at_ms <= ";
+    AppendNumber(sql, *latest);
+  }
+  if (span.behind && *latest == span.behind->created_at) {
+    sql += " AND NOT (created_at_ms = ";
+    AppendNumber(sql, span.behind->created_at);
+    sql += " AND member <= ";
+    sql += Quoted(MemberText(span.behind->post));
+    sql += ")";
+  }
+  sql += " ORDER BY author_id, created_at_ms DESC, member";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string FolloweesSql(UserId reader) {
+  std::string sql = "SELECT dst FROM following WHERE state = 1 AND src = ";
+  AppendId(sql, reader);
+  return sql;
+}
+
+std::string LastAtSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT author_id, last_at FROM author FORCE INDEX (PRIMARY) WHERE author_id IN ";
+  AppendInList(sql, authors);
+  return sql;
+}
+
+std::string FansCountSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ";
+  AppendInList(sql, authors);
+  return sql;
+}
+
+std::string BelowZeroSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT user_id FROM user_fan FORCE INDEX (PRIMARY) WHERE fans_cnt < 0 AND user_id IN ";
+  AppendInList(sql, authors);
+  return sql;
+}
+
+std::string PendingChangesSql(uint64_t after, uint32_t limit) {
+  std::string sql =
+      "SELECT id, kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000)"
+      " FROM log1 FORCE INDEX (pending) WHERE done = 0 AND id > ";
+  AppendNumber(sql, after);
+  sql += " ORDER BY id";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit) {
+  std::string sql = "SELECT id, ts < NOW(3) - INTERVAL ";
+  AppendNumber(sql, keep.count());
+  sql += " SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id";
+  AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string NotPushedSql(std::span<const PostKey> posts) {
+  std::string sql =
+      "SELECT author_id, post_id FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 0"
+      " AND (author_id, post_id) IN ";
+  AppendKeys(sql, posts);
+  return sql;
+}
+
+}  // namespace fanline::mysql

@@ -1,0 +1,74 @@
+// The SQL of the hot paths, as text: the shapes that were measured, kept where a test can EXPLAIN
+// them. Callers keep lists within kListLimit and never empty: from 1,000 values on, counted inside
+// the tuples too, MariaDB turns an IN list into a join with a temporary table and scans.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/edge.h"
+#include "fanline/model/ids.h"
+#include "fanline/ports/reader_ports.h"
+
+namespace fanline::mysql {
+
+inline constexpr size_t kListLimit = 300;     // elements of one IN list: up to 900 values
+inline constexpr size_t kIdsLimit = 900;      // ids of one IN list that has nothing else
+inline constexpr size_t kUnionLimit = 32;     // selects of one UNION ALL
+inline constexpr size_t kAuthorsLimit = 128;  // authors of one statement over followers
+
+using PostKey = std::pair<UserId, PostId>;  // author, post
+
+// The keys (dst, bucket, src) of reverse rows, as a list in parentheses.
+void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges);
+
+// author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version
+std::string PostRowsSql(std::span<const PostKey> posts);
+// The same of one author's posts from `from` on, in the order of their ids.
+std::string PostRowsFromSql(const PostKey& from, size_t limit);
+
+// dst, bucket, src of live edges, in primary key order: a page of many authors at once.
+std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
+                               uint32_t limit);
+// src of live edges, the rest of one bucket. Bucket by bucket on purpose: the comparison
+// (bucket, src) > (?, ?) is three times slower.
+std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit);
+// src of live edges, whole buckets, in (bucket, src) order.
+std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint32_t limit);
+
+// dst, src of those of `edges` that are live.
+std::string LiveEdgesSql(std::span<const EdgeKey> edges);
+
+// author_id, post_id, created_at_ms of the newest visible pushed items of each author behind
+// `after`, at most `limit` of each, each author's in order.
+std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
+                        uint32_t limit);
+
+// author_id, post_id, created_at_ms of visible pushed items in the span, at most `limit`, in the
+// index's order: author by author, each author's newest first.
+std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit);
+
+// dst
+std::string FolloweesSql(UserId reader);
+// author_id, last_at
+std::string LastAtSql(std::span<const UserId> authors);
+// user_id, fans_cnt
+std::string FansCountSql(std::span<const UserId> authors);
+// user_id of those of `authors` whose counter of followers is below zero
+std::string BelowZeroSql(std::span<const UserId> authors);
+
+// id, kind, src, dst, ver, state, pos, written at (Unix ms) of pending rows of log1 above `after`
+std::string PendingChangesSql(uint64_t after, uint32_t limit);
+// id, whether it is older than `keep`, of the oldest rows of log1 that are done
+std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
+
+// author_id, post_id of those that are merged at read
+std::string NotPushedSql(std::span<const PostKey> posts);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,49 @@
+// Loads a graph at once: following, follower and both counters of all shards, by LOAD DATA LOCAL in
+// primary key order, all shards in parallel. For an installation without traffic: counters are
+// written as what the rows count, not added to. Needs local_infile=ON on the servers.
+//
+// An edge that is already there is left as it is, live or not. LOAD DATA passes over a duplicate
+// without a word, so the numbers are compared afterwards: what the shards say they took, and what
+// the counters of both directions add up to.
+//
+// Keeps all edges in memory, 40 bytes each. Linux only: the rows
+// reach the client library as a file in memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "backends/mysql/sql/config.h"
+#include "fanline/base/outcome.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/edge.h"
+
+namespace fanline::mysql {
+
+class BulkLoader {
+ public:
+  struct Result {
+    uint64_t edges = 0;          // distinct edges given
+    uint64_t repeated = 0;       // given more than once
+    uint64_t already_there = 0;  // of `edges`
+  };
+  // Rows of both directions sent so far, of all. From the loading threads, one
+  // call at a time.
+  using Progress = std::function<void(uint64_t rows, uint64_t of)>;
+
+  BulkLoader(const Config& config, const ShardMap& map) : config_(config), map_(map) {}
+
+  void Add(UserId src, UserId dst) { edges_.push_back({src, dst}); }
+
+  // Loads what was added, once. `unix_us`: wall time in microseconds: the edges' version, and the
+  // time their sources became followers. Interrupted or failed: load the same again.
+  Status Load(uint64_t unix_us, const Progress& progress, Result* result);
+
+ private:
+  const Config config_;
+  const ShardMap map_;
+  std::vector<EdgeKey> edges_;
+};
+
+}  // namespace fanline::mysql

@@ -1,0 +1,42 @@
+#include "backends/mysql/tools/users.h"
+
+#include <string>
+#include <vector>
+
+namespace fanline::mysql {
+namespace {
+
+constexpr uint32_t kPage = 50'000;
+
+}  // namespace
+
+Status ScanReaders(ShardConnections& connections, Shard shard,
+                   const std::function<void(UserId)>& each) {
+  std::vector<UserId> page;
+  UserId last{};
+  do {
+    const std::string sql = "SELECT user_id FROM user_rel WHERE following_cnt > 0 AND user_id > " +
+                            ToString(last) + " ORDER BY user_id LIMIT " + std::to_string(kPage);
+    // Shown when the whole page has arrived: Run may have to read it twice.
+    Status status = connections.Run(shard, [&](Connection& connection) {
+      page.clear();
+      connection.Query(sql, [&](const Row& row) { page.push_back(UserId{row.UInt64(1)}); });
+    });
+    if (!status.done()) return status;
+    for (const UserId user : page) each(user);
+    if (!page.empty()) last = page.back();
+  } while (page.size() == kPage);
+  return Status::Done();
+}
+
+Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user, bool* known) {
+  const std::string id = ToString(user);
+  const std::string sql = "SELECT EXISTS (SELECT 1 FROM following WHERE src = " + id +
+                          ") OR EXISTS (SELECT 1 FROM follower WHERE dst = " + id +
+                          ") OR EXISTS (SELECT 1 FROM author WHERE author_id = " + id + ")";
+  return connections.Run(map.ShardOf(user), [&](Connection& connection) {
+    connection.Query(sql, [&](const Row& row) { *known = row.Bool(1); });
+  });
+}
+
+}  // namespace fanline::mysql

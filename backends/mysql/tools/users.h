@@ -1,0 +1,18 @@
+// Whom the shards know. Blocking; for tools, not for daemons.
+#pragma once
+
+#include <functional>
+
+#include "backends/mysql/sql/shard_connections.h"
+#include "fanline/model/ids.h"
+
+namespace fanline::mysql {
+
+// Everybody who follows somebody, shard by shard and ascending within each, read page by page.
+Status ScanReaders(ShardConnections& connections, Shard shard,
+                   const std::function<void(UserId)>& each);
+
+// Whether any row is about the user: one who follows or followed, is or was followed, has posted.
+Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user, bool* known);
+
+}  // namespace fanline::mysql

@@ -1,0 +1,49 @@
+// A blocking connection for the reading side: one thread, made when first needed and again after a
+// failure. Every call has the command timeout; after one the connection is dead and the command
+// may have been carried out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backends/redis/client/command_channel.h"
+
+struct redisContext;
+
+namespace fanline::redis {
+
+class BlockingConnection {
+ public:
+  explicit BlockingConnection(const Options& options);
+  ~BlockingConnection();
+  BlockingConnection(const BlockingConnection&) = delete;
+  BlockingConnection& operator=(const BlockingConnection&) = delete;
+
+  using OnReply = std::function<Status(const redisReply&)>;
+
+  // One command and its reply, which is no error: errors become the Status of errors.h.
+  Status Call(const CommandBuffer& command, const OnReply& on_reply);
+  // `count` commands in one go, their replies in order; stops at the first Status that is not done,
+  // closing the connection when replies are left unread.
+  Status Pipeline(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
+  // The same with error replies handed on as they are: one bad key does not end the others.
+  Status PipelineRaw(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
+  // EVALSHA, loading the script when the node does not know it. `encode` writes the whole command.
+  Status Eval(Script script, const CommandChannel::Encode& encode, const OnReply& on_reply);
+
+ private:
+  Status Open();
+  Status SignIn();
+  Status Receive(const OnReply& on_reply);
+  Status Judged(const redisReply& error);
+  Status Load(Script script);
+  Status Broken(const std::string& why);
+
+  const Options options_;
+  std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  ScriptDigests digests_;
+  bool forgotten_ = false;  // the last error was NOSCRIPT
+};
+
+}  // namespace fanline::redis

@@ -1,0 +1,36 @@
+// What an error of Redis means, from one table: its first word -> what the caller must do and what
+// becomes of the connection. Unknown words are kLater: a hint is never given up because of a word
+// this table does not know. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "fanline/base/outcome.h"
+
+namespace fanline::redis {
+
+inline constexpr const char* kResource = "redis";  // in Status::resource
+
+enum class ErrorAction {
+  kNone,         // the answer of this call, nothing else
+  kLoadScripts,  // the node forgot the scripts: load them and send the call again
+  kNeedsClaim,   // the fence: somebody else owns the range, or nobody does
+  kLeaveNode,    // not the node we took it for: close, connect again, all claims are void
+};
+
+struct ErrorMeaning {
+  std::string_view word;
+  Outcome outcome;
+  ErrorAction action;
+};
+
+// `error` is the text of an error reply, also one that a script passed on (Redis 6.2 puts the word
+// behind "ERR Error running script (...): @user_script:12: ").
+ErrorMeaning MeaningOf(std::string_view error);
+
+// The Status for a reply of that meaning: kLater carries the resource.
+Status StatusOf(const ErrorMeaning& meaning, std::string_view error);
+Status Away(std::string message);  // kLater, kResource
+
+}  // namespace fanline::redis

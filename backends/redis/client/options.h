@@ -1,0 +1,40 @@
+// How to reach the Redis node that holds the timelines, and the bounds every call keeps.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "fanline/base/backoff.h"
+#include "fanline/base/endpoint.h"
+#include "fanline/ports/live_timelines.h"
+
+namespace fanline::redis {
+
+struct Options {
+  Endpoint address{"127.0.0.1", 6379};
+  std::string username;  // empty: the default user
+  std::string password;  // empty: no AUTH. Never logged
+  std::chrono::milliseconds connect_timeout{1000};
+  std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
+
+  WindowLimits window;
+  std::chrono::milliseconds timeline_ttl = std::chrono::hours(24 * 7);  // since last read
+  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);    // a rebuild's time
+  std::chrono::seconds done_ttl = std::chrono::hours(1);  // delivery bits of a sampled post
+
+  // The pusher's connection.
+  uint32_t partitions = 16;                   // of fanout-tasks (table installation)
+  uint32_t keys_per_call = 500;               // timelines per script call: bounds how long one call
+  uint32_t bytes_per_call = 256 * 1024;       // holds the node
+  uint32_t calls_in_flight = 8;               // of a batch's calls; the rest waits here
+  uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
+  uint32_t scan_count = 1000;                 // keys per SCAN while buckets are reset
+  std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked
+  Backoff reconnect;
+};
+
+// Why these options cannot work together, or empty.
+std::string Problem(const Options& options);
+
+}  // namespace fanline::redis

@@ -1,0 +1,121 @@
+#include "backends/redis/client/pipelined_connection.h"
+
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace fanline::redis {
+namespace {
+
+constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kKeepSentBytes = 1024 * 1024;  // moved out of the way at the latest by then
+
+Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by); }
+
+}  // namespace
+
+PipelinedConnection::PipelinedConnection(const Options& options)
+    : options_(options),
+      context_(redisConnectNonBlock(options.address.host.c_str(), options.address.port),
+               redisFree) {
+  if (!context_) {
+    failure_ = "out of memory";
+  } else if (context_->err != 0) {
+    failure_ = context_->errstr;
+  }
+}
+
+PipelinedConnection::~PipelinedConnection() = default;
+
+int PipelinedConnection::fd() const { return context_ ? context_->fd : -1; }
+
+short PipelinedConnection::events() const {
+  if (!connected_) return POLLOUT;
+  return static_cast<short>(POLLIN | (sent_ < out_.size() ? POLLOUT : 0));
+}
+
+Time PipelinedConnection::deadline() const {
+  if (!connected_) return Later(started_, options_.connect_timeout);
+  if (expected_.empty()) return Time::max();
+  return Later(expected_.front().sent, options_.command_timeout);
+}
+
+void PipelinedConnection::Expect(OnReply on_reply, Time now) {
+  expected_.push_back({std::move(on_reply), now});
+}
+
+bool PipelinedConnection::Fail(std::string why) {
+  if (failure_.empty()) failure_ = std::move(why);
+  return false;
+}
+
+bool PipelinedConnection::Pump(Time now) {
+  if (!failure_.empty()) return false;
+  if (started_ == Time{}) started_ = now;
+  if (!connected_ && !FinishConnecting()) return false;
+  if (connected_ && (!Send() || !Receive())) return false;
+  if (now >= deadline()) {
+    return Fail(connected_ ? "no reply in time" : "no connection in time");
+  }
+  return true;
+}
+
+bool PipelinedConnection::FinishConnecting() {
+  pollfd ready{fd(), POLLOUT, 0};
+  if (poll(&ready, 1, 0) <= 0) return true;  // not yet
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (error != 0) return Fail(std::strerror(error));
+  connected_ = true;
+  return true;
+}
+
+bool PipelinedConnection::Send() {
+  while (sent_ < out_.size()) {
+    const auto rest = out_.bytes().substr(sent_);
+    const ssize_t wrote = send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (wrote < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+      return Fail(std::strerror(errno));
+    }
+    sent_ += static_cast<size_t>(wrote);
+  }
+  if (sent_ == out_.size() || sent_ >= kKeepSentBytes) {
+    out_.DropFront(sent_);
+    sent_ = 0;
+  }
+  return true;
+}
+
+bool PipelinedConnection::Receive() {
+  char bytes[kReadBytes];
+  while (true) {
+    const ssize_t got = recv(fd(), bytes, sizeof bytes, 0);
+    if (got == 0) return Fail("the node closed the connection");
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+      return Fail(std::strerror(errno));
+    }
+    redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
+    void* reply = nullptr;
+    while (redisReaderGetReply(context_->reader, &reply) == REDIS_OK && reply != nullptr) {
+      const std::unique_ptr<void, void (*)(void*)> guard(reply, freeReplyObject);
+      if (expected_.empty()) return Fail("a reply nobody asked for");
+      const OnReply on_reply = std::move(expected_.front().on_reply);
+      expected_.pop_front();
+      on_reply(*static_cast<redisReply*>(reply));
+      reply = nullptr;
+    }
+    if (context_->reader->err != 0) return Fail(context_->reader->errstr);
+    if (static_cast<size_t>(got) < sizeof bytes) return true;
+  }
+}
+
+}  // namespace fanline::redis

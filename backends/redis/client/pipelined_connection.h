@@ -1,0 +1,66 @@
+// One connection to a Redis node: pipelined, never blocking. Commands are appended to out() and
+// each is matched by an Expect(); Pump() moves bytes both ways and calls the expectations back in
+// order. Once Pump has said why the connection failed, nothing more comes of it: what was sent may
+// or may not have been carried out.
+//
+// Belongs to one thread, which is told what to wait for by fd() and events().
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backends/redis/client/command_buffer.h"
+#include "backends/redis/client/options.h"
+#include "fanline/base/time.h"
+
+struct redisContext;
+struct redisReply;
+
+namespace fanline::redis {
+
+class PipelinedConnection {
+ public:
+  using OnReply = std::function<void(const redisReply&)>;
+
+  explicit PipelinedConnection(const Options& options);  // begins to connect; see failure()
+  ~PipelinedConnection();
+  PipelinedConnection(const PipelinedConnection&) = delete;
+  PipelinedConnection& operator=(const PipelinedConnection&) = delete;
+
+  CommandBuffer& out() { return out_; }
+  void Expect(OnReply on_reply, Time now);  // the command just appended
+  size_t unanswered() const { return expected_.size(); }
+
+  // Sends what can be sent, reads what is there. False: failed, see failure().
+  [[nodiscard]] bool Pump(Time now);
+  bool connected() const { return connected_; }
+  const std::string& failure() const { return failure_; }
+
+  int fd() const;
+  short events() const;   // for poll(2)
+  Time deadline() const;  // when the connection, or the oldest command, will have taken too long
+
+ private:
+  bool Fail(std::string why);
+  bool FinishConnecting();
+  bool Send();
+  bool Receive();
+
+  struct Expected {
+    OnReply on_reply;
+    Time sent;
+  };
+
+  const Options& options_;
+  std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  CommandBuffer out_;
+  size_t sent_ = 0;  // bytes of out_ already on their way
+  std::deque<Expected> expected_;
+  Time started_{};
+  bool connected_ = false;
+  std::string failure_;
+};
+
+}  // namespace fanline::redis

@@ -1,0 +1,51 @@
+// Reading the client library's reply tree without tripping over a shape nobody expected.
+#pragma once
+
+#include <hiredis/hiredis.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "fanline/model/item.h"
+
+namespace fanline::redis {
+
+inline bool IsError(const redisReply& reply) { return reply.type == REDIS_REPLY_ERROR; }
+inline bool IsArray(const redisReply& reply, size_t at_least) {
+  return reply.type == REDIS_REPLY_ARRAY && reply.elements >= at_least;
+}
+inline const redisReply& At(const redisReply& array, size_t i) { return *array.element[i]; }
+
+// Empty for what is no text.
+inline std::string_view Text(const redisReply& reply) {
+  const bool text = reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS ||
+                    reply.type == REDIS_REPLY_ERROR;
+  return text ? std::string_view(reply.str, reply.len) : std::string_view();
+}
+
+inline std::optional<int64_t> Integer(const redisReply& reply) {
+  if (reply.type != REDIS_REPLY_INTEGER) return std::nullopt;
+  return reply.integer;
+}
+
+template <class Number>
+std::optional<Number> ParseNumber(std::string_view text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+// The time behind a score: items and finite floors have minus their time, a floor of +inf is none.
+inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
+  if (score == "inf") return kNoFloor;
+  if (const auto whole = ParseNumber<int64_t>(score)) return -*whole;
+  const auto number = ParseNumber<double>(score);  // "-1.7e+17", should Redis ever write it so
+  if (!number || std::abs(*number) > static_cast<double>(kMaxCreatedAt)) return std::nullopt;
+  return -static_cast<UnixMs>(*number);
+}
+
+}  // namespace fanline::redis

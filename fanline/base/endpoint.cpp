@@ -1,0 +1,39 @@
+#include "fanline/base/endpoint.h"
+
+#include <charconv>
+
+namespace fanline {
+namespace {
+
+std::optional<uint16_t> ParsePort(std::string_view text) {
+  uint16_t port = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, port);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return port;
+}
+
+// The host without its brackets; empty if a v6 address lacks them, for then the port is a guess.
+std::string_view HostOf(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) return text.substr(1, text.size() - 2);
+  return text.find_first_of(":[]") == text.npos ? text : std::string_view();
+}
+
+}  // namespace
+
+std::optional<Endpoint> ParseEndpoint(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return std::nullopt;
+  const std::string_view host = HostOf(text.substr(0, colon));
+  const auto port = ParsePort(text.substr(colon + 1));
+  if (host.empty() || !port) return std::nullopt;
+  return Endpoint{std::string(host), *port};
+}
+
+std::string ToString(const Endpoint& endpoint) {
+  const bool v6 = endpoint.host.find(':') != endpoint.host.npos;
+  const std::string host = v6 ? "[" + endpoint.host + "]" : endpoint.host;
+  return host + ":" + std::to_string(endpoint.port);
+}
+
+}  // namespace fanline

@@ -1,0 +1,35 @@
+// Decides which of many equal messages are worth a line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fanline/base/time.h"
+
+namespace fanline {
+
+// Passive, not thread-safe.
+class RateLimit {
+ public:
+  // Keys beyond this many share one allowance, so that keys made of data cannot fill the memory.
+  static constexpr size_t kMaxKeys = 1000;
+
+  // Whether an event of `key` may pass now: the first, and then one per `interval`. If it may,
+  // how many were held back since the last that passed; nothing: hold it back.
+  [[nodiscard]] std::optional<uint64_t> Pass(std::string_view key, Duration interval, Time now);
+
+ private:
+  struct State {
+    std::optional<Time> passed;
+    uint64_t held_back = 0;
+  };
+  State& StateOf(std::string_view key);
+
+  std::map<std::string, State, std::less<>> states_;
+  State others_;
+};
+
+}  // namespace fanline

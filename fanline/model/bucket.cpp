@@ -1,0 +1,142 @@
+#include "fanline/model/bucket.h"
+
+#include <array>
+#include <charconv>
+
+#include "fanline/base/check.h"
+
+namespace fanline {
+namespace {
+
+constexpr std::array<uint32_t, 256> MakeCrc32Table() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < 256; ++i) {
+    uint32_t value = i;
+    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) ? 0xEDB88320u : 0u);
+    table[i] = value;
+  }
+  return table;
+}
+
+constexpr std::array<uint16_t, 256> MakeCrc16Table() {
+  std::array<uint16_t, 256> table{};
+  for (uint32_t i = 0; i < 256; ++i) {
+    uint32_t value = i << 8;
+    for (int bit = 0; bit < 8; ++bit) value = (value << 1) ^ ((value & 0x8000u) ? 0x1021u : 0u);
+    table[i] = static_cast<uint16_t>(value);
+  }
+  return table;
+}
+
+constexpr auto kCrc32Table = MakeCrc32Table();
+constexpr auto kCrc16Table = MakeCrc16Table();
+
+constexpr uint32_t kClusterSlots = 16384;
+constexpr uint32_t kSlotsPerBucket = kClusterSlots / kBuckets;
+
+std::vector<std::string> MakeTags() {
+  std::vector<std::string> tags(kBuckets);
+  uint32_t missing = kBuckets;
+  for (uint32_t number = 0; missing > 0; ++number) {
+    std::string tag = std::to_string(number);
+    const uint32_t slot = Crc16(tag) % kClusterSlots;
+    if (slot % kSlotsPerBucket != 0 || !tags[slot / kSlotsPerBucket].empty()) continue;
+    tags[slot / kSlotsPerBucket] = std::move(tag);
+    --missing;
+  }
+  return tags;
+}
+
+bool ParseNumber(std::string_view digits, uint32_t& out) {
+  const char* end = digits.data() + digits.size();
+  const auto [stopped, error] = std::from_chars(digits.data(), end, out);
+  return error == std::errc() && stopped == end;
+}
+
+// "12" or "12-34" -> the inclusive span; false when it is neither.
+bool ParseSpan(std::string_view text, uint32_t& first, uint32_t& last) {
+  const auto dash = text.find('-');
+  if (!ParseNumber(text.substr(0, dash), first)) return false;
+  last = first;
+  return dash == std::string_view::npos ||
+         (ParseNumber(text.substr(dash + 1), last) && first <= last);
+}
+
+}  // namespace
+
+uint32_t Crc32(std::string_view bytes) {
+  uint32_t crc = 0xFFFFFFFFu;
+  for (unsigned char byte : bytes) crc = (crc >> 8) ^ kCrc32Table[(crc ^ byte) & 0xFFu];
+  return crc ^ 0xFFFFFFFFu;
+}
+
+uint16_t Crc16(std::string_view bytes) {
+  uint32_t crc = 0;
+  for (unsigned char byte : bytes)
+    crc = ((crc << 8) ^ kCrc16Table[((crc >> 8) ^ byte) & 0xFFu]) & 0xFFFFu;
+  return static_cast<uint16_t>(crc);
+}
+
+Bucket BucketOf(UserId user) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, Raw(user)).ptr;
+  return Crc32({digits, static_cast<size_t>(end - digits)}) % kBuckets;
+}
+
+const std::string& TagOf(Bucket bucket) {
+  static const std::vector<std::string> tags = MakeTags();
+  return tags[bucket];
+}
+
+RangeLayout::RangeLayout(uint32_t partitions)
+    : partitions_(partitions), per_range_(kBuckets / (partitions == 0 ? 1 : partitions)) {
+  FANLINE_CHECK(Divides(partitions), "the number of ranges must divide 1024");
+}
+
+ShardMap ShardMap::Even(uint32_t shards) {
+  FANLINE_CHECK(shards > 0 && shards <= kBuckets, "1 to 1024 shards");
+  ShardMap map;
+  map.shards_ = shards;
+  for (Bucket bucket = 0; bucket < kBuckets; ++bucket)
+    map.map_[bucket] = bucket * shards / kBuckets;
+  return map;
+}
+
+std::optional<ShardMap> ShardMap::Parse(std::string_view text, uint32_t shards) {
+  ShardMap map;
+  map.shards_ = shards;
+  std::vector<bool> seen(kBuckets, false);
+  uint32_t named = 0;
+  for (size_t start = 0, comma = 0; comma != std::string_view::npos; start = comma + 1) {
+    comma = text.find(',', start);
+    const auto entry = text.substr(start, comma == std::string_view::npos ? comma : comma - start);
+    const auto colon = entry.find(':');
+    uint32_t first = 0, last = 0, shard = 0;
+    if (colon == std::string_view::npos || !ParseSpan(entry.substr(0, colon), first, last) ||
+        !ParseNumber(entry.substr(colon + 1), shard) || shard >= shards || last >= kBuckets) {
+      return std::nullopt;
+    }
+    for (Bucket bucket = first; bucket <= last; ++bucket) {
+      if (seen[bucket]) return std::nullopt;
+      seen[bucket] = true;
+      map.map_[bucket] = shard;
+      ++named;
+    }
+  }
+  if (named != kBuckets) return std::nullopt;
+  return map;
+}
+
+std::string ShardMap::ToString() const {
+  std::string text;
+  for (Bucket first = 0; first < kBuckets;) {
+    Bucket last = first;
+    while (last + 1 < kBuckets && map_[last + 1] == map_[first]) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(first) + '-' + std::to_string(last) + ':' + std::to_string(map_[first]);
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace fanline

@@ -1,0 +1,57 @@
+// What an application says happened to a post (topic feed-events). The bodies of posts never
+// travel here. schemas/proto/feed_event.proto is the source; event_codec.h reads it.
+#pragma once
+
+#include <cstddef>
+
+#include "fanline/base/time.h"
+#include "fanline/model/ids.h"
+
+namespace fanline {
+
+enum class EventKind { kPublished, kDeleted, kHidden, kUnhidden, kEdited };
+
+// The one number an event of a kind carries beside its post and author.
+enum class EventNumber { kNone, kCreatedAt, kVersion };
+
+struct FeedEvent {
+  EventKind kind = EventKind::kPublished;
+  PostId post{};
+  UserId author{};
+  UnixMs created_at = 0;  // EventNumber::kCreatedAt only
+  uint64_t version = 0;   // EventNumber::kVersion only: the application's, growing per post, >= 1
+  friend bool operator==(const FeedEvent&, const FeedEvent&) = default;
+};
+
+// The table of kinds. Whoever adds a kind is led by the compiler (-Wswitch) here and to each other
+// place that must know it.
+struct EventTraits {
+  const char* name;  // null: there is no such kind
+  EventNumber number;
+};
+constexpr EventTraits TraitsOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kPublished:
+      return {"post.published", EventNumber::kCreatedAt};
+    case EventKind::kDeleted:
+      return {"post.deleted", EventNumber::kNone};
+    case EventKind::kHidden:
+      return {"post.hidden", EventNumber::kVersion};
+    case EventKind::kUnhidden:
+      return {"post.unhidden", EventNumber::kVersion};
+    case EventKind::kEdited:
+      return {"post.edited", EventNumber::kVersion};
+  }
+  return {nullptr, EventNumber::kNone};
+}
+
+// How many kinds there are: the values from 0 to kEventKinds - 1.
+inline constexpr size_t kEventKinds = [] {
+  size_t count = 0;
+  while (TraitsOf(static_cast<EventKind>(count)).name != nullptr) ++count;
+  return count;
+}();
+
+const char* NameOf(EventKind kind);  // of the table
+
+}  // namespace fanline

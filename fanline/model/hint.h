@@ -1,0 +1,55 @@
+// A hint says "look again", never what to do (topic fanout-tasks, one partition per range). A
+// hint seen twice, late or beside others leaves the same timelines.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "fanline/base/decoded.h"
+#include "fanline/base/time.h"
+#include "fanline/model/ids.h"
+
+namespace fanline {
+
+// On publish hints of a sample of posts: lets whoever finishes a part measure publish-to-delivery.
+struct DeliverySample {
+  uint32_t part = 0;  // which of `parts`: the range
+  uint32_t parts = 1;
+  UnixMs published_at = 0;  // timestamp of the event's record
+  uint64_t followers = 0;   // the author's counter when it was dispatched: the size class
+  friend bool operator==(const DeliverySample&, const DeliverySample&) = default;
+};
+
+struct Hint {
+  UserId author{};
+  // post(author, post): the state of one post may have changed.
+  // sync(reader, author): whether reader follows author may have changed.
+  struct Post {
+    PostId post{};
+    std::optional<DeliverySample> sample;
+    friend bool operator==(const Post&, const Post&) = default;
+  };
+  struct Sync {
+    UserId reader{};
+    friend bool operator==(const Sync&, const Sync&) = default;
+  };
+  std::variant<Post, Sync> what;
+  friend bool operator==(const Hint&, const Hint&) = default;
+
+  static Hint OfPost(UserId author, PostId post, std::optional<DeliverySample> sample = {}) {
+    return {author, Post{post, sample}};
+  }
+  static Hint OfSync(UserId reader, UserId author) { return {author, Sync{reader}}; }
+};
+
+inline constexpr uint32_t kHintSchemaVersion = 1;
+
+// Binary Protobuf (schemas/proto/hint.proto).
+std::string EncodeHint(const Hint& hint);
+// Refuses what is no hint of a version we know. Pure; any thread.
+Decoded<Hint> DecodeHint(std::string_view bytes);
+
+}  // namespace fanline

@@ -1,0 +1,47 @@
+// The truth about one post: a row of `author_post` (schemas/sql/shard.sql), sticky by design:
+// tombstoned, never removed, while a hint about it can still arrive. Deleted is final; hide and
+// edit carry versions, higher wins; the first created_at wins. No row reads as a tombstone.
+#pragma once
+
+#include <optional>
+
+#include "fanline/model/event.h"
+#include "fanline/model/item.h"
+
+namespace fanline {
+
+struct PostState {
+  std::optional<UnixMs> created_at;  // none: only a delete, hide or edit was seen so far
+  bool deleted = false;
+  bool hidden = false;
+  bool pushed = true;  // decided once, when the row was written: fans out, or is merged at read
+  uint64_t visibility_version = 0;
+  uint64_t edit_version = 0;
+
+  bool visible() const { return created_at.has_value() && !deleted && !hidden; }
+};
+
+// The rule by which an event changes a row; the SQL of backends/mysql and the fakes of the
+// simulation are held to it by tests. Idempotent and commutative.
+inline void ApplyEvent(const FeedEvent& event, PostState& state) {
+  switch (event.kind) {
+    case EventKind::kPublished:
+      if (!state.created_at) state.created_at = event.created_at;
+      return;
+    case EventKind::kDeleted:
+      state.deleted = true;
+      return;
+    case EventKind::kHidden:
+    case EventKind::kUnhidden:
+      if (event.version > state.visibility_version) {
+        state.visibility_version = event.version;
+        state.hidden = event.kind == EventKind::kHidden;
+      }
+      return;
+    case EventKind::kEdited:
+      if (event.version > state.edit_version) state.edit_version = event.version;
+      return;
+  }
+}
+
+}  // namespace fanline

@@ -1,0 +1,51 @@
+// How one user stands to another, and a place in a list of users.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fanline/base/time.h"
+#include "fanline/model/ids.h"
+
+namespace fanline {
+
+// Seen from the one who asks.
+enum class Relation {
+  kNone = 0,
+  kFollowing = 1,  // I follow them
+  kFollower = 2,   // they follow me
+  kMutual = 3,     // both
+};
+
+constexpr const char* NameOf(Relation relation) {
+  switch (relation) {
+    case Relation::kNone:
+      return "none";
+    case Relation::kFollowing:
+      return "following";
+    case Relation::kFollower:
+      return "follower";
+    case Relation::kMutual:
+      return "mutual";
+  }
+  return "none";
+}
+
+// Behind the last entry that was shown. Lists are newest first, at equal times by the higher id, so
+// a place is one of values and not of numbers: what comes or goes meanwhile moves nothing else.
+struct ListCursor {
+  UnixMs pos = 0;
+  UserId user{};
+  uint32_t shown = 0;  // entries before this place: a list may end after so many
+  friend bool operator==(const ListCursor&, const ListCursor&) = default;
+};
+
+// "1700000000000.77.20": pos, user, shown. Clients pass it back and read nothing into it.
+std::string CursorText(const ListCursor& cursor);
+
+// Nothing for any text that CursorText does not write.
+std::optional<ListCursor> ParseListCursor(std::string_view text);
+
+}  // namespace fanline

@@ -1,0 +1,19 @@
+// The cursor of a timeline as text: where a page ended, whoever answered it (live timeline,
+// rebuild or truth). "1700000000000.77": created_at in milliseconds and the post, both in the one
+// decimal spelling. Clients pass it back and read nothing into it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fanline/ports/reader_ports.h"
+
+namespace fanline {
+
+std::string CursorText(const Position& position);
+
+// Nothing for any text that CursorText does not write.
+std::optional<Position> ParseCursor(std::string_view text);
+
+}  // namespace fanline

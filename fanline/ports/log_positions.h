@@ -1,0 +1,38 @@
+// Requests: where a log ends and where a group stands in it. Asked without consuming anything.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fanline/base/outcome.h"
+
+namespace fanline {
+
+struct ReadLogEnd {
+  using Reply = struct LogEndRead;
+  uint64_t id = 0;
+  int32_t partition = 0;
+};
+struct LogEndRead {
+  uint64_t id = 0;
+  Status status;
+  int64_t offset = -1;  // of the next record; -1: not known
+};
+
+// What another group has committed; its name is the adapter's business.
+struct ReadGroupOffsets {
+  using Reply = struct GroupOffsetsRead;
+  uint64_t id = 0;
+  std::vector<int32_t> partitions;
+};
+struct GroupOffsetsRead {
+  uint64_t id = 0;
+  Status status;
+  struct Committed {
+    int32_t partition = 0;
+    int64_t offset = -1;  // all below is finished; -1: it has committed nothing
+  };
+  std::vector<Committed> committed;
+};
+
+}  // namespace fanline

@@ -1,0 +1,77 @@
+// Ports of the reading side (feedctl now, the HTTP API later): the truth behind one reader's
+// timeline, and the two scripts of a rebuild. Blocking calls with a deadline of their own; one
+// object per thread. The logic that uses them (timeline/) is passive all the same: it says which
+// call comes next, and is given the answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fanline/base/outcome.h"
+#include "fanline/model/ids.h"
+#include "fanline/model/item.h"
+#include "fanline/ports/live_timelines.h"
+
+namespace fanline {
+
+struct AuthorLastAt {
+  UserId author{};
+  UnixMs last_at = 0;  // >= created_at of every visible post; 0 = never posted
+};
+
+struct Position {  // a place in a timeline: the last item seen
+  UnixMs created_at = 0;
+  PostId post{};
+};
+
+// Of what happened in a time: each bound that is there holds.
+struct TimeSpan {
+  std::optional<UnixMs> above;  // later than
+  std::optional<UnixMs> up_to;  // not later than
+  std::optional<Position> behind;
+};
+
+// What one read of many authors came to before it reached its limit.
+struct ItemsRead {
+  std::vector<Item> items;        // author by author, each author's newest first
+  std::optional<UserId> partial;  // the read ended within this author's, the last of `items`
+  std::vector<UserId> unread;     // of these nothing was read
+};
+
+class ReaderTruth {
+ public:
+  virtual ~ReaderTruth() = default;
+  virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
+  // For each of `authors` that has a row, any order.
+  virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
+  // Visible, pushed items of `authors` in the span, at most `limit` in all. Reads about as many
+  // rows as it answers.
+  virtual Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+                       ItemsRead* out) = 0;
+};
+
+class ReaderTimelines {
+ public:
+  virtual ~ReaderTimelines() = default;
+
+  // Rebuild script 1. kReady: somebody was faster; kBuilding: another rebuild is under way;
+  // kNotLive: the key was created under `token` and from now on collects pushes (TTL 60 s).
+  virtual Status Begin(UserId reader, const std::string& token, TimelineState* found) = 0;
+  // Rebuild script 2. *applied = false: the token is gone, start again.
+  virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                        Floor floor, bool* applied) = 0;
+
+  struct Page {
+    TimelineState state = TimelineState::kNotLive;
+    std::vector<Item> items;  // newest first, strictly newer than the floor
+    Floor floor = kNoFloor;
+    bool reached_floor = false;  // nothing more in the cache: below, pull from the truth
+  };
+  // Items behind `after`, at most `limit`; refreshes the TTL of a ready timeline.
+  virtual Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
+                      Page* page) = 0;
+};
+
+}  // namespace fanline

@@ -1,0 +1,65 @@
+// Requests: the truth a pusher reads (MariaDB primaries, autocommit, no open transaction across
+// reads). A reply reports what was committed at some moment after Submit: that is what makes a hint
+// "look again". An adapter may merge requests of one shard into one statement. Everything about one
+// author lies on one shard.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fanline/base/outcome.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/ids.h"
+#include "fanline/model/item.h"
+#include "fanline/model/post_state.h"
+
+namespace fanline {
+
+// Keyset position in one author's followers within a range: after (bucket, reader).
+struct FollowerCursor {
+  Bucket bucket = 0;
+  UserId reader{};
+  friend bool operator==(const FollowerCursor&, const FollowerCursor&) = default;
+};
+
+// States of some posts of one author, and one page of the author's followers in a range.
+struct ReadPostPage {
+  using Reply = struct PostPage;
+  uint64_t id = 0;
+  Range range = 0;
+  UserId author{};
+  std::vector<PostId> posts;            // empty: only followers (later pages)
+  std::optional<FollowerCursor> after;  // none: from the range's first bucket
+  uint32_t limit = 0;                   // followers at most
+};
+struct PostPage {
+  uint64_t id = 0;
+  Status status;
+  std::vector<PostState> posts;        // as asked; a post without a row is a default PostState
+  std::vector<UserId> followers;       // of edges that are live, in (bucket, reader) order
+  std::optional<FollowerCursor> next;  // none: that was the last page
+};
+
+// What a sync of one reader with one author needs: the edge as `follower` has it, which of
+// `members` (the timeline's posts) are this author's and must go, and what must be there.
+struct ReadSync {
+  using Reply = struct SyncTruth;
+  uint64_t id = 0;
+  UserId reader{};
+  UserId author{};
+  std::vector<PostId> members;
+  uint32_t window = 0;  // visible items at most
+};
+struct SyncTruth {
+  uint64_t id = 0;
+  Status status;
+  bool following = false;
+  // Of `members`: not following: all posts of the author; following: the author's deleted and
+  // hidden ones. Posts of other authors are never named.
+  std::vector<PostId> remove;
+  std::vector<Item> visible;            // following: newest first, pushed = 1 only
+  std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`
+};
+
+}  // namespace fanline

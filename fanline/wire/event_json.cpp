@@ -1,0 +1,175 @@
+// JSON by nlohmann's event parser: no tree is built, and a key given twice is seen. The names
+// of what it calls are the library's.
+#include "fanline/wire/event_json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "fanline/base/check.h"
+
+namespace fanline {
+namespace {
+
+// The largest integer that a reader with doubles cannot have rounded.
+constexpr uint64_t kMaxExactInteger = (uint64_t{1} << 53) - 1;
+
+using Kind = JsonEvent::Value::Kind;
+
+// Keeps the values of the top level's known fields; looks through everything else.
+class FieldCollector {
+ public:
+  FieldCollector(const std::vector<std::string_view>& known, std::vector<JsonEvent::Value>* values)
+      : known_(known), values_(*values) {}
+
+  using Number = nlohmann::json::number_integer_t;
+  using Unsigned = nlohmann::json::number_unsigned_t;
+
+  bool null() { return Value(Kind::kOther, "null"); }
+  bool boolean(bool truth) { return Value(Kind::kOther, truth ? "true" : "false"); }
+  bool number_integer(Number n) { return Value(Kind::kNumber, std::to_string(n)); }
+  bool number_unsigned(Unsigned n) { return Value(Kind::kNumber, std::to_string(n)); }
+  bool number_float(double, const std::string& digits) { return Value(Kind::kNumber, digits); }
+  bool string(std::string& text) { return Value(Kind::kString, text); }
+  bool binary(std::vector<uint8_t>&) { return false; }  // never called for JSON text
+
+  bool start_object(size_t) {
+    if (depth_ > 0) Value(Kind::kOther, "an object");
+    ++depth_;
+    return true;
+  }
+  bool start_array(size_t) {
+    if (depth_ == 0) return Fail(Refuse("value", "an array", kSendObject));
+    Value(Kind::kOther, "an array");
+    ++depth_;
+    return true;
+  }
+  bool end_object() { return --depth_, true; }
+  bool end_array() { return --depth_, true; }
+
+  bool key(std::string& name) {
+    if (depth_ != 1) return true;
+    if (!seen_.insert(name).second) {
+      return Fail(Rejection{"key " + Quoted(name) + ": found twice; send each key once"});
+    }
+    key_ = name;
+    return true;
+  }
+
+  template <class Error>
+  bool parse_error(size_t position, const std::string&, const Error&) {
+    return Fail(Refuse("value", "no JSON at byte " + std::to_string(position), kSendObject));
+  }
+
+  const std::optional<Rejection>& refused() const { return refused_; }
+
+ private:
+  static constexpr std::string_view kSendObject = "one JSON object, in UTF-8, of at most 64 KiB";
+
+  bool Value(Kind kind, const std::string& text) {
+    if (depth_ == 0) {
+      return Fail(Refuse("value", kind == Kind::kString ? Quoted(text) : text, kSendObject));
+    }
+    if (depth_ > 1) return true;
+    for (size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i] == key_) values_[i] = {kind, text};
+    }
+    return true;
+  }
+  bool Fail(Rejection why) {
+    refused_ = std::move(why);
+    return false;
+  }
+
+  const std::vector<std::string_view>& known_;
+  std::vector<JsonEvent::Value>& values_;
+  size_t depth_ = 0;
+  std::string key_;
+  std::set<std::string> seen_;
+  std::optional<Rejection> refused_;
+};
+
+// The one decimal spelling of a number: no sign, leading zero, blank, point or exponent.
+std::optional<uint64_t> ParseDecimal(const std::string& text) {
+  if (text.empty() || (text.front() == '0' && text.size() > 1)) return std::nullopt;
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stopped != end) return std::nullopt;
+  return number;
+}
+
+// At most as many digits as a reader can use; a number can be as long as the message.
+std::string Shortened(const std::string& digits) {
+  return digits.size() <= 40 ? digits : digits.substr(0, 40) + "...";
+}
+
+}  // namespace
+
+JsonEvent::JsonEvent(std::initializer_list<std::string_view> fields)
+    : known_{kSchemaVersionField.name, "type"} {
+  known_.insert(known_.end(), fields);
+  values_.resize(known_.size());
+}
+
+std::optional<Rejection> JsonEvent::Open(std::string_view value, EventNames names, size_t* kind) {
+  FieldCollector collector(known_, &values_);
+  nlohmann::json::sax_parse(value.begin(), value.end(), &collector);
+  if (collector.refused()) return collector.refused();
+
+  // The version first: of a newer one the rest may mean something else.
+  uint64_t version = 0;
+  if (auto refused = Read(kSchemaVersionField, &version)) return refused;
+  const Value& type = Find("type");
+  const std::string send = "one of " + AllOf(names);
+  if (type.kind == Kind::kMissing) return RefuseMissing("type", send);
+  const bool string = type.kind == Kind::kString;
+  const auto found = std::find(names.begin(), names.end(), std::string_view(type.text));
+  if (!string || found == names.end()) {
+    return Refuse("type", string ? Quoted(type.text) : Shortened(type.text), send);
+  }
+  *kind = static_cast<size_t>(found - names.begin());
+  return std::nullopt;
+}
+
+const JsonEvent::Value& JsonEvent::Find(std::string_view name) const {
+  const auto found = std::find(known_.begin(), known_.end(), name);
+  FANLINE_CHECK(found != known_.end(), "a field that was not named at first");
+  return values_[static_cast<size_t>(found - known_.begin())];
+}
+
+std::optional<Rejection> JsonEvent::Read(const NumberField& field, uint64_t* number) const {
+  const Value& value = Find(field.name);
+  if (value.kind == Kind::kMissing) return RefuseMissing(field.name, field.send);
+  if (value.kind == Kind::kOther) return Refuse(field.name, value.text, field.send);
+  const bool string = value.kind == Kind::kString;
+  const std::string found = string ? Quoted(value.text) : Shortened(value.text);
+  const auto parsed = ParseDecimal(value.text);
+  if (!parsed) return Refuse(field.name, found, std::string(field.send) + ", in plain digits");
+  if (!string && *parsed > kMaxExactInteger) {
+    return Refuse(field.name, "the number " + found + ", which may have been rounded on its way",
+                  "numbers of 2^53 and above as a string of digits");
+  }
+  if (*parsed < field.least || *parsed > field.most) return Refuse(field.name, found, field.send);
+  *number = *parsed;
+  return std::nullopt;
+}
+
+JsonText::JsonText(const char* type)
+    : text_("{\"schema_version\":" + std::to_string(kEventSchemaVersion) + ",\"type\":\"" + type +
+            '"') {}
+
+JsonText& JsonText::Id(const char* name, uint64_t id) { return Member(name, id, "\""); }
+
+JsonText& JsonText::Number(const char* name, uint64_t number) {
+  // A string above 2^53, as we ask of others.
+  return Member(name, number, number > kMaxExactInteger ? "\"" : "");
+}
+
+JsonText& JsonText::Member(const char* name, uint64_t number, const char* quote) {
+  text_ += std::string(",\"") + name + "\":" + quote + std::to_string(number) + quote;
+  return *this;
+}
+
+}  // namespace fanline

@@ -1,0 +1,53 @@
+// The JSON form of any event, behind the codecs: one object whose members are numbers, and the type
+// as a name.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fanline/wire/event_fields.h"
+
+namespace fanline {
+
+// Reads one event.
+class JsonEvent {
+ public:
+  // `fields` are kept besides schema_version and type; they outlive this object.
+  explicit JsonEvent(std::initializer_list<std::string_view> fields);
+
+  // Once, first. *kind: the place of the type among `names`.
+  [[nodiscard]] std::optional<Rejection> Open(std::string_view value, EventNames names,
+                                              size_t* kind);
+  // One of `fields`.
+  [[nodiscard]] std::optional<Rejection> Read(const NumberField& field, uint64_t* number) const;
+
+  struct Value {
+    enum class Kind { kMissing, kNumber, kString, kOther } kind = Kind::kMissing;
+    std::string text;  // a number's digits, a string's content, else what to call it
+  };
+
+ private:
+  const Value& Find(std::string_view name) const;
+
+  std::vector<std::string_view> known_;
+  std::vector<Value> values_;  // of known_, in its order
+};
+
+// Writes one event: JsonText("post.deleted").Id("post_id", 7).Take().
+class JsonText {
+ public:
+  explicit JsonText(const char* type);
+  JsonText& Id(const char* name, uint64_t id);          // always a string
+  JsonText& Number(const char* name, uint64_t number);  // a string only where it must be one
+  std::string Take() { return std::move(text_) + '}'; }
+
+ private:
+  JsonText& Member(const char* name, uint64_t number, const char* quote);
+
+  std::string text_;
+};
+
+}  // namespace fanline

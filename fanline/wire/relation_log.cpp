@@ -1,0 +1,99 @@
+// Every change of an edge writes two of these: the message object is kept per thread, so that its
+// parts are not allocated anew.
+#include "fanline/wire/relation_log.h"
+
+#include <optional>
+
+#include "schemas/proto/relation_log.pb.h"
+
+namespace fanline {
+namespace {
+
+template <class Message>
+void WriteKey(const EdgeKey& edge, uint64_t version, Message* message) {
+  message->set_src(Raw(edge.src));
+  message->set_dst(Raw(edge.dst));
+  message->set_version(version);
+}
+
+void Write(const EdgeWritten& written, v1::RelationLog* message) {
+  auto* out = message->mutable_written();
+  WriteKey(written.edge.key(), written.edge.ver, out);
+  out->set_live(written.edge.live);
+  out->set_pos_ms(written.edge.pos);
+  out->set_log_id(written.log_id);
+}
+
+void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
+  WriteKey(mirrored.edge, mirrored.ver, message->mutable_mirrored());
+}
+
+// What of src, dst and version cannot be those of an edge.
+template <class Message>
+std::optional<Rejection> NoEdge(const std::string& name, const Message& message) {
+  if (!IsValidId(message.src())) return RefuseId(name + ".src", message.src());
+  if (!IsValidId(message.dst())) return RefuseId(name + ".dst", message.dst());
+  if (message.src() == message.dst()) {
+    return Rejection{name + ".dst: found src itself, " + std::to_string(message.dst())};
+  }
+  if (message.version() == 0) return Rejection{name + ".version: found 0; versions begin at 1"};
+  return std::nullopt;
+}
+
+Decoded<RelationMessage> Read(const v1::EdgeWritten& written) {
+  if (auto refused = NoEdge("written", written)) return *refused;
+  if (written.pos_ms() < 0) {
+    return Rejection{"written.pos_ms: found " + std::to_string(written.pos_ms()) +
+                     "; it is milliseconds since 1970"};
+  }
+  return EdgeWritten{{.src = UserId{written.src()},
+                      .dst = UserId{written.dst()},
+                      .ver = written.version(),
+                      .live = written.live(),
+                      .pos = written.pos_ms()},
+                     written.log_id()};
+}
+
+Decoded<RelationMessage> Read(const v1::EdgeMirrored& mirrored) {
+  if (auto refused = NoEdge("mirrored", mirrored)) return *refused;
+  return EdgeMirrored{{UserId{mirrored.src()}, UserId{mirrored.dst()}}, mirrored.version()};
+}
+
+}  // namespace
+
+std::string RelationLogKey(const EdgeKey& edge) {
+  return ToString(edge.src) + ':' + ToString(edge.dst);
+}
+
+EdgeKey KeyOf(const RelationMessage& message) {
+  if (const auto* written = std::get_if<EdgeWritten>(&message)) return written->edge.key();
+  return std::get<EdgeMirrored>(message).edge;
+}
+
+std::string EncodeRelationMessage(const RelationMessage& message) {
+  thread_local v1::RelationLog out;
+  out.set_schema_version(kRelationLogSchemaVersion);
+  std::visit([&](const auto& what) { Write(what, &out); }, message);
+  return out.SerializeAsString();
+}
+
+Decoded<RelationMessage> DecodeRelationMessage(std::string_view bytes) {
+  thread_local v1::RelationLog message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Rejection{"no fanline.v1.RelationLog, or not a whole one"};
+  }
+  if (message.schema_version() != kRelationLogSchemaVersion) {
+    return RefuseVersion(message.schema_version(), kRelationLogSchemaVersion);
+  }
+  switch (message.what_case()) {
+    case v1::RelationLog::kWritten:
+      return Read(message.written());
+    case v1::RelationLog::kMirrored:
+      return Read(message.mirrored());
+    case v1::RelationLog::WHAT_NOT_SET:
+      break;
+  }
+  return Rejection{"neither written nor mirrored"};
+}
+
+}  // namespace fanline

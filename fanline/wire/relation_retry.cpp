@@ -1,0 +1,48 @@
+#include "fanline/wire/relation_retry.h"
+
+#include <optional>
+
+#include "schemas/proto/relation_retry.pb.h"
+
+namespace fanline {
+namespace {
+
+// What cannot be an entry's.
+std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
+  if (message.schema_version() != kRelationRetrySchemaVersion) {
+    return RefuseVersion(message.schema_version(), kRelationRetrySchemaVersion);
+  }
+  if (!IsValidId(message.src())) return RefuseId("src", message.src());
+  if (!IsValidId(message.dst())) return RefuseId("dst", message.dst());
+  if (message.src() == message.dst()) return Rejection{"dst: found src itself"};
+  if (message.version() == 0) return Rejection{"version: found 0; versions begin at 1"};
+  if (message.due_ms() < 0) return Rejection{"due_ms: it is milliseconds since 1970"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string EncodeRelationRetry(const RelationRetry& retry) {
+  v1::RelationRetry message;
+  message.set_schema_version(kRelationRetrySchemaVersion);
+  message.set_src(Raw(retry.edge.src));
+  message.set_dst(Raw(retry.edge.dst));
+  message.set_version(retry.ver);
+  message.set_due_ms(retry.due);
+  message.set_attempts(retry.attempts);
+  return message.SerializeAsString();
+}
+
+Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
+  v1::RelationRetry message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Rejection{"no fanline.v1.RelationRetry, or not a whole one"};
+  }
+  if (auto refused = NoEntry(message)) return *refused;
+  return RelationRetry{{UserId{message.src()}, UserId{message.dst()}},
+                       message.version(),
+                       message.due_ms(),
+                       message.attempts()};
+}
+
+}  // namespace fanline

@@ -1,0 +1,30 @@
+// Topic relation-log.retry: edges to be checked later (schemas/proto/relation_retry.proto).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fanline/base/decoded.h"
+#include "fanline/base/time.h"
+#include "fanline/model/edge.h"
+
+namespace fanline {
+
+struct RelationRetry {
+  EdgeKey edge;
+  uint64_t ver = 0;  // that the reverse row must have at least, >= 1
+  UnixMs due = 0;    // not before
+  uint32_t attempts = 0;
+  friend bool operator==(const RelationRetry&, const RelationRetry&) = default;
+};
+
+inline constexpr uint32_t kRelationRetrySchemaVersion = 1;
+inline constexpr const char* kRelationRetryTopic = "relation-log.retry";
+
+// Binary Protobuf.
+std::string EncodeRelationRetry(const RelationRetry& retry);
+// Refuses what is no entry of a version we know. Pure; any thread.
+Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes);
+
+}  // namespace fanline

@@ -1,0 +1,369 @@
+// Changes of forward edges: versions, counters, the log and the limit, on two real shards.
+#include "backends/mysql/edges/forward_edges.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "backends/mysql/edges/recounts.h"
+#include "schemas/sql_schema.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr uint64_t kNow = 1'700'000'000'000'000;
+
+// Commits of one edge are serial: its rows of the log have growing versions and alternate.
+constexpr const char* kLogDoesNotAlternate =
+    "SELECT COUNT(*) FROM (SELECT ver, state, LAG(ver) OVER edge AS ver_before,"
+    " LAG(state) OVER edge AS state_before FROM log1"
+    " WINDOW edge AS (PARTITION BY src, dst ORDER BY id)) AS l"
+    " WHERE ver <= ver_before OR state = state_before";
+
+class ForwardEdgesTest : public ::testing::Test {
+ protected:
+  ForwardChanged Change(const EdgeChange& change) {
+    ForwardChanged changed;
+    const Status status = forward_.Change(change, &changed);
+    EXPECT_TRUE(status.done()) << status.message;
+    return changed;
+  }
+  ForwardChanged Follow(uint64_t now = kNow) { return Change({ann_, bob_, true, now}); }
+  ForwardChanged Unfollow(uint64_t now = kNow) { return Change({ann_, bob_, false, now}); }
+  ForwardChanged App(bool live, uint64_t version, uint64_t now = kNow) {
+    return Change({ann_, bob_, live, now, Origin::kApplication, version});
+  }
+  // Rows of log1 as "src dst ver state pos", by id.
+  std::vector<std::string> Log() {
+    std::vector<std::string> rows;
+    shards_.of(ann_).Query("SELECT CONCAT_WS(' ', src, dst, ver, state, pos) FROM log1 ORDER BY id",
+                           [&](const Row& row) { rows.push_back(row.Text(1)); });
+    return rows;
+  }
+  std::string Logged(const ForwardChanged& change) const {
+    const Edge& edge = change.edge;
+    return ToString(edge.src) + " " + ToString(edge.dst) + " " + std::to_string(edge.ver) + " " +
+           (edge.live ? "1" : "0") + " " + std::to_string(edge.pos);
+  }
+
+  int64_t Deadlocks(Shard shard) {
+    int64_t count = -1;
+    shards_.on(shard).Query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'",
+                            [&](const Row& row) { count = std::stoll(row.Text(2)); });
+    return count;
+  }
+  // On shard 1 a procedure, called with so many arguments, commits as ever and then waits under the
+  // name "held".
+  void HoldBackAnswers(std::string made, const std::string& name, int arguments) {
+    Connection& connection = shards_.on(1);
+    const std::string begin = "PROCEDURE " + name + "(";
+    made.replace(made.find(begin), begin.size(), "PROCEDURE changed_and_silent(");
+    connection.Execute(made);
+    std::string parameters, values;
+    for (int i = 0; i < arguments; ++i) {
+      const std::string each = (i > 0 ? ", a" : "a") + std::to_string(i);
+      parameters += each + " BIGINT UNSIGNED";
+      values += each;
+    }
+    connection.Execute("CREATE OR REPLACE PROCEDURE " + name + "(" + parameters +
+                       ") BEGIN DECLARE logged INT DEFAULT (SELECT COUNT(*) FROM log1);"
+                       " CALL changed_and_silent(" +
+                       values +
+                       "); IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held';"
+                       " END IF; END");
+  }
+  // Kills one connection that is at a statement like `what`; whether there was one.
+  bool KillOne(Connection& connection, const std::string& what) {
+    std::string id;
+    connection.Query(
+        "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()"
+        " AND user = '" +
+            shards_.config().user + "' AND info LIKE '" + what + "' LIMIT 1",
+        [&](const Row& row) { id = row.Text(1); });
+    if (id.empty()) return false;
+    try {
+      connection.Execute("KILL CONNECTION " + id);
+      return true;
+    } catch (const MysqlError&) {
+      return false;  // gone by itself
+    }
+  }
+
+  RelationShards shards_;
+  ShardConnections connections_{shards_.config()};
+  ForwardEdges forward_{connections_, shards_.map()};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
+};
+
+TEST_F(ForwardEdgesTest, EveryChangeLeavesItsRowItsCounterAndOneRowOfTheLog) {
+  const auto made = Follow();
+  EXPECT_EQ(made.edge, (Edge{ann_, bob_, kNow, true, kNow / 1000}));
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+  const auto gone = Unfollow(kNow + 10);
+  EXPECT_EQ(gone.edge, (Edge{ann_, bob_, kNow + 10, false, kNow / 1000}));
+  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
+  const auto back = Follow(kNow + 5'000);
+  EXPECT_EQ(back.edge, (Edge{ann_, bob_, kNow + 5'000, true, kNow / 1000 + 5}));
+  EXPECT_TRUE(made.changed && gone.changed && back.changed);
+  EXPECT_EQ(Log(), (std::vector{Logged(made), Logged(gone), Logged(back)}));
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000005000 1 1700000000005");
+  EXPECT_EQ(shards_.Reverse(ann_, bob_), "-");
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ForwardEdgesTest, ANoOpWritesNothingAndAnExistingRowIsWorthACheck) {
+  EXPECT_FALSE(Unfollow().worth_a_check());
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM user_rel"), 0);
+  const auto made = Follow();
+  const auto again = Follow(kNow + 7);
+  EXPECT_FALSE(again.changed);
+  EXPECT_EQ(again.edge, made.edge);
+  EXPECT_TRUE(again.worth_a_check());
+  const auto gone = Unfollow(kNow + 9);
+  EXPECT_EQ(Unfollow(kNow + 11).edge, gone.edge);
+  EXPECT_EQ(Log().size(), 2u);
+}
+
+TEST_F(ForwardEdgesTest, AClockThatGoesBackStillGivesAHigherVersion) {
+  const auto first = Follow(kNow);
+  const auto second = Unfollow(kNow - 5'000'000);
+  EXPECT_EQ(second.edge.ver, first.edge.ver + 1);
+  const auto third = Follow(kNow - 5'000'000);
+  EXPECT_EQ(third.edge.ver, first.edge.ver + 2);
+  EXPECT_EQ(Log().back(), Logged(third));
+}
+
+TEST_F(ForwardEdgesTest, OneMoreThanTheLimitIsRefusedByNameAndLeavesNothing) {
+  ForwardEdges few(connections_, shards_.map(), 2);
+  ForwardChanged changed;
+  ASSERT_TRUE(few.Change({ann_, UserId{101}, true, kNow}, &changed).done());
+  ASSERT_TRUE(few.Change({ann_, UserId{102}, true, kNow}, &changed).done());
+  const Status refused = few.Change({ann_, UserId{103}, true, kNow}, &changed);
+  EXPECT_TRUE(refused.never());
+  EXPECT_EQ(refused.message, "follows 2 already");
+  EXPECT_TRUE(changed.over_limit);
+  EXPECT_EQ(shards_.Forward(ann_, UserId{103}), "-");
+  EXPECT_EQ(Log().size(), 2u);
+  // One who is followed already is no more; who makes room may follow; a friend is never refused.
+  EXPECT_TRUE(few.Change({ann_, UserId{102}, true, kNow}, &changed).done());
+  EXPECT_TRUE(few.Change({ann_, UserId{101}, false, kNow}, &changed).done());
+  EXPECT_TRUE(few.Change({ann_, UserId{103}, true, kNow}, &changed).done());
+  EXPECT_TRUE(few.Change({ann_, UserId{104}, true, kNow, Origin::kFriendship, 1}, &changed).done());
+  EXPECT_EQ(shards_.FollowingCount(ann_), 3);
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ForwardEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
+  Follow();
+  shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
+  EXPECT_TRUE(Unfollow(kNow + 1).below_zero);
+  EXPECT_EQ(shards_.FollowingCount(ann_), -1);
+  EXPECT_THAT(MarkedForRecount(shards_.of(ann_), 10),
+              ElementsAre(UserCounter{ann_, Counter::kFollowed}));
+  EXPECT_FALSE(Follow(kNow + 2).below_zero);
+}
+
+TEST_F(ForwardEdgesTest, AnApplicationsChangeCountsOnceHoweverOftenAndLateItArrives) {
+  EXPECT_TRUE(App(true, 5).changed);
+  EXPECT_FALSE(App(true, 5, kNow + 1).changed);
+  EXPECT_FALSE(App(false, 4, kNow + 2).changed);
+  EXPECT_TRUE(App(false, 6, kNow + 3).changed);
+  EXPECT_FALSE(App(true, 5, kNow + 4).changed);
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000000003 0 1700000000000");
+  EXPECT_EQ(Log().size(), 2u);
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ForwardEdgesTest, AnApplicationsChangeThatIsSoAlreadyStillOutlivesOlderOnes) {
+  Follow();
+  EXPECT_FALSE(App(true, 9).changed);
+  uint64_t kept = 0;
+  shards_.of(ann_).Query("SELECT app_version FROM following",  // by another connection
+                         [&](const Row& row) { kept = row.UInt64(1); });
+  EXPECT_EQ(kept, 9u);
+  EXPECT_FALSE(App(false, 8, kNow + 1).changed);
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000000000 1 1700000000000");
+  EXPECT_EQ(Log().size(), 1u);
+}
+
+TEST_F(ForwardEdgesTest, AnApplicationsUnfollowOfAStrangerStaysSoWhenTheFollowArrivesLate) {
+  const auto tombstone = App(false, 9);
+  EXPECT_TRUE(tombstone.changed);
+  EXPECT_EQ(Log(), std::vector{Logged(tombstone)});
+  EXPECT_FALSE(App(true, 8, kNow + 1).changed);
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000000000 0 0");
+  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
+  EXPECT_TRUE(Follow(kNow + 2).changed);
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ForwardEdgesTest, TheVersionsOfDifferentOriginsDoNotMeet) {
+  EXPECT_TRUE(App(true, 1'000).changed);
+  EXPECT_TRUE(Change({ann_, bob_, false, kNow, Origin::kFriendship, 1}).changed);
+  EXPECT_FALSE(App(true, 1'000).changed);
+  EXPECT_TRUE(App(true, 1'001).changed);
+}
+
+// The unknown outcome: the server commits, and the connection is gone before it says so. A sleeping
+// trigger would hold the answer back but also the commit, so the procedure is wrapped: what is
+// called commits as ever, then waits to be killed.
+TEST_F(ForwardEdgesTest, AConnectionKilledAfterTheCommitIsLookedUp) {
+  const EdgeChange changes[] = {{bob_, ann_, true, kNow},
+                                {bob_, ann_, false, kNow + 5, Origin::kApplication, 7}};
+  ForwardChanged changed;
+  ASSERT_TRUE(forward_.Change({bob_, ann_, false, kNow}, &changed).done());  // now it is connected
+  HoldBackAnswers(std::string(sql_schema::kFollowEdgeSql), "follow_edge", 4);
+  for (const EdgeChange& change : changes) {
+    std::thread killer([&] {
+      while (!KillOne(shards_.on(1), "DO SLEEP%held%")) {
+      }
+    });
+    ASSERT_TRUE(forward_.Change(change, &changed).done());
+    killer.join();
+    EXPECT_FALSE(changed.changed);
+    EXPECT_TRUE(changed.worth_a_check());
+    EXPECT_EQ(changed.edge, (Edge{bob_, ann_, change.unix_us, change.live, kNow / 1000}));
+    EXPECT_EQ(shards_.FollowingCount(bob_), change.live ? 1 : 0);
+    HoldBackAnswers(std::string(sql_schema::kChangeEdgeSql), "change_edge", 8);
+  }
+  EXPECT_EQ(shards_.PendingChanges(), 2);
+  shards_.ExpectCountersMatchRows();
+}
+
+// Killed anywhere, again and again, while eight writers go on: callers see no error but that the
+// shard was away, versions only grow, rows, counters and the log agree.
+TEST_F(ForwardEdgesTest, ConnectionsKilledAnywhereLeaveNothingHalfDone) {
+  testing::Seeded seeded;
+  std::atomic<int> writing = 8;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map());
+      for (int n = 0; n < 150; ++n) {
+        const EdgeChange change{ann_, UserId{100 + random() % 4}, random() % 2 == 0, kNow};
+        ForwardChanged changed;
+        Status status;
+        do {
+          status = forward.Change(change, &changed);
+          EXPECT_FALSE(status.never()) << status.message;
+        } while (status.later());
+        EXPECT_EQ(changed.edge.ver > 0 && changed.edge.live, change.live);
+      }
+      --writing;
+    });
+  }
+  int killed = 0;
+  while (writing > 0 && killed < 100) killed += KillOne(shards_.on(0), "%edge_%") ? 1 : 0;
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(killed, 0);
+  EXPECT_EQ(0, shards_.Total("SELECT COUNT(*) FROM following f WHERE (ver, state) <> (SELECT ver,"
+                             " state FROM log1 l WHERE l.src = f.src AND l.dst = f.dst"
+                             " ORDER BY ver DESC LIMIT 1)"));
+  EXPECT_EQ(0, shards_.Total(kLogDoesNotAlternate));
+  shards_.ExpectCountersMatchRows();
+}
+
+// A row that is made only to be locked and then rolled back leaves its lock to those who wait for
+// it as a gap lock, and two of them that then insert are a deadlock.
+TEST_F(ForwardEdgesTest, ManyWhoUnfollowAStrangerWriteNothingAndMeetNoDeadlock) {
+  const int64_t before = Deadlocks(0);
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&] {
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map());
+      for (int n = 0; n < 200; ++n) {
+        ForwardChanged changed;
+        const Status status = forward.Change({ann_, bob_, false, kNow}, &changed);
+        EXPECT_TRUE(status.done()) << status.message;
+        EXPECT_EQ(changed.edge.ver, 0u);
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
+  EXPECT_EQ(Deadlocks(0), before);
+}
+
+// The limit is the one refusal that takes a new row back.
+TEST_F(ForwardEdgesTest, ManyWhoAreOverTheLimitAreAllToldSo) {
+  ForwardChanged changed;
+  ForwardEdges one(connections_, shards_.map(), 1);
+  ASSERT_TRUE(one.Change({ann_, UserId{101}, true, kNow}, &changed).done());
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&] {
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map(), 1);
+      for (int n = 0; n < 100; ++n) {
+        ForwardChanged refused;
+        const Status status = forward.Change({ann_, bob_, true, kNow}, &refused);
+        EXPECT_TRUE(status.never()) << status.message;
+        EXPECT_TRUE(refused.over_limit);
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "-");
+  shards_.ExpectCountersMatchRows();
+}
+
+// It would leave gap locks to those who wait for it.
+TEST_F(ForwardEdgesTest, AFollowOverTheLimitMakesNoRowThatIsTakenBack) {
+  Follow();
+  Connection& connection = shards_.of(ann_);
+  const auto written = [&connection] {
+    int64_t rows = -1;
+    connection.Query("SHOW SESSION STATUS LIKE 'Handler_write'",
+                     [&](const Row& row) { rows = std::stoll(row.Text(2)); });
+    return rows;
+  };
+  const int64_t first = written(), second = written();  // a look writes, too
+  connection.Call("CALL change_edge(" + ToString(ann_) + ", 4711, 1, 1, 1, 0, 0, 1)",
+                  [](const Row& row) { EXPECT_EQ(row.UInt64(1), 2u) << "it is over the limit"; });
+  EXPECT_EQ(written() - second, second - first);
+}
+
+// Eight writers on six edges: versions of an edge only grow, no change is lost, nobody is told of
+// an error.
+TEST_F(ForwardEdgesTest, ManyWritersOfAFewEdgesLoseNothing) {
+  testing::Seeded seeded;
+  std::vector<std::thread> writers;
+  std::atomic<uint64_t> changes = 0;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map());
+      for (int n = 0; n < 200; ++n) {
+        const EdgeChange change{UserId{1 + random() % 2}, UserId{100 + random() % 3},
+                                random() % 2 == 0, kNow + random() % 1'000};
+        ForwardChanged changed;
+        const Status status = forward.Change(change, &changed);
+        EXPECT_TRUE(status.done()) << status.message;
+        EXPECT_FALSE(changed.below_zero);
+        changes += changed.changed ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(changes, 100u);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1"), changes);
+  EXPECT_EQ(0, shards_.Total(kLogDoesNotAlternate));
+  EXPECT_EQ(0, shards_.Total("SELECT COUNT(*) FROM following f WHERE (ver, state) <> (SELECT ver,"
+                             " state FROM log1 l WHERE l.src = f.src AND l.dst = f.dst"
+                             " ORDER BY ver DESC LIMIT 1)"));
+  shards_.ExpectCountersMatchRows();
+}
+
+}  // namespace
+}  // namespace fanline::mysql

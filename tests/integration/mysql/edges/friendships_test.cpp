@@ -1,0 +1,361 @@
+// Friend requests and their edges on two real shards: the two users' rows lie apart.
+#include "backends/mysql/edges/friendships.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "backends/mysql/edges/change_log.h"
+#include "fanline/ports/friendship_edges.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+using enum FriendAction;
+constexpr uint64_t kNow = 1'700'000'000'000'000;
+
+class FriendshipsTest : public ::testing::Test {
+ protected:
+  FriendshipStep Do(FriendAction action, UserId who, UserId whom, uint64_t now = kNow) {
+    FriendshipStep changed;
+    const Status status = friendships_.Change(action, who, whom, now, &changed);
+    EXPECT_TRUE(status.done()) << status.message;
+    return changed;
+  }
+  LoggedChange BecomeFriends(uint64_t now = kNow) {
+    Do(kRequest, ann_, bob_, now);
+    Do(kAccept, bob_, ann_, now + 1'000);
+    return Logged();
+  }
+  // What the last change of the pair left for a relay.
+  LoggedChange Logged() {
+    std::vector<LoggedChange> pending;
+    EXPECT_TRUE(log_.ReadPending(friendships_.PairShard(ann_, bob_), 0, 1'000, &pending).done());
+    std::erase_if(pending, [](const auto& each) { return each.kind != ChangeKind::kFriendship; });
+    return pending.at(pending.size() - 1);
+  }
+  int64_t LoggedOfPair() { return shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 2"); }
+  bool Follows(UserId src, UserId dst) {
+    return shards_.Number(shards_.map().ShardOf(src),
+                          "SELECT COUNT(*) FROM following WHERE state = 1 AND src = " +
+                              ToString(src) + " AND dst = " + ToString(dst)) == 1;
+  }
+  ForwardChanged Change(UserId src, UserId dst, bool live, uint64_t now) {
+    ForwardChanged changed;
+    const Status status = forward_.Change({src, dst, live, now}, &changed);
+    EXPECT_TRUE(status.done()) << status.message;
+    return changed;
+  }
+  static Status Write(const LoggedChange& change, ForwardEdges& forward) {
+    for (const EdgeChange& edge : EdgesOfFriendship(change)) {
+      ForwardChanged changed;
+      if (Status status = forward.Change(edge, &changed); !status.done()) return status;
+    }
+    return Status::Done();
+  }
+  void WriteEdges(const LoggedChange& change) {
+    const Status status = Write(change, forward_);
+    EXPECT_TRUE(status.done()) << status.message;
+  }
+  // What a relay would do with everything that is pending.
+  void RelayAll() {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      std::vector<LoggedChange> pending;
+      ASSERT_TRUE(log_.ReadPending(shard, 0, 1'000, &pending).done());
+      for (const LoggedChange& change : pending) {
+        if (change.kind == ChangeKind::kFriendship) WriteEdges(change);
+        ASSERT_TRUE(log_.MarkDone(shard, {change.row()}).done());
+      }
+    }
+  }
+
+  RelationShards shards_;
+  ShardConnections connections_{shards_.config()};
+  Friendships friendships_{connections_, shards_.map()};
+  ForwardEdges forward_{connections_, shards_.map()};
+  ChangeLog log_{connections_};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
+};
+
+TEST_F(FriendshipsTest, ARequestThatIsAcceptedBecomesTwoEdges) {
+  const auto asked = Do(kRequest, ann_, bob_);
+  EXPECT_TRUE(asked.changed);
+  EXPECT_EQ(LoggedOfPair(), 0);
+  const auto accepted = Do(kAccept, bob_, ann_, kNow + 1'000);
+  EXPECT_GT(accepted.now.ver, asked.now.ver);
+  EXPECT_EQ(LoggedOfPair(), 1);
+  EXPECT_FALSE(Follows(ann_, bob_));
+  RelayAll();
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1700000000001000 1 1700000000001");
+  EXPECT_EQ(shards_.Forward(bob_, ann_), "1700000000001000 1 1700000000001");
+  EXPECT_EQ(shards_.PendingChanges(), 2);  // the edges' own, for the reverse rows
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 1 AND ver = 1"), 2);  // announced
+  Friendship now;
+  ASSERT_TRUE(friendships_.Read(bob_, ann_, &now).done());
+  EXPECT_EQ(now.state, FriendState::kFriends);
+  EXPECT_EQ(now.asked_by, ann_);
+  EXPECT_EQ(now.ver, accepted.now.ver);
+}
+
+TEST_F(FriendshipsTest, ThereIsOneRowPerPairOnTheShardOfTheSmallerId) {
+  Do(kRequest, bob_, ann_);
+  EXPECT_EQ(Do(kRequest, ann_, bob_, kNow + 1).now.state, FriendState::kFriends);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 1);
+  const Shard home = shards_.map().ShardOf(std::min(ann_, bob_));
+  EXPECT_EQ(shards_.Number(home, "SELECT COUNT(*) FROM friend_request WHERE low < high"), 1);
+  EXPECT_EQ(shards_.Number(home, "SELECT COUNT(*) FROM log1 WHERE kind = 2"), 1);
+}
+
+TEST_F(FriendshipsTest, WhatMayNotBeDoneIsRefusedAndLeavesNoRow) {
+  FriendshipStep changed;
+  const Status status = friendships_.Change(kAccept, bob_, ann_, kNow, &changed);
+  EXPECT_TRUE(status.never());
+  EXPECT_EQ(status.message, "there is no request to answer");
+  EXPECT_TRUE(friendships_.Change(kRequest, ann_, ann_, kNow, &changed).never());
+  EXPECT_TRUE(friendships_.Change(kRequest, ann_, UserId{0}, kNow, &changed).never());
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 0);
+}
+
+TEST_F(FriendshipsTest, ARequestThatIsRefusedOrCancelledLeavesNoEdge) {
+  Do(kRequest, ann_, bob_);
+  Do(kRefuse, bob_, ann_);
+  Do(kRequest, ann_, bob_);
+  Do(kCancel, ann_, bob_);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1"), 0);
+}
+
+TEST_F(FriendshipsTest, RemovingEndsBothEdges) {
+  BecomeFriends();
+  RelayAll();
+  Do(kRemove, bob_, ann_, kNow + 5'000);
+  EXPECT_EQ(LoggedOfPair(), 2);
+  RelayAll();
+  EXPECT_FALSE(Follows(ann_, bob_) || Follows(bob_, ann_));
+  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
+  EXPECT_EQ(shards_.FollowingCount(bob_), 0);
+}
+
+TEST_F(FriendshipsTest, OneWhoIsKilledBetweenTheEdgesIsMadeUpForByTheNext) {
+  const LoggedChange accepted = BecomeFriends();
+  {
+    Config broken = shards_.config();  // the edges' second shard is gone when the first is written
+    const Shard second = shards_.map().ShardOf(std::max(ann_, bob_));
+    broken.shards[second].port = 1;
+    ShardConnections connections(broken);
+    ForwardEdges forward(connections, shards_.map());
+    EXPECT_TRUE(Write(accepted, forward).later());
+  }
+  EXPECT_NE(Follows(ann_, bob_), Follows(bob_, ann_));
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 1 AND state = 1"), 2);
+  shards_.ExpectCountersMatchRows();
+}
+
+// The relay that read the acceptance hangs; another writes the removal; the first goes on.
+TEST_F(FriendshipsTest, AnAcceptanceThatIsWrittenAfterItsRemovalDoesNothing) {
+  const LoggedChange accepted = BecomeFriends();
+  Do(kRemove, ann_, bob_, kNow + 5'000);
+  const LoggedChange removed = Logged();
+  WriteEdges(removed);
+  WriteEdges(accepted);
+  EXPECT_FALSE(Follows(ann_, bob_) || Follows(bob_, ann_));
+  const LoggedChange again = BecomeFriends(kNow + 9'000);
+  WriteEdges(again);
+  WriteEdges(removed);
+  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(FriendshipsTest, AnUnfollowAfterTheAcceptanceIsNotUndoneByTheSameAcceptance) {
+  const LoggedChange accepted = BecomeFriends();
+  WriteEdges(accepted);
+  ForwardChanged changed;
+  ASSERT_TRUE(forward_.Change({ann_, bob_, false, kNow + 5'000}, &changed).done());
+  WriteEdges(accepted);
+  EXPECT_FALSE(Follows(ann_, bob_));
+  EXPECT_TRUE(Follows(bob_, ann_));
+}
+
+// The relay may lag by minutes. Whose clock is ahead, by up to five seconds, must not matter.
+TEST_F(FriendshipsTest, AFollowThatWasSoAlreadyOutlivesARemovalThatIsRelayedLate) {
+  for (const int64_t ahead : {-5'000'000, 0, 5'000'000}) {
+    const uint64_t begin = kNow + (ahead + 10'000'000) * 10;
+    BecomeFriends(begin);
+    RelayAll();
+    Do(kRemove, ann_, bob_, begin + 1'000'000 + ahead);
+    const ForwardChanged again = Change(ann_, bob_, true, begin + 1'500'000);
+    EXPECT_FALSE(again.changed);
+    RelayAll();
+    EXPECT_TRUE(Follows(ann_, bob_)) << "an acknowledged follow is lost";
+    EXPECT_FALSE(Follows(bob_, ann_));
+    EXPECT_EQ(Change(ann_, bob_, true, begin + 1'600'000).edge, again.edge);
+    shards_.ExpectCountersMatchRows();
+  }
+}
+
+TEST_F(FriendshipsTest, AnUnfollowOutlivesAnAcceptanceThatIsRelayedLate) {
+  for (const int64_t ahead : {-5'000'000, 0, 5'000'000}) {
+    const uint64_t begin = kNow + (ahead + 10'000'000) * 10;
+    Change(ann_, bob_, true, begin);
+    BecomeFriends(begin + 1'000'000 + ahead);
+    EXPECT_TRUE(Change(ann_, bob_, false, begin + 1'500'000).changed);
+    EXPECT_FALSE(Change(bob_, ann_, false, begin + 1'500'000).changed) << "of a stranger, so far";
+    RelayAll();
+    EXPECT_FALSE(Follows(ann_, bob_)) << "an acknowledged unfollow is undone";
+    EXPECT_FALSE(Follows(bob_, ann_)) << "an acknowledged unfollow is undone";
+    shards_.ExpectCountersMatchRows();
+    Do(kRemove, ann_, bob_, begin + 20'000'000);
+    RelayAll();
+  }
+}
+
+// What was said before the friendship changed gives way to it, by whatever clock.
+TEST_F(FriendshipsTest, AFriendshipOutlivesWhatWasSaidBeforeIt) {
+  Change(ann_, bob_, true, kNow + 60'000'000);
+  BecomeFriends();
+  RelayAll();
+  Do(kRemove, bob_, ann_, kNow + 5'000);
+  RelayAll();
+  EXPECT_FALSE(Follows(ann_, bob_));
+  Change(ann_, bob_, false, kNow + 90'000'000);
+  BecomeFriends(kNow + 6'000);
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
+}
+
+// One who announced and died before the commit had a clock far ahead: a user settles what never
+// comes, and the next change of the pair is above it.
+TEST_F(FriendshipsTest, WhatWasAnnouncedAndNeverCameHoldsUpNothing) {
+  const uint64_t ahead = kNow + 3'600'000'000;
+  for (const EdgeKey& edge : {EdgeKey{ann_, bob_}, EdgeKey{bob_, ann_}}) {
+    EXPECT_EQ(AnnounceFriendship(shards_.of(edge.src), edge, ahead), 0u);
+  }
+  EXPECT_EQ(shards_.Forward(ann_, bob_), "1 0 0");
+  EXPECT_FALSE(Change(ann_, bob_, false, kNow).changed);
+  EXPECT_EQ(AnnounceFriendship(shards_.of(ann_), {ann_, bob_}, 1), ahead);
+  const LoggedChange accepted = BecomeFriends();
+  EXPECT_EQ(accepted.edge.ver, ahead + 1);
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
+  EXPECT_TRUE(Change(ann_, bob_, false, kNow + 10'000).changed);
+  WriteEdges(accepted);
+  EXPECT_FALSE(Follows(ann_, bob_));
+}
+
+TEST_F(FriendshipsTest, AnApplicationsNewChangeSettlesAndARepeatedOneDoesNot) {
+  const auto app = [&](bool live, uint64_t version) {
+    ForwardChanged changed;
+    const EdgeChange change{ann_, bob_, live, kNow, Origin::kApplication, version};
+    EXPECT_TRUE(forward_.Change(change, &changed).done());
+  };
+  app(false, 5);
+  BecomeFriends();
+  app(false, 5);
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_));
+  Do(kRemove, ann_, bob_, kNow + 5'000);
+  app(true, 6);
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_));
+}
+
+TEST_F(FriendshipsTest, AFollowOverTheLimitSettlesNothing) {
+  ForwardEdges none(connections_, shards_.map(), 0);
+  BecomeFriends();
+  ForwardChanged changed;
+  EXPECT_TRUE(none.Change({ann_, bob_, true, kNow + 5'000}, &changed).never());
+  RelayAll();
+  EXPECT_TRUE(Follows(ann_, bob_));
+}
+
+TEST_F(FriendshipsTest, WithAShardAwayNobodyBecomesFriendsAndAskingStillWorks) {
+  Config broken = shards_.config();
+  const Shard second = shards_.map().ShardOf(std::max(ann_, bob_));
+  broken.shards[second].port = 1;
+  ShardConnections connections(broken);
+  Friendships friendships(connections, shards_.map());
+  FriendshipStep changed;
+  EXPECT_TRUE(friendships.Change(kRequest, ann_, bob_, kNow, &changed).done());
+  const Status status = friendships.Change(kAccept, bob_, ann_, kNow + 1'000, &changed);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, ResourceOf(second));
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 2"), 0);
+  EXPECT_TRUE(Do(kAccept, bob_, ann_, kNow + 2'000).changed);
+}
+
+// Two users and their friendship, by clocks that are up to five seconds off, relayed late, twice
+// and out of order: each edge ends as it was said last.
+TEST_F(FriendshipsTest, WhateverIsSaidLastOfAnEdgeStays) {
+  testing::Seeded random;
+  std::vector<LoggedChange> late;
+  bool says_ann = false, says_bob = false, friends = false;
+  const auto relay = [&] {
+    std::shuffle(late.begin(), late.end(), random.engine());
+    while (!late.empty() && !random.OneIn(4)) {
+      WriteEdges(late.back());
+      if (!random.OneIn(3)) late.pop_back();
+    }
+  };
+  for (int n = 0; n < 120; ++n) {
+    const uint64_t now = kNow + static_cast<uint64_t>(n) * 100'000 + random.Below(10'000'000);
+    switch (random.Below(4)) {
+      case 0:
+        Change(ann_, bob_, says_ann = random.OneIn(2), now);
+        break;
+      case 1:
+        Change(bob_, ann_, says_bob = random.OneIn(2), now);
+        break;
+      case 2:
+        if (!friends) Do(kRequest, ann_, bob_, now);
+        Do(friends ? kRemove : kAccept, bob_, ann_, now);
+        late.push_back(Logged());
+        friends = says_ann = says_bob = !friends;
+        break;
+      default:
+        relay();
+        if (random.OneIn(2)) RelayAll();
+        if (shards_.Total("SELECT COUNT(*) FROM log1 WHERE done = 0 AND kind = 2") > 0) break;
+        ASSERT_EQ(Follows(ann_, bob_), says_ann) << "change " << n;
+        ASSERT_EQ(Follows(bob_, ann_), says_bob) << "change " << n;
+        shards_.ExpectCountersMatchRows();
+    }
+  }
+}
+
+// Both ask, answer and remove at once, on one pair: nobody is told of an error of the shards, and
+// the edges end as the row says, in whatever order its changes are relayed.
+TEST_F(FriendshipsTest, BothActingAtOnceEndsInEdgesThatAgreeWithTheRow) {
+  testing::Seeded seeded;
+  std::vector<std::thread> actors;
+  for (int i = 0; i < 4; ++i) {
+    actors.emplace_back([&, i, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      ShardConnections connections(shards_.config());
+      Friendships friendships(connections, shards_.map());
+      const UserId who = i % 2 == 0 ? ann_ : bob_, whom = i % 2 == 0 ? bob_ : ann_;
+      for (int n = 0; n < 60; ++n) {
+        FriendshipStep changed;
+        const Status status =
+            friendships.Change(static_cast<FriendAction>(random() % 5), who, whom, kNow, &changed);
+        EXPECT_FALSE(status.later()) << status.message;
+      }
+    });
+  }
+  for (std::thread& actor : actors) actor.join();
+  std::vector<LoggedChange> pending;
+  ASSERT_TRUE(log_.ReadPending(friendships_.PairShard(ann_, bob_), 0, 1'000, &pending).done());
+  std::shuffle(pending.begin(), pending.end(), seeded.engine());
+  for (const LoggedChange& change : pending) WriteEdges(change);
+  Friendship now;
+  ASSERT_TRUE(friendships_.Read(ann_, bob_, &now).done());
+  EXPECT_EQ(Follows(ann_, bob_), now.state == FriendState::kFriends);
+  EXPECT_EQ(Follows(bob_, ann_), now.state == FriendState::kFriends);
+  shards_.ExpectCountersMatchRows();
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -1,0 +1,124 @@
+// What a mirror asks of two real shards, through its ports.
+#include "backends/mysql/edges/mirror_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/mysql/installation/settings.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/replies.h"
+
+namespace fanline::mysql {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class MirrorStoreTest : public ::testing::Test {
+ protected:
+  std::vector<LoggedChange> Pending(Shard shard) {
+    const auto reply = Ask(changes_, ReadPending{0, shard, 0, 100});
+    EXPECT_TRUE(reply.status.done()) << reply.status.message;
+    return reply.changes;
+  }
+  EdgeChanged Change(UserId src, UserId dst, bool live, uint64_t version) {
+    return Ask(forward_, ChangeEdge{0, {src, dst, live, 1'000, Origin::kApplication, version}});
+  }
+  MirrorMode Mode() { return Ask(changes_, ReadMirrorMode{}).mode; }
+
+  RelationShards shards_;
+  MysqlReverseStore reverse_{shards_.config(), HealthSink(), kNoLog};
+  MysqlForwardStore forward_{shards_.config(), HealthSink(), kNoLog, {shards_.map(), 3'000}};
+  MysqlChangeStore changes_{shards_.config(), HealthSink(), kNoLog};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
+};
+
+TEST_F(MirrorStoreTest, AnEdgeGoesFromItsEventToItsReverseRow) {
+  const EdgeChanged changed = Change(ann_, bob_, true, 7);
+  ASSERT_TRUE(changed.status.done()) << changed.status.message;
+  EXPECT_TRUE(changed.forward.changed);
+  const auto pending = Pending(0);
+  ASSERT_THAT(pending, SizeIs(1));
+  EXPECT_EQ(pending[0].edge, changed.forward.edge);
+
+  const EdgesApplied applied = Ask(reverse_, ApplyEdges{0, 1, {pending[0].edge}});
+  ASSERT_TRUE(applied.status.done()) << applied.status.message;
+  EXPECT_EQ(applied.applied.at(0).ver, pending[0].edge.ver);
+  EXPECT_TRUE(applied.applied.at(0).written);
+  shards_.ExpectConsistent();
+
+  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {pending[0].row()}}).status.done());
+  EXPECT_THAT(Pending(0), IsEmpty());
+}
+
+TEST_F(MirrorStoreTest, AnEventSeenTwiceChangesNothing) {
+  Change(ann_, bob_, true, 7);
+  Change(ann_, bob_, false, 9);
+  EXPECT_FALSE(Change(ann_, bob_, true, 7).forward.changed);
+  EXPECT_FALSE(Change(ann_, bob_, true, 8).forward.changed);
+  EXPECT_THAT(Pending(0), SizeIs(2));
+  EXPECT_EQ(shards_.FollowingCount(ann_), 0);
+}
+
+TEST_F(MirrorStoreTest, RequestsQueuedTogetherAreAnsweredEachForItself) {
+  Replies<EdgesApplied> replies;
+  for (uint64_t ver = 1; ver <= 200; ++ver) {
+    reverse_.Submit(
+        ApplyEdges{ver, 1, {{ann_, bob_, ver, ver % 2 == 0, 1}, {bob_, bob_, 5, true, 1}}},
+        replies);
+  }
+  uint64_t written = 0;
+  for (uint64_t ver = 1; ver <= 200; ++ver) {
+    const EdgesApplied reply = replies.Await(ver);
+    ASSERT_THAT(reply.applied, SizeIs(2));
+    EXPECT_GE(reply.applied[0].ver, ver);
+    written += reply.applied[1].written;
+  }
+  EXPECT_EQ(written, 1u) << "one message makes the row, all others are repetitions";
+  EXPECT_EQ(shards_.Reverse(ann_, bob_), "200 1 1");
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(MirrorStoreTest, DoneRowsArePurgedByAge) {
+  Change(ann_, bob_, true, 7);
+  const LogRow row = Pending(0).at(0).row();
+  EXPECT_TRUE(Ask(changes_, MarkDone{0, 0, {row}}).status.done());
+  const auto purge = [&](std::chrono::seconds keep) {
+    return Ask(changes_, PurgeDone{0, 0, keep, 10}).deleted;
+  };
+  EXPECT_EQ(purge(std::chrono::hours(1)), 0u);
+  shards_.on(0).Execute("UPDATE log1 SET ts = ts - INTERVAL 2 HOUR");
+  EXPECT_EQ(purge(std::chrono::hours(1)), 1u);
+}
+
+TEST_F(MirrorStoreTest, TheModeIsAsyncUntilItIsSet) {
+  EXPECT_EQ(Mode(), MirrorMode::kAsync);
+  SetMirrorMode(shards_.on(0), MirrorMode::kSync);
+  EXPECT_EQ(Mode(), MirrorMode::kSync);
+  SetMirrorMode(shards_.on(0), MirrorMode::kAsync);
+  EXPECT_EQ(Mode(), MirrorMode::kAsync);
+  shards_.on(0).Execute("UPDATE setting SET value = 'both'");
+  EXPECT_EQ(Mode(), MirrorMode::kAsync) << "a value nobody knows";
+}
+
+TEST_F(MirrorStoreTest, WhatCanNeverBeIsSaidSo) {
+  EXPECT_TRUE(Change(ann_, ann_, true, 1).status.never());
+  shards_.of(ann_).Execute("INSERT INTO user_rel VALUES (" + ToString(ann_) + ", 3000, 0)");
+  const EdgeChanged over = Change(ann_, bob_, true, 1);
+  EXPECT_TRUE(over.status.never());
+  EXPECT_EQ(over.status.message, "follows 3000 already");
+}
+
+TEST_F(MirrorStoreTest, AShardThatIsAwayAnswersItsOwnRequestsLater) {
+  Config broken = shards_.config();
+  broken.shards[1].port = 1;
+  MysqlReverseStore reverse(broken, HealthSink(), kNoLog);
+  MysqlChangeStore changes(broken, HealthSink(), kNoLog);
+  const Status status = Ask(reverse, ApplyEdges{0, 1, {{ann_, bob_, 1, true, 1}}}).status;
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+  EXPECT_TRUE(Ask(changes, ReadPending{0, 0, 0, 10}).status.done());
+}
+
+}  // namespace
+}  // namespace fanline::mysql

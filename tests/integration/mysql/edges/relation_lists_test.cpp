@@ -1,0 +1,180 @@
+// Lists of followed users, followers and friends on two real shards.
+#include "backends/mysql/edges/relation_lists.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backends/mysql/edges/relation_statements.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kMs = 1'000;  // microseconds
+
+class RelationListsTest : public ::testing::Test {
+ protected:
+  void Follow(UserId src, UserId dst, uint64_t ms) {
+    Relations::Result result;
+    const Status status = relations_.Follow(src, dst, ms * kMs, &result);
+    ASSERT_TRUE(status.done()) << status.message;
+  }
+  void Unfollow(UserId src, UserId dst, uint64_t ms) {
+    Relations::Result result;
+    ASSERT_TRUE(relations_.Unfollow(src, dst, ms * kMs, &result).done());
+  }
+  using Read = Status (RelationLists::*)(UserId, const std::optional<ListCursor>&, uint32_t,
+                                         ListPage*);
+  // All pages, one after the other; `between` runs after each.
+  std::vector<uint64_t> Walk(RelationLists& lists, Read read, UserId user, uint32_t limit,
+                             const std::function<void()>& between = {}) {
+    std::vector<uint64_t> users;
+    ListPage page;
+    std::optional<ListCursor> after;
+    do {
+      EXPECT_TRUE((lists.*read)(user, after, limit, &page).done());
+      EXPECT_LE(page.entries.size(), limit);
+      for (const ListEntry& entry : page.entries) users.push_back(Raw(entry.user));
+      after = page.next;
+      if (between) between();
+    } while (after);
+    return users;
+  }
+
+  RelationShards shards_;
+  Relations relations_{shards_.config(), shards_.map()};
+  ShardConnections connections_{shards_.config()};
+  RelationLists lists_{connections_, shards_.map()};
+  const UserId ann_ = shards_.UserOn(0, 1);
+};
+
+TEST_F(RelationListsTest, NewestComeFirstAndEqualTimesGoByTheHigherId) {
+  Follow(ann_, UserId{103}, 5);
+  Follow(ann_, UserId{104}, 9);
+  Follow(ann_, UserId{101}, 7);
+  Follow(ann_, UserId{102}, 7);
+  Follow(ann_, UserId{105}, 8);
+  Unfollow(ann_, UserId{105}, 10);
+  for (uint32_t limit : {1u, 2u, 3u, 500u}) {
+    EXPECT_THAT(Walk(lists_, &RelationLists::Following, ann_, limit),
+                ElementsAre(104, 102, 101, 103));
+  }
+  ListPage page;
+  ASSERT_TRUE(lists_.Following(ann_, {}, 4, &page).done());
+  EXPECT_EQ(page.entries.front(), (ListEntry{UserId{104}, 9}));
+  EXPECT_FALSE(page.next);
+}
+
+TEST_F(RelationListsTest, FollowersAndFriendsAreReadTheSameWay) {
+  for (uint64_t n = 101; n <= 106; ++n) Follow(UserId{n}, ann_, n);
+  for (uint64_t n = 104; n <= 108; ++n) Follow(ann_, UserId{n}, 300 - n);
+  Unfollow(UserId{105}, ann_, 400);
+  for (uint32_t limit : {1u, 2u, 500u}) {
+    EXPECT_THAT(Walk(lists_, &RelationLists::Followers, ann_, limit),
+                ElementsAre(106, 104, 103, 102, 101));
+    EXPECT_THAT(Walk(lists_, &RelationLists::Friends, ann_, limit), ElementsAre(104, 106));
+  }
+}
+
+TEST_F(RelationListsTest, TheFollowersShownAreLimitedAndTheCounterIsNot) {
+  for (uint64_t n = 101; n <= 107; ++n) Follow(UserId{n}, ann_, n);
+  RelationLists five(connections_, shards_.map(), 5);
+  for (uint32_t limit : {1u, 2u, 3u, 5u, 500u}) {
+    EXPECT_THAT(Walk(five, &RelationLists::Followers, ann_, limit),
+                ElementsAre(107, 106, 105, 104, 103));
+  }
+  RelationCounts counts;
+  ASSERT_TRUE(five.Counts(ann_, &counts).done());
+  EXPECT_EQ(counts.followers, 7);
+  EXPECT_EQ(counts.following, 0);
+}
+
+TEST_F(RelationListsTest, ACursorThatSaysLessWasShownLeadsNoFurther) {
+  for (uint64_t n = 101; n <= 120; ++n) Follow(UserId{n}, ann_, n);
+  RelationLists five(connections_, shards_.map(), 5);
+  ListPage page;
+  ASSERT_TRUE(five.Followers(ann_, ListCursor{118, UserId{118}, 0}, 500, &page).done());
+  EXPECT_THAT(page.entries, ElementsAre(ListEntry{UserId{117}, 117}, ListEntry{UserId{116}, 116}));
+  EXPECT_FALSE(page.next);
+  for (const ListCursor& forged : {ListCursor{116, UserId{116}, 0}, ListCursor{110, UserId{1}, 1},
+                                   ListCursor{1, UserId{101}, 4}}) {
+    ASSERT_TRUE(five.Followers(ann_, forged, 500, &page).done());
+    EXPECT_THAT(page.entries, ElementsAre()) << forged.pos;
+    EXPECT_FALSE(page.next);
+  }
+}
+
+TEST_F(RelationListsTest, AWalkDuringWritesShowsNothingTwiceAndSkipsNothingThatStayed) {
+  testing::Seeded seeded;
+  std::set<uint64_t> stay;
+  for (uint64_t n = 0; n < 120; ++n) {
+    Follow(UserId{1'000 + n}, ann_, 100 + seeded.Below(40));
+    if (n % 3 != 0) stay.insert(1'000 + n);
+  }
+  uint64_t ms = 500;
+  uint64_t next = 2'000;
+  const auto write = [&] {
+    const UserId moving{1'000 + seeded.Below(40) * 3};
+    Unfollow(moving, ann_, ++ms);
+    if (seeded.OneIn(2)) Follow(moving, ann_, ++ms);
+    Follow(UserId{next++}, ann_, 100 + seeded.Below(40));
+  };
+  const auto shown = Walk(lists_, &RelationLists::Followers, ann_, 7, write);
+  const std::set<uint64_t> once(shown.begin(), shown.end());
+  EXPECT_EQ(once.size(), shown.size());
+  for (const uint64_t user : stay) EXPECT_TRUE(once.contains(user)) << user;
+}
+
+TEST_F(RelationListsTest, PagesAreReadInOrderFromTheIndexAlone) {
+  Connection& connection = shards_.on(0);
+  const std::string ann = ToString(ann_);
+  connection.Execute(
+      "INSERT INTO following (src, dst, ver, state, pos)"
+      " SELECT IF(seq % 4 = 0, " +
+      ann +
+      ", 7000 + seq % 50), 100 + seq, 1, seq % 10 > 0, seq DIV 3"
+      " FROM seq_1_to_20000");
+  connection.Execute(
+      "INSERT INTO follower (dst, bucket, src, ver, state, pos)"
+      " SELECT IF(seq % 4 = 0, " +
+      ann +
+      ", 7000 + seq % 50), CRC32(100 + seq) % 1024, 100 + seq,"
+      " 1, seq % 10 > 0, seq DIV 3 FROM seq_1_to_20000");
+  connection.Query("ANALYZE TABLE following, follower", [](const Row&) {});
+  const std::optional<ListCursor> middle = ListCursor{3'000, UserId{9'103}, 10};
+  for (const auto& after : {std::optional<ListCursor>(), middle}) {
+    for (const std::string& sql :
+         {FollowingPageSql(ann_, after, 20), FollowersPageSql(ann_, after, 20),
+          FriendsPageSql(ann_, after, 20)}) {
+      std::vector<std::string> keys;
+      connection.Query("EXPLAIN " + sql, [&](const Row& row) {
+        keys.push_back(row.Text(4) + " " + row.Text(6));
+        EXPECT_THAT(row.Text(10), Not(HasSubstr("filesort"))) << sql;
+        EXPECT_THAT(row.Text(10), Not(HasSubstr("temporary"))) << sql;
+      });
+      EXPECT_THAT(keys.at(0), HasSubstr("newest")) << sql;
+      for (size_t i = 1; i < keys.size(); ++i) EXPECT_EQ(keys[i], "eq_ref PRIMARY") << sql;
+      int64_t before = 0, reads = 0;
+      const auto count = [&](int64_t* sum) {
+        *sum = 0;
+        connection.Query("SHOW SESSION STATUS LIKE 'Handler_read%'",
+                         [&](const Row& row) { *sum += std::stoll(row.Text(2)); });
+      };
+      count(&before);
+      connection.Query(sql, [](const Row&) {});
+      count(&reads);
+      EXPECT_LE(reads - before, 60) << sql;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -1,0 +1,171 @@
+// Reverse edges made to agree with forward ones, on two real shards.
+#include "backends/mysql/edges/reverse_edges.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "backends/mysql/edges/recounts.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+using ::testing::ElementsAre;
+
+class ReverseEdgesTest : public ::testing::Test {
+ protected:
+  ReverseResult Apply(const std::vector<Edge>& edges) {
+    ReverseResult result;
+    const Status status = reverse_.Apply(1, edges, &result);
+    EXPECT_TRUE(status.done()) << status.message;
+    return result;
+  }
+  // {ver, transition} of one edge.
+  std::pair<uint64_t, int> ApplyOne(const Edge& edge) {
+    const auto applied = Apply({edge}).applied;
+    return {applied.at(0).ver, applied.at(0).transition};
+  }
+  Edge At(uint64_t ver, bool live) const { return {ann_, bob_, ver, live, UnixMs{5}}; }
+
+  RelationShards shards_;
+  ShardConnections connections_{shards_.config()};
+  ReverseEdges reverse_{connections_, shards_.map()};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1);
+};
+
+TEST_F(ReverseEdgesTest, TheHigherVersionWinsWhateverTheOrder) {
+  EXPECT_EQ(ApplyOne(At(10, true)), std::pair(uint64_t{10}, 1));
+  EXPECT_EQ(ApplyOne(At(10, true)), std::pair(uint64_t{10}, 0));
+  EXPECT_EQ(ApplyOne(At(30, false)), std::pair(uint64_t{30}, -1));
+  EXPECT_EQ(ApplyOne(At(20, true)), std::pair(uint64_t{30}, 0));
+  EXPECT_EQ(ApplyOne(At(40, false)), std::pair(uint64_t{40}, 0));
+  EXPECT_EQ(shards_.Reverse(ann_, bob_), "40 0 5");
+  EXPECT_EQ(shards_.FansCount(bob_), 0);
+}
+
+TEST_F(ReverseEdgesTest, ATombstoneOfAnEdgeNeverSeenIsKept) {
+  EXPECT_EQ(ApplyOne(At(7, false)), std::pair(uint64_t{7}, 0));
+  EXPECT_EQ(ApplyOne(At(6, true)), std::pair(uint64_t{7}, 0));
+  EXPECT_EQ(shards_.Reverse(ann_, bob_), "7 0 5");
+}
+
+TEST_F(ReverseEdgesTest, ABatchAnswersInOrderAndCountsEachAuthorOnce) {
+  const UserId eve = shards_.UserOn(1, 2);
+  const auto result = Apply({{UserId{9}, bob_, 3, true, 1},
+                             {UserId{9}, bob_, 5, true, 1},
+                             {UserId{8}, eve, 5, true, 1},
+                             {UserId{7}, bob_, 6, true, 1},
+                             {UserId{9}, bob_, 4, false, 1},
+                             {UserId{9}, bob_, 5, true, 1}});
+  std::vector<std::pair<uint64_t, int>> answers;
+  for (const auto& each : result.applied) answers.push_back({each.ver, each.transition});
+  EXPECT_THAT(answers, ElementsAre(std::pair(5, 0), std::pair(5, 1), std::pair(5, 1),
+                                   std::pair(6, 1), std::pair(5, 0), std::pair(5, 0)));
+  EXPECT_EQ(shards_.FansCount(bob_), 2);
+  EXPECT_EQ(shards_.FansCount(eve), 1);
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ReverseEdgesTest, MoreEdgesThanOneStatementMayNameAreStillOneBatch) {
+  std::vector<Edge> edges;
+  for (uint64_t n = 0; n < 1'000; ++n) edges.push_back({UserId{50 + n}, bob_, n + 1, true, 1});
+  EXPECT_EQ(Apply(edges).applied.size(), edges.size());
+  EXPECT_EQ(shards_.FansCount(bob_), 1'000);
+  for (const auto& each : Apply(edges).applied) EXPECT_EQ(each.transition, 0);
+  EXPECT_EQ(shards_.FansCount(bob_), 1'000);
+}
+
+TEST_F(ReverseEdgesTest, ACounterThatGoesBelowZeroIsMarkedAndNotClamped) {
+  ApplyOne(At(10, true));
+  shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
+  EXPECT_THAT(Apply({At(20, false)}).below_zero, ElementsAre(bob_));
+  EXPECT_THAT(MarkedForRecount(shards_.of(bob_), 10),
+              ElementsAre(UserCounter{bob_, Counter::kFollowers}));
+  EXPECT_EQ(shards_.FansCount(bob_), -1);
+}
+
+// I4, I5: eight appliers are given the same versions of a few edges, each in another order, in
+// batches, some twice. Whatever happens, the newest wins, no version ever goes back, transitions
+// add up, and a second pass over everything changes nothing.
+TEST_F(ReverseEdgesTest, DuplicateStaleAndPermutedChangesEndInTheNewest) {
+  testing::Seeded seeded;
+  std::vector<Edge> changes;
+  std::vector<UserId> authors = {shards_.UserOn(1, 1), shards_.UserOn(1, 2), shards_.UserOn(1, 3)};
+  for (uint64_t src = 101; src <= 108; ++src) {
+    for (const UserId dst : authors) {
+      for (uint64_t ver = 1; ver <= 12; ++ver) {
+        changes.push_back({UserId{src}, dst, ver * 10 + src % 7, seeded.OneIn(2),
+                           static_cast<UnixMs>(1 + seeded.Below(50))});
+      }
+    }
+  }
+  std::atomic<int64_t> transitions = 0;
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> appliers;
+  for (int i = 0; i < 8; ++i) {
+    appliers.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      std::vector<Edge> mine = changes;
+      mine.insert(mine.end(), changes.begin(), changes.begin() + changes.size() / 4);
+      std::shuffle(mine.begin(), mine.end(), random);
+      ShardConnections connections(shards_.config());
+      ReverseEdges reverse(connections, shards_.map());
+      for (size_t begin = 0; begin < mine.size(); begin += 20) {
+        const size_t size = std::min<size_t>(20, mine.size() - begin);
+        ReverseResult result;
+        const Status status = reverse.Apply(1, std::span(mine).subspan(begin, size), &result);
+        EXPECT_TRUE(status.done()) << status.message;
+        EXPECT_TRUE(result.below_zero.empty());
+        for (const auto& each : result.applied) transitions += each.transition;
+      }
+    });
+  }
+  std::map<std::string, int64_t> seen;
+  std::thread watcher([&] {
+    Connection connection(shards_.config(), 1);
+    connection.Open();
+    while (!stop) {
+      connection.Query("SELECT CONCAT(src, ' ', dst), ver FROM follower", [&](const Row& row) {
+        int64_t& newest = seen[row.Text(1)];
+        EXPECT_GE(row.Int64(2), newest) << row.Text(1);
+        newest = std::max(newest, row.Int64(2));
+      });
+    }
+  });
+  for (std::thread& applier : appliers) applier.join();
+  stop = true;
+  watcher.join();
+
+  for (const Edge& edge : changes) {
+    if (edge.ver < 120) continue;
+    EXPECT_EQ(
+        shards_.Reverse(edge.src, edge.dst),
+        std::to_string(edge.ver) + " " + (edge.live ? "1 " : "0 ") + std::to_string(edge.pos));
+  }
+  EXPECT_EQ(transitions, shards_.Total("SELECT COUNT(*) FROM follower WHERE state = 1"));
+  shards_.ExpectCountersMatchRows();
+  const auto before = shards_.Rows("follower");
+  for (const auto& each : Apply(changes).applied) EXPECT_EQ(each.transition, 0);
+  EXPECT_EQ(shards_.Rows("follower"), before);
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ReverseEdgesTest, AShardThatIsAwayIsNamed) {
+  Config broken = shards_.config();
+  broken.shards[1].port = 1;
+  ShardConnections connections(broken);
+  ReverseEdges reverse(connections, shards_.map());
+  ReverseResult result;
+  const std::vector<Edge> edges = {At(1, true)};
+  const Status status = reverse.Apply(1, edges, &result);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -1,0 +1,150 @@
+// The installation row on real shards.
+#include "backends/mysql/installation/installation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/mysql/shards.h"
+
+namespace fanline::mysql {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class InstallationTest : public ::testing::Test {
+ protected:
+  InstallationTest() {
+    installation_.partitions = 32;
+    installation_.shard_map = shards_.map();
+    installation_.generation = 7;
+    installation_.feed_topic = "it's-a-topic";
+    installation_.tasks_topic = "tasks";
+    installation_.window = {100, 200};
+    installation_.following_limit = 7'000;
+  }
+
+  Shards shards_;
+  Installation installation_;
+};
+
+TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Installation found;
+  const Status status = ReadInstallation(shards_.config(), &found);
+  ASSERT_TRUE(status.done()) << status.message;
+  EXPECT_EQ(found.partitions, 32u);
+  EXPECT_EQ(found.generation, 7u);
+  EXPECT_EQ(found.feed_topic, "it's-a-topic");
+  EXPECT_EQ(found.tasks_topic, "tasks");
+  EXPECT_EQ(found.window.window, 100u);
+  EXPECT_EQ(found.window.max_entries, 200u);
+  EXPECT_EQ(found.following_limit, 7'000u);
+  EXPECT_EQ(found.shard_map.ToString(), shards_.map().ToString());
+  EXPECT_EQ(shards_.Number(1, "SELECT shard_index FROM installation"), 1);
+}
+
+TEST_F(InstallationTest, CreatingAgainFinishesAnInterruptedRunAndChangesNothing) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  shards_.on(1).Execute("DELETE FROM installation");
+  EXPECT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  EXPECT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM installation"), shards_.count());
+}
+
+TEST_F(InstallationTest, CreatingAnotherOneOverItIsRefusedNamingTheDifference) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  installation_.partitions = 64;
+  const Status status = CreateInstallation(shards_.config(), installation_);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_0"), HasSubstr("partitions"),
+                                    HasSubstr("\"32\""), HasSubstr("\"64\"")));
+}
+
+TEST_F(InstallationTest, ARefusedOneLeavesNoRowOnTheShardsThatHaveNone) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  shards_.on(0).Execute("DELETE FROM installation");
+  Installation other = installation_;
+  other.partitions = 64;
+  EXPECT_TRUE(CreateInstallation(shards_.config(), other).never());
+  EXPECT_EQ(shards_.Number(0, "SELECT COUNT(*) FROM installation"), 0);
+  EXPECT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+}
+
+TEST_F(InstallationTest, AShardThatDiffersIsNamedWithFieldAndBothValues) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  shards_.on(1).Execute("UPDATE installation SET generation = 8");
+  const Status status = ReadInstallation(shards_.config(), &installation_);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_1"), HasSubstr("generation"),
+                                    HasSubstr("\"8\""), HasSubstr("\"7\"")));
+}
+
+TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Config swapped = shards_.config();
+  std::swap(swapped.shards[0], swapped.shards[1]);
+  Installation found;
+  const Status status = ReadInstallation(swapped, &found);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, HasSubstr("shard_index"));
+}
+
+// Its programs run on, and call its procedures.
+TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  const std::string old = std::to_string(kSchemaVersion - 1);
+  shards_.on(1).Execute("UPDATE installation SET schema_version = " + old);
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    shards_.on(shard).Execute("DROP PROCEDURE change_edge");
+  }
+  const Status status = ApplySchema(shards_.config());
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version is " + old)));
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    EXPECT_EQ(shards_.Number(shard,
+                             "SELECT COUNT(*) FROM information_schema.routines"
+                             " WHERE routine_schema = DATABASE() AND routine_name = 'change_edge'"),
+              0);
+  }
+  Installation found;
+  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message,
+              AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version"), HasSubstr("\"" + old)));
+  shards_.on(1).Execute("DELETE FROM installation");
+  EXPECT_TRUE(ApplySchema(shards_.config()).done());
+}
+
+TEST_F(InstallationTest, AnotherNumberOfShardsIsRefused) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Config one = shards_.config();
+  one.shards.resize(1);
+  Installation found;
+  const Status status = ReadInstallation(one, &found);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, HasSubstr("shard_count"));
+}
+
+TEST_F(InstallationTest, AnEmptyTableSaysWhatToDo) {
+  Installation found;
+  const Status status = ReadInstallation(shards_.config(), &found);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, HasSubstr("create the installation"));
+}
+
+TEST_F(InstallationTest, AShardOutOfReachIsLaterNotAMismatch) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Config config = shards_.config();
+  config.shards[1].port = 1;
+  const Status status = ReadInstallation(config, &installation_);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+}
+
+TEST_F(InstallationTest, TheSchemaCanBeAppliedOverItself) {
+  shards_.PutFollower(UserId{1}, UserId{2});
+  EXPECT_TRUE(ApplySchema(shards_.config()).done());
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM follower"), 1);
+}
+
+}  // namespace
+}  // namespace fanline::mysql

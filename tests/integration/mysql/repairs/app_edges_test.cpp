@@ -1,0 +1,64 @@
+// The tables of an application as they are told, and as they are on two real shards.
+#include "backends/mysql/repairs/app_edges.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/mysql/shards.h"
+
+namespace fanline::mysql {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Every shard has both tables; our own have such columns.
+class AppEdgesTest : public ::testing::Test {
+ protected:
+  AppTables Tables() const {
+    return {{shards_.config(), "following"}, {shards_.config(), "follower"}};
+  }
+  static Status Check(const AppTables& tables) { return AppEdges(tables).CheckTables(); }
+
+  Shards shards_;
+};
+
+TEST_F(AppEdgesTest, TablesThatAreThereAreInOrder) {
+  const Status status = Check(Tables());
+  EXPECT_TRUE(status.done()) << status.message;
+}
+
+TEST_F(AppEdgesTest, ATableThatIsNotThereIsNamedWithItsOptionAndShard) {
+  AppTables tables = Tables();
+  tables.forward.table = "nope";
+  const Status status = Check(tables);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, AllOf(StartsWith("--forward-table: forward shard 0 ("),
+                                    HasSubstr(".nope: MariaDB error 1146")));
+}
+
+TEST_F(AppEdgesTest, AColumnThatIsNotThereIsNamedWithItsOptionAndShard) {
+  AppTables tables = Tables();
+  tables.reverse.state = "nostate";
+  const Status status = Check(tables);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message,
+              AllOf(StartsWith("--edge-columns: reverse shard 0 ("),
+                    HasSubstr(".follower: MariaDB error 1054"), HasSubstr("nostate")));
+}
+
+TEST_F(AppEdgesTest, AShardThatIsAwayIsWaitedForAndHidesNothingWrongBehindIt) {
+  AppTables tables = Tables();
+  tables.forward.config.shards[0].port = 1;  // nobody listens there
+  const Status away = Check(tables);
+  EXPECT_TRUE(away.later());
+  EXPECT_THAT(away.message, StartsWith("forward shard 0: "));
+  tables.reverse.table = "nope";
+  const Status wrong = Check(tables);
+  EXPECT_TRUE(wrong.never());
+  EXPECT_THAT(wrong.message, StartsWith("--reverse-table: reverse shard 0 ("));
+}
+
+}  // namespace
+}  // namespace fanline::mysql

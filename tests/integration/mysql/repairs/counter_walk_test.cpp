@@ -1,0 +1,102 @@
+// Everybody whose counters are to be looked at, on two real shards.
+#include "backends/mysql/repairs/counter_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/integration/mysql/shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+class CounterWalkTest : public ::testing::Test {
+ protected:
+  // One row of each kind that makes its owner somebody to be looked at.
+  void PutFollowing(UserId user) {
+    shards_.of(user).Execute("INSERT INTO following (src, dst, ver, state, pos) VALUES (" +
+                             ToString(user) + ", 7, 1, 1, 1)");
+  }
+  void PutFollower(UserId user) { shards_.PutFollower(user, UserId{7}); }
+  void PutCounter(const std::string& table, UserId user) {
+    shards_.of(user).Execute("INSERT INTO " + table + " (user_id) VALUES (" + ToString(user) + ")");
+  }
+
+  std::vector<UserId> Met(CounterWalk::Limits limits) {
+    CounterWalk walk(connections_, shards_.map(), limits);
+    std::vector<UserId> met, users;
+    do {
+      EXPECT_TRUE(walk.Next(&users).done());
+      EXPECT_LE(users.size(), limits.users);
+      for (const UserId user : users) {
+        EXPECT_EQ(shards_.map().ShardOf(user), shards_.map().ShardOf(users.front()));
+      }
+      met.insert(met.end(), users.begin(), users.end());
+    } while (!users.empty());
+    return met;
+  }
+
+  testing::Seeded seeded_;
+  Shards shards_;
+  ShardConnections connections_{shards_.config()};
+};
+
+TEST_F(CounterWalkTest, EverybodyWithACounterOrARowIsMetOnceInOrderWhateverTheLimits) {
+  std::set<std::pair<Shard, UserId>> owners;
+  while (owners.size() < 120) {
+    const UserId user{seeded_.Id()};
+    if (!owners.insert({shards_.map().ShardOf(user), user}).second) continue;
+    const uint64_t kinds = 1 + seeded_.Below(15);  // at least one of four
+    if (kinds & 1) PutFollowing(user);
+    if (kinds & 2) PutFollower(user);
+    if (kinds & 4) PutCounter("user_rel", user);
+    if (kinds & 8) PutCounter("user_fan", user);
+  }
+  std::vector<UserId> expected;
+  for (const auto& [shard, user] : owners) expected.push_back(user);
+  for (const uint32_t users : {1u, 13u, 250u}) {
+    for (const uint32_t rows : {1u, 2u, 13u, 5'000u}) {
+      EXPECT_EQ(Met({users, rows}), expected) << users << " users, " << rows << " rows";
+    }
+  }
+}
+
+TEST_F(CounterWalkTest, AnOwnerOfManyRowsIsMetOnce) {
+  const UserId star = shards_.UserOn(0, 2), other = shards_.UserOn(0, 3);
+  std::vector<UserId> followers;
+  for (uint64_t n = 100; n < 400; ++n) followers.push_back(UserId{n});
+  shards_.PutFollowers(star, followers);
+  PutFollower(other);
+  for (const uint32_t rows : {1u, 7u, 300u, 301u, 5'000u}) {
+    EXPECT_EQ(Met({250, rows}), (std::vector<UserId>{star, other})) << rows << " rows";
+  }
+}
+
+TEST_F(CounterWalkTest, RowsOnAShardThatIsNotTheirOwnersArePassedOver) {
+  const UserId ann = shards_.UserOn(1, 1), bob = shards_.UserOn(1, 2);
+  for (const UserId stray : {ann, bob}) {
+    shards_.on(0).Execute("INSERT INTO user_rel (user_id) VALUES (" + ToString(stray) + ")");
+  }
+  const UserId at_home = shards_.UserOn(0, 50);
+  PutCounter("user_rel", at_home);
+  EXPECT_EQ(Met({1, 1}), std::vector<UserId>{at_home});
+}
+
+TEST_F(CounterWalkTest, AShardThatIsAwayIsNamedAndTheWalkWaitsForIt) {
+  const UserId ann = shards_.UserOn(0, 1), bob = shards_.UserOn(1, 1);
+  PutFollowing(ann);
+  PutFollowing(bob);
+  Config config = shards_.config();
+  config.shards[1].port = 1;
+  ShardConnections connections(config);
+  CounterWalk walk(connections, shards_.map());
+  std::vector<UserId> users;
+  ASSERT_TRUE(walk.Next(&users).done());
+  EXPECT_EQ(users, std::vector<UserId>{ann});
+  EXPECT_EQ(walk.Next(&users).resource, "mysql_1");
+  EXPECT_EQ(walk.Next(&users).resource, "mysql_1");
+}
+
+}  // namespace
+}  // namespace fanline::mysql

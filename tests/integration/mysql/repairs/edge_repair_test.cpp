@@ -1,0 +1,217 @@
+// What a check reads and a repair writes, on two real shards.
+#include "backends/mysql/repairs/edge_repair.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "backends/mysql/edges/change_log.h"
+#include "backends/mysql/repairs/repair_log.h"
+#include "backends/mysql/sql/statements.h"
+#include "tests/integration/mysql/relation_shards.h"
+#include "tests/integration/mysql/relations.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+constexpr uint64_t kNow = 1'700'000'000'000'000;
+
+class EdgeRepairTest : public ::testing::Test {
+ protected:
+  void Follow(UserId src, UserId dst, uint64_t now = kNow) {
+    Relations::Result result;
+    ASSERT_TRUE(relations_.Follow(src, dst, now, &result).done());
+    const Shard shard = shards_.map().ShardOf(src);
+    ASSERT_TRUE(ChangeLog(connections_).MarkMirrored(shard, 0, {{{src, dst}, now}}).done());
+  }
+  // One version above what was read.
+  ForwardChanged Adopt(Edge edge) {
+    ++edge.ver;
+    ForwardChanged adopted;
+    const Status status = repair_.Adopt(edge, &adopted);
+    EXPECT_TRUE(status.done()) << status.message;
+    return adopted;
+  }
+  std::vector<EdgeRows> Read(const std::vector<EdgeKey>& edges) {
+    std::vector<EdgeRows> rows;
+    repair_.ReadReverseThenForward(edges, &rows);
+    return rows;
+  }
+  // What a relay does with all that is pending.
+  void RelayAll() {
+    ChangeLog log(connections_);
+    ReverseEdges reverse(connections_, shards_.map());
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      std::vector<LoggedChange> pending;
+      ASSERT_TRUE(log.ReadPending(shard, 0, 1'000, &pending).done());
+      for (const LoggedChange& change : pending) {
+        ReverseResult result;
+        ASSERT_TRUE(
+            reverse.Apply(shards_.map().ShardOf(change.edge.dst), {&change.edge, 1}, &result)
+                .done());
+        ASSERT_TRUE(log.MarkDone(shard, {change.row()}).done());
+      }
+    }
+  }
+
+  RelationShards shards_;
+  Relations relations_{shards_.config(), shards_.map()};
+  ShardConnections connections_{shards_.config()};
+  EdgeRepair repair_{connections_, shards_.map()};
+  const UserId ann_ = shards_.UserOn(0, 1), bob_ = shards_.UserOn(1, 1),
+               cid_ = shards_.UserOn(0, 2);
+};
+
+TEST_F(EdgeRepairTest, BothRowsOfEveryEdgeAreReadInTheOrderAsked) {
+  Follow(ann_, bob_);
+  Follow(bob_, cid_, kNow + 1);
+  shards_.of(cid_).Execute("DELETE FROM follower WHERE dst = " + ToString(cid_));
+  const auto rows = Read({{bob_, cid_}, {ann_, bob_}, {cid_, ann_}, {ann_, bob_}});
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].forward, (Edge{bob_, cid_, kNow + 1, true, kNow / 1000}));
+  EXPECT_EQ(rows[0].reverse, (Edge{.src = bob_, .dst = cid_}));
+  EXPECT_EQ(rows[1].forward, (Edge{ann_, bob_, kNow, true, kNow / 1000}));
+  EXPECT_EQ(rows[1].reverse, rows[1].forward);
+  EXPECT_EQ(rows[2].forward, (Edge{.src = cid_, .dst = ann_}));
+  EXPECT_EQ(rows[3].reverse, rows[1].reverse);
+}
+
+TEST_F(EdgeRepairTest, TheLastRepairsOfAnEdgeAreReadNewestFirst) {
+  Connection& shard = shards_.of(ann_);
+  for (uint64_t ver = 1; ver <= 4; ++ver) {
+    const UserId dst = ver == 3 ? cid_ : bob_;
+    shard.Execute(RepairSql({"pair", "stale", ann_, dst, "none", "follows", ver}));
+  }
+  const auto repairs = LastRepairs(shard, {ann_, bob_}, 100, 2);
+  ASSERT_EQ(repairs.size(), 2u);
+  EXPECT_EQ(repairs[0].repair.ver, 4u);
+  EXPECT_EQ(repairs[1].repair.ver, 2u);
+  EXPECT_EQ(repairs[1].repair.net + " " + repairs[1].repair.cause, "pair stale");
+  EXPECT_EQ(repairs[1].repair.before + " " + repairs[1].repair.after, "none follows");
+  EXPECT_GT(repairs[1].at, static_cast<UnixMs>(kNow / 1000));
+  EXPECT_EQ(LastRepairs(shard, {ann_, bob_}, 3, 5).size(), 2u);  // the oldest is not looked at
+  EXPECT_TRUE(LastRepairs(shard, {bob_, ann_}, 100, 5).empty());
+}
+
+TEST_F(EdgeRepairTest, AShardThatIsAwayKeepsOnlyItsOwnEdgesUnread) {
+  Follow(ann_, cid_);
+  Config broken = shards_.config();
+  broken.shards[1].port = 1;
+  ShardConnections connections(broken);
+  EdgeRepair repair(connections, shards_.map());
+  const std::vector<EdgeKey> edges = {{ann_, bob_}, {ann_, cid_}, {bob_, ann_}};
+  std::vector<EdgeRows> rows;
+  repair.ReadReverseThenForward(edges, &rows);
+  EXPECT_EQ(rows[0].status.resource, "mysql_1");
+  EXPECT_TRUE(rows[1].status.done());
+  EXPECT_EQ(rows[1].forward, rows[1].reverse);
+  EXPECT_EQ(rows[2].status.resource, "mysql_1");
+}
+
+// While edges change and are applied, a reverse row is never seen ahead of its forward row.
+TEST_F(EdgeRepairTest, AReverseRowIsNeverSeenAheadOfItsForwardRowWhileBothAreWritten) {
+  testing::Seeded seeded;
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 3; ++i) {
+    writers.emplace_back([&, seed = seeded.Bits()] {
+      std::mt19937_64 random(seed);
+      Relations relations(shards_.config(), shards_.map());
+      for (int n = 0; n < 300; ++n) {
+        Relations::Result result;
+        const Status status = random() % 2 == 0 ? relations.Follow(ann_, bob_, kNow, &result)
+                                                : relations.Unfollow(ann_, bob_, kNow, &result);
+        EXPECT_TRUE(status.done()) << status.message;
+      }
+      stop = true;
+    });
+  }
+  // Among many others, so that there is time for a change between the two reads of this one.
+  std::vector<EdgeKey> edges = {{ann_, bob_}};
+  for (uint64_t raw = 1'000; edges.size() < 2 * kListLimit; ++raw) {
+    if (shards_.map().ShardOf(UserId{raw}) == 1) edges.push_back({ann_, UserId{raw}});
+  }
+  uint64_t reads = 0;
+  while (!stop) {
+    const auto rows = Read(edges);
+    EXPECT_GE(rows[0].forward.ver, rows[0].reverse.ver);
+    ++reads;
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(reads, 0u);
+}
+
+// A forward shard that lost what it had acknowledged: the reverse row is ahead, or alone.
+TEST_F(EdgeRepairTest, AReverseRowThatIsAheadIsAdoptedOneVersionHigher) {
+  Follow(ann_, bob_);
+  for (const char* loss :
+       {"UPDATE following SET ver = ver - 5, state = 0", "DELETE FROM following"}) {
+    shards_.of(ann_).Execute(loss);
+    shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 0");
+    const Edge ahead = Read({{ann_, bob_}})[0].reverse;
+    const ForwardChanged adopted = Adopt(ahead);
+    EXPECT_TRUE(adopted.changed);
+    EXPECT_EQ(adopted.edge.ver, ahead.ver + 1);
+    EXPECT_FALSE(Adopt(ahead).changed);  // once is enough, also by another that read the same
+    EXPECT_EQ(shards_.PendingChanges(), 1);
+    RelayAll();
+    shards_.ExpectConsistent();
+    EXPECT_EQ(shards_.FansCount(bob_), 1);
+  }
+}
+
+TEST_F(EdgeRepairTest, AnOrphanMayBeRemovedInsteadByATombstoneOnBothSides) {
+  Follow(ann_, bob_);
+  shards_.of(ann_).Execute("DELETE FROM following");
+  shards_.of(ann_).Execute("DELETE FROM user_rel");
+  Edge orphan = Read({{ann_, bob_}})[0].reverse;
+  orphan.live = false;
+  const ForwardChanged adopted = Adopt(orphan);
+  EXPECT_TRUE(adopted.changed);
+  EXPECT_EQ(adopted.edge.pos, orphan.pos);
+  RelayAll();
+  EXPECT_EQ(shards_.FansCount(bob_), 0);
+  EXPECT_EQ(shards_.Rows("following").size(), 1u);
+  shards_.ExpectConsistent();
+}
+
+TEST_F(EdgeRepairTest, EqualVersionsWithDifferentStatesAreWrittenAnewFromTheForwardRow) {
+  Follow(ann_, bob_);
+  shards_.of(bob_).Execute("UPDATE follower SET state = 0");
+  shards_.of(bob_).Execute("UPDATE user_fan SET fans_cnt = 0");
+  const auto rows = Read({{ann_, bob_}})[0];
+  ASSERT_EQ(rows.forward.ver, rows.reverse.ver);
+  EXPECT_TRUE(Adopt(rows.forward).changed);
+  RelayAll();
+  EXPECT_EQ(shards_.FansCount(bob_), 1);
+  shards_.ExpectConsistent();
+}
+
+TEST_F(EdgeRepairTest, ANewerForwardRowIsLeftAsItIs) {
+  Follow(ann_, bob_);
+  const Edge read = Read({{ann_, bob_}})[0].reverse;
+  Relations::Result result;
+  ASSERT_TRUE(relations_.Unfollow(ann_, bob_, kNow + 9, &result).done());
+  const ForwardChanged adopted = Adopt(read);
+  EXPECT_FALSE(adopted.changed);
+  EXPECT_EQ(adopted.edge.ver, kNow + 9);
+  shards_.ExpectConsistent();
+}
+
+TEST_F(EdgeRepairTest, ARepairIsWrittenDownAsItWas) {
+  shards_.of(ann_).Execute(RepairSql({"pair", "it's", ann_, bob_, "- 0", "7 1", 7}));
+  std::string row;
+  shards_.of(ann_).Query(
+      "SELECT CONCAT_WS('|', net, cause, src, dst, before_value, after_value, ver),"
+      " at > 1700000000000 FROM repair_log",
+      [&](const Row& columns) {
+        row = columns.Text(1);
+        EXPECT_TRUE(columns.Bool(2));
+      });
+  EXPECT_EQ(row, "pair|it's|" + ToString(ann_) + "|" + ToString(bob_) + "|- 0|7 1|7");
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -1,0 +1,148 @@
+// One connection: its session, and what a transaction does when its body fails.
+#include "backends/mysql/sql/connection.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/integration/mysql/shards.h"
+
+namespace fanline::mysql {
+namespace {
+
+class ConnectionTest : public ::testing::Test {
+ protected:
+  std::string Variable(const std::string& name) {
+    std::string value;
+    connection_.Query("SELECT @@session." + name, [&](const Row& row) { value = row.Text(1); });
+    return value;
+  }
+  void Insert(int author) {
+    connection_.Execute("INSERT INTO author (author_id, last_at) VALUES (" +
+                        std::to_string(author) + ", 1)");
+  }
+  int64_t Rows() { return shards_.Number(0, "SELECT COUNT(*) FROM author"); }
+
+  Shards shards_;
+  Connection& connection_ = shards_.on(0);
+};
+
+TEST_F(ConnectionTest, TheSessionIsStrictUtcReadCommittedAndAutocommit) {
+  EXPECT_EQ(Variable("tx_isolation"), "READ-COMMITTED");
+  EXPECT_EQ(Variable("time_zone"), "+00:00");
+  EXPECT_EQ(Variable("autocommit"), "1");
+  EXPECT_NE(Variable("sql_mode").find("STRICT_ALL_TABLES"), std::string::npos);
+  EXPECT_EQ(Variable("innodb_lock_wait_timeout"), "2");
+  EXPECT_EQ(Variable("idle_transaction_timeout"), "5");
+}
+
+TEST_F(ConnectionTest, ADeadlocksVictimStartsOverFromACleanState) {
+  int attempts = 0;
+  connection_.Transact([&] {
+    Insert(1);
+    if (++attempts < 3) throw MysqlError(1213, "deadlock");
+    return true;
+  });
+  EXPECT_EQ(attempts, 3);
+  EXPECT_EQ(Rows(), 1);
+}
+
+// A real one: each locks its row, waits until the other has locked its own, and wants that too.
+TEST_F(ConnectionTest, OfTwoThatLockEachOthersRowBothCommitInTheEnd) {
+  Insert(1);
+  Insert(2);
+  std::barrier both_locked(2);
+  std::atomic<int> attempts = 0;
+  std::vector<std::thread> threads;
+  for (const int mine : {1, 2}) {
+    threads.emplace_back([&, mine] {
+      Connection connection(shards_.config(), 0);
+      connection.Open();
+      bool first = true;
+      connection.Transact([&] {
+        ++attempts;
+        for (const int author : {mine, 3 - mine}) {
+          connection.Execute("UPDATE author SET last_at = last_at + 1 WHERE author_id = " +
+                             std::to_string(author));
+          if (std::exchange(first, false)) both_locked.arrive_and_wait();
+        }
+        return true;
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(attempts, 2) << "no deadlock";
+  EXPECT_EQ(shards_.Number(0, "SELECT SUM(last_at) FROM author"), 2 + 4);
+}
+
+TEST_F(ConnectionTest, ADeadlockThatComesBackEachTimeIsGivenUp) {
+  int attempts = 0;
+  const auto body = [&]() -> bool {
+    ++attempts;
+    Insert(1);
+    throw MysqlError(1213, "deadlock");
+  };
+  EXPECT_THROW(connection_.Transact(body), MysqlError);
+  EXPECT_EQ(attempts, 5);
+  EXPECT_EQ(Rows(), 0);
+}
+
+TEST_F(ConnectionTest, OtherErrorsRollBackAndAreNotRepeated) {
+  int attempts = 0;
+  const auto body = [&] {
+    ++attempts;
+    Insert(1);
+    Insert(1);  // the same key again
+    return true;
+  };
+  EXPECT_THROW(connection_.Transact(body), MysqlError);
+  EXPECT_EQ(attempts, 1);
+  EXPECT_EQ(Rows(), 0);
+}
+
+TEST_F(ConnectionTest, ABodyThatDeclinesLeavesNothing) {
+  connection_.Transact([&] {
+    Insert(1);
+    return false;
+  });
+  EXPECT_EQ(Rows(), 0);
+  Insert(2);  // and the session is out of the transaction
+  EXPECT_EQ(shards_.Number(0, "SELECT @@in_transaction"), 0);
+}
+
+TEST_F(ConnectionTest, ALostConnectionIsNeverReopenedSilently) {
+  const std::string id = std::to_string(shards_.Number(0, "SELECT CONNECTION_ID()"));
+  Connection killer(shards_.config(), 0);
+  killer.Open();
+  int attempts = 0;
+  const auto body = [&] {
+    ++attempts;
+    Insert(1);
+    killer.Execute("KILL CONNECTION " + id);
+    Insert(2);
+    return true;
+  };
+  EXPECT_THROW(connection_.Transact(body), MysqlError);
+  EXPECT_FALSE(connection_.is_open());
+  EXPECT_THROW(Insert(3), MysqlError);
+  connection_.Open();
+  EXPECT_EQ(attempts, 1);
+  EXPECT_EQ(Rows(), 0);
+}
+
+TEST_F(ConnectionTest, TheWholeRangeOfIdsAndNullsArriveAsTheyAre) {
+  connection_.Query("SELECT 18446744073709551614, -9007199254740993, NULL, 'text'",
+                    [](const Row& row) {
+                      EXPECT_EQ(row.UInt64(1), UINT64_MAX - 1);
+                      EXPECT_EQ(row.Int64(2), -9007199254740993);
+                      EXPECT_EQ(row.OptionalInt64(3), std::nullopt);
+                      EXPECT_EQ(row.Text(4), "text");
+                    });
+}
+
+}  // namespace
+}  // namespace fanline::mysql

@@ -1,0 +1,342 @@
+// A shard that is away, refuses, hangs or drops connections: its own requests are told so by name,
+// in bounded time, and the other shard's never notice.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "backends/mysql/posts/post_store.h"
+#include "backends/mysql/posts/truth.h"
+#include "backends/mysql/sql/shard_connections.h"
+#include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
+
+namespace fanline::mysql {
+namespace {
+
+// A port that takes connections and says nothing (hangs), or, closed again, that refuses.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(socket_, 16), 0);
+    socklen_t size = sizeof address;
+    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentServer() { Close(); }
+  void Close() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+  }
+  uint16_t port() const { return port_; }
+
+ private:
+  int socket_;
+  uint16_t port_ = 0;
+};
+
+class Outage : public ::testing::Test {
+ protected:
+  Config With(uint16_t port_of_shard_1) const {
+    Config config = shards_.config();
+    config.shards[1].port = port_of_shard_1;
+    config.connect_timeout = std::chrono::seconds(1);
+    config.reopen = {.first = std::chrono::milliseconds(20), .most = std::chrono::milliseconds(50)};
+    return config;
+  }
+  TruthService service() const { return {shards_.map(), RangeLayout(16)}; }
+  ReadSync Request(Shard shard, uint64_t id) const {
+    return {id, UserId{1}, shards_.UserOn(shard, 1), {}, 1};
+  }
+  // Kills every connection of ours to `shard` but the test's own.
+  int KillConnections(Shard shard) {
+    std::vector<std::string> ids;
+    shards_.on(shard).Query("SELECT id FROM information_schema.processlist WHERE user = '" +
+                                shards_.config().user + "' AND id <> CONNECTION_ID()",
+                            [&](const Row& row) { ids.push_back(row.Text(1)); });
+    for (const auto& id : ids) shards_.on(shard).Execute("KILL CONNECTION " + id);
+    return static_cast<int>(ids.size());
+  }
+
+  Shards shards_;
+  Replies<SyncTruth> replies_;
+};
+
+void ExpectAway(const SyncTruth& reply, const std::string& resource) {
+  const Status& status = reply.status;
+  EXPECT_TRUE(status.later()) << status.message;
+  EXPECT_EQ(status.resource, resource);
+  EXPECT_FALSE(status.message.empty());
+}
+
+void ExpectDone(const SyncTruth& reply) {
+  const Status& status = reply.status;
+  EXPECT_TRUE(status.done()) << status.message;
+}
+
+TEST_F(Outage, AShardThatRefusesIsNamedAndTheOtherAnswers) {
+  SilentServer server;
+  server.Close();
+  std::atomic<int> down = 0, up = 0;
+  const HealthSink health = [&](Shard shard, bool reachable) {
+    EXPECT_EQ(shard, reachable ? 0u : 1u);
+    ++(reachable ? up : down);
+  };
+  MysqlTruth truth(With(server.port()), health, kNoLog, service());
+  for (uint64_t id = 1; id <= 100; id += 2) {
+    truth.Submit(Request(0, id), replies_);
+    truth.Submit(Request(1, id + 1), replies_);
+    ExpectDone(replies_.Await(id));
+    ExpectAway(replies_.Await(id + 1), "mysql_1");
+  }
+  EXPECT_EQ(down, 1);
+  EXPECT_EQ(up, 1);
+}
+
+TEST_F(Outage, AShardThatHangsCostsItsRequestsAConnectTimeoutAndTheOthersNothing) {
+  SilentServer server;
+  MysqlTruth truth(With(server.port()), {}, kNoLog, service());
+  const auto begin = std::chrono::steady_clock::now();
+  truth.Submit(Request(1, 1), replies_);
+  truth.Submit(Request(0, 2), replies_);
+  ExpectDone(replies_.Await(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+  ExpectAway(replies_.Await(1), "mysql_1");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  // From here on it is known to be away: no waiting at all.
+  const auto again = std::chrono::steady_clock::now();
+  for (uint64_t id = 10; id < 200; ++id) {
+    truth.Submit(Request(1, id), replies_);
+    ExpectAway(replies_.Await(id), "mysql_1");
+    ASSERT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(60));
+  }
+}
+
+TEST_F(Outage, KilledConnectionsAreOpenedAgain) {
+  MysqlTruth truth(With(shards_.config().shards[1].port), {}, kNoLog, service());
+  uint64_t id = 0;
+  truth.Submit(Request(1, ++id), replies_);
+  ExpectDone(replies_.Await(id));
+  ASSERT_GT(KillConnections(1), 0);
+  // Each of the workers may find its connection dead, and until one has a new one all are refused;
+  // whoever asks again is served soon.
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  for (int done = 0; done < 20;) {
+    truth.Submit(Request(1, ++id), replies_);
+    const auto reply = replies_.Await(id);
+    if (reply.status.done()) {
+      ++done;
+    } else {
+      ExpectAway(reply, "mysql_1");
+      ASSERT_LT(std::chrono::steady_clock::now(), soon);
+    }
+  }
+}
+
+TEST_F(Outage, AFullQueueRefusesInsteadOfGrowing) {
+  shards_.on(0).Execute("LOCK TABLES follower WRITE");
+  MysqlTruth truth(shards_.config(), {}, kNoLog, service(),
+                   {.threads_per_shard = 1, .batch = 1, .queue = 10});
+  constexpr uint64_t kRequests = 20;
+  for (uint64_t id = 1; id <= kRequests; ++id) truth.Submit(Request(0, id), replies_);
+  ExpectAway(replies_.Await(kRequests), "mysql_0");  // answered while the others still wait
+  shards_.on(0).Execute("UNLOCK TABLES");
+  ExpectDone(replies_.Await(1));
+}
+
+// A planned switchover leaves the old primary up, as a replica that lags behind.
+class Demoted : public Outage {
+ protected:
+  Demoted() { admin_.Open(); }
+  ~Demoted() override { SetReadOnly("OFF"); }
+
+  Config AsAdmin() const {
+    Config config = shards_.config();
+    config.user = "admin";  // of the same password, see stack/services/mysql.py
+    return config;
+  }
+  void SetReadOnly(const std::string& value) { admin_.Execute("SET GLOBAL read_only = " + value); }
+
+  const Config admin_config_ = AsAdmin();
+  Connection admin_{admin_config_, 1};
+};
+
+TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
+  Config config = With(shards_.config().shards[1].port);
+  config.primary_check = std::chrono::seconds(0);
+  MysqlTruth truth(config, {}, kNoLog, service());
+  truth.Submit(Request(1, 1), replies_);
+  ExpectDone(replies_.Await(1));
+
+  SetReadOnly("ON");
+  for (uint64_t id = 10; id < 20; ++id) {
+    truth.Submit(Request(1, id), replies_);
+    ExpectAway(replies_.Await(id), "mysql_1");
+    truth.Submit(Request(0, id + 100), replies_);
+    ExpectDone(replies_.Await(id + 100));
+  }
+
+  SetReadOnly("OFF");
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (uint64_t id = 1000;; ++id) {
+    truth.Submit(Request(1, id), replies_);
+    if (replies_.Await(id).status.done()) break;
+    ASSERT_LT(std::chrono::steady_clock::now(), soon);
+  }
+}
+
+TEST_F(Demoted, ABlockingCallerIsToldSoUntilThereIsAPrimary) {
+  Config config = shards_.config();
+  config.primary_check = std::chrono::seconds(0);
+  config.reopen = {.first = std::chrono::milliseconds(1), .most = std::chrono::milliseconds(1)};
+  ShardConnections connections(config);
+  int calls = 0;
+  const auto ask = [&](Shard shard) {
+    return connections.Run(shard, [&](Connection&) { ++calls; });
+  };
+  ASSERT_TRUE(ask(1).done());
+  SetReadOnly("ON");
+  const Status status = ask(1);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(ask(0).done());
+  SetReadOnly("OFF");
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!ask(1).done()) ASSERT_LT(std::chrono::steady_clock::now(), soon);
+}
+
+TEST_F(Demoted, AServerIsAskedAtTheFirstUseAndThenOncePerPeriod) {
+  Config config = shards_.config();
+  Connection connection(config, 1);
+  connection.Open();
+  const Time begin{};
+  const auto asked = [&](Time now) {
+    int64_t before = 0;
+    const auto read = [&](const Row& row) { before = row.Int64(2); };
+    connection.Query("SHOW SESSION STATUS LIKE 'Questions'", read);
+    const int64_t was = before;
+    connection.CheckPrimary(now);
+    connection.Query("SHOW SESSION STATUS LIKE 'Questions'", read);
+    return before - was - 1;
+  };
+  EXPECT_EQ(asked(begin), 1);
+  for (const auto later :
+       {Duration(0), Duration(1), Duration(config.primary_check) - Duration(1)}) {
+    EXPECT_EQ(asked(begin + later), 0);
+  }
+  EXPECT_EQ(asked(begin + config.primary_check), 1);
+  EXPECT_EQ(asked(begin + config.primary_check + Duration(1)), 0);
+
+  connection.Open();
+  SetReadOnly("ON");  // while the connection was waiting for its first use
+  EXPECT_THROW(connection.CheckPrimary(begin + config.primary_check), MysqlError);
+  EXPECT_FALSE(connection.is_open());
+  EXPECT_THROW(connection.Open(), MysqlError);
+  EXPECT_FALSE(connection.is_open());
+}
+
+TEST_F(Outage, AMissingTableIsLaterAndNamesTheShard) {
+  shards_.on(0).Execute("DROP TABLE author_post");
+  MysqlPostStore store(shards_.config(), {}, kNoLog);
+  const FeedEvent event{
+      .kind = EventKind::kDeleted, .post = PostId{1}, .author = shards_.UserOn(0, 1)};
+  const auto reply = Ask(store, ApplyEvents{0, 0, {event}});
+  EXPECT_TRUE(reply.status.later()) << reply.status.message;
+  EXPECT_EQ(reply.status.resource, "mysql_0");
+}
+
+TEST_F(Outage, AnIdleConnectionThatDiedCostsABlockingCallerNothing) {
+  ShardConnections connections(shards_.config());
+  const auto ask = [&] {
+    return connections.Run(
+        1, [](Connection& connection) { connection.Query("SELECT 1", [](const Row&) {}); });
+  };
+  ASSERT_TRUE(ask().done());
+  ASSERT_GT(KillConnections(1), 0);
+  EXPECT_TRUE(ask().done());
+}
+
+TEST_F(Outage, ABlockingCallerIsRefusedAtOnceUntilTheBackOffIsOver) {
+  SilentServer server;
+  Config config = With(server.port());
+  config.reopen = {.first = std::chrono::seconds(30), .most = std::chrono::seconds(30)};
+  ShardConnections connections(config);
+  const auto ask = [&] { return connections.Run(1, [](Connection&) {}); };
+  EXPECT_EQ(ask().resource, "mysql_1");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(ask().later());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));  // not 100
+}
+
+TEST_F(Outage, AStatementThatExceedsItsTimeCostsItsConnectionOnce) {
+  Config config = shards_.config();
+  config.read_timeout = std::chrono::seconds(1);
+  ShardConnections connections(config);
+  const auto run = [&](const char* sql) {
+    return connections.Run(
+        0, [&](Connection& connection) { connection.Query(sql, [](const Row&) {}); });
+  };
+  ASSERT_TRUE(run("SELECT 1").done());
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = run("SELECT SLEEP(4)");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1900));
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_0");
+  EXPECT_TRUE(run("SELECT 1").done());
+}
+
+TEST_F(Outage, AStatementThatIsKilledIsAnErrorNotAShortResult) {
+  const std::string id = std::to_string(shards_.Number(0, "SELECT CONNECTION_ID()"));
+  Connection killer(shards_.config(), 0);
+  killer.Open();
+  // Half of the rows come fast, then one takes for ever.
+  const std::string slow = "SELECT seq, IF(seq = 50000, SLEEP(4), 0) FROM seq_1_to_100000";
+  std::atomic<bool> finished = false;
+  std::thread kill([&] {
+    while (!finished) {
+      int sleeping = 0;
+      killer.Query("SELECT COUNT(*) FROM information_schema.processlist WHERE id = " + id +
+                       " AND state = 'User sleep'",
+                   [&](const Row& row) { sleeping = static_cast<int>(row.Int64(1)); });
+      if (sleeping == 0) continue;
+      killer.Execute("KILL QUERY " + id);
+      return;
+    }
+  });
+  int rows = 0;
+  EXPECT_THROW(shards_.on(0).Query(slow, [&](const Row&) { ++rows; }), MysqlError);
+  finished = true;
+  kill.join();
+  EXPECT_EQ(rows, 0);
+}
+
+TEST_F(Outage, WhoHangsWithinATransactionLetsGoOfItsRows) {
+  Config config = shards_.config();
+  config.idle_transaction = std::chrono::seconds(1);  // shorter than the other waits for the lock
+  Connection hung(config, 0);
+  hung.Open();
+  const std::string write =
+      "INSERT INTO author (author_id, last_at) VALUES (7, 1) "
+      "ON DUPLICATE KEY UPDATE last_at = last_at + 1";
+  shards_.on(0).Execute(write);
+  hung.Execute("START TRANSACTION");
+  hung.Execute(write);
+
+  EXPECT_NO_THROW(shards_.on(0).Execute(write));
+
+  EXPECT_EQ(shards_.Number(0, "SELECT last_at FROM author WHERE author_id = 7"), 2);
+  EXPECT_THROW(hung.Execute("COMMIT"), MysqlError);
+  EXPECT_FALSE(hung.is_open());
+}
+
+}  // namespace
+}  // namespace fanline::mysql

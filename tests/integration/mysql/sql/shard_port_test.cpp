@@ -1,0 +1,75 @@
+// Requests that were queued together, and what one of them does to the others.
+#include "backends/mysql/sql/shard_port.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "tests/integration/mysql/shards.h"
+#include "tests/integration/replies.h"
+
+namespace fanline::mysql {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr int kDataError = 1264;
+
+struct Store {
+  using Reply = struct Stored;
+  uint64_t id = 0;
+  Shard shard = 0;
+  bool bad = false;
+};
+struct Stored {
+  uint64_t id = 0;
+  Status status;
+};
+
+// Holds its first batch until it is told to go on, so that what comes meanwhile waits together.
+struct Picky {
+  static constexpr const char* kName = "picky";
+  static constexpr PoolLimits kLimits{.batch = 8};
+
+  std::vector<Stored> DoAll(Connection& connection, const std::vector<Store>& requests) {
+    batches->push_back(requests.size());
+    if (batches->size() == 1) {
+      begun->set_value();
+      go_on.wait();
+    }
+    connection.Query("SELECT 1", [](const Row&) {});
+    for (const Store& request : requests) {
+      if (request.bad) throw MysqlError(kDataError, "out of range");
+    }
+    return std::vector<Stored>(requests.size());
+  }
+
+  std::vector<size_t>* batches;  // of one thread
+  std::promise<void>* begun;
+  std::shared_future<void> go_on;
+};
+
+TEST(ShardPort, OneThatCannotBeUsedSpoilsNoneOfThoseItWasMergedWith) {
+  Shards shards;
+  std::promise<void> begun, go_on;
+  std::vector<size_t> batches;
+  Replies<Stored> replies;
+  {
+    ShardPort<Picky, Store> port(shards.config(), {}, kNoLog,
+                                 {&batches, &begun, go_on.get_future()});
+    port.Submit(Store{1, 0}, replies);
+    begun.get_future().wait();
+    for (uint64_t id = 2; id <= 6; ++id) port.Submit(Store{id, 0, id == 4}, replies);
+    go_on.set_value();
+    for (uint64_t id = 1; id <= 6; ++id) {
+      const Status status = replies.Await(id).status;
+      EXPECT_EQ(status.never(), id == 4) << id;
+      EXPECT_EQ(status.done(), id != 4) << id;
+    }
+  }
+  EXPECT_THAT(batches, ElementsAre(1, 5, 1, 1, 1, 1, 1));
+}
+
+}  // namespace
+}  // namespace fanline::mysql

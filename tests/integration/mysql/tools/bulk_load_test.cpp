@@ -1,0 +1,149 @@
+// A graph loaded at once into real shards.
+#include "backends/mysql/tools/bulk_load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backends/mysql/tools/shard_load.h"
+#include "tests/integration/mysql/relations.h"
+#include "tests/integration/mysql/shards.h"
+#include "tests/unit/seeded.h"
+
+namespace fanline::mysql {
+namespace {
+
+constexpr uint64_t kNow = 1'700'000'000'000'000;
+using Pairs = std::set<std::pair<uint64_t, uint64_t>>;
+
+class BulkLoadTest : public ::testing::Test {
+ protected:
+  Pairs RandomEdges(size_t count, uint64_t users) {
+    Pairs edges;
+    while (edges.size() < count) edges.insert({1 + seeded_.Below(users), 1 + seeded_.Below(users)});
+    return edges;
+  }
+  BulkLoader::Result Load(const Pairs& edges) {
+    BulkLoader loader(shards_.config(), shards_.map());
+    for (const auto& [src, dst] : edges) loader.Add(UserId{src}, UserId{dst});
+    BulkLoader::Result result;
+    const Status status = loader.Load(kNow, {}, &result);
+    EXPECT_TRUE(status.done()) << status.message;
+    return result;
+  }
+  Pairs Rows(const std::string& table) {
+    Pairs rows;
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      shards_.on(shard).Query("SELECT src, dst FROM " + table + " WHERE state = 1",
+                              [&](const Row& row) {
+                                rows.insert({row.UInt64(1), row.UInt64(2)});
+                              });
+    }
+    return rows;
+  }
+  void ExpectCountersMatchRows() {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      EXPECT_EQ(0, shards_.Number(
+                       shard,
+                       "SELECT COUNT(*) FROM (SELECT src, COUNT(*) n FROM following WHERE state = 1"
+                       " GROUP BY src) f LEFT JOIN user_rel r ON r.user_id = f.src"
+                       " WHERE r.following_cnt IS NULL OR r.following_cnt <> f.n"));
+      EXPECT_EQ(0, shards_.Number(
+                       shard,
+                       "SELECT COUNT(*) FROM (SELECT dst, COUNT(*) n FROM follower WHERE state = 1"
+                       " GROUP BY dst) f LEFT JOIN user_fan r ON r.user_id = f.dst"
+                       " WHERE r.fans_cnt IS NULL OR r.fans_cnt <> f.n"));
+    }
+  }
+
+  testing::Seeded seeded_;
+  Shards shards_;
+};
+
+TEST_F(BulkLoadTest, EveryEdgeArrivesInBothDirectionsOnItsShardAndIsCounted) {
+  const Pairs edges = RandomEdges(20'000, 3'000);
+  const auto result = Load(edges);
+  EXPECT_EQ(result.edges, edges.size());
+  EXPECT_EQ(result.already_there, 0u);
+  EXPECT_EQ(Rows("following"), edges);
+  EXPECT_EQ(Rows("follower"), edges);
+  ExpectCountersMatchRows();
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    shards_.on(shard).Query("SELECT dst, bucket, src, ver, pos FROM follower", [&](const Row& row) {
+      ASSERT_EQ(shards_.map().ShardOf(UserId{row.UInt64(1)}), shard);
+      ASSERT_EQ(row.UInt64(2), BucketOf(UserId{row.UInt64(3)}));
+      ASSERT_EQ(row.UInt64(4), kNow);
+      ASSERT_EQ(row.UInt64(5), kNow / 1000);
+    });
+  }
+}
+
+TEST_F(BulkLoadTest, RepeatedEdgesAreLoadedOnceAndSaidSo) {
+  BulkLoader loader(shards_.config(), shards_.map());
+  for (int i = 0; i < 3; ++i) loader.Add(UserId{1}, UserId{2});
+  loader.Add(UserId{2}, UserId{1});
+  BulkLoader::Result result;
+  std::vector<std::pair<uint64_t, uint64_t>> seen;
+  ASSERT_TRUE(loader
+                  .Load(
+                      kNow,
+                      [&](uint64_t rows, uint64_t of) {
+                        seen.push_back({rows, of});
+                      },
+                      &result)
+                  .done());
+  EXPECT_EQ(result.edges, 2u);
+  EXPECT_EQ(result.repeated, 2u);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.back(), std::pair(uint64_t{4}, uint64_t{4}));
+}
+
+TEST_F(BulkLoadTest, LoadingAgainAfterAnInterruptionCompletesAndChangesNothingElse) {
+  const Pairs edges = RandomEdges(5'000, 500);
+  Load(edges);
+  shards_.on(0).Execute("DELETE FROM follower WHERE bucket % 2 = 0");
+  shards_.on(1).Execute("DELETE FROM following WHERE dst % 3 = 0");
+  Load(edges);
+  const auto again = Load(edges);
+  EXPECT_EQ(again.already_there, edges.size());
+  EXPECT_EQ(Rows("following"), edges);
+  EXPECT_EQ(Rows("follower"), edges);
+  ExpectCountersMatchRows();
+}
+
+TEST_F(BulkLoadTest, AnEdgeThatWasUnfollowedStaysUnfollowed) {
+  const UserId ann = shards_.UserOn(0, 1), bob = shards_.UserOn(1, 1);
+  Relations relations(shards_.config(), shards_.map());
+  Relations::Result change;
+  ASSERT_TRUE(relations.Follow(ann, bob, kNow + 1, &change).done());
+  ASSERT_TRUE(relations.Unfollow(ann, bob, kNow + 2, &change).done());
+  const auto result = Load({{Raw(ann), Raw(bob)}, {Raw(bob), Raw(ann)}});
+  EXPECT_EQ(result.already_there, 1u);
+  EXPECT_EQ(Rows("following"), (Pairs{{Raw(bob), Raw(ann)}}));
+  EXPECT_EQ(Rows("follower"), (Pairs{{Raw(bob), Raw(ann)}}));
+}
+
+TEST_F(BulkLoadTest, DirectionsThatDisagreeAreReported) {
+  shards_.PutFollower(UserId{1}, UserId{2});
+  BulkLoader loader(shards_.config(), shards_.map());
+  loader.Add(UserId{5}, UserId{6});
+  BulkLoader::Result result;
+  const Status status = loader.Load(kNow, {}, &result);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, ::testing::HasSubstr("1 forward and 2 reverse"));
+}
+
+TEST_F(BulkLoadTest, AShardOutOfReachIsNamed) {
+  Config config = shards_.config();
+  config.shards[1].port = 1;
+  BulkLoader loader(config, shards_.map());
+  loader.Add(UserId{1}, UserId{2});
+  BulkLoader::Result result;
+  const Status status = loader.Load(kNow, {}, &result);
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+}
+
+}  // namespace
+}  // namespace fanline::mysql

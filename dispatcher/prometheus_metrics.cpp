@@ -1,51 +1,15 @@
 #include "dispatcher/prometheus_metrics.h"
 
-#include <chrono>
-
-#include "daemon/observe/metrics.h"
-
 namespace fanline::dispatcher {
-namespace {
 
-using daemon::AddCounter;
-using daemon::AddGauge;
-using daemon::AddHistogram;
-using daemon::SecondsBuckets;
-using daemon::SizeBuckets;
-using prometheus::Registry;
-
-std::array<prometheus::Counter*, kEventKinds> Received(Registry& registry) {
-  std::array<prometheus::Counter*, kEventKinds> counters{};
-  for (size_t i = 0; i < counters.size(); ++i) {
-    counters[i] = &AddCounter(registry, "fanline_events_received_total",
-                              "Valid feed events taken from the log, by type",
-                              {{"type", NameOf(static_cast<EventKind>(i))}});
+PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
+    : registry_(registry), log_(log) {
+  for (size_t i = 0; i < received_.size(); ++i) {
+    received_[i] = &daemon::AddCounter(registry, "fanline_events_received_total",
+                                       "Valid feed events taken from the log, by type",
+                                       {{"type", NameOf(static_cast<EventKind>(i))}});
   }
-  return counters;
 }
-
-}  // namespace
-
-PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
-    : log_(log),
-      received_(Received(registry)),
-      rejected_(AddCounter(registry, "fanline_events_rejected_total",
-                           "Events given to the dead letters")),
-      done_(AddCounter(registry, "fanline_events_done_total",
-                       "Events stored and with all hints acknowledged")),
-      event_seconds_(AddHistogram(registry, "fanline_event_seconds",
-                                  "From an event's record to its last acknowledged hint",
-                                  SecondsBuckets())),
-      transaction_events_(AddHistogram(registry, "fanline_transaction_events",
-                                       "Events per transaction", SizeBuckets())),
-      hints_(AddCounter(registry, "fanline_hints_appended_total", "Hints acknowledged by Kafka")),
-      parked_(daemon::AddParked(registry)),
-      lost_(AddCounter(registry, "fanline_events_lost_total",
-                       "Offsets cut from the log before they were read: longer retention needed")),
-      tails_lost_(daemon::AddTailsLost(registry)),
-      open_(AddGauge(registry, "fanline_events_open", "Events received and not finished")),
-      events_parked_(AddGauge(registry, "fanline_events_parked",
-                              "Open events that wait for a shard that is away")) {}
 
 void PrometheusMetrics::EventReceived(EventKind kind) {
   received_[static_cast<size_t>(kind)]->Increment();
@@ -57,9 +21,8 @@ void PrometheusMetrics::EventRejected(const std::string& reason) {
 }
 
 void PrometheusMetrics::EventDone(Duration since_published) {
-  const double seconds = std::chrono::duration<double>(since_published).count();
   done_.Increment();
-  event_seconds_.Observe(seconds);
+  event_seconds_.Observe(daemon::Seconds(since_published));
 }
 
 void PrometheusMetrics::TransactionSent(uint64_t events) {

@@ -4,6 +4,7 @@
 
 #include <prometheus/registry.h>
 
+#include <array>
 #include <map>
 
 #include "daemon/observe/log.h"
@@ -37,19 +38,35 @@ class PrometheusMetrics final : public Metrics {
 
   prometheus::Registry& registry_;
   const daemon::Log& log_;
-  prometheus::Counter& applied_;
-  prometheus::Counter& stale_;
-  prometheus::Histogram& apply_lag_;
-  prometheus::Counter& below_zero_;
-  prometheus::Counter& given_back_;
-  prometheus::Counter& rejected_;
-  prometheus::Counter& old_;
-  prometheus::Counter& done_;
-  prometheus::Counter& lost_;
-  prometheus::Counter& tails_lost_;
-  daemon::ResourceCounters parked_;
-  prometheus::Gauge& open_;
-  prometheus::Gauge& events_parked_;
+  std::array<prometheus::Counter*, 2> applied_ = daemon::AddCounters(
+      registry_, "fanline_rel_apply_total",
+      "Messages of relation-log applied to reverse rows, by whether they were news", "result",
+      {"stale", "applied"});
+  prometheus::Histogram& apply_lag_ = daemon::AddHistogram(
+      registry_, "fanline_rel_apply_lag_seconds",
+      "From a message's append to its committed reverse row", daemon::SecondsBuckets());
+  prometheus::Counter& below_zero_ =
+      daemon::AddCounter(registry_, "fanline_rel_counter_negative_total",
+                         "Counters of followers found below zero: drift, to be recounted");
+  prometheus::Counter& given_back_ =
+      daemon::AddCounter(registry_, "fanline_rel_given_back_total",
+                         "Changes left for later: their shard has been away for long");
+  prometheus::Counter& rejected_ = daemon::AddCounter(
+      registry_, "fanline_events_rejected_total", "Messages and events given to the dead letters");
+  prometheus::Counter& old_ =
+      daemon::AddCounter(registry_, "fanline_rel_old_message_rejected_total",
+                         "Of these, the ones older than tombstones are kept");
+  prometheus::Counter& done_ = daemon::AddCounter(registry_, "fanline_events_done_total",
+                                                  "Relation events that are in the forward row");
+  prometheus::Counter& lost_ =
+      daemon::AddCounter(registry_, "fanline_events_lost_total",
+                         "Offsets cut from a log before they were read: longer retention needed");
+  prometheus::Counter& tails_lost_ = daemon::AddTailsLost(registry_);
+  daemon::ResourceCounters parked_ = daemon::AddParked(registry_);
+  prometheus::Gauge& open_ = daemon::AddGauge(registry_, "fanline_events_open",
+                                              "Relation events received and not finished");
+  prometheus::Gauge& events_parked_ = daemon::AddGauge(
+      registry_, "fanline_events_parked", "Open events that wait for a shard that is away");
   std::map<Shard, PendingGauges> pending_;
 };
 

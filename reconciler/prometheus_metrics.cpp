@@ -4,109 +4,30 @@
 #include <cstdlib>
 
 #include "daemon/clock.h"
-#include "daemon/observe/metrics.h"
 
 namespace fanline::reconciler {
 namespace {
 
-using daemon::AddCounter;
 using daemon::AddGauge;
-using daemon::AddHistogram;
-using prometheus::Counter;
+using daemon::Seconds;
 using prometheus::Registry;
 
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 
-Counter& PairsTotal(Registry& registry, const std::string& result) {
-  return AddCounter(registry, "fanline_rel_pairs_total",
-                    "Messages of relation-log, by what became of the pair", {{"result", result}});
-}
-
-Counter* RetriesTotal(Registry& registry, const std::string& cause) {
-  return &AddCounter(registry, "fanline_rel_retries_total",
-                     "Pairs given to the retries, to be checked later", {{"cause", cause}});
-}
-
-Counter* ChecksTotal(Registry& registry, const std::string& outcome) {
-  return &AddCounter(registry, "fanline_rel_checks_total",
-                     "Edges whose two rows were compared, by what was found",
-                     {{"net", "pair"}, {"outcome", outcome}});
-}
-
-Counter* RepairsTotal(Registry& registry, const std::string& kind) {
-  return &AddCounter(registry, "fanline_rel_repairs_total",
-                     "Edges and counters set right, by what it took",
-                     {{"net", "pair"}, {"kind", kind}});
-}
-
-double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 }  // namespace
 
 PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
-    : registry_(registry),
-      log_(log),
-      latency_(AddHistogram(registry, "fanline_rel_pair_latency_seconds",
-                            "From a change's msg1 to its msg2, by the broker's clock",
-                            daemon::SecondsBuckets())),
-      matched_(PairsTotal(registry, "matched")),
-      early_(PairsTotal(registry, "early")),
-      dup_(PairsTotal(registry, "dup")),
-      coalesced_(PairsTotal(registry, "coalesced")),
-      timeout_(PairsTotal(registry, "timeout")),
-      early_expired_(AddCounter(registry, "fanline_rel_early_expired_total",
-                                "msg2 whose msg1 never came: lost, or a writer unknown to us")),
-      retried_{RetriesTotal(registry, "checks_failed"), RetriesTotal(registry, "too_many"),
-               RetriesTotal(registry, "deferred")},
-      lost_(AddCounter(registry, "fanline_events_lost_total",
-                       "Offsets cut from a log before they were read: longer retention needed")),
-      tails_lost_(daemon::AddTailsLost(registry)),
-      undecodable_(AddCounter(registry, "fanline_rel_undecodable_total",
-                              "Records that are no message we know")),
-      checks_{ChecksTotal(registry, "equal"),   ChecksTotal(registry, "stale"),
-              ChecksTotal(registry, "missing"), ChecksTotal(registry, "ahead"),
-              ChecksTotal(registry, "orphan"),  ChecksTotal(registry, "corrupt")},
-      repairs_{RepairsTotal(registry, "add"), RepairsTotal(registry, "remove"),
-               RepairsTotal(registry, "bump")},
-      counter_repairs_(AddCounter(registry, "fanline_rel_repairs_total",
-                                  "Edges and counters set right, by what it took",
-                                  {{"net", "counter"}, {"kind", "counter"}})),
-      swept_(AddCounter(registry, "fanline_rel_counters_swept_total",
-                        "Users whose counters were compared with their rows")),
-      swept_wrong_(AddCounter(registry, "fanline_rel_counters_swept_wrong_total",
-                              "Counters that the comparison found wrong")),
-      counter_drift_(AddHistogram(registry, "fanline_rel_counter_drift",
-                                  "By how much a counter that was repaired had been wrong",
-                                  daemon::SizeBuckets())),
-      repair_seconds_(AddHistogram(registry, "fanline_rel_repair_seconds",
-                                   "From the read that found a difference to its repair",
-                                   daemon::SecondsBuckets())),
-      withheld_(AddCounter(registry, "fanline_rel_repairs_withheld_total",
-                           "Repairs not made: a dry run, an open breaker, no version left")),
-      throttled_(AddCounter(registry, "fanline_rel_throttled_seconds_total",
-                            "Time checks waited for the throttle of their shard",
-                            {{"reason", "rate"}})),
-      pending_(AddGauge(registry, "fanline_rel_pending", "Pairs that wait for their msg2")),
-      oldest_(
-          AddGauge(registry, "fanline_rel_oldest_pending_seconds", "Age of the oldest of them")),
-      commit_lag_(AddGauge(registry, "fanline_rel_commit_offset_lag",
-                           "Records of relation-log that a restart would read again")),
-      mirror_lag_(
-          AddGauge(registry, "fanline_rel_mirror_lag_seconds",
-                   "How far behind the mirror was seen: above the grace no pair is checked")),
-      retry_depth_(AddGauge(registry, "fanline_rel_retry_depth",
-                            "Entries of relation-log.retry held until they are due")),
-      parked_(daemon::AddParked(registry)) {}
+    : registry_(registry), log_(log) {}
 
 void PrometheusMetrics::Matched(Duration from_msg1_to_msg2) {
-  matched_.Increment();
+  pairs_[kMatched]->Increment();
   latency_.Observe(Seconds(from_msg1_to_msg2));
 }
 
-void PrometheusMetrics::Early() { early_.Increment(); }
-void PrometheusMetrics::Duplicate() { dup_.Increment(); }
-void PrometheusMetrics::Coalesced() { coalesced_.Increment(); }
-void PrometheusMetrics::TimedOut() { timeout_.Increment(); }
+void PrometheusMetrics::Early() { pairs_[kEarly]->Increment(); }
+void PrometheusMetrics::Duplicate() { pairs_[kDup]->Increment(); }
+void PrometheusMetrics::Coalesced() { pairs_[kCoalesced]->Increment(); }
+void PrometheusMetrics::TimedOut() { pairs_[kTimeout]->Increment(); }
 void PrometheusMetrics::EarlyExpired() { early_expired_.Increment(); }
 
 void PrometheusMetrics::SentToRetry(RetryCause cause) {

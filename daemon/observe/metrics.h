@@ -11,9 +11,12 @@
 #include <prometheus/labels.h>
 #include <prometheus/registry.h>
 
+#include <array>
 #include <map>
 #include <mutex>
 #include <string>
+
+#include "fanline/base/time.h"
 
 namespace fanline::daemon {
 
@@ -30,6 +33,36 @@ prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::s
                                     const std::string& help,
                                     const prometheus::Histogram::BucketBoundaries& buckets,
                                     const prometheus::Labels& labels = {});
+
+// 0.5 ms .. 60 s, about three to a decade: latencies.
+const prometheus::Histogram::BucketBoundaries& SecondsBuckets();
+
+// One metric of a family for each value of a label, in their order. `labels` are common to all.
+template <size_t kCount, class Add>
+auto AddForEach(const char* label, const char* const (&values)[kCount], Add add,
+                prometheus::Labels labels = {}) {
+  std::array<decltype(&add(labels)), kCount> metrics{};
+  for (size_t i = 0; i < kCount; ++i) {
+    labels[label] = values[i];
+    metrics[i] = &add(labels);
+  }
+  return metrics;
+}
+template <size_t kCount>
+auto AddCounters(prometheus::Registry& registry, const std::string& name, const std::string& help,
+                 const char* label, const char* const (&values)[kCount],
+                 const prometheus::Labels& labels = {}) {
+  const auto add = [&](const auto& all) -> auto& { return AddCounter(registry, name, help, all); };
+  return AddForEach(label, values, add, labels);
+}
+template <size_t kCount>
+auto AddSeconds(prometheus::Registry& registry, const std::string& name, const std::string& help,
+                const char* label, const char* const (&values)[kCount]) {
+  return AddForEach(
+      label, values, [&](const auto& labels) -> auto& {
+        return AddHistogram(registry, name, help, SecondsBuckets(), labels);
+      });
+}
 
 // Counters told apart by the label "resource", which is made when a resource is first counted.
 // `first` is there from the start, so that the family is found before anything went wrong.
@@ -58,8 +91,9 @@ ResourceCounters AddParked(prometheus::Registry& registry);
 // fanline_log_tails_lost_total.
 prometheus::Counter& AddTailsLost(prometheus::Registry& registry);
 
-// 0.5 ms .. 60 s, about three to a decade: latencies.
-const prometheus::Histogram::BucketBoundaries& SecondsBuckets();
+// As a metric counts time.
+inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
 // 1 .. 10,000, three to a decade: batch sizes, fan-outs.
 const prometheus::Histogram::BucketBoundaries& SizeBuckets();
 

@@ -30,8 +30,8 @@ class Admin {
   Admin(const Admin&) = delete;
   Admin& operator=(const Admin&) = delete;
 
-  // kDone: the brokers know the topic. Also when the topic exists with the same number of
-  // partitions (its other settings are not compared); with another number kNever, naming both.
+  // kDone: the brokers know the topic, new or from before (its other settings are not compared).
+  // kNever: it exists with another number of partitions; the message names both.
   Status CreateTopic(const TopicSpec& topic);
 
   // *partitions = 0: there is no such topic. Never makes one.

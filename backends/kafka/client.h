@@ -1,4 +1,4 @@
-// One librdkafka client with its settings, its log and a bounded end.
+// One librdkafka client with its settings, its log and a bounded destruction.
 #pragma once
 
 #include <atomic>
@@ -28,9 +28,9 @@ using Properties = std::initializer_list<std::pair<const char*, std::string>>;
 
 class ClientConfig {
  public:
-  // Throws std::invalid_argument, naming the property and never its value, when librdkafka does
-  // not take one or when options.properties names one of `fixed`.
-  // Order: our defaults for every client, `defaults`, options.properties, `fixed`.
+  // Throws std::invalid_argument, naming the property and never its value, when librdkafka does not
+  // take one or when options.properties names one of `fixed`. Later ones win: our defaults for
+  // every client, `defaults`, options.properties, `fixed`.
   ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed);
   rd_kafka_conf_t* get() { return config_.get(); }
 
@@ -45,8 +45,8 @@ class Client {
   // Throws std::runtime_error when librdkafka cannot start (settings that contradict each other,
   // no threads). Brokers need not be there yet. `owner`: see ClientContext.
   Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* owner);
-  // Destroys within `limit`; what does not end by then (librdkafka 2.0 has ways to hang) is left
-  // behind, silent, for the end of the process.
+  // Takes at most the destroy limit. A client that has not ended by then (librdkafka 2.0 has ways
+  // to hang) is left behind, silent, until the process ends.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

@@ -47,7 +47,7 @@ void CommitOrders::OnAnswer(rd_kafka_resp_err_t error,
 void CommitOrders::CommitNow(Duration limit) {
   const PartitionList due = Uncommitted();
   if (due->cnt == 0) return;
-  // A queue of our own bounds the wait: what arrives after it is gone is dropped by librdkafka.
+  // A queue of our own bounds the wait: librdkafka drops an answer that comes after it is gone.
   const QueueHandle queue(rd_kafka_queue_new(client_.get()));
   struct Answer {
     CommitOrders* orders;

@@ -1,6 +1,6 @@
-// The last commit ordered for each partition, on its way to the group's coordinator: one request
-// at a time, the newest order wins, and what failed is sent again for as long as the partition is
-// ours. A commit that is lost costs a replay, which changes nothing.
+// Sends commits to the group's coordinator: one request at a time, with the newest order of each
+// partition. A failed commit is sent again for as long as the partition is ours. A lost commit
+// costs a replay, which changes nothing.
 //
 // Used from the polling thread only.
 #pragma once
@@ -19,15 +19,15 @@ class CommitOrders {
  public:
   CommitOrders(Client& client, std::string topic);
 
-  // All below `offset` is finished; an offset lower than the last one is an order like any other.
+  // All records below `offset` are finished. An offset may be lower than the one ordered before.
   void Order(int32_t partition, int64_t offset);
-  // Until the next order there is nothing to commit.
+  // Forgets the partition's order: until the next one nothing of it is committed.
   void Forget(int32_t partition);
-  // The partitions are not ours any more: their orders are forgotten.
+  // Forgets all orders: the partitions are no longer ours.
   void ForgetAll();
 
-  // Sends what is ordered and not committed, unless a request is under way or the last one failed
-  // a moment ago. Nothing: all is sent; otherwise call again after that time.
+  // Sends the orders not committed yet, unless a request is under way or the last one failed a
+  // moment ago. Returns after how long to call again; zero: no need to.
   [[nodiscard]] Duration SendDue(Time now);
   // librdkafka's answer, delivered by its poll.
   void OnAnswer(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets,

@@ -168,7 +168,7 @@ void Consumer::Impl::Apply(const ConsumerOrders& orders) {
   Tend();
 }
 
-// What was ordered and could not be done at once.
+// Goes on with orders that could not be carried out at once.
 void Consumer::Impl::Tend() {
   const Time now = MonoNow();
   RetryParked(now);
@@ -179,7 +179,7 @@ void Consumer::Impl::Tend() {
   const bool away = unreachable_ && !unreachable_->empty();
   ask_ends_at_ = now + (away ? kEndsEveryWhileAway : kEndsEvery);
   const std::vector<int32_t> owned = flow_.owned();
-  // Who owns nothing asks too, to learn whether somebody answers.
+  // A member without partitions asks, too, to learn whether brokers answer.
   lookup_->AskEnds(owned.empty() ? std::vector<int32_t>{0} : owned);
 }
 
@@ -209,8 +209,8 @@ void Consumer::Impl::TakeAnswers() {
   if (answers.failure) unreachable_ = answers.failure;
 }
 
-// A position the log did not hold, and that retention has not passed, lay beyond the end: whatever
-// was written since stands where something else was.
+// A lost position that retention has not passed lay beyond the log's end: records written since
+// stand where other records were.
 PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& found) const {
   PartitionAssigned assigned{found.partition, found.committed, found.low, found.end};
   const ParkedPartitions::Entry* lost = parked_.Find(found.partition);
@@ -230,7 +230,7 @@ void Consumer::Impl::OnAssigned(const rd_kafka_topic_partition_list_t& list) {
 }
 
 void Consumer::Impl::OnRevoked() {
-  // The group gave them away without us: whoever has them now commits.
+  // Lost: the group gave the partitions to others, who commit from now on.
   const bool lost = rd_kafka_assignment_lost(client_->get()) != 0;
   if (!lost) commits_.CommitNow(kRevokeCommitLimit);
   lookup_->AskPositions(++assignment_, {});
@@ -281,7 +281,7 @@ std::vector<Consumer::Parked> Consumer::Impl::AllParked() const {
   std::vector<Parked> all;
   for (const auto& [partition, entry] : parked_.entries()) {
     const auto found = reported_.find(partition);
-    // Cut behind what was read, a log has nothing bad left.
+    // A log that ends at or before the bad offset has nothing bad left.
     if (found != reported_.end() && found->second.end <= entry.position) continue;
     all.push_back({partition, entry.position, entry.reason});
   }

@@ -1,16 +1,16 @@
 // A member of a consumer group over one topic: hands over records in order, says which partitions
 // come and go, and does what the logic orders (fanline/consuming/consumer.h).
 //
-// A partition comes paused, with the position the group committed; on the group's very first start
-// with the log's first offset. Nothing of it is delivered before a seek. A position is never made
-// up: while it cannot be looked up, the partition is not reported. When the log turns out not to
-// hold the position (it was trimmed, cut or made anew) the partition is revoked and assigned again,
-// with what the log holds by then. Where the log is corrupt the partition is parked: it stays ours,
-// nothing of it is delivered, and it is looked at again with back-off; the others go on.
+// A partition comes paused, at the offset the group committed; on the group's very first start at
+// the log's first offset. Nothing of it is delivered before a seek. No position is guessed: the
+// partition is not reported until its position is looked up. When the log does not hold the
+// position (it was trimmed, cut or made anew), the partition is revoked and assigned again, with
+// what the log holds by then. Where the log is corrupt, the partition is parked: it stays ours,
+// nothing of it is delivered, and reading is retried with back-off. The others go on.
 //
-// Assignment is eager (`range`): the whole group stops for a rebalance, and in return every
-// partition has at every moment at most one owner who knows it. The cooperative assignor of
-// librdkafka 2.0 leaves moved partitions unread for a second and fails commits meanwhile.
+// Assignment is eager (`range`): the whole group stops for a rebalance, and in return at most one
+// member believes at any moment that a partition is its own. The cooperative assignor of librdkafka
+// 2.0 leaves moved partitions unread for a second and fails commits meanwhile.
 //
 // Redelivery: after a crash or a rebalance records from the last commit on are delivered again.
 //
@@ -38,15 +38,15 @@ struct ConsumerOptions {
   std::string group;
   std::string topic;
   // How long a member may be silent before its partitions go to others. The broker's bounds
-  // (group.min.session.timeout.ms, default 6 s) apply. When the coordinator itself was away for
-  // longer, the group waits as long once more for the members it remembers.
+  // (group.min.session.timeout.ms, default 6 s) apply. A coordinator that was itself away for
+  // longer waits as long once more for the members it remembers.
   std::chrono::milliseconds session_timeout{10'000};
   // How long the thread may go without a Poll before the member leaves its group.
   std::chrono::milliseconds max_poll_interval{60'000};
   // How long a broker may hold a fetch that finds nothing new. A partition that is sought or
   // resumed waits for the fetch under way: this is its worst delay.
   std::chrono::milliseconds fetch_wait{100};
-  // Records fetched ahead, all partitions together.
+  // How much is fetched ahead, all partitions together.
   size_t queued_kbytes = 16 * 1024;
   // Becomes readable (eight bytes, a uint64 of 1) when there is something to Poll: an eventfd.
   int wake_fd = -1;
@@ -64,19 +64,18 @@ class Consumer {
   Consumer(const Consumer&) = delete;
   Consumer& operator=(const Consumer&) = delete;
 
-  // Appends what happened, in order, with at most `max_records` records; when there may be more,
-  // the wake_fd is readable again. Does not wait, except at a revocation, at most 2 s, for the
-  // last commit of the partitions to arrive. After PartitionRevoked, and after an order to seek,
-  // nothing fetched before is delivered.
+  // Appends events in order, with at most `max_records` records; when there may be more, wake_fd is
+  // readable again. Does not wait, except at a revocation: at most 2 s for the last commit of the
+  // partitions. After PartitionRevoked or an order to seek, no record fetched before is delivered.
   void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
 
   // In this order: seeks, pauses, resumes, commits. Orders for partitions that are not ours are
   // ignored. Commits are sent without waiting, and again when they fail.
   void Apply(const ConsumerOrders& orders);
 
-  // What lies between the group's position (the last commit that was ordered, or found at the
-  // assignment) and the log's end, whether it was delivered or not; -1: not known yet. Ends are as
-  // of the last fetch, and asked for every few seconds for partitions that do not flow.
+  // `records`: between the group's position (the last commit ordered, or found at the assignment)
+  // and the log's end, delivered or not; -1: not known yet. Ends are as of the last fetch, and
+  // asked for every few seconds for partitions that do not flow.
   struct Lag {
     int32_t partition = 0;
     int64_t records = -1;
@@ -93,8 +92,8 @@ class Consumer {
   };
   [[nodiscard]] std::vector<Parked> AllParked() const;
 
-  // Why no broker answers, empty when they do, as of the last of the calls that are made every few
-  // seconds at least; none before the first.
+  // Why no broker answers, by the last of the calls that are made at least every few seconds.
+  // Empty: brokers answer. None: no call has ended yet.
   [[nodiscard]] std::optional<std::string> Unreachable() const;
 
   // Commits what was ordered, gives up the partitions and leaves the group, all within `limit`;

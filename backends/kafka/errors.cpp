@@ -55,7 +55,7 @@ constexpr Row kTable[] = {
     {RD_KAFKA_RESP_ERR__DESTROY, Later("the client is shutting down")},
     {RD_KAFKA_RESP_ERR__FATAL, Later("the producer must be made anew")},
 
-    // To be put right by somebody; until then everything waits.
+    // An operator must mend these; until then everything waits.
     {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, Later("the topic or partition does not exist")},
     {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, Later("the topic does not exist")},
     {RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, Later("the topic has no such partition")},

@@ -1,9 +1,9 @@
 // The one table of what librdkafka's error codes mean to us and what the caller must do.
 //
-// kNever is only for what is wrong with the record or the order itself, so that it fails the same
-// way each time and nothing else is held up by setting it aside. A missing topic, a missing
-// partition or a refused login is kLater: putting them right makes everything go on, whereas
-// quarantining all traffic until then would not.
+// kNever is only for a fault of the record or the order itself: it fails the same way each time,
+// and setting it aside holds up nothing else. A missing topic, a missing partition or a refused
+// login is kLater: once it is mended everything goes on. Quarantining all traffic until then would
+// not help.
 #pragma once
 
 #include <librdkafka/rdkafka.h>

@@ -1,5 +1,5 @@
-// Passes a client's log lines on, but of equal ones only one per interval: librdkafka repeats
-// itself several times a second for as long as a broker is away.
+// Passes a client's log lines on, equal ones once per interval: librdkafka repeats itself several
+// times a second for as long as a broker is away.
 #pragma once
 
 #include <functional>
@@ -21,17 +21,17 @@ class LogLimiter {
 
   explicit LogLimiter(LogSink sink, std::function<Time()> clock = MonoNow);
 
-  // Lines of one key count as equal. The first passes, the next after the interval, which then
-  // says how many were held back.
+  // Lines of one key count as equal. The first passes; the next to pass, after the interval, says
+  // how many were held back.
   void Log(LogLevel level, const std::string& key, const std::string& message);
   // Always passes.
   void Log(LogLevel level, const std::string& message);
-  // From now on nothing passes: whoever made the sink may be gone.
+  // From now on nothing passes: the maker of the sink may be gone.
   void Silence();
 
  private:
   std::mutex mutex_;
-  LogSink sink_;  // guarded by mutex_, also while it is called: Silence means silence
+  LogSink sink_;  // guarded by mutex_, also while it is called: Silence waits for a call
   const std::function<Time()> clock_;
   RateLimit limit_;  // guarded by mutex_
 };

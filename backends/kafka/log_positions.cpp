@@ -13,10 +13,10 @@
 namespace fanline::kafka {
 namespace {
 
-// Of one call. A broker that is away costs the thread this long, and nobody else anything.
+// Of one call. A broker that is away holds up this thread alone.
 constexpr int kCallTimeoutMs = 3000;
 
-// Never joins, so what concerns membership does not matter.
+// The client never joins its group: settings of membership do not matter.
 ClientConfig ConfigOf(const LogPositionsOptions& options) {
   return ClientConfig(options.client, {},
                       {{"group.id", options.group}, {"enable.auto.commit", "false"}});

@@ -1,7 +1,7 @@
-// fanline/ports/log_positions.h over the brokers: where one topic ends and where one group stands
-// in it. A thread of its own asks, since a broker that is away holds a call for seconds; it is a
-// member of no group. Replies come from that thread, exactly one per request, kLater when the
-// brokers did not answer; what waits at the end is answered kLater.
+// The port fanline/ports/log_positions.h over Kafka: where one topic ends and where one group
+// stands in it. A thread of its own asks, since a broker that is away holds a call for seconds. It
+// joins no group. Replies come from that thread, exactly one per request: kLater when the brokers
+// did not answer. The destructor answers waiting requests kLater.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Partitions that cannot be read on, why, and when each is tried again: with back-off for as
-// long as it is stuck at one place.
+// The partitions that cannot be read on, why, and when each is tried again. The back-off grows
+// while a partition is stuck at one position.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -40,7 +40,7 @@ class ParkedPartitions {
   void Forget(int32_t partition) { entries_.erase(partition); }
   void ForgetAll() { entries_.clear(); }
 
-  // Those whose time has come, once each.
+  // The partitions to try now; each only once until it is parked again.
   std::vector<int32_t> Due(Time now) {
     std::vector<int32_t> due;
     for (auto& [partition, entry] : entries_) {

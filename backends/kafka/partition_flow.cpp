@@ -51,7 +51,7 @@ void PartitionFlow::Resume(int32_t partition) {
   const auto found = partitions_.find(partition);
   if (found == partitions_.end() || !found->second.paused || !found->second.next) return;
   found->second.paused = false;
-  // Still fetching: paused and resumed between two Settles, nothing happened.
+  // A fetcher that still runs needs no seek: it was paused and resumed between two Settles.
   if (!found->second.fetching) found->second.moved = true;
 }
 
@@ -147,9 +147,9 @@ bool PartitionFlow::ResumeFetchers() {
       List([](const Partition& p) { return !p.still() && !p.moved && !p.fetching; });
   if (list->cnt == 0) return true;
   rd_kafka_resume_partitions(client_.get(), list.get());
-  // A resume does not wake the thread that fetches, which may sleep for a second; a seek does. One
-  // that is refused (the fetcher is still starting) is repeated: with the resume alone a fetcher
-  // that was started anew has been seen to fetch nothing any more.
+  // A resume does not wake the thread that fetches, which may sleep for a second; a seek does. A
+  // refused seek (the fetcher is still starting) is repeated: after a resume alone, restarted
+  // fetchers were seen to fetch nothing any more.
   const ErrorHandle error(rd_kafka_seek_partitions(client_.get(), list.get(), kSeekTimeoutMs));
   bool all = true;
   for (int i = 0; i < list->cnt; ++i) {
@@ -169,8 +169,8 @@ void PartitionFlow::Reassign() {
   refusing_since_.reset();
 }
 
-// Pausing is librdkafka's flag of a partition it knows, started or not: set before the assignment
-// nothing is fetched; set after it too, for partitions it did not know before.
+// Pausing sets a flag of librdkafka's on each partition it knows, started or not. Set before the
+// assignment, it keeps them from fetching; set again after it, it reaches the new ones.
 void PartitionFlow::AssignAll() {
   for (auto& [partition, state] : partitions_) state.fetching = false;
   const PartitionList all = List([](const Partition&) { return true; });

@@ -1,7 +1,7 @@
-// Which partitions are ours and from where each one flows. librdkafka is told; what it believes
-// about positions is not relied upon: this class knows the next offset of every partition itself,
-// and every resume seeks there first. (A resume of what was not paused may rewind in 2.0; a resume
-// alone neither revives a fetcher that gave up nor says that it did.)
+// Which partitions are ours and at which offset each goes on. This class keeps every next offset
+// itself, since librdkafka's positions are not reliable: every resume seeks first. (librdkafka 2.0
+// may rewind when it resumes a partition that was not paused. A resume alone does not revive a
+// fetcher that gave up, and does not say that it gave up.)
 //
 // Used from the polling thread only. Calls wait for librdkafka's own thread, never for a broker.
 #pragma once
@@ -22,23 +22,23 @@ class PartitionFlow {
  public:
   PartitionFlow(Client& client, std::string topic);
 
-  // Within librdkafka's rebalance callback: takes the partitions, paused, without a position; or
-  // gives up all of them.
+  // Call both within librdkafka's rebalance callback. Assign takes the partitions, paused and
+  // without a position; Unassign gives all of them up.
   void Assign(const std::vector<int32_t>& partitions);
   void Unassign();
 
-  // Orders for partitions that are not ours are ignored: they crossed a revocation. They take
-  // effect with the next Settle.
+  // Orders take effect with the next Settle. Orders for partitions that are not ours are ignored:
+  // they crossed a revocation.
   void Seek(int32_t partition, int64_t offset);
   void Pause(int32_t partition);
   void Resume(int32_t partition);
 
-  // Makes librdkafka do what was ordered. False: it was not ready for all of it (a fetcher is
-  // still starting or stopping); call again soon. Nothing of such a partition flows until then.
+  // Makes librdkafka carry out the orders. False: some fetchers are still starting or stopping;
+  // call again soon. Their partitions do not flow until then.
   [[nodiscard]] bool Settle(Time now);
 
-  // A record arrived. True: it is the next one, deliver it; false: it is of a partition that is
-  // not ours, not flowing, or from before a seek.
+  // A record arrived. True: it is the next one, deliver it. False: drop it; its partition is not
+  // ours or does not flow, or the record is from before a seek.
   [[nodiscard]] bool Accept(int32_t partition, int64_t offset);
 
   // The partition cannot be read on: nothing flows until GoOn or a Seek. False: nothing was

@@ -8,7 +8,7 @@
 namespace fanline::kafka {
 namespace {
 
-// Of one call. A broker that is away costs the thread this long, and nobody else anything.
+// Of one call. A broker that is away holds up this thread alone.
 constexpr int kCallTimeoutMs = 3000;
 constexpr Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(3)};
 
@@ -206,7 +206,7 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
   return Answered("looking up the ends of logs", error);
 }
 
-// Tells what became of a call. Not to be called with the mutex held.
+// Records the result of a call. Must not be called with the mutex held.
 bool PositionLookup::Shared::Answered(const char* what, rd_kafka_resp_err_t error) {
   const bool answered = error == RD_KAFKA_RESP_ERR_NO_ERROR;
   if (!answered) LogFailure(what, error);

@@ -1,9 +1,9 @@
-// Asks the brokers where a group stands and where logs begin and end, in a thread of its own:
-// these calls may take long, and the thread that polls must not wait for them. Whether they answer
-// at all is told too.
+// Asks the brokers where a group stands and where logs begin and end, in a thread of its own: these
+// calls may take long, and the polling thread must not wait for them. Also tells whether the
+// brokers answer at all.
 //
-// A question is repeated with back-off until it is answered or a newer assignment makes it moot;
-// a position is never made up.
+// A question is repeated with back-off until it is answered or a newer assignment makes it moot. No
+// position is ever guessed.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +25,7 @@ namespace fanline::kafka {
 class PositionLookup {
  public:
   struct Position {
-    uint64_t assignment = 0;  // the question's
+    uint64_t assignment = 0;  // the one asked about
     int32_t partition = 0;
     int64_t committed = 0;  // the group's committed offset; the log's first when there is none
     int64_t low = 0;        // the log's first offset
@@ -42,23 +42,23 @@ class PositionLookup {
     std::optional<std::string> failure;
   };
 
-  // `client` must outlive a Stop that returned true. `wake` is called from the thread whenever
-  // there is something to take.
+  // `client` must live until Stop has returned true. The thread calls `wake` whenever there is
+  // something to take.
   PositionLookup(Client& client, std::string topic, std::function<void()> wake);
   ~PositionLookup();
 
-  // Where to start in these partitions; forgets what was asked for earlier assignments.
+  // Asks where to start in these partitions; forgets the questions of earlier assignments.
   void AskPositions(uint64_t assignment, std::vector<int32_t> partitions);
-  // In this one too, if the assignment is still the last that was asked about.
+  // Asks about this partition once more, if no newer assignment was asked about since.
   void AskAgain(uint64_t assignment, int32_t partition);
-  // Where the logs end; asked once, without repetition.
+  // Asks once, without repetition, where the logs end.
   void AskEnds(std::vector<int32_t> partitions);
-  // Calls `wake` after `delay`: what the poller could not do now, it does then.
+  // Calls `wake` after `delay`, so that the poller retries what it could not do now.
   void WakeAfter(Duration delay);
   Answers Take();
 
-  // False: the thread is still inside a call after `limit` and is left behind; the client must
-  // then be left behind too.
+  // False: after `limit` the thread is still inside a call. It is left behind, and the client must
+  // be left behind with it.
   [[nodiscard]] bool Stop(Duration limit);
 
  private:

@@ -22,8 +22,8 @@ std::string OriginOf(const Record& record) {
          std::to_string(record.offset);
 }
 
-// The records of one request. It ends itself when the last one is answered. `open` counts the
-// records under way and, while Submit still adds some, Submit.
+// One request. It deletes itself when its last record is answered. `open_` counts the records under
+// way, and Submit while it still adds some.
 class Request : public Delivery {
  public:
   // `unanswered` counts the requests with records under way.
@@ -39,14 +39,14 @@ class Request : public Delivery {
     open_.fetch_sub(1, std::memory_order_relaxed);
     refused_ = why;
   }
-  // A refusal is answered at once: what was queued before it may be stuck for long.
+  // Answers a refusal at once: records queued before it may be stuck for long.
   void AllAdded() {
     if (refused_ != RD_KAFKA_RESP_ERR_NO_ERROR) Reply(refused_);
     Answered();
   }
 
   void OnRecord(rd_kafka_resp_err_t result) override {
-    // Never is worse than later: it will not go away.
+    // kNever wins over kLater: it will not go away.
     if (result != RD_KAFKA_RESP_ERR_NO_ERROR && MeaningOf(failed_).outcome != Outcome::kNever)
       failed_ = result;
     Answered();
@@ -60,7 +60,7 @@ class Request : public Delivery {
     delete this;
   }
   void Reply(rd_kafka_resp_err_t result) { Tell(StatusOf(result, what_)); }
-  virtual void Tell(Status status) = 0;  // whoever wants to hear of it
+  virtual void Tell(Status status) = 0;  // tells the asker
 
   std::atomic<size_t>& unanswered_;
   const std::string what_;
@@ -113,7 +113,7 @@ class Producer::Impl {
 
   const ProducerOptions& options() const { return options_; }
 
-  // A record of each item; `keyed` makes them.
+  // Appends a record of each item; `keyed` makes them.
   template <class Items, class Appended, class F>
   void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
               const Headers& headers, F keyed);
@@ -137,7 +137,7 @@ class Producer::Impl {
   std::atomic<size_t> unanswered_ = 0;  // requests
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_; held while sending. None: between two lives, or closed.
+  // Guarded by mutex_, which is held while sending. Null: between two sessions, or closed.
   std::shared_ptr<ProducerSession> session_;
   bool closing_ = false;
 
@@ -161,11 +161,11 @@ void Producer::Impl::Append(const std::string& topic, const Items& items, uint64
   open->AllAdded();
 }
 
-// A letter that the topic never takes as it is must not hold up its partition for ever: it is
-// appended again without the record's key, value and headers, told apart by fanline-omitted. When
-// even that is refused for good, an error line with the origin is what is left, and the letter
-// counts as appended: the record still stands at its origin until the topic's retention, while a
-// partition that stops for it loses all records behind it.
+// A letter that the topic never takes must not hold up its partition for ever. It is appended again
+// without the record's key, value and headers, and carries fanline-omitted. When even that is
+// refused for good, an error line tells the origin and the letter counts as appended: the record
+// still stands at its origin until the topic's retention, while a partition that stops for it loses
+// all records behind it.
 void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
   auto letter = std::make_shared<const DeadLetter>(std::move(request.letter));
   const auto answer = [to, id = request.id](Status status) { to({id, std::move(status)}); };
@@ -269,7 +269,7 @@ void Producer::Impl::Renew(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// Every record of it is answered before it goes.
+// Answers every record of the session before it is destroyed.
 void Producer::Impl::End(std::shared_ptr<ProducerSession> session) {
   session->GiveUp();
   while (session->in_flight() > 0) session->Serve(std::chrono::milliseconds(20));
@@ -278,7 +278,7 @@ void Producer::Impl::End(std::shared_ptr<ProducerSession> session) {
 bool Producer::Impl::Flush(Duration limit) {
   const auto until = Clock::now() + limit;
   std::unique_lock lock(mutex_);
-  // Looked at by time too: what is answered elsewhere notifies nobody.
+  // Polls: answers given by other threads notify nobody.
   while (unanswered_.load(std::memory_order_acquire) > 0) {
     if (Clock::now() >= until) return false;
     changed_.wait_for(lock, std::chrono::milliseconds(10));

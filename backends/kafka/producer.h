@@ -2,16 +2,16 @@
 // One idempotent producer (acks=all) behind all of them; records of one partition stay in the order
 // they were given.
 //
-// A reply comes exactly once per request: kDone when every record of it is acknowledged, kLater
-// when one was given up (some may be in the log all the same: append again, readers do not mind),
-// kNever when one can never be appended (too large, refused by the broker's validation). Nothing
-// waits longer than delivery_timeout. A full send queue answers kLater at once.
+// Each request gets exactly one reply. kDone: every record of it is acknowledged. kLater: one was
+// given up; some may be in the log all the same (append again, readers do not mind). kNever: one
+// can never be appended (too large, refused by the broker's validation). No record waits longer
+// than delivery_timeout. A full send queue answers kLater at once.
 //
-// An idempotent producer that turns fatal (librdkafka 2.0 does so after some disconnects) is
-// thrown away and made anew; what was under way is answered kLater.
+// An idempotent producer that turns fatal (librdkafka 2.0 does so after some disconnects) is thrown
+// away and made anew; requests under way are answered kLater.
 //
-// Threads: any thread may call. Replies come from the producer's own thread, or from within the
-// call when not all of it could be queued, or from within Close.
+// Threads: any thread may call. Replies come from the producer's own thread; from within the call
+// when not every record could be queued; from within Close.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +55,10 @@ class Producer final : public Serves<AppendHints>,
   void Submit(AppendRetries request, ReplyTo<RetriesAppended> to) override;
 
   // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
-  // fanline-origin (topic/partition/offset). A record without a key has none there either. What the
-  // topic never takes is appended without key, value and headers, with fanline-omitted (size and
-  // CRC-32 of the value, why); what it does not take even so is logged with its origin, as an
-  // error. So the answer is never kNever.
+  // fanline-origin (topic/partition/offset). A record without a key has none there either. A letter
+  // that the topic never takes is appended without key, value and headers, with fanline-omitted
+  // (size and CRC-32 of the value, why). One that is refused even so is logged as an error with its
+  // origin and answered kDone, never kNever.
   void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) override;
 
   // Any record. An empty key is none.

@@ -17,8 +17,8 @@ struct ProducerOptions {
   ClientOptions client;
   std::string hint_topic = "fanout-tasks";
   std::string relation_topic = kRelationLogTopic;
-  // How long a record waits for others of its partition. 0 sends at once, and records that arrive
-  // while a request is under way still travel together: under load batches form by themselves.
+  // How long a record waits for others of its partition. 0 sends at once. Records that arrive while
+  // a request is under way still travel together, so batches form by themselves under load.
   std::chrono::milliseconds linger{0};
   std::chrono::milliseconds delivery_timeout{30'000};
   size_t queued_records = 200'000;  // not yet acknowledged; beyond, requests are refused

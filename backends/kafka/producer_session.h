@@ -50,7 +50,7 @@ class ProducerSession {
   [[nodiscard]] rd_kafka_topic_t* TopicOf(const std::string& name);
 
   Client client_;
-  std::map<std::string, TopicHandle, std::less<>> topics_;  // go before the client
+  std::map<std::string, TopicHandle, std::less<>> topics_;  // destroyed before the client
 };
 
 HeadersHandle ToHandle(const Headers& headers, size_t more);

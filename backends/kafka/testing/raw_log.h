@@ -1,4 +1,4 @@
-// What is in a topic, read by librdkafka directly: no group, so no waiting for one.
+// Reads a topic by librdkafka directly: no group, so no waiting for one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ std::vector<Record> ReadLog(const std::string& brokers, const std::string& topic
 int64_t CommittedOffset(const std::string& brokers, const std::string& group,
                         const std::string& topic, int32_t partition);
 
-// As a group without members; false: refused.
+// Commits as a group without members. False: refused.
 bool CommitOffset(const std::string& brokers, const std::string& group, const std::string& topic,
                   int32_t partition, int64_t offset);
 

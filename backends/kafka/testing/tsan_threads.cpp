@@ -1,6 +1,6 @@
 // C11 threads by way of POSIX threads, for tests under the thread sanitizer only. librdkafka uses
 // glibc's C11 functions, which the sanitizer does not know: a thread made by thrd_create crashes
-// it, and what passes through a mtx_t looks like a race. Defined in the program, these come first.
+// it, and what passes through a mtx_t looks like a race. Defined in the program, they win.
 #include <pthread.h>
 #include <threads.h>
 
@@ -37,8 +37,8 @@ void* Run(void* opaque) {
 
 extern "C" {
 
-// librdkafka counts references by atomics that the sanitizer does not see either, so what it frees
-// would look like a race with whoever read it last, and a mutex of its own with whoever made it.
+// The sanitizer does not see librdkafka's atomic reference counts either: a free would look like a
+// race with the last reader, and a mutex of its own like a race with its maker.
 const char* __tsan_default_suppressions() {
   return "called_from_lib:librdkafka.so.1\nrace:mtx_init\nrace:mtx_destroy\n";
 }

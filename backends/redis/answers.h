@@ -1,5 +1,5 @@
-// The kinds of requests a node serves, with the addresses of their replies, and the reply of one
-// that could not be carried out.
+// The kinds of requests a node serves, the addresses of their replies, and the reply to a request
+// that failed.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
-// Carries out one TimelineBatch: cut into calls; each first asks live: whom it can leave out, where
-// that is worth it, then applies the rest. The calls are independent and idempotent: the first that
-// fails is the answer for the whole batch, which is then sent again whole.
+// Carries out one TimelineBatch, cut into calls. Where it pays (prune_gate.h), a call first asks
+// live: which readers it can leave out. The calls are independent and idempotent: the first failure
+// is the answer for the whole batch, which is then sent again as a whole.
 #pragma once
 
 #include <memory>

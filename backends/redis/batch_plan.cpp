@@ -50,7 +50,7 @@ class ItemTable {
   std::unordered_map<PostId, uint32_t> numbers_;  // the latest of that post
 };
 
-// What EncodeApply finds out before it can say how many arguments there are.
+// What EncodeApply must know before it can count the arguments.
 struct ApplyPlan {
   std::vector<uint32_t> kept;     // writes of each run
   std::vector<uint32_t> numbers;  // of the kept writes' adds, in order
@@ -87,7 +87,7 @@ void ArgItem(const Item& item, CommandBuffer& out) {
   out.Arg(MemberText(item.post));
 }
 
-// `number` points to those of the write's adds, and is moved behind them.
+// `number` points to the item numbers of the write's adds, and is moved behind them.
 void ArgWrite(const TimelineBatch& batch, uint32_t write, const uint32_t*& number,
               CommandBuffer& out) {
   if (!IsOneAdd(batch, write)) {

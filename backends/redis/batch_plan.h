@@ -1,8 +1,8 @@
 // Cuts a TimelineBatch into script calls and writes them. Pure.
 //
-// On one node a call covers timelines of many buckets; the keys of a call are still grouped by
-// bucket, each with its own:, live: and edge:, so that a call per bucket (Redis Cluster, where
-// buckets move between nodes) is the same call with one group.
+// On one node a call covers timelines of many buckets. Its keys are still grouped by bucket, each
+// group with its keys own:, live: and edge:. A call per bucket (for Redis Cluster, where buckets
+// move between nodes) is the same call with one group.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct BatchPart {
   uint32_t last = 0;
 };
 
-// At most keys_per_call writes each, and about bytes_per_call at most (a single write may exceed
+// Each part has at most keys_per_call writes and about bytes_per_call (a single write may exceed
 // it). An empty batch has no part.
 std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options);
 
@@ -33,11 +33,11 @@ struct BucketRun {
 };
 std::vector<BucketRun> RunsOf(const TimelineBatch& batch, BatchPart part);
 
-// SMISMEMBER live:{tag} #complete reader...: who can be left out.
+// SMISMEMBER live:{tag} #complete reader...: asks which readers can be left out.
 void EncodePrune(const TimelineBatch& batch, const BucketRun& run, CommandBuffer& out);
 
-// The call of apply.lua for those of `runs` whose `keep` (by write, from runs.front().first on) is
-// set. All buckets are fenced, also those of which nothing is kept.
+// The call of apply.lua for the writes of `runs` whose `keep` is set (keep[0]: write
+// runs.front().first). All buckets are fenced, also those without a kept write.
 void EncodeApply(const TimelineBatch& batch, std::span<const BucketRun> runs,
                  const std::vector<bool>& keep, const Options& options, std::string_view digest,
                  CommandBuffer& out);

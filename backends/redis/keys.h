@@ -45,7 +45,7 @@ class Key {
   size_t size_ = 0;
 };
 
-// The reader of a timeline's key; nothing when the key is none, or carries another reader's tag.
+// The reader of a timeline's key; nothing for another key, or one with another reader's tag.
 inline std::optional<UserId> ReaderOfTimelineKey(std::string_view key) {
   constexpr std::string_view kHead = "tl:{";
   const size_t tag_end = key.find("}:");

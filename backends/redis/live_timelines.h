@@ -1,8 +1,9 @@
 // Live timelines on a real Redis (fanline/ports/live_timelines.h says what each request means,
 // schemas/redis/README.md what is stored).
 //
-// Replies come from the adapter's own thread. When the node is away every request is
-// answered kLater ("redis") at once; connecting again, with back-off, is the adapter's business.
+// Replies come from the adapter's own thread, beyond max_requests from within Submit. While the
+// node is away every request is answered kLater ("redis") at once, and the adapter reconnects with
+// back-off.
 #pragma once
 
 #include <functional>
@@ -21,12 +22,12 @@ class RedisLiveTimelines final
     : public ServesAll<RedisLiveTimelines, ClaimRange, ResetRange, SavePosition, TimelineBatch,
                        ReadTimeline, ApplySync, DropTimeline, MarkPart> {
  public:
-  // Told of each change, for readiness; `reason` says why it is not connected.
+  // Called at each change, for readiness; `reason` says why it is not connected.
   using OnState = std::function<void(bool connected, const std::string& reason)>;
 
   // `options` must have no Problem(). Starts to connect at once.
   RedisLiveTimelines(const Options& options, LogSink log, OnState on_state = nullptr);
-  ~RedisLiveTimelines() override;  // what is unanswered stays so
+  ~RedisLiveTimelines() override;  // open requests stay unanswered
 
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {

@@ -183,7 +183,7 @@ void Node::Connect() {
   Greet();
 }
 
-// What is sent first, once per connection; its answers make the session ready.
+// Sends the first commands of a connection; their answers make the session ready.
 void Node::Greet() {
   if (!options_.password.empty()) {
     Call(

@@ -1,10 +1,10 @@
-// One Redis node as the pusher sees it: a thread of its own, one pipelined connection, made again
-// with back-off when lost. While replies are outstanding the next calls are already being encoded
-// and sent, so that the node always has work.
+// One Redis node as the pusher sees it: a thread of its own and one pipelined connection, made
+// again with back-off when lost. The next calls are encoded and sent while replies are outstanding,
+// so that the node always has work.
 //
-// A session is one connection to one unchanged node. Ranges are claimed per session: what was
-// claimed before is refused with needs_claim. When the session ends, everything accepted and not
-// answered is answered kLater.
+// A session is one connection to one unchanged node. Ranges are claimed per session: a request for
+// a range not claimed in this one is refused with needs_claim. When the session ends, all open
+// requests are answered kLater.
 #pragma once
 
 #include <atomic>
@@ -34,10 +34,10 @@ class Node : private CommandChannel {
 
   // `on_state` comes from the node's thread.
   Node(const Options& options, OnState on_state, LogSink log);
-  ~Node() override;  // what is unanswered stays so
+  ~Node() override;  // open requests stay unanswered
 
-  // Any thread; never blocks. Replies come from the node's thread, all that are there together;
-  // beyond max_requests from within Submit.
+  // Any thread; never blocks. Replies come from the node's thread, in groups; beyond max_requests,
+  // kLater comes from within Submit.
   void Submit(OfEach<Asked> asked);
 
  private:

@@ -1,6 +1,6 @@
-// Whether it is worth asking live: before a script call. The question costs about as much as a
-// tenth of a write, and saves most of one for each reader it can leave out: so it depends on how
-// many readers were not live lately, which every call tells, asked or not. One thread.
+// Whether it pays to ask live: before a script call. The question costs about a tenth of a write,
+// and saves most of a write for each reader it can leave out. It pays when enough readers were not
+// live lately, which every call tells, asked or not. One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The port ReaderTimelines on a real Redis: rebuilding and reading one timeline. Blocking; one
-// object per thread. After a timeout a call may have been carried out: Begin then answers
-// kBuilding until the token's TTL ends, Finish answers that its token is gone, and the rebuild
-// starts again.
+// object per thread. After a timeout the call may have been carried out. The next Begin then
+// answers kBuilding until the token's TTL ends; a repeated Finish answers that its token is gone,
+// and the rebuild starts again.
 #pragma once
 
 #include "backends/redis/client/blocking_connection.h"

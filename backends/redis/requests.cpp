@@ -110,7 +110,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply) {
   }
   read.state = StateOf(Text(At(reply, 0)));
   for (size_t i = 1; i < reply.elements; ++i) {
-    // A member that is no post id is not ours to judge: no truth would name it.
+    // Skips a member that is no post id: no truth names it.
     if (const auto post = ParseId(Text(At(reply, i)))) read.members.push_back(PostId{*post});
   }
   return read;

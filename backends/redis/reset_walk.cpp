@@ -194,8 +194,8 @@ void ResetWalk::FailAll(const CallResult& result) {
   }
 }
 
-// All keys were seen. The resets that did not fail are completed; the failed ones leave their
-// buckets without a header and with the old position.
+// The walk is over. Completes the resets that did not fail; the failed ones leave their buckets
+// without a header and with the old position.
 void ResetWalk::Finish() {
   outstanding_ = 1;
   next_step_ = &ResetWalk::AnswerAll;

@@ -1,12 +1,11 @@
-// Carries out ResetRange: the state of buckets is made known by enumerating all keys of the node,
-// once for all resets that are waiting when a walk begins (after a restart of Redis every range
-// asks for one). Those that come during a walk take the next.
+// Carries out ResetRange: walks over all keys of the node to find the timelines of the buckets. One
+// walk serves all resets that wait when it begins (after a restart of Redis every range asks for
+// one). Resets that come during a walk take the next.
 //
-//   reset_begin  forgets the index of the buckets to drop,  -> before the walk, so that what is
-//                marks that of all as pending                  created from now on lists itself for
-//                                                              good
+//   reset_begin  before the walk: deletes the index of the buckets to drop and marks the index of
+//                all as pending. Timelines created from then on list themselves for good.
 //   SCAN         page by page: reset_page drops or lists the timelines found
-//   reset_end    headers and, at a takeover, positions      -> after it
+//   reset_end    after the walk: writes headers and, at a takeover, positions
 //
 // One thread, the node's; destroyed with the connection.
 #pragma once

@@ -17,7 +17,7 @@ struct RawTimeline {
   TimelineState state = TimelineState::kNotLive;
   std::vector<Item> items;  // as stored, newest first; also those not newer than the floor
   Floor floor = kNoFloor;   // when ready
-  std::string problem;      // no timeline: wrong type, a foreign member ...; empty otherwise
+  std::string problem;      // why this is no timeline: wrong type, a foreign member ...; or empty
 };
 
 struct BucketIndex {
@@ -29,8 +29,8 @@ class TimelineScanner {
  public:
   explicit TimelineScanner(const Options& options);
 
-  // Whoever has a timeline key, ready or building, in no order, each once; found by SCAN. A key
-  // created or expired during the walk may or may not be among them.
+  // All readers with a timeline key, ready or building, each once, in no order; found by SCAN. A
+  // key created or expired during the walk may or may not be among them.
   Status Readers(std::vector<UserId>* out);
   // One RawTimeline per reader, in order.
   Status Read(std::span<const UserId> readers,

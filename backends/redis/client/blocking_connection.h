@@ -1,6 +1,6 @@
-// A blocking connection for the reading side: one thread, made when first needed and again after a
-// failure. Every call has the command timeout; after one the connection is dead and the command
-// may have been carried out.
+// A blocking connection for the reading side, opened when first needed and again after a failure.
+// One thread. Every call is bounded by the command timeout. After a timeout the connection is dead,
+// and the command may have been carried out.
 #pragma once
 
 #include <functional>
@@ -22,12 +22,12 @@ class BlockingConnection {
 
   using OnReply = std::function<Status(const redisReply&)>;
 
-  // One command and its reply, which is no error: errors become the Status of errors.h.
+  // One command and its reply. `on_reply` sees no error: errors become the Status of errors.h.
   Status Call(const CommandBuffer& command, const OnReply& on_reply);
   // `count` commands in one go, their replies in order; stops at the first Status that is not done,
   // closing the connection when replies are left unread.
   Status Pipeline(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
-  // The same with error replies handed on as they are: one bad key does not end the others.
+  // The same, but `on_reply` also sees error replies: one bad key does not end the others.
   Status PipelineRaw(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
   // EVALSHA, loading the script when the node does not know it. `encode` writes the whole command.
   Status Eval(Script script, const CommandChannel::Encode& encode, const OnReply& on_reply);

@@ -1,5 +1,5 @@
-// What the work for one request may ask of the connection it runs on, and what comes back. One
-// thread: the node's.
+// What a request's job may ask of the connection it runs on, and what comes back. One thread: the
+// node's.
 #pragma once
 
 #include <functional>
@@ -28,13 +28,13 @@ class CommandChannel {
   virtual ~CommandChannel() = default;
 
   // Appends the command that `encode` writes (exactly one) and calls `done` with its answer. When
-  // the node has forgotten the scripts they are loaded and `encode` is asked once more; what it
-  // refers to must live until `done`. Neither is called again once the connection is lost.
+  // the node has forgotten the scripts, they are loaded and `encode` is called once more: what it
+  // refers to must live until `done`. Neither is called after the connection is lost.
   virtual void Call(Encode encode, Done done) = 0;
 };
 
-// How the work for a request hands over its reply; called once, or never when the connection is
-// lost first (the node answers then).
+// How a request's job hands over its reply. Called once, or never when the connection is lost first
+// (the node answers then).
 template <class Reply>
 using Answer = std::function<void(Reply)>;
 

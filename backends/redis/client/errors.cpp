@@ -16,7 +16,7 @@ constexpr ErrorMeaning kMeanings[] = {
     {"MOVED", Outcome::kLater, ErrorAction::kLeaveNode},
     {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode},
     {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode},
-    // It passes, or an operator ends it.
+    // These pass, or an operator ends them.
     {"ASK", Outcome::kLater, ErrorAction::kNone},
     {"TRYAGAIN", Outcome::kLater, ErrorAction::kNone},
     {"CLUSTERDOWN", Outcome::kLater, ErrorAction::kNone},

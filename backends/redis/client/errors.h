@@ -1,4 +1,4 @@
-// What an error of Redis means, from one table: its first word -> what the caller must do and what
+// What an error of Redis means. One table maps its first word to what the caller must do and what
 // becomes of the connection. Unknown words are kLater: a hint is never given up because of a word
 // this table does not know. Pure.
 #pragma once

@@ -1,5 +1,5 @@
-// Who a Redis node is, as far as a claim on it is concerned: another process, another role or a
-// time as a replica in between, and what was claimed there says nothing any more.
+// Tells whether a Redis node is still the one that was claimed. A restart, a change of role or a
+// spell as a replica changes the identity and voids all claims on the node.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How to reach the Redis node that holds the timelines, and the bounds every call keeps.
+// How to reach the Redis node that holds the timelines, and the bounds of every call.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ struct Options {
   uint32_t partitions = 16;                   // of fanout-tasks (table installation)
   uint32_t keys_per_call = 500;               // timelines per script call: bounds how long one call
   uint32_t bytes_per_call = 256 * 1024;       // holds the node
-  uint32_t calls_in_flight = 8;               // of a batch's calls; the rest waits here
+  uint32_t calls_in_flight = 8;               // of all batches; more calls wait here
   uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
   uint32_t scan_count = 1000;                 // keys per SCAN while buckets are reset
   std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked

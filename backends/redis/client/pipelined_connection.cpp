@@ -12,7 +12,7 @@ namespace fanline::redis {
 namespace {
 
 constexpr size_t kReadBytes = 64 * 1024;
-constexpr size_t kKeepSentBytes = 1024 * 1024;  // moved out of the way at the latest by then
+constexpr size_t kKeepSentBytes = 1024 * 1024;  // beyond, sent bytes leave the buffer
 
 Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by); }
 

@@ -1,9 +1,9 @@
-// One connection to a Redis node: pipelined, never blocking. Commands are appended to out() and
-// each is matched by an Expect(); Pump() moves bytes both ways and calls the expectations back in
-// order. Once Pump has said why the connection failed, nothing more comes of it: what was sent may
-// or may not have been carried out.
+// One connection to a Redis node: pipelined, never blocking. Append each command to out() and call
+// Expect() for its reply. Pump() moves bytes both ways and calls the callbacks in order. After Pump
+// has failed no callback comes any more; commands that were sent may or may not have been carried
+// out.
 //
-// Belongs to one thread, which is told what to wait for by fd() and events().
+// Belongs to one thread; fd(), events() and deadline() tell it what to wait for.
 #pragma once
 
 #include <deque>

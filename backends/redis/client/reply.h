@@ -18,7 +18,7 @@ inline bool IsArray(const redisReply& reply, size_t at_least) {
 }
 inline const redisReply& At(const redisReply& array, size_t i) { return *array.element[i]; }
 
-// Empty for what is no text.
+// Empty when the reply is no text.
 inline std::string_view Text(const redisReply& reply) {
   const bool text = reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS ||
                     reply.type == REDIS_REPLY_ERROR;
@@ -39,7 +39,7 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// The time behind a score: items and finite floors have minus their time, a floor of +inf is none.
+// The time behind a score, which is minus the time of an item or a floor; +inf is no floor.
 inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
   if (score == "inf") return kNoFloor;
   if (const auto whole = ParseNumber<int64_t>(score)) return -*whole;

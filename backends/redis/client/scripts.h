@@ -23,11 +23,11 @@ enum class Script {
 };
 inline constexpr size_t kScriptCount = 13;
 
-// What SCRIPT LOAD is given.
+// The text for SCRIPT LOAD.
 const std::string& TextOf(Script script);
 
-// The digests by which EVALSHA names them, as SCRIPT LOAD answered. A digest depends on the text
-// alone: one answer holds for every node and for good.
+// The digests by which EVALSHA names the scripts, as SCRIPT LOAD answered. A digest depends on the
+// text alone: it holds for every node, for good.
 class ScriptDigests {
  public:
   const std::string& Of(Script script) const { return digests_[static_cast<size_t>(script)]; }

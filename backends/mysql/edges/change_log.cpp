@@ -85,7 +85,7 @@ Status ChangeLog::ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edg
                           " ORDER BY id";
   return connections_.Run(shard, [&](Connection& connection) {
     out->clear();
-    // Counted first: what was pending then and is done by now needs no finding.
+    // Counts first: a row that was pending then and is done by now need not be found.
     connection.Query(CountPendingSql(most + 1),
                      [&](const Row& row) { *all = row.UInt64(1) <= most; });
     connection.Query(sql, [&](const Row& row) { out->push_back(ChangeOf(row)); });
@@ -108,7 +108,7 @@ Status ChangeLog::Newest(Shard shard, uint64_t* id) {
 Status ChangeLog::MarkMirrored(Shard shard, uint64_t after,
                                const std::unordered_map<EdgeKey, uint64_t>& versions) {
   constexpr uint32_t kPage = 1'000;
-  uint64_t last = 0;  // what others write meanwhile is not waited for
+  uint64_t last = 0;  // does not wait for rows that others add meanwhile
   if (Status status = Newest(shard, &last); !status.done()) return status;
   std::vector<LoggedChange> page;
   do {

@@ -1,9 +1,9 @@
-// Table log1: what was changed and may still have to be relayed. Each change of a forward edge, and
-// each of a friendship, is pending from its own transaction on until whoever relays it marks it
-// done, after all that follows from it was acknowledged. Blocking; one thread at a time.
+// Table log1: the changes of forward edges and of friendships. A row is pending from the change's
+// own transaction on. A relay marks it done when everything that follows from the change is
+// acknowledged. Blocking; one thread at a time.
 //
-// A relay asks for what is pending, from the oldest, again and again; several may do so side by
-// side, for what they do is idempotent. It must not ask for what is above an id it has saved:
+// A relay reads the pending rows from the oldest, again and again; several relays may run side by
+// side, since relaying is idempotent. A relay must not read only above an id it has saved:
 // transactions do not commit in the order of their ids, and one that commits late would be lost.
 #pragma once
 
@@ -18,14 +18,14 @@
 
 namespace fanline::mysql {
 
-// The same on a connection to the shard. Throw MysqlError.
+// ReadPending and MarkDone of ChangeLog, on a connection to the shard. Throw MysqlError.
 [[nodiscard]] std::vector<LoggedChange> PendingChanges(Connection& connection, uint64_t after,
                                                        uint32_t limit);
 void MarkChangesDone(Connection& connection, const std::vector<LogRow>& rows);
 
-// Deletes rows that are done and older than `keep`, oldest first, at most `most` of them: bounds
-// how long one call takes and what it leaves to undo. Returns how many. Called now and then by
-// whoever relays. The youngest row that may be needed is as old as the longest scan window. Throws
+// Deletes done rows older than `keep`, oldest first, and returns how many. `most` bounds their
+// number, and with it the time and the undo of one call. A relay calls this now and then. Rows
+// within the longest scan window may still be needed: `keep` must not be shorter. Throws
 // MysqlError.
 uint64_t PurgeChanges(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
@@ -34,23 +34,23 @@ class ChangeLog {
   // `connections` outlives this.
   explicit ChangeLog(ShardConnections& connections) : connections_(connections) {}
 
-  // The oldest `limit` pending rows above `after`, by id. `after` is for one pass over all that is
-  // pending (0 begins it), so that rows whose other shard is away do not stand before the rest; it
-  // is never saved. Cheap whatever the number of rows that are done.
+  // The oldest `limit` pending rows above `after`, by id. `after` is for one pass over all pending
+  // rows (0 begins it) and is never saved: rows whose other shard is away do not hold up the rest.
+  // The number of done rows does not matter to the cost.
   Status ReadPending(Shard shard, uint64_t after, uint32_t limit, std::vector<LoggedChange>* out);
 
-  // What waits of one edge (src, dst) or of one friendship (smaller id, other), oldest first, for a
-  // person who asks about it. Looks at the oldest `most` pending rows: no index knows an edge.
-  // *all: there were no more than that.
+  // The pending rows of one edge (src, dst) or one friendship (smaller id, other), oldest first,
+  // for a person who asks about it. Looks at the oldest `most` pending rows, since no index knows
+  // an edge. *all: there were no more than `most`.
   Status ReadPendingOf(Shard shard, ChangeKind kind, const EdgeKey& edge, uint32_t most,
                        std::vector<LoggedChange>* out, bool* all);
 
-  // Repeating it changes nothing; a row that was lost is none, whoever has its id now.
+  // Repeating it changes nothing. A row that was lost is skipped, even if another now has its id.
   Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
 
-  // For whoever does by itself what follows from its changes: the highest id now, before the first
-  // of them; then, when all is acknowledged, marks their rows above it: of each edge up to the
-  // version given, which is the one that was mirrored.
+  // For a writer that mirrors its changes itself. It asks for the newest id before its first
+  // change. When all is acknowledged, MarkMirrored marks the rows above that id done: those of each
+  // edge up to the version given, which was mirrored.
   Status Newest(Shard shard, uint64_t* id);
   Status MarkMirrored(Shard shard, uint64_t after,
                       const std::unordered_map<EdgeKey, uint64_t>& versions);

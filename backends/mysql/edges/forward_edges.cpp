@@ -16,7 +16,7 @@ constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
 
-// The short way of a follow; nothing when it could not be taken, and nothing was changed.
+// The short way of a follow. Nothing: it could not be taken, and changed nothing.
 std::optional<ForwardChanged> FollowNew(Connection& connection, const EdgeChange& change,
                                         uint32_t most_followed) {
   std::string sql = "CALL follow_edge";

@@ -1,9 +1,9 @@
 // Changes of forward edges, the truth of who follows whom: row, version, counter and log1 row in
-// one transaction (schemas/sql/{change,follow}_edge.sql). Whoever relays log1 then writes the
-// reverse row. Blocking; one thread at a time.
+// one transaction (schemas/sql/{change,follow}_edge.sql). A relay of log1 then writes the reverse
+// row. Blocking; one thread at a time.
 //
-// Idempotent: what is so already is not written again. When a connection is lost while a change is
-// being committed, the change is asked for again, and the answer is then that it was so already.
+// Idempotent: a change that is so already is not written again. When a connection is lost during a
+// commit, the change is asked for again, and the answer is then that it was so already.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,24 @@ Status CheckEdgeIds(UserId src, UserId dst);
 // MysqlError; over_limit is an answer here.
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                                            uint32_t most_followed = kMostFollowed);
-// Makes the forward row say what `edge` says, at edge.ver, unless it has that version or a newer
-// one by now: a repair, relayed like any change. Not held to the limit of followed users. For
+// A repair, relayed like any change: makes the forward row say what `edge` says, at edge.ver,
+// unless the row has that version or a newer one by now. Not held to the limit of followed users.
+// `edge` is, each time one version higher, for
 //   a reverse row that is newer than its forward row, or has none: the reverse row;
 //   the same, where orphans are to be removed: the reverse row with live = false;
-//   equal versions with different states: the forward row, which is thereby written anew,
-// each one version higher. On a connection to the shard of edge.src. Throws MysqlError.
+//   equal versions with different states: the forward row, which is thereby written anew.
+// On a connection to the shard of edge.src. Throws MysqlError.
 [[nodiscard]] ForwardChanged AdoptForward(Connection& connection, const Edge& edge);
 
-// Lets an edge know that version `version` of its pair's friendship may come: whatever a user or an
-// application says about the edge from now on is later than that, and settles it. Makes a tombstone
-// where there was no row; of version 1, for it knows nothing that an older row would not know
-// better. Returns the highest version of the pair that was written or settled here before: one that
-// is not higher would do nothing any more. On a connection to the shard of src; repeating it
-// changes nothing. Throws MysqlError.
+// Announces to an edge that version `version` of its pair's friendship may come. Whatever a user or
+// an application says about the edge from now on is later and settles that version. Where there is
+// no row, makes a tombstone of version 1, so that any real row is newer. Returns the highest
+// version of the pair that was written or settled here before: a version not above it does nothing
+// any more. On a connection to the shard of src; repeating it changes nothing. Throws MysqlError.
 [[nodiscard]] uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge,
                                           uint64_t version);
 
-// What being over the limit comes to.
+// Never when `changed` was over the limit, else done.
 Status StatusOf(const ForwardChanged& changed, uint32_t most_followed = kMostFollowed);
 
 class ForwardEdges {
@@ -49,7 +49,7 @@ class ForwardEdges {
                uint32_t most_followed = kMostFollowed)
       : connections_(connections), map_(map), most_followed_(most_followed) {}
 
-  // Never: an id that is no id, somebody who would follow themselves, or over the limit.
+  // Never: an invalid id, src following itself, or over the limit.
   Status Change(const EdgeChange& change, ForwardChanged* out);
 
  private:

@@ -28,7 +28,7 @@ Friendship ReadRow(Connection& connection, const Pair& pair, const char* locking
   return row;
 }
 
-// Lock or create: somebody else may have made it since.
+// Locks or creates the row: somebody else may have made it since.
 Friendship MakeRow(Connection& connection, const Pair& pair) {
   connection.Execute("INSERT INTO friend_request (low, high, ver, state, asked_by) VALUES (" +
                      pair.Values() + ",0,0,0) ON DUPLICATE KEY UPDATE ver = ver");
@@ -49,7 +49,7 @@ void WriteLog(Connection& connection, const Pair& pair, const Friendship& row, u
                      ")");
 }
 
-// Whether the edges change with it.
+// Whether the step changes the edges, too.
 bool EndsOrBegins(FriendState before, FriendState after) {
   return (before == FriendState::kFriends) != (after == FriendState::kFriends);
 }
@@ -62,8 +62,8 @@ Shard Friendships::PairShard(UserId one, UserId other) const {
   return map_.ShardOf(std::min(one, other));
 }
 
-// The second time with a version above what was settled before the first; what is settled in
-// between was said meanwhile, and may stay.
+// Announces once more, above the versions settled before, when these are not lower. What is settled
+// in between was said meanwhile, and may stay.
 Status Friendships::Announce(UserId one, UserId other, uint64_t* version) {
   uint64_t settled = 0;
   const auto announce = [&](UserId src, UserId dst) {
@@ -92,7 +92,7 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
     const FriendStep seen = Decide(out->now, action, who);
     if (seen.refusal != nullptr) return Status::Never(seen.refusal);
     if (!seen.changes) return Status::Done();
-    // Some room for others who change it meanwhile, once there have been some.
+    // Room for others who change it meanwhile, more with every attempt.
     uint64_t version = std::max(out->now.ver + (uint64_t{1} << attempt), unix_us);
     const bool announced = attempt > 0 || EndsOrBegins(out->now.state, seen.state);
     if (announced) {
@@ -105,8 +105,8 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
         *out = {};
         out->now = ReadRow(connection, pair, " FOR UPDATE");
         FriendStep step = Decide(out->now, action, who);
-        // A row is made only when it is going to be written: one that is made to be locked and then
-        // rolled back leaves gap locks to those who wait for it, and they deadlock.
+        // Makes a row only to write it: a row made for its lock and then rolled back leaves gap
+        // locks to its waiters, and they deadlock.
         if (step.changes && out->now.ver == 0) {
           out->now = MakeRow(connection, pair);
           step = Decide(out->now, action, who);

@@ -1,6 +1,7 @@
-// Table recount: counters that are known to be wrong, on the shard of their user. A mark is made in
-// the transaction that finds one below zero (also by change_edge.sql) and taken away in the one
-// that repairs it, each after the counter's row: so everybody locks in one order.
+// Table recount: counters that are known to be wrong, on the shard of their user. The transaction
+// that finds one below zero marks it (change_edge.sql, too), the sweep marks drifted ones, and the
+// transaction that repairs one takes its mark away. The transactions lock the counter's row first,
+// so everybody locks in one order.
 #pragma once
 
 #include <cstdint>

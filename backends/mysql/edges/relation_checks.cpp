@@ -56,7 +56,7 @@ Status ReadStates(ShardConnections& connections, Shard shard, RowsSql sql, UserI
   });
 }
 
-// Reads the forward rows of those whose reverse row is older than what is asked for.
+// Reads the forward rows of users whose reverse row is older than the version asked for.
 Status CatchUp(ShardConnections& connections, const ShardMap& map, UserId followed,
                std::span<const CheckItem> items, States* states) {
   std::vector<std::vector<UserId>> by_shard(map.shards());

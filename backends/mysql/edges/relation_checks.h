@@ -1,8 +1,8 @@
 // How one user stands to many, asked at once. Blocking; one thread at a time.
 //
-// Whom I follow is answered by forward rows, the truth. Who follows somebody is answered by the
-// reverse rows of that one's shard, which follow the forward rows a moment later; a question that
-// carries the version of a change is answered at that version or a later one all the same.
+// "Whom does X follow" reads X's forward rows, the truth. "Who follows X" reads X's reverse rows,
+// which lag a moment behind. With CheckItem::min_version the forward row is read when the reverse
+// row is older.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ class RelationChecks {
   RelationChecks(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // Of each item: does `viewer` follow it (kFollowing), does it follow `followed` (kFollower),
-  // both (kMutual). With followed = viewer that is how they stand to each other; with another it
-  // answers "who of these, whom I follow, follows X". In the order asked, the same user as often as
-  // asked. Never: more than kMostItems.
+  // For each item: `viewer` follows it (kFollowing), it follows `followed` (kFollower), or both
+  // (kMutual). followed = viewer asks how the two stand to each other; another one asks "who of
+  // these, whom I follow, follows X". One answer per item, in the order asked. Never: more than
+  // kMostItems.
   Status Check(UserId viewer, UserId followed, std::span<const CheckItem> items, Sides sides,
                std::vector<CheckAnswer>* out);
 

@@ -1,9 +1,9 @@
 // Whom a user follows, who follows a user, and both; newest first, page by page. And how many.
 // Blocking; one thread at a time.
 //
-// A page begins behind the last entry of the one before it, by value: a walk shows no entry twice
-// and skips none that was there, unmoved, all the time, whatever is written meanwhile. What is
-// followed anew moves to the front.
+// A page begins behind the last entry of the page before, by value. Whatever is written meanwhile,
+// a walk shows no entry twice and skips none that stayed in its place. An edge followed anew moves
+// to the front.
 #pragma once
 
 #include <optional>

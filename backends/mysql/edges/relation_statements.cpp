@@ -43,7 +43,7 @@ std::string FollowersPageSql(UserId user, const std::optional<ListCursor>& after
   return sql;
 }
 
-// The counter says for nearly everybody that there is nothing to count.
+// For nearly every user the counter says that nothing need be counted.
 std::string FollowersBeforeSql(UserId user, const ListCursor& after, uint32_t most) {
   std::string sql = "SELECT COUNT(*) FROM (SELECT 1 FROM follower FORCE INDEX (newest) WHERE ";
   sql += "state = 1 AND dst = ";

@@ -17,8 +17,8 @@ namespace fanline::mysql {
 std::string FollowingPageSql(UserId user, const std::optional<ListCursor>& after, uint32_t limit);
 // src, pos of those who follow `user`, newest first, behind `after`.
 std::string FollowersPageSql(UserId user, const std::optional<ListCursor>& after, uint32_t limit);
-// One number: of those who follow `user`, how many a list shows before it comes to `after` and at
-// it, counted up to `most`; 0 when `user` has at most `most` followers, who are not counted.
+// One number: how many followers of `user` a list shows up to and including `after`, counted up to
+// `most`; 0 when `user` has at most `most` followers, who are not counted.
 std::string FollowersBeforeSql(UserId user, const ListCursor& after, uint32_t most);
 // dst, pos of those `user` follows and who follow `user`, by the time `user` followed them.
 std::string FriendsPageSql(UserId user, const std::optional<ListCursor>& after, uint32_t limit);

@@ -13,8 +13,8 @@
 
 namespace fanline::mysql {
 
-// Told of every done change of a forward edge, for whoever does more with it than leave it to the
-// relay. From the thread that made the change.
+// Called after every done change of a forward edge, on the thread that made it. For a caller that
+// does not leave the change to the relay alone.
 using ForwardSink = std::function<void(const ForwardChanged& changed)>;
 
 class MysqlRelationStore final : public RelationStore {

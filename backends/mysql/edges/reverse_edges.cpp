@@ -19,9 +19,9 @@ void AppendRow(std::string& sql, const Edge& row) {
 
 constexpr const char* kInsert = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES ";
 
-// Lock or create, before the rows are read: two appliers that both found no row would both count a
-// follower. It takes exclusive locks at once; INSERT IGNORE would take shared ones first, and two
-// that upgrade them are a deadlock.
+// Locks or creates the rows before they are read: two appliers that both found no row would both
+// count a follower. The INSERT takes exclusive locks at once; INSERT IGNORE would take shared ones
+// first, and two appliers that upgrade them deadlock.
 void Lock(Connection& connection, const std::vector<EdgeKey>& edges) {
   std::string sql = kInsert;
   AppendJoined(sql, edges,
@@ -54,8 +54,8 @@ void Write(Connection& connection, const std::vector<Edge>& rows) {
                      " ver = GREATEST(ver, VALUES(ver))");
 }
 
-// One statement for all authors, last in the transaction. Those who lost a follower and are now
-// below zero are named; nothing is clamped, or a repair would add what is missing a second time.
+// One statement for all authors, last in the transaction. Names the authors who lost a follower and
+// are now below zero. Nothing is clamped, or a repair would add the missing a second time.
 void Count(Connection& connection, const std::vector<CounterChange>& counters,
            std::vector<UserId>* below_zero) {
   if (counters.empty()) return;
@@ -76,8 +76,8 @@ void Count(Connection& connection, const std::vector<CounterChange>& counters,
   MarkForRecount(connection, Counter::kFollowers, *below_zero);
 }
 
-// What became of each edge given. A row is written, and its transition made, by the one edge it now
-// is: told once, for a relay may act on each of them.
+// The result of each edge given. Only the one edge that the row now equals has written it and made
+// its transition: told once, since a relay may act on each.
 std::vector<ReverseApplied> Answers(std::span<const Edge> edges, const std::vector<Edge>& before,
                                     const Folded& folded) {
   std::unordered_map<EdgeKey, EdgeState> was;

@@ -1,6 +1,6 @@
-// Reverse edges made to agree with forward ones: what a relay, a synchronous follow and a repair
-// have in common. The higher version wins, so a change seen late, twice or beside others leaves the
-// same rows. Blocking; one thread at a time.
+// Makes reverse edges agree with forward ones, for a relay, a synchronous follow and a repair
+// alike. The higher version wins, so a change seen late, twice or beside others leaves the same
+// rows. Blocking; one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,10 @@ struct ReverseResult {
   std::vector<UserId> below_zero;
 };
 
-// All of `edges`, whose dst lie on the connection's shard, in one transaction; any order, also the
-// same edge more than once: the rule is fanline/wire/edge_fold.h. Rows are locked in the order of
-// their key and counters after them, each once, so that appliers wait for each other and do not
-// deadlock. An edge without a version (there is no forward row) must not be given. Throws
-// MysqlError.
+// Applies all of `edges`, whose dst lie on the connection's shard, in one transaction. Any order;
+// an edge may come more than once (fanline/wire/edge_fold.h). Rows are locked in the order of their
+// key and counters after them, each once, so that appliers wait for each other and do not deadlock.
+// An edge without a version (there is no forward row) must not be given. Throws MysqlError.
 [[nodiscard]] ReverseResult ApplyReverse(Connection& connection, std::span<const Edge> edges);
 
 class ReverseEdges {

@@ -89,11 +89,11 @@ Status WrongShardCount(const Config& config, uint32_t installed) {
 Status ApplySchema(const Config& config) {
   ShardConnections connections(config);
   auto statements = SplitStatements(sql_schema::kShardSql);
-  // One statement each: their own are inside.
+  // Each procedure is one statement; the semicolons inside must not cut it.
   statements.emplace_back(sql_schema::kChangeEdgeSql);
   statements.emplace_back(sql_schema::kFollowEdgeSql);
-  // Of all shards first: procedures of this schema on the tables of another one would end every
-  // change of the programs that run on it.
+  // Asks all shards first: procedures of this schema on tables of another one would fail every
+  // change of the programs that run there.
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     std::optional<std::string> unknown;
     Status status = connections.Run(

@@ -9,13 +9,13 @@
 
 namespace fanline::mysql {
 
-// Creates the tables on every shard where they are missing, and the procedures anew. Never, and
-// nothing is changed: one of them is of an installation of another schema_version.
+// Creates missing tables on every shard, and the procedures anew. Never, with nothing changed: a
+// shard belongs to an installation of another schema_version.
 Status ApplySchema(const Config& config);
 
-// Writes the row on every shard that has none, unless one that has it disagrees: then nothing is
-// written. An interrupted run is finished by running it again. `installation.shard_map` is of
-// config.shards.size() shards.
+// Writes the row on every shard that has none. Writes nothing when a shard that has it disagrees.
+// Running it again finishes an interrupted run. `installation.shard_map` is of config.shards.size()
+// shards.
 Status CreateInstallation(const Config& config, const Installation& installation);
 
 // What all shards agree on. Never: the message names the first difference: shard, field and both

@@ -1,8 +1,8 @@
 // Table range_owner (fanline/ports/range_owners.h), on the shard of each range's first bucket.
 //
-// One thread per shard (shard_port.h); a request is one transaction under the row's lock. An answer
-// lost with its connection is `later` although the row may have changed; repeating the request is
-// safe: epochs only grow, and a start counted twice makes a crash be suspected one start too early.
+// One thread per shard (shard_port.h); a request is one transaction under the row's lock. A request
+// that loses its connection is `later` although the row may have changed. Repeating it is safe:
+// epochs only grow, and a start counted twice makes a crash suspected one start early.
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"

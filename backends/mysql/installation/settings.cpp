@@ -25,7 +25,7 @@ void Set(Connection& connection, const char* name, const char* value) {
                      Quoted(value) + ") ON DUPLICATE KEY UPDATE value = VALUES(value)");
 }
 
-// By the clock a count goes on above whatever breakers kept of one that was lost; by one it goes on
+// The clock takes the number above whatever breakers kept of a lost one; adding 1 raises it even
 // when the clock was set back.
 void CloseBreakers(Connection& connection) {
   connection.Execute("INSERT INTO setting (name, value) VALUES (" + Quoted(kBreakerClosings) +
@@ -35,7 +35,7 @@ void CloseBreakers(Connection& connection) {
 
 }  // namespace
 
-// A value that nobody knows is as if there were none: a writer must go on.
+// An unknown value counts as none: a writer must go on.
 MirrorMode GetMirrorMode(Connection& connection) {
   return ParseMirrorMode(Get(connection, kMirrorMode)).value_or(MirrorMode::kAsync);
 }
@@ -50,8 +50,8 @@ ReconcilerMode GetReconcilerMode(Connection& connection) {
   return ParseReconcilerMode(value).value_or(ReconcilerMode::kPause);
 }
 
-// Counted before the mode is written: what is cut off in between and said again counts once more,
-// and is not forgotten.
+// Counts before it writes the mode: a call cut off in between counts once more when repeated, and
+// is not forgotten.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode) {
   if (mode == ReconcilerMode::kRun && GetReconcilerMode(connection) != ReconcilerMode::kRun) {
     CloseBreakers(connection);

@@ -1,5 +1,5 @@
-// Table `setting`: what an operator changes while an installation runs. On shard 0 (the table is on
-// every shard, like all others, and used on the first only). Throw MysqlError.
+// Table `setting`: what an operator changes while an installation runs. The table is on every
+// shard, like all others; only shard 0's is used. The functions throw MysqlError.
 #pragma once
 
 #include "backends/mysql/sql/connection.h"
@@ -14,14 +14,14 @@ inline constexpr Shard kSettingsShard = 0;
 [[nodiscard]] MirrorMode GetMirrorMode(Connection& connection);
 void SetMirrorMode(Connection& connection, MirrorMode mode);
 
-// kRun when it was never set; kPause for a value that nobody knows: whoever set it wanted
-// something else than repairs.
+// kRun when it was never set. kPause for an unknown value: the one who set it did not want plain
+// repairs.
 [[nodiscard]] ReconcilerMode GetReconcilerMode(Connection& connection);
-// From another mode to kRun: the operator has looked, so it also closes the breakers of removals.
+// Changing another mode to kRun also closes the breakers of removals: the operator has looked.
 void SetReconcilerMode(Connection& connection, ReconcilerMode mode);
-// The number of their last closing (fanline/ports/removal_allowance.h): higher each time, and at
-// least the microseconds of the server's clock then, so that a server that lost it (restored,
-// failed over) does not fall behind what breakers kept. 0: never closed.
+// The number of the breakers' last closing (fanline/ports/removal_allowance.h). It is higher each
+// time and at least the server's clock then in microseconds, so that a server that lost the number
+// (restored, failed over) does not fall behind what breakers kept. 0: never closed.
 [[nodiscard]] uint64_t GetBreakerClosings(Connection& connection);
 
 }  // namespace fanline::mysql

@@ -14,7 +14,7 @@ namespace {
 
 FollowerCursor CursorAt(UserId reader) { return {BucketOf(reader), reader}; }
 
-// One row more than the page holds was asked for: whether it came says if there is a next page.
+// The statement asks for one row more than the page holds: it tells whether there is a next page.
 void CutToPage(FollowersPage& page, uint32_t limit) {
   if (page.followers.size() <= limit) return;
   page.followers.resize(limit);
@@ -137,8 +137,8 @@ class FirstPages {
     }
   }
 
-  // The statement's last row fell into `last` of runs[cut]: what lies before was read in full,
-  // `last` itself only if it is full, and nothing is known of what lies behind.
+  // The statement's last row fell into `last` of runs[cut]: slots before it were read in full,
+  // `last` itself only if it is full, and nothing is known of slots behind it.
   static void FinishCut(std::span<const Run> runs, size_t cut, Slot* last) {
     for (size_t i = 0; i < cut; ++i) Finish(runs[i].begin, runs[i].end);
     const Run& run = runs[cut];

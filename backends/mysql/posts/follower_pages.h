@@ -27,11 +27,11 @@ struct PageReaderLimits {
   size_t rows_per_statement = 32'768;  // bounds how long one statement keeps the others waiting
 };
 
-// Answers in the order of `queries`, of authors of the connection's shard. First pages (`after`
-// none) are merged: authors of the same ranges share a statement, and an author asked for in
-// neighbouring ranges costs one seek. Of a statement cut at its row bound, what was read in full
-// stands and the rest is read again; an author who alone exceeds a page is from then on read one
-// range at a time. Throws MysqlError.
+// Answers in the order of `queries`, whose authors lie on the connection's shard. First pages
+// (`after` none) are merged: authors of the same ranges share a statement, and an author asked for
+// in neighbouring ranges costs one seek. When a statement is cut at its row bound, pages read in
+// full stand and the rest is read again. An author who alone exceeds a page is from then on read
+// one range at a time. Throws MysqlError.
 std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
                                              const std::vector<PageQuery>& queries,
                                              PageReaderLimits limits = {});

@@ -1,9 +1,9 @@
 // How a batch of events becomes rows of `author_post` and `author`: the sticky rule of
 // fanline/model/post_state.h, in SQL. Pure text; the transaction is post_store's.
 //
-// The events of one post are first folded into one row by ApplyEvent itself, starting from a post
-// nobody knows; the statement then merges that row into the stored one by the same rule. So there
-// is one statement whatever the kinds, and every transaction takes its locks in one order.
+// The events of one post are first folded into one row by ApplyEvent itself, starting from an
+// unknown post. The statement then merges that row into the stored one by the same rule. So there
+// is one statement for all kinds of events, and every transaction takes its locks in one order.
 #pragma once
 
 #include <map>

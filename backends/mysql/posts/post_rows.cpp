@@ -21,8 +21,8 @@ PostState StateOf(const Row& row) {
 
 constexpr size_t kWalked = 3 * kListLimit;
 
-// Walks over one author's rows through `keys`, which are sorted; answers the keys that are left:
-// lists find them in fewer statements.
+// Walks over one author's rows along `keys`, which are sorted. Returns the keys that are left:
+// lists find those in fewer statements.
 std::span<const PostKey> Walk(Connection& connection, std::span<const PostKey> keys,
                               std::map<PostKey, PostState>& found) {
   while (keys.size() > kListLimit) {

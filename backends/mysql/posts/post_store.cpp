@@ -41,7 +41,7 @@ std::set<PostKey> ReadNotPushed(Connection& connection, const std::vector<FeedEv
   return merged_at_read;
 }
 
-// A counter below zero is drift, and nobody has fewer than no followers.
+// A counter below zero is drift and reads as no followers.
 std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
                                           const std::vector<FeedEvent>& events) {
   std::vector<UserId> authors;

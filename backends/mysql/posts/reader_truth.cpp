@@ -58,7 +58,7 @@ void ReadItems(Connection& connection, const std::vector<UserId>& authors, const
       out->partial.reset();
       return;
     }
-    // The limit is reached: whoever comes behind the last author met was not read.
+    // The limit is reached: authors behind the last one met were not read.
     const auto last =
         room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), *out->partial) : chunk.begin();
     out->unread.insert(out->unread.end(), last, chunk.end());

@@ -1,4 +1,4 @@
-// Of the truth: what syncs need, for many at once.
+// The truth for syncs: serves many ReadSync at once.
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // The truth a pusher reads (fanline/ports/truth.h), from the MariaDB primaries.
 //
-// A few threads per shard (shard_port.h); a thread takes what is queued for its shard and reads it
-// together: states of the posts of many requests in one statement, first pages of many authors in
-// another. All reads of a request happen after Submit, each in a transaction of its own
+// A few threads per shard (shard_port.h); a thread takes the queued requests of its shard and reads
+// for them together: states of the posts of many requests in one statement, first pages of many
+// authors in another. All reads of a request happen after Submit, each in a transaction of its own
 // (autocommit).
 #pragma once
 

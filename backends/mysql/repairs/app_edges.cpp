@@ -156,7 +156,7 @@ Status AppEdges::Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
   });
 }
 
-// One transaction, so that what is answered is what the statement left under its lock.
+// One transaction, so that the answer is the row as the statement left it under its lock.
 Status AppEdges::Write(Side& side, Shard shard, const Edge& edge, bool* written, Edge* now) {
   return side.connections.Run(shard, [&](Connection& connection) {
     connection.Transact([&] {

@@ -18,7 +18,7 @@
 
 namespace fanline::mysql {
 
-// Letters, digits and underscores, at most 64: what is taken as the name of a table or column.
+// Whether `text` may name a table or column: letters, digits and underscores, at most 64.
 bool IsIdentifier(std::string_view text);
 
 struct EdgeTable {
@@ -32,17 +32,17 @@ struct AppTables {
 
 class AppEdges {
  public:
-  // Every name an identifier, or the process ends.
+  // Ends the process when a name is no identifier.
   explicit AppEdges(const AppTables& tables);
 
-  // Asks every shard for the columns, of no row. Never: a reachable shard has no such table or
-  // column, or does not show it to this user; the message names the option to change, the shard and
-  // the table. Later: nothing was found wrong, and a shard is away.
+  // Asks every shard for the columns, without any row. Never: a reachable shard has no such table
+  // or column, or does not show it to this user; the message names the option to change, the shard
+  // and the table. Later: nothing was found wrong, and a shard is away.
   [[nodiscard]] Status CheckTables();
   // In the order of ReadEdges: all reverse rows before the first forward row.
   void Read(std::span<const EdgeKey> edges, std::vector<RowsOfEdge>* out);
-  // The row says what `edge` says, unless it has that version or a newer one already. *written:
-  // whether it was this call; *now: the row.
+  // Makes the row say what `edge` says, unless it has that version or a newer one already.
+  // *written: this call did; *now: the row.
   Status WriteForward(const Edge& edge, bool* written, Edge* now);
   Status WriteReverse(const Edge& edge, bool* written, Edge* now);
 

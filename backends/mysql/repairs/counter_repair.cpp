@@ -50,7 +50,7 @@ Snapshot ReadAtOnce(Connection& connection, const Where& where, const std::strin
   return seen;
 }
 
-// Followers by buckets, followed users by the first bits of their ids.
+// Cuts followers by bucket, followed users by the first bits of their ids.
 std::vector<std::string> Pieces(const Where& where, const std::string& id) {
   constexpr uint32_t kPieces = 64;
   const bool followers = std::string_view(where.rows) == "follower";
@@ -92,7 +92,7 @@ Snapshot Read(Connection& connection, const Where& where, const std::string& id,
   return ReadInPieces(connection, where, id, kStatementSeconds);
 }
 
-// Rows of: user, whether of followers, counter, live rows; one row for each of the last two, with
+// Columns: user, whether of followers, counter, live rows. The last two come in a row each, with
 // the other 0.
 std::string LookSql(const Where& where, bool of_followers, const std::string& users) {
   const std::string owner = where.owner, which = of_followers ? "1" : "0";

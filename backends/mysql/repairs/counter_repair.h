@@ -1,10 +1,10 @@
-// Counters made right while their rows are being written. Blocking; one thread at a time.
+// Repairs counters while their rows are being written. Blocking; one thread at a time.
 //
-// Counter, epoch and the number of live rows are read by one statement, that is, from one snapshot:
-// a change writes row and counter in one transaction, so the difference is drift and nothing else,
-// and no lock is held while rows are counted. The drift is added, in a statement of its own: what
-// was followed meanwhile is kept. It is added only while the epoch is still the one that was read,
-// so two who repair the same counter do not both add it.
+// One statement reads counter, epoch and the number of live rows, all from one snapshot. A change
+// writes row and counter in one transaction, so the difference is drift and nothing else, and no
+// lock is held while rows are counted. A second statement adds the drift: changes made meanwhile
+// are kept. It adds only while the epoch is still the one that was read, so two repairs of the same
+// counter do not both add it.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,9 @@
 
 namespace fanline::mysql {
 
-// What the connection of whoever waits for a count should allow (its read timeout). No statement of
-// RepairOne and CountOne takes longer than a quarter of the shortest, see kStatementSeconds: the
-// server gives up first, so nobody asks again while it still counts.
+// The read timeout a connection needs for LookAt. Statements of RepairOne and CountOne take at most
+// kStatementSeconds, a quarter of the shortest read timeout of their callers: the server gives up
+// first, so nobody asks again while it still counts.
 inline constexpr std::chrono::seconds kLongestCount{600};
 
 struct CounterFound {
@@ -36,10 +36,10 @@ struct CounterFound {
 // cause "drift") and takes the mark for a recount away, in its transaction. Throws MysqlError.
 [[nodiscard]] CounterFound RepairOne(Connection& connection, const UserCounter& counter);
 
-// A count of more rows than one statement reads in that time goes on in pieces, from one snapshot.
+// How long one statement counts. A count that takes longer goes on in pieces, from one snapshot.
 inline constexpr uint32_t kStatementSeconds = 15;
 
-// The same look without the repair.
+// The same count without the repair.
 [[nodiscard]] CounterFound CountOne(Connection& connection, const UserCounter& counter,
                                     double statement_seconds = kStatementSeconds);
 
@@ -49,9 +49,9 @@ struct CountersSeen {
   CounterFound followed, followers;
 };
 
-// Writes nothing: both counters of each of `users` and their live rows, in their order, all from
-// one snapshot. `users`: ascending, each once, of the connection's shard; a few hundred, for it is
-// one statement, which takes as long as counting all their rows does. Throws MysqlError.
+// Reads both counters of each of `users` and their live rows, in the order of `users`, all from one
+// snapshot; writes nothing. `users`: ascending, each once, of the connection's shard; a few
+// hundred, since one statement counts all their rows. Throws MysqlError.
 [[nodiscard]] std::vector<CountersSeen> LookAt(Connection& connection,
                                                std::span<const UserId> users);
 
@@ -61,7 +61,7 @@ class CounterRepair {
   CounterRepair(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // As above.
+  // RepairOne on the user's shard.
   Status Repair(const UserCounter& counter, CounterFound* out);
 
   // LookAt, of users of one shard.

@@ -29,7 +29,7 @@ Place ReadPlace(Connection& connection, std::chrono::seconds every) {
   return place;
 }
 
-// Somebody else may have gone on from there meanwhile: then theirs counts.
+// Another sweeper may have gone on from `after` meanwhile: then its place counts.
 void WritePlace(Connection& connection, UserId after, UserId next) {
   const std::string began = Raw(after) == 0 ? kNow : "began";
   connection.Execute(std::string("INSERT INTO counter_sweep (began, after_user) VALUES (") + kNow +

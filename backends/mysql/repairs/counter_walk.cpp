@@ -54,8 +54,8 @@ Status CounterWalk::Next(std::vector<UserId>* users) {
   return Status::Done();
 }
 
-// A table that had more rows than were read is known up to the last owner only, and so is the
-// shard: the others' owners above that one are read again.
+// A table with more rows than were read is known up to its last owner only, and so is the shard:
+// owners above the lowest of these are read again.
 OwnersPage ReadOwners(Connection& connection, UserId after, uint32_t rows) {
   OwnersPage page;
   std::array<Read, std::size(kTables)> reads{};

@@ -1,9 +1,9 @@
-// Everybody who has counters to be looked at: users with a row of user_rel or user_fan, and owners
-// of rows that such a row should count. Blocking; for tools; one thread at a time.
+// Walks over all users whose counters can be checked: users with a row of user_rel or user_fan, and
+// owners of rows that such a row should count. Blocking; for tools; one thread at a time.
 //
-// Shard after shard, ascending within each. A statement reads so many rows of each table at most
-// and then jumps over what is left of the last owner, so one with millions of rows costs no more
-// than others. Who comes while the walk goes on is met or not. Rows on a shard that is not their
+// Shard after shard, ascending within each. A statement reads at most Limits::rows of each table
+// and then jumps over the rest of the last owner, so an owner of millions costs no more than
+// others. Users who come during the walk may or may not be met. Rows on a shard that is not their
 // owner's are passed over: no counter is asked there.
 #pragma once
 
@@ -17,9 +17,9 @@
 
 namespace fanline::mysql {
 
-// The owners above `after` among the next `rows` rows of each table, ascending. `known`: all up to
-// it are among them, and it alone may own more rows than were read; none: those were the last. Also
-// owners whose shard is another: no counter is asked there. Throws MysqlError.
+// The owners above `after` among the next `rows` rows of each table, ascending. Owners of another
+// shard are among them. `known`: the page has all owners up to it, and it alone may own more rows
+// than were read; none: the page is the last. Throws MysqlError.
 struct OwnersPage {
   std::vector<UserId> owners;
   std::optional<UserId> known;
@@ -39,7 +39,7 @@ class CounterWalk {
   CounterWalk(ShardConnections& connections, const ShardMap& map)
       : CounterWalk(connections, map, Limits()) {}
 
-  // The next users, ascending, all of one shard; none: that was all. When it fails it may be called
+  // The next users, ascending, all of one shard; none: the walk is over. After a failure, call it
   // again for the same users.
   Status Next(std::vector<UserId>* users);
 
@@ -49,8 +49,8 @@ class CounterWalk {
   ShardConnections& connections_;
   const ShardMap& map_;
   const Limits limits_;
-  Shard shard_ = 0;             // whose owners are read next
-  UserId last_{};               // of them: those up to it have been read
+  Shard shard_ = 0;             // the one whose owners are read next
+  UserId last_{};               // owners of shard_ up to it have been read
   std::vector<UserId> owners_;  // read, all of one shard
   size_t shown_ = 0;            // of owners_
 };

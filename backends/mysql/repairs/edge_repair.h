@@ -24,9 +24,9 @@ class EdgeRepair {
   EdgeRepair(ShardConnections& connections, const ShardMap& map)
       : connections_(connections), map_(map) {}
 
-  // Both rows of each edge, in the order asked. All reverse rows are read before the
-  // first forward row: a change is committed forward first, so whatever is written meanwhile, a
-  // reverse row that is newer than its forward row is not seen unless one is there.
+  // Both rows of each edge, in the order asked. Reads all reverse rows before the first forward
+  // row. A change is committed forward first, so a reverse row seen newer than its forward row
+  // really is newer, whatever is written meanwhile.
   void ReadReverseThenForward(std::span<const EdgeKey> edges, std::vector<EdgeRows>* out);
 
   // AdoptForward on the shard of edge.src.

@@ -9,8 +9,8 @@
 
 namespace fanline::mysql {
 
-// How many of what is wanted are given, of the rows named `edges`; the server's clock counts.
-// Throws MysqlError.
+// Returns how many of the wanted removals are granted, of the rows named `edges`, by the server's
+// clock. Throws MysqlError.
 [[nodiscard]] uint32_t TakeFromAllowance(Connection& connection, const std::string& edges,
                                          const TakeRemovals& request);
 

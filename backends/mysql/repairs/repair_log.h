@@ -1,4 +1,4 @@
-// Table repair_log: what was repaired, for whoever asks afterwards.
+// Table repair_log: what was repaired, for people who ask afterwards.
 #pragma once
 
 #include <chrono>
@@ -34,8 +34,8 @@ struct LoggedRepair {
 [[nodiscard]] std::vector<LoggedRepair> LastRepairs(Connection& connection, const EdgeKey& edge,
                                                     uint32_t look_at, uint32_t most);
 
-// Deletes rows older than `keep`, oldest first, at most `most` of them; how many. Several may do so
-// at once. Throws MysqlError.
+// Deletes rows older than `keep`, oldest first, at most `most` of them; returns how many. Several
+// callers may do so at once. Throws MysqlError.
 uint64_t PurgeRepairLog(Connection& connection, std::chrono::seconds keep, uint32_t most);
 
 }  // namespace fanline::mysql

@@ -1,10 +1,10 @@
-// What a reconciler asks of the two tables of edges, of the record of repairs, of what may be
-// removed and of its setting (fanline/ports/repair_store.h). Any of a few threads, each with a
-// connection per shard, serves the next request. A shard that is away holds a thread for a connect
-// timeout now and then, and is answered kLater at once in between (shard_connections.h).
+// Serves a reconciler's requests about the two tables of edges, repair_log, removal_allowance and
+// its setting (fanline/ports/repair_store.h). Any of a few threads, each with a connection per
+// shard, serves the next request. A shard that is away holds a thread for a connect timeout now and
+// then; in between its requests are answered kLater at once (shard_connections.h).
 //
-// Replies come from those threads. Destruction waits for what is being served; what waits is not
-// answered.
+// Replies come from those threads. The destructor waits for requests being served; waiting ones are
+// not answered.
 #pragma once
 
 #include <condition_variable>
@@ -29,8 +29,8 @@
 
 namespace fanline::mysql {
 
-// How the requests are done: those about edges by whose tables they are, the others on Fanline's
-// own shards. One thread at a time.
+// Carries out the requests: a subclass those about edges, in the tables it knows; this class the
+// others, on Fanline's own shards. One thread at a time.
 class RepairWorker {
  public:
   virtual ~RepairWorker() = default;
@@ -59,8 +59,8 @@ class MysqlRepairStore final
     : public ServesAll<MysqlRepairStore, ReadEdges, ApplyEdges, AdoptEdge, LogRepair, TakeRemovals,
                        ReadReconcilerMode, PurgeRepairs> {
  public:
-  // `app`: edges are read and written there instead of in Fanline's own tables; repair_log, the
-  // setting and what may be removed (of its reverse shard N on our shard N mod ours) stay in these.
+  // `app`: edges are read and written there instead of in Fanline's own tables. repair_log, the
+  // setting and removal_allowance stay in Fanline's (its reverse shard N on our shard N mod ours).
   MysqlRepairStore(const Config& config, const ShardMap& map, size_t threads = 4,
                    const std::optional<AppTables>& app = std::nullopt);
   ~MysqlRepairStore() override;

@@ -32,25 +32,25 @@ struct Config {
   std::chrono::seconds read_timeout{5};
   std::chrono::seconds write_timeout{5};
   std::chrono::seconds lock_wait{2};
-  // A process that hangs within a transaction holds its rows' locks for ever, and all others that
-  // write them wait. The server ends such a session after this long.
+  // A process that hangs within a transaction holds its rows' locks for ever, and other writers of
+  // these rows wait. The server ends such a session after this long.
   std::chrono::seconds idle_transaction{5};
   // How often a connection in use asks whether its server is still the primary. After a planned
-  // switchover the old one lags behind and refuses writes only: a row that is missing there would
-  // be taken for a deleted post.
+  // switchover the old primary lags behind and refuses only writes: a row missing there would be
+  // taken for a deleted post.
   std::chrono::seconds primary_check{1};
   Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
 };
 
 // "tcp://host:port/database,..." ("tcp://" and ":port" may be left out; an IPv6 address stands in
-// brackets). Nothing, and *why set, when it is none: credentials in it are refused, they have
-// options of their own.
+// brackets). Empty, and *why set, when `text` is no such list. Credentials in it are refused: they
+// have options of their own.
 std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why);
 
 // The resource name of a shard in a Status, a metric or a log line: "mysql_0".
 std::string ResourceOf(Shard shard);
 
-// Told when a shard comes into reach or goes out of it. From an adapter's thread.
+// Called when a shard becomes reachable or unreachable, from an adapter's thread.
 using HealthSink = std::function<void(Shard shard, bool reachable)>;
 
 }  // namespace fanline::mysql

@@ -43,7 +43,7 @@ std::string UriOf(const ShardAddress& address) {
          std::to_string(address.port);
 }
 
-// Newer servers have more than one way to be read-only, each with a name: whatever is not off is
+// Newer servers have more than one way to be read-only, each with a name: every value but off is
 // on.
 bool IsOff(const std::string& value) { return value == "0" || value == "OFF"; }
 
@@ -161,7 +161,7 @@ void Connection::CallOnce(const std::string& sql, const std::function<void(const
   if (!is_open()) throw MysqlError(2006, "the connection is closed");
   try {
     Translated([&] {
-      // After its results a procedure answers once more, with its status: all are taken, or the
+      // After its results a procedure answers once more, with its status: take all answers, or the
       // next statement would read this one's.
       for (bool more = statement_->execute(sql); more; more = statement_->getMoreResults()) {
         const std::unique_ptr<sql::ResultSet> result(statement_->getResultSet());

@@ -1,20 +1,20 @@
 // One connection to one shard. Autocommit; READ COMMITTED; session time in UTC; strict SQL mode.
 //
 // Never reconnects behind the caller's back (a silent reconnect drops the transaction and resets
-// the isolation level): an error of kind kLost closes it, and whoever owns it opens it anew.
-// Truth is read on primaries only. A server that is read-only (read_only or innodb_read_only) is
-// refused when the connection opens, and CheckPrimary closes the connection to one that has become
-// so: what is asked then is `later`, and opening anew resolves the host's name anew.
+// the isolation level): an error of kind kLost closes it, and its owner opens it anew. Truth is
+// read on primaries only. Open refuses a read-only server (read_only or innodb_read_only).
+// CheckPrimary closes the connection to a server that has become read-only: the request is then
+// `later`, and the next Open resolves the host's name anew.
 //
 // Calls block, bounded by the timeouts of Config, and throw MysqlError. One thread at a time; it
 // may move between threads while nothing runs.
 //
-// Results are fetched whole before the first row is shown. Row by row would be 6% faster and is a
+// Results are fetched whole before the first row is shown. Streaming would be 6% faster and is a
 // trap: this client library takes an error in the middle of a streamed result (a killed query, a
-// server that gives up) for its end, and followers would be missing silently. What is large is
-// therefore read in pages. Nor does going past the connector pay: reading first pages of 100
-// authors of 200 followers, raw libmariadb made 1.1 of the connector's rows per second (text)
-// and 1.1 (prepared); four fifths of the time are the server's.
+// server that gives up) for its end, and followers would be missing silently. Large results are
+// therefore read in pages. Raw libmariadb does not pay either: reading first pages of 100 authors
+// of 200 followers, it made 1.1 times the connector's rows per second (text) and 1.1 times
+// (prepared); four fifths of the time are the server's.
 #pragma once
 
 #include <cstdint>
@@ -68,9 +68,9 @@ class Connection {
   void Open();  // throws; closes what was open; a read-only server is refused
   void Close() noexcept;
 
-  // Before each use: asks the server whether it is still the primary, at the first use and then
-  // every Config::primary_check. Throws like a statement; a read-only server costs the connection.
-  // What is read between two checks may be read from a server just demoted.
+  // Call before each use. Asks the server whether it is still the primary, at the first use and
+  // then every Config::primary_check. Throws like a statement; closes the connection to a read-only
+  // server. A read between two checks may be answered by a server just demoted.
   void CheckPrimary(Time now);
 
   // Rows inserted + 2 x rows changed for an upsert, else rows changed.
@@ -78,13 +78,13 @@ class Connection {
   void Query(const std::string& sql, const std::function<void(const Row&)>& each);
 
   // Runs `body` in a transaction and commits it. A deadlock's victim starts over, a few times.
-  // `body` returning false rolls back. Whatever is thrown rolls back too. When Commit itself
-  // loses the connection nobody knows whether it happened: the caller's writes are idempotent.
+  // False from `body` and any exception roll back. When the commit loses the connection, nobody
+  // knows whether it happened: the caller's writes must be idempotent.
   void Transact(const std::function<bool()>& body);
 
   // Calls a procedure that makes its own transaction, and shows the rows of its result if it has
   // one. A deadlock's victim starts over, a few times; any other error rolls back what the
-  // procedure left open. Lost while it ran: nobody knows whether it had committed, as above.
+  // procedure left open. When it loses the connection, nobody knows whether it committed, as above.
   void Call(const std::string& sql, const std::function<void(const Row&)>& each);
 
  private:

@@ -1,9 +1,9 @@
-// What an error of MariaDB or of its client library means for whoever made the call: the one table
-// from error codes to outcomes.
+// What an error of MariaDB or of its client library means for the caller: the one table from error
+// codes to outcomes.
 //
-// Never is said only of errors that name this very value as unstorable. Everything else is later,
-// also what is not in the table: a missing table, a full disk or a wrong password is the operator's
-// to mend, and quarantining events meanwhile would make them lost work.
+// Never is only for errors that name this very value as unstorable. All others are later, also
+// codes not in the table: the operator mends a missing table, a full disk or a wrong password, and
+// events quarantined meanwhile would be lost work.
 #pragma once
 
 #include <stdexcept>
@@ -15,14 +15,14 @@
 namespace fanline::mysql {
 
 enum class ErrorKind {
-  kDeadlock,  // the transaction was rolled back as the victim: the same again at once
+  kDeadlock,  // the transaction was rolled back as the victim: repeat it at once
   kLost,      // the connection is of no use any more, or leads to the wrong server: open anew;
               // the statement may have been executed all the same
   kBusy,      // refused for a reason outside this request; the connection is still good
   kData,      // this value can never be stored
 };
 
-// What a read-only server answers a write with, and we whoever would read truth there.
+// A read-only server's answer to a write, and ours to a read of truth there.
 inline constexpr int kReadOnly = 1290;
 
 // The server codes (1xxx, 4xxx) and client codes (2xxx) of MariaDB, and the few in which MySQL 8

@@ -1,7 +1,6 @@
 // Reads a whole shard, for an audit: every live forward edge, every visible pushed post, in primary
-// key order. Blocking. Page by page, each page a statement of its own: a long scan holds no old
-// row versions back, sees the changes made meanwhile or not, and starts over nowhere when a page
-// has to be repeated.
+// key order. Blocking. Each page is a statement of its own: a long scan keeps no old row versions
+// alive, and a failed page is repeated alone. Changes made meanwhile may or may not be seen.
 #pragma once
 
 #include <functional>

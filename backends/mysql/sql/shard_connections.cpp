@@ -26,7 +26,7 @@ Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>
   }
 }
 
-// False: there was no open connection, or it was found dead. One that is lost by a timeout is not
+// False: there was no open connection, or it was found dead. A connection lost by a timeout is not
 // tried again: the caller has waited long enough.
 bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call) {
   if (!slot.connection->is_open()) return false;

@@ -18,17 +18,17 @@ namespace fanline::mysql {
 
 class ShardConnections {
  public:
-  // Whether somebody who asks all the time knows that a shard does not answer. From the caller's
-  // thread.
+  // Whether a prober that asks all the time knows that a shard does not answer. Called on the
+  // caller's thread.
   using Away = std::function<bool(Shard shard)>;
 
-  // `away`, when there is one: while it says so of a shard, calls fail at once.
+  // `away` may be empty. While it says so of a shard, calls to that shard fail at once.
   explicit ShardConnections(const Config& config, Connection::Options options = {}, Away away = {});
 
   const Config& config() const { return config_; }
 
-  // Runs `call` and maps what it throws. When a connection that had been idle turns out to be dead,
-  // `call` runs a second time on a new one: it must be idempotent.
+  // Runs `call` and maps its MysqlError to a Status. When a connection that had been idle turns out
+  // to be dead, `call` runs a second time on a new one: it must be idempotent.
   Status Run(Shard shard, const std::function<void(Connection&)>& call);
 
  private:

@@ -1,16 +1,15 @@
 // The threads of an adapter: a bounded queue and a few workers per shard, each worker with a
-// connection of its own. A worker takes the jobs that are queued, bounded, and serves them as one
-// batch. What a job is, and how its replies get home, is its owner's business (shard_port.h).
+// connection of its own. A worker takes up to PoolLimits::batch queued jobs and serves them as one
+// batch. The owner (shard_port.h) knows what a job is and how its replies get home.
 //
-// Every job submitted is served or failed exactly once, unless the pool is destroyed first.
-// A shard that is away does not make anybody wait: while none of its workers is connected, its
-// jobs fail `later` from within Submit, and the workers knock again with back-off. The other
-// shards' workers never notice. A full queue is answered the same way, and so is a shard that is
-// reached but no primary any more (Connection::CheckPrimary, before each batch).
+// Every job submitted is served or failed exactly once, unless the pool is destroyed first. A shard
+// that is away makes nobody wait: while none of its workers can connect, its jobs fail `later` from
+// within Submit, and the workers try again with back-off. The other shards' workers never notice.
+// Jobs also fail `later` when the queue is full (from within Submit) and when the server is no
+// primary any more (Connection::CheckPrimary, before each batch).
 //
 // Submit: any thread, never blocks on the database. The owner is called from a worker's thread;
-// what fails, also from within Submit as said. The destructor waits for statements under way
-// (read_timeout).
+// FailJob also from within Submit. The destructor waits for statements under way (read_timeout).
 #pragma once
 
 #include <atomic>
@@ -86,7 +85,7 @@ class ShardPool {
     owner_.FailJob(job, Status::Later(ResourceOf(shard), refusal));
   }
 
-  // What an error of the call just made means; logged.
+  // The Status of an error of the call just made; logs it.
   [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) const {
     Status status = StatusOf(error, connection.shard());
     Log(LogLevel::kWarn, connection.shard(), status.message);
@@ -155,7 +154,7 @@ class ShardPool {
     FailAll(abandoned, Status::Later(ResourceOf(shard), status.message));
   }
 
-  // Under the mutex, so that the last thing told is the last thing that happened.
+  // Called under the mutex, so that the last state told is the last there was.
   void Tell(Shard shard, bool reachable, const std::string& message) {
     Log(reachable ? LogLevel::kInfo : LogLevel::kWarn, shard, message);
     if (health_) health_(shard, reachable);

@@ -1,4 +1,4 @@
-// What serves a port over the shards, made of a Service that only knows how one request is done:
+// Serves a port over the shards by a Service that only knows how to carry out one request:
 //
 //   struct ProbeService {
 //     static constexpr const char* kName = "probe";      // in log lines
@@ -7,16 +7,16 @@
 //   };
 //   using MysqlShardProbe = ShardPort<ProbeService, PingShard>;
 //
-// Do: throws MysqlError; of several threads at a time, each with a connection of its own. A kind of
-// requests that are merged when they were queued together has, instead,
+// Do may throw MysqlError. Several threads call it at a time, each with a connection of its own. A
+// kind of requests that are merged when queued together has, instead of Do,
 //   std::vector<Reply> DoAll(Connection&, const std::vector<R>&): replies in their order.
-// A service that needs other timeouts has static Config Tuned(Config). Of requests queued together
-// those of one kind are served before those of the next, in the order of the kinds. A kind whose
-// requests do not name their shard has Shard ShardOf(const R&) const.
+// A kind whose requests do not name their shard has Shard ShardOf(const R&) const. A service that
+// needs other timeouts has static Config Tuned(Config). Requests queued together are served kind by
+// kind, in the order of the kinds.
 //
-// Ids are no business of the service. A request that failed is answered so; a merged one that
-// cannot be used spoils none of the others: they are served one by one. The rest is said in
-// shard_pool.h.
+// The port fills in the ids of replies. A failed request is answered with its Status. When one of
+// merged requests cannot be used, they are served one by one: it spoils none of the others. The
+// rest is said in shard_pool.h.
 #pragma once
 
 #include <memory>
@@ -43,8 +43,8 @@ typename R::Reply FailureOf(const R& request, const Status& status) {
 template <class Service, class... R>
 class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
  public:
-  // `health` may be empty; it and `log` are called from the port's threads and from Open, must not
-  // call Submit, and outlive the port.
+  // `health` may be empty. The port's threads call it and `log`, which must not call Submit; what
+  // they refer to outlives the port.
   ShardPort(const Config& config, HealthSink health, LogSink log, Service service = {},
             const PoolLimits& limits = Service::kLimits)
       : service_(std::move(service)),

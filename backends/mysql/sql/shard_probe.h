@@ -1,5 +1,5 @@
 // Asks shards whether they answer (fanline/ports/shard_probe.h): a connection per shard with a
-// thread of its own, so that a shard that hangs keeps nobody else from being asked.
+// thread of its own, so that a shard that hangs does not delay the others.
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"

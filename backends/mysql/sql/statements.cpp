@@ -23,8 +23,8 @@ constexpr const char* kPostRows =
     "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
     " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE ";
 
-// FORCE INDEX, here and below: a table whose statistics are stale or small is otherwise scanned,
-// and (dst, state, pos) would do as well in the optimizer's eyes: every page would be sorted.
+// FORCE INDEX, here and below: otherwise the optimizer scans a table whose statistics are stale or
+// small, or takes (dst, state, pos) for as good and sorts every page.
 constexpr const char* kFollowersOf =
     " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst ";
 
@@ -132,7 +132,7 @@ std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint
       "SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
       " WHERE pushed = 1 AND deleted = 0 AND hidden = 0 AND author_id IN ";
   AppendInList(sql, authors);
-  // created_at_ms IS NULL of what is not published sorts last and is no item.
+  // A post that is not published has created_at_ms NULL, sorts last and is no item.
   sql += " AND created_at_ms > ";
   AppendNumber(sql, span.above.value_or(0));
   auto latest = span.up_to;

@@ -1,13 +1,13 @@
 // Loads a graph at once: following, follower and both counters of all shards, by LOAD DATA LOCAL in
-// primary key order, all shards in parallel. For an installation without traffic: counters are
-// written as what the rows count, not added to. Needs local_infile=ON on the servers.
+// primary key order, all shards in parallel. For an installation without traffic: counters are set
+// to the number of rows, not added to. Needs local_infile=ON on the servers.
 //
-// An edge that is already there is left as it is, live or not. LOAD DATA passes over a duplicate
-// without a word, so the numbers are compared afterwards: what the shards say they took, and what
-// the counters of both directions add up to.
+// An edge that is already there is left as it is, live or not. LOAD DATA passes over duplicates
+// silently, so the numbers are compared afterwards: the rows the shards say they took, and the sums
+// of the counters of both directions.
 //
-// Keeps all edges in memory, 40 bytes each. Linux only: the rows
-// reach the client library as a file in memory.
+// Keeps all edges in memory, 40 bytes each. Linux only: a file in memory hands the rows to the
+// client library.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,7 @@ class BulkLoader {
     uint64_t repeated = 0;       // given more than once
     uint64_t already_there = 0;  // of `edges`
   };
-  // Rows of both directions sent so far, of all. From the loading threads, one
-  // call at a time.
+  // Rows of both directions sent so far, of all. Called from the loading threads, one at a time.
   using Progress = std::function<void(uint64_t rows, uint64_t of)>;
 
   BulkLoader(const Config& config, const ShardMap& map) : config_(config), map_(map) {}

@@ -8,7 +8,7 @@
 
 namespace fanline::mysql {
 
-// Everybody who follows somebody, shard by shard and ascending within each, read page by page.
+// The shard's users whose counter says that they follow somebody, ascending, read page by page.
 Status ScanReaders(ShardConnections& connections, Shard shard,
                    const std::function<void(UserId)>& each);
 

@@ -1,6 +1,6 @@
-// What all programs of an installation must agree on, and a few are told by options, too: table
-// `installation` says it, as feedctl init wrote it there. An option that is not given takes the
-// installation's value; one that differs is refused at start.
+// Settings that all programs of an installation must agree on. Table `installation` holds them, as
+// feedctl init wrote them. Some programs have options for them, too: an option that is not given
+// takes the installation's value, one that differs is refused at start.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace fanline::options {
 
-// As told; none: the installation's.
+// As options told them; none: the installation's.
 struct AgreedSettings {
   std::optional<uint32_t> window = std::nullopt;           // --window
   std::optional<uint32_t> max_entries = std::nullopt;      // --timeline-max-entries
   std::optional<uint32_t> following_limit = std::nullopt;  // --following-limit
 };
 
-// --window, --timeline-max-entries; --following-limit. A target is a number that may be none, or
-// for feedctl init one that holds its default.
+// --window, --timeline-max-entries; --following-limit. A target is an optional number; for feedctl
+// init, a number that holds its default.
 void AddWindow(daemon::OptionTable& table, daemon::OptionTarget window,
                daemon::OptionTarget max_entries);
 void AddFollowingLimit(daemon::OptionTable& table, daemon::OptionTarget limit);
 
-// "" when nothing that was told differs; else one line with both values that says what to do.
+// "" when no option that was given differs; else one line with both values that says what to do.
 [[nodiscard]] std::string Mismatch(const AgreedSettings& told,
                                    const mysql::Installation& installation);
 

@@ -1,4 +1,4 @@
-// Where Kafka is, as every program of ours is told: options, and what the adapter makes of them.
+// The options that tell every program of ours where Kafka is. ToOptions makes the adapter's.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct KafkaSettings {
   std::vector<std::string> properties;
 };
 
-// The topics. What the installation says counts; a program that reads it refuses to go on with
-// others (TopicMismatch), one that does not (feedctl publish) goes by these.
+// The topics. A program that reads the installation refuses topics that differ from its row
+// (TopicMismatch); one that does not (feedctl publish) goes by these.
 struct TopicSettings {
   std::string feed = "feed-events";
   std::string tasks = "fanout-tasks";
@@ -34,7 +34,7 @@ void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings);
 // --relation-events-topic
 void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings);
 
-// Of settings that a table has accepted. `client_id` names the program to the brokers.
+// `settings` must have been accepted by a table. `client_id` names the program to the brokers.
 [[nodiscard]] kafka::ClientOptions ToOptions(const KafkaSettings& settings,
                                              const std::string& client_id);
 

@@ -1,4 +1,4 @@
-// Where the MariaDB shards are, as every program of ours is told.
+// The options that tell every program of ours where the MariaDB shards are.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ struct MysqlSettings {
 // --mysql-read-timeout. `settings` outlives the table.
 void AddOptions(daemon::OptionTable& table, MysqlSettings& settings);
 
-// Of settings that a table has accepted. Timeouts are rounded up to whole seconds, which is what
-// the client library counts in.
+// `settings` must have been accepted by a table. Timeouts are rounded up to whole seconds, which is
+// what the client library counts in.
 [[nodiscard]] mysql::Config ToConfig(const MysqlSettings& settings);
 
 }  // namespace fanline::options

@@ -1,4 +1,4 @@
-// Where Redis is and how long its timelines live, as every program of ours is told.
+// The options that tell every program of ours where Redis is and how long its timelines live.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ struct RedisSettings {
   std::chrono::milliseconds command_timeout{2000};
 };
 
-// What all writers and readers of timelines must be told alike.
+// All writers and readers of timelines must be told the same.
 struct TimelineSettings {
   std::chrono::milliseconds ttl = std::chrono::hours(168);
 };
@@ -30,8 +30,8 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 // --timeline-ttl
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings);
 
-// Of settings that a table has accepted, and the installation's window. Who writes through
-// LiveTimelines sets `partitions` from the installation, too.
+// Takes settings that a table has accepted, and the installation's window. A program that writes
+// through LiveTimelines sets `partitions` from the installation, too.
 [[nodiscard]] redis::Options ToOptions(const RedisSettings& redis,
                                        const TimelineSettings& timelines = {},
                                        const WindowLimits& window = {});

@@ -1,5 +1,5 @@
 // The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher,
-// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). Says how far
+// Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). Shows how far
 // behind the group is, and in the readiness whether brokers answer and every partition can be read.
 #pragma once
 
@@ -67,7 +67,7 @@ class ConsumeLoop {
   Turn RunOnce(const Now& now) {
     events_.clear();
     consumer_.Poll(kRecordsPerTurn, events_);
-    // What came from the log first: a reply may be about a partition that was just revoked.
+    // Events of the log first: a reply may be about a partition that was just revoked.
     std::vector<Input> inputs;
     inputs.reserve(events_.size());
     for (auto& event : events_) Take(std::move(event), inputs);

@@ -1,7 +1,7 @@
-// What a daemon makes sure of before it consumes anything: that everybody agrees on shards, ranges
-// and topics, and that Redis can hold timelines. A service that is away is waited for (not ready,
-// one warning every ten seconds); a disagreement ends the process with 78, saying what to change.
-// Each returns at once, with nothing sure, when a stop is requested meanwhile.
+// The checks of a daemon before it consumes anything: all agree on shards, ranges and topics, and
+// Redis can hold timelines. A check waits for a service that is away (not ready, one warning every
+// ten seconds). A disagreement ends the process with 78 and says what to change. When a stop is
+// requested meanwhile, a check returns at once and has made sure of nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@
 
 namespace fanline::wiring {
 
-// What a program was told by its options; none: it was not, or has no such option.
+// What options told a program. None: the option was not given, or the program has none such.
 struct Told {
   std::optional<std::string> feed_topic = std::nullopt;
   std::optional<std::string> tasks_topic = std::nullopt;
   options::AgreedSettings agreed = {};
 };
 
-// The row all shards agree on. What was told must be the row's.
+// The row all shards agree on. Options that were given must say what it says.
 mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told,
                                       daemon::Process& process);
 
-// The application's own tables have the columns that are told, on all their shards.
+// The application's own tables have the columns that `tables` names, on all their shards.
 void AwaitAppTables(const mysql::AppTables& tables, daemon::Process& process);
 
-// The topic exists; with so many partitions, unless 0.
+// The topic exists and has `partitions` partitions (0: any number).
 void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
                 daemon::Process& process);
 
-// relation-log exists and stamps its records when they are appended, which is what the age of a
-// change is measured by. Answers its number of partitions; 0: a stop was requested.
+// relation-log exists and stamps its records at the append: the age of a change is measured by
+// that. Returns its number of partitions; 0: a stop was requested.
 uint32_t AwaitRelationLog(const kafka::ClientOptions& client, daemon::Process& process);
 
 void AwaitRedis(const redis::Options& options, daemon::Process& process);
 
-// Of jitter; not secret.
+// For jitter; not secret.
 uint64_t RandomSeed();
 
 }  // namespace fanline::wiring

@@ -1,6 +1,6 @@
-// How long to wait before the n-th retry: exponential from `first` to `most`, with full jitter
-// in its upper half, so that what failed together does not come back together. The random
-// number is handed in.
+// How long to wait before the n-th retry: exponential from `first` to `most`, jittered over the
+// upper half, so that calls that failed together do not come back together. The caller hands in
+// the random number.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // FANLINE_CHECK(condition, message): a programmer's mistake, checked in release builds too.
-// What the outside world can cause is never checked this way; it is an Outcome or a Rejection.
+// A failure that the outside world can cause is an Outcome or a Rejection instead.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// How the adapters tell what happened, without knowing the logger: main.cpp hands one in. Called
-// from any thread. Messages carry no credentials.
+// How adapters log without knowing the logger: main.cpp hands in a sink. Any thread may call it.
+// Messages carry no credentials.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// What the programs, their topics and their stores must agree on does not hold, found while
-// running. Nothing but an operator can change that: the process ends with exit code 78 (EX_CONFIG),
-// and a supervisor that starts it again meets the same.
+// Thrown by a running program that finds its topics or stores at odds with what all programs agree
+// on. Only an operator can mend that: the process ends with exit code 78 (EX_CONFIG), and does so
+// again when a supervisor restarts it.
 #pragma once
 
 #include <stdexcept>

@@ -21,7 +21,7 @@ struct Now {
   UnixMs unix_ms = 0;
 };
 
-// Of two timers the one to wake up for; none: nothing is waited for.
+// The earlier of two timers; none: neither is set.
 inline std::optional<Time> Earlier(std::optional<Time> one, std::optional<Time> other) {
   if (!one || !other) return one ? one : other;
   return std::min(*one, *other);

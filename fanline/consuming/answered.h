@@ -1,4 +1,4 @@
-// What a request was for, by its id, once its reply is here.
+// Finds what a reply's request was for, by the request's id.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace fanline {
 
-// Takes it out of `requests`, a map by id: each request gets one reply.
+// Takes the request out of `requests`, a map by id: each request gets one reply.
 template <typename Requests>
 [[nodiscard]] typename Requests::mapped_type TakeAnswered(Requests& requests, uint64_t id) {
   auto request = requests.extract(id);

@@ -14,24 +14,24 @@
 
 namespace fanline {
 
-// The partition is ours, paused; nothing is delivered before a Seek. It takes the place of an
-// assignment of before, also of one that was not revoked.
+// The partition is ours and paused: nothing is delivered before a seek. Replaces an earlier
+// assignment, also one that was not revoked.
 struct PartitionAssigned {
   int32_t partition = 0;
   int64_t start = 0;  // the group's committed offset; on the very first start the log's first
   int64_t low = 0;    // the log's first offset: what is older is gone
-  // The offset of the next record to be written, looked up after `start`; the highest: not known.
+  // The offset of the next record to be written, looked up after `start`; int64 max: not known.
   int64_t end = std::numeric_limits<int64_t>::max();
 
-  // The log is shorter than what was read of it (an unclean election, a broker restored from a
-  // backup, a topic made anew): what stands at an offset need not be what was read there, and
+  // The log ends before the committed offset (an unclean election, a broker restored from a backup,
+  // a topic made anew). Its offsets may hold other records than those that were read there, and
   // records that were never read may be gone.
   [[nodiscard]] bool tail_lost() const { return start > end; }
-  // Where to read on, or after a loss: from the log's first record, which is safe for everything
-  // that may be applied twice.
+  // Where to read on. After a loss: the log's first record, which is safe for everything that may
+  // be applied twice.
   [[nodiscard]] int64_t first() const { return tail_lost() ? low : std::max(start, low); }
 };
-// The partition is no longer ours; records of it already handed over must not be committed.
+// The partition is no longer ours. Its records that were handed over must not be committed.
 struct PartitionRevoked {
   int32_t partition = 0;
 };
@@ -47,7 +47,7 @@ struct ConsumerOrders {
   std::vector<At> commit;  // all below is finished
 };
 
-// What a step of a consuming logic comes to.
+// The result of one step of a consuming logic.
 struct Progress {
   ConsumerOrders orders{};
   std::optional<Time> next_timer{};  // Step again by then, even without input
@@ -55,16 +55,16 @@ struct Progress {
   void StepBy(std::optional<Time> time) { next_timer = Earlier(next_timer, time); }
 };
 
-// What every consuming logic tells about itself, called like verbs.
+// What every consuming logic reports about itself.
 class ConsumerMetrics {
  public:
   virtual ~ConsumerMetrics() = default;
 
-  // A request failed since this is away (Status::resource), and will be sent again.
+  // A request failed because `resource` (Status::resource) is away. It will be sent again.
   virtual void Parked(const std::string& /*resource*/) {}
-  // Records between these offsets are gone from the log: it was cut before they were read.
+  // The log was cut: the records between these offsets are gone and were never read.
   virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
-  // The log of this partition ends before what was read of it: it lost its tail, and perhaps
+  // The partition's log ends before the position that was read: it lost its tail, and perhaps
   // records nobody has read. It is read again from its first record.
   virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
 };

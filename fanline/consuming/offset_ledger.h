@@ -13,12 +13,12 @@ namespace fanline {
 
 class OffsetLedger {
  public:
-  // The next offset to be consumed; everything below counts as finished. May go back (a rewind),
-  // which forgets all that was open.
+  // Begins anew at `next`, the next offset to be consumed: everything below counts as finished, and
+  // all that was open is forgotten. `next` may lie further back (a rewind).
   void Reset(int64_t next);
 
-  // `offset` was received. Offsets below the newest seen are refused with false (a client that
-  // replays them after a resume must not reopen what is finished); gaps (compaction, transaction
+  // `offset` was received. False: it is not above the newest seen, and is refused. (A client that
+  // replays after a resume must not reopen what is finished.) Gaps (compaction, transaction
   // markers) count as finished.
   [[nodiscard]] bool Received(int64_t offset);
   void Finished(int64_t offset);

@@ -14,7 +14,7 @@ void Partitions::Assigned(const PartitionAssigned& assigned) {
   } else if (start > assigned.start) {
     metrics_.LogGap(assigned.partition, assigned.start, start);
   }
-  // At once, when it moved: or whoever starts next reports it again.
+  // Commit the moved start at once, or the next owner reports the loss again.
   if (start != assigned.start) commit_at_ = {};
   partition.ledger.Reset(start);
   DropSeek(assigned.partition);

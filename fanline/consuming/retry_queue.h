@@ -1,4 +1,4 @@
-// What is tried again, each after a back-off of its own; what is due first comes first.
+// Items to try again, each after a back-off of its own. The item that is due first comes first.
 // Passive, not thread-safe.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Jobs, by id, that wait for one shard, and the transactions in which they go to it.
+// Jobs, by id, that wait for one shard, and the transactions that carry them there.
 //
-// A shard that is away gets none for a back-off; its jobs wait again in front of the others. A
-// transaction that can never be committed is halved, so that the job that is the cause ends up
-// alone and the others are committed.
+// A shard that is away gets no transaction for a back-off. The jobs of the failed one wait again,
+// in front of the others. A transaction that can never be committed is halved, until the job that
+// is the cause is alone and the others are committed.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -31,29 +31,29 @@ class ShardQueue {
   explicit ShardQueue(const Limits& limits) : limits_(limits) {}
 
   void Push(uint64_t job) { waiting_.push_back(job); }
-  // The jobs of the next transaction, which is under way until Done, Away or Split; none: nothing
-  // waits, or not now.
+  // The jobs of the next transaction, which is under way until Done, Away or Split. None: no job
+  // waits, the shard is backing off, or enough transactions are under way.
   [[nodiscard]] std::optional<Jobs> Take(Time now);
 
-  // One ended, and the shard answers.
+  // A transaction ended, and the shard answers.
   void Done();
-  // It did not: its jobs wait again. Those that fail within one back-off count once. `random`: any
-  // 64 bits.
+  // The shard did not answer: `jobs` wait again. Transactions that fail within one back-off count
+  // as one attempt. `random`: any 64 bits.
   void Away(const Jobs& jobs, Time now, uint64_t random);
-  // It can never be committed. False: it was of one job, which is the cause.
+  // The transaction can never be committed. False: it had one job, which is the cause.
   [[nodiscard]] bool Split(const Jobs& jobs);
 
-  // Drops the waiting jobs of which `gone(id)` is true; what was split is waited for.
+  // Drops the waiting jobs of which `gone(id)` is true. Halves of a transaction stay.
   template <typename Gone>
   void Forget(Gone gone) {
     std::erase_if(waiting_, gone);
   }
-  // All that is not under way, out of the queue.
+  // Empties the queue: answers all jobs that are not under way.
   [[nodiscard]] Jobs TakeWaiting();
 
-  // It has been away so long, and is not due for another try.
+  // Whether the shard has been away for `time`, with its next try not yet due.
   [[nodiscard]] bool AwayFor(Duration time, Time now) const;
-  // When Take may have one, should the back-off be what it waits for.
+  // The end of the back-off; none: Take waits for none.
   [[nodiscard]] std::optional<Time> timer() const { return retry_at_; }
 
  private:
@@ -61,7 +61,7 @@ class ShardQueue {
   std::deque<uint64_t> waiting_;
   std::deque<Jobs> halves_;
   size_t under_way_ = 0;
-  uint32_t attempts_ = 0;  // in vain, in a row
+  uint32_t attempts_ = 0;  // that failed, in a row
   std::optional<Time> retry_at_;
   std::optional<Time> away_since_;
 };

@@ -1,6 +1,6 @@
-// What a consumer of events holds for shards that are away, and how much more of it there is room
-// for. Such jobs do not count as under way, so that those of other shards go on; a shard whose
-// jobs take more memory than its share stops the consumer, for nothing may be lost.
+// Counts the jobs that a consumer of events holds for shards that are away, and their memory. Such
+// jobs do not count as under way, so that jobs of other shards go on. A shard whose jobs fill its
+// share of memory stops the consumer, for nothing may be lost.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -16,10 +16,10 @@ namespace fanline {
 
 class ShardRoom {
  public:
-  // `bytes`: of one shard's jobs.
+  // `bytes`: the share of one shard's jobs.
   ShardRoom(size_t shards, size_t bytes) : bytes_(bytes), shards_(shards) {}
 
-  // A job for a shard comes with its record, and goes.
+  // A job for `shard` came with `record`; one is finished.
   void Took(Shard shard, const Record& record) {
     One& one = At(shard);
     one.all.Add(BytesOf(record));
@@ -30,15 +30,15 @@ class ShardRoom {
     one.all.Take(BytesOf(record));
     one.parked.Take(BytesOf(record));
   }
-  // What its last answer said. Of a shard that is back, what has waited for it goes on not to
-  // count: it must not stop the others either. As many jobs as there were must finish; those that
-  // come from now on are under way like all.
+  // Whether the shard is away, by its last answer. When it is back its parked jobs stay parked, so
+  // that they do not stop the others, until as many jobs have finished. Jobs that come from now on
+  // are under way like all.
   void Answered(Shard shard, bool away) {
     At(shard).away = away;
     if (away) At(shard).parked = At(shard).all;
   }
 
-  // Jobs of shards that are away, and those that are left of when they were.
+  // Jobs of shards that are away, and those left from when a shard was.
   [[nodiscard]] size_t parked() const {
     size_t sum = 0;
     for (const One& one : shards_) sum += one.parked.jobs;
@@ -56,7 +56,7 @@ class ShardRoom {
       ++jobs;
       bytes += more;
     }
-    // Jobs finish in any order: one that is taken may be larger than those that were added.
+    // Jobs finish in any order, so the one that finishes may be larger than those counted here.
     void Take(size_t less) {
       jobs -= std::min<size_t>(jobs, 1);
       bytes = jobs == 0 ? 0 : bytes - std::min(bytes, less);
@@ -67,7 +67,7 @@ class ShardRoom {
     bool away = false;
   };
 
-  // Producers give what headers they like.
+  // Headers count: producers send as many as they like.
   static size_t BytesOf(const Record& record) {
     size_t bytes = kOverhead + record.key.size() + record.value.size();
     for (const auto& [name, value] : record.headers) bytes += name.size() + value.size();

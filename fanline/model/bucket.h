@@ -1,7 +1,7 @@
-// Where a user's things live. A bucket is one of 1,024 equal parts of all users:
+// Where a user's data lives. A bucket is one of 1,024 equal parts of all users:
 //   bucket(user) = crc32(decimal id) mod 1024      (IEEE, the same as MariaDB's CRC32())
-// It places a reader everywhere: the follower row's primary key, the sub-task partition (range),
-// the Redis slot, the MariaDB shard. Test vectors: tests/unit/bucket_test.cpp.
+// It places a reader everywhere: in the follower row's primary key, the partition of fanout-tasks
+// (range), the Redis slot, the MariaDB shard. Test vectors: tests/unit/bucket_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,11 @@ uint16_t Crc16(std::string_view bytes);  // XMODEM, the one Redis Cluster hashes
 Bucket BucketOf(UserId user);
 
 // The hash tag of a bucket's keys: a decimal string whose Redis Cluster slot is 16 x bucket, so
-// that a range of buckets is a range of slots, mostly on one node. Smallest such number.
+// that a range of buckets is a range of slots, mostly on one node. The smallest such number.
 const std::string& TagOf(Bucket bucket);
 
-// How buckets are cut into `partitions` ranges; partitions divides 1024 (table `installation`).
+// Cuts the buckets into `partitions` equal ranges. `partitions` divides 1024 (table
+// `installation`).
 class RangeLayout {
  public:
   explicit RangeLayout(uint32_t partitions);

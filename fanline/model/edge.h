@@ -1,9 +1,9 @@
-// One edge src -> dst: src follows dst. Its row stands twice, as `following` (by src, the truth)
-// and as `follower` (by dst), with the same version, state and position (schemas/sql/shard.sql).
+// One edge src -> dst: src follows dst. It has two rows, in `following` (by src, the truth) and in
+// `follower` (by dst), with the same version, state and position (schemas/sql/shard.sql).
 //
-// The forward row's lock alone gives out versions, growing per edge, so of two states of one edge
-// the higher version wins and equal versions are the same state. A tombstone (not live) is a state
-// like any other; only version 0 says that there is no row.
+// A change takes the forward row's lock and gives out the next version, so versions grow per edge.
+// Of two states of one edge the higher version wins; equal versions are the same state. A tombstone
+// (not live) is a state like any other; only version 0 says that there is no row.
 #pragma once
 
 #include <compare>
@@ -22,7 +22,7 @@ struct EdgeKey {
   friend auto operator<=>(const EdgeKey&, const EdgeKey&) = default;
 };
 
-// What an edge is apart from whose it is.
+// One row without its key.
 struct EdgeState {
   uint64_t ver = 0;  // 0: there is no row
   bool live = false;
@@ -47,10 +47,10 @@ constexpr Edge EdgeOf(const EdgeKey& key, const EdgeState& state) {
   return {key.src, key.dst, state.ver, state.live, state.pos};
 }
 
-// Whether `state` takes the place of `row`. At equal versions it does not: a repetition.
+// Whether `state` replaces `row`. Equal versions are a repetition and replace nothing.
 constexpr bool Wins(const EdgeState& state, const EdgeState& row) { return state.ver > row.ver; }
 
-// What the counter of live edges changes by when `after` takes the place of `before`.
+// The change of the counter of live edges when `after` replaces `before`.
 constexpr int Transition(const EdgeState& before, const EdgeState& after) {
   return (after.live ? 1 : 0) - (before.live ? 1 : 0);
 }

@@ -1,5 +1,5 @@
-// What an application says happened to a post (topic feed-events). The bodies of posts never
-// travel here. schemas/proto/feed_event.proto is the source; event_codec.h reads it.
+// What an application says happened to a post (topic feed-events). An event never carries the
+// post's body. schemas/proto/feed_event.proto is the source; event_codec.h decodes it.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct FeedEvent {
   friend bool operator==(const FeedEvent&, const FeedEvent&) = default;
 };
 
-// The table of kinds. Whoever adds a kind is led by the compiler (-Wswitch) here and to each other
-// place that must know it.
+// The table of kinds. Once a kind is added, the compiler (-Wswitch) names this place and every
+// other that must know the kind.
 struct EventTraits {
   const char* name;  // null: there is no such kind
   EventNumber number;
@@ -45,7 +45,7 @@ constexpr EventTraits TraitsOf(EventKind kind) {
   return {nullptr, EventNumber::kNone};
 }
 
-// How many kinds there are: the values from 0 to kEventKinds - 1.
+// The number of kinds. Their values are 0 to kEventKinds - 1.
 inline constexpr size_t kEventKinds = [] {
   size_t count = 0;
   while (TraitsOf(static_cast<EventKind>(count)).name != nullptr) ++count;

@@ -19,7 +19,7 @@ FriendStep Request(const Friendship& now, UserId who) {
   return now.asked_by == who ? Stays(now) : To(FriendState::kFriends, now.asked_by);
 }
 
-// Accept and refuse: what the one who was asked answers.
+// Accept and refuse: only the user who was asked answers.
 FriendStep Answer(const Friendship& now, UserId who, FriendState answer) {
   if (now.state == answer) return Stays(now);
   if (now.state != FriendState::kAsked) return Refused(now, "there is no request to answer");

@@ -32,20 +32,20 @@ std::optional<FriendAction> ParseFriendAction(std::string_view text);
 
 struct Friendship {
   FriendState state = FriendState::kNone;
-  UserId asked_by{};  // the last who asked; none: nobody ever did
+  UserId asked_by{};  // who asked last; none: nobody ever did
   uint64_t ver = 0;   // grows with every change
 };
 
 struct FriendStep {
-  FriendState state = FriendState::kNone;  // and who asked, when it is taken
+  FriendState state = FriendState::kNone;  // with asked_by: the friendship after the step
   UserId asked_by{};
   bool changes = false;           // false: it is so already, or not allowed
   const char* refusal = nullptr;  // why it is not allowed
 };
 
-// What `who`, one of the two, makes of it. Asking again, or doing again what was done, is no
-// error: calls are repeated when an answer was lost. Two who ask each other are friends: both have
-// said that they want to be.
+// The step that `action` of `who`, one of the two users, takes. Repeating an action is no error:
+// callers repeat a call whose answer was lost. Two users who ask each other become friends: both
+// have said that they want to be.
 FriendStep Decide(const Friendship& now, FriendAction action, UserId who);
 
 }  // namespace fanline

@@ -1,5 +1,5 @@
-// A hint says "look again", never what to do (topic fanout-tasks, one partition per range). A
-// hint seen twice, late or beside others leaves the same timelines.
+// A hint says "look again", never what to do (topic fanout-tasks, one partition per range). Seen
+// twice, late or beside others, it leads to the same timelines.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace fanline {
 
-// On publish hints of a sample of posts: lets whoever finishes a part measure publish-to-delivery.
+// Carried by the publish hints of sampled posts: the pusher that finishes a part measures
+// publish-to-delivery with it.
 struct DeliverySample {
   uint32_t part = 0;  // which of `parts`: the range
   uint32_t parts = 1;
@@ -49,7 +50,7 @@ inline constexpr uint32_t kHintSchemaVersion = 1;
 
 // Binary Protobuf (schemas/proto/hint.proto).
 std::string EncodeHint(const Hint& hint);
-// Refuses what is no hint of a version we know. Pure; any thread.
+// Refuses bytes that are no hint of a known version. Pure; any thread.
 Decoded<Hint> DecodeHint(std::string_view bytes);
 
 }  // namespace fanline

@@ -1,6 +1,7 @@
-// The truth about one post: a row of `author_post` (schemas/sql/shard.sql), sticky by design:
-// tombstoned, never removed, while a hint about it can still arrive. Deleted is final; hide and
-// edit carry versions, higher wins; the first created_at wins. No row reads as a tombstone.
+// The truth about one post: a row of `author_post` (schemas/sql/shard.sql). Rows are sticky: while
+// a hint about the post can still arrive its row is tombstoned, never removed. Deleted is final.
+// Hides and edits carry versions, the higher wins. The first created_at wins. A missing row reads
+// as a tombstone.
 #pragma once
 
 #include <optional>
@@ -14,15 +15,15 @@ struct PostState {
   std::optional<UnixMs> created_at;  // none: only a delete, hide or edit was seen so far
   bool deleted = false;
   bool hidden = false;
-  bool pushed = true;  // decided once, when the row was written: fans out, or is merged at read
+  bool pushed = true;  // decided when the row is made. true: fanned out, false: merged at read
   uint64_t visibility_version = 0;
   uint64_t edit_version = 0;
 
   bool visible() const { return created_at.has_value() && !deleted && !hidden; }
 };
 
-// The rule by which an event changes a row; the SQL of backends/mysql and the fakes of the
-// simulation are held to it by tests. Idempotent and commutative.
+// The rule by which an event changes a row. Tests hold the SQL of backends/mysql and the
+// simulation's fakes to it. Idempotent and commutative.
 inline void ApplyEvent(const FeedEvent& event, PostState& state) {
   switch (event.kind) {
     case EventKind::kPublished:

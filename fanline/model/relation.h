@@ -11,7 +11,7 @@
 
 namespace fanline {
 
-// Seen from the one who asks.
+// As seen by the user who asks.
 enum class Relation {
   kNone = 0,
   kFollowing = 1,  // I follow them
@@ -33,12 +33,12 @@ constexpr const char* NameOf(Relation relation) {
   return "none";
 }
 
-// Behind the last entry that was shown. Lists are newest first, at equal times by the higher id, so
-// a place is one of values and not of numbers: what comes or goes meanwhile moves nothing else.
+// The place behind the last entry shown. Lists are newest first, at equal times the higher id
+// first. A place is made of values, not of an index: entries that come or go do not shift it.
 struct ListCursor {
   UnixMs pos = 0;
   UserId user{};
-  uint32_t shown = 0;  // entries before this place: a list may end after so many
+  uint32_t shown = 0;  // entries before this place: some lists end after so many
   friend bool operator==(const ListCursor&, const ListCursor&) = default;
 };
 

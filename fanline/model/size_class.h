@@ -1,5 +1,5 @@
-// Classes of follower-list size: the label of the publish-to-delivery histograms. Few and fixed,
-// so that no user can be told from a label.
+// Classes of follower-list size: the label of the publish-to-delivery histograms. They are few and
+// fixed, so that a label identifies no user.
 #pragma once
 
 #include <cstdint>

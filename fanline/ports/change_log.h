@@ -1,6 +1,6 @@
-// Table log1: what was changed and may still have to be relayed, and the requests of a relay about
-// it. Each change of a forward edge, and each of a friendship, is pending from its own
-// transaction on until all that follows from it was acknowledged and it is marked done.
+// Table log1, the changes that a relay publishes, and a relay's requests about them. Each change of
+// a forward edge or of a friendship is pending from its own transaction on. Once everything that
+// follows from it is acknowledged, it is marked done.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@
 namespace fanline {
 
 enum class ChangeKind {
-  kEdge = 1,        // `edge` as it was written: the reverse row is to agree
+  kEdge = 1,        // `edge` as it was written: the reverse row must come to agree
   kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
 };
 
-// Which row of log1. Its id alone does not say so: a shard that fails over and loses its tail gives
-// the same ids out once more.
+// Names a row of log1. The id alone does not: a shard that fails over and loses its tail gives the
+// same ids out once more.
 struct LogRow {
   uint64_t id = 0;
   ChangeKind kind = ChangeKind::kEdge;
@@ -38,8 +38,8 @@ struct LoggedChange {
   LogRow row() const { return {id, kind, edge.key(), edge.ver}; }
 };
 
-// The oldest `limit` pending rows above `after`, by id. Transactions do not commit in the order of
-// their ids, so `after` is for one pass, and a pass from 0 follows it.
+// Reads the oldest `limit` pending rows above `after`, by id. Transactions do not commit in the
+// order of their ids, so `after` serves one pass only, and the next pass starts from 0.
 struct ReadPending {
   using Reply = struct PendingRead;
   uint64_t id = 0;
@@ -53,7 +53,8 @@ struct PendingRead {
   std::vector<LoggedChange> changes;
 };
 
-// Repeating it changes nothing; a row that was lost is none, whoever has its id now.
+// Marks rows done; repeating it changes nothing. A row must match in all fields: the id of a row
+// that was lost may be another's now.
 struct MarkDone {
   using Reply = struct MarkedDone;
   uint64_t id = 0;

@@ -1,7 +1,7 @@
-// Requests: the counters of followed users and of followers that are known to be wrong. Whoever
-// takes one below zero marks it in the same transaction (table recount); a sweep over everybody's
-// marks those that drifted otherwise; a repair counts the rows it stands for, adds what is missing
-// and takes the mark away. Repeating one does no harm.
+// Requests: counters of followed users and of followers that are wrong. The transaction that takes
+// a counter below zero marks it (table recount). A sweep over all users marks counters that drifted
+// otherwise. A repair counts the rows, adds the difference to the counter and removes the mark.
+// Repeating a request does no harm.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct MarkedRead {
   std::vector<UserCounter> counters;
 };
 
-// Of a user of that shard. A counter of millions of rows takes as long as reading them.
+// Repairs a counter of a user of that shard. It takes as long as reading the rows, maybe millions.
 struct RepairCounter {
   using Reply = struct CounterRepaired;
   uint64_t id = 0;
@@ -45,13 +45,13 @@ struct RepairCounter {
 struct CounterRepaired {
   uint64_t id = 0;
   Status status;
-  int64_t drift = 0;      // rows less what the counter said
+  int64_t drift = 0;      // the number of rows minus the counter
   bool repaired = false;  // false: it was right, or somebody else repaired it in between
 };
 
-// The next users of the shard: both counters of each are compared with their rows, and those that
-// differ are marked. Where it is and when it began is kept on the shard (table counter_sweep), for
-// all who sweep it. Nothing is due until `every` after a sweep began.
+// Compares both counters of the shard's next users with their rows, and marks those that differ.
+// The shard keeps the sweep's place and beginning (table counter_sweep), for all who sweep it. The
+// next sweep is due `every` after this one began.
 struct SweepCounters {
   using Reply = struct CountersSwept;
   uint64_t id = 0;
@@ -61,7 +61,7 @@ struct SweepCounters {
 struct CountersSwept {
   uint64_t id = 0;
   Status status;
-  uint64_t users = 0;   // that were looked at
+  uint64_t users = 0;   // that were compared
   uint64_t marked = 0;  // counters
   bool over = false;    // these were the last, or nothing is due
 };

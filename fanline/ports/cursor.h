@@ -1,6 +1,6 @@
-// The cursor of a timeline as text: where a page ended, whoever answered it (live timeline,
-// rebuild or truth). "1700000000000.77": created_at in milliseconds and the post, both in the one
-// decimal spelling. Clients pass it back and read nothing into it.
+// The cursor of a timeline as text: where a page ended, whatever its source (live timeline, rebuild
+// or truth). "1700000000000.77": created_at in milliseconds and the post, both in the one decimal
+// spelling. Clients pass it back and read nothing into it.
 #pragma once
 
 #include <optional>

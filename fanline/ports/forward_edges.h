@@ -1,7 +1,7 @@
-// Changes of forward edges, the truth of who follows whom: what is asked for and what came of it.
-// Row, version, counter and log1 row are one transaction
-// on the shard of src (schemas/sql/{change,follow}_edge.sql). Idempotent: what is so already is not
-// written again.
+// Changes of forward edges, the truth of who follows whom: the request and its result. A change
+// writes row, version, counter and log1 row in one transaction on the shard of src
+// (schemas/sql/{change,follow}_edge.sql). Idempotent: a state that holds already is not written
+// again.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace fanline {
 
-// Who asked for a change. One that comes from elsewhere carries the version it was given there;
-// a version that is not higher than the last one of that origin is a change already made. Of a
-// repair it is the row's own version.
+// Who asked for a change. An application's or a friendship's change carries the version it has
+// there. A version that is not higher than the last one of that origin is a change already made.
+// A repair carries the row's own version.
 enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2, kRepair = 3 };
 
-// A user follows at most so many, unless the operator says otherwise. Friendships are not held to
-// it: both sides agreed, and one half of a friendship would be worse. They count all the same.
+// A user follows at most so many, unless the operator says otherwise. Friendships count but are
+// never refused: both sides agreed, and one half of a friendship would be worse.
 inline constexpr uint32_t kMostFollowed = 5'000;
 
 struct EdgeChange {
   UserId src{};
   UserId dst{};
   bool live = false;     // follow, or unfollow
-  uint64_t unix_us = 0;  // wall time; keeps versions roughly time-like, order does not rest on it
+  uint64_t unix_us = 0;  // wall time, which versions roughly follow; no order depends on it
   Origin origin = Origin::kUser;
   uint64_t origin_version = 0;
 };
@@ -35,11 +35,11 @@ struct ForwardChanged {
   // May be false after a connection was lost while this very change was being committed.
   bool changed = false;
   bool over_limit = false;  // with Never: src follows as many as there may be
-  // An unfollow took the counter below zero, so it had drifted before: it is to be recounted.
+  // An unfollow took the counter below zero. It had drifted before and needs a recount.
   bool below_zero = false;
 
-  // It was so already, and there is a row: whether its reverse agrees is worth a look, for a change
-  // that was interrupted and is now asked for again looks just like this.
+  // The row was there and said so already. A check of its reverse row is worthwhile: a repetition
+  // of an interrupted change looks just like this.
   bool worth_a_check() const { return !changed && edge.ver > 0; }
 };
 
@@ -50,7 +50,7 @@ struct ChangeEdge {
 };
 struct EdgeChanged {
   uint64_t id = 0;
-  Status status;  // kNever: no ids of an edge, or over the limit
+  Status status;  // kNever: the ids are no edge's, or src is at the limit
   ForwardChanged forward;
 };
 

@@ -1,6 +1,5 @@
-// The two forward changes a changed friendship comes to, each with the pair's version. By the time
-// of the agreement, not of whoever writes them: both edges get the same place in the lists,
-// whenever each is written.
+// The two forward changes that a changed friendship causes, each with the pair's version. Both
+// carry the time of the agreement, not of the write, so both edges get the same place in the lists.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Requests: what is appended to Kafka. A reply with kDone means the brokers acknowledged every
-// record of the request (acks=all); kLater means some may be in the log all the same: append again.
+// Requests: appends to Kafka. A reply with kDone means the brokers acknowledged every record of the
+// request (acks=all); kLater means some may be in the log all the same: append again.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct AppendDeadLetter {
   uint64_t id = 0;
   DeadLetter letter;
 };
-// Never kNever: a letter that cannot be appended as it is leaves at least its origin behind.
+// Its status is never kNever: of a letter that the topic does not take, the origin is appended.
 struct DeadLetterAppended {
   uint64_t id = 0;
   Status status;

@@ -1,15 +1,15 @@
-// Requests: the live timelines in Redis, as the pusher that owns a range writes them. Those under
-// way together may be carried out in any order: one that depends on another is submitted after its
-// reply.
+// Requests: the live timelines in Redis, as the pusher that owns a range writes them. Requests
+// under way together may be carried out in any order: submit one that depends on another after the
+// other's reply.
 //
 // Every write is idempotent (a timed-out call may have been applied) and fenced: Redis compares
-// `epoch` with own:{tag} of every bucket the call touches, in the same script. Lower than own:
-// (another owner was or is there) = nothing was written, and the reply is kLater, naming "fence",
-// and needs_claim; so it is, naming "redis", when own: is missing.
+// `epoch` with own:{tag} of every bucket the call touches, in the same script. An epoch lower than
+// own: means that another owner was or is there: nothing is written, and the reply is kLater,
+// naming "fence", with needs_claim. A missing own: is answered likewise, naming "redis".
 //
-// A claim holds for one session with the bucket's node. When the connection is lost, or the node
-// may have changed (role, run id), requests of ranges claimed before answer kLater with
-// needs_claim, without having been written after the change, until the range is claimed again.
+// A claim holds for one session with the bucket's node. Once the connection is lost, or the node
+// may have changed (role, run id), requests of ranges claimed before write nothing. They answer
+// kLater with needs_claim until the range is claimed again.
 //
 // schemas/redis/README.md describes the keys and scripts behind this port.
 #pragma once
@@ -28,15 +28,15 @@
 namespace fanline {
 
 // How far the hints of a range were applied to a bucket's timelines: pos:{tag}. All hints of
-// topic generation `generation` below `offset` are in.
+// topic generation `generation` below `offset` are applied.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;
   friend bool operator==(const AppliedPosition&, const AppliedPosition&) = default;
 };
 
-// Raises own: of all buckets of the range to `epoch`. Refused, with nothing raised that was
-// higher, unless epoch is strictly higher than every own: found.
+// Raises own: of all buckets of the range to `epoch`. Refused unless `epoch` is strictly higher
+// than every own: found; a higher own: stays as it is.
 struct ClaimRange {
   using Reply = struct RangeClaimed;
   uint64_t id = 0;
@@ -55,10 +55,10 @@ struct RangeClaimed {
 };
 
 // Deletes every timeline of the buckets in `drop` (found by enumerating keys, never by live:),
-// lists every timeline of those in `index` in live:, and gives both their header. As the second
-// half of taking over a range it then sets pos: of *all* buckets of the range to `position`; a
-// quarantine names none, and pos: is left alone: SavePosition may move it meanwhile. One at a time
-// of a range.
+// lists every timeline of those in `index` in live:, and gives live: of both its header. A takeover
+// names a `position`, and pos: of *all* buckets of the range is then set to it. A quarantine names
+// none and leaves pos: alone, since SavePosition may move it meanwhile. One reset of a range at a
+// time.
 struct ResetRange {
   using Reply = struct RangeReset;
   uint64_t id = 0;
@@ -75,8 +75,9 @@ struct RangeReset {
   uint64_t dropped = 0;  // timelines deleted
 };
 
-// pos: of all buckets of the range, by compare-and-set: each must hold `expected` (or already
-// `next`). Anything else = Redis was rolled back under us: nothing more is written, `mismatch`.
+// Moves pos: of all buckets of the range, by compare-and-set: each must hold `expected` (or already
+// `next`). Anything else means that Redis was rolled back: nothing more is written, and the reply
+// has `mismatch`.
 struct SavePosition {
   using Reply = struct PositionSaved;
   uint64_t id = 0;
@@ -92,9 +93,9 @@ struct PositionSaved {
   bool mismatch = false;
 };
 
-// Adds and removes items of many live timelines. A reader stands in a batch once, with at most
-// kMaxAddsPerWrite adds. A timeline that is not live is skipped, never created. One that cannot
-// take its items, because Redis is full, is deleted: it must not claim more than it has.
+// Adds and removes items of many live timelines. A batch names a reader once, with at most
+// kMaxAddsPerWrite adds. A timeline that is not live is skipped, never created. A timeline that
+// cannot take its items because Redis is full is deleted: it must not claim more than it has.
 inline constexpr uint32_t kMaxAddsPerWrite = 16;
 struct TimelineBatch {
   using Reply = struct BatchWritten;
@@ -115,7 +116,7 @@ struct BatchWritten {
   uint64_t id = 0;
   Status status;
   bool needs_claim = false;
-  // Per write, in order: >= 0: live, so many of its items were new; else one of these.
+  // One per write, in order. >= 0: live, and so many of its items were new; else one of these.
   static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
   static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE: that key alone, left as it was
   std::vector<int8_t> results;
@@ -144,9 +145,9 @@ struct TimelineRead {
   std::vector<PostId> members;  // when ready, newest first
 };
 
-// One reader made to agree with one author. Removes, then adds those newer than the floor, and
-// raises the floor to at least `floor_at_least`. A building timeline is deleted instead: its
-// rebuild starts again. So is one that a full Redis lets take no more.
+// Makes one reader's timeline agree with one author: removes, then adds what is newer than the
+// floor, then raises the floor to at least `floor_at_least`. Deletes the timeline instead when it
+// is building (its rebuild starts again) or when a full Redis lets it take no more.
 struct ApplySync {
   using Reply = struct SyncApplied;
   uint64_t id = 0;
@@ -198,7 +199,7 @@ struct PartMarked {
   bool any_delivery = false;    // some part delivered something
 };
 
-// What every writer and reader of timelines must agree on.
+// The sizes that every writer and reader of timelines must agree on.
 struct WindowLimits {
   uint32_t window = 450;       // W: items a trimmed timeline keeps
   uint32_t max_entries = 512;  // items + sentinels never exceed this: zset-max-listpack-entries
@@ -207,11 +208,11 @@ struct WindowLimits {
   static constexpr uint32_t kBeside = 2 + kMaxAddsPerWrite;
   bool fits() const { return window > 0 && window + kBeside <= max_entries; }
   uint32_t underfilled_below() const { return window / 2; }
-  // Trimmed when it holds more members than this, so that one more write of kMaxAddsPerWrite
+  // A timeline with more members than this is trimmed, so that one more write of kMaxAddsPerWrite
   // items still fits max_entries.
   uint32_t trim_above() const { return max_entries - kMaxAddsPerWrite; }
-  // Items that a rebuild may keep beyond the window, so that its floor does not stand in the midst
-  // of items of one moment. T and F count; the next add has its room.
+  // Items that a rebuild may keep beyond the window, so that its floor does not part items of one
+  // moment. They leave room for T, F and the next write.
   uint32_t spare() const { return std::max(trim_above(), 2 + window) - 2 - window; }
 };
 

@@ -19,7 +19,7 @@ struct LogEndRead {
   int64_t offset = -1;  // of the next record; -1: not known
 };
 
-// What another group has committed; its name is the adapter's business.
+// What another group has committed. The adapter knows the group's name.
 struct ReadGroupOffsets {
   using Reply = struct GroupOffsetsRead;
   uint64_t id = 0;

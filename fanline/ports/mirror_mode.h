@@ -1,6 +1,6 @@
-// Whether a writer of forward edges also writes the reverse row at once. The installation's
-// setting, changed while it runs: writers read it about once a second. Nothing but latency depends
-// on it: the log1 row, the relay and the applier are the same in both modes.
+// Whether a writer of forward edges also writes the reverse row at once. An operator may change
+// this setting of the installation at any time; writers read it about once a second. Only latency
+// depends on it: the log1 row, the relay and the applier are the same in both modes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace fanline {
 
 enum class MirrorMode {
-  kAsync,  // the reverse row is the mirror's business
-  kSync,   // the writer tries it inline; a failure is no error to its caller
+  kAsync,  // the mirror alone writes the reverse row
+  kSync,   // the writer also tries it inline; a failure is no error to its caller
 };
 
 constexpr const char* NameOf(MirrorMode mode) {

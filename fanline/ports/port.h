@@ -1,7 +1,7 @@
-// How logic asks what it cannot do itself, and how the replies find their way home.
+// How logic asks for what it cannot do itself, and how the replies find their way home.
 //
 // A request is a struct that names its reply: `using Reply = struct EdgesApplied;`. Both carry an
-// `id`, by which whoever asked finds what it asked for. An adapter serves some kinds of requests
+// `id`, by which the asker matches the two. An adapter serves some kinds of requests
 // (Serves<R>); logic holds a Port for the kinds it submits: the server, and the address of the
 // replies. Port and address are bound once, where a program is wired:
 //
@@ -9,12 +9,13 @@
 //   const auto to_applier = AsPart<ApplierReply>(inbox);
 //   Applier applier({.reverse = {store, to_applier}, .hints = {producer, to_applier}, ..});
 //
-// Nobody else looks at ids or sorts replies: two who ask in one process never share an address. Two
-// behind one Step have each a variant of replies of their own, nested in the variant of the inputs.
+// Only the asker looks at ids, and nobody sorts replies: two askers in one process never share an
+// address. Two askers behind one Step each have a variant of replies of their own, nested in the
+// variant of the inputs.
 //
 // Every request is answered exactly once at its address, unless its server is destroyed first. A
-// reply reports what was done at some moment after Submit, and kLater does not say that nothing
-// was: requests are repeatable. Submit never blocks on what is outside. A reply may come from any
+// reply reports what was done at some moment after Submit. After kLater some of it may have been
+// done: requests are repeatable. Submit never blocks on the outside. A reply may come from any
 // thread, and from within Submit.
 #pragma once
 
@@ -35,9 +36,9 @@ PartOf<Part, Inbox> AsPart(Inbox& inbox) {
   return {inbox};
 }
 
-// Where a reply goes: two words, not owning; what it names outlives whoever may answer there. Made
-// of anything that has Push(Reply), or of a part of it. Made of nothing it drops the reply.
-// Any thread, if Push may be called by any.
+// Where a reply goes: two words, not owning. The receiver outlives every server that may answer
+// there. Made of anything that has Push(Reply), or of a part of it (AsPart); the default drops
+// replies. Any thread may call it, if any may call Push.
 template <class Reply>
 class ReplyTo {
  public:
@@ -71,7 +72,7 @@ class Serves {
   virtual void Submit(R request, ReplyTo<typename R::Reply> to) = 0;
 };
 
-// For whoever serves several kinds in the same way: Self has Serve(request, to) for each of them.
+// For a server of several kinds: Self has Serve(request, to) for each of them.
 template <class Self, class R>
 class ServesOne : public Serves<R> {
  public:
@@ -97,8 +98,8 @@ class PortOf {
   ReplyTo<typename R::Reply> to_;
 };
 
-// The side of who asks. `server` serves each R, `receiver` is an address of each reply; both
-// outlive the port. It is one for fewer kinds, too.
+// The asker's side. `server` serves each R, `receiver` is an address of each reply; both outlive
+// the port. A port converts to one of fewer kinds.
 template <class... R>
 class Port : public PortOf<R>... {
  public:

@@ -22,7 +22,7 @@ struct EventsApplied {
   uint64_t id = 0;
   Status status;  // kNever: one of the events cannot be stored; the caller finds it by halving
   struct Applied {
-    bool pushed = true;      // read back: fan out, or merged at read
+    bool pushed = true;      // read back. true: to be fanned out, false: merged at read
     uint64_t followers = 0;  // the author's counter row
   };
   std::vector<Applied> applied;  // as asked

@@ -15,17 +15,17 @@ struct AcquireRange {
   uint64_t id = 0;
   Range range = 0;
 };
-// epoch = max(epoch, above) + 1: Redis knows a higher one (a MariaDB failover may reissue one),
-// or the same owner claims again. Leaves starts alone.
+// Sets epoch to max(epoch, above) + 1 and leaves starts alone: Redis knows a higher epoch (a
+// MariaDB failover may reissue one), or the same owner claims again.
 struct RaiseEpoch {
   using Reply = struct RangeOwned;
   uint64_t id = 0;
   Range range = 0;
   uint64_t above = 0;
 };
-// The hint at `offset` is about to be started (only while a crash is suspected). Refused when the
-// row carries another epoch than the asker's: crashes are counted for the owner, and one that was
-// replaced meanwhile must neither clear the count nor name a suspect.
+// Notes that the hint at `offset` is about to be started (only while a crash is suspected). Refused
+// when the row carries another epoch than the asker's: crashes are counted for the owner, and a
+// pusher that was replaced must neither clear its successor's count nor name a suspect.
 struct SaveStart {
   using Reply = struct RangeOwned;
   uint64_t id = 0;
@@ -33,9 +33,9 @@ struct SaveStart {
   uint64_t epoch = 0;
   int64_t offset = 0;
 };
-// The owner's start was no crash. One that lasted clears what was suspected before it; one that
-// ended because its owner was told to go proves nothing, and leaves the row as its AcquireRange
-// found it. Refused likewise.
+// Says that the owner's start was no crash. A start that lasted clears earlier suspicions. A start
+// that ended because its owner was told to go proves nothing: the row becomes what AcquireRange
+// found. Refused as SaveStart is.
 struct SettleRange {
   using Reply = struct RangeOwned;
   uint64_t id = 0;

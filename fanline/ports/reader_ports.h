@@ -1,7 +1,7 @@
 // Ports of the reading side (feedctl now, the HTTP API later): the truth behind one reader's
-// timeline, and the two scripts of a rebuild. Blocking calls with a deadline of their own; one
-// object per thread. The logic that uses them (timeline/) is passive all the same: it says which
-// call comes next, and is given the answer.
+// timeline, and the two scripts of a rebuild. Calls block, each up to a deadline of its own; one
+// object per thread. The logic that uses them (timeline/) is passive all the same: it names the
+// next call and is handed the answer.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,18 @@ struct Position {  // a place in a timeline: the last item seen
   PostId post{};
 };
 
-// Of what happened in a time: each bound that is there holds.
+// The span of time a read asks for. Each bound that is set holds.
 struct TimeSpan {
   std::optional<UnixMs> above;  // later than
   std::optional<UnixMs> up_to;  // not later than
   std::optional<Position> behind;
 };
 
-// What one read of many authors came to before it reached its limit.
+// What one read of many authors found before it reached its limit.
 struct ItemsRead {
   std::vector<Item> items;        // author by author, each author's newest first
-  std::optional<UserId> partial;  // the read ended within this author's, the last of `items`
-  std::vector<UserId> unread;     // of these nothing was read
+  std::optional<UserId> partial;  // the read ended within this author's items, the last of `items`
+  std::vector<UserId> unread;     // authors of whom nothing was read
 };
 
 class ReaderTruth {
@@ -46,8 +46,8 @@ class ReaderTruth {
   virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
   // For each of `authors` that has a row, any order.
   virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
-  // Visible, pushed items of `authors` in the span, at most `limit` in all. Reads about as many
-  // rows as it answers.
+  // Visible, pushed items of `authors` in the span, at most `limit` in all. The shards read about
+  // as many rows as they answer.
   virtual Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
                        ItemsRead* out) = 0;
 };

@@ -1,5 +1,5 @@
-// What reconcilers do with what they find. The installation's setting, changed while it runs:
-// reconcilers read it about once a second.
+// What reconcilers do with edges that may differ. An operator may change this setting of the
+// installation at any time; reconcilers read it about once a second.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace fanline {
 enum class ReconcilerMode {
   kRun,     // check and repair
   kDryRun,  // check and report; no row is changed
-  kPause,   // neither: what would be checked waits in the retries
+  kPause,   // neither: edges that are due for a check wait in the retries
 };
 
 constexpr const char* NameOf(ReconcilerMode mode) {
@@ -42,7 +42,7 @@ struct ReconcilerModeRead {
   uint64_t id = 0;
   Status status;
   ReconcilerMode mode = ReconcilerMode::kRun;
-  uint64_t closings = 0;  // of the breakers, by operators (removal_allowance.h)
+  uint64_t closings = 0;  // number of the breakers' last closing (removal_allowance.h)
 };
 
 }  // namespace fanline

@@ -1,11 +1,11 @@
-// Port: the relation store as those who serve users need it. Changes go to the truth (forward rows,
+// Port: the relation store, for programs that serve users. Changes go to the truth (forward rows,
 // friend requests); the other direction follows a moment later through the mirror.
 //
 // Blocking, each call bounded by the adapter's timeouts; one thread at a time. Every change may be
-// asked for again: what is so already stays as it is and answers the version it has.
+// repeated: a state that holds already stays, and its version is answered.
 //
-// Every call answers Later when a shard is away, naming it (a change may have been made all the
-// same), and Never when what is asked for is against a rule of the store, with the reason.
+// A call answers Later, naming the shard, when a shard is away; a change may have been made all the
+// same. It answers Never, with the reason, when a rule of the store forbids the request.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct RelationCounts {
 
 struct CheckItem {
   uint64_t user = 0;  // as the client sent it
-  // Of a change of the edge user -> whom it may follow; 0: none is asked for. When the reverse row
+  // The answer must know this version of the edge from `user`; 0: any will do. When the reverse row
   // is older, the forward row is read.
   uint64_t min_version = 0;
 };
@@ -74,16 +74,16 @@ struct CheckAnswer {
   friend bool operator==(const CheckAnswer&, const CheckAnswer&) = default;
 };
 
-enum class Sides {  // what is looked at; an answer says nothing about the other
+enum class Sides {  // those that are read; an answer says nothing about the other
   kFollowing = 1,   // one statement or two on the viewer's shard
-  kFollowers = 2,   // the same on the shard of the one who is followed
+  kFollowers = 2,   // the same on the followed user's shard
   kBoth = 3,
 };
 
 class RelationStore {
  public:
-  // Friendships are held to no limit, so a list of followed users has none; what a request reads
-  // of it has.
+  // Friendships are held to no limit, so a list of followed users has no bound. A request reads so
+  // many of its entries at most.
   static constexpr size_t kMostLookedThrough = 10'000;
 
   virtual ~RelationStore() = default;
@@ -93,7 +93,7 @@ class RelationStore {
                                  FollowingChanged* out) = 0;
   virtual Status ReadPair(UserId user, UserId other, PairState* out) = 0;
 
-  // Never: what may not be done now (Decide in fanline/model/friendship.h says why).
+  // Never: the friendship's state forbids the action (Decide in fanline/model/friendship.h).
   virtual Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
                                   FriendshipStep* out) = 0;
   virtual Status ReadFriendship(UserId one, UserId other, Friendship* out) = 0;

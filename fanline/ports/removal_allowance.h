@@ -1,16 +1,16 @@
-// How many followers repairs may remove from one shard of reverse rows: so many a minute, by all
-// reconcilers together. A forward shard that was restored from an old backup, or wiped, must not
-// erase followers. What is kept of it is one row (table removal_allowance), changed under its lock:
-// what was taken stays taken, whoever took it and whatever became of him.
+// How many followers all reconcilers together may remove from one shard of reverse rows in a
+// minute. A forward shard that was restored from an old backup, or wiped, must not erase followers.
+// The allowance is one row (table removal_allowance), changed under its lock: removals that were
+// taken stay taken, even when their reconciler dies.
 //
-// A minute begins with its first removal, so two of them may meet: no 60 seconds have more than
-// twice as many.
+// A minute begins with its first removal, so any 60 seconds may touch two minutes, and see at most
+// twice as many removals.
 //
-// Whoever is given fewer than he wanted has opened the breaker: from then on nobody is given any,
-// until an operator closes it. An installation numbers its closings, each higher than all before
-// (backends/mysql/installation/settings.h), so a reconciler that does not know yet of one can
-// neither undo it nor close what opened after it. When the last number is lost, what opened before
-// it is open again, and the next closing closes it.
+// A request that is granted fewer removals than it wanted opens the breaker: nothing more is
+// granted until an operator closes it. An installation numbers its closings, each higher than all
+// before (backends/mysql/installation/settings.h). So a reconciler that has not heard of a closing
+// can neither undo it nor close a breaker that opened after it. When the last number is lost,
+// breakers that opened before it are open again, and the next closing closes them.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 
 namespace fanline {
 
-// Asks for `wanted` removals, before they are made. Asked again when the answer was lost it takes
-// as many once more: what is removed is then less.
+// Asks for `wanted` removals, before they are made. A repetition after a lost answer takes as many
+// once more, so fewer are removed.
 struct TakeRemovals {
   using Reply = struct RemovalsTaken;
   uint64_t id = 0;
@@ -39,12 +39,12 @@ struct RemovalsTaken {
 };
 
 struct RemovalAllowance {
-  UnixMs began = 0;     // of the minute that is counted: of its first removal
+  UnixMs began = 0;     // the minute's first removal
   uint64_t taken = 0;   // since then
-  uint64_t opened = 0;  // closings when it opened last, and 1; 0: never
+  uint64_t opened = 0;  // closings at its last opening, plus 1; 0: never
 };
 
-// How many of what is wanted are given. `now` is the clock of whoever keeps `kept`.
+// How many of the wanted removals are granted. `now`: the clock of the server that keeps `kept`.
 [[nodiscard]] inline uint32_t Take(RemovalAllowance& kept, const TakeRemovals& request,
                                    UnixMs now) {
   constexpr UnixMs kMinute = 60'000;

@@ -14,16 +14,16 @@
 
 namespace fanline {
 
-// Both rows of each edge, on primaries. All reverse rows are read before the first forward row: a
-// change is committed forward first, so a reverse row that is newer than its forward row is not
-// seen unless one is there.
+// Reads both rows of each edge, on primaries, all reverse rows before the first forward row. A
+// change is committed forward first, so the answer shows a reverse row newer than its forward row
+// only where there is one.
 struct ReadEdges {
   using Reply = struct EdgesRead;
   uint64_t id = 0;
   std::vector<EdgeKey> edges;
 };
 struct RowsOfEdge {
-  Status status;  // of this edge: one shard that is away does not keep the others unread
+  Status status;  // of this edge: a shard that is away fails its own edges only
   EdgeState reverse;
   EdgeState forward;
 };
@@ -32,8 +32,9 @@ struct EdgesRead {
   std::vector<RowsOfEdge> rows;  // as asked
 };
 
-// Makes the forward row say what `edge` says, at edge.ver, under its lock; not if it has edge.ver
-// or a newer one by then. Its counter and log1 row are changed in the same transaction.
+// Writes `edge` over the forward row, at edge.ver, under the row's lock, unless the row has
+// edge.ver or a newer version by then. The same transaction changes the counter and writes the log1
+// row.
 struct AdoptEdge {
   using Reply = struct EdgeAdopted;
   uint64_t id = 0;
@@ -46,11 +47,11 @@ struct EdgeAdopted {
   Edge edge;  // the forward row now
 };
 
-// One row of table repair_log: what is about to be repaired, for whoever asks afterwards.
+// Writes a row of table repair_log, the record of repairs, before the repair is made.
 struct LogRepair {
   using Reply = struct RepairLogged;
   uint64_t id = 0;
-  std::string net;    // what found it: at most 16 bytes, as is the cause
+  std::string net;    // what found it: at most 16 bytes, like the cause
   std::string cause;  // "missing", "stale", ...
   EdgeKey edge;
   std::string before, after;  // at most 64 bytes

@@ -1,4 +1,4 @@
-// Requests: reverse edges made to agree with forward ones (the rule is edge_fold.h). One request =
+// Request: makes reverse edges agree with forward ones (by the rule of edge_fold.h). One request =
 // one transaction on the shard of all its dst; either all of it is committed or none. Idempotent.
 // An adapter may merge requests of one shard into one transaction.
 #pragma once
@@ -26,7 +26,7 @@ struct EdgesApplied {
     bool written = false;  // false: stale or a repetition
   };
   std::vector<Applied> applied;  // as asked
-  // Counters that are below zero, so they had drifted before: to be recounted.
+  // Counters below zero. They had drifted before and need a recount.
   uint64_t below_zero = 0;
 };
 

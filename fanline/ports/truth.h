@@ -1,7 +1,7 @@
-// Requests: the truth a pusher reads (MariaDB primaries, autocommit, no open transaction across
-// reads). A reply reports what was committed at some moment after Submit: that is what makes a hint
-// "look again". An adapter may merge requests of one shard into one statement. Everything about one
-// author lies on one shard.
+// Requests: reads of the truth by a pusher (MariaDB primaries, autocommit, no open transaction
+// across reads). A reply reports what was committed at some moment after Submit, as "look again"
+// needs. An adapter may merge requests of one shard into one statement. Everything about one author
+// lies on one shard.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// What a batch of forward rows (msg1) makes of the reverse rows: the last writer wins, by version.
-// Pure. Any order, duplicates and any cut into batches of the same messages end in the same rows
-// and counters; a batch seen again writes nothing.
+// How a batch of forward rows (msg1) changes the reverse rows: the higher version wins. Pure. The
+// same messages, in any order, repeated or cut into other batches, end in the same rows and
+// counters. A batch seen again writes nothing.
 //
-// Whoever applies it does so in one transaction that holds the locks of all edges of the batch,
-// taken in the order of EdgesToLock so that two appliers cannot deadlock. The shard is MariaDB's
-// of dst: every message's reverse row and counter lie on it.
+// The store applies a fold in one transaction that holds the locks of all edges of the batch. It
+// takes them in the order of EdgesToLock, so that two appliers cannot deadlock. All dst of a batch
+// are of one shard, which holds the reverse rows and their counters.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct CounterChange {
 struct Folded {
   std::vector<Edge> rows;               // to be written, in the order of EdgesToLock
   std::vector<CounterChange> counters;  // by user, ascending: from the rows' own transitions
-  // One per message, in their order, also of a stale or repeated one: after the commit its hint and
-  // then this msg2 must go out again, since a crash may have lost those of the first time. The
-  // version is what the reverse row has now, the message's or a newer one.
+  // One msg2 per message, in their order, also for a stale or repeated message. After the commit
+  // its hint and then this msg2 go out again, since a crash may have lost the first ones. The
+  // version is the reverse row's now: the message's or a newer one.
   std::vector<EdgeMirrored> mirrored;
 };
 

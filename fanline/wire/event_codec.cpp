@@ -57,7 +57,7 @@ Decoded<FeedEvent> DecodeJson(std::string_view value) {
 
 // ---- Protobuf -------------------------------------------------------------------------------
 
-// The number `field` asks for, out of the message of one event; `last` is its third one.
+// The event of `kind`, from the numbers of its message; `last` is the third one.
 Decoded<FeedEvent> ReadMessage(EventKind kind, uint64_t post, uint64_t author, uint64_t last) {
   return ReadEvent(kind, [&](const NumberField& field, uint64_t* number) {
     const std::string_view name = field.name;

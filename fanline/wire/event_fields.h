@@ -27,7 +27,7 @@ constexpr NumberField IdField(const char* name) {
   return {name, 1, UINT64_MAX - 1, "an id from 1 to 18446744073709551614"};
 }
 
-// The names of one family of events; a name's place is the value of its kind.
+// The names of one family of events; a name's index is the value of its kind.
 using EventNames = std::span<const char* const>;
 
 // "post.published, post.deleted, ...".
@@ -43,7 +43,7 @@ std::string Quoted(std::string_view text);
 // Refuses a number outside its field's range.
 std::optional<Rejection> CheckRange(const NumberField& field, uint64_t number);
 
-// Fills in `number` or says why it cannot; the form's own part of the reading.
+// Fills in `number` or says why it cannot. Each form has its own.
 using ReadNumber =
     std::function<std::optional<Rejection>(const NumberField& field, uint64_t* number)>;
 

@@ -26,7 +26,7 @@ bool SaysNothing(const std::string& media) {
   return media.empty() || media == "application/octet-stream" || media == "text/plain";
 }
 
-// No event in Protobuf starts with one of these: none is the tag of one of its fields.
+// No event in Protobuf starts with one of these bytes: none is the tag of a field.
 bool StartsLikeJson(std::string_view value) {
   return std::string_view("{ \t\r\n").find(value.front()) != std::string_view::npos;
 }

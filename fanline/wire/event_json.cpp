@@ -1,5 +1,5 @@
-// JSON by nlohmann's event parser: no tree is built, and a key given twice is seen. The names
-// of what it calls are the library's.
+// JSON by nlohmann's event (SAX) parser, which builds no tree and shows a key given twice. The
+// library names the functions that it calls.
 #include "fanline/wire/event_json.h"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ std::optional<uint64_t> ParseDecimal(const std::string& text) {
   return number;
 }
 
-// At most as many digits as a reader can use; a number can be as long as the message.
+// As many digits as a reader can use: a number can be as long as the message.
 std::string Shortened(const std::string& digits) {
   return digits.size() <= 40 ? digits : digits.substr(0, 40) + "...";
 }
@@ -118,7 +118,7 @@ std::optional<Rejection> JsonEvent::Open(std::string_view value, EventNames name
   nlohmann::json::sax_parse(value.begin(), value.end(), &collector);
   if (collector.refused()) return collector.refused();
 
-  // The version first: of a newer one the rest may mean something else.
+  // The version first: in a newer version the rest may mean something else.
   uint64_t version = 0;
   if (auto refused = Read(kSchemaVersionField, &version)) return refused;
   const Value& type = Find("type");

@@ -15,13 +15,13 @@ namespace fanline {
 // Reads one event.
 class JsonEvent {
  public:
-  // `fields` are kept besides schema_version and type; they outlive this object.
+  // Keeps `fields`, besides schema_version and type. Their texts outlive this object.
   explicit JsonEvent(std::initializer_list<std::string_view> fields);
 
-  // Once, first. *kind: the place of the type among `names`.
+  // Call it first, and once. *kind: the index of the type in `names`.
   [[nodiscard]] std::optional<Rejection> Open(std::string_view value, EventNames names,
                                               size_t* kind);
-  // One of `fields`.
+  // Reads one of `fields`.
   [[nodiscard]] std::optional<Rejection> Read(const NumberField& field, uint64_t* number) const;
 
   struct Value {

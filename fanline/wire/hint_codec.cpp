@@ -31,7 +31,7 @@ void Write(UserId author, const Hint::Sync& sync, v1::Hint* message) {
   out->set_reader_id(Raw(sync.reader));
 }
 
-// What would set a bit outside of the parts, or a latency before 1970.
+// Unsound is a part outside of `parts` (no bit is its), or a publish before 1970.
 bool IsSound(const v1::DeliverySample& sample) {
   return sample.parts() <= kBuckets && sample.part() < sample.parts() &&
          sample.published_at_ms() >= 0;

@@ -1,4 +1,4 @@
-// Every change of an edge writes two of these: the message object is kept per thread, so that its
+// Every change of an edge writes two messages: the message object is kept per thread, so that its
 // parts are not allocated anew.
 #include "fanline/wire/relation_log.h"
 
@@ -28,7 +28,7 @@ void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
   WriteKey(mirrored.edge, mirrored.ver, message->mutable_mirrored());
 }
 
-// What of src, dst and version cannot be those of an edge.
+// Why src, dst and version are no edge's; nothing: they are one's.
 template <class Message>
 std::optional<Rejection> NoEdge(const std::string& name, const Message& message) {
   if (!IsValidId(message.src())) return RefuseId(name + ".src", message.src());

@@ -1,7 +1,7 @@
 // Topic relation-log: what happened to the two rows of an edge (schemas/proto/relation_log.proto).
 // msg1 = EdgeWritten, the forward row is committed; msg2 = EdgeMirrored, the reverse row is, and
 // the hint sync(src, dst) is acknowledged. A message seen twice, late or overtaken by a newer one
-// says nothing wrong: an edge's versions only grow, and a higher one stands for all below it.
+// does no harm: an edge's versions only grow, and a higher one stands for all below it.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ EdgeKey KeyOf(const RelationMessage& message);
 
 // Binary Protobuf.
 std::string EncodeRelationMessage(const RelationMessage& message);
-// Refuses what is no message of a version we know: an id that is no id, src and dst the same,
-// version 0, a position before 1970. Pure; any thread.
+// Refuses bytes that are no message of a known version, invalid ids, equal src and dst, version 0
+// and a position before 1970. Pure; any thread.
 Decoded<RelationMessage> DecodeRelationMessage(std::string_view bytes);
 
 }  // namespace fanline

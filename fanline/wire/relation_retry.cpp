@@ -7,7 +7,7 @@
 namespace fanline {
 namespace {
 
-// What cannot be an entry's.
+// Why the message is no entry; nothing: it is one.
 std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (message.schema_version() != kRelationRetrySchemaVersion) {
     return RefuseVersion(message.schema_version(), kRelationRetrySchemaVersion);

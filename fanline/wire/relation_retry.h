@@ -13,7 +13,7 @@ namespace fanline {
 
 struct RelationRetry {
   EdgeKey edge;
-  uint64_t ver = 0;  // that the reverse row must have at least, >= 1
+  uint64_t ver = 0;  // the least version that the reverse row must have, >= 1
   UnixMs due = 0;    // not before
   uint32_t attempts = 0;
   friend bool operator==(const RelationRetry&, const RelationRetry&) = default;
@@ -24,7 +24,7 @@ inline constexpr const char* kRelationRetryTopic = "relation-log.retry";
 
 // Binary Protobuf.
 std::string EncodeRelationRetry(const RelationRetry& retry);
-// Refuses what is no entry of a version we know. Pure; any thread.
+// Refuses bytes that are no entry of a known version. Pure; any thread.
 Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes);
 
 }  // namespace fanline

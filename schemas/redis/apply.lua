@@ -14,11 +14,11 @@
 --       what a key was refused with  6 timelines dropped because Redis is full
 --       or the error of a Redis that takes no write at all: nothing was written
 --
--- A dead key is met, not looked for: every timeline has T, so a ZADD of n items and T that adds
--- n + 1 members has just created the key, and it is deleted again. What is newer than the bucket's
--- edge: is newer than every floor, so only the number of members is left to look at; else the tail
--- tells whether something now sorts behind the floor. At most `trim above` members
--- are there before the adds, so their number never passes zset-max-listpack-entries.
+-- The ZADD itself finds a dead key. Every timeline has T, so a ZADD of n items and T that adds n +
+-- 1 members has just created the key, and the key is deleted again. An item newer than the bucket's
+-- edge: is newer than every floor, so only the number of members is left to check; else the tail
+-- tells whether an item now sorts behind the floor. Before the adds there are at most `trim above`
+-- members, so their number never passes zset-max-listpack-entries.
 -- Idempotent: sorted sets add and remove once, and the floor only rises.
 local window, trim_above, least = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local pcall = redis.pcall
@@ -26,7 +26,7 @@ local NOT_LIVE, FAILED = -1, -2
 local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
 
 -- A timeline that cannot take the item (out of memory) would claim more than it has: it is dropped,
--- ready or building, and its reader rebuilds it. What it gives back lets the others take theirs.
+-- ready or building, and its reader rebuilds it. The memory it frees lets the others take theirs.
 local function refused_by(answer, key, live)
   if string.find(answer.err, 'WRONGTYPE', 1, true) then
     failure = answer.err
@@ -38,8 +38,8 @@ local function refused_by(answer, key, live)
   return NOT_LIVE
 end
 
--- A removal that a rebuild under way must learn of: it may have read the post before. If that
--- cannot be recorded (too many, out of memory) the rebuild starts again. Answers whether it goes on.
+-- Records removals for the rebuild under way, which may have read the posts before. If they cannot
+-- be recorded (too many, out of memory) the rebuild starts again. Answers whether it goes on.
 local function record(key, live, first, last)
   for i = first, last do
     local answer = pcall('ZADD', key, '+inf', 'X' .. ARGV[i])
@@ -72,8 +72,8 @@ local function remove(key, live, first, last)
 end
 
 -- After `added` > 0 new items: keeps a timeline that is being built within its bound, a ready one
--- within its floor and its window. What is recorded as removed and then added stands in the key
--- again: rebuild_finish takes the item, not the record.
+-- within its floor and its window. A post may be recorded as removed and then be added again:
+-- rebuild_finish takes the item, not the record.
 local function settle(key, live, edge, added)
   local tail, card = tail_of(key), redis.call('ZCARD', key)
   if is_building(tail) then
@@ -96,7 +96,8 @@ local function settle(key, live, edge, added)
   return added
 end
 
--- What the ZADD of n items and T has answered. `in_front`: they are newer than every floor.
+-- The result that the answer of the ZADD of n items and T means. `in_front`: the items are newer
+-- than every floor.
 local function judge(key, live, edge, answer, n, in_front)
   if type(answer) == 'table' then return refused_by(answer, key, live) end
   if answer == n + 1 then

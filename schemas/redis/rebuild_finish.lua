@@ -1,6 +1,6 @@
--- rebuild_finish.lua - turns a building timeline into a ready one: what was read from the truth,
--- without what was removed meanwhile, with what was pushed meanwhile; newer than the floor; the
--- newest W of it, and what is of the same moment as the last of them while there is room.
+-- rebuild_finish.lua - turns a building timeline into a ready one. Takes the items read from the
+-- truth, without those removed meanwhile, and those pushed meanwhile. Keeps the newest W that are
+-- newer than the floor, and while there is room the items of the same moment as the last of these.
 --
 -- KEYS  edge:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
@@ -9,7 +9,7 @@
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
 -- there.
--- A removal record concerns what was read; an item that stands in the key was added after it.
+-- A removal record concerns only items read from the truth. An item in the key was added after it.
 local edge, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
 if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
 

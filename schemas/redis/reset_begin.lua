@@ -1,7 +1,7 @@
--- reset_begin.lua - first step of giving buckets a known state: forgets the index of those whose
--- timelines will be dropped, marks the index of all as pending, and begins to learn the edge of all.
--- Rebuilds that begin from now on list themselves again; the keys of those that began before are
--- found by the walk over all keys that follows.
+-- reset_begin.lua - first step of giving buckets a known state: empties live: of the buckets to
+-- drop, marks live: of all as pending, and begins to learn edge: of all. Rebuilds that begin from
+-- now on list their readers themselves. The walk over all keys that follows finds the keys of
+-- earlier ones.
 --
 -- KEYS  own:{tag} of each bucket of the range, live:{tag} of each bucket to drop, of each to index,
 --       edge:{tag} of each of those

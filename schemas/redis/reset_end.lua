@@ -1,15 +1,16 @@
--- reset_end.lua - last step, after the walk over all keys: the indexes are complete, the edges
--- known. At a takeover the timelines of the whole range agree with everything below the position; a
--- quarantine names no position, and leaves pos: to save_position, which may move it during the walk.
+-- reset_end.lua - last step, after the walk over all keys: marks each live: as complete and each
+-- edge: as known. A takeover names the position below which the range's timelines agree with every
+-- hint, and pos: is set to it. A quarantine names none: save_position may move pos: during the
+-- walk.
 --
 -- KEYS  own:{tag} of each bucket of the range, pos:{tag} of each, live:{tag} of each bucket that
 --       was dropped or indexed, edge:{tag} of each of those
 -- ARGV  epoch, buckets of the range, position or nothing
 -- Reply FENCED error: nothing was written; 0 = nothing was written: some index is not the one that
 --       reset_begin marked as pending; else 1. Idempotent.
--- An index that was deleted during the walk (by hand) lacks those listed before: it must not count
--- as complete, so the reset is begun anew. The mark needs no name of its own: another owner's reset
--- is told apart by the epoch, and one owner resets a range once at a time.
+-- A live: that was deleted during the walk (by hand) lacks the readers listed before. It must not
+-- count as complete, so the reset begins anew. The mark names no owner: the epoch fences another
+-- owner's reset, and one owner runs one reset of a range at a time.
 local buckets = tonumber(ARGV[2])
 local refused = fence(ARGV[1], buckets)
 if refused then return refused end

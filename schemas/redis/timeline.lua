@@ -12,17 +12,17 @@
 -- Numbers handed to redis.call are written as strings: Redis would format a Lua number with
 -- printf, which costs as much as a whole ZCARD.
 
--- A full Redis (maxmemory) refuses what needs memory only as the first write of a script; after a
--- write, of whatever kind, it refuses nothing more. `overwrites` makes that first write one that
--- needs no memory and changes nothing: for scripts that replace short values by short values. A
--- full Redis must be taken over, too: only a pusher's drops make room in it.
+-- A full Redis (maxmemory) refuses a write that needs memory only when it is the script's first;
+-- after any write it refuses nothing more. `overwrites` is a first write that needs no memory and
+-- changes nothing, for scripts that replace short values by short values. A pusher must be able to
+-- take over a full Redis too: only its drops make room there.
 local function overwrites(key)
   redis.call('PERSIST', key)
 end
 
 -- The fence. The first `buckets` KEYS are own:{tag}. Answers an error reply, to be returned at
--- once, when some bucket has no owner or one with a higher epoch; else raises those that are lower,
--- in a full Redis too: the one script that finds any is refused no memory then.
+-- once, when some bucket has no owner or one with a higher epoch. Else raises the lower epochs, in
+-- a full Redis too; a script in which it did so is refused no memory afterwards.
 -- Runs before the first write. Epochs stay below 2^53, so a Lua number holds them exactly.
 local function fence(epoch, buckets)
   local owners = redis.call('MGET', unpack(KEYS, 1, buckets))
@@ -48,27 +48,27 @@ local function is_building(tail)
   return first == 66 or first == 88  -- 'B', 'X'
 end
 
--- The timeline is gone and its reader is not live: the next read rebuilds it. Answers how many keys
--- there were, 0 or 1. DEL takes a key of any type; an index of a wrong type must not keep it. DEL
--- needs no memory. A Redis that takes no write at all (a replica, MISCONF, NOREPLICAS) refuses it,
--- which ends the script: the call is answered with that error.
+-- Deletes the timeline and takes its reader out of live:. The next read rebuilds it. Answers how
+-- many keys there were, 0 or 1. DEL takes a key of any type and needs no memory; SREM may fail on a
+-- live: of a wrong type, hence pcall. A Redis that takes no write at all (a replica, MISCONF,
+-- NOREPLICAS) refuses DEL, which ends the script: the call is answered with that error.
 local function drop(key, live)
   local there = redis.call('DEL', key)
   redis.pcall('SREM', live, string.match(key, ':(%d+)$'))
   return there
 end
 
--- Removes what sorts behind F, given a tail that is not F. Answers how many, or nil when there is
--- no F: such a key is no timeline.
+-- Removes the members behind F; the tail is known not to be F. Answers how many they were, or nil
+-- when there is no F: such a key is no timeline.
 local function cut_behind_floor(key)
   local rank = redis.call('ZRANK', key, 'F')
   if not rank then return nil end
   return redis.call('ZREMRANGEBYRANK', key, rank + 1, '-1')
 end
 
--- edge:{tag}: a time no floor in the bucket is above, so that a push of something newer need not
--- look at the tail. A number; "?number" while timelines made before it are being enumerated;
--- missing = unknown. Called before a floor is raised to `score`.
+-- Raises edge:{tag}, before a floor is raised to `score`. No floor in the bucket is above edge:, so
+-- the push of a newer item need not look at the tail. edge: holds a number; "?number" while older
+-- timelines are being enumerated; missing = unknown.
 local function note_floor(edge, score)
   local known = redis.call('MGET', edge)[1]  -- false also for a key of a wrong type
   if not known or score == 'inf' or score == '+inf' then return end
@@ -77,15 +77,15 @@ local function note_floor(edge, score)
   if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', edge, doubt .. floor) end
 end
 
--- Whether a timeline that is there can take more. T is in it already, so nothing changes; after a
--- yes the rest of the script is refused nothing.
+-- Whether a timeline that exists can take more. It has T already, so writing T changes nothing.
+-- After a yes the rest of the script is refused nothing.
 local function takes_more(key)
   return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
 end
 
 -- Cuts a ready timeline of `card` members, F the last, back to its newest `window` items; the
 -- newest item removed becomes the floor. An add came before in the same script and was not refused
--- for want of memory, so nothing here is.
+-- for want of memory, so no write here is.
 local function trim(key, edge, card, window)
   local newest = redis.call('ZRANGE', key, window + 1, window + 1, 'WITHSCORES')
   note_floor(edge, newest[2])

@@ -1,26 +1,27 @@
 -- One change of a forward edge in one call: follow or unfollow (tables following, log1, user_rel).
--- It makes its own transaction and has committed when it answers: seven round trips become one, and
--- the locks of the row and of the counter are held only while the server works, not while a client
--- is away. Most follows do not come here: follow_edge is the short way of those that meet no row.
+-- It makes its own transaction and has committed when it answers. Seven round trips become one, and
+-- the locks of row and counter are held only while the server works, not while a client is away.
+-- Most follows do not come here: follow_edge serves those that meet no row.
 --
 --   wanted    1 follow, 0 unfollow
 --   new_ver   microseconds of the caller's clock, 1 or more; order does not rest on it
 --   new_pos   the same in milliseconds
---   origin    0: a user asks now. 1: an application's change, 2: a friendship's, with origin_ver,
---             which must be higher than what the row keeps of that origin. What 0 and 1 say settles
---             the friendship's changes announced before it: those that are still on their way to
---             this row do nothing any more. 3: a repair, which makes the row say `wanted` and new_pos
---             at origin_ver, given as new_ver too; it must be higher than the row's ver
---   most      a follow that would make it more followed users than this is refused
+--   origin    0: a user asks now. 1: an application's change. 2: a friendship's change.
+--             1 and 2 carry origin_ver, which must be higher than what the row keeps of that
+--             origin. 0 and 1 settle the friendship's changes announced before: those still on
+--             their way to this row do nothing any more.
+--             3: a repair, which writes `wanted` and new_pos at origin_ver (given as new_ver too).
+--             origin_ver must be higher than the row's ver
+--   most      the most users that src may follow; a follow beyond is refused
 --
 -- Answers one row: outcome, ver, state, pos (of the row as it is now; ver 0: there is none),
 -- below_zero.
 --   outcome     0: it was so already, or origin_ver is not higher. 1: changed. 2: over the limit
---   below_zero  1: an unfollow took the counter below zero, so it was wrong before: it is marked in
+--   below_zero  1: an unfollow took the counter below zero. It was wrong before, and is marked in
 --               table recount
--- Called with autocommit on, no transaction open, and not with CLIENT_FOUND_ROWS, under which
--- ROW_COUNT() takes a row that was so already for one that was changed. An error leaves the
--- transaction open: the caller rolls back. A deadlock's victim calls again.
+-- Call it with autocommit on, no transaction open, and without CLIENT_FOUND_ROWS, under which
+-- ROW_COUNT() counts unchanged rows as changed. An error leaves the transaction open: the caller
+-- rolls back. A deadlock's victim calls again.
 CREATE OR REPLACE PROCEDURE change_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, wanted TINYINT, new_ver BIGINT UNSIGNED,
   new_pos BIGINT, origin TINYINT, origin_ver BIGINT UNSIGNED, most BIGINT)
@@ -35,15 +36,15 @@ change_edge: BEGIN
   -- The counter's lock first, as in follow_edge; no row, no lock.
   SELECT COALESCE(MAX(following_cnt), 0) INTO followed
     FROM user_rel WHERE user_id = edge_src FOR UPDATE;
-  -- Only where the row is needed in any case: it must not be made and then rolled back. Those who
-  -- wait for its lock would be left with gap locks, and deadlock. It takes the exclusive lock at
-  -- once; INSERT IGNORE would take a shared one first, and two that upgrade it are a deadlock nearly
-  -- every time.
+  -- Only where the row is needed in any case: a row that is made and then rolled back leaves those
+  -- who wait for its lock with gap locks, and they deadlock. The upsert takes the exclusive lock at
+  -- once. INSERT IGNORE would take a shared one first, and two calls that upgrade it deadlock
+  -- nearly every time.
   IF IF(wanted, followed < most, origin > 0) THEN
     INSERT INTO following (src, dst, ver, state, pos) VALUES (edge_src, edge_dst, 0, 0, 0)
       ON DUPLICATE KEY UPDATE ver = ver;
   END IF;
-  -- MAX: one row also where there is none; at most one is meant.
+  -- MAX answers one row also where the edge has none; it never has two.
   SELECT COALESCE(MAX(ver), 0), COALESCE(MAX(state), 0), COALESCE(MAX(pos), 0),
          COALESCE(MAX(CASE origin WHEN 1 THEN app_version WHEN 2 THEN friend_version ELSE ver END),
                   0),
@@ -61,7 +62,7 @@ change_edge: BEGIN
     LEAVE change_edge;
   END IF;
   IF origin < 3 AND (origin > 0 OR settles) THEN
-    -- Kept also where it is so already: an older one may still be on its way.
+    -- The version is kept also where the state stays: an older change may still be on its way.
     UPDATE following SET app_version = IF(origin = 1, origin_ver, app_version),
                          friend_version = IF(origin = 2, origin_ver,
                                              GREATEST(friend_version, friend_announced))
@@ -80,8 +81,8 @@ change_edge: BEGIN
     WHERE src = edge_src AND dst = edge_dst;
   INSERT INTO log1 (kind, src, dst, ver, state, pos)
     VALUES (1, edge_src, edge_dst, new_ver, wanted, new_pos);
-  -- It also goes below zero: a repair adds what is missing, and would add it twice if this were not
-  -- counted.
+  -- The counter may go below zero: a repair adds what is missing, and would add it twice if this
+  -- change were not counted.
   IF old_state <> wanted THEN
     INSERT INTO user_rel (user_id, following_cnt) VALUES (edge_src, IF(wanted, 1, -1))
       ON DUPLICATE KEY UPDATE following_cnt = following_cnt + VALUES(following_cnt);

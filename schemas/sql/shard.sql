@@ -1,5 +1,5 @@
 -- The tables of one shard, and their manual. Every shard has all of them; `feedctl init` runs this
--- file on each, statement by statement, and may run it again: what exists is left alone.
+-- file on each, statement by statement, and may run it again: a table that exists is left alone.
 --
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
 --   by src      following, user_rel, log1, repair_log
@@ -17,8 +17,8 @@
 -- milliseconds; `ut` is when the server last wrote the row (UTC) and decides nothing but age.
 -- Counters are signed on purpose: a negative one is drift that somebody must see.
 
--- Which installation this shard belongs to: one row, copied to every shard and compared by every
--- program at its start. A difference is refused, never guessed away.
+-- The installation that this shard belongs to: one row, copied to every shard. Every program
+-- compares the copies at its start, and refuses to run when they differ.
 CREATE TABLE IF NOT EXISTS installation (
   id             TINYINT UNSIGNED NOT NULL DEFAULT 1,  -- always 1: there is one row
   schema_version INT UNSIGNED NOT NULL,                -- of this file
@@ -38,10 +38,10 @@ CREATE TABLE IF NOT EXISTS installation (
   CHECK (id = 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
--- What an operator changes while it all runs, read by programs about once a second. No row: the
--- default. mirror_mode: sync or async (fanline/ports/mirror_mode.h); reconciler: run, dry_run or pause
--- (fanline/ports/reconciler_mode.h); breaker_closings: the microseconds when it last came back to run, and
--- more than the time before.
+-- Settings that an operator changes while programs run; programs read them about once a second. No
+-- row: the default. mirror_mode: sync or async (fanline/ports/mirror_mode.h). reconciler: run,
+-- dry_run or pause (fanline/ports/reconciler_mode.h). breaker_closings: the microseconds when
+-- `reconciler` last came back to run, each time higher than before.
 CREATE TABLE IF NOT EXISTS setting (
   name  VARBINARY(64) NOT NULL,
   value VARBINARY(255) NOT NULL,
@@ -50,13 +50,13 @@ CREATE TABLE IF NOT EXISTS setting (
 
 -- Forward edges, the truth of who follows whom. A change takes the row's lock, and the version it
 -- gives out under that lock is the only order of one edge: max(ver + 1, microseconds of the clock).
--- A change that came from elsewhere (an application through Kafka, a friendship) carries a version
--- given out there. It is kept beside ours, and one that is not higher than what is kept is a change
--- already made: repeated or late, it does nothing. ver never answers that: it is of our clock.
--- Whoever changes a friendship announces the version to both edges before it commits the pair's row.
--- What a user or an application says about an edge then settles all that was announced to it, also
--- when the row was so already: it came later, so a relay that brings the friendship's change to this
--- row after it must not undo it.
+-- A change by an application (through Kafka) or by a friendship carries a version given out there,
+-- which is kept beside ver. A change whose version is not higher than the kept one was made
+-- already: repeated or late, it does nothing. ver cannot tell that, since it comes from our clock.
+-- A change of a friendship announces its version to both edges before it commits the pair's row. A
+-- later change of an edge by a user or an application settles all versions announced to that edge,
+-- also when the row was so already: a relay that brings the friendship's change to this row
+-- afterwards must not undo it.
 CREATE TABLE IF NOT EXISTS following (
   src   BIGINT UNSIGNED NOT NULL,
   dst   BIGINT UNSIGNED NOT NULL,
@@ -73,8 +73,9 @@ CREATE TABLE IF NOT EXISTS following (
   KEY newest (src, state, pos, dst)                    -- lists of followed users, newest first
 ) ENGINE = InnoDB;
 
--- Reverse edges, what a fan-out reads. Written after the forward row is committed, with its ver,
--- state and pos; a higher version wins, so a write seen late or twice changes nothing.
+-- Reverse edges, which a fan-out reads. A reverse row is written after its forward row is
+-- committed, with the same ver, state and pos. A higher version wins, so a write seen late or twice
+-- changes nothing.
 -- bucket = bucket of src: the followers of one author in one range of buckets are one slice of the
 -- primary key, read page by page in (bucket, src) order.
 CREATE TABLE IF NOT EXISTS follower (
@@ -89,13 +90,13 @@ CREATE TABLE IF NOT EXISTS follower (
   KEY newest (dst, state, pos, src)                    -- lists of followers, newest first
 ) ENGINE = InnoDB;
 
--- Every change of a forward row, written in its transaction; also every change of a friendship.
--- A row is pending until whoever relays it has written the reverse row (kind 1) or both forward
--- rows (kind 2) and what follows from that is acknowledged. Ids are given out in another order
--- than transactions commit in, so a relay asks for what is pending and never for what is above an
--- id it has saved. Rows that are done stay for the scans that compare both directions, and are
--- purged by age: `pending` answers "the oldest that are not done" and "done and this old" alike,
--- without touching the millions of rows between them.
+-- Every change of a forward row or of a friendship, written in the change's own transaction. A row
+-- is pending until the mirror has written the reverse row (kind 1) or both forward rows (kind 2)
+-- and what follows from that is acknowledged. Transactions commit in another order than their ids,
+-- so a relay asks for pending rows, never for rows above an id that it has saved. Rows that are
+-- done stay for the scans that compare both directions, and are purged by age. The key `pending`
+-- finds the oldest rows that are not done, and those done long ago, without touching the millions
+-- between.
 CREATE TABLE IF NOT EXISTS log1 (
   id    BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   kind  TINYINT NOT NULL,                              -- 1 edge src -> dst, 2 friendship of both
@@ -110,9 +111,9 @@ CREATE TABLE IF NOT EXISTS log1 (
   KEY pending (done, id)
 ) ENGINE = InnoDB;
 
--- What two users have agreed on, one row per pair: the truth of a friendship. It is followed by the
--- two edges (a relay writes them from log1), so for a moment one edge may be there and not the
--- other. ver grows with every change, as in following.
+-- What two users have agreed on, one row per pair: the truth of a friendship. A relay writes the
+-- two edges afterwards, from log1, so for a moment one edge may be there and not the other. ver
+-- grows with every change, as in following.
 CREATE TABLE IF NOT EXISTS friend_request (
   low      BIGINT UNSIGNED NOT NULL,                   -- the smaller id
   high     BIGINT UNSIGNED NOT NULL,
@@ -124,7 +125,7 @@ CREATE TABLE IF NOT EXISTS friend_request (
   PRIMARY KEY (low, high)
 ) ENGINE = InnoDB;
 
--- What was repaired, for whoever asks afterwards: one row per repair, never changed; purged by age.
+-- The record of repairs: one row per repair, never changed, purged by age.
 CREATE TABLE IF NOT EXISTS repair_log (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   net          VARBINARY(16) NOT NULL,                 -- what found it: pair, scan, counter, ...
@@ -140,7 +141,7 @@ CREATE TABLE IF NOT EXISTS repair_log (
 ) ENGINE = InnoDB;
 
 -- Counters, changed in the transaction of the row they count, by the row's own transition.
--- No row = 0. epoch counts repairs: one that was worked out before another took effect is refused.
+-- No row = 0. epoch counts repairs: a repair worked out before another took effect is refused.
 CREATE TABLE IF NOT EXISTS user_rel (
   user_id       BIGINT UNSIGNED NOT NULL,
   following_cnt BIGINT NOT NULL DEFAULT 0,             -- rows of following with state 1
@@ -155,8 +156,9 @@ CREATE TABLE IF NOT EXISTS user_fan (
   PRIMARY KEY (user_id)
 ) ENGINE = InnoDB;
 
--- Counters that are known to be wrong: marked in the transaction that took one below zero, so that it
--- is not forgotten, and until a reconciler has repaired it (its net "counter").
+-- Counters known to be wrong. The transaction that takes a counter below zero marks it, so that
+-- none is forgotten; the sweep marks others. A reconciler's repair (net "counter") removes the
+-- mark.
 CREATE TABLE IF NOT EXISTS recount (
   user_id BIGINT UNSIGNED NOT NULL,
   counter TINYINT NOT NULL,                            -- 1 following_cnt, 2 fans_cnt
@@ -165,22 +167,22 @@ CREATE TABLE IF NOT EXISTS recount (
   KEY oldest (at)
 ) ENGINE = InnoDB;
 
--- How far the sweep over all counters of this shard has come: one row, no row: never begun.
+-- How far the sweep over all counters of this shard has come: one row; none: never begun.
 CREATE TABLE IF NOT EXISTS counter_sweep (
   id         TINYINT UNSIGNED NOT NULL DEFAULT 1,      -- always 1
   began      BIGINT NOT NULL,                          -- the server's clock
-  after_user BIGINT UNSIGNED NOT NULL,                 -- users up to it were looked at; 0: all
+  after_user BIGINT UNSIGNED NOT NULL,                 -- users up to it were compared; 0: all were
   PRIMARY KEY (id)
 ) ENGINE = InnoDB;
 
--- How many followers repairs have removed from one shard of reverse rows, by all reconcilers: a
--- breaker that is open stays so over their restarts (fanline/ports/removal_allowance.h).
+-- How many followers all reconcilers have removed from one shard of reverse rows. A breaker that is
+-- open stays open when they restart (fanline/ports/removal_allowance.h).
 CREATE TABLE IF NOT EXISTS removal_allowance (
   edges  VARBINARY(72) NOT NULL,                       -- follower, or app.<an application's table>
   shard  INT UNSIGNED NOT NULL,                        -- of these rows
   began  BIGINT NOT NULL DEFAULT 0,                    -- of the minute counted; this server's clock
   taken  BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- since then
-  opened BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- breaker_closings when it opened, and 1;
+  opened BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- breaker_closings when it opened, plus 1;
                                                        -- 0: never
   PRIMARY KEY (edges, shard)
 ) ENGINE = InnoDB;
@@ -207,9 +209,9 @@ CREATE TABLE IF NOT EXISTS author_post (
   KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, member)
 ) ENGINE = InnoDB;
 
--- When each author last posted: never below created_at of any visible post of theirs, and it only
--- grows (in the transaction of the post's row). A rebuild asks for a few hundred authors by primary
--- key, which carries last_at, and guesses from them how far back its window goes.
+-- When each author last posted. last_at is never below created_at of a visible post of the author,
+-- and it only grows, in the transaction of the post's row. A rebuild reads last_at of a few hundred
+-- authors by primary key, and guesses from it how far back its window goes.
 CREATE TABLE IF NOT EXISTS author (
   author_id BIGINT UNSIGNED NOT NULL,
   last_at   BIGINT NOT NULL,
@@ -217,7 +219,7 @@ CREATE TABLE IF NOT EXISTS author (
 ) ENGINE = InnoDB;
 
 -- Who may write the timelines of a range: the owner holding the highest epoch. starts counts the
--- starts that were never settled, that is: crashes.
+-- starts that were never settled: crashes.
 CREATE TABLE IF NOT EXISTS range_owner (
   range_id    INT UNSIGNED NOT NULL,
   epoch       BIGINT UNSIGNED NOT NULL,                -- only grows

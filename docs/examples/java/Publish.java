@@ -58,9 +58,9 @@ public class Publish {
   static KafkaProducer<String, String> connect(String brokers) {
     Properties config = new Properties();
     config.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, brokers);
-    // With it acks=all: acknowledged means it is on every in-sync replica.
+    // Implies acks=all: an acknowledged event is on every in-sync replica.
     config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-    // Then it is reported as failed; send it again, twice does no harm.
+    // After that the event is reported as failed: send it again, twice does no harm.
     config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 5_000);
     config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 10_000);
     config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, 10_000);

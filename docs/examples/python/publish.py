@@ -44,9 +44,9 @@ def event(kind, post_id, author_id, **more):
 def connect(brokers):
     return Producer({
         "bootstrap.servers": brokers,
-        # With it acks=all: acknowledged means it is on every in-sync replica.
+        # Implies acks=all: an acknowledged event is on every in-sync replica.
         "enable.idempotence": True,
-        # Then it is reported as failed; send it again, twice does no harm.
+        # After that the event is reported as failed: send it again, twice does no harm.
         "delivery.timeout.ms": 10_000,
     })
 

@@ -18,14 +18,16 @@ namespace fanline {
 // assignment, also one that was not revoked.
 struct PartitionAssigned {
   int32_t partition = 0;
-  int64_t start = 0;  // the group's committed offset; on the very first start the log's first
-  int64_t low = 0;    // the log's first offset: what is older is gone
+  // The group's committed offset; on the very first start the log's first; after a loss found while
+  // reading the position that was read.
+  int64_t start = 0;
+  int64_t low = 0;  // the log's first offset: what is older is gone
   // The offset of the next record to be written, looked up after `start`; int64 max: not known.
   int64_t end = std::numeric_limits<int64_t>::max();
 
-  // The log ends before the committed offset (an unclean election, a broker restored from a backup,
-  // a topic made anew). Its offsets may hold other records than those that were read there, and
-  // records that were never read may be gone.
+  // The log ends before `start` (an unclean election, a broker restored from a backup, a topic made
+  // anew). Its offsets may hold other records than those that were read there, and records that
+  // were never read may be gone.
   [[nodiscard]] bool tail_lost() const { return start > end; }
   // Where to read on. After a loss: the log's first record, which is safe for everything that may
   // be applied twice.

@@ -25,7 +25,7 @@ struct EventsApplied {
     bool pushed = true;      // read back. true: to be fanned out, false: merged at read
     uint64_t followers = 0;  // the author's counter row
   };
-  std::vector<Applied> applied;  // as asked
+  std::vector<Applied> applied;  // one per event, in the request's order
 };
 
 }  // namespace fanline

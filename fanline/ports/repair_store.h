@@ -29,7 +29,7 @@ struct RowsOfEdge {
 };
 struct EdgesRead {
   uint64_t id = 0;
-  std::vector<RowsOfEdge> rows;  // as asked
+  std::vector<RowsOfEdge> rows;  // one per edge, in the request's order
 };
 
 // Writes `edge` over the forward row, at edge.ver, under the row's lock, unless the row has

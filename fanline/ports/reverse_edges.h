@@ -25,7 +25,7 @@ struct EdgesApplied {
     uint64_t ver = 0;      // of the reverse row now: the edge's own, or a newer one
     bool written = false;  // false: stale or a repetition
   };
-  std::vector<Applied> applied;  // as asked
+  std::vector<Applied> applied;  // one per edge, in the request's order
   // Counters below zero. They had drifted before and need a recount.
   uint64_t below_zero = 0;
 };

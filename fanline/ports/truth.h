@@ -36,13 +36,13 @@ struct ReadPostPage {
 struct PostPage {
   uint64_t id = 0;
   Status status;
-  std::vector<PostState> posts;        // as asked; a post without a row is a default PostState
+  std::vector<PostState> posts;        // in the request's order; without a row a default PostState
   std::vector<UserId> followers;       // of edges that are live, in (bucket, reader) order
   std::optional<FollowerCursor> next;  // none: that was the last page
 };
 
-// What a sync of one reader with one author needs: the edge as `follower` has it, which of
-// `members` (the timeline's posts) are this author's and must go, and what must be there.
+// Reads what a sync of one reader with one author needs: the edge as `follower` has it, which of
+// `members` (the timeline's posts) are this author's and must go, and which items must be there.
 struct ReadSync {
   using Reply = struct SyncTruth;
   uint64_t id = 0;
@@ -55,8 +55,8 @@ struct SyncTruth {
   uint64_t id = 0;
   Status status;
   bool following = false;
-  // Of `members`: not following: all posts of the author; following: the author's deleted and
-  // hidden ones. Posts of other authors are never named.
+  // Members that must go. When not following: all posts of the author; when following: the author's
+  // deleted and hidden ones. Posts of other authors are never named.
   std::vector<PostId> remove;
   std::vector<Item> visible;            // following: newest first, pushed = 1 only
   std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`

@@ -97,13 +97,13 @@ class ApiPage(unittest.TestCase):
             self.assertIn(code, limits)
             self.assertIn(words, PAGE)
             self.assertIn(also, contract)
-        edges = (ROOT / "fanline" / "forward_edges.h").read_text()
+        edges = (ROOT / "fanline" / "ports" / "forward_edges.h").read_text()
         self.assertIn("kMostFollowed = 5'000;", edges)
         self.assertIn("`feedctl init --following-limit`, 5,000", PAGE)
         mirror = (ROOT / "api" / "inline_mirror.h").read_text()
         self.assertIn("kBudget = std::chrono::milliseconds(50);", mirror)
         self.assertIn("50 ms", PAGE)
-        lists = (ROOT / "backends" / "mysql" / "relation_lists.h").read_text()
+        lists = (ROOT / "backends" / "mysql" / "edges" / "relation_lists.h").read_text()
         self.assertIn("kMostFollowersShown = 10'000;", lists)
 
 

@@ -9,7 +9,7 @@
 namespace fanline::dispatcher {
 namespace {
 
-// What travels on with the hints: everything but what describes the event's own encoding.
+// The headers that hints inherit: all but those that describe the event's own encoding.
 Headers TravelOn(const Headers& headers) {
   Headers out;
   for (const auto& header : headers) {
@@ -36,7 +36,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      // What is parked holds the oldest unfinished offset, while others go on behind it.
+      // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits_.events_open, limits_.events_span_per_partition, limits_.commit_every},
                   ports.metrics),
       queues_(setup_.shards.shards(),
@@ -66,7 +66,7 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
 
 // ---- the consumer ---------------------------------------------------------------------------
 
-// Kept, every rebalance would add all that is parked once more.
+// If these jobs were kept, every rebalance would park all of them once more.
 bool Dispatcher::ForgetTaken(uint64_t id) {
   const Job& job = jobs_.at(id);
   if (partitions_.Holds(job.place)) return false;

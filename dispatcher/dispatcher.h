@@ -1,16 +1,17 @@
-// Turns feed events into truth and hints: an event becomes a change of its post's row, and then
-// one hint per range of readers, however many followers the author has. The offset is committed
-// after the brokers acknowledged every hint.
+// Turns feed events into truth and hints. An event changes its post's row, then appends one hint
+// per range of readers, however many followers the author has. Its offset is committed after the
+// brokers acknowledged every hint.
 //
 //   record -> decode, validate -> row (MariaDB, many per transaction) -> P hints -> committable
 //
-// Row changes are idempotent and commutative and hints have no verb, so events of any order,
-// twice, or of two dispatchers at once leave the same rows and timelines. Hints are appended on
-// every apply, also when the row was already so: a crash between the two must not lose one.
-// What cannot be used (undecodable, invalid, too old) goes to the dead letters with its reason.
-// Events of a shard that is away wait in memory of their own, so that others go on until it is
-// full; none is committed before it is stored. What waits when its partition goes is forgotten, the
-// next owner reads it again; what is under way goes on.
+// Row changes are idempotent and commutative, and hints have no verb: events in any order, twice,
+// or through two dispatchers at once leave the same rows and timelines. Every apply appends the
+// hints, even if it changed no row: an earlier one may have crashed before its hints.
+// Events that cannot be used (undecodable, invalid, too old) go to the dead letters with the
+// reason.
+// Events of a shard that is away wait in memory of their own. The other shards go on until that is
+// full. No event is committed before it is stored. When a partition is revoked, its waiting events
+// are forgotten, because the next owner reads them again; calls under way go on.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -83,7 +84,7 @@ class Dispatcher {
   void On(DeadLetterAppended& appended, Now now);
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
-  // Whether it is forgotten: its partition went.
+  // Forgets the job if its partition was revoked; whether it did.
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);

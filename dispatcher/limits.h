@@ -13,14 +13,14 @@ struct Limits {
   uint32_t events_per_transaction = 256;
   uint32_t transactions_in_flight = 2;  // per shard
   uint32_t events_open = 8'192;         // all partitions are paused above
-  // Events of shards that are away do not count there, but take at most this much memory, per
-  // shard: an hour of some twenty events a second, five minutes of three hundred.
+  // Events of shards that are away do not count as open. They take at most this much memory per
+  // shard: an hour at twenty events a second, five minutes at three hundred.
   size_t parked_bytes_per_shard = size_t{64} << 20;
-  // From the oldest unfinished event on: what a restart reads again.
+  // From the oldest unfinished event to the newest received. A restart reads these again.
   uint32_t events_span_per_partition = 1'000'000;
   Duration commit_every = std::chrono::milliseconds(200);
-  // Rows are sticky for at least this long (design 2, guard 1); an event whose record is older
-  // could meet a row that was collected, so it is refused.
+  // Rows are sticky for at least this long (design 2, guard 1). An event whose record is older is
+  // refused, because its row may have been collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
   Duration furthest_future = std::chrono::hours(24);  // of created_at
   double sample_rate = 0.01;  // of publishes, measured from publish to delivery

@@ -26,7 +26,7 @@ int Main(int argc, char** argv) {
 
   daemon::Process process("dispatcher", config.daemon);
 
-  // What everybody must agree on: shards, ranges, topics.
+  // What all programs must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-dispatcher");
   const auto installation =

@@ -1,5 +1,5 @@
-// What a dispatcher tells about itself, called like verbs. The do-nothing default serves the
-// simulation; prometheus_metrics.h is the real one.
+// What a dispatcher reports about itself, a method for each event. The do-nothing default serves
+// the simulation; prometheus_metrics.h is the real one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Metrics : public ConsumerMetrics {
   virtual void EventDone(Duration /*since_published*/) {}
   virtual void TransactionSent(uint64_t /*events*/) {}
   virtual void HintsAppended(uint64_t /*hints*/) {}
-  // `parked`: of these, what waits for shards that are away.
+  // Events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
 };
 

@@ -26,7 +26,7 @@ Applier::Applier(Ports ports, Setup setup, const Limits& limits)
                   ports.metrics),
       reverse_(setup_.shards.shards(), ShardQueue({limits.edges_per_transaction,
                                                    limits.transactions_in_flight, limits.backoff})),
-      // One statement at a time: what comes meanwhile travels with the next.
+      // One statement at a time: marks that come meanwhile travel with the next.
       marks_(setup_.shards.shards(), ShardQueue({limits.rows_per_mark, 1, limits.backoff})),
       lookups_(setup_.shards.shards()),
       batch_retries_(limits.backoff),
@@ -136,25 +136,25 @@ void Applier::ForgetTaken(ShardQueue& queue) {
 
 // ---- a shard that is away for long ------------------------------------------------------------
 
-// What is due for another try is tried first: the shard may be back.
+// Does nothing while another try is due, because the shard may be back.
 void Applier::GiveBack(ShardQueue& queue, Now now) {
   if (!queue.AwayFor(limits_.keep_waiting, now.mono)) return;
   Jobs anew;
   for (const uint64_t id : queue.TakeWaiting()) {
-    if (ForgetTaken(id)) continue;  // it was under way, or in doubt, when its partition went
+    if (ForgetTaken(id)) continue;  // it was under way or looked up when its partition went
     const Job& job = jobs_.at(id);
     if (job.written.log_id != 0 && !job.not_pending) {
       lookups_[setup_.shards.ShardOf(job.written.edge.src)].rows.emplace(job.written.log_id, id);
     } else if (now.mono >= job.taken_at + limits_.keep_waiting) {
       anew.push_back(id);
     } else {
-      queue.Push(id);  // or it would go round as fast as the log is read
+      queue.Push(id);  // appended now, it would circulate as fast as the log is read
     }
   }
   AppendAnew(anew);
 }
 
-// All that follows from these changes is acknowledged. A relay may send them again, at no harm.
+// These jobs lack nothing but the mark. A relay may send their changes again, at no harm.
 void Applier::LeaveUnmarked(ShardQueue& queue, Now now) {
   if (!queue.AwayFor(limits_.keep_waiting, now.mono)) return;
   const Jobs jobs = queue.TakeWaiting();
@@ -173,8 +173,8 @@ void Applier::SendLookup(Shard shard) {
   ports_.log.Submit(ReadPending{id, shard, lookup.after, limits_.rows_per_read});
 }
 
-// The pending rows from the lowest one in doubt on: each read settles at least that one. Ids are
-// not enough, a shard that lost its tail gives them out again.
+// Each read begins at the lowest row in doubt, so it settles at least that one. Whole rows are
+// compared, since a shard that lost its tail gives ids out again.
 void Applier::On(const PendingRead& read, Now) {
   Lookup& lookup = lookups_[TakeAnswered(reads_, read.id)];
   lookup.reading = false;
@@ -209,7 +209,7 @@ void Applier::AppendAnew(const Jobs& jobs) {
   }
 }
 
-// ---- what is appended -----------------------------------------------------------------------
+// ---- appends --------------------------------------------------------------------------------
 
 void Applier::Advance(Batch batch) {
   const uint64_t id = ++ids_;

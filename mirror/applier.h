@@ -1,26 +1,27 @@
-// Makes reverse rows agree with forward ones: takes msg1 from relation-log and, for each, also a
-// stale or repeated one (a crash between two of these steps must lose nothing), in this order:
+// Makes reverse rows agree with forward rows. It takes each msg1 of relation-log through these
+// steps:
 //
 //   reverse row committed -> hint sync(src, dst) acknowledged -> msg2 acknowledged
 //     -> row of log1 marked done -> offset committable
 //
-// So a msg2 in the log proves the hint, and a hint in the log finds the reverse row. Neither order
-// of messages nor duplicates matter: the higher version wins (fanline/wire/edge_fold.h), hints have
-// no verb, and the rest is repeatable.
+// A stale or repeated msg1 takes them too: a crash between two steps must lose nothing. So a msg2
+// in the log proves the hint, and a hint in the log finds the reverse row. The order of messages
+// and duplicates do not matter: the higher version wins (fanline/wire/edge_fold.h), hints have no
+// verb, and the other steps are repeatable. msg2 skips all steps; a msg1 without a row of log1 (0)
+// skips the mark.
 //
 // Edges of one reverse shard are written many per transaction and go on together. A shard that is
-// away parks its own edges, with back-off. When it has been away for long and so much is open that
-// the partitions would soon be paused, for the others' edges too, they are given back: log1 is
-// asked which of their rows are pending; the offsets of these are finished, for rows that are
-// pending are never purged and a relay sends them again later. What log1 does not hold as pending
-// (a replay, a letter sent again, a change that has no row) and what cannot be asked for, since its
-// own shard is away too, is appended to relation-log anew before its offset is finished, each once
-// per keep_waiting. The age of a record says nothing about any of this.
-// What waits when its partition goes is forgotten: the next owner reads it again from the log, and
-// two that keep it would both append it anew. What is under way goes on, all of it is repeatable.
-// Never = the dead letters, with the reason; the row of log1 is then done as well, for the letter
-// keeps what it said, and a relay would send it again for ever.
-// msg2 and messages without a row of log1 (0) skip what does not concern them.
+// away parks its own edges, with back-off. When it has been away for keep_waiting, and so many
+// messages are open that the partitions of all would soon be paused, the applier gives its edges
+// back. It asks log1 which of their rows are pending and finishes the offsets of those: pending
+// rows are never purged, and a relay sends them again. It appends the others to relation-log anew,
+// each once per keep_waiting, before it finishes their offsets. These are rows that are not pending
+// (a replay, a letter sent again, a change without a row), and rows whose own shard is away too.
+// The age of a record decides none of this.
+// When a partition is revoked, its waiting messages are forgotten: the next owner reads them again,
+// and two owners would both append them anew. Calls under way go on; all are repeatable.
+// A message that can never be applied goes to the dead letters with the reason. Its row of log1 is
+// then done as well: the letter keeps what it said, and a relay would send it again for ever.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -94,19 +95,19 @@ class Applier {
     EdgeWritten written;
     uint64_t mirrored = 0;     // the reverse row's version, once it is committed
     std::string reason;        // set: on its way to the dead letters
-    uint32_t attempts = 0;     // of a letter
-    bool not_pending = false;  // in log1, as far as that could be asked
+    uint32_t attempts = 0;     // to append its dead letter
+    bool not_pending = false;  // said by log1, or log1 could not be asked
   };
   // Jobs whose rows of log1 may be pending; one read at a time.
   struct Lookup {
     std::multimap<uint64_t, uint64_t> rows;  // of log1 -> jobs
     bool reading = false;
-    uint64_t after = 0;  // those above it are asked for
+    uint64_t after = 0;  // the read asks for rows above it
   };
   // Edges committed together: hinted together, then announced together.
   struct Batch {
     Jobs jobs;
-    bool anew = false;  // not committed: only appended once more
+    bool anew = false;  // not committed: its msg1s are only appended again
     bool hinted = false;
     uint32_t attempts = 0;
   };
@@ -123,7 +124,7 @@ class Applier {
   void Advance(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
   void Wait(ShardQueue& queue, const Jobs& jobs, const Status& status, Now now);
-  // Whether it is forgotten: its partition went.
+  // Forgets the job if its partition was revoked; whether it did.
   bool ForgetTaken(uint64_t id);
   void ForgetTaken(ShardQueue& queue);
   void GiveBack(ShardQueue& queue, Now now);
@@ -145,8 +146,8 @@ class Applier {
 
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
-  std::vector<ShardQueue> reverse_;                   // by shard of dst: for their reverse rows
-  std::vector<ShardQueue> marks_;                     // by shard of src: for their rows of log1
+  std::vector<ShardQueue> reverse_;                   // by shard of dst; wait for reverse rows
+  std::vector<ShardQueue> marks_;                     // by shard of src; wait for marks in log1
   std::vector<Lookup> lookups_;                       // by shard of src
   std::unordered_map<uint64_t, Shard> reads_;         // request -> lookup
   std::unordered_map<uint64_t, Jobs> transactions_;   // request -> jobs

@@ -9,7 +9,7 @@
 namespace fanline::mirror {
 
 struct Limits {
-  // Of one topic. Above, all its partitions are paused.
+  // Of one topic. Above this, all its partitions are paused.
   uint32_t records_open = 8'192;
   uint32_t records_open_per_partition = 4'096;
   Duration commit_every = std::chrono::milliseconds(200);
@@ -26,13 +26,13 @@ struct Limits {
   // others.
   Duration keep_waiting = std::chrono::seconds(20);
 
-  // The relay, per shard. New rows are asked for every `poll_every`; every `pass_every` also those
-  // that committed late, with an id below what was already seen.
+  // The relay, per shard. It asks for new rows every `poll_every`, and every `pass_every` also for
+  // rows that committed late, with ids below one already seen.
   uint32_t rows_per_read = 1'024;
   uint32_t rows_under_way = 200'000;  // each shard of followers has an equal share
   Duration poll_every = std::chrono::milliseconds(20);
   Duration pass_every = std::chrono::seconds(1);
-  // A row that was relayed and stays pending: the message may be lost, or wait for a shard.
+  // For a relayed row that stays pending: its message may be lost, or wait for a shard.
   Backoff relay_again{.first = std::chrono::seconds(30), .most = std::chrono::minutes(10)};
   // Rows that are done are kept for the scans that compare both directions.
   std::chrono::seconds keep_done = std::chrono::hours(24);
@@ -41,8 +41,8 @@ struct Limits {
 
   // The consumer of relation events.
   uint32_t changes_in_flight = 64;  // per shard
-  // Events of shards that are away do not count as open, but take at most this much memory, per
-  // shard; and from the oldest unfinished event on a restart reads again.
+  // Events of shards that are away do not count as open. They take at most this much memory per
+  // shard. A restart reads again from the oldest unfinished event on: the span.
   size_t parked_bytes_per_shard = size_t{64} << 20;
   uint32_t events_span_per_partition = 1'000'000;
   Duration mode_every = std::chrono::seconds(1);

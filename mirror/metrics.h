@@ -1,5 +1,5 @@
-// What a mirror tells about itself, called like verbs. The do-nothing default serves the tests;
-// prometheus_metrics.h is the real one.
+// What a mirror reports about itself, a method for each event. The do-nothing default serves the
+// tests; prometheus_metrics.h is the real one.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace fanline::mirror {
 
 class Metrics : public ConsumerMetrics {
  public:
-  // A reverse row is committed. `written`: by this very message, else it was stale or a repetition.
+  // A reverse row is committed. `written`: by this message; else it was stale or repeated.
   virtual void Applied(bool /*written*/, Duration /*since_appended*/) {}
   // Counters found below zero: they are to be recounted.
   virtual void BelowZero(uint64_t /*counters*/) {}
@@ -22,12 +22,12 @@ class Metrics : public ConsumerMetrics {
   virtual void OldMessageRejected() {}
   // A relation event of an application is in the forward row, or was already.
   virtual void EventDone() {}
-  // Relation events held now. `parked`: of these, what waits for shards that are away.
+  // Relation events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
   // Changes left for later, in log1 or at the end of relation-log, because their shard has been
   // away for long.
   virtual void GivenBack(uint64_t /*changes*/) {}
-  // Of a shard this mirror relays, as of its last pass over all that is pending.
+  // Pending rows of a shard that this mirror relays, as counted by its last pass.
   virtual void Pending(Shard /*shard*/, uint64_t /*rows*/, Duration /*oldest*/) {}
 };
 

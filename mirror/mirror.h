@@ -1,5 +1,5 @@
-// What a mirror does with relation-log: the applier of its messages, and the relay of the shards
-// whose partition it owns. One consumer, one thread.
+// The applier of the messages of relation-log, and the relay of the shards whose partition this
+// mirror owns. Both share one consumer and one thread.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 

@@ -11,7 +11,7 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
-      // What is parked holds the oldest unfinished offset, while others go on behind it.
+      // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
                   ports.metrics),
       queues_(setup_.shards.shards(), ShardQueue({1, limits.changes_in_flight, limits.backoff})),
@@ -109,7 +109,7 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   Done(changed.id);
 }
 
-// Whatever came of it: the row of log1 is pending, and the applier does it again.
+// The result does not matter: the log1 row is pending, and the applier writes the row again.
 void RelationEventConsumer::On(EdgesApplied& applied, Now) { Done(applied.id); }
 
 void RelationEventConsumer::AskMode(Now now) {

@@ -1,15 +1,15 @@
-// Relation events of an application that keeps its own follow graph -> forward rows.
+// Writes relation events of an application that keeps its own follow graph as forward rows.
 //
 //   record -> decode, validate -> forward row and log1 row (one transaction) -> committable
 //
-// The event's version is kept beside the row's own, and one that is not higher than the last
-// changes nothing: events of any order, twice, or of two consumers at once end in the same rows.
-// The log1 row is pending from the same transaction on, so the relay does the rest; with the mirror
-// mode `sync` the reverse row is tried at once as well, which fails without consequences.
-// What cannot be used (undecodable, too old, over the limit of followed users) goes to the dead
-// letters, byte for byte, with the reason. A shard that is away parks its own events in memory of
-// their own; the others go on until it is full. What waits when its partition goes is forgotten:
-// the next owner reads it again.
+// A row keeps the version of the last event beside its own. An event whose version is not higher
+// changes nothing: events in any order, twice, or through two consumers at once end in the same
+// rows. The log1 row is pending from the same transaction on, so the relay does the rest. In mirror
+// mode `sync` the consumer also tries the reverse row at once; a failure has no consequences.
+// Events that cannot be used (undecodable, too old, over the limit of followed users) go to the
+// dead letters, byte for byte, with the reason. Events of a shard that is away wait in memory of
+// their own. The other shards go on until that is full. When a partition is revoked, its waiting
+// events are forgotten: the next owner reads them again.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -96,7 +96,7 @@ class RelationEventConsumer {
 
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
-  std::vector<ShardQueue> queues_;  // by shard of src; an event goes alone
+  std::vector<ShardQueue> queues_;  // by shard of src; one event a call
   ShardRoom room_;
   RetryQueue<uint64_t> letter_retries_;  // jobs
   MirrorMode mode_ = MirrorMode::kAsync;

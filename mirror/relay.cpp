@@ -34,7 +34,7 @@ void Relay::On(const PartitionAssigned& assigned, Now now) {
     const bool purging = state.purging;
     state = ShardState{};
     state.owned = true;
-    state.reading = reading;  // of before: its answer is welcome
+    state.reading = reading;  // an earlier assignment's read still counts
     state.purging = purging;
     state.purge_at = now.mono + limits_.purge_every;
   }
@@ -82,7 +82,7 @@ void Relay::SendRead(Shard shard, Now now) {
     state.rows = 0;
   }
   const uint64_t id = ++ids_;
-  // What is new does not wait for the end of a pass over much that is pending.
+  // New rows do not wait for the end of a long pass.
   const bool due = state.paged && state.polled_at + limits_.poll_every <= now.mono;
   const bool poll = !state.passing || (due && state.after < state.newest);
   const uint64_t after = poll ? state.newest : state.after;
@@ -107,7 +107,7 @@ void Relay::On(const PendingRead& read, Now now) {
   state.attempts = 0;
   Take(asked.shard, read.changes, now);
   const bool more = read.changes.size() >= limits_.rows_per_read;
-  const bool page = asked.pass && state.passing;  // a pass of before this assignment ends nothing
+  const bool page = asked.pass && state.passing;  // an earlier assignment's pass ends nothing
   if (!more && (page || !state.passing)) state.poll_at = now.mono + limits_.poll_every;
   if (!page) return;
   if (!read.changes.empty()) {
@@ -118,8 +118,8 @@ void Relay::On(const PendingRead& read, Now now) {
   if (!more) EndPass(asked.shard, now);
 }
 
-// Rows that the pass did not find are done. It goes on to the last one, also where there is no room
-// for more: what is under way lies anywhere among what waits.
+// Rows that the pass did not find are done. A pass reads all pending rows, even without room for
+// more, because those under way lie anywhere among those that wait.
 void Relay::EndPass(Shard shard, Now now) {
   ShardState& state = shards_[shard];
   state.passing = false;
@@ -189,14 +189,14 @@ void Relay::RelayFriendship(Shard shard, const LoggedChange& change) {
   }
 }
 
-// Both edges carry the pair's version: done when both are written, or were already.
+// Both edges carry the pair's version. The row is done when both are written, now or before.
 void Relay::On(const EdgeChanged& changed, Now now) {
   if (changed.forward.below_zero) ports_.metrics.BelowZero(1);
   const Sent sent = TakeAnswered(halves_, changed.id);
   Row* row = Find(sent.shard, sent.rows.front());
-  if (row == nullptr) return;  // the shard is another mirror's meanwhile
+  if (row == nullptr) return;  // no longer under way here
   const auto half = std::find(row->halves.begin(), row->halves.end(), changed.id);
-  if (half == row->halves.end()) return;  // taken anew meanwhile: that time's replies count
+  if (half == row->halves.end()) return;  // relayed anew since: only those replies count
   *half = 0;
   if (!changed.status.done()) row->failed = changed.status;
   if (row->halves != std::array<uint64_t, 2>{}) return;
@@ -216,7 +216,7 @@ void Relay::On(const MarkedDone& marked, Now now) {
   ScheduleRetry(sent.shard, sent.rows, marked.status, now);
 }
 
-// When these rows are relayed again if they are still pending.
+// Sets when these rows are relayed again if they are still pending.
 void Relay::ScheduleRetry(Shard shard, const std::vector<LogRow>& rows, const Status& status,
                           Now now) {
   if (status.later()) ports_.metrics.Parked(status.resource);

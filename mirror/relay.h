@@ -1,20 +1,18 @@
-// Relays what the shards have pending in log1 to relation-log: a changed edge as its msg1, a
-// changed friendship as two ordinary forward writes with the pair's version, each of which leaves
-// its own row of log1.
+// Publishes each pending log1 row: a changed edge as its msg1, a changed friendship as two forward
+// writes with the pair's version, each of which leaves its own row of log1.
 //
-// Whoever owns partition (shard mod partitions) of relation-log relays the shard; two that do so
-// for a moment, or one that starts again and relays all that is pending anew, do no harm: a msg1
-// seen twice changes nothing. Who marks an edge's row done is the applier of its msg1, which may be
-// another mirror; here a row is under way until a pass over all that is pending no longer finds it.
-// What stays pending is relayed again, ever more rarely: its msg1 may be lost, or wait for a shard.
-// Each shard of followers has its share of the rows under way, so one that is away for long leaves
-// the others theirs.
+// The owner of partition (shard mod partitions) of relation-log relays the shard. Overlapping
+// owners and restarts only cause duplicates, which are harmless. The applier of a msg1, perhaps
+// another mirror's, marks the edge's row done. Here a row is under way until a pass over all
+// pending rows no longer finds it. A row that stays pending is relayed again, ever more rarely: its
+// msg1 may be lost, or wait for a shard. Each shard of followers has its share of the rows under
+// way, so one that is away for long leaves the others theirs.
 //
-// Ids are given out in another order than transactions commit in. Rows above the newest one seen
-// are asked for often, and now and then a pass from the first pending row on finds late ones. A
-// shard that was away may have failed over and lost its tail: its ids are then given out once more,
-// below the newest seen and to rows that are others. Between the pages of a pass the newest rows
-// are asked for as often as ever: it may be long. Rows that are done and old are purged here too.
+// Transactions do not commit in the order of their ids. The relay asks often for rows above the
+// newest id seen, and now and then a pass from the first pending row on finds late ones. A shard
+// that was away may have failed over and lost its tail; it then gives other rows ids that are not
+// above the newest seen. A pass may be long, so the relay asks for the newest rows between its
+// pages as often as ever. It also purges old rows that are done.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -73,15 +71,15 @@ class Relay {
   // A pending row that this mirror took.
   struct Row {
     LogRow name;
-    Time retry_at{};  // relayed again from then on, while it is pending
+    Time retry_at{};  // from then on it is relayed again if still pending
     Time taken_at{};
     Shard destination = 0;  // where its reverse row is
-    uint64_t pass = 0;      // the last one that found it
+    uint64_t pass = 0;      // the last pass that found it
     uint32_t relays = 0;
-    // Of a friendship: the forward write of each edge that is not answered yet; 0: it is. Of an
-    // earlier time it was taken, also by an earlier assignment, none is awaited any more.
+    // Of a friendship: the requests of the forward writes that are not answered yet; 0: answered.
+    // Replies to an earlier relay of the row, or of an earlier assignment, do not count.
     std::array<uint64_t, 2> halves{};
-    std::optional<Status> failed;  // of a friendship: one of them
+    std::optional<Status> failed;  // of a friendship: a write that failed
   };
   struct ShardState {
     bool owned = false;
@@ -90,15 +88,15 @@ class Relay {
     uint64_t pass = 0;
     uint64_t after = 0;   // where the pass goes on
     uint64_t newest = 0;  // the highest id seen, since the shard was last away
-    uint64_t rows = 0;    // that the pass has found so far
-    UnixMs oldest = 0;    // the first of them
+    uint64_t rows = 0;    // found by the pass so far
+    UnixMs oldest = 0;    // when the first of them was written
     Time pass_at{}, poll_at{}, purge_at{}, pass_began{};
     Time polled_at{};    // for rows above the newest
-    bool paged = false;  // since then
+    bool paged = false;  // a page of the pass was read since
     bool purging = false;
     uint32_t attempts = 0;
     std::unordered_map<uint64_t, Row> under_way;  // by id
-    std::vector<size_t> share;                    // of them, by destination; once there are some
+    std::vector<size_t> share;                    // rows under way by destination; empty at first
   };
   struct Read {
     Shard shard = 0;
@@ -114,14 +112,14 @@ class Relay {
   void On(const EdgeChanged& changed, Now now);
   void On(const MarkedDone& marked, Now now);
   void On(const PurgedDone& purged, Now now);
-  // Relays those that are not under way and for which there is room.
+  // Relays the changes that are new or due again, as far as there is room.
   void Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
   // Room for one more row to that shard.
   bool HasRoom(const ShardState& state, Shard destination) const;
   void RelayFriendship(Shard shard, const LoggedChange& change);
   void SendRead(Shard shard, Now now);
   void EndPass(Shard shard, Now now);
-  // Its entry, unless it is not under way any more.
+  // The entry of a row; null when the row is no longer under way.
   Row* Find(Shard shard, const LogRow& row);
   void Forget(ShardState& state, uint64_t id);
   void ScheduleRetry(Shard shard, const std::vector<LogRow>& rows, const Status& status, Now now);

@@ -1,5 +1,5 @@
-// Asks every shard of an application's own tables once a second whether it answers, so that its
-// adapter notices one that is away also while nothing is checked. Passive, not thread-safe.
+// Pings every shard of an application's own tables once a second, so that the adapter notices one
+// that is away even while nothing is checked. Passive, not thread-safe.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class AppShards {
 
   AppShards(Port<PingShard> probe, Shard shards) : probe_(probe), asking_(shards, false) {}
 
-  // Answers when to step again. A shard that hangs is not asked more.
+  // Returns when to step again. A shard that has not answered is not asked again.
   [[nodiscard]] std::optional<Time> Step(std::span<const ShardPinged> replies, Now now) {
     for (const ShardPinged& reply : replies) asking_.at(reply.shard) = false;
     if (asking_.empty()) return std::nullopt;

@@ -177,7 +177,7 @@ void Checker::SendRemovals() {
   }
 }
 
-// What was granted is spent, also when the mode has changed meanwhile.
+// Granted removals are spent even if the mode has changed meanwhile.
 void Checker::On(const RemovalsTaken& taken, Now) {
   Removals removals = TakeAnswered(taking_, taken.id);
   if (!taken.status.done()) {
@@ -224,7 +224,7 @@ void Checker::On(const RepairLogged& logged, Now) {
 void Checker::On(const EdgeAdopted& adopted, Now) {
   auto job = TakeIfDone(adopted.id, adopted.status);
   if (!job) return;
-  if (!adopted.adopted) return End(job->order, false);  // it changed meanwhile
+  if (!adopted.adopted) return End(job->order, false);  // the forward row changed meanwhile
   job->edge = adopted.edge;
   SendApply(std::move(*job));
 }

@@ -1,4 +1,4 @@
-// Compares the two rows of edges and sets right what differs (verdict.h).
+// Compares the two rows of edges and repairs differences (verdict.h).
 //
 //   reverse row, then forward row, read on primaries -> verdict
 //     equal:   hint sync(src, dst) acknowledged -> resolved
@@ -6,17 +6,18 @@
 //              -> reverse row committed -> hint acknowledged -> msg2 acknowledged -> resolved
 //
 // Repairs go the way of every change, so they race with nothing: the higher version wins. The row
-// of repair_log comes first, so no repair goes unrecorded; one that was recorded and then failed
-// is recorded again. A forward row written anew is applied at once, and by the mirror again.
+// of repair_log comes first, so no repair goes unrecorded; a repair that failed after it is
+// recorded again. The checker applies a forward row written anew at once, and the mirror applies it
+// again.
 //
-// Whatever fails or must wait ends the check unresolved: whoever ordered it asks again later, and
-// repeating a check does no harm. A shard that is away ends all checks that wait for it, and is
-// left alone for a back-off. What is guarded is repaired at the second check that comes to the
-// same, a grace after the first, if the breaker of its shard lets it pass: the removals of a step
-// are asked for together (fanline/ports/removal_allowance.h).
-// A crash at any point leaves rows that a check finds unequal, or equal ones whose hint goes out
+// A call that fails or must wait ends its check unresolved. The caller orders the check again
+// later; repeating a check does no harm. A shard that is away ends all checks that wait for it, and
+// is left alone for a back-off. A guarded verdict is carried out when a second check, a grace after
+// the first, comes to the same verdict, and the breaker of its shard lets it pass. The removals of
+// a step are asked for together (fanline/ports/removal_allowance.h).
+// A crash at any point leaves rows that a check finds unequal, or equal rows whose hint goes out
 // with the next check.
-// Passive: no thread, no clock, no sleep. Not thread-safe. Whoever orders bounds what is open.
+// Passive: no thread, no clock, no sleep. Not thread-safe. The caller bounds the open checks.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,7 @@ using CheckerReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLo
 struct CheckOrder {
   uint64_t ticket = 0;  // the caller's, given back
   EdgeKey edge;
-  uint64_t ver = 0;  // that is pending
+  uint64_t ver = 0;  // the pending one
 };
 struct CheckResult {
   CheckOrder order;
@@ -63,9 +64,9 @@ class Checker {
   };
   struct Setup {
     RangeLayout layout{16};
-    ShardMap reverse = ShardMap::Even(1);  // where the rows by dst lie
-    ShardMap forward = ShardMap::Even(1);  // and those by src
-    bool hints = true;                     // off: the tables are no timeline's
+    ShardMap reverse = ShardMap::Even(1);  // of the rows by dst
+    ShardMap forward = ShardMap::Even(1);  // of the rows by src
+    bool hints = true;                     // off: no timeline is filled from the tables
     uint32_t batch = 500;                  // edges read at once
     Backoff backoff{};
     uint64_t seed = 1;  // of the jitter
@@ -81,17 +82,17 @@ class Checker {
 
   // After the inputs of a step: sends what is due. Returns when to step again at the latest.
   [[nodiscard]] std::optional<Time> Send(Now now);
-  // Of the checks that ended since the last call.
+  // Results of the checks that ended since the last call.
   [[nodiscard]] std::vector<CheckResult> TakeResults();
 
-  // Ends what was not begun, unresolved; what was begun goes on.
+  // Ends the checks that were not begun, unresolved. The others go on.
   void Drop();
   bool idle() const {
     return jobs_.empty() && taking_.empty() && removals_.empty() && waiting_ == 0;
   }
 
  private:
-  // A check that was read and goes on alone; its id is that of its request under way.
+  // A check whose rows were read; it goes on alone, by the id of its request under way.
   struct Job {
     CheckOrder order;
     Verdict verdict;
@@ -105,7 +106,7 @@ class Checker {
     TakeRemovals asked;
     std::vector<Job> jobs;
   };
-  // Of edges with the same two shards, so that one that is away costs only what needs it.
+  // Checks of edges with the same two shards, so that a shard that is away delays only its edges.
   struct Queue {
     std::deque<CheckOrder> waiting;
     std::vector<CheckOrder> reading;
@@ -136,7 +137,7 @@ class Checker {
   void SendHint(Job job);
   void SendMessage(Job job);
   void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved}); }
-  // The job the reply was for, unless it failed: then it ended.
+  // The job that the reply is for. None: the call failed, and the check ended.
   std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
 
   Ports ports_;
@@ -145,7 +146,7 @@ class Checker {
   uint64_t ids_ = 0;  // of requests
   std::mt19937_64 random_;
   std::vector<Queue> queues_;                      // by shard of dst, then by shard of src
-  size_t waiting_ = 0;                             // or being read
+  size_t waiting_ = 0;                             // checks that wait or are being read
   std::unordered_map<uint64_t, size_t> reads_;     // request -> queue
   std::unordered_map<uint64_t, Job> jobs_;         // by request
   std::map<Shard, std::vector<Job>> removals_;     // to be asked for

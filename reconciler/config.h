@@ -37,7 +37,7 @@ struct Config {
 
 void AddOptions(daemon::OptionTable& table, Config& config);
 
-// Of a config that a table has accepted: the application's tables, if it keeps its own.
+// The application's tables, if it keeps its own. `config` was accepted by an option table.
 std::optional<mysql::AppTables> AppTablesOf(const Config& config);
 
 }  // namespace fanline::reconciler

@@ -20,15 +20,14 @@ std::optional<Time> CounterReconciler::Step(std::span<CounterInput> inputs, Now 
     ShardState& state = shards_[shard];
     if (!state.asking && state.next_poll_at <= now.mono) Poll(shard, now);
     if (!state.asking && state.sweep_at <= now.mono) Sweep(shard, now);
-    const Time at =  // of one that is asking the reply comes first
+    const Time at =  // a shard that was asked answers first
         state.asking ? now.mono + limits_.poll_every : std::min(state.next_poll_at, state.sweep_at);
     next = Earlier(next, at);
   }
   return next;
 }
 
-// A shard that is still at what it was asked for is not asked for more; what became due meanwhile
-// is done when it has answered.
+// A shard has one request at a time. What becomes due meanwhile is asked for after its answer.
 void CounterReconciler::Poll(Shard shard, Now now) {
   shards_[shard].next_poll_at = now.mono + limits_.poll_every;
   store_.Submit(ReadMarked{Ask(shard), shard, limits_.per_poll});
@@ -62,7 +61,7 @@ void CounterReconciler::RepairNext(Shard shard) {
   store_.Submit(RepairCounter{Ask(shard), shard, counter});
 }
 
-// What is known to be wrong goes first, also when the pages of a sweep take long.
+// Step polls for marked counters before it sweeps, so long pages do not keep them waiting.
 void CounterReconciler::Sweep(Shard shard, Now now) {
   ShardState& state = shards_[shard];
   if (gate_.mode() == ReconcilerMode::kPause) {

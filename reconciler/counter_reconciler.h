@@ -1,16 +1,16 @@
-// Repairs counters: once a second it asks every shard for counters that are marked as wrong, and
-// has them repaired, one of a shard at a time. One that could not be repaired stays marked and is
-// met again, its shard not before a while: a count that takes too long must not become many.
-// Several reconcilers may meet at one: it is repaired once
+// Repairs counters. Once a second it asks every shard for counters that are marked as wrong, and
+// has them repaired, one of a shard at a time. A counter that could not be repaired stays marked.
+// Its shard is polled again after `after_failure`: a count that takes too long must not become
+// many. Several reconcilers may find the same counter; it is repaired once
 // (backends/mysql/repairs/counter_repair.h).
 //
-// Nobody marks a counter that drifted upwards: whoever follows 5,000 by it is refused for good. So
-// between the polls everybody's counters are swept, so many users a second and shard, and marked
-// when they differ from their rows. A page that takes long, for its users have many rows, is rested
-// from as long as it took. Paused, nothing is swept.
+// No write marks a counter that drifted upwards, and a user whose counter wrongly says 5,000 may
+// never follow again. So between the polls a sweep compares all counters with their rows, so many
+// users a second and shard, and marks those that differ. After a page that takes long, because its
+// users have many rows, the sweep rests for as long. In mode pause nothing is swept.
 //
-// In a dry run, and paused, it only tells how many wait. It asks on all the same: this is how its
-// daemon notices that a shard is away.
+// In a dry run, and paused, it only reports how many counters wait. It still polls, because its
+// daemon notices by this that a shard is away.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -49,7 +49,7 @@ class CounterReconciler {
   CounterReconciler(const Store& store, Metrics& metrics, const RepairGate& gate, Shard shards,
                     const CounterLimits& limits = {});
 
-  // Answers when to step again, even without input.
+  // Returns when to step again, even without input.
   [[nodiscard]] std::optional<Time> Step(std::span<CounterInput> inputs, Now now);
 
   // From now on nothing more is asked; keep stepping until drained().

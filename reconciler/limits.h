@@ -11,20 +11,20 @@ namespace fanline::reconciler {
 struct Limits {
   // From msg1's arrival to its check. Healthy pairs take less; 3 s is the target for their p99.
   Duration grace = std::chrono::seconds(3);
-  // A msg2 waits so long for its msg1, and an answered pair is known for so long.
+  // How long a msg2 waits for its msg1, and how long an answered pair is remembered.
   Duration remember = std::chrono::seconds(60);
-  // Checks may be held back so long while the mirror lags; then the pair goes to the retries.
+  // How long a mirror that lags may hold a check back; then the pair goes to the retries.
   Duration longest_deferral = std::chrono::seconds(60);
   Duration commit_every = std::chrono::seconds(1);
 
   // Each per partition.
   uint32_t pending = 50'000;          // above, the oldest goes to the retries
   uint32_t remembered = 200'000;      // above, the oldest is forgotten early
-  uint32_t checks_in_flight = 1'000;  // two batches of what a statement looks up; shards share it
+  uint32_t checks_in_flight = 1'000;  // two full statements; the shards share them
   uint32_t retries_in_flight = 1'000;
 
   uint32_t checks_before_retry = 3;   // one more than a removal needs
-  uint32_t check_one_early_in = 100;  // of the msg2 whose msg1 never came
+  uint32_t check_one_early_in = 100;  // of the msg2s whose msg1 never came
 };
 
 }  // namespace fanline::reconciler

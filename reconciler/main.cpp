@@ -34,7 +34,7 @@ using reconciler::RetryReconciler;
 
 namespace {
 
-// What everybody must agree on: shards, ranges, topics.
+// What all programs must agree on: shards, ranges, topics.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
                              const std::optional<mysql::AppTables>& app, daemon::Process& process) {
   auto installation = wiring::AwaitInstallation(options::ToConfig(config.mysql), {}, process);
@@ -53,7 +53,7 @@ reconciler::Checker::Setup ChecksOf(const mysql::Installation& installation,
   return {.layout = installation.layout(),
           .reverse = app ? shards_of(app->reverse) : installation.shard_map,
           .forward = app ? shards_of(app->forward) : installation.shard_map,
-          .hints = !app,  // no timeline is filled from these
+          .hints = !app,  // no timeline is filled from an application's tables
           .seed = wiring::RandomSeed()};
 }
 
@@ -66,7 +66,7 @@ reconciler::Checker::Ports PortsOf(mysql::MysqlRepairStore& store, kafka::Produc
           .metrics = metrics};
 }
 
-// Fanline's own shards are asked by the counter reconciler; this asks an application's, if any.
+// The counter reconciler asks Fanline's own shards; AppWatch an application's, if any.
 struct AppWatch {
   AppWatch(const std::optional<mysql::AppTables>& app, daemon::Process& process)
       : inbox(process.wakeup),

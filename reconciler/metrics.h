@@ -1,5 +1,5 @@
-// What a reconciler tells about itself, called like verbs so that no metric library stands in the
-// logic. The do-nothing default serves the tests.
+// What a reconciler reports about itself, a method for each event, so that the logic needs no
+// metric library. The do-nothing default serves the tests.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@ namespace fanline::reconciler {
 // Why a pair went to the retries.
 enum class RetryCause { kChecksFailed, kTooMany, kDeferred };
 
-// What a repair did to an edge: brought a follower in line or back, ended one, or wrote the forward
-// row anew.
+// What a repair did to an edge: wrote a live reverse row, an ended one, or the forward row anew.
 enum class RepairKind { kAdd, kRemove, kBump };
 
 class Metrics : public ConsumerMetrics {
@@ -28,7 +27,7 @@ class Metrics : public ConsumerMetrics {
   virtual void Early() {}
   virtual void Duplicate() {}
   virtual void Coalesced() {}
-  // Its time was over: it is being checked. Once per msg1.
+  // The grace of a msg1 is over and its edge is being checked. Once per msg1.
   virtual void TimedOut() {}
   // A msg2 whose msg1 never came: lost, or the reverse row was written by somebody else.
   virtual void EarlyExpired() {}
@@ -40,24 +39,24 @@ class Metrics : public ConsumerMetrics {
   virtual void Checked(Finding) {}
   // The rows agree now, `since` the check began.
   virtual void Repaired(RepairKind, Duration /*since*/) {}
-  // What would be written, were it not a dry run.
+  // A repair that is not made, in a dry run or because the breaker is open.
   virtual void WouldRepair(const EdgeKey&, const Verdict&) {}
-  // No version is left above these rows: somebody must see to it.
+  // No version is left above these rows: an operator must see to it.
   virtual void Unrepairable(const EdgeKey&) {}
   // Removals of this shard of reverse rows are held back until an operator allows them again.
   virtual void BreakerOpen(Shard, bool /*open*/) {}
-  // Checks waited for this long.
+  // The throttle made checks wait for this long.
   virtual void Throttled(Duration) {}
 
-  // As of now, about once a second. `commit_lag`: records from the committed offsets to what was
-  // consumed last, all partitions of ours together.
+  // Told about once a second. `commit_lag`: records between the committed offsets and those
+  // consumed last, all our partitions together.
   virtual void Pending(uint64_t /*pairs*/, Duration /*oldest*/, uint64_t /*commit_lag*/) {}
   virtual void MirrorLagged(Duration) {}
-  // Counters of a shard that are marked as wrong, at most as many as are looked at; and one that
-  // was repaired, by so much.
+  // Counters of a shard that are marked as wrong; at most CounterLimits::per_poll are seen.
   virtual void CountersMarked(Shard, uint64_t) {}
   // The sweep has looked at so many users, and marked so many counters that had drifted.
   virtual void CountersSwept(uint64_t /*users*/, uint64_t /*marked*/) {}
+  // A counter was wrong by `drift`.
   virtual void CounterRepaired(int64_t /*drift*/) {}
   // Entries of the retries that this reconciler holds until they are due.
   virtual void RetriesHeld(uint64_t) {}

@@ -1,7 +1,7 @@
-// How far the mirror is behind: how long ago the oldest message it has not finished was consumed
-// here. By this process's own clock alone, so that clocks that differ say nothing wrong; after a
-// start it grows from 0. Keeps a sample of arrivals, at most one per kResolution and partition.
-// Passive, not thread-safe.
+// How far the mirror is behind: the time since this process consumed the oldest message that the
+// mirror has not finished. Only this process's clock counts, so clocks that differ do no harm.
+// After a start the lag grows from 0. Keeps a sample of arrivals, at most one per kResolution and
+// partition. Passive, not thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,7 @@ Progress PairReconciler::Step(std::span<PairReconcilerInput> inputs, Now now) {
   progress.StepBy(next_poll_at_);
   progress.StepBy(checker_.Send(now));
   TakeResults();
-  if (!inputs_.empty()) progress.StepBy(now.mono);  // checks that ended before they began
+  if (!inputs_.empty()) progress.StepBy(now.mono);  // results of checks that ended at once
   return progress;
 }
 
@@ -146,15 +146,15 @@ void PairReconciler::On(const ReconcilerModeRead& read, Now) {
   if (read.status.done()) gate_.SetMode(read.mode, read.closings);
 }
 
-// Asked again in a second; what the mirror finished before stands.
+// If the read failed, the last known offsets stand and the next poll asks again.
 void PairReconciler::On(const GroupOffsetsRead& read, Now now) {
   asking_mirror_ = false;
   if (!read.status.done()) return;
   for (const auto& group : read.committed) mirror_.Committed(group.partition, group.offset);
   const Duration lag = mirror_.Lag(now.mono);
   ports_.metrics.MirrorLagged(lag);
-  // What a mirror that stopped has not applied is due a grace after it came: to hold all of it back
-  // the lag must be known to exceed the grace by then, not only at the next poll.
+  // Pairs that a stopped mirror has not applied become due a grace after they came. To hold them
+  // all back the lag must exceed the grace by then, not only at the next poll.
   inputs_.push_back(MirrorLag{lag > Duration(0) ? lag + poll_every_ + kPollSlack : lag});
 }
 

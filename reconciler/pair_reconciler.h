@@ -1,9 +1,9 @@
-// Repairs edges: follows the pairs of relation-log (pair_tracker.h), orders the checks they come to
-// (checker.h) and writes what must wait to the retries. About once a second it reads where the
-// mirror stands and the mode, and tells its metrics.
+// Repairs edges: follows the pairs of relation-log (pair_tracker.h), orders the checks they need
+// (checker.h) and writes pairs that must wait to the retries. About once a second it reads the
+// mirror's position and the mode, and reports its metrics.
 //
-// A record that is no message we know is counted and passed over: the mirror keeps it in the dead
-// letters, and an edge whose msg1 was lost this way is found by the scans.
+// Records that are no message we know are counted and passed over. The mirror keeps them in the
+// dead letters, and the scans find an edge whose msg1 was lost this way.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -51,14 +51,14 @@ class PairReconciler {
 
   [[nodiscard]] Progress Step(std::span<PairReconcilerInput> inputs, Now now);
 
-  // From now on no further check is begun; keep stepping until drained(). Pairs that are pending
-  // stay below the committed offsets: the next owner finds them.
+  // From now on no further check is begun; keep stepping until drained(). The committed
+  // offsets stay at or below all pending pairs, so the next owner finds them.
   void StopTaking();
   bool drained() const { return checker_.idle() && retries_.empty(); }
   uint64_t pending() const { return tracker_.pending(); }
 
  private:
-  static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // an answer's way
+  static constexpr Duration kPollSlack = std::chrono::milliseconds(100);  // for the answer
 
   void On(const PartitionAssigned& assigned, Now now);
   void On(const PartitionRevoked& revoked, Now now);

@@ -41,7 +41,7 @@ PairTable::Place PairTable::Take(const EdgeKey& edge) {
   return place;
 }
 
-// Closes the gap by moving back what was pushed past it, so that no marks of deletion pile up.
+// Closes the gap by moving back slots that were pushed past it, so no marks of deletion pile up.
 void PairTable::Erase(Place place) {
   size_t gap = SlotOf(pairs_[place].edge, HashOf(pairs_[place].edge));
   for (size_t next = Next(gap); slots_[next].place != kNone; next = Next(next)) {

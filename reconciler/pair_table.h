@@ -1,6 +1,6 @@
-// The edges a partition's pairs are about: a flat table by (src, dst). Nothing is allocated per
-// message: pairs lie side by side, the index over them is open addressing, and a pair's place stays
-// the same until it is erased, so that timers can name it by a number.
+// The pairs of one partition: a flat table by edge. Nothing is allocated per message: pairs lie
+// side by side, the index over them is open addressing, and a pair keeps its place until it is
+// erased, so that timers can name it by a number.
 //
 // Not thread-safe. Memory is that of the most pairs ever held: 64 bytes each, and the index.
 #pragma once
@@ -29,9 +29,9 @@ struct Pair {
   // Of the msg1 that is pending.
   int64_t offset = 0;
   UnixMs appended = 0;
-  uint64_t stamp = 0;  // new with each stage: tells a timer or a reply that is out of date
+  uint64_t stamp = 0;  // new with each stage; outdated timers and replies carry another
   uint32_t attempts = 0;
-  uint16_t bucket = 0;  // of edge.dst, kept: a checksum less for each message
+  uint16_t bucket = 0;  // of edge.dst; saves a checksum for each message
   Stage stage = Stage::kRemembered;
 
   bool pending() const { return stage != Stage::kRemembered; }

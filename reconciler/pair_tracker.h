@@ -1,8 +1,8 @@
-// Finds changes of edges whose second half got lost. msg1 says that a forward row was committed,
-// msg2 that its reverse row was and that the hint is out; both lie in one partition of
-// relation-log. A msg1 without its msg2 for the length of the grace is checked: the rows themselves
-// are compared. A newer msg2 answers an older msg1, so disorder, duplicates and storms need no
-// further case.
+// Finds changes of edges whose second half got lost. msg1 says that a forward row was committed;
+// msg2 says that its reverse row was, and that the hint is out. Both lie in one partition of
+// relation-log. A msg1 that has no msg2 after the grace is checked: the rows themselves are
+// compared. A newer msg2 answers an older msg1, so disorder, duplicates and storms need no further
+// case.
 //
 //   msg1 -> armed -> msg2: answered
 //                 -> its time is over and the log was read up to then -> check -> answered, or
@@ -10,19 +10,14 @@
 //                 -> checked in vain, too many, held back too long -> retries -> answered
 //
 // A timeout is a question, not a verdict: a check that finds the rows equal changes nothing, so
-// checking too often costs reads only. What must not happen is that a pair is lost:
-// an offset is committed only below every pending msg1, and a pair leaves for the retries only when
-// they acknowledged it. Whoever takes the partition over replays from there and finds the same
-// pairs pending; a msg1 whose msg2 lay below the committed offset costs one check. Nothing pins the
-// log for long: while the mirror lags, or a shard is away, pairs go to the retries; only when these
-// cannot be written is the partition paused. One shard that is away makes the mirror lag, for its
-// offsets wait; pairs of the others are checked all the same, once the mirror has answered one of
-// theirs that is younger.
-//
-// During a rebalance nothing is pending here (a revocation drops the partition's pairs without a
-// last commit), and what is replayed afterwards gets its full grace again.
-//
-// Passive: no thread, no clock, no sleep. Not thread-safe. Bounded by limits.h.
+// checking too often costs reads only. No pair may be lost, though. An offset is committed only
+// below every pending msg1, and a pair leaves for the retries only when Kafka acknowledged it
+// there. The next owner of the partition replays from that offset and finds the same pairs pending;
+// a msg1 whose msg2 lay below the offset costs one check. Nothing pins the log for long: while the
+// mirror lags, or a shard is away, pairs go to the retries. The partition is paused only when the
+// retries cannot be written. One shard that is away makes the mirror lag, because its offsets wait.
+// Pairs of another shard are checked all the same, once the mirror has answered a younger pair of
+// that shard.
 #pragma once
 
 #include <cstdint>
@@ -56,14 +51,14 @@ class PairTracker {
   PairTracker(const PairTracker&) = delete;
   PairTracker& operator=(const PairTracker&) = delete;
 
-  // Records of one partition in the order of their offsets. A reply about a pair that has moved on,
-  // or to an earlier owner of the partition, is ignored.
+  // Takes the records of a partition in the order of their offsets. Ignores replies about pairs
+  // that have moved on, or to an earlier owner of the partition.
   [[nodiscard]] PairProgress Step(std::span<const PairInput> inputs, Now now);
 
   uint64_t pending() const;
   uint64_t commit_lag() const { return log_.commit_lag(); }  // as of the last step
   std::optional<UnixMs> OldestPending() const;               // LogAppendTime; looks at every pair
-  size_t timers() const;                                     // that are kept, those out of date too
+  size_t timers() const;                                     // outdated ones included
 
  private:
   struct Owned {

@@ -12,8 +12,7 @@
 
 namespace fanline::reconciler {
 
-// One record of relation-log. Whoever decodes hands on every record, also one that says nothing
-// (kOther): the position counts them all.
+// One record of relation-log. Forward every record, also kOther: offsets advance on all of them.
 struct PairRecord {
   enum class Kind : uint8_t { kWritten, kMirrored, kOther } kind = Kind::kOther;  // msg1, msg2
   int32_t partition = 0;
@@ -23,8 +22,7 @@ struct PairRecord {
   uint64_t ver = 0;
 };
 
-// Asks where the log ends, and the answer. `asked_at` comes back as it was: the end may be read
-// any time after it.
+// Asks where the log ends, and the answer. The answer repeats `asked_at`: the end was read later.
 struct WatermarkWanted {
   int32_t partition = 0;
   Time asked_at{};
@@ -35,25 +33,25 @@ struct HighWatermark {
   int64_t offset = -1;  // the next record's; -1: could not be read
 };
 
-// Compare the two rows of an edge and set right what differs (verdict.h). Each gets one reply.
+// Compare the two rows of an edge and repair differences (verdict.h). Each check gets one reply.
 struct Check {
   int32_t partition = 0;
   uint64_t id = 0;
   EdgeKey edge;
-  uint64_t ver = 0;      // that is pending
-  uint32_t attempt = 1;  // from 2 on it is a second check: what looks wrong now was so before
+  uint64_t ver = 0;      // the pending one
+  uint32_t attempt = 1;  // from 2 on an earlier check did not resolve the pair
 };
 struct Checked {
   int32_t partition = 0;
   uint64_t id = 0;
   EdgeKey edge;
-  // The rows agree or the reverse one has at least `ver`, be it that the check made it so, and the
-  // hint sync(src, dst) is acknowledged. False: not, or not known; it will be asked again.
+  // The rows agree or the reverse one has at least `ver`, perhaps by this check's repair, and the
+  // hint sync(src, dst) is acknowledged. False: not, or unknown; the check is ordered again.
   bool resolved = false;
 };
 
-// Write the pair to relation-log.retry, where it is checked later and may take its time. Each gets
-// one reply.
+// Write the pair to relation-log.retry, where it is checked later and may take its time. Each retry
+// gets one reply.
 struct Retry {
   int32_t partition = 0;
   uint64_t id = 0;

@@ -57,7 +57,7 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   }
   if (pair.pending()) {
     metrics_->Coalesced();
-    Settle(pair.offset);  // the newer one, pending from here on, stands for it
+    Settle(pair.offset);  // the newer msg1 stands for it
   } else {
     ++pending_;
   }
@@ -140,7 +140,7 @@ void PartitionPairTracker::ForgetFirst() {
   pairs_.Erase(timer.place);
 }
 
-// While the first timer is held back, those behind it that are out of date would pile up.
+// While the first timer is held back, outdated timers would pile up behind it.
 void PartitionPairTracker::DropOutdated() {
   armed_ = 0;
   for (Lane& lane : lanes_) {
@@ -184,7 +184,7 @@ void PartitionPairTracker::On(const RetryAppended& appended, Time now) {
   }
 }
 
-// ---- what is due ----------------------------------------------------------------------------
+// ---- due pairs ------------------------------------------------------------------------------
 
 void PartitionPairTracker::Advance(Time now, bool lagging, PairProgress& progress) {
   wake_.reset();
@@ -230,7 +230,7 @@ PartitionPairTracker::Lane* PartitionPairTracker::OldestLane() {
   return oldest;
 }
 
-// Whether something was begun for the first armed pair; else those behind it wait as well.
+// Whether it began something for the first armed pair. If not, the pairs behind it wait as well.
 bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
                                         PairProgress& progress) {
   const Timer timer = lane.armed.front();
@@ -258,7 +258,7 @@ bool PartitionPairTracker::AdvanceFirst(Lane& lane, Time now, bool lagging,
   return true;
 }
 
-// Younger by a grace: transactions of one shard end in another order than their messages came in.
+// Younger by a grace: transactions of one shard do not end in the order of their messages.
 bool PartitionPairTracker::PassedBy(const Lane& lane, const Pair& pair) const {
   return lane.answered > pair.appended + Milliseconds(limits_->grace);
 }
@@ -270,7 +270,7 @@ bool PartitionPairTracker::CaughtUp(const Timer& timer) const {
   return watermark_ && watermark_->asked_at >= timer.at && position_ >= watermark_->offset;
 }
 
-// Once when the pair's time is over, and again in case the answer was lost or the end has moved.
+// Asks when the pair's time is over, and again in case the answer was lost or the end moved.
 void PartitionPairTracker::AskWatermark(const Timer& timer, Time now, PairProgress& progress) {
   if (asked_at_ < timer.at || now >= asked_at_ + limits_->grace) {
     asked_at_ = now;

@@ -1,5 +1,5 @@
-// The pairs of one partition of relation-log, during one assignment; pair_tracker.h says what it is
-// for. Passive, not thread-safe.
+// The pairs of one partition of relation-log, during one assignment (pair_tracker.h). Passive, not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class PartitionPairTracker {
   void On(const Checked& checked, Time now);
   void On(const RetryAppended& appended, Time now);
 
-  // Forgets, checks and sends to the retries what is due. `lagging`: the mirror is behind, so only
-  // shards are checked for which it is known to have come further.
+  // Forgets, checks or sends to the retries the pairs that are due. `lagging`: the mirror is
+  // behind, so only pairs that it has passed by are checked.
   void Advance(Time now, bool lagging, PairProgress& progress);
 
   bool overfull() const { return pending_ - retrying_ > limits_->pending; }
@@ -45,10 +45,9 @@ class PartitionPairTracker {
     uint64_t stamp = 0;
   };
 
-  // The pairs of one shard of reverse rows, so that one that is away holds back its own alone.
+  // The pairs of one shard of reverse rows, so that a shard that is away holds back only its own.
   struct Lane {
-    // In order of `at`, since what is pushed later waits just as long. Outdated ones stay in it
-    // until it is their turn.
+    // In order of `at`, since all wait equally long. Outdated timers stay until it is their turn.
     std::deque<Timer> armed;
     uint64_t checking = 0;
     UnixMs answered = 0;  // LogAppendTime of the latest msg1 whose msg2 came
@@ -59,19 +58,19 @@ class PartitionPairTracker {
   void Arm(PairTable::Place place, Time now);
   Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.bucket)]; }
   void LeaveStage(Pair& pair);
-  void Settle(int64_t offset);  // it is finished
+  void Settle(int64_t offset);  // marks it finished
   void Answer(PairTable::Place place, Time now);
   void Remember(PairTable::Place place, Time now);
   void ForgetFirst();
 
-  // Whether `timer` was for what its pair still is.
+  // Whether `timer` was set for the present stage of its pair.
   bool Current(const Timer& timer) const { return pairs_[timer.place].stamp == timer.stamp; }
   void DropOutdated();
   void DropOutdatedFirst(Lane& lane);
-  void Disarm(Lane& lane);  // the first one
+  void Disarm(Lane& lane);  // drops its first timer
   Lane* OldestLane();
   bool AdvanceFirst(Lane& lane, Time now, bool lagging, PairProgress& progress);
-  // Whether the mirror has passed by the pair: it answered one for this shard that is younger.
+  // Whether the mirror has passed by the pair: it answered a younger pair of this shard.
   bool PassedBy(const Lane& lane, const Pair& pair) const;
   bool CaughtUp(const Timer& timer) const;
   void AskWatermark(const Timer& timer, Time now, PairProgress& progress);
@@ -92,7 +91,7 @@ class PartitionPairTracker {
   UnixMs newest_ = 0;  // latest LogAppendTime consumed
   uint64_t pending_ = 0;
   uint64_t retrying_ = 0;
-  uint64_t expired_ = 0;  // early msg2s so far
+  uint64_t expired_ = 0;  // early msg2s forgotten so far
 
   std::vector<Lane> lanes_;       // by shard
   size_t armed_ = 0;              // timers of all lanes
@@ -101,7 +100,7 @@ class PartitionPairTracker {
 
   std::optional<HighWatermark> watermark_;
   Time asked_at_ = Time::min();  // for a watermark
-  Time retry_after_{};           // after one that failed
+  Time retry_after_{};           // after a retry that failed
   std::optional<Time> wake_;
 };
 

@@ -1,6 +1,6 @@
-// What holds checks and repairs back, for all reconcilers of one process together: the mode, a
-// throttle per shard of reverse rows, what is known of its breaker
-// (fanline/ports/removal_allowance.h), and the memory of what looked wrong once. Passive, not
+// Holds checks and repairs back, for all reconcilers of one process together, by the mode, a
+// throttle per shard of reverse rows, the last known state of its breaker
+// (fanline/ports/removal_allowance.h), and a memory of verdicts seen once. Passive, not
 // thread-safe.
 #pragma once
 
@@ -25,8 +25,8 @@ struct GateLimits {
   uint32_t checks_burst = 1'000;
   uint32_t removals_per_minute = 1'000;                   // per shard, of all reconcilers
   Duration second_check_after = std::chrono::seconds(3);  // the grace of a pair
-  // What looked wrong is known for so long, and so many edges of it; the longest wait for a second
-  // check is the back-off of the retries.
+  // How long edges that looked wrong are remembered, and how many of them. The longest wait for a
+  // second check is the back-off of the retries.
   Duration suspect_for = std::chrono::minutes(30);
   uint32_t suspects = 100'000;
 };
@@ -41,9 +41,9 @@ class RepairGate {
   Throttle& throttle(Shard shard) { return throttles_.at(shard); }
   Shard shards() const { return static_cast<Shard>(throttles_.size()); }
 
-  // Until it was read for the first time nothing is checked.
+  // kPause until the mode is read for the first time.
   ReconcilerMode mode() const { return mode_.value_or(ReconcilerMode::kPause); }
-  // `closings` of the breakers, so far; one more closes them all.
+  // `closings` of the breakers by operators so far; a higher number closes them all.
   void SetMode(ReconcilerMode mode, uint64_t closings = 0) {
     mode_ = mode;
     closings_ = closings;
@@ -52,7 +52,7 @@ class RepairGate {
   // Whether removals from this shard are known to be stopped. A process that has not asked since it
   // started does not know.
   bool BreakerOpen(Shard shard) const { return opened_.at(shard) > closings_; }
-  // Asks for so many removals, on behalf of this process.
+  // The request for `wanted` removals, on behalf of this process.
   TakeRemovals Asking(uint64_t id, Shard shard, uint32_t wanted) const {
     return {id, shard, wanted, limits_.removals_per_minute, closings_};
   }
@@ -61,8 +61,8 @@ class RepairGate {
     if (granted < asked.wanted) opened_.at(asked.shard) = asked.closings + 1;
   }
 
-  // Whether an earlier check, long enough ago, came to the very same; if none did, this one is
-  // remembered as the first.
+  // Whether an earlier check came to the same verdict, at least `second_check_after` ago. If none
+  // came to it, this check is remembered as the first.
   [[nodiscard]] bool Confirmed(const EdgeKey& edge, const Verdict& verdict, Time now) {
     Forget(now);
     const auto found = suspects_.find(edge);
@@ -88,10 +88,10 @@ class RepairGate {
 
   const GateLimits limits_;
   std::vector<Throttle> throttles_;  // by shard
-  std::vector<uint64_t> opened_;     // closings when its breaker was met open, and 1; 0: never
+  std::vector<uint64_t> opened_;     // 1 + closings when its breaker was found open; 0: never
   uint64_t closings_ = 0;
   std::optional<ReconcilerMode> mode_;
-  std::unordered_map<EdgeKey, std::pair<Verdict, Time>> suspects_;  // first seen so
+  std::unordered_map<EdgeKey, std::pair<Verdict, Time>> suspects_;  // and when first seen
   std::deque<std::pair<Time, EdgeKey>> order_;
 };
 

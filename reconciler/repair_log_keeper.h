@@ -1,6 +1,6 @@
-// Keeps table repair_log bounded: of every shard, rows that are older than they are kept for are
-// deleted, so many at a time, and again at once while there are more. In every mode, also paused:
-// it changes nothing that anybody is served. Several reconcilers may do so side by side.
+// Keeps table repair_log bounded: deletes rows older than `keep` from every shard, so many at a
+// time, and again at once while there are more. It does so in every mode, also paused, because it
+// changes nothing that users are served. Several reconcilers may do so side by side.
 // Passive, not thread-safe.
 #pragma once
 
@@ -32,7 +32,7 @@ class RepairLogKeeper {
                   const RepairLogLimits& limits = {})
       : store_(store), metrics_(metrics), limits_(limits), shards_(shards) {}
 
-  // Answers when to step again, even without input. A shard that has not answered is not asked.
+  // Returns when to step again, even without input. A shard that has not answered is not asked.
   [[nodiscard]] std::optional<Time> Step(std::span<const RepairsPurged> replies, Now now) {
     for (const RepairsPurged& reply : replies) On(reply, now);
     std::optional<Time> next;

@@ -49,7 +49,7 @@ void RetryReconciler::StopTaking() {
 
 // ---- records --------------------------------------------------------------------------------
 
-// What is being checked or appended goes on, for nobody: the next owner reads it again.
+// Checks and appends under way go on without effect here: the next owner reads the entries again.
 void RetryReconciler::ForgetTaken() {
   std::erase_if(entries_, [this](const auto& entry) {
     if (partitions_.Holds(entry.second.place)) return false;
@@ -88,7 +88,7 @@ void RetryReconciler::CheckDue(Now now) {
   }
 }
 
-// Whoever is due last was checked in vain most often.
+// The entries that are due last were checked in vain most often.
 void RetryReconciler::MakeRoom(Now now) {
   if (entries_.size() < limits_.held || now.mono < make_room_at_) return;
   make_room_at_ = now.mono + limits_.make_room_every;
@@ -104,7 +104,7 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
   const auto found = entries_.find(result.order.ticket);
   if (found == entries_.end()) return;  // its partition went
   if (result.resolved) return Finish(found->first);
-  if (!taking_) return;  // it is read again after the next start
+  if (!taking_) return;  // the entry is read again after the next start
   RelationRetry& retry = found->second.retry;
   ++retry.attempts;
   const Duration wait = limits_.patience.Delay(retry.attempts + 1, random_());

@@ -1,15 +1,15 @@
-// relation-log.retry: edges whose pairs could not be answered in time, checked again when they are
-// due, with more and more patience, until they are found right.
+// Works off relation-log.retry: edges whose pairs could not be answered in time. Each is checked
+// when it is due, after longer and longer waits, until a check resolves it.
 //
 //   record -> held until it is due -> check -> resolved: finished
 //                                           -> not: appended anew, due later -> acknowledged:
 //                                           finished
 //
-// An offset is committed only when everything below it is finished, so a crash reads entries again
-// and costs checks. Too many held: the half that is due last is appended anew as it is, so that
-// entries of a shard that is away, ever more patient, do not keep those behind them from being
-// read; the partitions are paused meanwhile. Where that was done the log goes round, at most once
-// per `make_room_every` with half of what is held. What cannot be decoded goes to the dead letters.
+// An offset is committed only when everything below it is finished, so after a crash entries are
+// read again, at the cost of checks. When too many are held, the half that is due last is appended
+// anew unchanged, and the partitions are paused meanwhile: entries of a shard that is away, which
+// wait ever longer, must not keep those behind them from being read. Such a log circulates, at most
+// half of the held entries per `make_room_every`. Undecodable records go to the dead letters.
 // Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
@@ -33,9 +33,9 @@ struct RetryLimits {
   uint32_t held = 50'000;  // all partitions together
   Duration make_room_every = std::chrono::seconds(5);
   Duration commit_every = std::chrono::seconds(1);
-  // To the next check of an entry; within half of it at random.
+  // To the next check of an entry; the upper half is random.
   Backoff patience{.first = std::chrono::seconds(5), .most = std::chrono::minutes(10)};
-  Backoff append_again{};  // Kafka is away
+  Backoff append_again{};  // while Kafka is away
 };
 
 using RetryInput = std::variant<PartitionAssigned, PartitionRevoked, Record, CheckerReply,
@@ -65,9 +65,9 @@ class RetryReconciler {
   struct Entry {
     Partitions::Place place;
     RelationRetry retry;
-    Record undecoded;      // with a reason: on its way to the dead letters
+    Record undecoded;      // if `reason` is set: on its way to the dead letters
     std::string reason;    // set: it is no entry
-    uint32_t appends = 0;  // that failed
+    uint32_t appends = 0;  // failed ones
   };
 
   void On(const PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }

@@ -1,5 +1,5 @@
-// How many checks and repairs a shard takes: so many per second, and so many at once after a rest
-// (a token bucket). Exact, in whole numbers. Passive, not thread-safe.
+// Limits the checks, and so the repairs, of a shard: `per_second` of them, and `burst` at once
+// after a rest (a token bucket). Exact, in whole numbers. Passive, not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Throttle {
     FANLINE_CHECK(per_second >= 1 && burst >= 1, "a throttle that lets nothing pass");
   }
 
-  // Takes one if there is one. A `now` that goes back counts as no time passed.
+  // Takes a token if there is one. A `now` that goes back counts as no time passed.
   [[nodiscard]] bool Take(Time now) {
     Fill(now);
     if (credit_ < kToken) return false;
@@ -34,7 +34,7 @@ class Throttle {
   }
 
  private:
-  // A microsecond brings per_second_ parts of a token of so many.
+  // Parts of a token. A microsecond brings per_second_ of them.
   static constexpr int64_t kToken = 1'000'000;
 
   void Fill(Time now) {

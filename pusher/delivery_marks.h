@@ -1,6 +1,6 @@
-// Measures the time from publish to delivery of sampled posts: whoever finishes a part sets its bit
-// beside the author's timelines, and the first and the last to do so know the times.
-// A measurement: it never delays or fails a hint, and what fails is not tried again.
+// Measures the time from publish to delivery of sampled posts. A pusher that finishes a part sets
+// its bit beside the author's timelines; those that deliver first and finish last know the times.
+// It never delays or fails a hint, and a mark that fails is not tried again.
 // Passive, not thread-safe.
 #pragma once
 

@@ -1,11 +1,11 @@
-// What the consumer delivers of one range, as orders to it: nothing that could not be kept. So it
-// is paused while the range is not ready, while it holds all it may, and while it stands in front
-// of a hint that only a newer pusher can read. Else a Redis that is away would have the log read to
-// its end for nothing, and the lag look like none.
+// Orders the consumer to deliver only hints that the range can keep. The consumer is paused while
+// the range is not ready, while it holds all it may, and while the next hint is one that only a
+// newer pusher can read. Otherwise, while Redis is away, the log would be read to its end for
+// nothing, and the lag would look like none.
 //
 // A full range flows again when it holds half of what it may. A hint that is too new is asked for
-// again from time to time, with all behind it; what is in front of it is finished and saved
-// meanwhile. Nothing of it is kept, so a drain - the upgrade - does not wait for it.
+// again from time to time, with all behind it. The hints in front of it are finished and saved
+// meanwhile. It is not kept itself, so a drain - the upgrade - does not wait for it.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -33,16 +33,16 @@ class Inflow {
 
   Inflow(Range range, const Limits& limits) : range_(range), limits_(limits) {}
 
-  // The range is ready: records from here on are meant for it.
+  // The range is ready: records from `offset` on are meant for it.
   void Seek(int64_t offset, ConsumerOrders& orders);
-  // It is not, until the next Seek.
+  // The range is not ready until the next Seek.
   void Stop();
-  // The hint at `offset` cannot be read before an upgrade, `why` says.
+  // The hint at `offset` cannot be read before an upgrade, for the reason `why`.
   void StandBefore(int64_t offset, std::string why, Now now, uint64_t random);
   // A hint was taken.
   void Took() { newer_.reset(); }
-  // Gives the orders that follow from what is held: open in the ledger, and parked of it. `taking`:
-  // hints are asked for again.
+  // Gives the orders that follow from the hints held: those open in the ledger, `parked` of which
+  // are parked. `taking`: asks again for a hint that is too new.
   void Direct(const OffsetLedger& ledger, size_t parked, bool taking, Now now,
               ConsumerOrders& orders);
 
@@ -60,7 +60,7 @@ class Inflow {
   const Range range_;
   const Limits& limits_;
   bool open_ = false;
-  bool flowing_ = false;  // the consumer delivers: it was not told to pause since
+  bool flowing_ = false;  // the consumer was told to deliver, and not to pause since
   std::optional<PauseCause> full_;
   std::optional<NewerHint> newer_;
 };

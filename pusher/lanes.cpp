@@ -28,7 +28,7 @@ void Lanes::Add(ReceivedHint hint) {
 // How many hints of the kind at a lane's head may be one unit.
 size_t Lanes::MostHints(const Lane& lane, size_t syncs) const {
   const auto& hint = lane.waiting.front().decoded;
-  if (!hint) return lane.waiting.size();  // they wait for one and the same walk
+  if (!hint) return lane.waiting.size();  // one walk serves them all
   if (std::holds_alternative<Hint::Sync>(hint->what)) {
     return std::clamp<size_t>(syncs, 1, limits_->syncs_per_unit);
   }

@@ -1,13 +1,12 @@
-// The lanes of one range. All hints of one author form a lane, and what stands in a lane keeps its
-// order; lanes commute and take turns. The head of a lane - a run of syncs, or of posts, or of what
-// cannot be decoded - is taken as a unit, and nothing behind it is taken before that unit is
-// finished.
+// The lanes of one range. All hints of one author form a lane and keep their order; lanes commute
+// and take turns. The head of a lane - a run of syncs, of posts, or of undecodable hints - is taken
+// as a unit. Nothing behind it is taken before that unit is finished.
 //
 // When some hint of a unit can never be carried out, its lane is taken apart: one hint a unit until
 // the lane is empty, so that only the culprit is quarantined.
 //
-// A unit that waits for a resource that is away is parked, and its lane with it: what stands behind
-// the head can no more be worked on than the head. Such hints are counted.
+// A unit that waits for a resource that is away is parked, and its lane with it: the hints behind
+// the head can be worked on no more than the head. Parked hints are counted.
 //
 // Unbounded: the owner bounds what it adds (inflow.h). Passive, not thread-safe.
 #pragma once
@@ -27,12 +26,12 @@ class Lanes {
   explicit Lanes(const Limits& limits, const MutationSwitches& guards = {})
       : limits_(&limits), in_order_(guards.lanes_in_order) {}
 
-  // Behind the others of its author. What cannot be decoded is a lane of its own.
+  // Adds a hint behind the others of its author. Undecodable hints have a lane of their own.
   void Add(ReceivedHint hint);
 
   bool runnable() const { return !runnable_.empty(); }  // some lane's head may be taken
-  // The next runnable lane's head; id, range and epoch are the caller's to fill. It has one hint
-  // when `singly`, and at most `syncs` of them, or one, when they are syncs.
+  // The next runnable lane's head; the caller fills in id, range and epoch. The unit has one hint
+  // when `singly`. A unit of syncs has at most `syncs` of them, but always one.
   Unit Take(bool singly, size_t syncs);
 
   // Each unit taken ends by one of these, or by Clear.
@@ -42,14 +41,14 @@ class Lanes {
   void SetParked(const Unit& unit, bool parked);
   void Clear();
 
-  size_t units() const { return units_; }  // taken, and not ended
+  size_t units() const { return units_; }  // taken and not ended
   size_t parked_hints() const { return parked_hints_; }
 
  private:
   struct Lane {
     std::deque<ReceivedHint> waiting;
     size_t units = 0;     // at most one (the guard)
-    size_t parked = 0;    // hints: of the unit, when it is, and behind it
+    size_t parked = 0;    // parked hints: of the unit and behind it
     bool queued = false;  // stands in runnable_
     bool singly = false;  // being taken apart
   };

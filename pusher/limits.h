@@ -15,40 +15,41 @@ struct Limits {
 
   uint32_t timelines_per_batch = 500;          // bounds how long one call holds a Redis node
   uint32_t items_per_zadd = kMaxAddsPerWrite;  // posts that may meet in one timeline's write
-  // One is carried out while the next travels. More only lengthen the queue in front of Redis and
-  // keep batches small: at 8 a post arrived twice as late under half load (decision 6).
+  // Redis carries one out while the next travels. More only lengthen the queue in front of Redis
+  // and keep batches small: at 8 a post arrived twice as late under half load (decision 6).
   uint32_t batches_in_flight = 2;
   uint32_t posts_per_unit = kMaxAddsPerWrite;  // hints at the head of a lane handled as one
-  // Syncs at the head of a lane handled as one unit: their calls are under way together. Those of
-  // all units: each may hold a timeline's members and a window of items. A unit has one, in any
-  // case.
+  // Syncs at the head of a lane handled as one unit: their calls are under way together.
   uint32_t syncs_per_unit = 256;
+  // Syncs of all units: each may hold a timeline's members and a window of items. A unit always has
+  // one.
   uint32_t syncs_in_flight = 512;
   uint32_t followers_per_page = 10'000;  // a celebrity yields to others after each page
-  // Once full, refilled a quarter at a time, or with what is free after `refill_within`. Parked
-  // units do not count.
+  // Once all places are taken, they are refilled a quarter at a time, or as far as they are free
+  // after `refill_within`. Parked units take no place.
   uint32_t units_in_flight = 1'024;
   Duration refill_within = std::chrono::milliseconds(5);
-  uint32_t waiting_readers = 40'000;  // page contents held back for Redis: no reads beyond
+  uint32_t waiting_readers = 40'000;  // whose writes wait for Redis: above, no unit starts
   // Three bounds of one range; it is paused at any of them. Hints that can be worked on:
   uint32_t buffered_hints_per_range = 4'096;
   // Hints of lanes whose head is parked, about 1 KB each: authors of a shard that is away hold up
   // nobody else until there are so many.
   uint32_t parked_hints_per_range = 16'384;
-  // From the oldest unfinished hint to the newest received: what a takeover replays, a byte each
-  // here. Generous, as a single parked lane reaches it while everybody else goes on: at a thousand
-  // hints a second in a quarter of an hour.
+  // From the oldest unfinished hint to the newest received. A takeover replays these; each takes a
+  // byte here. The bound is generous, as a single parked lane reaches it while all others go on: in
+  // a quarter of an hour at a thousand hints a second.
   uint32_t span_per_range = 1'000'000;
   Duration save_position_every = std::chrono::seconds(1);
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
   Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash
   Backoff backoff;
-  // Of what is parked: one unit of each resource asks whether it is back (parking.h).
+  // Of parked units: one for each resource asks whether it is back (parking.h).
   Backoff probe{std::chrono::milliseconds(50), std::chrono::seconds(1)};
-  // For whoever finds another owner in its range, growing while it goes on and forgotten after a
-  // time of peace. The first wait is longer than a consumer takes to hear that its group gave the
-  // partition to another (a heartbeat, at most a second): whoever lost it waits, hears of it, and
-  // never takes it back. So the owner that the group chose is not disturbed twice.
+  // How long a pusher waits that finds another owner in its range. The wait grows while the contest
+  // goes on and is forgotten after `peace`. The first wait is longer than a consumer takes to hear
+  // that its group gave the partition to another (a heartbeat, at most a second). A pusher that
+  // lost the range hears of it while it waits and never takes the range back. So it disturbs the
+  // owner that the group chose only once.
   Backoff contested{std::chrono::seconds(2), std::chrono::seconds(30)};
   Duration peace = std::chrono::seconds(60);
 };

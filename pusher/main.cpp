@@ -28,7 +28,7 @@ int Main(int argc, char** argv) {
 
   daemon::Process process("pusher", config.daemon);
 
-  // What everybody must agree on: shards, ranges, topic, a Redis that can hold timelines.
+  // What all programs must agree on: shards, ranges, topic, a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-pusher");
   const auto installation = wiring::AwaitInstallation(

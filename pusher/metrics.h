@@ -1,5 +1,5 @@
-// What a pusher tells about itself, called like verbs so that no metric library stands in the
-// logic. The do-nothing default serves the simulation; prometheus_metrics.h is the real one.
+// What a pusher reports about itself, a method for each event, so that the logic needs no metric
+// library. The do-nothing default serves the simulation; prometheus_metrics.h is the real one.
 #pragma once
 
 #include <array>
@@ -26,12 +26,12 @@ class Metrics : public ConsumerMetrics {
   virtual void HintReceived(bool /*is_sync*/) {}
   virtual void HintDone(bool /*is_sync*/, Duration /*since_appended*/) {}
   virtual void HintQuarantined(const std::string& /*reason*/) {}
-  virtual void Written(const BatchWritten&) {}  // one that is done
-  virtual void Full(uint64_t /*timelines*/) {}  // that a full Redis deleted beside batches
+  virtual void Written(const BatchWritten&) {}  // a batch that is done
+  virtual void Full(uint64_t /*timelines*/) {}  // deleted by a full Redis, outside batches
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
-  // Another pusher owns the range, which the consumer group gave to this one; it is looked at again
+  // Another pusher owns the range that the consumer group gave to this one; this one tries again
   // after `wait`.
   virtual void RangeContested(Range /*range*/, Duration /*wait*/) {}
   virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
@@ -41,10 +41,10 @@ class Metrics : public ConsumerMetrics {
   struct Held {                            // by the pusher, after each of its steps
     uint64_t hints = 0;                    // received and not finished
     uint64_t units = 0;                    // under way
-    uint64_t ranges = 0;                   // assigned,
-    uint64_t ranges_ready = 0;             // and of these, taken over
-    uint64_t ranges_awaiting_upgrade = 0;  // at a hint that this program is too old for,
-    std::string upgrade_why;               // as this says
+    uint64_t ranges = 0;                   // assigned
+    uint64_t ranges_ready = 0;             // of these, taken over
+    uint64_t ranges_awaiting_upgrade = 0;  // whose next hint needs a newer program
+    std::string upgrade_why;               // the reason, of the first such range
     uint64_t units_parked = 0;             // waiting for a resource that is away
     uint64_t hints_parked = 0;             // of these units, and behind them in their lanes
     uint64_t longest_span = 0;  // of a range: hints from the oldest unfinished to the newest

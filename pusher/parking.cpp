@@ -4,7 +4,7 @@
 
 namespace fanline::pusher {
 
-// What fails together counts once: the units under way when a resource goes away, all of them.
+// Units that were under way together when the resource went away count as one failure.
 void Parking::Failed(Queue& queue, Time now, uint64_t random) {
   if (queue.failures > 0 && now < queue.not_before) return;
   queue.at_once = 1;

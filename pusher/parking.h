@@ -1,11 +1,12 @@
 // Units that wait for a resource that is away (Status::resource): a queue for each resource, and
-// the pace at which what waits in it is tried again.
+// the pace at which its units are tried again.
 //
-// A failure closes the resource. After a jittered back-off one unit is tried, the one that has
-// waited longest; while that fails, one at a time, further and further apart, so that thousands of
-// units ask what is away no more often than one does. Each that gets through lets one more be under
-// way beside the next, up to `most`: what comes back is not met by everybody at once. A unit that
-// fails by its own fault goes to the end of the queue and holds nobody up but for a back-off.
+// A failure closes the resource. After a jittered back-off the unit that has waited longest is
+// tried. While that fails, one unit is tried at a time, further and further apart, so that
+// thousands of units ask no more often than one does. Each unit that gets through lets one more be
+// tried at the same time, up to `most`, so that not all units meet a resource that comes back at
+// once. A unit that fails by its own fault goes to the end of the queue and costs the others one
+// back-off.
 //
 // Passive, not thread-safe. Units are named by id; each is parked, being tried, or unknown here.
 #pragma once
@@ -29,18 +30,19 @@ class Parking {
   // `most`: units of one resource that are tried at the same time, once it answers.
   Parking(Backoff backoff, size_t most) : backoff_(backoff), most_(most) {}
 
-  // The resource did not do what the unit asked; the unit is not parked. `random`: any 64 bits.
+  // The resource did not do what the unit asked. The unit must not be parked. `random`: any 64
+  // bits.
   void Park(const std::string& resource, uint64_t unit, Time now, uint64_t random);
-  // The next unit that may be tried, which is parked no more; its end is told by Park, GotThrough
-  // or Forget.
+  // The next unit that may be tried, no longer parked. The caller reports its end by Park,
+  // GotThrough or Forget.
   std::optional<uint64_t> Take(Time now);
   // A unit got what it had waited for. Does nothing for one that is not being tried.
   void GotThrough(uint64_t unit);
-  // Units that are no more.
+  // Forgets the units that are `gone`.
   void Forget(const std::function<bool(uint64_t unit)>& gone);
 
   size_t size() const { return parked_; }
-  std::optional<Time> timer() const;  // when Take may have one, should it have none now
+  std::optional<Time> timer() const;  // when Take may give one, if it gives none now
 
  private:
   struct Queue {

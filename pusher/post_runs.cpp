@@ -111,7 +111,7 @@ RunStep PostRuns::PageDone(Run& run) {
   return {.unit = unit};
 }
 
-// What can never be carried out begins no more, at least not as this unit.
+// A run that can never succeed ends here; its hints may come back in another unit.
 RunStep PostRuns::Failed(const Run& run, const Status& status) {
   RunStep failed{run.unit->id, status};
   if (status.never()) runs_.erase(failed.unit);

@@ -1,13 +1,10 @@
-// Units of post hints that are under way: the states of their posts are read with the first page of
+// Units of post hints that are under way. The states of their posts are read with the first page of
 // the author's followers, then page after page is written to the followers' live timelines. A post
 // that is not visible, or is merged at read, is removed instead of added.
 //
-// A page is done when Redis has acknowledged all its writes; after a failure the same page is read
-// and written again, and the states are not read again: whoever changed one since appended a hint
-// behind this one. A sampled post whose last page is done is measured (delivery_marks.h).
-//
-// What the units of a range want written meets in batches (write_batcher.h), of which a bounded
-// number is under way; ranges take turns. Passive, not thread-safe.
+// A page is done when Redis has acknowledged all its writes. After a failure the same page is read
+// and written again, but the states are not: a state that changed since has a hint behind this one.
+// A sampled post is measured when its last page is done (delivery_marks.h).
 #pragma once
 
 #include <cstdint>
@@ -27,20 +24,20 @@ class PostRuns {
  public:
   PostRuns(const RunPorts& ports, const Limits& limits) : ports_(ports), limits_(limits) {}
 
-  // Reads the first page, or the one that failed. The unit stays where it is until its run has
-  // ended: finished, never to be, or forgotten.
+  // Reads the first page, or the one that failed. `unit` must stay where it is until its run has
+  // ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit);
-  // Offers an answer; the steps it brings.
+  // Offers an answer; returns the steps that it brings.
   std::optional<RunStep> On(PostPage& page);
   std::vector<RunStep> On(const BatchWritten& written);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
-  // Sends what waits to be written, as far as batches may be under way.
+  // Sends the writes that wait, as far as batches may be under way.
   void SendBatches();
-  // All units of a range that was lost. What is under way may still arrive in Redis, where the
-  // epoch refuses it.
+  // Forgets all units of a range that was lost. Their writes may still arrive in Redis, where the
+  // epoch refuses them.
   void Forget(Range range);
 
-  size_t waiting_readers() const;  // page contents that are in no batch yet
+  size_t waiting_readers() const;  // followers whose writes are in no batch yet
 
  private:
   struct Run {

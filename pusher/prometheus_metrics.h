@@ -131,7 +131,7 @@ class PrometheusMetrics final : public Metrics {
                 registry_, "fanline_ranges_paused",
                 "Ranges whose log is not read for now, by the bound they have reached", labels);
           });
-  Held held_;  // as told last
+  Held held_;  // as reported last
 };
 
 }  // namespace fanline::pusher

@@ -37,8 +37,8 @@ Progress Pusher::Step(std::span<Input> inputs, Now now) {
 // ---- inputs ---------------------------------------------------------------------------------
 
 void Pusher::On(PartitionAssigned& assigned, Now now) {
-  // A partition that was added at run time is no range: it has no buckets, and hints in it mean
-  // that somebody cuts the buckets otherwise than we do.
+  // A partition that was added at run time is no range: it has no buckets. Hints in it mean that
+  // another program cuts the buckets otherwise.
   if (assigned.partition < 0 ||
       static_cast<uint32_t>(assigned.partition) >= setup_.layout.partitions()) {
     throw Misconfigured(
@@ -58,7 +58,7 @@ void Pusher::On(PartitionAssigned& assigned, Now now) {
 void Pusher::On(PartitionRevoked& revoked, Now now) {
   const auto found = ranges_.find(revoked.partition);
   if (found == ranges_.end()) return;
-  // Told to go is no crash: a rebalance takes every range from every member.
+  // A revocation is no crash: a rebalance takes every range from every member.
   Settle(*found->second, revoked.partition, now);
   DropWork(*found->second, revoked.partition);
   ranges_.erase(found);
@@ -161,7 +161,7 @@ void Pusher::On(DeadLetterAppended& reply, Now now) {
 
 // ---- ranges ---------------------------------------------------------------------------------
 
-// Forgets all work on a range. What is under way may still arrive in Redis: the epoch refuses it.
+// Forgets all work on a range. Writes under way may still arrive in Redis: the epoch refuses them.
 void Pusher::DropWork(Owned& owned, Range range) {
   posts_.Forget(range);
   syncs_.Forget(range);
@@ -178,7 +178,7 @@ void Pusher::Lost(Range range, const Status& status, Now now) {
   Redo(range, CauseOf(status), now);
 }
 
-// Redis refused, or may not be what it was: nothing read so far may be written any more.
+// Redis refused, or may have lost data: nothing that was read so far may still be written.
 void Pusher::Redo(Range range, TakeoverCause cause, Now now) {
   const auto found = ranges_.find(range);
   if (found == ranges_.end()) return;
@@ -215,7 +215,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
   }
 }
 
-// Once for each epoch: settlements_ sees to it that it arrives.
+// Tells settlements_ once for each epoch; settlements_ repeats it until it arrives.
 void Pusher::Settle(Owned& owned, Range range, Now now) {
   const RangeTakeover& takeover = owned.takeover;
   if (takeover.asked() == 0 && owned.told == takeover.epoch()) return;
@@ -227,7 +227,7 @@ void Pusher::Settle(Owned& owned, Range range, Now now) {
   }
 }
 
-// A drain has nothing to finish in them, and begins no takeover.
+// A drain has nothing to finish in ranges that are not ready, and begins no takeover.
 void Pusher::LeaveUnready(Now now) {
   std::erase_if(ranges_, [&](const auto& entry) {
     const auto& [range, owned] = entry;
@@ -243,18 +243,18 @@ void Pusher::SavePosition(Owned& owned, Now now) {
   const int64_t applied = owned.ledger.committable();
   const bool moved = applied > owned.takeover.saved();
   const bool draining = !taking_ && owned.lanes.units() == 0;
-  // Also when nothing moved, now and then: that is how a flushed or rolled-back Redis is noticed
-  // in a quiet hour.
+  // A save now and then, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
+  // hour.
   if (!(moved && (draining || now.mono >= owned.save_at)) && now.mono < owned.check_at) return;
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;
   owned.takeover.Save(applied);
 }
 
-// After the second crash one hint at a time, its offset saved before it starts.
+// After the second crash hints start one at a time, each after its offset was saved.
 bool Pusher::isolating(const Owned& owned) const { return owned.takeover.start().starts >= 3; }
 
-// ---- what the outside sees ------------------------------------------------------------------
+// ---- outside view ---------------------------------------------------------------------------
 
 bool Pusher::drained() const {
   if (!units_.empty() || !settlements_.empty()) return false;

@@ -2,18 +2,13 @@
 // "look again", never what to do, so a hint seen twice, late or beside others leaves the same
 // timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
 //
-// A range is taken over (range_takeover.h); its hints flow in (inflow.h) and stand in lanes
-// (lanes.h), whose heads are units under way, a bounded number of them: runs of posts
-// (post_runs.h), which go page by page, or of syncs (sync_runs.h). Truth is read after the hint was
-// taken from the log. A unit that waits for a resource that is away is parked (parking.h): it holds
-// up its lane, and takes no place from units that can be worked on. What can never be carried out
-// is quarantined: first its readers' timelines are made not live (they rebuild, and miss nothing),
+// The pusher takes over a range (range_takeover.h). Its hints flow in (inflow.h) and stand in lanes
+// (lanes.h). The heads of lanes are units under way, a bounded number of them: runs of posts, which
+// go page by page (post_runs.h), or of syncs (sync_runs.h). Truth is read after the hint was taken
+// from the log. A unit that waits for a resource that is away is parked (parking.h): it holds up
+// its lane, but takes no place from other units. A hint that can never be carried out is
+// quarantined: first its readers' timelines are made not live (they rebuild, and miss nothing),
 // then the hint goes to the dead letters.
-//
-// An offset is committed after pos: in Redis says that all below it is applied. Replaying from
-// anywhere changes nothing.
-//
-// Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -93,12 +88,12 @@ class Pusher {
           inflow(range, limits),
           lanes(limits, setup.guards) {}
     RangeTakeover takeover;
-    std::optional<PartitionAssigned> assigned;  // not begun: our last start is being settled
+    std::optional<PartitionAssigned> assigned;  // waits until our last start is settled
     OffsetLedger ledger;
     Inflow inflow;
     Lanes lanes;
     QuarantineWalk walk;
-    int64_t ordered = -1;  // the last commit
+    int64_t ordered = -1;  // the offset of the last commit
     uint64_t told = 0;     // the epoch whose start was given to settlements_
     Time save_at{};
     Time check_at{};

@@ -1,8 +1,9 @@
-// The walk over a range's keys that makes all its timelines not live, so that their readers rebuild
-// them: what a quarantine does first where the hint's readers cannot be told. One at a time of a
-// range, and each for all units that wait when it begins. A unit that comes later needs the next: a
-// timeline that the walk has passed may have been built anew, without the unit's hint, since.
-// One that fails is begun again, further and further apart. Passive, not thread-safe.
+// Walks over a range's keys and makes all its timelines not live, so that their readers rebuild
+// them. A quarantine begins with a walk when it cannot tell the hint's readers. A range has one
+// walk at a time, which serves all units that wait when it begins. A unit that comes later needs
+// the next walk: a timeline that this one has passed may have been rebuilt since, without the
+// unit's hint. A walk that fails is begun again, further and further apart. Passive, not
+// thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +21,12 @@ namespace fanline::pusher {
 
 class QuarantineWalk {
  public:
-  // For a unit that waits from now on.
+  // A unit waits for a walk from now on.
   void Need(uint64_t unit) { waiting_.push_back(unit); }
-  // Whether one is to begin now.
+  // Whether a walk is to begin now.
   bool due(Now now) const { return timer() && *timer() <= now.mono; }
-  // Begins one, under this id, over all buckets of the range. pos: is left alone: positions are
-  // saved meanwhile.
+  // Begins a walk under this id, over all buckets of the range. It leaves pos: alone, because
+  // positions are saved meanwhile.
   ResetRange Begin(uint64_t id, Range range, uint64_t epoch, const RangeLayout& layout) {
     id_ = id;
     served_ = std::exchange(waiting_, {});
@@ -36,7 +37,8 @@ class QuarantineWalk {
     return reset;
   }
   bool under_way(uint64_t id) const { return id_ == id; }
-  // The answer to the one under way: the units that need wait no more. None when it failed.
+  // Takes the answer to the walk under way. Returns the units that need wait no more; none when it
+  // failed.
   std::vector<uint64_t> Ended(const Status& status, const Backoff& backoff, Now now,
                               uint64_t random) {
     id_ = 0;
@@ -53,9 +55,9 @@ class QuarantineWalk {
   }
 
  private:
-  std::vector<uint64_t> waiting_;  // units, for the next
-  std::vector<uint64_t> served_;   // by the one under way
-  uint64_t id_ = 0;                // of the one under way
+  std::vector<uint64_t> waiting_;  // units, for the next walk
+  std::vector<uint64_t> served_;   // units, by the walk under way
+  uint64_t id_ = 0;                // of the walk under way; 0: none
   uint32_t attempts_ = 0;
   Time not_before_{};
 };

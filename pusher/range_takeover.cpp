@@ -69,7 +69,7 @@ void RangeTakeover::GiveWay(Now now, uint64_t random) {
   ports_.metrics.RangeContested(assigned_.partition, wait);
 }
 
-// What Redis did not do.
+// Redis did not do what was asked.
 void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
   ports_.metrics.Parked(status.resource);
   if (status.resource == "fence") {
@@ -81,7 +81,7 @@ void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
 
 void RangeTakeover::OnTimer(Now now) {
   if (!retry_at_ || *retry_at_ > now.mono) return;
-  // A claim that failed half-way, or a reset, is begun anew under a higher epoch.
+  // A claim or a reset that failed half-way is begun anew under a higher epoch.
   raise_above_ = std::max(raise_above_, epoch());
   Own(epoch() == 0);
 }
@@ -104,8 +104,8 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
     ports_.metrics.Parked(reply.status.resource);
     Retry(now, random);
   } else if (reply.refused_by != 0) {
-    // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again. Once
-    // that was done, a higher one is no epoch MariaDB lost: somebody claims beside us.
+    // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again. If
+    // Redis then knows a higher one still, MariaDB lost no epoch: another owner claims beside us.
     raise_above_ = reply.refused_by;
     if (std::exchange(raised_, true)) {
       GiveWay(now, random);

@@ -3,20 +3,21 @@
 //   Acquire/Raise the epoch (MariaDB) -> claim own: of every bucket, reading pos: and live:
 //   -> decide which buckets' timelines must go and from which offset to replay -> reset -> ready
 //
-// Nothing is read or written for the range before it is ready. Taken over again whenever Redis
-// may not be what it was: session lost, fenced, or pos: does not hold what was written (rolled
-// back). Each takeover raises the epoch, so that a write of before, still under way somewhere, is
-// refused by Redis when it arrives.
+// Nothing is read or written for the range before it is ready. It is taken over again whenever
+// Redis may have changed: session lost, fenced, or pos: does not hold what was written (rolled
+// back). Each takeover raises the epoch, so that Redis refuses a write of before that is still
+// under way.
 //
-// Fenced means that another owner was there. Taking the range back at once would only have the
-// other do the same, for ever: it is waited for, longer each time (Limits::contested), so that the
-// consumer hears meanwhile when the range is not ours any more. Two consumer groups on one
+// Fenced means that another owner was there. Taking the range back at once would only make the
+// other do the same, for ever. So the takeover waits, longer each time (Limits::contested), and the
+// consumer hears meanwhile if the range is not ours any more. Two consumer groups on one
 // installation take turns, each for long enough to get on.
 //
 // The decision (design 2, guard 4), per bucket: pos: missing, of another topic generation or
 // older than the log -> its timelines are dropped, readers rebuild them; else -> replay from it.
-// A log that ends before pos: or before what was committed lost its tail: all the range's timelines
-// are dropped, for hints nobody has read may be gone, and it is replayed from its first record.
+// A log that ends before pos: or before the committed offset lost its tail: all the range's
+// timelines are dropped, because hints that nobody has read may be gone, and the log is replayed
+// from its first record.
 // Passive, not thread-safe. One object per assignment.
 #pragma once
 
@@ -34,7 +35,7 @@
 
 namespace fanline::pusher {
 
-// Of an answer that needs a claim.
+// The cause of an answer that needs a claim.
 inline TakeoverCause CauseOf(const Status& status) {
   return status.resource == "fence" ? TakeoverCause::kFenced : TakeoverCause::kSessionLost;
 }
@@ -51,7 +52,7 @@ class RangeTakeover {
                 uint64_t& ids);
 
   void Start(const PartitionAssigned& assigned, Now now);
-  // Redis may not be what it was. Does nothing when a takeover is already under way.
+  // Takes the range over again. Does nothing when a takeover is already under way.
   void Again(TakeoverCause cause, Now now, uint64_t random);
 
   // Offers a reply; true when it was this range's.
@@ -66,15 +67,15 @@ class RangeTakeover {
   // Set once when the range becomes ready: deliver hints from here on.
   std::optional<int64_t> TakeSeek() { return std::exchange(seek_, std::nullopt); }
   uint64_t epoch() const { return start_.epoch; }
-  // The request for an epoch that is not answered yet; else 0.
+  // The id of the request for an epoch that is not answered yet; else 0.
   uint64_t asked() const { return stage_ == Stage::kOwning ? awaited_ : 0; }
   const OwnStart& start() const { return start_; }
   void Settled(const SettleRange& settled) { start_.Settled(settled); }
   // What to wait for, if anything.
   std::optional<Time> timer() const { return retry_at_; }
 
-  // All hints below `offset` are applied: write it to pos:, then it may be committed. One at a
-  // time; when it went well saved() moves.
+  // All hints below `offset` are applied: writes it to pos:. Once saved() has reached it, it may be
+  // committed. One save at a time.
   void Save(int64_t offset);
   bool saving() const { return saving_ != 0; }
   int64_t saved() const { return saved_.offset; }
@@ -107,7 +108,7 @@ class RangeTakeover {
   bool unsure_ = false;   // saving_next_ may already stand in some buckets
   int64_t expected_ = 0;  // position before this takeover: behind it = rolled back
   std::optional<int64_t> seek_;
-  // The log's, until the first claim is decided; later positions lie beyond it rightly.
+  // The log's end, until the first claim is decided. Later positions rightly lie beyond it.
   std::optional<int64_t> end_;
   std::optional<int64_t> lost_from_;  // set: the log ends before this position of ours
   uint32_t attempts_ = 0;

@@ -4,8 +4,8 @@
 
 namespace fanline::pusher {
 
-// Fewer than before: whoever lasted meanwhile cleared ours with the rest. As many: nobody crashed
-// since, and what the row names is what we began ourselves.
+// Fewer starts than before: an owner that lasted meanwhile cleared ours with the rest. As many:
+// nobody crashed since, and the hint that the row names is one that we began ourselves.
 void OwnStart::Learn(const RangeOwned& answer) {
   if (epoch == 0) {
     counted = true;

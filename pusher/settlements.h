@@ -1,10 +1,9 @@
-// What range_owner is still to be told about starts of ours, per range: that a start lasted, or
-// that it ended because we were told to go. Said again, with back-off, until it is carried out or
-// refused: one that is never said counts as a crash. Whoever acquires the range beside us makes it
+// Tells range_owner how starts of ours ended, per range: that a start lasted, or that we were told
+// to go. Each request is repeated, with back-off, until it is carried out or refused. A start whose
+// end is never told counts as a crash. An owner that acquires the range beside us makes the request
 // moot, and the epoch refuses it then.
 //
-// While something is open about a range, an AcquireRange of ours would make it moot too: it is not
-// to be sent before (open()).
+// An AcquireRange of ours would make an open request moot too. Send none while open(range).
 //
 // At most one request a range is under way. Passive, not thread-safe.
 #pragma once
@@ -48,12 +47,12 @@ class Settlements {
 
   // The start proved itself: nothing is suspected any more.
   void Lasted(Range range, const OwnStart& start);
-  // The start ends because we were told to go: it is taken back, and the row is left as it was
-  // found. `asked`: the request for an epoch that is not answered yet, whose answer is then for
-  // us; or 0, of a start that has its epoch.
+  // The start ends because we were told to go. Takes it back and leaves the row as it was found.
+  // `asked`: the id of the request for an epoch that is not answered yet, whose answer is then for
+  // us; 0 if the start has its epoch.
   void Leave(Range range, const OwnStart& start, uint64_t asked);
 
-  // Offers a reply; something when it was expected here.
+  // Offers a reply; none when it was not for this object.
   std::optional<Answered> On(const RangeOwned& reply, Now now, uint64_t random);
   void OnTimer(Now now);
 

@@ -1,11 +1,11 @@
 // Units of syncs that are under way. Each reader of a unit has a chain of calls, each sent with the
-// answer to the one before: the timeline is read, then the truth about what stands in it, then the
-// two are made to agree. A timeline that is not live is left alone; one that is being built is
-// dropped, as its rebuild may have read of before this change.
+// answer to the one before: read the timeline, read the truth about its items, make the two agree.
+// A timeline that is not live is left alone. One that is being built is dropped, because its
+// rebuild may have read the truth of before this change.
 //
 // The readers of a unit do not wait for each other: the adapters have all calls of one kind under
-// way together, and read what they ask about one author together. A unit with a failure ends with
-// it, once all its chains have ended; syncing every reader again changes nothing for the others.
+// way together, and combine the reads about one author. A unit with a failure ends with it once all
+// its chains have ended; syncing every reader again changes nothing for the others.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -24,12 +24,12 @@ class SyncRuns {
   SyncRuns(const RunPorts& ports, uint32_t window) : ports_(ports), window_(window) {}
 
   void Begin(const Unit& unit);
-  // Offers the answer to a call; the unit's end, when it brings that.
+  // Offers the answer to a call; returns the unit's end if this was its last.
   std::optional<RunStep> On(TimelineRead& read);
   std::optional<RunStep> On(SyncTruth& truth);
   std::optional<RunStep> On(const SyncApplied& applied);
   std::optional<RunStep> On(const TimelineDropped& dropped);
-  // All units of a range that was lost. Their calls are still to be answered.
+  // Forgets all units of a range that was lost. Their calls are still answered.
   void Forget(Range range);
 
   size_t calls() const { return calls_.size(); }  // under way, one for each reader

@@ -1,5 +1,5 @@
-// A unit of work: the head of one lane - a run of sync hints, or of post hints, of one author -
-// with where it stands. The lane waits until it is finished.
+// A unit of work: the head of one lane - a run of sync hints, or of post hints, of one author - and
+// its progress. The lane waits until the unit is finished.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace fanline::pusher {
 // A hint as received. The record is kept for the dead letters, byte for byte.
 struct ReceivedHint {
   Record record;
-  std::optional<Hint> decoded;  // none: undecodable,
-  std::string why;              // as this says
+  std::optional<Hint> decoded;  // none: undecodable
+  std::string why;              // the reason, if undecodable
 };
 
 struct Unit {
@@ -64,7 +64,7 @@ struct RunStep {
   uint64_t unit = 0;
   Status status{};           // not done: what failed is tried again when the unit begins again
   bool needs_claim = false;  // Redis does not take us for the range's owner any more
-  bool finished = true;      // when done; else the run goes on with its next page
+  bool finished = true;      // of a done step; false: the run goes on with its next page
 };
 
 }  // namespace fanline::pusher

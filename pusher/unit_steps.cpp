@@ -1,4 +1,4 @@
-// What happens to one unit, from the lane's head to finished. Units stand apart: each knows its
+// What happens to one unit, from the lane's head to finished. Units are independent: each knows its
 // stage, and every reply moves exactly one of them (a batch's reply: all that share it).
 #include <algorithm>
 
@@ -31,9 +31,9 @@ void Pusher::StartUnits(Now now) {
   if (running() >= limits_.units_in_flight) full_since_ = now.mono;
 }
 
-// Once full, units start again a quarter at a time: those that start together are read from the
-// truth together, in few large statements instead of many small ones. Where the others take long,
-// a lane does not wait for them: after refill_within every free place is given away.
+// Once all places were taken, units start again a quarter of them at a time. Units that start
+// together read the truth together, in few large statements instead of many small ones. A lane does
+// not wait for slow units: after refill_within every free place is given away.
 bool Pusher::Refills(Now now) const {
   return !full_since_ || running() <= limits_.units_in_flight / 4 * 3 ||
          now.mono >= *full_since_ + limits_.refill_within;
@@ -43,7 +43,7 @@ bool Pusher::HasRoom() const {
   return running() < limits_.units_in_flight && posts_.waiting_readers() < limits_.waiting_readers;
 }
 
-// Starts a unit of the next runnable lane's head.
+// Starts the head of the next runnable lane as a unit.
 bool Pusher::StartOne(Owned& owned, Range range) {
   const bool careful = isolating(owned);
   if (!owned.lanes.runnable() || (careful && owned.lanes.units() > 0)) return false;
@@ -83,7 +83,7 @@ void Pusher::Enter(Unit& unit, Stage stage) {
     case Stage::kRunning:
       return unit.is_sync() ? syncs_.Begin(unit) : posts_.Begin(unit);
     case Stage::kDropping:
-      // A post hint's readers cannot be trusted to be readable, so the whole range goes.
+      // The author's followers may be what cannot be read, so the whole range goes.
       if (!unit.is_sync()) return ranges_.at(unit.range)->walk.Need(unit.id);
       ports_.timelines.Submit(DropTimeline{unit.id, unit.range, unit.epoch,
                                            std::get<Hint::Sync>(first.decoded->what).reader});
@@ -125,7 +125,7 @@ void Pusher::Later(Unit& unit, const Status& status, Now now) {
   ranges_.at(unit.range)->lanes.SetParked(unit, true);
 }
 
-// Before lanes that have not begun: they would take every place that becomes free.
+// Parked units go first: lanes that have not begun would take every place that becomes free.
 void Pusher::TryParked(Now now) {
   while (HasRoom()) {
     const auto id = parking_.Take(now.mono);

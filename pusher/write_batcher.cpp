@@ -8,8 +8,8 @@
 namespace fanline::pusher {
 namespace {
 
-// A rough upper bound of what one timeline costs on the wire, key and counts included, and what
-// each item adds; the adapter cuts calls by exact bytes.
+// Rough upper bounds of a timeline's bytes on the wire, key and counts included, and of what each
+// item adds; the adapter cuts calls by exact bytes.
 constexpr size_t kBytesPerTimeline = 64;
 constexpr size_t kBytesPerItem = 48;
 constexpr size_t kBytesPerBatch = 1 << 20;

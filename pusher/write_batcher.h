@@ -20,7 +20,7 @@ struct Contribution {
   std::vector<UserId> readers;
   std::vector<Item> adds;       // at most kMaxAddsPerWrite
   std::vector<PostId> removes;  // at most kMaxAddsPerWrite
-  bool alone = false;           // not together with another unit's (looking for a culprit)
+  bool alone = false;           // in a batch of its own (looking for a culprit)
 };
 
 // Which writes of a batch belong to a unit.
@@ -37,9 +37,9 @@ class WriteBatcher {
   bool empty() const { return queue_.empty(); }
   size_t waiting_readers() const { return waiting_readers_; }
 
-  // The next batch, oldest contributions first; id, range and epoch are the caller's to fill.
-  // What a bound keeps out of it, the whole batch's or that of one reader's write, goes into a
-  // later one. Not to be called when empty().
+  // The next batch, oldest contributions first; the caller fills in id, range and epoch. Writes
+  // beyond a bound, of the batch or of one reader's write, go into a later one. Not to be called
+  // when empty().
   TimelineBatch Cut(std::vector<Share>* shares);
 
  private:

@@ -6,7 +6,7 @@
 namespace fanline::timeline {
 namespace {
 
-// The first span is to hold so many times `want`: a second read costs more than some rows too many.
+// The first span aims at so many times `want`: a second read costs more than surplus rows.
 constexpr double kAimed = 2.5;
 constexpr double kLeastPostsOfAnAuthor = 8;
 constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
@@ -57,14 +57,14 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
   stage_ = Stage::kItems;
   newest_ = authors_.front().last_at;
   const UnixMs length = FirstLength();
-  if (after_) newest_ = std::min(newest_, after_->created_at);  // as busy then as it is now
+  if (after_) newest_ = std::min(newest_, after_->created_at);  // as busy then as they are now
   span_.behind = after_;
   StartSpan(length);
 }
 
-// How far back the newest items are expected to go, from when each author last posted. Of somebody
-// whose last post is `age` old, about t / age posts are expected within t; somebody who has just
-// posted is not taken for one who does nothing else.
+// How far back the newest items probably go, judged by when each author last posted. An author
+// whose last post is `age` old counts for about t / age posts within t. A cap keeps an author who
+// has just posted from counting for all of them.
 UnixMs Pull::FirstLength() const {
   const double aimed = kAimed * (limits_.want + 1);
   const double most_of_one =
@@ -101,12 +101,12 @@ void Pull::StartSpan(UnixMs length) {
   if (unread_.empty()) SpanRead();
 }
 
-// What is held makes the span shorter, and leaves out who posted nothing in it.
+// Shortens the span by the items held, and drops unread authors who posted nothing in it.
 void Pull::Narrow() {
   std::sort(items_.begin(), items_.end(), IsNewer);
-  // Only the newest of what is left out matters, and it stays among the first.
+  // Of the items left out only the newest matters, so one more than wanted stays.
   if (items_.size() > most() + 1) items_.resize(most() + 1);
-  // Who is unread may have what comes first among the items of the last one's moment.
+  // At the last item's moment an unread author may have an item that comes before it.
   if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {
     span_.above = items_.back().created_at - 1;
   }
@@ -122,7 +122,7 @@ void Pull::Narrow() {
 
 void Pull::OnItems(ItemsRead read) {
   if (partial_) {
-    // Its newest most() + 1: behind them is nothing that is wanted.
+    // The author's newest most() + 1 came; nothing behind them is wanted.
     partial_.reset();
   } else {
     const std::unordered_set<UserId> left(read.unread.begin(), read.unread.end());
@@ -141,8 +141,8 @@ void Pull::OnItems(ItemsRead read) {
   if (!partial_ && unread_.empty()) SpanRead();
 }
 
-// All of the span is held. Further back, as far as the items so far let one expect; at once to the
-// end when that goes on and on.
+// The whole span is held. The next one makes the length 2 to 16 times as long, as the number of
+// items so far suggests.
 void Pull::SpanRead() {
   if (enough() || !span_.above) {
     End();
@@ -161,7 +161,7 @@ void Pull::End() {
     if (limits_.want == 0 && !authors_.empty()) floor_ = authors_.front().last_at;
     return;
   }
-  // Above the floor stands everything there is: what is left out begins at another moment.
+  // Nothing above the floor may be left out, so the cut lies between two moments.
   size_t end = limits_.want;
   while (end < items_.size() && items_[end].created_at == items_[limits_.want - 1].created_at)
     ++end;

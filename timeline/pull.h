@@ -1,12 +1,12 @@
 // Collects a reader's newest items from the truth: the newest `want` visible ones of all followed
 // authors, behind a position.
 //
-// One read takes what all authors posted within a span of time, so that its cost is that of the
-// rows it finds: authors * 5 us + rows * 1 us of MariaDB, where a select for each author costs 30
-// us each. How far back the first span goes is guessed from when the authors last posted; when too
-// few items come, the next span goes further. A read ends after a bounded number of items; whoever
-// was not reached is read in a span narrowed by what is held by then, so no author of a million
-// posts is read far past what is wanted.
+// One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
+// rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
+// posts suggest how far back the first span goes. When too few items come, the next span goes
+// further. A read ends after a bounded number of items. Authors that it did not reach are read in a
+// span narrowed by the items held by then, so no author of a million posts is read far past what is
+// wanted.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -28,15 +28,15 @@ struct NeedLastAt {
 struct NeedItems {
   std::vector<UserId> authors;
   TimeSpan span;
-  uint32_t limit = 0;  // of all together
+  uint32_t limit = 0;  // of items, of all authors together
 };
 struct NothingNeeded {};
 using PullNeed = std::variant<NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
 
 struct PullLimits {
   uint32_t want = 0;
-  // Items of one moment at the end of what is wanted are all taken as long as there are no more
-  // than so many beyond `want`: a floor in their midst would hide them all.
+  // When several items share the moment of the last wanted one, all are taken if they are at most
+  // `spare` more than `want`: a floor in their midst would hide them all.
   uint32_t spare = 0;
   uint32_t items_per_read = 0;  // 0: four times `want`
 };

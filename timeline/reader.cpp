@@ -3,7 +3,7 @@
 namespace fanline::timeline {
 namespace {
 
-// Answers one read of the truth; what it is asked on behalf of (a Pull or a Rebuild) takes it.
+// Carries out one read of the truth and hands the answer to the asker, a Pull or a Rebuild.
 template <typename Asker>
 struct AnswerFromTruth {
   UserId reader;
@@ -101,8 +101,8 @@ Status Reader::Read(UserId reader, const std::optional<Position>& after, uint32_
     page->next = {page->items.back().created_at, page->items.back().post};
   }
   if (ready || after) return Status::Done();
-  // The page is whole: a timeline that cannot be made live now (Redis is full, somebody else is at
-  // it) is no failure of this read; the next one tries again.
+  // The page is complete. If its timeline cannot be made live now (Redis is full, another rebuild
+  // is under way), the read still succeeds; the next one tries again.
   RebuildResult ignored;
   static_cast<void>(Activate(reader, &ignored));
   return Status::Done();

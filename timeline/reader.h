@@ -1,5 +1,5 @@
-// What a reader asks for: a page of the home timeline, and that it be live. Carries out the steps
-// of Rebuild and Pull on blocking ports, one thread each.
+// Serves a reader a page of the home timeline, and makes that timeline live. Carries out the steps
+// of Rebuild and Pull on blocking ports. Each thread has its own Reader.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Reader {
     bool live = false;             // the timeline was live, also when it held none of them
     size_t cached = 0;             // how many of the items came from the live timeline
   };
-  // Items behind `after`. A live timeline answers down to its floor, the truth below it; one that
-  // is not live is pulled at once, and made live when this is the first page.
+  // Items behind `after`. A live timeline answers down to its floor, the truth below it. When the
+  // timeline is not live, the truth answers all, and the first page also makes the timeline live.
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit, Page* page);
 
  private:

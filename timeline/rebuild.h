@@ -1,9 +1,9 @@
 // Makes a timeline live: two scripts with a token around reads of the truth.
 //   begin: the key exists from now on and collects pushes; removals are recorded
 //   pull:  the newest W items of everybody the reader follows
-//   finish: what was pulled and what was pushed meanwhile become the timeline, with its floor
-// The token is gone when the key expired, grew past its bound or met a sync: start again. Readers
-// never see a key that is being built.
+//   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
+// The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
+// starts again. Readers never see a key that is being built.
 // Passive: needed() says what comes next, the On...() take its answer. Not thread-safe.
 #pragma once
 
@@ -33,7 +33,7 @@ using RebuildNeed =
 enum class RebuildResult {
   kUnderWay,
   kRebuilt,
-  kAlreadyReady,  // somebody was faster
+  kAlreadyReady,  // another rebuild was faster
   kBusy,          // another rebuild of this reader is under way (single flight)
   kGaveUp,        // the token went away in every attempt
 };
@@ -41,7 +41,7 @@ enum class RebuildResult {
 class Rebuild {
  public:
   // `next_token` makes a new token at each attempt; tokens must never repeat.
-  // items_per_read: 0 = as Pull thinks best.
+  // items_per_read: 0 = Pull's default.
   Rebuild(WindowLimits window, std::function<std::string()> next_token, uint32_t attempts = 5,
           uint32_t items_per_read = 0);
 

@@ -27,7 +27,7 @@ struct Losses : ConsumerMetrics {
 };
 
 struct World {
-  // What is ordered now; `later`: a second later, so that commits are due.
+  // What is ordered now. Later() passes a second first, so that commits are due.
   ConsumerOrders Order(const Partitions::Load& load = {}) {
     return partitions.Order(load, false, {now, 0}).orders;
   }
@@ -126,7 +126,7 @@ TEST(Partitions, NothingIsTakenThatWasReadInFrontOfTheSeek) {
   EXPECT_TRUE(w.partitions.Received(At(3)));
 }
 
-// It would move a partition of nobody's, or of ours to where an earlier assignment began.
+// Such a seek would move a partition that is not ours, or ours to an earlier assignment's start.
 TEST(Partitions, TheSeekOfAnAssignmentGoesWithIt) {
   World w;
   w.partitions.Assigned({0, 3, 0});
@@ -143,7 +143,7 @@ TEST(Partitions, TheSeekOfAnAssignmentGoesWithIt) {
   EXPECT_EQ(orders.seek[0].offset, 9);
 }
 
-// It flows from its seek on, whatever was ordered before.
+// The partition flows from its seek on, whatever was ordered before.
 TEST(Partitions, OneThatIsAssignedAgainStartsAnew) {
   World w;
   for (int times = 0; times < 2; ++times) {

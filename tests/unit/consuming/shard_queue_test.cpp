@@ -94,7 +94,7 @@ TEST(ShardQueue, WhatWaitsIsForgottenOrTakenAwayAndWhatIsUnderWayGoesOn) {
   EXPECT_EQ(queue.Take(*queue.timer()), under_way);
 }
 
-// Whatever fails, each job ends once, and none but those that are the cause is given up.
+// Whatever fails, each job ends once, and only jobs that are the cause are given up.
 TEST(ShardQueue, EachJobEndsOnceInAnySchedule) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 200; ++round) {

@@ -22,7 +22,7 @@ TEST(ShardRoom, WhatWaitsForAShardThatIsAwayIsNotUnderWay) {
   EXPECT_EQ(room.parked(), 6u);
 }
 
-// At full load there are always more than any number: a shard that is back must not stay parked.
+// At full load there is always something to park: a shard that is back must not stay parked.
 TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyWorksCome) {
   ShardRoom room(1, 1 << 20);
   constexpr size_t kBacklog = 1'000;

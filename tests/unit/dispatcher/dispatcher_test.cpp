@@ -378,7 +378,7 @@ TEST(Dispatcher, PausesWhenTheSpanOfAPartitionReachesItsBound) {
   EXPECT_EQ(w.resumed, 1u);
 }
 
-// It flows from its seek on, whatever was ordered before.
+// The partition flows from its seek on, whatever was ordered before.
 TEST(Dispatcher, APartitionThatIsAssignedAgainStartsAnew) {
   Limits limits;
   limits.events_span_per_partition = 2;
@@ -395,7 +395,7 @@ TEST(Dispatcher, APartitionThatIsAssignedAgainStartsAnew) {
   EXPECT_EQ(w.paused, 2u);
 }
 
-// The away shard's events in the test's world: stored by nobody until it is back.
+// Answers every transaction that waits: those of shard `away` fail, the others are stored.
 void Lose(World& w, Shard away) {
   for (auto& request : std::exchange(w.transactions, {})) {
     if (request.shard == away) {
@@ -475,7 +475,7 @@ TEST(Dispatcher, WhatIsParkedIsBoundedWhateverHeadersAnEventHas) {
   EXPECT_EQ(w.committed, w.next_offset);
 }
 
-// Nothing of it could be committed, so each owner reads all of it again, this one too.
+// No parked event can be committed, so each owner reads all of them again, this one too.
 TEST(Dispatcher, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
   Limits limits;

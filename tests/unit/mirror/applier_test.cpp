@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// The relay is kept out: messages are appended by the test.
+// Keeps the relay out: the test appends the messages.
 struct ApplierWorld : World {
   explicit ApplierWorld(const Limits& given = Limits{}) : World(Quiet(given)) { Start(); }
   static Limits Quiet(Limits given) {
@@ -47,7 +47,7 @@ TEST(Applier, ReverseRowThenHintThenMsg2ThenLogThenOffset) {
   w.store.Change(w.ann, w.bob, true);
   const LoggedChange row = w.store.Do(ReadPending{0, 0, 0, 10}).changes.at(0);
   w.Append(EdgeWritten{row.edge, row.id});
-  w.Answer<ReadPending>();  // of the start: found by the relay too, and relayed to nobody
+  w.Answer<ReadPending>();  // the relay's first read; the msg1 it sends is never appended
   w.Answer<ReadMirrorMode>();
 
   w.Step();
@@ -149,7 +149,7 @@ struct Away : ApplierWorld {
     limits.records_open = 16;
     return limits;
   }
-  // Changes of ann to users of the shard that is away, in log1 and in the log.
+  // ann follows users of the shard that is away: the rows of log1 and the msg1s in the log.
   void Follow(uint64_t from, uint64_t to) {
     for (uint64_t nth = from; nth <= to; ++nth) {
       const Edge edge = store.Change(ann, UserOn(1, nth), true);
@@ -171,7 +171,7 @@ struct Away : ApplierWorld {
       }
     }
   }
-  // Until what is held up for long is given back, and its offsets are committed.
+  // Runs until messages held up for long are given back, and their offsets are committed.
   void RunForLong(bool rows_by_src_too = false) {
     RunWithShard1Away(rows_by_src_too);
     Pass(limits.keep_waiting);
@@ -179,7 +179,7 @@ struct Away : ApplierWorld {
     Pass(limits.commit_every);
     Step();
   }
-  // As a rebalance does: from what is committed on, all is read again.
+  // As a rebalance does: all messages from the committed offsets on are read again.
   void MovePartitions(bool revoked) {
     for (int32_t p = 0; p < kPartitions; ++p) {
       if (revoked) inbox.emplace_back(PartitionRevoked{p});
@@ -208,8 +208,8 @@ TEST(Applier, AShardThatIsAwayForLongGivesItsEdgesBackToTheLog) {
   EXPECT_EQ(w.marked, 1u);
 }
 
-// Little traffic: by the time so much is open the oldest records are half an hour old. Or a mirror
-// that starts with so much before it.
+// With little traffic the oldest records are half an hour old by the time so much is open. So they
+// are for a mirror that starts far behind.
 TEST(Applier, WhatIsPendingIsGivenBackHoweverOldItsRecordIs) {
   Away w;
   w.Follow(1, 8);
@@ -256,7 +256,7 @@ TEST(Applier, AReplayedMessageWhoseRowIsDoneGoesRoundAndIsNotLost) {
   EXPECT_THAT(w.Mirrored(), SizeIs(8));
 }
 
-// As long as nothing is committed each owner reads all of it again, this one too.
+// While nothing is committed, each owner reads all messages again, this one too.
 TEST(Applier, WhatGoesRoundIsAppendedOnceHoweverOftenItsPartitionMoves) {
   Away w;
   w.Follow(1, 8);

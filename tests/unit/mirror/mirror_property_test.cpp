@@ -1,9 +1,9 @@
-// Random interleavings: users follow and unfollow, become friends and part, by clocks that are
-// seconds apart, applications send their events late, twice and
-// in any order, calls fail, get lost after they happened, or are slow, the mirror is killed and
-// starts again from its committed offsets. At the end, always: both directions say the same, every
-// counter is right, nothing is pending, msg2 tells of every edge, and whoever reads the reverse row
-// at some moment after each hint knows who follows whom.
+// Random interleavings. Users follow and unfollow, become friends and part, by clocks that are
+// seconds apart. Applications send their events late, twice and in any order. Calls fail, are slow,
+// or lose their answer after they took effect. The mirror is killed and starts again from its
+// committed offsets. At the end, always: both directions say the same, every counter is right,
+// nothing is pending, msg2 tells of every edge, and a pusher that reads the reverse row at some
+// moment after each hint knows who follows whom.
 //
 // Each rule that carries this can be switched off; then the same runs must find a difference.
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ class Run : public World {
     if (src != dst) said_[{src, dst}] = live;
   }
 
-  // The pair's clock is somebody else's.
+  // The pair's version comes from another clock than those of its edges.
   void Befriend() {
     const auto [low, high] = std::minmax({User(), User()});
     if (low == high) return;
@@ -110,7 +110,7 @@ class Run : public World {
     said_[{low, high}] = said_[{high, low}] = friends;
   }
 
-  // Commits after rows that got a higher id.
+  // A change that commits after rows with higher ids.
   void ChangeLate() {
     const UserId src = User(), dst = User();
     if (src == dst) return;
@@ -125,7 +125,7 @@ class Run : public World {
 
   void SendEvent() {
     const EdgeKey edge{User(), User()};
-    if (edge.src == edge.dst || edge.src == users_[0]) return;  // whose edges are the users' alone
+    if (edge.src == edge.dst || edge.src == users_[0]) return;  // only users change those
     const uint64_t version = ++versions_[edge];
     const RelationEvent event{
         version % 2 == 1 ? RelationEventKind::kFollow : RelationEventKind::kUnfollow, edge,
@@ -149,7 +149,7 @@ class Run : public World {
     Append(std::get<RelationMessage>(DecodeRelationMessage(record.value)));
   }
 
-  // Calls under way may still happen after the death of who made them, or never.
+  // The dead mirror's calls under way are carried out after its death, or never.
   void Die() {
     std::vector<Request> left = std::move(requests);
     Crash();
@@ -298,7 +298,7 @@ class Run : public World {
   std::vector<UserId> users_;
   std::map<EdgeKey, uint64_t> versions_;  // of applications' events
   std::map<EdgeKey, uint64_t> pairs_;     // of friendships, smaller id first
-  std::map<EdgeKey, bool> said_;          // by users last, of an edge or of a friendship
+  std::map<EdgeKey, bool> said_;          // what users said last of an edge or a friendship
   std::deque<RelationEvent> late_;
   std::deque<Hint> unread_;
   std::set<EdgeKey> known_, stale_;

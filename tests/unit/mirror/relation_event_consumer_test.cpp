@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// The mirror beside it is kept out: nothing of it is answered.
+// Keeps the mirror out: its calls are never answered.
 struct EventWorld : World {
   explicit EventWorld(const Limits& given = Limits{}) : World(given) { Start(); }
 
@@ -240,7 +240,7 @@ TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
   EXPECT_EQ(w.event_committed, 101);
 }
 
-// Nothing of it could be committed, so each owner reads all of it again, this one too.
+// No parked event can be committed, so each owner reads all of them again, this one too.
 TEST(RelationEventConsumer, WhatIsParkedIsHeldOnceHoweverOftenItsPartitionMoves) {
   constexpr uint64_t kParked = 30;
   Limits limits;

@@ -18,7 +18,7 @@ struct PendingSeen : Metrics {
   std::map<Shard, std::pair<uint64_t, Duration>> seen;
 };
 
-// The applier is kept out: what it is given is never answered.
+// Keeps the applier out: its calls are never answered.
 struct RelayWorld : World {
   explicit RelayWorld(const Limits& given = Limits{}) : World(given) {
     metrics = &pending;
@@ -163,7 +163,7 @@ TEST(Relay, AFriendshipWithOneHalfAwayStaysPending) {
 TEST(Relay, AFriendshipThatComesLateUndoesNothingThatAUserSaidAfterIt) {
   RelayWorld w;
   w.store.Befriend(w.ann, w.bob, true, 7);
-  w.store.Change(w.ann, w.bob, false);  // so it was, and so it is to stay
+  w.store.Change(w.ann, w.bob, false);  // the user said it last, so it is to stay
   w.Turns(10);
   EXPECT_FALSE(w.store.forward().at({w.ann, w.bob}).live);
   EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
@@ -210,8 +210,8 @@ TEST(Relay, AReplyToAnEarlierAssignmentDoesNotCountForAFriendshipTakenAnew) {
   EXPECT_TRUE(w.store.forward().at({w.bob, w.ann}).live);
 }
 
-// A failover gives ids out once more: another change that has the id of one under way, and one
-// below the newest seen.
+// A failover gives ids out again: one change gets the id of a row under way, another an id below
+// the newest seen.
 TEST(Relay, AnIdGivenOutOnceMoreIsAnotherRow) {
   RelayWorld w;
   for (uint64_t dst = 101; dst <= 105; ++dst) w.store.Change(w.ann, UserId{dst}, true);

@@ -52,7 +52,7 @@ struct World {
     }
     return found;
   }
-  // Answers all calls of a kind that are waiting; how many.
+  // Answers all waiting calls of a kind; returns how many.
   template <class T>
   size_t Answer(Fate fate = Fate::kDone) {
     size_t count = 0;
@@ -67,7 +67,7 @@ struct World {
     return count;
   }
   void AnswerAt(size_t index, Fate fate);
-  // The server's side of a call; the reply it would send.
+  // Does the server's side of a call; returns the reply that it would send.
   template <class R>
   typename R::Reply CarryOut(const R& request) {
     return store.Do(request);

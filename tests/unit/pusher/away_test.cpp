@@ -31,7 +31,7 @@ struct AwayWorld : BobsWorld {
     }
     AnswerTimelines();
   }
-  // No time passes.
+  // Steps until nothing is left to do now.
   void Settle() {
     int rounds = 0;
     do {

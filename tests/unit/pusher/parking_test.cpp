@@ -40,7 +40,7 @@ TEST(Parking, WhatIsAwayIsAskedByOneUnitAtATimeFurtherAndFurtherApart) {
   EXPECT_EQ(parking.size(), 100u);
 }
 
-// It says that the resource is away, not that it still is.
+// Its failure says that the resource is away, not that it still is.
 TEST(Parking, AUnitThatNeverWaitedHereDoesNotPutOffTheNextTry) {
   Parking parking(kBackoff, 8);
   parking.Park("mysql_1", 1, kStart, 0);

@@ -306,7 +306,7 @@ struct LoggedWorld : World {
 
   Duration turn = std::chrono::milliseconds(100);
 
-  // As much of the log as two records a turn.
+  // Delivers two records of the log a turn.
   void Run(Duration time) {
     for (const Time end = now.mono + time; now.mono < end; Pass(turn)) {
       for (int i = 0; i < 2 && flowing && next < log.size(); ++i) {
@@ -375,7 +375,7 @@ TEST(Pusher, OneWalkServesEveryHintThatWaitsForIt) {
   for (int i = 0; i < 60; ++i) w.log.push_back("no hint at all");
   w.Run(std::chrono::seconds(10));
 
-  // Those read during a walk need the next: what it has already passed may have been rebuilt since.
+  // Hints read during a walk need the next: a timeline that it has passed may be rebuilt by then.
   EXPECT_EQ(w.walks_begun, 2u);
   ASSERT_EQ(w.letters.size(), 60u);
   for (size_t i = 0; i < 60; ++i) {
@@ -694,8 +694,8 @@ TEST(Pusher, LeavingBeforeARangeIsReadyIsNoCrash) {
   }
 }
 
-// A fleet that dies of one hint: whoever comes back takes the range from an owner that has not
-// met it yet.
+// A fleet that dies of one hint: each process that comes back takes the range from an owner that
+// has not met the hint yet.
 TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
   World w;
   for (int i = 0; i < 2; ++i) {

@@ -1,5 +1,5 @@
-// Guard 4 as a truth table: what a bucket's pos: says decides what is dropped and where the hints
-// are replayed from.
+// Guard 4 as a truth table: a bucket's pos: decides which timelines are dropped and where the
+// replay of hints begins.
 #include <gtest/gtest.h>
 
 #include "tests/unit/pusher/world.h"
@@ -87,7 +87,7 @@ TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
   EXPECT_EQ(w.Items(bob), std::vector<PostId>{PostId{77}});
 }
 
-// The end is the log's when it was assigned, and hints are written all the time.
+// The pusher knows the log's end as of the assignment, and hints are written all the time.
 TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   World w;
   w.Assign(0, 0, 0, 0);
@@ -110,7 +110,7 @@ TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   EXPECT_TRUE(w.IsLive(bob));
 }
 
-// The end was looked up before; another owner has read further since.
+// Another owner has read further since the log's end was looked up.
 TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
   World w;
   const UserId bob = ReaderIn(0);
@@ -149,7 +149,7 @@ TEST(Takeover, ALostTailIsToldOfOnce) {
   EXPECT_EQ(w.metrics.tails_lost, once);
 }
 
-// It may have been applied to some buckets: its value is asked for again, not a newer one.
+// The save may have reached some buckets, so the same value is saved again, not a newer one.
 TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
   World w;
   w.Assign(0);

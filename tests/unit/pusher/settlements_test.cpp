@@ -1,5 +1,5 @@
-// What range_owner learns of starts that end politely, whatever becomes of the requests that say
-// so. `starts` that stay counted are crashes to the next owner.
+// What range_owner learns of starts that end politely, whatever happens to the requests that say
+// so. The next owner counts `starts` that stay as crashes.
 #include <gtest/gtest.h>
 
 #include "tests/unit/pusher/world.h"
@@ -23,10 +23,10 @@ void PassSteps(World& w, int times, Duration step) {
   }
 }
 
-// Takes the range while `w` has it; what becomes of this owner says the caller.
+// Takes the range while `w` has it. The caller decides what becomes of this owner.
 RangeOwned AnotherAcquires(World& w) { return w.mysql.Do(AcquireRange{1, 0}); }
 
-// Until `w`, which meets another's epoch in Redis, has the range again.
+// Runs until `w`, which meets epoch `others` in Redis, has the range again.
 void TakeBack(World& w, uint64_t others) {
   w.redis.Do(ClaimRange{1, 0, others});
   PassSteps(w, 40, std::chrono::milliseconds(500));

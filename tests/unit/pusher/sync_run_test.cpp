@@ -47,7 +47,7 @@ struct SyncWorld : World {
     }
     return reply;
   }
-  // All calls there are go out together and are answered together: one round trip.
+  // Answers all calls under way together: one round trip.
   void Answer() {
     auto reads = std::exchange(truth_calls, {});
     auto calls = std::exchange(timeline_calls, {});

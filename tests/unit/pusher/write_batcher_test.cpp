@@ -65,8 +65,8 @@ TEST(WriteBatcher, AContributionThatMustBeAloneIsAlone) {
   EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 1}));
 }
 
-// Whatever is put in comes out once: each (unit, reader) in one batch, with its unit's items, and
-// every bound holds in every batch.
+// Each (unit, reader) that is put in comes out once, in one batch, with its unit's items, and every
+// bound holds in every batch.
 TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
   fanline::testing::Seeded random;
   for (int round = 0; round < 300; ++round) {

@@ -105,7 +105,7 @@ TEST_F(CheckerTest, ANewerForwardRowThatNobodyBringsIsAppliedAfterASecondCheck) 
   EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
 }
 
-// It is not the number of checks that counts: the first may have read nothing.
+// Checks are not just counted: the first may have read nothing.
 TEST_F(CheckerTest, ACheckThatCouldNotReadIsNoFirstCheck) {
   world.forward[kEdge] = kEnded;
   world.reverse[kEdge] = kFollows;
@@ -151,7 +151,7 @@ struct BreakerTest : ::testing::Test {
     Checker checker;
   };
 
-  // So many followers of one user have unfollowed him, and he does not know.
+  // `count` followers of one user have unfollowed him; the reverse rows do not know.
   void Unfollow(uint64_t count) {
     for (uint64_t src = kFirst; src < kFirst + count; ++src) {
       world.forward[{UserId{src}, UserId{2}}] = kEnded;
@@ -160,7 +160,7 @@ struct BreakerTest : ::testing::Test {
     unfollowed = count;
   }
 
-  // All edges are checked by `one`, to the end; resolved.
+  // `one` checks all edges to the end; returns how many it resolved.
   int CheckAll(One& one) {
     for (uint64_t src = kFirst; src < kFirst + unfollowed; ++src) {
       one.checker.Order({src, {UserId{src}, UserId{2}}, 200});
@@ -176,7 +176,7 @@ struct BreakerTest : ::testing::Test {
     return resolved;
   }
 
-  // The first check of all, a grace before the one that may remove.
+  // The first check of all edges, a grace before the one that may remove.
   void Suspect(One& one) {
     const int before = removed();
     CheckAll(one);
@@ -228,7 +228,7 @@ TEST_F(BreakerTest, TwoReconcilersRemoveNoMoreThanOne) {
   EXPECT_TRUE(other.gate.BreakerOpen(0));
 }
 
-// It did not want any while the other was stopped.
+// `other` asks for no removals in the minute in which `one` is stopped.
 TEST_F(BreakerTest, OneThatAsksInALaterMinuteIsStoppedTheSame) {
   Unfollow(5);
   One one(world, now, 3), other(world, now, 3);

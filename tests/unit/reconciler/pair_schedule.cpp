@@ -32,7 +32,7 @@ constexpr Weighted kAlphabet[] = {
     {Kind::kRest, "Rest", 1, 1},
 };
 
-// Every letter as often as it weighs, in this schedule.
+// Every letter as often as its weight in this schedule.
 std::vector<const Weighted*> DrawUrn(std::mt19937_64& random) {
   std::vector<const Weighted*> urn;
   for (const Weighted& letter : kAlphabet) {
@@ -134,8 +134,8 @@ std::string Play(const Schedule& schedule, const Guards& guards, PairWorld::Coun
   return world.wrong();
 }
 
-// Takes out runs of actions, first long ones, while it still goes wrong; ends when no single action
-// can be spared.
+// Takes out runs of actions, first long ones, while the schedule still goes wrong; ends when it
+// needs every single action.
 Schedule Shrink(Schedule schedule, const Guards& guards) {
   size_t length = std::max<size_t>(1, schedule.actions.size() / 2);
   while (true) {

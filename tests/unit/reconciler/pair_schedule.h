@@ -44,7 +44,7 @@ Schedule Draw(uint64_t seed);
 // Plays the actions, lets the world come to rest, and says what went wrong: empty = nothing.
 std::string Play(const Schedule& schedule, const Guards& guards, PairWorld::Counts* counts);
 
-// The same schedule with only those actions without any of which it would not go wrong.
+// The same schedule with only the actions that it needs to go wrong.
 Schedule Shrink(Schedule schedule, const Guards& guards);
 
 // A line per action.

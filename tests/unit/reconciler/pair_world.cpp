@@ -134,7 +134,7 @@ void PairWorld::Answer(uint32_t which, uint32_t fate) {
   answered_[msg2.edge] = std::max(answered_[msg2.edge], msg2.ver);
 }
 
-// I11: below a committed offset lies no msg1 that nothing stands for.
+// I11: for each msg1 below a committed offset an answer or a later msg1 stands.
 void PairWorld::Commit(size_t number, int64_t offset) {
   Partition& partition = partitions_[number];
   const auto& log = partition.log;
@@ -226,7 +226,7 @@ void PairWorld::Lag(uint32_t milliseconds) {
 
 // ---- checks and retries ---------------------------------------------------------------------
 
-// Carries out what the two rows come to; whether the pair is resolved by it.
+// Carries out the verdict on the two rows; returns whether it resolves the pair.
 bool PairWorld::Judged(const EdgeKey& key, std::optional<uint64_t> pending,
                        const EdgeState& reverse, const EdgeState& forward, uint32_t attempt,
                        bool fail) {
@@ -256,7 +256,7 @@ bool PairWorld::Judged(const EdgeKey& key, std::optional<uint64_t> pending,
   return true;
 }
 
-// One row, and with the next call the other and what follows from both.
+// Reads one row; the next call reads the other and acts on both.
 void PairWorld::RunCheck(uint32_t which, uint32_t fate) {
   if (checks_.empty()) return;
   const size_t index = which % checks_.size();
@@ -283,7 +283,7 @@ void PairWorld::RunRetry(uint32_t which, uint32_t fate) {
   const OpenRetry open = TakeOut(retries_, which % retries_.size());
   const Retry& retry = open.retry;
   const bool away = Strikes(faults_.fail_retries && !resting_, fate);
-  // One that timed out may have been written all the same.
+  // A retry that timed out may have been written all the same.
   const bool timed_out = Strikes(faults_.fail_retries && !resting_, fate + 1);
   if (!away) {
     const size_t edge = NumberOf(retry.edge);

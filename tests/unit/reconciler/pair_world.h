@@ -3,9 +3,9 @@
 // partitions, the checks they order and the retries. Only the pair tracker, the mirror's Fold and
 // Judge are real.
 //
-// Each member function is one thing that may happen; numbers out of range are taken modulo what
-// there is, and where there is nothing it does nothing, so that any sequence of calls is a run.
-// What must hold at all times is looked at on the way: wrong() is empty, or says what does not.
+// Each member function is one thing that may happen. Numbers are taken modulo what there is, and
+// without anything to act on it does nothing, so that any sequence of calls is a run. The world
+// checks on the way what must hold at all times: wrong() is empty, or says what does not hold.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace fanline::reconciler {
 
-// What makes the whole right, each of which can be taken away: some run must then go wrong.
+// The guards that make the whole right. When one is off, some run must go wrong.
 struct Guards {
   MutationSwitches logic;
   bool judge_versions = true;      // off: rows are equal when their states are
@@ -28,13 +28,13 @@ struct Guards {
   bool read_reverse_first = true;  // off: a check reads the forward row first
 };
 
-// What is the matter in a run. With none of the faults it is a healthy one.
+// The faults of a run. A run without any is healthy.
 struct Faults {
   bool lose_applies = false;  // the mirror forgets a change
-  bool lose_hints = false;    // and dies between commit and hint, or checks do
+  bool lose_hints = false;    // the mirror or a check dies between commit and hint
   bool lose_msg2s = false;
   bool fail_checks = false;   // a shard is away
-  bool fail_retries = false;  // the retries are
+  bool fail_retries = false;  // the retries are away
   bool restart = false;       // reconcilers die and partitions move
   bool lag = false;           // the mirror is said to lag
   bool late = false;          // msg2s may come after the grace
@@ -69,7 +69,7 @@ class PairWorld {
   void Move(uint32_t partition);
   void Lag(uint32_t milliseconds);
 
-  // Without faults, lets everything come to rest, and looks at what must hold then.
+  // Lets everything come to rest without faults, and checks what must hold then.
   void Rest();
 
   const std::string& wrong() const { return wrong_; }

@@ -1,5 +1,5 @@
 // The tables, logs and positions a reconciler works on, in memory. Each request is carried out and
-// answered when the test says so; what is `away` answers kLater and does nothing.
+// answered when the test says so; a call in `away` does nothing and answers kLater.
 #pragma once
 
 #include <deque>

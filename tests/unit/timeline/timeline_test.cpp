@@ -68,9 +68,9 @@ struct World : ReaderTruth, ReaderTimelines {
   fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
   std::function<void()> on_read;
   size_t authors_read = 0;
-  size_t looks = 0;      // at when authors last posted
+  size_t looks = 0;      // reads of when authors last posted
   size_t reads = 0;      // of items
-  size_t most_read = 0;  // rows of one of them
+  size_t most_read = 0;  // rows of the largest read
   int tokens = 0;
   Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }};
 };
@@ -105,7 +105,7 @@ TEST(Reader, AWalkOverPagesShowsEverythingOnceInOrder) {
   }
 }
 
-// Whoever is read last has the item that comes first among those of its moment.
+// The author read last has the item that comes first among those of its moment.
 TEST(Reader, AWalkOverPagesSkipsNobodysItemOfASharedMoment) {
   World w;
   for (uint64_t author = 0; author < 6; ++author) {
@@ -116,7 +116,7 @@ TEST(Reader, AWalkOverPagesSkipsNobodysItemOfASharedMoment) {
   EXPECT_EQ(WalkPages(w, 1), w.Everything()) << "live, and below its floor";
 }
 
-// Up to kMaxCreatedAt, far beyond what is a time in milliseconds.
+// Authors give times up to kMaxCreatedAt, far beyond any real time in milliseconds.
 TEST(Reader, AWalkOverPagesEndsWhateverTimesAuthorsGave) {
   World w;
   w.Follow(UserId{100});
@@ -190,7 +190,7 @@ TEST(Rebuild, ReadsOnlyAsManyAuthorsAsItNeeds) {
   EXPECT_LE(w.authors_read, 8 * kWindow.window);
 }
 
-// One author posts all the time, others now and then: a span that suits them holds all of his.
+// One author posts all the time; a span that suits the others, who seldom post, holds all of his.
 TEST(Rebuild, ReadsNobodyFarPastTheWindow) {
   World w;
   uint64_t post = 0;
@@ -268,7 +268,7 @@ TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {
   EXPECT_EQ(result, RebuildResult::kGaveUp);
 }
 
-// A pull that is asked for its first items; `last_at` of the authors 100, 101, ...
+// A pull that needs its first items; `last_at` of the authors 100, 101, ...
 Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
   std::vector<UserId> authors;
   std::vector<AuthorLastAt> times;
@@ -309,7 +309,7 @@ TEST(Pull, WhoPostedRightAboveASpansEndIsAsked) {
   EXPECT_EQ(need.authors.size(), 2u);
 }
 
-// Older ones may lie below what was read.
+// Older items may lie below the span that was read.
 TEST(Pull, PromisesNoMoreThanWasRead) {
   Pull pull = AtItsItems({.want = 2, .spare = 5}, {1'000});
   const auto above = std::get<NeedItems>(pull.needed()).span.above;

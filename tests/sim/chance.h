@@ -1,4 +1,4 @@
-// Everything a schedule draws from its seed, its clock, and what it counts.
+// Everything a schedule draws from its seed; its clock and its counts.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Chances {
   std::string trouble;  // found on the way
 
   static constexpr UnixMs kEpoch = 1'000'000;
-  // A schedule lasts less than a second of its own time: whoever takes longer than this is stuck.
+  // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr int kHealthyGraceMs = 2'000;
 
   WindowLimits window() const { return {character.window, character.window + 20}; }
@@ -90,7 +90,7 @@ struct Chances {
     DrawMore();
   }
 
-  // Drawn apart: a schedule without what is here stays as it was, and with it the pinned seeds.
+  // Drawn apart, so that schedules without these faults, and with them the pinned seeds, stay.
   void DrawMore() {
     std::mt19937_64 apart(options.seed ^ 0x9e3779b97f4a7c15);
     const auto weight = [&apart](uint64_t percent, uint64_t most) {
@@ -108,7 +108,7 @@ struct Chances {
       character.crash_event_consumer = weight(50, 4);
       character.move_event_consumer = weight(50, 6);
     }
-    // What relation-log alone still tells is lost with it, and is for the scans to find.
+    // Only relation-log tells of unmirrored edges. With it they are lost; only scans find them.
     if (character.lose_tail + character.lose_other_heads > 0) character.unmirrored = 0;
   }
 

@@ -1,6 +1,6 @@
-// What one schedule is like (swarm testing): its stores' bounds, and how often each thing happens.
-// Each seed has its own mix: a fault that strikes all the time heals or hides what another one
-// broke, so many schedules know only a few kinds.
+// What one schedule is like (swarm testing): the bounds of its stores, and how often each thing
+// happens. Each seed has its own mix. A fault that strikes all the time heals or hides what another
+// one broke, so many schedules have only a few kinds.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Character {
   int never = 0;        // percent of answers that will always be the same
   uint64_t redis_full = 0, forget_index = 0, revoke_all = 0;
   uint64_t lose_head = 0;         // of the log of hints
-  uint64_t lose_other_heads = 0;  // of the others
+  uint64_t lose_other_heads = 0;  // of the other logs
   uint64_t lose_tail = 0;         // of any log
   uint64_t change_mode = 0;       // of mirrors
   bool long_resets = false;       // a reset takes several calls

@@ -19,7 +19,7 @@ struct Checks : Faults {
     std::vector<Item> items;
     for (const auto& [post, state] : states) {
       if (!state.visible()) continue;
-      const auto& edges = mysql.relations.forward();  // which were checked before
+      const auto& edges = mysql.relations.forward();  // CheckEdges came first
       const auto edge = edges.find({reader, author_of.at(post)});
       if (edge != edges.end() && edge->second.live) {
         // Of two publishes the first to be stored wins, which no client can know.
@@ -39,7 +39,7 @@ struct Checks : Faults {
   }
 
   std::string CheckTimeline(UserId reader, const fakes::FakeRedis::Timeline& timeline) {
-    if (timeline.building) return {};  // abandoned by a reader: its TTL takes it
+    if (timeline.building) return {};  // its reader gave up; its TTL deletes it
     const Floor floor = *timeline.floor;
     std::vector<Item> expected = Expected(reader);
     std::erase_if(expected, [floor](const Item& item) { return item.created_at <= floor; });
@@ -64,8 +64,8 @@ struct Checks : Faults {
     return {};
   }
 
-  // Both directions say the same (I1), which is what the clients said last (I3), and the counters
-  // say what the rows do (I2).
+  // Both directions say the same (I1), the rows say what the clients said last (I3), and the
+  // counters agree with the rows (I2).
   std::string CheckEdges() {
     const auto& relations = mysql.relations;
     if (relations.forward() != relations.reverse()) return "forward and reverse disagree";

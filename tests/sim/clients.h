@@ -1,5 +1,5 @@
 // What clients do: publish, change posts, follow and unfollow, become friends and part. Their own
-// record of it is the model every timeline and every edge is held against.
+// record of it is the model that every timeline and every edge is held against.
 #pragma once
 
 #include <algorithm>
@@ -83,13 +83,13 @@ struct Clients : Friends {
   void Publish() {
     if (author_of.size() >= character.posts) return;
     const UserId author = AnyAuthor();
-    // Late ones and equal ones among them.
+    // Some posts come late, and some have equal times.
     UnixMs created =
         now.unix_ms - static_cast<int64_t>(Chance(character.late) ? Pick(1'000) : Pick(3));
     if (Chance(10)) created = last_created;
     last_created = created;
     const PostId post = Post(author, created);
-    // An application that publishes again, with another idea of when: the first to arrive wins.
+    // An application publishes again with another time: the first publish to arrive wins.
     if (Chance(5))
       Emit({EventKind::kPublished, post, author, created + 1 + static_cast<int64_t>(Pick(50)), 0});
   }

@@ -157,12 +157,12 @@ struct Faults : Readers {
   }
 
   // ---- logs that lost their head or their tail ------------------------------------------------
-  // Only what the design can make good: of hints what they would have said is in the truth, so a
-  // range begins anew; changes of edges are pending in log1, and are relayed again. Events of
-  // applications are nowhere else: those that nobody had stored are sent once more.
+  // Only losses that the design can make good. A lost hint's content is in the truth, so a range
+  // begins anew. Lost changes of edges are pending in log1 and are relayed again. Events of
+  // applications are nowhere else, so the application sends those again that nobody had stored.
   //
-  // A tail is noticed by who stands behind it. Of hints and events that is the group: what it lost
-  // in front of its position without being behind the end is lost unseen.
+  // The consumer that stands beyond the end notices a lost tail. For hints and events that is the
+  // group: unread records are lost unseen if the group does not stand beyond the end.
   void LoseTail() {
     switch (Pick(5)) {
       case 0:
@@ -193,7 +193,7 @@ struct Faults : Readers {
     SendAgain(topic, partition, assignment.committed, assignment.end());
     CutTail(log, end);
     if (!options.guards.lost_tails_told) return;
-    // A fetch beyond the end fails at once, or is failed by the brokers: they know which leader the
+    // A fetch beyond the end fails at once, or the brokers fail it: they know which leader the
     // consumer read from.
     ForAllMembers([&](const std::vector<Assignment>& each, auto& process, int index) {
       AssignAgain(each, process, index, log);
@@ -214,7 +214,7 @@ struct Faults : Readers {
     }
   }
 
-  // Retention takes records that nobody has read, of who is furthest behind.
+  // Retention takes records that nobody has read, where the group is furthest behind.
   void LoseHead(std::vector<Log>& topic, const std::vector<Assignment>& group, Letter letter) {
     size_t partition = 0;
     for (size_t other = 1; other < group.size(); ++other) {
@@ -233,7 +233,7 @@ struct Faults : Readers {
     }
   }
 
-  // By the application, which alone knows them.
+  // The application, which alone knows the events, sends them again.
   void SendAgain(std::vector<Log>& topic, size_t partition, int64_t from, int64_t to) {
     if (&topic != &feed && &topic != &relation_events) return;
     for (int64_t offset = from; offset < to; ++offset) {

@@ -3,17 +3,16 @@
 // publish, follow and become friends; and everything that can go wrong between them. The programs'
 // real logic runs; only time, network and stores are made up.
 //
-// A call of a port becomes a message in the network. The schedule picks, at random, which message
-// is carried out next, whose reply is delivered, which process runs, and which fault strikes:
-// crash at any await, a call that times out and is carried out much later or never, a partition
-// moved while its old owner goes on (zombie), Redis rolled back to a snapshot or flushed, keys
-// expiring, the mirror lagging, forgetting edges, losing and repeating messages, a shard away; and
-// the letters below.
+// A call of a port becomes a message in the network. The schedule picks at random which message is
+// carried out next, whose reply is delivered, which process runs, and which fault strikes: a crash
+// at any await, a call that times out and is carried out much later or never, a partition moved
+// while its old owner goes on (zombie), Redis rolled back to a snapshot or flushed, keys expiring,
+// the mirror lagging, forgetting edges, losing and repeating messages, a shard away; and the
+// letters of fleet_options.h.
 //
-// Then faults stop, everything under way ends, and every live timeline, every edge and every
-// counter is compared with what the clients did; everybody posts once more, so that a lane that is
-// stuck or a range that stays paused is seen, and all is compared again; and so on, several times
-// over in one schedule.
+// Then faults stop and everything under way ends. Every live timeline, every edge and every counter
+// is compared with what the clients did. Everybody posts once more, so that a stuck lane or a range
+// that stays paused shows, and all is compared again. One schedule does so several times over.
 //
 // One idea a file, each on top of the one before: chance.h, stores.h, groups.h, redis_calls.h,
 // spine.h, mirrors.h, reconcilers.h, relation_event_consumers.h, friends.h, clients.h, readers.h,

@@ -11,7 +11,7 @@
 
 namespace fanline::sim {
 
-// The guards of the design, each of which can be taken away: the run must then fail.
+// The guards of the design. When one of them is off, the run must fail.
 struct Guards {
   fakes::RedisRules redis;
   fakes::MysqlRules mysql;
@@ -27,16 +27,16 @@ struct Guards {
   bool reverse_first = true;          // off: a check reads the forward row first
   bool lost_heads_told = true;  // off: a consumer goes on at the log's first record, unknowingly
   bool lost_tails_told = true;  // off: a consumer goes on at its position, once there is something
-  bool friendships_announced = true;     // off: the pair's row is written, and nobody told before
-  bool above_what_is_settled = true;     // off: a pair's version is by its own row and clock alone
-  bool changes_settle = true;            // off: a friendship undoes what a user said after it
-  bool application_versions = true;      // off: the event written last wins
+  bool friendships_announced = true;  // off: the pair's row is written without an announcement
+  bool above_what_is_settled = true;  // off: a pair's version is above its own row and clock only
+  bool changes_settle = true;         // off: a friendship undoes what a user said after it
+  bool application_versions = true;   // off: the event written last wins
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
 };
 
-// What may happen besides, counted where it has its effect, so that a test can see that it does.
+// What else may happen, counted where it takes effect, so that a test can see that it does.
 enum class Letter : size_t {
-  kRedisLater,      // a plain refusal: the connection stays, of a batch a part is written
+  kRedisLater,      // a plain refusal: the connection stays; a part of a batch is written
   kRedisFull,       // a timeline or a rebuild was dropped for want of memory
   kNever,           // an answer that will be the same each time: a hint is quarantined
   kLongReset,       // something came between the steps of a reset
@@ -45,7 +45,7 @@ enum class Letter : size_t {
   kTruthAway,       // the shard of an author's posts and followers
   kLostHead,        // hints gone before anybody read them
   kModeChanged,     // writers begin or cease to try the reverse row at once
-  kRepairsStopped,  // reconcilers check and repair nothing, or do neither
+  kRepairsStopped,  // the mode keeps reconcilers from repairing, or also from checking
   kRevokedAll,      // every partition revoked from everybody at once
   kLostTail,        // hints gone that somebody had read, and others behind them
   kLostOtherHead,   // of another log
@@ -56,7 +56,7 @@ enum class Letter : size_t {
   kFriendshipOvertaken,  // somebody else changed the pair's row first
   kFriendshipSettled,    // a user said something of an edge that awaited one
   kEvent,                // a relation event of an application was stored
-  kEventStale,           // again, or after a newer one
+  kEventStale,           // it came again, or after a newer one
   kEventAway,            // its shard is away
   kEventDeadLettered,    // nobody can use it
   kPostedAtRest,         // one post each, before all is compared again

@@ -35,7 +35,7 @@ int Schedules() {
 struct Counted {
   const char* what;
   uint64_t FleetCounts::*count;
-  double times = -1;  // a schedule, at least; -1: of this nothing is expected
+  double times = -1;  // at least, per schedule; -1: nothing is expected
 };
 constexpr Counted kCounted[] = {
     {"timelines checked", &FleetCounts::checked_timelines, 1},

@@ -1,7 +1,7 @@
-// Friendships by consent, as the server of a user's call changes them: the steps of
-// backends/mysql/edges/friendships.cpp, each a call of its own, so that anything may come in
-// between (docs/decisions/0010-friendships-are-announced.md). The rule of who may do what is the
-// real one, and so is the mirror that relays the two edges.
+// Friendships by consent, as the server of a user's call changes them. Each step of
+// backends/mysql/edges/friendships.cpp is a call of its own, so that anything may come in between
+// (docs/decisions/0010-friendships-are-announced.md). The rule of who may do what is the real one,
+// and so is the mirror that relays the two edges.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct Friends : EventConsumers {
   using Asking = std::shared_ptr<Befriending>;
 
   void Befriend(FriendAction action, UserId who, UserId whom) {
-    // Seconds apart from the clocks of those who change edges.
+    // Seconds apart from the clocks of the servers that change edges.
     const auto clock =
         static_cast<uint64_t>(now.unix_ms - 5'000 + static_cast<int64_t>(Pick(10'000)));
     auto call = std::make_shared<Befriending>(
@@ -43,8 +43,8 @@ struct Friends : EventConsumers {
     NextStep("friendship", call, call->low(), [this, call] { ReadPair(call); });
   }
 
-  // Who serves the call may die in front of each step, and nobody goes on with it; a shard that is
-  // away ends it too.
+  // The server of the call may die in front of each step, and nobody goes on with the call. A shard
+  // that is away ends it too.
   template <typename F>
   void NextStep(const char* name, const Asking& call, UserId placed_by, F step) {
     Later(name, 0, [this, call, placed_by, step] {

@@ -30,7 +30,7 @@ struct Groups : Stores {
     std::set<int32_t> believes;
   };
 
-  // Another process, that knows nothing.
+  // Makes it another process, which knows nothing.
   template <typename P>
   void Renew(P& process) {
     process.incarnation = ++incarnations;
@@ -48,7 +48,7 @@ struct Groups : Stores {
     };
   }
 
-  // A call that nothing can happen to.
+  // A call that cannot fail.
   template <typename P, typename R>
   void Answer(P& process, ReplyTo<R> to, const char* name, R reply) {
     const auto deliver = DeliverTo(process, process.incarnation, to, std::move(reply));
@@ -83,8 +83,8 @@ struct Groups : Stores {
     process.inbox.emplace_back(Assigned(assignment, partition, assignment.committed));
   }
 
-  // Where a log never loses its tail, its end is not looked up: owners that follow each other
-  // closely may write positions beyond it, which then looks like a loss and sets much right.
+  // In schedules where no log loses its tail, its end is not told. Owners that follow each other
+  // closely may write positions beyond it, which looks like a loss and sets much right.
   PartitionAssigned Assigned(const Assignment& assignment, int partition, int64_t start) const {
     PartitionAssigned assigned{partition, start, assignment.low};
     if (!options.guards.lost_heads_told) assigned.low = 0;
@@ -106,7 +106,7 @@ struct Groups : Stores {
     }
   }
 
-  // An eager rebalance: everybody loses everything at once, then it is given out anew.
+  // An eager rebalance: all members lose all partitions at once, then these are given out anew.
   template <typename P>
   void RevokeAll(std::vector<Assignment>& group, std::vector<std::unique_ptr<P>>& members) {
     for (Assignment& assignment : group) assignment.owner = -1;
@@ -134,8 +134,9 @@ struct Groups : Stores {
     }
   }
 
-  // Where the log does not hold a consumer's position, the partition is revoked and assigned again,
-  // with what the log holds by then; beyond its end, also with that position. A zombie only stops.
+  // When the log does not hold a consumer's position, its partition is revoked and assigned again,
+  // with what the log holds by then; if the position is beyond the end, from there. A zombie only
+  // stops.
   template <typename P>
   void RetryLostPositions(const std::vector<Assignment>& group, P& process, int index) {
     for (auto at = process.fetch.begin(); at != process.fetch.end();) {
@@ -157,7 +158,7 @@ struct Groups : Stores {
     }
   }
 
-  // The end that an owner was told, and has not acted on yet, is that of a log since cut.
+  // Assigns again if the log was cut after its owner was told the end and before it acted on it.
   template <typename P>
   void AssignAgain(const std::vector<Assignment>& group, P& process, int index, const Log& cut) {
     for (size_t i = 0; i < group.size(); ++i) {

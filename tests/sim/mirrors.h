@@ -1,5 +1,5 @@
-// Two mirrors, each the real relay and applier, over rows and logs that lose, repeat and delay.
-// What a broken mirror would do is done here, by what the calls come to.
+// Two mirrors, each the real relay and applier, over rows and logs that lose, repeat and delay. A
+// mutation of the mirror is played here, by what its calls do.
 #pragma once
 
 #include <algorithm>
@@ -114,7 +114,7 @@ struct Mirrors : Spine {
 
   void SendMirrorHints(MirrorProcess& process, AppendHints request, ReplyTo<HintsAppended> to) {
     const HintsAppended done{request.id, {}};
-    if (!options.guards.hint_after_truth) request.hints.clear();  // they are out already
+    if (!options.guards.hint_after_truth) request.hints.clear();  // the hints are out already
     if (!options.guards.hint_before_msg2) {
       to(done);
       if (faults && Chance(30)) return;  // lost with a crash of the sender
@@ -127,7 +127,7 @@ struct Mirrors : Spine {
     Later("sync hints", 0, append);
   }
 
-  // Something that nobody waits for, after a while, however long.
+  // Sends an action that nobody waits for; it happens after a while, however long.
   template <typename F>
   void Later(std::string name, int patience, F action) {
     const auto carry_out = [action = std::move(action)] {

@@ -17,8 +17,8 @@ std::string RunWith(uint64_t seed, const Guards& guards) {
   return Fleet(options).Run();
 }
 
-// Fresh schedules without what the guard is for, or with what soon mends what it lets through, are
-// passed over.
+// Passes over fresh schedules that lack what the guard is for, or that soon mend what its absence
+// lets through.
 struct Fitting {
   bool (*fits)(const Character&) = nullptr;  // none: all do
   bool operator()(uint64_t seed) const { return !fits || fits(Fleet(Of(seed)).character()); }
@@ -28,16 +28,16 @@ using Mutation = testing::Mutation<Guards, Fitting>;
 class GuardTakenAway : public ::testing::TestWithParam<Mutation> {};
 
 TEST_P(GuardTakenAway, IsNoticedOnPinnedSeeds) {
-  // One is enough: what is drawn differently here and there needs no other seeds.
+  // One is enough: a change of what is drawn then needs no other seeds.
   testing::ExpectPinnedSeedsToNotice(GetParam(), RunWith, {.at_least = 1, .searched = 1'500});
 }
 TEST_P(GuardTakenAway, IsNoticedOnFreshSeeds) {
   testing::ExpectFreshSeedsToNotice(GetParam(), RunWith);
 }
 
-// Timelines that stay: else they are soon built anew, and right.
+// Timelines stay; otherwise they are soon rebuilt, and right.
 bool Calm(const Character& of) { return of.expire == 0 && of.flush == 0; }
-// Nor does a range begin anew, or an application send again.
+// Calm, and no range begins anew, and no application sends again.
 bool Steady(const Character& of) {
   return Calm(of) && of.revoke_all + of.lose_head + of.lose_tail + of.lose_other_heads == 0;
 }

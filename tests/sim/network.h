@@ -9,8 +9,8 @@
 
 namespace fanline::sim {
 
-// One call: `carry_out` changes or reads a store and returns how to deliver the reply (which does
-// nothing when the caller is no more); `fail` answers kLater instead.
+// One call. `carry_out` changes or reads a store and returns how to deliver the reply, which does
+// nothing when the caller is no more. `fail` answers kLater instead.
 struct Call {
   std::string name;  // for traces
   std::function<std::function<void()>()> carry_out;
@@ -32,8 +32,8 @@ class Network {
     calls_.pop_back();
     return call;
   }
-  // The server that `name`d calls were sent to is no more, and its connections with it: what was
-  // under way is lost, never delivered to its successor.
+  // The server of the calls `name` is no more, and its connections with it: calls under way are
+  // lost, never delivered to its successor.
   void Lose(const std::string& name) {
     std::vector<Call> lost;
     for (size_t index = 0; index < calls_.size();) {

@@ -55,7 +55,7 @@ struct Reconcilers : Mirrors {
   std::vector<std::unique_ptr<Reconciler>> reconcilers;
   ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
 
-  // `reply` as it is when all goes well; `act` may still change it.
+  // `reply` is the answer when all goes well; `act` may still change it.
   template <typename P, typename R, typename F>
   void AskPart(P& process, ReplyTo<R> to, const char* name, R reply, F act) {
     Ask(process, to, name, reply, [reply, act]() mutable {
@@ -261,7 +261,7 @@ struct Reconcilers : Mirrors {
     network.Orphan(process.pairs.incarnation);
     network.Orphan(process.retries.incarnation);
     StartReconciler(process);
-    // What it owned goes to a random one, or comes back.
+    // What it owned goes to a random reconciler, or comes back.
     for (int partition = 0; partition <= static_cast<int>(kRelationPartitions); ++partition) {
       Assignment& assignment = AssignmentOf(partition);
       if (assignment.owner != index) continue;

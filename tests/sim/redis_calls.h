@@ -17,7 +17,7 @@ struct RedisCalls : Groups {
 
   size_t carried_out = 0;  // calls of any kind, so far
 
-  // What a request's calls share: who waits for the answer, and in which connection.
+  // What a request's calls share: the process that waits for the answer, and its connection.
   template <typename P, typename R>
   struct Asked {
     P& process;
@@ -25,7 +25,7 @@ struct RedisCalls : Groups {
     ReplyTo<typename R::Reply> to;
     uint64_t owner;
     uint64_t connection;
-    typename R::Reply lost;                 // when the connection is
+    typename R::Reply lost;                 // the answer when the connection is lost
     uint64_t next_reader = 1, dropped = 0;  // of a walk
     size_t begun_at = 0;
   };
@@ -44,7 +44,7 @@ struct RedisCalls : Groups {
         asked, [this, asked] { return redis.Do(asked->request); }, nullptr);
   }
 
-  // One call. `act` is what Redis does; what it answers goes to the process, or to `then`.
+  // One call. `act` is what Redis does. The answer goes to the process, or `then` goes on.
   template <typename A, typename F, typename Then>
   void Send(std::shared_ptr<A> asked, F act, Then then) {
     const auto carry_out = [this, asked, act, then]() -> std::function<void()> {
@@ -83,7 +83,7 @@ struct RedisCalls : Groups {
     refused.id = request.id;
     refused.status = Status::Later("redis", "BUSY");
     if constexpr (std::is_same_v<R, TimelineBatch>) {
-      // It went in several calls, the last of which were refused.
+      // The batch went in several calls, the last of which were refused.
       TimelineBatch part = request;
       part.writes.resize(Pick(request.writes.size() + 1));
       refused.needs_claim = redis.Do(part).needs_claim;
@@ -107,8 +107,7 @@ struct RedisCalls : Groups {
     Send(asked, ask, [this, asked, write] { Send(asked, write, nullptr); });
   }
 
-  // ---- a reset: a step, pages of the keys in a fixed order as SCAN goes through them, a step
-  // -----
+  // ---- a reset: a step, pages of the keys in the fixed order of SCAN, a step --------------------
   template <typename A>
   void BeginWalk(std::shared_ptr<A> asked) {
     asked->begun_at = carried_out;

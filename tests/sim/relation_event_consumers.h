@@ -49,7 +49,7 @@ struct EventConsumers : Reconcilers {
 
   std::vector<std::unique_ptr<EventConsumer>> event_consumers;
   Said said;
-  std::map<EdgeKey, uint64_t> newest_event;   // by the application, of each edge
+  std::map<EdgeKey, uint64_t> newest_event;   // that the application made, of each edge
   std::map<EdgeKey, uint64_t> newest_stored;  // in the forward row
   std::set<std::string> unusable, dead_lettered;
 
@@ -117,8 +117,8 @@ struct EventConsumers : Reconcilers {
     }
   }
 
-  // At rest: every event is in its row or was overtaken; what cannot be used, and only that, is in
-  // the dead letters byte for byte.
+  // At rest every event is in its row or was overtaken. The dead letters hold the unusable events
+  // byte for byte, and nothing else.
   std::string CheckEvents() const {
     if (newest_stored != newest_event) return "a relation event was lost";
     if (dead_lettered != unusable) return "the dead letters are not what could not be used";

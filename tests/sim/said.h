@@ -1,6 +1,6 @@
-// What was said of each edge, as those who said it know it: the model that the rows are held
-// against. Who asks for something after something else was done has the last word; of what was
-// said side by side, either may stay.
+// What was said of each edge, as the clients know it: the model that the rows are held against. A
+// client that asks for something after something else was done has the last word. Of things said
+// side by side, either may stay.
 #pragma once
 
 #include <algorithm>

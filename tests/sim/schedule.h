@@ -1,5 +1,5 @@
-// Drives it all: which call is carried out next, which process runs, which fault strikes; and how
-// everything comes to rest.
+// Drives the fleet: which call is carried out next, which process runs, which fault strikes, and
+// how everything comes to rest.
 #pragma once
 
 #include <algorithm>
@@ -99,8 +99,8 @@ struct Schedule : Checks {
       Tick(4);
       switch (Draw({of.carry_out, of.turn, of.client, of.reader, of.fault})) {
         case 0:
-          // Mostly fast enough that the fleet keeps up: what is only set right at the end hides
-          // what went wrong on the way.
+          // Mostly fast enough for the fleet to keep up: repairs at the very end hide what went
+          // wrong on the way.
           for (uint64_t burst = 1 + Pick(character.burst); burst > 0; --burst) CarryOutAny();
           break;
         case 1:
@@ -119,7 +119,7 @@ struct Schedule : Checks {
     }
   }
 
-  // Captured writes are held back: the longer, the more they could spoil.
+  // Captured writes are held back: the longer they wait, the more they could spoil.
   void CarryOutAny() {
     if (network.empty()) return;
     const size_t index = Pick(network.size());
@@ -130,8 +130,8 @@ struct Schedule : Checks {
     if (--call.patience == 0) CarryOut(index);
   }
 
-  // Faults stop and everything under way is carried out: first all but the captured writes, which
-  // then strike a fleet that believes to be done.
+  // Faults stop and everything under way is carried out: first all but the captured writes. These
+  // then strike a fleet that believes that it is done.
   bool ComeToRest() {
     faults = false;
     away_until = {};
@@ -176,8 +176,8 @@ struct Schedule : Checks {
     return calm >= calm_rounds;
   }
 
-  // Where nobody is told what a log lost, a group may stand behind its end, or in front of it with
-  // nothing left to read.
+  // When consumers are not told what a log lost, a group may stand beyond its end, or before it
+  // with nothing left to read.
   bool AllCommitted() const {
     const bool told = options.guards.lost_heads_told && options.guards.lost_tails_told;
     return held_back.empty() &&
@@ -187,7 +187,7 @@ struct Schedule : Checks {
            });
   }
 
-  // Nothing is under way but looks around (at pos, at log1, at offsets): those never end.
+  // Nothing is under way but polls (of pos, of log1, of offsets): those never end.
   bool AtRest(bool hold_orphans) {
     if (!rebuilds.empty() || !AllCommitted() || mysql.relations.pending() > 0) return false;
     for (const auto& process : reconcilers) {

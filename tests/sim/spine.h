@@ -89,7 +89,7 @@ struct Spine : RedisCalls {
       return done;
     };
     if (options.guards.hints_before_commit) return Ask(process, to, "hints", done, append);
-    // Acknowledged at once; a crash of the sender may then lose what it held back.
+    // The sender takes the hints for acknowledged at once; its crash may then lose them.
     to(done);
     if (faults && Chance(10)) return;
     Ask(process, {}, "hints", done, append);
@@ -142,7 +142,7 @@ struct Spine : RedisCalls {
         [this, request] { return mysql.Do(request); });
   }
 
-  // Redis: the session rule of live_timelines.h is the adapter's; here it is made up.
+  // Redis. The adapter keeps the session rule of live_timelines.h; here it is made up.
   template <typename R>
   void SendTimeline(PusherProcess& process, R request, ReplyTo<typename R::Reply> to) {
     using Answer = typename R::Reply;

@@ -1,5 +1,5 @@
 // The stores, the logs and the network between them and the processes. Edges and posts lie on two
-// shards, by their owner; the owners of ranges on a third that is never away.
+// shards, by their owner; a third that is never away holds the owners of ranges.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline constexpr Shard kShards = 2;
 
 using Log = std::vector<Record>;
 
-// A topic partition's consumers: who the group gave it to, and who still believes to have it.
+// One partition of a consumer group: its owner, what was committed, and its log.
 struct Assignment {
   int owner = -1;
   int64_t committed = 0;
@@ -85,9 +85,9 @@ struct Stores : Chances {
   }
 
   // ---- a log that lost its tail ---------------------------------------------------------------
-  // What is appended to a log that a group has read beyond its end waits until the group has begun
-  // anew: once the log has grown past what was read of it, no consumer can tell. Acknowledged all
-  // the same: whoever appended goes on.
+  // A group has read beyond the end of such a log. Records appended to it wait until the group has
+  // begun anew: once the log has grown past what was read of it, no consumer can tell. The appender
+  // gets its acknowledgement all the same.
   std::map<Log*, std::vector<Record>> held_back;
 
   void CutTail(Log& log, int64_t end) {
@@ -97,8 +97,8 @@ struct Stores : Chances {
     GrowAgain(&log);
   }
 
-  // A Redis that is rolled back past the loss of a tail knows positions of what stood there before,
-  // which nobody can tell from those of today: two disasters that are one too many.
+  // A Redis that is rolled back past the loss of a tail knows positions of the lost records, which
+  // nobody can tell from those of today: two disasters that are one too many.
   bool OfHints(const Log* log) const {
     return log >= tasks.data() && log < tasks.data() + tasks.size();
   }
@@ -107,7 +107,7 @@ struct Stores : Chances {
                        [this](const auto& cut) { return OfHints(cut.first); });
   }
 
-  // After a group's commit: whether nobody stands behind the end any more.
+  // After a group's commit: lets the log grow again if no group stands beyond its end.
   void GrowAgain(Log* log) {
     const auto cut = held_back.find(log);
     if (cut == held_back.end()) return;
@@ -131,7 +131,7 @@ struct Stores : Chances {
   }
   void AppendHint(Range range, const Hint& hint) { Append(tasks, range, EncodeHint(hint)); }
 
-  // LogAppendTime: a record's time is the broker's.
+  // LogAppendTime: a record has the broker's time.
   void AppendRelation(const RelationMessage& message) {
     const std::string key = RelationLogKey(KeyOf(message));
     Append(relation_log, static_cast<int32_t>(Crc32(key) % kRelationPartitions),

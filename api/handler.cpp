@@ -18,7 +18,7 @@ Problem ProblemOf(StorePool::Refusal refusal) {
 
 struct Performed {
   Response response;
-  Status failed;  // not done: the store's own words, which are not the client's business
+  Status failed;  // not done: the store's own words, which clients never see
 };
 
 Performed Perform(const Call& call, RelationStore& store, const Context& context) {

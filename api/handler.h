@@ -1,5 +1,5 @@
-// What the server serves: a request from its text to its answer. It is matched, read, the store is
-// asked, and what came of it is said. The server's own refusals get the API's words here, too.
+// Serves one request from its text to its answer: matches its route, reads it, asks the store and
+// answers. Also words the server's own refusals as problems of the API.
 #pragma once
 
 #include <functional>
@@ -14,21 +14,21 @@
 
 namespace fanline::api {
 
-// What the server is to be made with.
+// The limits that the server is made with.
 http::Limits HttpLimits(const Limits& limits);
 
 class Handler final : public http::Service {
  public:
-  // All outlive the handler, and `stores` all that is asked of it. `clock`: any thread.
+  // All outlive the handler; `stores` also outlives the requests it was given. `clock`: any thread.
   Handler(StorePool& stores, const ShardMap& map, const Limits& limits, Metrics& metrics,
           std::function<Now()> clock)
       : stores_(stores), map_(map), limits_(limits), metrics_(metrics), clock_(std::move(clock)) {}
 
-  // Keeps the calling thread while it uses a store, never while it waits for one: then it replies
-  // later, from a thread of the stores. So no more threads are kept than there are stores.
+  // Blocks the calling thread only while it uses a store. A request that waits for a store is
+  // answered later, from a thread of the pool: no more threads are blocked than there are stores.
   void Serve(http::Request request, Answer answer) override;
 
-  // In the API's words; counted.
+  // Words the refusal as a problem of the API, and counts it.
   http::Response Refuse(int status, const std::string& detail) override;
 
   void Connected(size_t clients) override { metrics_.Connected(clients); }

@@ -1,8 +1,7 @@
-// What a writer of forward edges does beside leaving them to the relay: in the mode `sync` it also
-// writes the reverse row at once and waits for it, a little; that it failed or was late is no error
-// to anybody, for the row of log1 is pending all the same. In both modes a change that was so
-// already is applied once more, without waiting: one that was interrupted and is now asked for
-// again looks just like that.
+// In mode `sync`, also writes the reverse row inline and waits for it, up to `budget`. Failure or
+// lateness is no error: the row of log1 stays pending for the relay. In mode `async`, applies
+// without waiting an edge that was so already: a change that was interrupted and is now repeated
+// looks like that.
 //
 // The mode is the installation's (fanline/ports/mirror_mode.h) and is read once a second; a shard
 // that does not answer leaves it as it was.
@@ -40,10 +39,10 @@ class InlineMirror {
         metrics_(metrics),
         budget_(budget) {}
 
-  // After a change of a forward edge was committed, or was found to be so already.
+  // Call after a change of a forward edge was committed, or was found to be in place already.
   void After(const ForwardChanged& changed);
 
-  // Asks for the mode when it is time; answers when it is to be called again.
+  // Asks for the mode when it is due; answers when to call it again.
   Time Step(Time now);
 
   // The replies.

@@ -12,7 +12,7 @@ struct Limits {
   uint32_t following_limit = kMostFollowed;  // the installation's
   uint32_t connections = 16'384;  // clients connected at once; one more is told to come back
   uint32_t threads = 16;          // requests that use the store at once
-  // So many wait for one of them, so long, before they are told to come back.
+  // Requests that may wait for a store, and for how long; the client is then told to come back.
   uint32_t queue = 1'024;
   Duration longest_wait = std::chrono::milliseconds(500);
 };

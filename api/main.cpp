@@ -22,8 +22,8 @@ using namespace fanline;
 
 namespace {
 
-// Requests are served on threads of the server and of the stores: here only the shards are watched
-// and the mode of the mirror is kept.
+// The main loop only watches the shards and keeps the mirror's mode. Threads of the server and of
+// the stores serve requests.
 struct Turn {
   daemon::StepResult Step(const Now& now) {
     const Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
@@ -41,7 +41,7 @@ struct Turn {
   http::Server& server;
 };
 
-// Of the client libraries, the log and what else is open besides connections.
+// Descriptors of the client libraries, the log and all else besides connections.
 constexpr size_t kOtherDescriptors = 256;
 
 size_t DescriptorsFor(const api::Config& config, uint32_t shards) {
@@ -69,13 +69,13 @@ int Main(int argc, char** argv) {
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   api::PrometheusMetrics metrics(process.registry, process.log);
-  // A reverse row that is written at once; the mode says whether.
+  // Writes reverse rows inline, as the mode says.
   mysql::MysqlReverseStore reverse(mysql_config, {}, process.log.Sink(), {},
                                    {.threads_per_shard = 2, .batch = 8, .queue = 1'024});
   mysql::MysqlChangeStore modes(mysql_config, {}, process.log.Sink(), {}, {.queue = 1'024});
   api::InlineMirror mirror(reverse, modes, map, metrics);
 
-  // Known to be away: a store does not wait for what another one is known to wait for in vain.
+  // Shards known to be away, shared by all stores: no store waits for such a shard.
   std::vector<std::atomic<bool>> away(map.shards());
   std::vector<std::unique_ptr<RelationStore>> stores;
   for (uint32_t i = 0; i < config.limits.threads; ++i) {

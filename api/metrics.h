@@ -1,4 +1,4 @@
-// What the API tells about itself, called like verbs, from any thread. The do-nothing default
+// What the API tells about itself, as verbs to be called from any thread. The do-nothing default
 // serves tests; prometheus_metrics.h is the real one.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace fanline::api {
 
-// What came of a reverse row written at once: in time, too late to be waited for, or refused.
+// The outcome of a reverse row written inline: in time, too late to be waited for, or refused.
 enum class InlineResult { kDone, kLate, kFailed };
 
 class Metrics {
  public:
   virtual ~Metrics() = default;
 
-  // `route`: of the routes, or "other" for a path that nobody serves.
+  // `route`: its name, or "other" for a path without a route.
   virtual void Answered(std::string_view /*route*/, int /*status*/, Duration /*took*/) {}
   // The reason of a 500 or 503, for the operator; clients are not told.
   virtual void StoreFailed(std::string_view /*route*/, const std::string& /*resource*/,
@@ -24,7 +24,7 @@ class Metrics {
   // A change took a counter below zero, so it had drifted before.
   virtual void CounterBelowZero() {}
   virtual void MirroredInline(InlineResult) {}
-  // Clients connected, whenever that changes; and one that was one too many.
+  // The number of clients connected changed; a client above the limit was turned away.
   virtual void Connected(size_t /*clients*/) {}
   virtual void TurnedAway() {}
 };

@@ -15,7 +15,7 @@ using daemon::AddHistogram;
 using daemon::SecondsBuckets;
 
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
-constexpr const char* kFault = "none";  // the resource of what no shard is to blame for
+constexpr const char* kFault = "none";  // the resource when no shard is to blame
 
 std::array<prometheus::Counter*, 3> InlineCounters(prometheus::Registry& registry) {
   std::array<prometheus::Counter*, 3> counters{};

@@ -1,8 +1,8 @@
-// Which shards answer: each is asked once a second, and one that says no, or says nothing for two
-// seconds, is away until it answers again. Requests for it are then refused at once instead of
-// waiting for a timeout each, and /readyz says so, traffic or not. Passive; one thread.
+// Finds out which shards answer: asks each once a second. A shard that refuses, or is silent for
+// two seconds, is away until it answers again. Its requests are then refused at once instead of
+// each waiting for a timeout, and /readyz names it, traffic or not. Passive; one thread.
 //
-// Only one question per shard is under way: a shard that hangs is not asked more.
+// Only one question per shard is under way: a shard that hangs is not asked again.
 #pragma once
 
 #include <functional>
@@ -22,13 +22,13 @@ class ShardWatch {
   static constexpr Duration kEvery = std::chrono::seconds(1);
   static constexpr Duration kPatience = std::chrono::seconds(2);
 
-  // Called when a shard goes away or comes back; the reason for people. First when it is known.
+  // Called with a shard's first known state and with each change. `reason` is for people.
   using Sink = std::function<void(Shard shard, bool reachable, const std::string& reason)>;
 
   ShardWatch(Port<PingShard> probe, uint32_t shards, Sink sink)
       : probe_(probe), sink_(std::move(sink)), shards_(shards) {}
 
-  // Answers when it is to be called again at the latest.
+  // Answers the latest time of its next call.
   Time Step(std::span<const ShardPinged> replies, Time now);
 
  private:

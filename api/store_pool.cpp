@@ -113,7 +113,7 @@ void StorePool::RunWhatWaits() {
     }
     const Waiting taken = Take(next);
     Run(taken.touched, taken.work, lock);
-    // Work of every shard that this one touched may run now: this thread takes one.
+    // This work leaves room on several shards: this thread takes one piece, others may take more.
     if (taken.touched.all.size() > 1 && !queue_.empty()) work_.notify_all();
   }
 }

@@ -1,12 +1,12 @@
-// The stores that requests share: their number bounds how much is asked of the shards at once. What
-// finds no store free waits in a bounded queue, for a bounded time; no thread of the caller's waits
-// with it.
+// The stores that requests share. Their number bounds how much is asked of the shards at once. Work
+// that finds no store free waits in a bounded queue, for a bounded time; the caller's thread does
+// not wait.
 //
-// Work says which shards it may touch, and counts for each of them: at most three quarters of the
-// stores, and of the queue, are for work that touches one shard. One that hangs can take no more,
-// and work that does not touch it passes by what waits for it. Work that touches several begins
-// only while each of them has half of the stores left: when it hangs at one, the share of the
-// others is not used up. Work of a shard known to be away does not wait at all.
+// Work names the shards it may touch and counts for each of them. Work that touches one shard gets
+// at most three quarters of the stores, and of the queue: a shard that hangs takes no more, and
+// other work passes what waits for it. Work that touches several begins only while each has half of
+// the stores left: when one of them hangs, the others keep their share. Work whose first shard is
+// known to be away does not wait at all.
 //
 // Thread-safe.
 #pragma once
@@ -27,10 +27,10 @@ namespace fanline::api {
 
 // What a request asks of the shards.
 struct Touched {
-  Shard first = 0;              // where its first rows are: without it nothing comes of it
+  Shard first = 0;              // where its first rows are: the work is in vain without it
   std::vector<Shard> all = {};  // each once, with the first
 
-  // The shards of these users, of the first one first.
+  // The shards of these users; `first` is the first user's.
   static Touched Of(const std::vector<UserId>& owners, const ShardMap& map);
 };
 
@@ -43,9 +43,9 @@ class StorePool {
 
   enum class Refusal { kNone, kShardAway, kOverloaded };
 
-  // Called once: with a store, on a thread of the pool or within Submit; or with the reason why
-  // there is none, from any thread, also from within Submit. Throws nothing. `store` is for the
-  // time of the call.
+  // Called once, and throws nothing. Either it gets a store for the time of the call, on a thread
+  // of the pool or within Submit; or the reason why there is none, on any thread, also within
+  // Submit.
   using Work = std::function<void(RelationStore* store, Refusal)>;
 
   // `stores` is not empty.
@@ -58,7 +58,7 @@ class StorePool {
   // With `here`, work that finds a store free is done within the call; else the call never blocks.
   void Submit(Touched touched, Work work, bool here = false);
 
-  // What waits for a shard that goes away is refused at once.
+  // Work that waits with this as its first shard is refused at once when it goes away.
   void SetReachable(Shard shard, bool reachable);
 
  private:
@@ -70,7 +70,7 @@ class StorePool {
   using Queue = std::list<Waiting>;
 
   void RunWhatWaits();
-  // Does it with a free store, without the lock.
+  // Runs `work` with a free store, without the lock.
   void Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock);
   void RefuseTheLate();
   bool HasRoom(const Touched& touched) const;
@@ -80,8 +80,8 @@ class StorePool {
 
   const Limits limits_;
   struct Share {    // of one shard
-    size_t alone;   // while work begins that touches it alone
-    size_t across;  // while work begins that touches others too
+    size_t alone;   // for work that touches it alone
+    size_t across;  // for work that touches others too
     size_t For(const Touched& touched) const { return touched.all.size() > 1 ? across : alone; }
   };
   static Share ShareOf(size_t all, uint32_t shards);
@@ -93,7 +93,7 @@ class StorePool {
   std::mutex mutex_;
   std::condition_variable work_, late_;
   // Below: under mutex_.
-  Queue queue_;  // in the order they came, so the first is the first to be late
+  Queue queue_;  // in the order of arrival: the front is the first to be late
   std::vector<RelationStore*> free_;
   size_t idle_ = 0;             // threads
   std::vector<size_t> lent_;    // per shard

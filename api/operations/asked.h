@@ -1,6 +1,6 @@
-// A request as its operation reads it, strictly: a parameter that nobody declared, a value that is
-// not in its one spelling or out of bounds is refused with advice, never guessed at. Every reading
-// throws Refused.
+// How an operation reads its request, strictly. An undeclared parameter, or a value out of bounds
+// or not in its one spelling, is refused with advice, never guessed at. Every reader throws
+// Refused.
 //
 // Ids are decimal numbers in paths and queries; in JSON they are strings, and integers up to 2^53-1
 // are taken too (beyond that a client's JSON library may have rounded them).
@@ -30,18 +30,18 @@ class Asked {
 
   const std::string& Segment(size_t segment) const { return segments_[segment]; }
   UserId User() const { return Id(segments_[0], "the path"); }
-  // The user and the other of a path that names two.
+  // {user} and {other} of a path that names both.
   EdgeKey Pair() const;
 
   // nullptr: not given.
   const std::string* Find(std::string_view parameter) const;
   uint64_t Number(std::string_view parameter, uint64_t otherwise, uint64_t max) const;
-  // Of a page.
+  // The most entries of a page.
   uint32_t Limit() const;
   // `where` for the message: "the path", "relation_to".
   static UserId Id(std::string_view text, std::string_view where);
 
-  // Of a request with content-type application/json.
+  // The body; its content-type must be application/json.
   const std::string& JsonBody() const;
 
  private:

@@ -1,5 +1,5 @@
-// An operation of the API is one function, in a file of this folder: how its request is read, whose
-// shards it needs, what it asks of the store and what it answers. A new one is a file and a row in
+// An operation of the API is one function in a file of this folder. It reads its request, names the
+// users whose shards it needs, asks the store and answers. A new one is a file and a row in
 // routes.cpp.
 //
 // Answers: ids and versions are decimal strings, for a reader of JSON would round them; times are
@@ -28,7 +28,7 @@ struct Context {
 
 // A request that was read.
 struct Call {
-  // The users whose shards are asked; the first rows are read of the first one.
+  // The users whose shards are asked, first the one whose rows are read first.
   std::vector<UserId> owners;
   // Asks the store, blocking while it does; answers the body. Throws Refused, or StoreFailed.
   std::function<Json(RelationStore&, const Context&)> perform;
@@ -37,8 +37,8 @@ struct Call {
 // Reads a request. Throws Refused.
 using Operation = Call (*)(const Asked&);
 
-// What the store did not do. Later: a shard is away. Never is a fault here, since what users may do
-// wrong is looked at before and is Refused in words of its own.
+// What the store did not do. Later: a shard is away. Never: a fault of ours, because operations
+// turn users' mistakes into Refused.
 struct StoreFailed {
   Status status;
 };

@@ -1,5 +1,5 @@
-// A batched check, {"ids": [...], "sides": "both"}. What is wrong with one id is said beside that
-// id; what is wrong with the body as a whole is the answer.
+// A batched check, {"ids": [...], "sides": "both"}. An error of one id stands beside that id; an
+// error of the whole body is the answer.
 #include <optional>
 #include <set>
 
@@ -20,8 +20,7 @@ constexpr const char* kForm =
   throw Refused{{Code::kBadBody, what + kForm}};
 }
 
-// An object; refuses a member that is given twice, of which the library would keep the last without
-// a word.
+// Parses an object. Refuses a member that is given twice: the library would silently keep the last.
 json ParseObject(const std::string& body) {
   std::set<std::string> seen;
   std::string twice;
@@ -39,7 +38,7 @@ json ParseObject(const std::string& body) {
   return parsed;
 }
 
-// What is nested is named and not shown: the library would go down into it, as deep as it is.
+// Names a nested value without showing it: the library would recurse as deep as it is nested.
 std::string Shown(const json& value) {
   if (value.is_array()) return "an array";
   if (value.is_object()) return "an object";

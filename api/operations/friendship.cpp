@@ -23,7 +23,7 @@ FriendAction ReadAction(const std::string& text) {
 
 }  // namespace
 
-// The pair's row is with the lower of them; whether each follows the other, with each.
+// The lower user's shard has the pair's row; each user's shard says whether they follow the other.
 Call GetFriendship(const Asked& asked) {
   asked.Takes({});
   const EdgeKey pair = asked.Pair();
@@ -43,7 +43,7 @@ Call ChangeFriendship(const Asked& asked) {
       {first, second}, [=](RelationStore& store, const Context& context) {
         FriendshipStep step;
         Status status = store.ChangeFriendship(action, pair.src, pair.dst, context.unix_us, &step);
-        // The rule itself says why, of what the store found; a refusal it does not know is a
+        // The rule, applied to what the store found, says why. A refusal it does not know is a
         // fault.
         const char* refusal = status.never() ? Decide(step.now, action, pair.src).refusal : nullptr;
         if (refusal != nullptr) {

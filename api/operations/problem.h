@@ -1,5 +1,5 @@
-// What the API answers when it does not do what it was asked: a problem document (RFC 9457), whose
-// `code` is for programs and never changes, and whose `detail` says what was wrong and what to do.
+// The API's refusals: problem documents (RFC 9457). `code` is for programs and never changes;
+// `detail` says what was wrong and what to do.
 #pragma once
 
 #include <string>
@@ -54,8 +54,7 @@ int StatusOf(Code code);
 
 Response ToResponse(const Problem& problem);
 
-// Of an answer the HTTP server gives by itself, before the API has seen the request: the problem
-// that says the same.
+// The problem for a status with which the HTTP server refuses a request before the API sees it.
 Problem ProblemOfStatus(int status);
 
 Problem StoreAway();

@@ -1,5 +1,5 @@
-// What the API serves: one row per operation, and each operation's name. openapi.yaml has the same
-// rows, and a test that holds the two together.
+// The API's routes: one row per operation, with its name. A test compares the rows with
+// openapi.yaml.
 #pragma once
 
 #include <span>
@@ -38,7 +38,7 @@ struct RouteMatch {
   std::vector<std::string> segments;  // of the "{...}", in their order
 };
 
-// HEAD is served as GET. A Problem: kNotFound, or kMethodNotAllowed with what is allowed.
+// Treats HEAD as GET. The Problem is kNotFound, or kMethodNotAllowed with the allowed methods.
 std::variant<RouteMatch, Problem> Match(std::string_view method, std::string_view path);
 
 }  // namespace fanline::api

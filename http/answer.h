@@ -10,8 +10,8 @@ namespace fanline::http {
 
 struct AnswerForm {
   bool head_only = false;   // to HEAD: the length of a body that is left out
-  bool close = false;       // says that the connection is closed behind it
-  bool keep_alive = false;  // says that it is not, to a client of HTTP/1.0
+  bool close = false;       // says that the connection is closed after it
+  bool keep_alive = false;  // says that it stays open, to a client of HTTP/1.0
 };
 
 // `unix_seconds`: for the header Date.

@@ -7,7 +7,7 @@
 namespace fanline::http {
 namespace {
 
-// What ReadHead throws to itself: the first fault ends the reading.
+// ReadHead throws it to itself: the first fault ends the reading.
 using Fault = Refusal;
 
 [[noreturn]] void Refuse(std::string detail) { throw Fault{400, std::move(detail)}; }
@@ -166,7 +166,7 @@ std::optional<Field> FieldOf(std::string_view line) {
   return clean ? std::optional(field) : std::nullopt;
 }
 
-// The headers that say where a request ends, and what of it matters.
+// The headers that say where a request ends, and the others that count here.
 class Fields {
  public:
   Fields(std::string_view lines, const Limits& limits) {
@@ -187,7 +187,7 @@ class Fields {
     }
   }
 
-  // The only value; nothing when it was not sent. Sent twice it is refused.
+  // Each header's only value; nothing when it was not sent. A second value is refused.
   const std::optional<std::string_view>& host() const { return host_; }
   const std::optional<std::string_view>& length() const { return length_; }
   const std::optional<std::string_view>& encoding() const { return encoding_; }
@@ -224,8 +224,8 @@ class Fields {
   bool close_ = false, keep_alive_ = false;
 };
 
-// RFC 9112, 6.1: what is coded in a way that is not known is 501; RFC 9112, 6.3: what does not end
-// in chunks has no end.
+// An unknown coding is 501 (RFC 9112, 6.1). A coded body that does not end in chunks has no end
+// (6.3).
 void ReadEncoding(std::string_view text, Head* out) {
   out->chunked = Same(text, "chunked");
   if (out->chunked) return;

@@ -1,7 +1,7 @@
-// The head of a request, read strictly. Behind a gateway a server must read the end of a request
-// where the gateway does: when the two differ, what one takes for a body is a request for the other
-// that nobody has looked at. So whatever RFC 9112 lets a server repair is refused here: a bare LF,
-// a folded line, a blank before a colon, two lengths, a length and chunks. Pure.
+// Reads the head of a request, strictly. A server behind a gateway must find the end of a request
+// where the gateway finds it: if they differ, the body of one is an unchecked request for the
+// other. So everything that RFC 9112 lets a server repair is refused here: a bare LF, a folded
+// line, a blank before a colon, two lengths, a length and chunks. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace fanline::http {
 
-// Why a request is not read: the status to answer with, and words for the client. Where it ends is
-// not known: the connection is closed behind the answer.
+// Why a request is refused: the status to answer with, and words for the client. Its end is not
+// known, so the connection is closed after the answer.
 struct Refusal {
   int status = 400;
   std::string detail;
@@ -42,7 +42,7 @@ class HeadScan {
   explicit HeadScan(const Limits& limits) : limits_(limits) {}
 
   enum class Found { kMore, kEnd, kRefused };
-  // `bytes`: all that has come since the request's first byte; looks only at what is new.
+  // `bytes`: all since the request's first byte. Looks only at those that are new.
   Found Look(std::string_view bytes);
 
   size_t end() const { return at_; }  // with kEnd: bytes of the head

@@ -7,29 +7,29 @@
 namespace fanline::http {
 
 struct Limits {
-  // Bytes of a request. What is beyond is refused before it is buffered.
+  // Bytes of a request. More is refused before it is buffered.
   size_t request_line = 8 * 1024;    // method, target, version
   size_t head = 16 * 1024;           // request line and headers
   size_t headers = 100;              // lines
   size_t body = 64 * 1024;           // unpacked
   size_t chunk_line = 128;           // a chunk's size with its extensions
-  size_t trailers = 4 * 1024;        // behind the last chunk
-  size_t drained = 2 * 1024 * 1024;  // read and thrown away behind a refusal, so that it is seen
+  size_t trailers = 4 * 1024;        // after the last chunk
+  size_t drained = 2 * 1024 * 1024;  // read and dropped after a refusal, so that the client sees it
 
   // Clients connected at once. One more is told 503 and the connection is closed.
   size_t connections = 1'024;
 
   // For a whole head from its first byte, a whole body from the end of its head, a whole answer
-  // from its first byte: a client that drips bytes gains nothing.
+  // from its first byte: to drip bytes gains a client nothing.
   std::chrono::milliseconds head_time{10'000};
   std::chrono::milliseconds body_time{10'000};
   std::chrono::milliseconds write_time{10'000};
   std::chrono::milliseconds idle_time{60'000};   // of a connection between two requests
   std::chrono::milliseconds linger_time{1'000};  // until the client closes its side too
-  std::chrono::milliseconds stop_time{5'000};    // after a stop, each of the first three at most
+  std::chrono::milliseconds stop_time{5'000};    // after a stop, no time above is longer
 
-  // Of the server. One waits for all connections at a time; with more than one the service may keep
-  // all but one of them.
+  // The server's threads. One at a time waits for all connections; the service may block the
+  // others.
   size_t threads = 1;
 
   bool keep_alive = true;  // false: each connection carries one request

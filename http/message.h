@@ -1,4 +1,4 @@
-// A request and its answer, as whoever serves requests sees them: decoded, and without framing.
+// A request and its answer as a Service sees them: decoded, without framing.
 #pragma once
 
 #include <string>

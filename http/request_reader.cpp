@@ -94,7 +94,7 @@ bool RequestReader::Keep(std::string_view& bytes, Part next) {
   return false;
 }
 
-// Hex digits, then extensions, which nobody knows (RFC 9112, 7.1.1).
+// Hex digits, then extensions, which are ignored (RFC 9112, 7.1.1).
 bool RequestReader::ReadChunkLine(std::string_view& bytes) {
   const auto line = Line(bytes, limits_.chunk_line);
   if (!line) return true;
@@ -120,7 +120,7 @@ bool RequestReader::ReadChunkEnd(std::string_view& bytes) {
   return false;
 }
 
-// Looked at for their end, and dropped.
+// Reads trailers only to find their end.
 bool RequestReader::ReadTrailers(std::string_view& bytes) {
   const auto line = Line(bytes, limits_.trailers - trailers_);
   if (!line) return true;

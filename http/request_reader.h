@@ -1,6 +1,5 @@
-// Requests out of the bytes of one connection, one after the other. Bounded: of what does not make
-// a request within the limits nothing is kept. Behind a refusal no byte is ever read as a request.
-// Pure; no clock.
+// Reads requests out of the bytes of one connection, one after the other. Keeps nothing of a
+// request beyond the limits. After a refusal it reads no byte as a request. Pure; no clock.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +18,26 @@ class RequestReader {
   explicit RequestReader(const Limits& limits) : limits_(limits), scan_(limits) {}
 
   enum class Found {
-    kMore,     // all bytes were looked at; those not taken must be there again, with more
+    kMore,     // give it the bytes it did not take again, with more behind them
     kRequest,  // Take it before the next Read
     kRefused,  // for good
   };
   struct Progress {
     Found found = Found::kMore;
-    size_t taken = 0;  // bytes off the front, which are done with
+    size_t taken = 0;  // bytes off the front that are done with
   };
   Progress Read(std::string_view bytes);
 
   // A request whose body is still to come: the client may be waiting for a 100 (Continue).
   bool in_body() const { return part_ != Part::kHead; }
-  // Once true: a 100 is due, and will not be asked for again.
+  // True once: a 100 is now due.
   bool TakeExpectation();
 
-  // Whether the request under way, or refused, asks for an answer without its body (HEAD); its
-  // first bytes say so, however much of it came.
+  // Whether the request under way, or refused, is a HEAD, whose answer has no body. Its first bytes
+  // tell, however little of it came.
   bool head_only() const { return head_only_; }
   bool keep_alive() const { return head_.keep_alive; }
-  // A client of HTTP/1.0 that stays connected is to be told that it may.
+  // Whether the answer must tell a client of HTTP/1.0 that the connection stays open.
   bool says_keep_alive() const { return head_.http_1_0 && head_.keep_alive; }
   Request Take();
   const Refusal& refusal() const { return refusal_; }
@@ -46,8 +45,7 @@ class RequestReader {
  private:
   enum class Part { kHead, kLength, kChunkLine, kChunk, kChunkEnd, kTrailers, kDone };
 
-  // Each takes what it can off `bytes` and answers whether there is nothing more to be done with
-  // the rest yet.
+  // Each takes what it can off `bytes`. True: it refused, is done, or needs more.
   bool ReadHeadFrom(std::string_view& bytes);
   bool ReadLength(std::string_view& bytes);
   bool ReadChunkLine(std::string_view& bytes);

@@ -35,16 +35,16 @@ constexpr size_t kReadAtOnce = 16 * 1024;
 constexpr int kBacklog = 1'024;  // connections that wait to be accepted
 constexpr std::chrono::milliseconds kLongestTick{250};
 constexpr std::chrono::milliseconds kAcceptAgain{50};  // when there is no descriptor left
-// Clients that are one too many and still to be seen off; more are cut off without a word.
+// Clients above the limit that are still being told so; any more are cut off without a word.
 constexpr size_t kMostTurnedAway = 128;
 
 enum class State {
   kIdle,       // between two requests
   kHead,       // a request has begun to arrive
   kBody,       // its head has come
-  kServing,    // the connection belongs to whoever answers
-  kWriting,    // an answer that the kernel did not take whole
-  kLingering,  // nothing more is answered; until the client has closed its side
+  kServing,    // the connection belongs to the thread that answers
+  kWriting,    // the kernel has not taken the whole answer yet
+  kLingering,  // answers no more; waits for the client to close its side
 };
 
 struct Connection : std::enable_shared_from_this<Connection> {
@@ -53,14 +53,14 @@ struct Connection : std::enable_shared_from_this<Connection> {
   tcp::socket socket;
   RequestReader reader;
   State state = State::kIdle;
-  bool awaits_read = false, awaits_write = false;  // a handler will come
+  bool awaits_read = false, awaits_write = false;  // a handler is pending
   bool turned_away = false;
   bool head_only = false;  // the answer's body is left out
   bool says_keep_alive = false;
   bool close_after = false;
   bool broken = false;  // it cannot be written to
   Time deadline = Time::max();
-  std::string in;   // what has come and was not taken; empty while idle
+  std::string in;   // bytes received and not yet taken; empty while idle
   std::string out;  // an answer from out_at on
   size_t out_at = 0;
   size_t drained = 0;
@@ -68,7 +68,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
 
 using ConnectionPtr = std::shared_ptr<Connection>;
 
-// Of the shortest time that is kept so exactly.
+// A quarter of the shortest limit: limits are kept as exactly as that.
 Clock::duration TickOf(const Limits& limits) {
   const auto shortest = std::min({limits.head_time, limits.body_time, limits.write_time,
                                   limits.idle_time, limits.linger_time, limits.stop_time});
@@ -91,8 +91,7 @@ class Server::Impl {
   ~Impl() {
     Stop();
     for (std::thread& thread : threads_) thread.join();
-    while (answering_ > 0)
-      std::this_thread::yield();  // whoever gave the last one is on the way out
+    while (answering_ > 0) std::this_thread::yield();  // a thread that answered is still in Answer
   }
 
   uint16_t port() const { return port_; }
@@ -109,8 +108,8 @@ class Server::Impl {
     Request request;
   };
 
-  // One leads at a time: it waits for connections and touches them. With a request to serve it lets
-  // another one lead, and serves it: the client does not wait for a thread to wake.
+  // One thread leads at a time: it waits for connections and touches them. It serves the request it
+  // gets by itself and lets another thread lead, so the client does not wait for a thread to wake.
   void Run() {
     for (;;) {
       Ready ready;
@@ -212,7 +211,7 @@ class Server::Impl {
       connection->awaits_read = false;
       if (!connection->socket.is_open()) return;
       if (error) return Close(connection);
-      // When it is being answered meanwhile, what came waits until that is done.
+      // Bytes that arrive while the request is answered wait until that is done.
       const State state = connection->state;
       if (state != State::kServing && state != State::kWriting) Receive(connection);
     });
@@ -265,7 +264,7 @@ class Server::Impl {
     AwaitReadable(connection);
   }
 
-  // All answers before it have been taken by the kernel: it has room for a line.
+  // The kernel has taken all answers before it, so it has room for a line.
   static bool SendContinue(Connection& connection) {
     const std::string text = ContinueText();
     return ::send(connection.socket.native_handle(), text.data(), text.size(),
@@ -280,7 +279,7 @@ class Server::Impl {
     ready_.push_back({connection.get(), connection->reader.Take()});
   }
 
-  // While it is served the connection stays, and nobody else touches it.
+  // Nobody else touches the connection while its request is served, so it stays.
   void Give(Ready& ready) {
     Connection* served = ready.connection;
     try {
@@ -423,7 +422,7 @@ class Server::Impl {
   // ---- the end ----------------------------------------------------------------------------------
 
   void CloseWhatIsIdle() {
-    // Who was connected before the stop may have asked already.
+    // A client that connected before the stop may have asked already.
     for (Error error; !error;) {
       tcp::socket socket(io_);
       acceptor_.accept(socket, error);
@@ -470,7 +469,7 @@ class Server::Impl {
   std::atomic<bool> stopped_ = false;
   std::atomic<int> answering_ = 0;
   std::mutex leading_;
-  // Below: of the one who leads.
+  // Below: for the thread that leads.
   std::deque<Ready> ready_;  // requests that are whole
   bool ended_ = false;
   std::vector<char> scratch_;  // so that a connection needs no buffer of its own to read into

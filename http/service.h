@@ -16,15 +16,15 @@ class Service {
 
   virtual ~Service() = default;
 
-  // From a thread of the server. One of them must be left to serve everybody (Limits::threads):
-  // with a single one this must not block. What it throws is a 500.
+  // Called on a thread of the server. It may block all of them but one (Limits::threads): with a
+  // single thread it must not block. An exception becomes a 500.
   virtual void Serve(Request request, Answer answer) = 0;
 
-  // The words of an answer which the server gives by itself: to what it does not read (detail says
-  // why), to a client that is too slow (408) or one too many (503).
+  // Words an answer that the server gives by itself: to a request that it does not read (`detail`
+  // says why), to a client that is too slow (408), or to one too many (503).
   virtual Response Refuse(int status, const std::string& detail) = 0;
 
-  // Clients connected, whenever that changes; and one that was one too many.
+  // The number of clients connected changed; a client above the limit was turned away.
   virtual void Connected(size_t /*clients*/) {}
   virtual void TurnedAway() {}
 };

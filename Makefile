@@ -1,4 +1,4 @@
-# The front door of Fanline. Every target may be typed first: it does what it needs before.
+# The front door of Fanline. Any target may come first: each makes what it needs.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c

@@ -1,13 +1,13 @@
 # Two precompiled headers for all targets of ours: the standard library, and for tests GoogleTest
-# too. They hold no header of ours: a change of one costs what includes it and nothing more. What a
-# file uses it still includes; -DFANLINE_PCH=OFF builds without.
+# too. They hold no header of ours, so a change of one rebuilds only the files that include it.
+# Every file still includes what it uses; -DFANLINE_PCH=OFF builds without them.
 option(FANLINE_PCH "Precompile the headers that nearly every file reads" ON)
 
 set(STANDARD_HEADERS <algorithm> <array> <atomic> <charconv> <chrono> <condition_variable> <deque>
   <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <string> <string_view>
   <thread> <unordered_map> <unordered_set> <utility> <variant> <vector>)
 
-# What a test itself does takes no time worth optimising; what it tests is optimised as ever.
+# Test code is not worth optimising; the code under test is optimised as ever.
 set(FANLINE_TEST_OPTIONS -O1)
 
 function(fanline_precompile)

@@ -9,8 +9,8 @@
 
 namespace fanline::daemon {
 
-// A queue of T with one reader, which sleeps on the Wakeup. It has no bound of its own: what
-// arrives are answers to requests, and whoever sends requests bounds those in flight.
+// A queue of T with one reader, which sleeps on the Wakeup. It needs no bound of its own: it holds
+// answers to requests, and their sender bounds those in flight.
 template <typename T>
 class Inbox {
  public:

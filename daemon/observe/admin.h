@@ -23,8 +23,8 @@ struct AdminOptions {
 // --admin-listen
 void AddOptions(OptionTable& table, AdminOptions& options);
 
-// Serves from construction to destruction, on a thread of its own, which nothing else of the
-// process keeps waiting. Each connection carries one request; clients that linger hold up nobody.
+// Serves from construction to destruction, on a thread of its own that waits for nothing else of
+// the process. Each connection carries one request; a slow client holds up nobody.
 class Admin {
  public:
   // Binds and serves before it returns, and logs where. Throws std::runtime_error if it cannot,

@@ -1,6 +1,6 @@
-// What a daemon says about itself: ready (may be sent work) and alive (must not be restarted).
-// A resource that is away makes it not ready, never not alive: a restart would not bring the
-// resource back. Only a loop that has stopped turning does.
+// Whether a daemon is ready (may be sent work) and alive (must not be restarted). A resource that
+// is away makes it unready but leaves it alive: a restart would not bring the resource back. Only a
+// loop that stands still makes it dead.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ class Health {
   explicit Health(HealthOptions options = {});
 
   // States one condition of readiness under a name of a small set ("redis", "mysql_0"), with the
-  // reason while it does not hold. Ready = at least one condition stated and all hold: until
-  // somebody has spoken the daemon is starting.
+  // reason while it does not hold. Ready = at least one condition is stated and all hold: until the
+  // first statement the daemon is starting.
   void SetReady(std::string_view condition, bool ready, std::string_view reason = {});
 
   // The loop turned at `now`. Before the first beat the daemon is starting, and alive.

@@ -22,7 +22,7 @@ namespace fanline::daemon {
 class OptionTable;
 
 struct LogOptions {
-  LogLevel level = LogLevel::kInfo;  // what is below is dropped
+  LogLevel level = LogLevel::kInfo;  // lower levels are dropped
 };
 
 // --log-level
@@ -38,7 +38,7 @@ class Log {
   Log(std::string component, LogOptions options, std::ostream& out,
       std::function<UnixMs()> wall_clock);
 
-  // For an adapter: what it reports becomes lines of this log. Outlives the Log it came from.
+  // For an adapter: its reports become lines of this log. The sink may outlive this Log.
   [[nodiscard]] LogSink Sink() const;
 
   void Debug(std::string_view message, Fields fields = {}) const;

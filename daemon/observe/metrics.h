@@ -64,8 +64,8 @@ auto AddSeconds(prometheus::Registry& registry, const std::string& name, const s
       });
 }
 
-// Counters told apart by the label "resource", which is made when a resource is first counted.
-// `first` is there from the start, so that the family is found before anything went wrong.
+// Counters told apart by the label "resource", each made when its resource is first counted.
+// `first` exists from the start, so that the family is exported before anything goes wrong.
 // Thread-safe.
 class ResourceCounters {
  public:

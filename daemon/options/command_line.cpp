@@ -17,7 +17,7 @@ const Option* FindFlag(const OptionTable& table, const std::string& flag) {
   return nullptr;
 }
 
-// Also of a command that was not given.
+// Looks into all commands, given or not.
 bool AnyHasFlag(const OptionTable& table, const std::string& flag) {
   const auto& commands = table.commands();
   return FindFlag(table, flag) != nullptr ||
@@ -86,7 +86,7 @@ class Reader {
     return true;
   }
 
-  // A flag there is, which comes next, is no value: that was forgotten.
+  // A known flag as the next argument is no value: the value was forgotten.
   std::optional<std::string> NextValue(const std::string& flag) {
     if (next_ == arguments_.size()) {
       line_.problems.push_back(flag + ": has no value");
@@ -121,8 +121,8 @@ class Reader {
     (flag ? unknown_ : strays_).push_back(argument);
   }
 
-  // `delete --version 2` asks something of the post: a version of the program would answer with
-  // success what was not done.
+  // `delete --version 2` means a version of the post: to print the program's version would be a
+  // success that deleted nothing.
   void RefuseVersionOfCommand() {
     if (!line_.version || line_.path.size() == 1) return;
     line_.version = false;

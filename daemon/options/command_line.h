@@ -1,9 +1,8 @@
 // Splits a command line into names and texts, without interpreting the values. Part of options.h:
 // programs do not call it.
 //
-// A value is the next argument, or what stands behind '=', also when that is empty; that of a bool
-// stands behind '=' only. Behind -- there are only arguments. Whatever is wrong is reported, all of
-// it together.
+// A value is the next argument, or the text after '=', which may be empty. A bool takes its value
+// after '=' only. After -- there are only arguments. All problems are reported together.
 #pragma once
 
 #include <map>
@@ -23,7 +22,7 @@ struct CommandLine {
   bool help = false;
   bool version = false;
   bool check_config = false;
-  std::vector<std::string> config_file;  // of --config; at most one is in order
+  std::vector<std::string> config_file;  // of --config; a second one is a problem
   std::vector<std::string> problems;     // one line each
 };
 

@@ -85,7 +85,7 @@ class Reader {
 
   void Assign(const std::string& assignment) {
     array_ = LeavesArrayOpen(assignment) ? assignment : std::string();
-    if (!array_.empty()) return;  // it goes on
+    if (!array_.empty()) return;  // the array goes on in the next line
     const std::string_view text = assignment;
     const size_t equals = text.find('=');
     std::string name = section_ + std::string(Trimmed(text.substr(0, equals)));

@@ -8,7 +8,7 @@
 //   endpoint       host:port
 //   list           comma-separated, empty items dropped; giving the flag twice appends
 //   choice         one of its names
-// Of a value that may be none, - is none.
+// `-` means none, for a value that may be none.
 #pragma once
 
 #include <chrono>

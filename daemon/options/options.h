@@ -11,11 +11,11 @@
 // An option `keys-per-call` is the flag --keys-per-call, the environment variable
 // FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default.
 // A file is flat TOML: `key = value` lines; in a section `[redis]` the key `nodes` means
-// `redis-nodes`. What nobody declared is refused with the nearest known name, except variables of
-// the environment, which several programs share: --check-config lists those.
+// `redis-nodes`. An undeclared name is refused, with the nearest known one. An undeclared variable
+// is only listed by --check-config, because several programs share the environment.
 //
-// Every table also answers --help, --check-config and --config FILE (FANLINE_CONFIG), the program's
-// also --version; that of a command does not, so that the name is free for an option of its own.
+// Every table also answers --help, --check-config and --config FILE (FANLINE_CONFIG). The program's
+// table also answers --version; a command's leaves that name free for an option of its own.
 //
 // A program of several commands declares a table for each; options of the outer table may stand
 // before or after the command:
@@ -92,7 +92,7 @@ class Option {
   // As Shown, of the value it had when it was declared.
   const std::string& ShownDefault() const { return shown_default_; }
 
-  // Stores the value; what is wrong with it otherwise (as StoreValue).
+  // Stores the value, or answers what is wrong with it (as StoreValue).
   [[nodiscard]] std::string Store(const std::vector<std::string>& texts) const;
 
  private:
@@ -134,7 +134,7 @@ class OptionTable {
   Option& AddPositional(std::string name, OptionTarget target, std::string description);
   // A command, which may have commands itself. The outer table then needs one to be given.
   OptionTable& AddCommand(std::string name, std::string summary);
-  // A rule about several options, asked after all are stored: empty, or what is wrong.
+  // A rule about several options, called after all are stored. It answers what is wrong, or "".
   void Check(std::function<std::string()> rule);
 
   // Reads everything and writes the targets. Problems: exit code 64 if one of them is on the

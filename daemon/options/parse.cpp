@@ -128,7 +128,7 @@ class Parsing {
   }
 
   std::string RequireOrDefault(const Option& option, bool of_command) {
-    // What the command line got wrong already is not also called missing.
+    // After a problem on the command line, a value may be missing because of it: not reported.
     if (!option.required() || !line_.problems.empty()) return "default";
     const std::string problem = option.Flag() + ": is required";
     if (option.positional()) {

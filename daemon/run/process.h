@@ -1,5 +1,5 @@
-// What every daemon has besides its own parts. A main.cpp makes it before them: from then on a
-// signal is heeded, a scrape and a probe are answered, and all that follows can log.
+// The parts that every daemon has. A main.cpp makes them before its own: from then on the process
+// heeds signals, answers scrapes and probes, and can log.
 #pragma once
 
 #include <prometheus/registry.h>

@@ -45,7 +45,7 @@ struct Loop {
 
 // Runs until a stop was requested and drained; answers the process's exit code: 0 drained, 75
 // the limit passed and work was left behind (it will be done again: nothing was acknowledged).
-// Beats `health` at every turn, is ready as "loop" while it steps, and not while it drains.
+// Beats `health` at every turn; its condition "loop" holds while it steps, not while it drains.
 // An exception of step or drain leaves the loop (main_guard.h makes it exit code 70).
 [[nodiscard]] int Run(const RunOptions& options, const Wakeup& wakeup, Health& health,
                       const Log& log, const Loop& loop);

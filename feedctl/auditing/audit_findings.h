@@ -1,4 +1,4 @@
-// What an audit found, added up, and how it is told.
+// The sums of what an audit found, as JSON and as text.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct AuditFindings {
   uint64_t not_indexed = 0;           // live, but a complete live: index does not name the reader
   uint64_t building = 0;              // skipped: being rebuilt
   uint64_t gone = 0;                  // skipped: expired meanwhile
-  std::vector<std::string> examples;  // a line each, bounded by whoever adds them
+  std::vector<std::string> examples;  // a line each; the caller bounds their number
 
   bool good() const {
     return missing == 0 && extra == 0 && wrong_size == 0 && malformed == 0 && not_indexed == 0;
@@ -28,7 +28,7 @@ struct AuditFindings {
 
 // One JSON object, a line.
 std::string ToJson(const AuditFindings& findings, double seconds);
-// For people, several lines; the last says what it comes to.
+// For people, several lines; the last is the verdict.
 std::string ToText(const AuditFindings& findings, double seconds);
 
 }  // namespace fanline::feedctl

@@ -1,5 +1,5 @@
-// What should be in the timelines of some readers, by brute force: all posts of everybody they
-// follow, held in memory in flat arrays (while it is filled 16 bytes an edge, 24 a post).
+// The items that belong into the timelines of some readers, by brute force: all posts of everybody
+// they follow, held in memory in flat arrays (while it is filled 16 bytes an edge, 24 a post).
 //
 // Filled shard by shard, each Part by one thread; then constant, for any thread. Pure.
 #pragma once
@@ -38,7 +38,7 @@ class AuditTruth {
   // overwritten.
   void Expected(size_t index, Floor floor, std::vector<Item>* out) const;
 
-  // Whom of those the reader follows the post is from; nothing when from nobody.
+  // The followed author whom the post is from; nothing when the reader follows none such.
   std::optional<UserId> AuthorOf(size_t index, const Item& item) const;
 
   // Newest first, then by number: a cheaper order than IsNewer, for comparing sets.

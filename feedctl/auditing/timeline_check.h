@@ -12,8 +12,8 @@ namespace fanline::feedctl {
 
 class TimelineCheck {
  public:
-  // Half a window is the least a timeline with a floor may hold. At most `show` examples are
-  // named. `truth` outlives it.
+  // `least`: the least a timeline with a floor may hold, half a window. `show`: the most examples
+  // to name. `truth` outlives it.
   TimelineCheck(const AuditTruth& truth, uint32_t least, size_t show)
       : truth_(truth), least_(least), show_(show) {}
 

@@ -1,5 +1,5 @@
-// feedctl audit: every live timeline against the truth, by brute force. Meant for when nothing is
-// under way: what is published or followed meanwhile shows up as a difference.
+// feedctl audit: compares every live timeline with the truth, by brute force. Run it while nothing
+// is under way: a post or a follow meanwhile shows up as a difference.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kReadersPerTurn = 200;
 
-// Readers whom a complete index does not name though they have a timeline. Read after the
+// Readers who have a timeline but are missing in their bucket's complete index. Read after the
 // timelines were listed: a rebuild enters the index before its key exists.
 class Unindexed {
  public:
@@ -72,7 +72,7 @@ class Audit : public Command {
     return options::ToOptions(settings_.redis, settings_.timelines, window_);
   }
 
-  // Who has a timeline, ascending.
+  // Readers with a timeline, ascending.
   std::vector<UserId> Readers() const {
     redis::TimelineScanner scanner(RedisOptions());
     std::vector<UserId> all;

@@ -20,15 +20,15 @@ class Command {
   Settings& settings_;
 };
 
-// How a command is known to the program. `make` declares its options, and keeps what it needs of
-// the settings, which outlive it; a group of commands has none.
+// A command's row in the table. `make` declares its options and keeps what it needs of the
+// settings, which outlive it. A group of commands has no `make`.
 struct Row {
   const char* name;  // "topics create": of the group "topics"
   const char* summary;
   std::unique_ptr<Command> (*make)(daemon::OptionTable& table, Settings& settings) = nullptr;
 };
 
-// `kFirst`: what the command's constructor takes besides.
+// `kFirst`: the first arguments of the command's constructor, before the table.
 template <typename T, auto... kFirst>
 constexpr Row RowOf(const char* name, const char* summary) {
   return {name, summary,

@@ -1,6 +1,6 @@
-// feedctl follow, unfollow: the forward row as everybody writes it, then what else a mirror would
-// do: the reverse row, and the hint that brings the reader's timeline in line with it. When all
-// hints are acknowledged, the rows of log1 are done.
+// feedctl follow, unfollow: writes the forward row as everybody does, then does the mirror's work:
+// writes the reverse row and appends the hint for the reader's timeline. When all hints are
+// acknowledged, it marks the rows of log1 as done.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -104,7 +104,7 @@ class Follow : public Command {
     return {};
   }
 
-  // Read whole before anything is changed: a bad line changes nothing.
+  // Reads the whole file before anything is changed: a bad line changes nothing.
   std::vector<EdgeKey> Edges() {
     if (from_.empty()) return {EdgeKey{UserId{reader_}, UserId{author_}}};
     std::vector<EdgeKey> edges;
@@ -194,7 +194,7 @@ class Follow : public Command {
     const Failure why = Explain(relation.done() ? hint : relation, settings_, kExitData);
     const std::string part = relation.done() ? "written, but not all hints are acknowledged: " : "";
     const bool many = work.edges.size() > 1;
-    const bool again = !relation.never();  // who follows too many does so the next time, too
+    const bool again = !relation.never();  // at the limit, the next run is refused too
     const bool unfinished = again && (many || relation.done());
     throw Failure(unfinished ? kExitTempFail : why.exit_code(),
                   part + why.what() +

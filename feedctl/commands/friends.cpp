@@ -1,5 +1,5 @@
-// feedctl friends: what one user does about the friendship with another. What is agreed on is the
-// pair's row, changed here; the two edges that follow from it are written by the mirror.
+// feedctl friends: what one user does about the friendship with another. It changes the pair's row;
+// the mirror writes the two edges that follow from it.
 #include <cstdio>
 
 #include "backends/mysql/edges/relation_store.h"
@@ -44,7 +44,7 @@ class Friends : public Command {
   }
 
  private:
-  // The rule itself says why, of what the store found.
+  // The rule, applied to what the store found, says why.
   static void RequireAllowed(const Friendship& now, FriendAction action, UserId user,
                              UserId other) {
     const char* refusal = Decide(now, action, user).refusal;

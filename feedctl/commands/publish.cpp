@@ -93,7 +93,7 @@ class Publish : public Command {
     }
   }
 
-  // What came before the line is acknowledged first, so that it can be said.
+  // Refuses a bad line once all events before it are acknowledged, to say how many.
   FeedEvent Decode(const LineReader& lines, std::string_view line, EventSender& sender) {
     const Decoded<FeedEvent> decoded = DecodeEvent(line, kJsonContentType);
     if (const auto* event = std::get_if<FeedEvent>(&decoded)) return *event;

@@ -1,5 +1,5 @@
-// feedctl relations check: how a user stands to many, or who of many they follow follows somebody;
-// answered in the order asked, and what is no user id in its place.
+// feedctl relations check: how a user stands to many, or who of many is followed by the user and
+// follows another one. Answers in the order asked; an error stands in its item's place.
 #include <cstdio>
 
 #include "backends/mysql/edges/relation_checks.h"

@@ -1,6 +1,6 @@
-// feedctl relations counters: compares how many a user follows and is followed by with the rows
-// that say so, and adds what is missing. While rows are being written, too: counter and rows are
-// read from one snapshot, and only what differs there is added.
+// feedctl relations counters: compares how many a user follows and is followed by with the live
+// rows, and adds the difference. Safe while rows are being written: counter and rows are read from
+// one snapshot, and only their difference there is added.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,8 +29,8 @@ struct Difference {
   }
 };
 
-// What was looked at, and what of it differed. Drift is added up without its sign: too many here
-// do not make up for too few there.
+// Users looked at, and the differences found. Drift is added up without its sign: too many here do
+// not make up for too few there.
 struct Tally {
   uint64_t users = 0, differing = 0, drift = 0, repaired = 0;
   bool complete = false;

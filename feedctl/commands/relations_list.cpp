@@ -71,7 +71,7 @@ class RelationsList : public Command {
     return RequireUserId("--relation-to", relation_to_);
   }
 
-  // Of each entry, in their order.
+  // The relations of the entries, in their order.
   std::vector<CheckAnswer> RelationsOf(RelationStore& store, UserId viewer,
                                        const ListPage& page) const {
     std::vector<CheckItem> items;

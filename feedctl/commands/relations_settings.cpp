@@ -1,6 +1,6 @@
 // feedctl relations mode: shows or sets whether writers of relations also write the reverse row at
 // once. feedctl relations reconciler: shows or sets whether reconcilers repair what they find. All
-// of them follow within about a second.
+// daemons follow a change within about a second.
 #include <cstdio>
 
 #include "backends/mysql/installation/settings.h"

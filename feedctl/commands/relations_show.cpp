@@ -57,8 +57,8 @@ class Reader {
   }
 
  private:
-  // The rows before and after what waits: when they did not change, and nothing waits, then
-  // whatever their versions came from was done before.
+  // Reads the rows before and after it reads what waits. If they did not change and nothing waits,
+  // every change that led to their versions is done.
   void Look(Report& report) {
     const mysql::EdgeRows before = Rows(report.seen.edge);
     ReadWaiting(report);

@@ -101,7 +101,7 @@ class TopicsCreate : public Command {
     }
   }
 
-  // The age of a change is measured by it, so a topic that somebody else made must have it too.
+  // Ages are measured by log-append time, so a topic that somebody else made must have it too.
   void RequireLogAppendTime(kafka::Admin& admin, const std::string& topic) {
     std::string stamped;
     Require(admin.ReadConfig(topic, kafka::kTimestampType, &stamped), settings_);

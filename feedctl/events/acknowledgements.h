@@ -1,4 +1,4 @@
-// Counts what was sent to Kafka and what came of it. Any thread.
+// Counts what was sent to Kafka and how it was answered. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ class Acknowledgements {
  public:
   // One more was sent.
   void Expect();
-  // What became of one that was sent.
+  // The answer to one that was sent.
   void Answer(const Status& status);
   void Push(const HintsAppended& reply) { Answer(reply.status); }
 

@@ -15,7 +15,7 @@ kafka::ProducerOptions OptionsOf(const Settings& settings, std::chrono::millisec
   return options;
 }
 
-// A producer that asks for a topic which is not there would make one, of the cluster's defaults.
+// A producer that asks for a missing topic would create it, with the cluster's defaults.
 const std::string& Existing(const Settings& settings) {
   RequireTopic(settings, settings.topics.feed);
   return settings.topics.feed;

@@ -1,5 +1,5 @@
-// Appends events to the feed topic and keeps count of what the brokers acknowledged. An event that
-// is sent twice changes nothing, so whoever sees a failure sends all of them again.
+// Appends events to the feed topic and counts what the brokers acknowledged. After a failure, send
+// all of them again: an event that is sent twice changes nothing.
 #pragma once
 
 #include <cstdint>

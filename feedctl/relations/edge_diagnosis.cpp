@@ -8,7 +8,7 @@ std::string Command(const EdgeSeen& seen, bool live) {
          ToString(seen.edge.src) + " --author " + ToString(seen.edge.dst);
 }
 
-// A new version of the edge, which ends as `live`: a change that is none writes no version.
+// Gives the edge a new version, ending as `live`. A change to what is so already gives none.
 std::string Anew(const EdgeSeen& seen, bool live) {
   const std::string last = Command(seen, live);
   return seen.forward.live == live ? Command(seen, !live) + " and then " + last : last;

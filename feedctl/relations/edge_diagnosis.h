@@ -1,7 +1,7 @@
-// What the two rows of an edge, and what still waits, come to for a person on call. Pure.
+// What an edge's two rows and its waiting changes mean for a person on call. Pure.
 //
 // A change is written forward, then its row of log1 waits until the reverse row is written. So rows
-// that differ while a change waits are sound. Where none waits, somebody must see to it: `follow`
+// that differ while a change waits are sound. When none waits, somebody must mend them: `follow`
 // and `unfollow` write both rows, and a change gives the edge a version above the forward row's.
 #pragma once
 

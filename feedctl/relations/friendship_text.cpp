@@ -7,8 +7,8 @@ namespace {
 
 std::string User(UserId user) { return "user " + ToString(user); }
 
-// What the rule lets them do that changes something. To answer a request by a request is to accept
-// it, and not said twice.
+// What the rule lets `who` do that changes something. A request that answers a request is left out:
+// it does the same as `accept`.
 std::vector<std::string> StepsOf(const Friendship& now, UserId who) {
   std::vector<std::string> steps;
   for (const FriendAction action : kFriendActions) {

@@ -18,8 +18,8 @@ class Graph {
   [[nodiscard]] std::variant<EdgeKey, NoEdge, BadEdge> AddLine(std::string_view line,
                                                                uint64_t id_offset);
 
-  // Everybody in the graph, ascending, each once: from either end of any edge of a line, also of
-  // one to oneself.
+  // Everybody in the graph, ascending, each once: both ends of every edge, also of edges to
+  // oneself.
   [[nodiscard]] std::vector<UserId> Users() const;
 
   // `author` is followed by every n-th of `users`, from the first on, but not by himself. Returns

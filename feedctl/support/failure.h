@@ -1,5 +1,5 @@
 // How a command ends when it cannot do what it was asked: one line that says what to do, and an
-// exit code of sysexits.h. Thrown by any part of feedctl, caught in one place (program.cpp).
+// exit code of sysexits.h. Thrown by any part of feedctl, caught in one place (main.cpp).
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What every command that works on an installation asks first.
+// What commands ask first when they work on an installation.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace fanline::feedctl {
 
-// What all shards agree on; Failure 78 when they do not, when there is none yet, or when an option
-// says something else.
+// The installation that all shards agree on. Failure 78 when they do not agree, when there is none
+// yet, or when an option says something else.
 [[nodiscard]] mysql::Installation ReadInstalled(const Settings& settings);
 
-// The topic is there; with so many partitions, unless 0. Never makes one. Failure 69 or 78.
+// Never makes a topic. Failure 69 or 78 unless it exists, with so many partitions unless 0.
 void RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions = 0);
 
 }  // namespace fanline::feedctl

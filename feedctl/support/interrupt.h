@@ -1,7 +1,6 @@
 // Ctrl-C (and SIGTERM). A command ends at once with 130, which is safe wherever the work is
-// repeatable: nothing of ours needs a clean end, sessions and tokens expire. A command that has
-// something to bring home first says so with a Graceful, and looks at requested(); the second
-// Ctrl-C does not wait for it.
+// repeatable: nothing of ours needs a clean end, sessions and tokens expire. A command that must
+// finish something first holds a Graceful and polls requested(); a second Ctrl-C ends it at once.
 #pragma once
 
 #include <atomic>
@@ -25,7 +24,7 @@ class Interrupt {
   // Any thread.
   bool requested() const { return stop_.requested(); }
 
-  // What to tell whoever interrupts, behind "interrupted".
+  // Advice to print behind "interrupted".
   void Advise(std::string advice);
 
   // While it lives, an interrupt only sets requested().

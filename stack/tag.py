@@ -1,5 +1,5 @@
-"""The mark every process of a stack carries in its environment, and the sweep that kills whoever
-carries it.
+"""The mark that every process of a stack carries in its environment, and the sweep that kills all
+processes that carry it.
 
 One variable per stack, so that a stack started inside another carries both marks.
 """

@@ -1,9 +1,9 @@
-"""What is left when a stack's own process is killed: it kills whatever carries the stack's tag and
-removes its folder.
+"""Outlives a stack's own process: when that is killed, it kills whatever carries the stack's tag
+and removes its folder.
 
 It holds the reading end of a pipe whose writing end only the stack's process has, so the end of
 file is that process's end, whether it left, crashed or was killed -9. It detaches itself, so that
-whoever kills a whole family of processes does not kill it too.
+the kill of a whole family of processes does not reach it.
 """
 
 import os
@@ -29,7 +29,7 @@ def _main(stack_id, folder):
     if os.fork():
         os._exit(0)
     os.setsid()
-    # Whoever waits for the end of our caller's output must not wait for us.
+    # A reader that waits for the end of our caller's output must not wait for us.
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     os.dup2(null, 2)

@@ -1,7 +1,7 @@
 """The folder a stack lives in: data, logs, secrets; gone when the stack is.
 
 Memory (tmpfs) when there is room, since tests and benches should not measure a disk's mood; else
-build/stack. A folder is held by a lock on a file in it: whoever starts a stack removes the folders
+build/stack. A lock on a file in it holds a folder. Each start of a stack removes the folders that
 nobody holds (a stack and its watchdog were killed together, or the machine went down).
 """
 

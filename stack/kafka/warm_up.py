@@ -1,5 +1,5 @@
-"""Writes down the classes a broker loads, so that every later start maps them instead: half the
-time and half the processor, which tests that start a stack each feel. Run once by stack/setup."""
+"""Writes down the classes a broker loads, so that later starts map them instead: half the time
+and half the processor for each test that starts a stack. Run once by stack/setup."""
 
 from stack.local_stack import LocalStack
 from stack.services.kafka import CLASSES

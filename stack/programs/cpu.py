@@ -1,4 +1,4 @@
-"""Processor time of the services and programs of a stack: who is the one everybody waits for."""
+"""Processor time of the services and programs of a stack: which one all others wait for."""
 
 import os
 from pathlib import Path

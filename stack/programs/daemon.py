@@ -66,8 +66,8 @@ class Daemon:
         return self._latest
 
     def counters(self):
-        """Counters and histograms of all its lives. Of a life that was killed without a look, and
-        of one that does not answer, as of the last look."""
+        """Counters and histograms of all its lives. A life that was killed without a look, or
+        that does not answer, counts as of the last look."""
         if self.running:
             try:
                 self.scrape()

@@ -12,8 +12,8 @@ class FeedctlFailed(Exception):
 
 
 class Feedctl:
-    """Thread-safe. What a command says, its complaints and the lines it was given are kept in the
-    stack's logs folder."""
+    """Thread-safe. The stack's logs folder keeps what a command prints, its complaints and the
+    lines it was given."""
 
     def __init__(self, stack):
         self._stack = stack

@@ -13,8 +13,8 @@ PARTITIONS = 16  # of fanout-tasks, unless feedctl init is told otherwise
 
 
 class Fleet:
-    """The daemons of one installation, each a process. `close()` ends only what it asks Kafka
-    with: the processes end with the stack."""
+    """The daemons of one installation, each a process. `close()` ends only its own Kafka
+    clients: the processes end with the stack."""
 
     def __init__(self, stack, ports, dispatchers=1, pushers=1, ranges=PARTITIONS,
                  dispatcher_args=(), pusher_args=(), mirrors=0, mirror_args=()):
@@ -64,19 +64,19 @@ class Fleet:
             daemon.check_alive()
 
     def backlog(self):
-        """Records somebody still has to work on, of the first topic that has any. Rows of log1 that
-        are not relayed yet do not count."""
+        """Records not yet worked on, of the first topic that has any. Rows of log1 that are not
+        relayed yet do not count."""
         return next(filter(None, (backlog.records() for backlog in self._backlogs)), 0)
 
     def unfinished(self):
-        """The same in words, by whom; empty: none."""
+        """The same in words, by consumer group; empty: none."""
         return ", ".join(f"{records} records for {backlog.group}" for backlog in self._backlogs
                          if (records := backlog.records()))
 
     def wait_idle(self, timeout, meanwhile=lambda counters: None):
-        """Until everything appended so far is done and acknowledged. `meanwhile` is given the
-        counters now and then. Returns the moment (time.monotonic) the counters of work last moved:
-        the backlog is seen to be empty only after the next commit."""
+        """Waits until everything appended so far is done and acknowledged. `meanwhile` is given
+        the counters now and then. Returns the moment (time.monotonic) the counters of work last
+        moved: the backlog is seen to be empty only after the next commit."""
         deadline = time.monotonic() + timeout
         moved_at, before = time.monotonic(), None
         while True:

@@ -1,5 +1,5 @@
-"""relation-log from the outside: messages made by hand, messages seen again, places of a group
-moved past messages that it then never sees, and a log cut off before it was read."""
+"""relation-log from the outside: makes messages by hand, repeats messages, moves a group's
+offsets past messages that it then never sees, and cuts the log off before it is read."""
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
@@ -17,7 +17,7 @@ class RelationLog:
                                    "log_level": 2})
 
     def written(self, *edges, log_id=0):
-        """msg1 of each (src, dst, ver, live). Where they are: {partition: first offset}."""
+        """Appends msg1 of each (src, dst, ver, live). Returns where: {partition: first offset}."""
         self._placed.clear()
         for src, dst, ver, live in edges:
             self._send(f"{src}:{dst}",
@@ -26,13 +26,13 @@ class RelationLog:
         return dict(self._placed)
 
     def mirrored(self, *edges):
-        """msg2 of each (src, dst, ver, ...)."""
+        """Appends msg2 of each (src, dst, ver, ...)."""
         for src, dst, ver, *_ in edges:
             self._send(f"{src}:{dst}", _message(3, src, dst, ver))
         self._flush()
 
     def again(self, count, times):
-        """About the newest `count` messages, each so many times more. How many they were."""
+        """Repeats about the newest `count` messages so many times. Returns how many they were."""
         records = self._newest(count)
         for key, value in records * times:
             self._send(key, value)
@@ -40,8 +40,8 @@ class RelationLog:
         return len(records)
 
     def skip(self, group):
-        """Moves the group to the end of the log: what is there and not done it never sees. The
-        group must have no member. How many records these are."""
+        """Moves the group, which must have no member, to the end of the log: it never sees the
+        records that it has not done. Returns how many these are."""
         asker = self._asker(group)
         try:
             ends = []
@@ -56,7 +56,7 @@ class RelationLog:
             asker.close()
 
     def cut(self):
-        """All that is in the log now is gone, as by its retention."""
+        """Deletes all that is in the log now, as its retention does."""
         asker = self._asker("nobody")
         try:
             partitions = [place.partition for place in self._places(asker)]

@@ -16,7 +16,7 @@ class Relations:
         return zlib.crc32(str(user).encode()) % 1024 * len(self._shards) // 1024
 
     def change(self, src, dst, live):
-        """A real change only: the caller knows that it is none already."""
+        """Must be a real change: the caller knows that it is not so already."""
         microseconds = time.time_ns() // 1000
         with self._shards[self.shard_of(src)].client() as client:
             client.query("START TRANSACTION")
@@ -32,7 +32,7 @@ class Relations:
             client.query("COMMIT")
 
     def befriend(self, one, other, friends, version):
-        """The pair's row of log1, as whoever accepts a request or ends a friendship leaves it."""
+        """The pair's row of log1, as an accepted request or an ended friendship leaves it."""
         low, high = sorted((one, other))
         self._shards[self.shard_of(low)].query(
             "INSERT INTO log1 (kind, src, dst, ver, state, pos) "

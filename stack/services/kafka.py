@@ -1,5 +1,5 @@
-"""One Kafka broker that is its own controller (KRaft). Topics are created by whoever needs them,
-never by accident."""
+"""One Kafka broker that is its own controller (KRaft). Programs create the topics they need;
+none is created by accident."""
 
 import base64
 import uuid
@@ -42,7 +42,7 @@ class Kafka(Service):
 
     def answers(self):
         cluster = ask_cluster(self.port)
-        # Whose answer it is: another's broker may have taken the port a moment before ours.
+        # The answer must be ours: another's broker may have taken the port a moment before.
         return cluster == Cluster(id=self._cluster, brokers=1, controller=1)
 
     def _settings(self):

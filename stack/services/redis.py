@@ -29,7 +29,7 @@ class Redis(Service):
 
     def answers(self):
         try:
-            # Whose answer it is: another's Redis may have taken the port a moment before ours.
+            # The answer must be ours: another's Redis may have taken the port a moment before.
             return f"process_id:{self.pid}\r\n" in self.command("INFO", "server")
         except RedisError as error:
             if str(error).startswith("LOADING"):

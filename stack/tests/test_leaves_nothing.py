@@ -20,7 +20,7 @@ class LeavesNothing(unittest.TestCase):
         return stack
 
     def start_and_look(self, script):
-        """What the other tests then miss was there: all services listen, all programs run."""
+        """Proves that what must later be gone was there: all services listen, all programs run."""
         stack = self.start(script).wait_for_program()
         self.assertEqual(len(stack.listening()), SERVICES)
         wait_until(lambda: len(stack.programs()) >= SERVICES + 2, 120, "the script and its runaway")

@@ -1,5 +1,5 @@
-"""Two Kafka requests. Who is in the cluster: a broker that answers with itself and a controller
-serves topics and groups. And what a log holds is cut off, as by its retention."""
+"""Two Kafka requests. One asks who is in the cluster: a broker that answers with itself and a
+controller serves topics and groups. The other deletes what a log holds, as its retention does."""
 
 import socket
 import struct
@@ -22,7 +22,7 @@ def ask_cluster(port, timeout=10):
 
 
 def delete_records(port, topic, partitions, timeout=10):
-    """All that these partitions hold. Their first offsets from now on, by partition."""
+    """Deletes all that these partitions hold. Returns their first offsets from now on."""
     name = topic.encode()
     body = struct.pack(f">ih{len(name)}si", 1, len(name), name, len(partitions))
     body += b"".join(struct.pack(">iq", partition, _TO_THE_END) for partition in partitions)

@@ -38,7 +38,7 @@ def relation_plan_for(users):
 
 
 class Changes:
-    """Draws; an edge it has given out it never gives out again."""
+    """Draws changes, and never gives out an edge twice."""
 
     HOT = 0.1  # of the operations fall on few edges,
     OF_A_HOT_EDGE = 100  # so many on each
@@ -86,21 +86,21 @@ class Changes:
         return lists
 
     def lost(self, count):
-        """Changes, each of an edge nobody else changes."""
+        """Changes of edges that nothing else changes."""
         return [Change(*edge, not self._follows(edge)) for edge in self._edges(count)]
 
     def broken(self, count):
-        """Edges that are, which nobody changes."""
+        """Edges that exist and that nothing else changes."""
         return self._edges(count, new_share=0)
 
     def _edges(self, count, new_share=NEW):
-        """Fewer in a graph that has no more of them."""
+        """Up to `count` edges: the graph may have fewer."""
         drawn = (self._edge(self._random.random() < new_share) for _ in range(count))
         return [edge for edge in drawn if edge]
 
     def _edge(self, new):
-        """One not given out yet, as likely of a live reader as it should be while there are any;
-        None: this graph seems to have none."""
+        """An edge not given out yet, in BY_LIVE_READERS of the draws a live reader's, if there
+        are any. None: the graph seems to have none left."""
         live = self._random.random() < self.BY_LIVE_READERS
         draw = self._new_edge if new else self._old_edge
         for among_live in [live] * self.TRIES + [not live] * self.TRIES:

@@ -48,7 +48,7 @@ class Client(threading.Thread):
         self.check()
 
     def paced(self, seconds):
-        """What it has to do, spread evenly over so many seconds; a delay is made up for."""
+        """Spreads its work evenly over so many seconds; a delay is made up for."""
         begin = time.monotonic()
         for number, item in enumerate(self.todo):
             early = begin + seconds * number / len(self.todo) - time.monotonic()
@@ -60,8 +60,8 @@ class Client(threading.Thread):
 
 
 class HttpClient(Client):
-    """One connection. What is not acknowledged is asked for again until it is: a shard may be away,
-    and asking twice is safe."""
+    """One connection. Repeats each change until it is acknowledged: a shard may be away, and
+    asking twice is safe."""
 
     def __init__(self, api, changes, seconds):
         super().__init__(changes)

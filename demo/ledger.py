@@ -1,5 +1,5 @@
-"""What must come of all that the demo does, kept without a look at Fanline: who follows whom, and
-which posts are visible, by the rules an application is told (docs/producers.md)."""
+"""The outcome that all the demo does must have, kept without a look at Fanline: who follows
+whom, and which posts are visible, by the rules an application is told (docs/producers.md)."""
 
 from typing import NamedTuple
 

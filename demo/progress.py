@@ -1,4 +1,4 @@
-"""One line per step while it runs, and what came of it: a bar on a terminal, plain lines in a log."""
+"""One line per step while it runs, and its outcome: a bar on a terminal, plain lines in a log."""
 
 import sys
 import threading
@@ -65,7 +65,7 @@ class Step:
         self._progress.draw(self._line("", min(share, 1.0)), final=False)
 
     def note(self, text):
-        """What stands behind the title from now on."""
+        """Replaces the text behind the title."""
         self._note = text
 
     def _line(self, state, share):

@@ -1,4 +1,4 @@
-"""What came of the relations chapter: its figures, and what is wrong with them."""
+"""The outcome of the relations chapter: its figures, and what is wrong with them."""
 
 import math
 from typing import NamedTuple

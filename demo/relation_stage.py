@@ -56,7 +56,7 @@ class RelationStage:
         self.stage.fleet.check_alive()
 
     def left(self):
-        """What is not done yet, in words; empty when there is nothing, or why it is unknown."""
+        """The work not done yet, in words, or why it is unknown; empty when there is none."""
         try:
             return self._left()
         except OSError as error:
@@ -76,11 +76,11 @@ class RelationStage:
         return ""
 
     def wait_quiet(self, show):
-        """Until every change is mirrored, answered and acknowledged, and the hints of it all are in
-        the timelines. `show` is given what is left, now and then."""
+        """Waits until every change is mirrored, answered and acknowledged, and the hints of it
+        all are in the timelines. `show` is given what is left, now and then."""
         deadline = time.monotonic() + LIMIT
         quiet = 0
-        # Twice: a repair that writes a forward row goes round once more, maybe behind our look.
+        # Twice: a repaired forward row goes through all of it again, maybe behind our look.
         while quiet < 2:
             self.check_alive()
             left = self.left()
@@ -94,7 +94,7 @@ class RelationStage:
     # ---- faults --------------------------------------------------------------------------------
 
     def refuse(self, shard, seconds):
-        """Nobody reaches it for so long."""
+        """Takes the shard away for so many seconds."""
         server = self.stage.stack.mysql[shard]
         begin = time.monotonic()
         server.stop()
@@ -104,8 +104,8 @@ class RelationStage:
         server.start()
 
     def break_reverse(self, edges):
-        """Deletes the reverse rows of two of three, with what they counted, and turns the others'
-        into tombstones of the same version. The forward rows as (src, dst, ver, live)."""
+        """Deletes two of three reverse rows, with what they counted, and makes the others
+        tombstones of the same version. Returns the forward rows as (src, dst, ver, live)."""
         forward = []
         for number, (src, dst) in enumerate(edges):
             ver, = self._one(src, f"SELECT ver FROM following WHERE src = {src} AND dst = {dst}")
@@ -122,7 +122,8 @@ class RelationStage:
         return forward
 
     def change_unmirrored(self, changes):
-        """By the API, while no mirror runs; nobody relays these either. The forward rows."""
+        """Changes by the API, with no mirror running, and marks log1 done. Returns the forward
+        rows."""
         client = HttpClient(self.api, changes, seconds=0)
         client.start()
         client.finish()
@@ -135,8 +136,8 @@ class RelationStage:
         return forward
 
     def append_unseen(self, forward):
-        """Their msg1 go into the log and past the mirrors, which must not run: nobody writes the
-        reverse rows, and no msg2 comes. When they were appended, in Unix milliseconds."""
+        """Appends their msg1 and moves the mirrors past them, which must not run: no reverse row
+        is written and no msg2 comes. Returns when they were appended, in Unix milliseconds."""
         at_ms = time.time_ns() // 1_000_000
         self.log.written(*forward)
         wait_until(self._skip, LIMIT, "the mirrors' group to have no member")
@@ -149,7 +150,7 @@ class RelationStage:
             raise ConnectionError(str(error)) from error
 
     def repaired(self):
-        """(src, dst) -> when it was first repaired by the pairs' net, in Unix milliseconds."""
+        """(src, dst) -> when the pair reconciler first repaired it, in Unix milliseconds."""
         return {(int(src), int(dst)): int(at) for shard in self.stage.stack.mysql
                 for src, dst, at in shard.query("SELECT src, dst, MIN(at) FROM repair_log "
                                                 "WHERE net = 'pair' GROUP BY src, dst")}

@@ -90,7 +90,7 @@ class RelationChapter:
             step.note(f"for {REFUSED_S} s; the API refused {refused:,} requests meanwhile")
 
     def _see_again(self):
-        # Before messages get lost: one that is repeated would be seen after all.
+        # Before messages get lost: otherwise the repetition would make one of them seen.
         self._wait_done(REPEAT_AT)
         with self._progress.step("repeat messages") as step:
             self._repeated = self._on.log.again(SEEN_AGAIN, times=3)

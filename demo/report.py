@@ -57,7 +57,7 @@ def deliveries(counters, *results):
 
 
 def work_figures(counters):
-    """Those that are sums over all daemons in all their lives."""
+    """The figures that are sums over all daemons in all their lives."""
     return {
         "sub_tasks": int(counters.total("fanline_hints_appended_total")),
         "followers": int(counters.total("fanline_followers_read_total")),

@@ -15,10 +15,10 @@ LIMIT = 180  # seconds anything may take
 RANGES = 8
 FEED_PARTITIONS = 4  # two for each dispatcher
 SETTINGS = ",".join([
-    # Who is killed is missed this soon: a demo need not wait for the ten seconds of production.
+    # The group misses a killed member this soon; in production it takes ten seconds.
     "session.timeout.ms=3000", "heartbeat.interval.ms=500",
     # Broker, shards, Redis and daemons share two cores here, where fetching record by record would
-    # keep the broker busy at half the burst's rate: whoever fetches waits this long for more.
+    # keep the broker busy at half the burst's rate. A fetch waits this long for more records.
     "fetch.min.bytes=1000000", "fetch.wait.max.ms=40", "linger.ms=3",
 ])
 
@@ -61,8 +61,8 @@ class Stage:
                                   lambda sent: step.at(sent / len(events)))
 
     def wait_idle(self, step, events):
-        """Until all is done and acknowledged; shows how much of so many new events is. The moment
-        the work ended."""
+        """Waits until all is done and acknowledged, and shows how much of so many new events is.
+        Returns the moment the work ended."""
         start = self._hints_done
 
         def show(counters):
@@ -72,7 +72,7 @@ class Stage:
         return self.fleet.wait_idle(LIMIT, show)
 
     def wait_dispatched(self, before, events):
-        """Until so many events since `before` are rows and hints."""
+        """Waits until so many events since `before` are rows and hints."""
         deadline = time.monotonic() + LIMIT
         while (self.fleet.counters() - before).total("fanline_events_done_total") < events:
             self.fleet.check_alive()

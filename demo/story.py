@@ -65,7 +65,7 @@ class Story:
         self._floors = read_floors(stage.stack.redis)
 
     def burst(self):
-        """As fast as it goes: the rate everything after is measured by."""
+        """Sends as fast as it goes: the rate by which everything after is measured."""
         stage, plan = self._stage, self._stage.plan
         special = ((stage.everybodys, plan.by_everybodys), (stage.tenths, plan.by_tenths))
         drawn = stage.workload.events(plan.events, now_ms(), special)

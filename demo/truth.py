@@ -1,4 +1,4 @@
-"""What the MariaDB shards hold, beside Fanline's code: compared with the ledger in one go."""
+"""What the MariaDB shards hold, read past Fanline's code; compared with the ledger in one go."""
 
 import os
 import subprocess
@@ -50,7 +50,7 @@ class Truth:
         return [difference for difference in compared if difference.missing or difference.extra]
 
     def rows(self, sql):
-        """Of all shards, as tuples of int."""
+        """Rows of all shards, as tuples of int."""
         for port in self._ports:
             for line in self._lines(port, sql):
                 yield tuple(map(int, line.split(b"\t")))

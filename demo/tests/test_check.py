@@ -1,4 +1,4 @@
-"""A timeline is exact or it is said what is wrong with it."""
+"""A timeline is exact, or the verdict says what is wrong with it."""
 
 import unittest
 

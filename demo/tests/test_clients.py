@@ -1,4 +1,4 @@
-"""What the clients of the relations chapter send, and that one of them failing is not silent."""
+"""What the clients of the relations chapter send, and that a client's failure is not silent."""
 
 import json
 import unittest

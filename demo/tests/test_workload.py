@@ -1,4 +1,4 @@
-"""What the demo does is drawn from its seed, and is what the demo says it is."""
+"""The demo's events are drawn from its seed, and are what the demo says they are."""
 
 import json
 import unittest

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 from bench import report  # noqa: E402
 from bench.measure import interleaved  # noqa: E402
 
-# Of these less is better.
+# Units of which less is better.
 COSTS = ("bytes", "MB", "us/", "CPU")
 LEAST_ROUNDS = 7
 
@@ -90,7 +90,7 @@ def main():
 
 
 def compared(pairs):
-    """What each row's ratios of the rounds come to. Rows that only one side yields are left out."""
+    """Sums up each row's ratios of the rounds. Rows that only one side yields are left out."""
     by_name = {}
     for ours, theirs in pairs:
         others = {row["name"]: row for row in theirs}

@@ -23,7 +23,7 @@ from bench.measure import interleaved, row  # noqa: E402
 
 
 def load(place, path, connections, seconds):
-    """What a round came to."""
+    """Loads one side for a round; returns its figures."""
     request = f"GET {path} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
     host, _, port = place.rpartition(":")
     ready, sent, parts, took = selectors.EpollSelector(), {}, {}, []

@@ -1,8 +1,7 @@
 // fanline-bench-apply: reverse rows of distinct edges, in batches, on one thread.
 //
-//   apply    the store's transaction per batch and shard: rows locked, compared and written,
-//   counters
-//            kept, what became of each edge told
+//   apply    the store's transaction per batch and shard: locks, compares and writes rows, keeps
+//            counters, tells what became of each edge
 //   upsert   the other side: one multi-row guarded upsert of the same rows, into a table like
 //            `follower`
 //

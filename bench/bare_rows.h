@@ -1,4 +1,4 @@
-// The other side of the rows about relations: what somebody without our store would send through
+// The other side of the rows about relations: what a program without our store would send through
 // the same connections. Rows go into a table of the same columns and keys as ours, by one guarded
 // upsert: the higher version wins, and nothing is counted, logged or told.
 #pragma once

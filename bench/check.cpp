@@ -54,7 +54,7 @@ UserId User(const Config& config, uint64_t number) {
 UserId Viewer(const Config& config, uint64_t call) {
   return User(config, kFirstViewer + call % config.viewers);
 }
-// Of every viewer the same, spread over ids in the way the numbers of users are not.
+// The same others for every viewer, with ids that lie apart.
 UserId Other(const Config& config, uint64_t item) {
   return User(config, kFirstOther + item * 7'919);
 }

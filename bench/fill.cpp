@@ -1,9 +1,9 @@
-// fanline-bench-fill: makes readers live. The first timeline of each size is made the way a read
-// makes it, by the two scripts of a rebuild, and so is the first of each bucket, the shortest there
-// are: it leaves the bucket's edge: as all of them would. The others are copies, which Redis makes
-// a hundred times faster. Sizes are spread evenly, as those of timelines are that grow and are
-// trimmed. The pushers must own their ranges before: they would drop what they do not know.
-// Prints {"timelines": n}.
+// fanline-bench-fill: makes readers live. The first timeline of each size is made as a read makes
+// it, by the two scripts of a rebuild. So is the first of each bucket, in the shortest size: it
+// leaves the bucket's key `edge:` as all of them would. The others are copies, which Redis makes a
+// hundred times faster. Sizes are spread evenly, as in timelines that grow and are trimmed. The
+// pushers must own their ranges before: they drop timelines they do not know. Prints {"timelines":
+// n}.
 #include <cstdio>
 #include <map>
 #include <stdexcept>

@@ -46,7 +46,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   table.AddCommand("upsert", "one statement per edge");
 }
 
-// Of a thread: a contiguous share of the edges.
+// Calls `each` for a thread's contiguous share of the edges.
 template <class Each>
 void ForShare(const Config& config, uint32_t thread, Each each) {
   const uint64_t begin = config.changes * thread / config.threads;
@@ -88,7 +88,7 @@ class AtOnce {
   api::InlineMirror mirror_;
 };
 
-// By asking about somebody of every shard.
+// Opens all connections by asking about one user of every shard.
 void OpenAll(RelationStore& store, const ShardMap& map) {
   std::vector<bool> open(map.shards(), false);
   for (uint64_t id = 1; id <= kBuckets; ++id) {

@@ -22,7 +22,7 @@ _COUNTERS = ("user_rel", "user_fan")
 
 
 def import_rows(rounds, edges, say):
-    """Rows per second, both directions counted. `edges`: of the graph's first ones, so many."""
+    """Rows per second, both directions counted. `edges`: how many of the graph's first ones."""
     with LocalStack(say=say) as stack:
         graph_file = _first_lines(edges, stack.logs / "graph.txt")
         graph = read_graph(graph_file, 1)

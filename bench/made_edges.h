@@ -22,7 +22,7 @@ constexpr EdgeKey MadeEdge(uint64_t number) {
   return {UserId{kFirstFollower + follower}, UserId{kFirstAuthor + author}};
 }
 
-// Its row as a follow makes it. Versions are microseconds, as those of the store are.
+// The edge's row as a follow makes it. Versions are microseconds, as those of the store are.
 constexpr Edge MadeRow(uint64_t number) {
   constexpr UnixMs kAt = 1'700'000'000'000;
   const UnixMs pos = kAt + static_cast<UnixMs>(number);

@@ -1,5 +1,5 @@
-// What stands in relation-log of a healthy installation: the msg1 of every edge, and its msg2 about
-// a thousand edges later, by hundreds in the reverse order, as several appliers leave them.
+// The relation-log of a healthy installation: the msg1 of every edge, and its msg2 about a thousand
+// edges later, by hundreds in the reverse order, as several appliers leave them.
 #pragma once
 
 #include <cstdint>

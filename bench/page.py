@@ -41,14 +41,14 @@ def figures(rows):
 
 
 def statements(rows):
-    """What stands on the other side of rows about statements, and what its commits survive."""
+    """The statements on the other side of rows, and what their commits survive."""
     for row in rows:
         if "statement" in row:
             yield f"- `{row['name']}` beside `{row['statement']}`; {row['durability']}"
 
 
 def processor_time(rows):
-    """Who is busy: CPU microseconds per delivery, which a busy machine disturbs least."""
+    """CPU microseconds per delivery by process: a busy machine disturbs them least."""
     roles = list(rows[0]["cpu_us_per_delivery"])
     yield ("| row | posts per ZADD | timelines per batch | followers/s | "
            + " | ".join(f"{role} us" for role in roles) + " | Redis us of a plain ZADD |")

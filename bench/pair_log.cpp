@@ -1,9 +1,8 @@
 // fanline-bench-pair-log: relation-log as a reconciler reads it.
 //
 //   fill      appends the messages of so many edges, without the clock; once per installation
-//   machine   our consumer, decoding and the pair tracker, in a group of its own (--group, a new
-//   one
-//             each time), which commits as the tracker orders
+//   machine   our consumer, decoding and the pair tracker, in a group of its own (--group, new each
+//             time), which commits as the tracker orders
 //   count     the other side: a bare librdkafka consumer, same settings of the client and of
 //             fetching, no group, that counts records
 //
@@ -56,8 +55,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
 
 void Quiet(LogLevel, const std::string&) {}
 
-// Nothing holds the fetching back on either side: by librdkafka's own bound a client that has
-// 100,000 records queued naps for up to a second, which at these rates is all one would measure.
+// Fetching is not held back on either side: by default, a librdkafka client with 100,000 records
+// queued naps for up to a second, which at these rates is all one would measure.
 kafka::ClientOptions ClientOf(const Config& config) {
   kafka::ClientOptions client = options::ToOptions(config.kafka, "fanline-bench-pair-log");
   client.properties["queued.min.messages"] = "10000000";
@@ -113,7 +112,7 @@ PairRecord Decode(const Record& record) {
   return out;
 }
 
-// A reconciler's loop, without what a check would need: a healthy log comes to none.
+// A reconciler's loop without checks: a healthy log needs none.
 class MachineRun {
  public:
   explicit MachineRun(const Config& config)

@@ -8,9 +8,9 @@
 //             when they last posted, the posts by the span that is known to hold the window, one
 //             ZADD
 //
-// What the readers have in Redis goes, and the known spans are found out, without the clock. A
-// reader follows a row of authors that overlaps half with the next reader's. Prints
-// {"rebuilds": n, "seconds": s}.
+// Deletes what the readers have in Redis, and finds the known spans, without the clock. A reader
+// follows a row of authors that overlaps half with the next reader's. Prints {"rebuilds": n,
+// "seconds": s}.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -163,7 +163,7 @@ double RebuildAll(const Config& config, ReaderTruth& truth) {
   return watch.Seconds();
 }
 
-// The newest moment that is not in each reader's window.
+// For each reader the newest moment that is not in the window.
 std::vector<UnixMs> FindSpans(const Config& config, ReaderTruth& truth) {
   std::vector<UnixMs> above;
   for (uint64_t i = 0; i < config.readers; ++i) {

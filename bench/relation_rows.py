@@ -147,7 +147,7 @@ def _interleaved(rig, sizes, mine, beside):
 
 
 def _row(name, pairs, counted, unit, beside_unit, **extra):
-    """Of what programs printed: {counted: n, "seconds": s}."""
+    """A row of what programs printed: {counted: n, "seconds": s}."""
     speeds = [[run[counted] / run["seconds"] for run in side] for side in zip(*pairs)]
     return row(name, speeds[0], unit, beside_unit, speeds[1],
                **{f"{counted}_per_round": pairs[-1][0][counted]}, **extra)

@@ -34,7 +34,7 @@ def sentence(row):
 
 
 def details(row):
-    """What else a row of deliveries or of statements knows; "" for others."""
+    """The other figures of a row of deliveries or of statements; "" for others."""
     if "statement" in row:
         return f"{row['beside']}: {row['statement']}; {row['durability']}"
     if "mariadb_cpu_ms" in row:
@@ -64,7 +64,7 @@ def spread(row):
 
 
 def machine(memory_backed):
-    """What it ran on, in a line; part of every row, since figures do not travel without."""
+    """The machine it ran on, in a line; part of every row, since figures do not travel without."""
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
         model = next((line.partition(":")[2].strip() for line in lines
                       if line.startswith("model name")), "unknown processor")

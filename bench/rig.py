@@ -1,5 +1,5 @@
 """One installation to measure: services in memory, one dispatcher, one pusher, the population's
-graph. What it needs that costs time is kept from row to row."""
+graph. It keeps from row to row what takes time to make."""
 
 import json
 import os
@@ -63,8 +63,8 @@ class Rig:
         self._scene = None
 
     def scene(self, encoding, pusher_args=()):
-        """A fleet that serves, timelines and plain sorted sets in Redis; as it was left when it is
-        the same scene."""
+        """Makes a fleet that serves, timelines and plain sorted sets in Redis. The same scene
+        again stays as it was left."""
         if self._scene == (encoding, pusher_args):
             return
         if self._scene and self._scene[0] == encoding:
@@ -78,7 +78,7 @@ class Rig:
         self._scene = (encoding, pusher_args)
 
     def dispatcher_alone(self):
-        """A dispatcher, and nobody who takes what it appends."""
+        """Starts a dispatcher alone: nobody takes what it appends."""
         self._end_fleet()
         self._scene = None
         self._import()
@@ -86,8 +86,8 @@ class Rig:
         self.dispatcher.wait_ready()
 
     def no_relations(self):
-        """Nobody but the services, and nobody follows anybody: ours and the other side's tables begin
-        equally small. For rows that come last: the graph is gone."""
+        """Leaves only the services, and nobody follows anybody: ours and the other side's tables
+        begin equally small. For rows that come last: the graph is gone."""
         self._end_fleet()
         self._scene = None
         for shard in self.stack.mysql:
@@ -109,7 +109,7 @@ class Rig:
                     self.moments(1))
 
     def make_plain_sets(self, size=PLAIN):
-        """As many as there are timelines."""
+        """Makes as many plain sorted sets as there are timelines."""
         self._zadd("fill", "--size", size, "--newest", self.moments(1))
 
     def _start_fleet(self, pusher_args):
@@ -181,7 +181,7 @@ class Rig:
                            for author in range(authors.first, authors.first + each))
 
     def plain_zadd(self, posts, per_post, seed):
-        """So many deliveries by plain ZADD: seconds they took, CPU seconds Redis spent."""
+        """Delivers by plain ZADD. Returns the seconds it took and the CPU seconds Redis spent."""
         meter = CpuMeter({"redis": [self.stack.redis.pid]})
         run = self._zadd("run", "--posts", posts, "--per-post", per_post, "--seed", seed,
                          "--newest", self.moments(posts))
@@ -193,7 +193,7 @@ class Rig:
         return self.helper("fanline-bench-zadd", command, "--sets", self.population.live, *args)
 
     def helper(self, program, *args):
-        """What it printed as JSON."""
+        """Runs a program of the bench; returns the JSON it printed."""
         run = subprocess.run([BIN / program, *map(str, args)], env={**os.environ, **self.stack.env},
                              capture_output=True, text=True, timeout=300)
         if run.returncode != 0:

@@ -1,5 +1,5 @@
-// What every program that makes one side's round needs: a clock, and an end at the first thing that
-// goes wrong, for a bench has no use for half a measurement.
+// For every program that makes one side's round: a clock, and an end at the first thing that goes
+// wrong, for a bench has no use for half a measurement.
 #pragma once
 
 #include <chrono>

@@ -6,7 +6,7 @@ namespace fanline::fakes {
 
 // ---- posts ----------------------------------------------------------------------------------
 
-// True when the row is not as it was.
+// True when the row changed.
 bool FakeMysql::Apply(const FeedEvent& event) {
   const auto key = std::make_pair(event.author, event.post);
   const bool known = posts_.contains(key);

@@ -1,7 +1,7 @@
-// The rows of schemas/sql as a small in-memory model: what MariaDB answers to each request of
-// truth.h, post_store.h, range_owners.h and reader_ports.h, at once; who follows whom it reads from
-// the rows of fake_relations.h. The sticky rules of a post's row can be switched off (Rules) for
-// the mutation checks.
+// The rows of schemas/sql as a small in-memory model. Answers each request of truth.h,
+// post_store.h, range_owners.h and reader_ports.h at once, as MariaDB would. Who follows whom it
+// reads from fake_relations.h. The sticky rules of a post's row can be switched off (Rules) for the
+// mutation checks.
 #pragma once
 
 #include <cstdint>

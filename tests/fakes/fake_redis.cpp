@@ -157,14 +157,14 @@ void FakeRedis::Delete(UserId reader) {
   buckets_[BucketOf(reader)].live.erase(reader);
 }
 
-// What sorts behind F goes. Items of the floor's very time sort before it and stay: nobody is
-// promised them.
+// Drops what sorts behind F. Items of exactly the floor's time sort before F and stay, though
+// nobody is promised them.
 void FakeRedis::CutBehindFloor(Timeline& timeline) {
   if (!timeline.floor || *timeline.floor == kNoFloor) return;
   std::erase_if(timeline.items, [&](const auto& item) { return item.second < *timeline.floor; });
 }
 
-// Back to the window, the floor raised to the newest item that goes.
+// Cuts back to the window and raises the floor to the newest item that goes.
 void FakeRedis::Trim(Timeline& timeline) {
   const auto items = Sorted(timeline);
   if (items.size() <= window_.window) return;

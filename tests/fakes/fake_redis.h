@@ -1,7 +1,7 @@
-// The keys and scripts of schemas/redis as a small in-memory model: what one Redis answers to each
-// request of the ports LiveTimelines and ReaderTimelines, at once and without a network. Copyable,
-// so that a test can take a snapshot and roll back. tests/integration/redis_model_test.cpp holds
-// it against the real scripts, member by member.
+// The keys and scripts of schemas/redis as a small in-memory model. Answers each request of the
+// ports LiveTimelines and ReaderTimelines at once, as one Redis would. Copyable, so that a test can
+// take a snapshot and roll back. tests/integration/redis/model_test.cpp compares it with the real
+// scripts, member by member.
 //
 // Each rule that carries the design can be switched off (Rules), for the mutation checks: with it
 // off, the simulation must fail.
@@ -25,7 +25,7 @@ struct RedisRules {
   bool fence = true;                // guard 3: lower epochs are refused
   bool positions = true;            // guard 4: pos: tells of a rollback
   bool never_create = true;         // a push that meets no key leaves none
-  bool raise_floor = true;          // whoever trims raises the floor
+  bool raise_floor = true;          // a trim raises the floor
   bool record_removals = true;      // a removal that meets a building key is remembered
   bool sync_drops_building = true;  // a sync that meets a building key deletes it
   bool short_rule = true;           // below W/2 with a floor: deleted
@@ -60,13 +60,13 @@ class FakeRedis {
   TimelineDropped Do(const DropTimeline& request);
   PartMarked Do(const MarkPart& request);
 
-  // A reset as it is carried out: a step, pages of the readers that a SCAN finds, a step. Done by
-  // one call above, with all readers in one page.
+  // A reset in its steps: begin, pages of the readers that a SCAN finds, end. The call above does
+  // them all, with all readers in one page.
   RangeReset ResetBegin(const ResetRange& request);
   RangeReset ResetPage(const ResetRange& request, const std::vector<UserId>& found);
   RangeReset ResetEnd(const ResetRange& request);
 
-  // A batch as it is carried out: the index is asked (true: left out), then the script is called.
+  // A batch in its steps: the index is asked (true: left out), then the script is called.
   std::vector<bool> Prune(const TimelineBatch& request);
   BatchWritten Apply(const TimelineBatch& request, const std::vector<bool>& pruned);
 

@@ -1,6 +1,6 @@
-// Relations of schemas/sql as a small in-memory model: what the shards answer to each request of
-// forward_edges.h, reverse_edges.h, change_log.h and mirror_mode.h, at once, and to the adoption
-// of a reconciler.
+// Relations of schemas/sql as a small in-memory model. Answers each request of forward_edges.h,
+// reverse_edges.h, change_log.h and mirror_mode.h, and a reconciler's adoption, at once, as the
+// shards would.
 #pragma once
 
 #include <cstdint>
@@ -35,30 +35,30 @@ class FakeRelations {
   EdgeAdopted Do(const AdoptEdge& request);
   MirrorModeRead Do(const ReadMirrorMode& request) const { return {request.id, {}, mode}; }
 
-  // The rows of log1 with these ids, by whoever knows them.
+  // Marks these rows of log1 as done.
   void Finish(Shard shard, const std::vector<uint64_t>& ids);
   // A failover that lost the last rows of log1: their ids are given out once more.
   void LoseRows(Shard shard, uint64_t last);
 
-  // What a user does: follow or unfollow. The row as it is then.
+  // A user follows or unfollows. Returns the row as it is then.
   Edge Change(UserId src, UserId dst, bool live, Origin origin = Origin::kUser,
               uint64_t origin_version = 0);
-  // Two users become friends, or no longer are: announced to both edges, then its row of log1. The
-  // pair's row is the caller's: which version it has now, `version` or higher.
+  // Two users become friends, or no longer are: announces it to both edges, then logs it in log1.
+  // The pair's row is left to the caller. Returns its version now, `version` or higher.
   uint64_t Befriend(UserId low, UserId high, bool friends, uint64_t version);
-  // The same one call after the other, as whoever serves a user makes them: an edge learns that
-  // `version` of its pair may come, and answers the highest that was written to it or settled; the
-  // pair's row; that row written, `logs`: with a row of log1, for both edges change.
+  // The same in single calls, as a service makes them. Announce tells an edge that `version` of its
+  // pair may come, and answers the highest that was written to the edge or settled. WritePair
+  // writes the pair's row; with `logs` also its row of log1, because both edges change.
   uint64_t Announce(const EdgeKey& key, uint64_t version);
   Friendship Pair(UserId low, UserId high) const;
   void WritePair(UserId low, UserId high, const Friendship& row, UnixMs agreed_at, bool logs);
   // Something was announced to the edge that has neither come nor been settled.
   bool AwaitsFriendship(const EdgeKey& key) const;
-  // Off, each the mutation: what was announced is written also when a user said something since;
-  // an application's older change is written after a newer one.
+  // Each off is a mutation: an announced friendship is written although a user said something
+  // since; an application's older change is written after a newer one.
   bool changes_settle = true, application_versions = true;
-  // A row of log1 that has its id before others and is committed after them: reserved now, and
-  // used by the change that is made while it is `next_row`.
+  // Reserves the id of a row of log1 that is committed after rows with higher ids. The change made
+  // while it is `next_row` uses it.
   uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
   uint64_t next_row = 0;  // 0: the next free one
 

@@ -1,5 +1,5 @@
-// For worlds in which the test says when a request is answered: what was asked, kept with the
-// address of its reply.
+// For worlds in which the test says when a request is answered: keeps each request with the address
+// of its reply.
 #pragma once
 
 #include <utility>
@@ -22,7 +22,7 @@ struct Asked {
   ReplyTo<typename R::Reply> to;
 };
 
-// One of some kinds. `asker`: through whose port it came, where a test tells them apart.
+// A request of one of some kinds. `asker`: the port it came through, where a test tells them apart.
 template <class... R>
 struct Request {
   std::variant<Asked<R>...> asked;

@@ -10,7 +10,7 @@ from tests.mutants.mutant import Mutant
 FOLDERS = {"fanline/consuming": ".cpp", "dispatcher": ".cpp", "pusher": ".cpp",
            "timeline": ".cpp", "mirror": ".cpp", "reconciler": ".cpp",
            "schemas/redis": ".lua", "schemas/sql": ".sql"}
-# What starts, configures and measures has no logic to mutate; tables are not statements.
+# Files that start, configure and measure have no logic to mutate; tables are not statements.
 LEFT_OUT = re.compile(r"(^|/)(main|config|prometheus_metrics)\.cpp$|/shard\.sql$")
 
 _FLIPPED = {"<=": "<", ">=": ">", "<": "<=", ">": ">=", "==": "!=", "!=": "==", "~=": "=="}
@@ -25,7 +25,7 @@ _NO_STATEMENT = re.compile(
 _DECLARATION = re.compile(r"^[\w:<>,*& ]*[\w>*&] \w+( = .+|\(.*\)|\{.*\})?;$")
 _ASSIGNMENT = re.compile(
     r"^\s*(?:([\w.]+) [-+]?= (?:(?!\+\+|--)[^()\[=])+|(?:--|\+\+)([\w.]+));?$")
-# Says what cannot be, or how much room to take: without it nothing else happens.
+# An assertion or a reservation of room: without it nothing else changes.
 _WITHOUT_EFFECT = re.compile(r"FANLINE_CHECK\(|\.reserve\(")
 
 

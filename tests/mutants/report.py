@@ -1,5 +1,5 @@
-"""build/mutants/report.json: what came of each mutant. It holds as long as the mutant and the file it
-changes are what they were, but for a survivor: tests are written against it."""
+"""build/mutants/report.json: the outcome of each mutant. It holds while the mutant and its file
+are unchanged; a survivor's does not, because tests are written against it."""
 
 import hashlib
 import json

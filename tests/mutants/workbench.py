@@ -37,8 +37,8 @@ class Workbench:
                        capture_output=True)
 
     def _copy(self):
-        """What git knows of the tree or does not ignore; unchanged files keep their time, so that
-        they are not built anew."""
+        """Copies what git knows of the tree or does not ignore. Unchanged files keep their time,
+        so that they are not built anew."""
         names = subprocess.run(_COPIED, cwd=self.root, check=True, capture_output=True).stdout
         wanted = {name for name in names.decode().split("\0") if name}
         for name in wanted:
@@ -55,7 +55,7 @@ class Workbench:
                 link.symlink_to(self.root / "build" / tools)
 
     def prepare(self, mutants):
-        """Builds what they start from, and runs their tests: one that fails by itself kills
+        """Builds the tree without a mutant and runs the tests: a test that fails by itself kills
         nothing, and ends the run."""
         self._set_up()
         filters = {}
@@ -75,9 +75,9 @@ class Workbench:
                 raise SystemExit(f"{test} fails without any mutant: {failure}")
 
     def judge(self, mutant):
-        """Applies it, builds, runs its tests until one fails, and takes it away again. Services
-        that died fail every test: one that needs them must pass without the mutant, or the run
-        ends."""
+        """Applies it, builds, runs its tests until one fails, and takes it away again. Every
+        test fails when services have died: a test that needs them must then pass without the
+        mutant, or the run ends."""
         path, begin = self.folder / mutant.file, time.monotonic()
         text = path.read_text(encoding="utf-8")
         path.write_text(mutant.applied(text), encoding="utf-8")

@@ -71,7 +71,7 @@ class ApiTest(unittest.TestCase):
         self.addCleanup(self.client.close)
 
     def run(self, result=None):
-        """As always; but who fails leaves the logs behind."""
+        """Leaves the logs of a test that fails behind."""
         before = len(result.errors) + len(result.failures)
         super().run(result)
         if len(result.errors) + len(result.failures) > before:
@@ -81,7 +81,7 @@ class ApiTest(unittest.TestCase):
     # ---- helpers -------------------------------------------------------------------------------
 
     def user(self, number, shard=None):
-        """A user of this test; of the number-th that lie on a shard when one is given."""
+        """A user of this test; with `shard`, the number-th of those that lie on it."""
         if shard is None:
             return self.first + number
         on_shard = (user for user in range(self.first, self.first + 10_000)
@@ -255,7 +255,7 @@ class ApiTest(unittest.TestCase):
             self.assertEqual(self.ok(step(answers, ann + bob - answers, action))["state"], end)
             self.assertEqual(state(), end)
         self.refused(step(ann, bob, "block"), 404, "not_found")
-        # What became of it is left to the relay, which writes the edges: friends, and no longer.
+        # The relay is left to write the edges of both changes: friends, and no longer.
         self.assertEqual(self.rows(f"SELECT state FROM log1 WHERE kind = 2 AND src = {ann}"),
                          [("0",), ("1",)])
 
@@ -409,7 +409,7 @@ class ApiTest(unittest.TestCase):
     # ---- clients that want no answer -----------------------------------------------------------
 
     def connect(self, count):
-        """So many connections, closed when the test ends."""
+        """`count` connections, closed when the test ends."""
         opened = []
         self.addCleanup(lambda: [one.close() for one in opened])
         for _ in range(count):

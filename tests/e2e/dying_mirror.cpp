@@ -1,7 +1,6 @@
-// fanline-mirror, wired by its own main.cpp, but that it ends as by SIGKILL at the first
-// acknowledgement of one kind to its applier, before anything follows from it: DIE_AFTER=reverse,
-// hint, msg2 or log1. Between any two of them a mirror may die, and nothing may get lost
-// (mirror_test.py).
+// fanline-mirror, wired by its own main.cpp, that ends as by SIGKILL at the first acknowledgement
+// of one kind to its applier, before it acts on it: DIE_AFTER=reverse, hint, msg2 or log1. A mirror
+// may die between any two of them, and nothing may get lost (mirror_test.py).
 #include <csignal>
 #include <cstdlib>
 #include <span>

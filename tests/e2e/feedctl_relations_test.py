@@ -1,5 +1,5 @@
-"""The relation store from the command line, on two real shards: friendships, lists, checks, and an
-edge as whoever is on call sees it."""
+"""The relation store from the command line, on two real shards: friendships, lists, checks, and
+an edge as a person on call sees it."""
 
 import itertools
 import json
@@ -183,7 +183,7 @@ class FeedctlRelations(unittest.TestCase):
                       self.installation.run("relations", "show", 1552, 1553).stdout)
 
     def test_what_is_advised_about_broken_rows_mends_them(self):
-        """What it says is done, word by word; then the rows agree."""
+        """Follows the advice word by word; then the rows agree."""
         ver = version()
         for user, forward, reverse, follows in [
                 (1560, (ver, True), None, True),             # the reverse row is missing

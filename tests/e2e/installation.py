@@ -33,7 +33,7 @@ def made_up_graph(seed=1):
 
 
 class Installation(unittest.TestCase):
-    """Subclasses say how many daemons, and how the services are to be."""
+    """Subclasses say how many daemons there are, and how the services are set up."""
 
     dispatchers = 1
     pushers = 1
@@ -68,7 +68,7 @@ class Installation(unittest.TestCase):
                 daemon.start().wait_ready()
 
     def run(self, result=None):
-        """As always; but who fails leaves the logs behind."""
+        """Leaves the logs of a test that fails behind."""
         before = len(result.errors) + len(result.failures)
         super().run(result)
         if len(result.errors) + len(result.failures) > before:
@@ -128,8 +128,8 @@ class Installation(unittest.TestCase):
         return timeline and [post for _, post in timeline.items]
 
     def assert_exact(self, live=None):
-        """Every live timeline is what the ledger says, and feedctl's audit finds the same. `live`:
-        who must be, exactly."""
+        """Every live timeline is what the ledger says, and feedctl's audit finds the same.
+        `live`: exactly the readers who must be live."""
         timelines = self.timelines()
         if live is not None:
             self.assertEqual(set(timelines), set(live))

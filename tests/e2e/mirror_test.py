@@ -15,7 +15,7 @@ from stack.programs.relations import Relations
 from tests.e2e.installation import SESSION, USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
-# After which dying_mirror dies: the first such step is acknowledged, and the process is no more.
+# Steps at which dying_mirror dies: once the first of the kind is acknowledged.
 STEPS = "reverse", "hint", "msg2", "log1"
 
 
@@ -48,12 +48,12 @@ class Mirrored(Installation):
         return found if count > 1 else found[0]
 
     def change(self, reader, author, live):
-        """By the forward row and its row of log1, as the API leaves them."""
+        """Changes the forward row and adds its row of log1, as the API does."""
         self.relations.change(reader, author, live)
         self.note(reader, author, live)
 
     def tell(self, reader, author, live):
-        """By an event of the application; its bytes."""
+        """Returns an event of the application; the ledger takes it as done."""
         event = json.dumps({
             "schema_version": 1, "type": "relation.follow" if live else "relation.unfollow",
             "src": str(reader), "dst": str(author), "version": next(self.versions)})

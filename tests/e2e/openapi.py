@@ -10,7 +10,7 @@ from tests.e2e.decoding import ROOT
 
 DOCUMENT = ROOT / "api" / "openapi.yaml"
 METHODS = ("get", "put", "post", "delete", "patch")
-# What any path may answer, whatever its operation: the request was wrong before it was looked at.
+# What any path may answer, whatever its operation: the request fails before an operation reads it.
 ANYWHERE = {"404": "NotFound", "405": "MethodNotAllowed", "413": "BodyTooLarge",
             "414": "UriTooLong", "400": "BadRequest", "408": "RequestTimeout",
             "415": "UnsupportedMediaType", "417": "ExpectationFailed", "431": "HeadersTooLarge",
@@ -36,7 +36,7 @@ class Contract:
                 for status in operation["responses"]}
 
     def check(self, answer):
-        """AssertionError, saying what the document says otherwise."""
+        """AssertionError that says where the answer differs from the document."""
         response, operation = self._response_to(answer)
         label = f"{answer.method} {answer.path}: {answer.status}"
         content = response["content"]

@@ -64,7 +64,7 @@ class WithReconciler(Installation):
         return all(rows.get((src, dst)) == (ver, live) for src, dst, ver, live in edges)
 
     def edges(self, first, count, dst_shard=None, live=True):
-        """So many of users beyond the graph, each user once."""
+        """`count` edges of users beyond the graph, each user once."""
         ver, found, user = version(), [], BASE + first
         while len(found) < count:
             src, dst = user, user + 1

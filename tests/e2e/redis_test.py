@@ -32,7 +32,7 @@ class RedisComesBack(Installation):
         return self.pusher.scrape().total("fanline_ranges_ready")
 
     def wait_replayed(self, before):
-        """Until the pusher has done again all it was asked to since `before`."""
+        """Waits until the pusher has redone all that it was asked to do since `before`."""
         def replayed():
             since = self.fleet.counters() - before
             again = since.total("fanline_hints_replayed_total")

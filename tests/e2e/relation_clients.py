@@ -1,5 +1,5 @@
 """Applications that change relations while everything fails, each with edges of its own, and the
-model of what must come of them: what they were told is so; of what they were not told, either."""
+model of the outcome: an acknowledged change holds, any other may hold or not."""
 
 import http.client
 import itertools
@@ -35,8 +35,8 @@ def both_ways(pairs):
 
 
 class Changing(Client):
-    """One that goes on until it is told to leave. `may` says of each edge that it changed whether
-    it may be there at the end: {True}, {False}, or both when it was never told."""
+    """One that goes on until it is told to leave. `may` says of each edge that it changed
+    whether it may be there at the end: {True}, {False}, or both when the outcome was not told."""
 
     def __init__(self, seed, pause):
         super().__init__(())
@@ -74,7 +74,7 @@ class OverHttp(Changing):
         self._http.close()
 
     def ask(self, method, path):
-        """The answer's JSON; None: nobody knows what became of it."""
+        """The answer's JSON; None: the outcome is unknown."""
         try:
             answer = self._http.ask(method, path)
         except NO_ANSWER:
@@ -137,8 +137,8 @@ class Friends(OverHttp):
 
 
 class Events(Changing):
-    """Batches of relation events, each up to three times, shuffled. The highest version of an edge
-    decides, of those whose append was acknowledged; a higher one that was not may do so too."""
+    """Batches of relation events, each up to three times, shuffled. Of an edge, the highest
+    version whose append was acknowledged decides, or a higher one that was not."""
 
     BATCH = 12
 

@@ -124,7 +124,7 @@ class RelationFaults(mirror_test.Mirrored):
         for daemon in [*self.fleet.daemons, *self.reconcilers, self.api]:
             daemon.check_alive()
         self.last_left = self.left()
-        # Twice: what a repair writes anew goes round once more, maybe behind our look.
+        # Twice: a row that a repair writes goes through all of it again, maybe behind our look.
         self.quiet = 0 if self.last_left else self.quiet + 1
         return self.quiet > 1
 
@@ -138,7 +138,7 @@ class RelationFaults(mirror_test.Mirrored):
     # ---- what must hold ------------------------------------------------------------------------
 
     def everything(self):
-        """All that to see a message again must not change."""
+        """All the state that a message seen again must not change."""
         return [sorted(row for shard in self.stack.mysql for row in shard.query(sql)) for sql in (
             "SELECT src, dst, ver, state, pos, app_version, friend_version FROM following",
             "SELECT src, dst, ver, state, pos FROM follower",
@@ -178,7 +178,7 @@ class RelationFaults(mirror_test.Mirrored):
 
     # ---- faults --------------------------------------------------------------------------------
 
-    # None of them may have gone by itself.
+    # A daemon that ended by itself fails the test.
 
     def restart(self, daemon):
         daemon.check_alive()
@@ -187,7 +187,7 @@ class RelationFaults(mirror_test.Mirrored):
         daemon.start()
 
     def leave(self, daemon):
-        """In good order, if it can in this time."""
+        """Stops it in good order, if it manages within three seconds."""
         daemon.check_alive()
         if daemon.running:
             daemon.stop(timeout=3)
@@ -209,8 +209,8 @@ class RelationFaults(mirror_test.Mirrored):
             pass  # the setting's shard is away
 
     def faults_of_daemons(self, draw, seconds):
-        """Every two seconds the second mirror and reconciler leave or come; between, one of all is
-        killed or hangs, also for longer than its session."""
+        """Every two seconds the second mirror and reconciler leave or come. In between, one of
+        all daemons is killed or hangs, sometimes for longer than its session."""
         hangs_until = 0
         leaving = self.fleet.mirrors[1], self.reconcilers[1]
         for at in range(1, seconds, 2):
@@ -400,13 +400,13 @@ class RelationFaults(mirror_test.Mirrored):
             client.close()
 
     def replace_the_reconcilers(self):
-        """By the one that waits for no mirror, which is not started yet."""
+        """Stops them; returns the one that waits for no mirror, which is not started yet."""
         for reconciler in self.reconcilers:
             reconciler.stop()
         return self.alone
 
     def change_by_hand(self, edges, live):
-        """With its row of log1; as (src, dst, ver, live) each."""
+        """Changes each with its row of log1. Returns (src, dst, ver, live) of each."""
         for src, dst in edges:
             self.change(src, dst, live)
         forward = self.tables.forward()
@@ -522,7 +522,8 @@ class RelationFaults(mirror_test.Mirrored):
         self.assert_rows_are_the_ledger()
 
     def stop_all_readers(self):
-        """Of relation-log; returns the reconciler that waits for no mirror, not started yet."""
+        """Stops relation-log's readers; returns the reconciler to start, which waits for no
+        mirror."""
         # A group that never committed a place in a partition cannot miss what was there.
         for edge in self.strangers(100):
             self.change(*edge, True)

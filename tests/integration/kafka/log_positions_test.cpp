@@ -12,7 +12,7 @@ namespace {
 
 class LogPositionsTest : public test::RealBrokerTest {
  protected:
-  // The reply to one question by `group`'s eyes.
+  // The reply to one question, asked as `group`.
   template <class R>
   typename R::Reply Ask(const std::string& group, R request) {
     KafkaLogPositions positions({RealBroker(), topic, group}, LogSink());

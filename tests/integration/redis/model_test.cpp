@@ -79,7 +79,7 @@ class Model {
   uint32_t Pick(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
   UserId AnyReader() { return readers_[Pick(static_cast<uint32_t>(readers_.size()))]; }
   Range RangeOf(UserId reader) const { return layout_.RangeOf(reader); }
-  // Mostly the owner's, sometimes that of one who was the owner before.
+  // Mostly the owner's epoch, sometimes that of the owner before.
   uint64_t Epoch(Range range) { return Pick(12) == 0 ? epochs_[range] - 1 : epochs_[range]; }
 
   // Different posts, newest first.

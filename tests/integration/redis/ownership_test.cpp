@@ -183,7 +183,7 @@ TEST_F(RedisOwnership, AResetListsEveryTimelineOfABucketToIndex) {
   EXPECT_EQ(Push(5).results, std::vector<int8_t>{1}) << "not pruned";
 }
 
-// What the walk listed before is forgotten with the key: such an index must not count as complete.
+// A key that is deleted forgets what the walk listed: such an index must not count as complete.
 TEST_F(RedisOwnership, AnIndexDeletedDuringAResetNeverEndsAsComplete) {
   const std::string own = Name(Key::Own(bucket_)), live = Name(Key::Live(bucket_));
   const std::string edge = Name(Key::Edge(bucket_)), pos = Name(Key::Pos(bucket_));

@@ -85,7 +85,7 @@ class RedisTimelines : public ::testing::Test {
   bool IsListed(UserId reader) {
     return console_.Run({"SISMEMBER", Name(Key::Live(BucketOf(reader))), ToString(reader)}) == "1";
   }
-  // So that scripts, not the index, meet the dead.
+  // So that the scripts, not the index, meet timelines that are gone.
   void ForgetIndex() {
     for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) {
       console_.Run({"SREM", Name(Key::Live(b)), "#complete"});
@@ -368,7 +368,7 @@ TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
   }
 }
 
-// Or a Redis full of timelines would only grow.
+// Otherwise a Redis full of timelines would only grow.
 TEST_F(FullRedis, NoTimelineIsMade) {
   Fill();
   TimelineState found{};
@@ -397,7 +397,7 @@ TEST_F(FullRedis, RangesAreTakenOverAndPositionsSaved) {
   EXPECT_FALSE(saved.mismatch);
 }
 
-// own: of before, in a session that has gone on: a failover to a replica that was behind.
+// After a failover to a replica that was behind, `own:` is old, though the session goes on.
 TEST_F(FullRedis, AnEpochThatFellBehindIsRaisedByWhateverIsWrittenFirst) {
   const std::string own = Name(Key::Own(BucketOf(kBob)));
   const auto fall_behind = [&] { console_.Run({"SET", own, std::to_string(kEpoch - 1)}); };

@@ -22,7 +22,7 @@ std::vector<std::unique_ptr<RelationStore>> Stores(size_t count) {
   return stores;
 }
 
-// Work that is at it until it is released, and what came of it.
+// Work that keeps its store until it is released, and its outcome.
 class Job {
  public:
   explicit Job(bool holds = false) {

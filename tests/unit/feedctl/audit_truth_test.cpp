@@ -1,4 +1,4 @@
-// The audit's model against one so simple that it can be seen to be right.
+// Compares the audit's model with one so simple that it is obviously right.
 #include "feedctl/auditing/audit_truth.h"
 
 #include <gmock/gmock.h>

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Answers with "<method> <path> <body>", but to /wait when it is told to, and to /large a lot.
+// Answers "<method> <path> <body>"; /wait only when it is told to, and /large with a lot.
 class Echo : public Service {
  public:
   static constexpr size_t kLarge = 32 * 1024 * 1024;

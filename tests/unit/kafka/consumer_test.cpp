@@ -33,7 +33,7 @@ UnixMs NowMs() {
       .count();
 }
 
-// A cluster, and somebody who publishes.
+// A cluster, and a producer on it.
 class World {
  public:
   World() {
@@ -104,8 +104,8 @@ class ConsumerTest : public ::testing::Test {
     for (int32_t partition = 0; partition < kPartitions; ++partition) member().Seek(partition, 0);
     return member();
   }
-  // Publishes behind all there is, and waits for that record of partition 0: what was fetched
-  // before has had its time to come.
+  // Publishes behind all there is, and waits for that record of partition 0. Whatever was fetched
+  // before it has arrived by then.
   void PassTime(Member& m) {
     const size_t before = m.Offsets(0).size();
     world().Publish(topic, 0, 1);
@@ -340,7 +340,7 @@ TEST_F(ConsumerTest, LogsThatAreLostTogetherAreEachReportedAndReadOn) {
   EXPECT_EQ(m.All<PartitionRevoked>().size(), 2u);
 }
 
-// Whatever was written since stands where something else was.
+// The records written since stand at the offsets of lost ones.
 TEST_F(ConsumerTest, ALossIsNotHiddenByWhatWasWrittenSince) {
   Member& m = Flowing();
   ASSERT_TRUE(m.Delivered(0, kRecords));

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Answers what it was told, call by call; the last answer stays.
+// Answers the results it was given, call by call; the last one repeats.
 struct FakePart {
   daemon::StepResult Step(const Now&) {
     ++steps;

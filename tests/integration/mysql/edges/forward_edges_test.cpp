@@ -58,7 +58,7 @@ class ForwardEdgesTest : public ::testing::Test {
                             [&](const Row& row) { count = std::stoll(row.Text(2)); });
     return count;
   }
-  // On shard 1 a procedure, called with so many arguments, commits as ever and then waits under the
+  // Wraps a procedure of so many arguments on shard 1: it commits as ever, then waits under the
   // name "held".
   void HoldBackAnswers(std::string made, const std::string& name, int arguments) {
     Connection& connection = shards_.on(1);
@@ -78,7 +78,7 @@ class ForwardEdgesTest : public ::testing::Test {
                        "); IF (SELECT COUNT(*) FROM log1) > logged THEN DO SLEEP(20), 'held';"
                        " END IF; END");
   }
-  // Kills one connection that is at a statement like `what`; whether there was one.
+  // Kills one connection that is at a statement like `what`. False: there was none.
   bool KillOne(Connection& connection, const std::string& what) {
     std::string id;
     connection.Query(
@@ -151,7 +151,7 @@ TEST_F(ForwardEdgesTest, OneMoreThanTheLimitIsRefusedByNameAndLeavesNothing) {
   EXPECT_TRUE(changed.over_limit);
   EXPECT_EQ(shards_.Forward(ann_, UserId{103}), "-");
   EXPECT_EQ(Log().size(), 2u);
-  // One who is followed already is no more; who makes room may follow; a friend is never refused.
+  // A follow of somebody followed adds none; an unfollow makes room; a friend is never refused.
   EXPECT_TRUE(few.Change({ann_, UserId{102}, true, kNow}, &changed).done());
   EXPECT_TRUE(few.Change({ann_, UserId{101}, false, kNow}, &changed).done());
   EXPECT_TRUE(few.Change({ann_, UserId{103}, true, kNow}, &changed).done());
@@ -272,8 +272,8 @@ TEST_F(ForwardEdgesTest, ConnectionsKilledAnywhereLeaveNothingHalfDone) {
   shards_.ExpectCountersMatchRows();
 }
 
-// A row that is made only to be locked and then rolled back leaves its lock to those who wait for
-// it as a gap lock, and two of them that then insert are a deadlock.
+// A row that is made only to be locked, and then rolled back, leaves the waiters a gap lock. Two of
+// them that then insert are a deadlock.
 TEST_F(ForwardEdgesTest, ManyWhoUnfollowAStrangerWriteNothingAndMeetNoDeadlock) {
   const int64_t before = Deadlocks(0);
   std::vector<std::thread> writers;
@@ -317,7 +317,7 @@ TEST_F(ForwardEdgesTest, ManyWhoAreOverTheLimitAreAllToldSo) {
   shards_.ExpectCountersMatchRows();
 }
 
-// It would leave gap locks to those who wait for it.
+// A row taken back would leave gap locks to those who wait for it.
 TEST_F(ForwardEdgesTest, AFollowOverTheLimitMakesNoRowThatIsTakenBack) {
   Follow();
   Connection& connection = shards_.of(ann_);

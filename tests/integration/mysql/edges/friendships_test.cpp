@@ -180,7 +180,7 @@ TEST_F(FriendshipsTest, AnUnfollowAfterTheAcceptanceIsNotUndoneByTheSameAcceptan
   EXPECT_TRUE(Follows(bob_, ann_));
 }
 
-// The relay may lag by minutes. Whose clock is ahead, by up to five seconds, must not matter.
+// The relay may lag by minutes, and a clock may be ahead by five seconds: neither may matter.
 TEST_F(FriendshipsTest, AFollowThatWasSoAlreadyOutlivesARemovalThatIsRelayedLate) {
   for (const int64_t ahead : {-5'000'000, 0, 5'000'000}) {
     const uint64_t begin = kNow + (ahead + 10'000'000) * 10;
@@ -213,7 +213,7 @@ TEST_F(FriendshipsTest, AnUnfollowOutlivesAnAcceptanceThatIsRelayedLate) {
   }
 }
 
-// What was said before the friendship changed gives way to it, by whatever clock.
+// A friendship's change wins over what was said before it, whatever the clocks.
 TEST_F(FriendshipsTest, AFriendshipOutlivesWhatWasSaidBeforeIt) {
   Change(ann_, bob_, true, kNow + 60'000'000);
   BecomeFriends();
@@ -227,8 +227,8 @@ TEST_F(FriendshipsTest, AFriendshipOutlivesWhatWasSaidBeforeIt) {
   EXPECT_TRUE(Follows(ann_, bob_) && Follows(bob_, ann_));
 }
 
-// One who announced and died before the commit had a clock far ahead: a user settles what never
-// comes, and the next change of the pair is above it.
+// A writer whose clock was far ahead announced and died before the commit. A user's change settles
+// what never comes, and the pair's next change is above it.
 TEST_F(FriendshipsTest, WhatWasAnnouncedAndNeverCameHoldsUpNothing) {
   const uint64_t ahead = kNow + 3'600'000'000;
   for (const EdgeKey& edge : {EdgeKey{ann_, bob_}, EdgeKey{bob_, ann_}}) {

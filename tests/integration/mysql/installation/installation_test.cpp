@@ -90,7 +90,7 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
   EXPECT_THAT(status.message, HasSubstr("shard_index"));
 }
 
-// Its programs run on, and call its procedures.
+// The programs of the other schema run on, and call its procedures.
 TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   const std::string old = std::to_string(kSchemaVersion - 1);

@@ -91,8 +91,8 @@ TEST_F(ReaderTruthTest, ItemsAreTheVisiblePushedOnesOfAllAuthorsAsked) {
   for (const Item& item : read.items) EXPECT_EQ(item.created_at, 999);
 }
 
-// Over two shards and several statements: whatever the limit, what was read and what was not are
-// told apart, and reading on from there meets everything once.
+// Over two shards and several statements, whatever the limit: the reply tells what was read from
+// what was not, and reading on from there meets everything once.
 TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
   std::vector<UserId> authors;
   std::set<uint64_t> posts;

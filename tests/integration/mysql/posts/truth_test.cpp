@@ -20,7 +20,7 @@ class TruthTest : public ::testing::Test {
   PostPage Ask(ReadPostPage request) { return fanline::Ask(truth_, std::move(request)); }
   SyncTruth Ask(ReadSync request) { return fanline::Ask(truth_, std::move(request)); }
 
-  // That this server has answered.
+  // SELECTs that this server has answered.
   int64_t Selects(Shard shard) {
     return shards_.Number(shard,
                           "SELECT CAST(variable_value AS INT) FROM "
@@ -130,8 +130,7 @@ TEST_F(TruthTest, EachOfManyRequestsAtOnceIsAnsweredOnceAndAsIfAlone) {
   }
 }
 
-// A run of syncs, as a pusher has it under way: what waits together for one author is read
-// together.
+// Syncs of one author that wait together, as under a pusher, are read together.
 TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
   constexpr Shard kShard = 1;
   const UserId author = shards_.UserOn(kShard, 1);
@@ -162,7 +161,7 @@ TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
   EXPECT_LE(Selects(kShard) - before, 3 * 3 + 6) << "a few more are the connections' own";
 }
 
-// Full timelines that have nothing in common: what is read is the author's, not what they hold.
+// Full timelines that have nothing in common: statements follow the author's posts, not theirs.
 TEST_F(TruthTest, SyncsOfOneAuthorAreAFewStatementsWhateverTheTimelinesHold) {
   constexpr Shard kShard = 1;
   constexpr uint64_t kApart = 1'000'000;
@@ -198,7 +197,7 @@ TEST_F(TruthTest, SyncsOfOneAuthorAreAFewStatementsWhateverTheTimelinesHold) {
   EXPECT_LE(Selects(kShard) - before, 15) << "a few more are the connections' own";
 }
 
-// One whose posts lie as close as what is asked for: lists take over from the walk.
+// An author with many posts as close together as those asked for: lists take over from the walk.
 TEST_F(TruthTest, MembersAreFoundAmongAnyNumberOfTheAuthorsPosts) {
   constexpr uint64_t kPosts = 20'000;
   const UserId author = shards_.UserOn(0, 1);

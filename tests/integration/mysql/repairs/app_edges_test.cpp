@@ -1,4 +1,4 @@
-// The tables of an application as they are told, and as they are on two real shards.
+// An application's tables: as they are configured, and as they are on two real shards.
 #include "backends/mysql/repairs/app_edges.h"
 
 #include <gmock/gmock.h>

@@ -92,7 +92,7 @@ TEST_F(CounterRepairTest, ALookTellsWhatDiffersAndWritesNothing) {
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM repair_log"), 0);
 }
 
-// Counters and rows of one look are of one moment: what is half written is not drift.
+// A look reads counters and rows of one moment: a half-written change is not drift.
 TEST_F(CounterRepairTest, ALookAmongWritersSeesNoDrift) {
   testing::Seeded seeded;
   std::atomic<int> writing = 4;
@@ -132,8 +132,8 @@ TEST_F(CounterRepairTest, ALookAmongWritersSeesNoDrift) {
 }
 
 // Eight writers follow and unfollow, somebody corrupts both counters again and again, and two
-// repair them all the while. When all but a last repair is over, counters say how many rows there
-// are, and stay so.
+// repair them all the while. After a last repair, counters say how many rows there are, and stay
+// so.
 TEST_F(CounterRepairTest, CountersEndRightAlthoughWritersAndDriftGoOn) {
   testing::Seeded seeded;
   std::atomic<int> writing = 8;
@@ -191,8 +191,8 @@ TEST_F(CounterRepairTest, CountersEndRightAlthoughWritersAndDriftGoOn) {
   shards_.ExpectConsistent();
 }
 
-// Drift is there before, writers go on, and nobody touches counters but they and two repairers: the
-// repair is exact, with no pass after the writers.
+// Drift is there before; then only the writers and two repairers touch counters. The repair is
+// exact, with no pass after the writers.
 TEST_F(CounterRepairTest, ARepairAmongWritersIsExactAtOnce) {
   testing::Seeded seeded;
   for (uint64_t n = 100; n < 140; n += 2) Follow(ann_, UserId{n});

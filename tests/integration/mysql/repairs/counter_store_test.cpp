@@ -1,4 +1,4 @@
-// Counters that are known to be wrong, asked for and repaired through the port of a reconciler.
+// Counters known to be wrong, read and repaired through a reconciler's port.
 #include "backends/mysql/repairs/counter_store.h"
 
 #include <gmock/gmock.h>
@@ -81,7 +81,7 @@ TEST_F(CounterStoreTest, BothCountersOfAUserAreMarkedApartAndTheLimitHolds) {
   EXPECT_EQ(Marked(0, 1).size(), 1u);
 }
 
-// Nobody marks what drifted upwards: at 5,000 its user may follow nobody any more.
+// Nobody marks a counter that drifted upwards: at 5,000 its user may follow nobody any more.
 TEST_F(CounterStoreTest, ASweepFindsWhatDriftedUpwardsAndWhatHasNoRowWhereverItStands) {
   Relations::Result result;
   ASSERT_TRUE(relations_.Follow(ann_, bob_, 1'000'000, &result).done());

@@ -13,7 +13,7 @@ namespace {
 
 class CounterWalkTest : public ::testing::Test {
  protected:
-  // One row of each kind that makes its owner somebody to be looked at.
+  // Each puts a row of one kind that makes its owner one to be looked at.
   void PutFollowing(UserId user) {
     shards_.of(user).Execute("INSERT INTO following (src, dst, ver, state, pos) VALUES (" +
                              ToString(user) + ", 7, 1, 1, 1)");

@@ -151,13 +151,13 @@ TEST_F(RepairStoreTest, AnOperatorClosesABreakerWhateverBecameOfTheCountOfClosin
     }
     return Ask(ReadReconcilerMode{}).closings;
   };
-  // What a reconciler that knows of so many closings is given of two.
+  // Of two removals, those granted to a reconciler that knows of `closings` closings.
   const auto take = [&](uint64_t closings, uint32_t per_minute) {
     return Ask(TakeRemovals{
                    .shard = 1, .wanted = 2, .per_minute = per_minute, .closings = closings})
         .granted;
   };
-  // Lost with the whole table, or as old as a backup.
+  // The row is lost with the whole table, or is as old as a backup.
   for (const char* loss : {"DELETE FROM setting WHERE name = 'breaker_closings'",
                            "UPDATE setting SET value = '3' WHERE name = 'breaker_closings'"}) {
     EXPECT_EQ(take(closed(), 1), 1u) << "it opens";

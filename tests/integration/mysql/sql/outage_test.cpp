@@ -126,8 +126,8 @@ TEST_F(Outage, KilledConnectionsAreOpenedAgain) {
   truth.Submit(Request(1, ++id), replies_);
   ExpectDone(replies_.Await(id));
   ASSERT_GT(KillConnections(1), 0);
-  // Each of the workers may find its connection dead, and until one has a new one all are refused;
-  // whoever asks again is served soon.
+  // Each worker may find its connection dead, and until one has a new one all requests are refused.
+  // A request asked again is served soon.
   const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (int done = 0; done < 20;) {
     truth.Submit(Request(1, ++id), replies_);

@@ -19,7 +19,7 @@ struct Plan {
 
 class Statements : public ::testing::Test {
  protected:
-  // Enough rows that a bad plan would look cheaper to nobody.
+  // Enough rows that the server takes no bad plan for cheaper.
   static void SetUpTestSuite() {
     shards_ = new Shards();
     Connection& connection = shards_->on(0);

@@ -127,16 +127,15 @@ void Dispatcher::SendTransaction(Shard shard, ShardQueue::Jobs jobs) {
 }
 
 void Dispatcher::On(EventsApplied& applied, Now now) {
-  const ShardQueue::Jobs jobs = TakeAnswered(transactions_, applied.id);
+  ShardQueue::Jobs jobs = TakeAnswered(transactions_, applied.id);
   const Shard shard = *jobs_.at(jobs.front()).shard;
   ShardQueue& queue = queues_[shard];
   room_.Answered(shard, applied.status.later());
 
   if (applied.status.later()) {
     ports_.metrics.Parked(applied.status.resource);
-    queue.Away(jobs, now.mono, random_());
-    queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
-    return;
+    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
+    return queue.Away(jobs, now.mono, random_());
   }
   if (applied.status.never()) {
     if (queue.Split(jobs)) return;

@@ -118,10 +118,10 @@ void Applier::On(const EdgesApplied& applied, Now now) {
   Advance({std::move(jobs)});
 }
 
-void Applier::Wait(ShardQueue& queue, const Jobs& jobs, const Status& status, Now now) {
+void Applier::Wait(ShardQueue& queue, Jobs jobs, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
+  std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
   queue.Away(jobs, now.mono, random_());
-  ForgetTaken(queue);
 }
 
 bool Applier::ForgetTaken(uint64_t id) {

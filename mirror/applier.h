@@ -123,7 +123,7 @@ class Applier {
   void SendMarks(Shard shard, Now now);
   void Advance(Batch batch);
   void RetryLater(Batch batch, const Status& status, Now now);
-  void Wait(ShardQueue& queue, const Jobs& jobs, const Status& status, Now now);
+  void Wait(ShardQueue& queue, Jobs jobs, const Status& status, Now now);
   // Forgets the job if its partition was revoked; whether it did.
   bool ForgetTaken(uint64_t id);
   void ForgetTaken(ShardQueue& queue);

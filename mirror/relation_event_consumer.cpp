@@ -26,7 +26,9 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
     SendToDeadLetters(*id, jobs_.at(*id).reason);
   }
   if (partitions_.Moved()) {
-    for (ShardQueue& queue : queues_) ForgetTaken(queue);
+    for (ShardQueue& queue : queues_) {
+      queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
+    }
   }
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
   AskMode(now);
@@ -64,12 +66,10 @@ void RelationEventConsumer::On(Record& record, Now now) {
   queues_[*job.shard].Push(id);
 }
 
-void RelationEventConsumer::ForgetTaken(ShardQueue& queue) {
-  queue.Forget([this](uint64_t id) {
-    const bool taken = !partitions_.Holds(jobs_.at(id).place);
-    if (taken) Done(id);
-    return taken;
-  });
+bool RelationEventConsumer::ForgetTaken(uint64_t id) {
+  if (partitions_.Holds(jobs_.at(id).place)) return false;
+  Done(id);
+  return true;
 }
 
 void RelationEventConsumer::SendChanges(Shard shard, Now now) {
@@ -94,8 +94,9 @@ void RelationEventConsumer::On(EdgeChanged& changed, Now now) {
   room_.Answered(*found->second.shard, changed.status.later());
   if (changed.status.later()) {
     ports_.metrics.Parked(changed.status.resource);
-    queue.Away({changed.id}, now.mono, random_());
-    return ForgetTaken(queue);
+    ShardQueue::Jobs jobs{changed.id};
+    std::erase_if(jobs, [this](uint64_t id) { return ForgetTaken(id); });
+    return queue.Away(jobs, now.mono, random_());
   }
   queue.Done();
   if (changed.status.never()) return SendToDeadLetters(changed.id, changed.status.message);

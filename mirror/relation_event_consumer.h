@@ -81,7 +81,8 @@ class RelationEventConsumer {
   void On(MirrorModeRead& read, Now now);
   void On(DeadLetterAppended& appended, Now now);
 
-  void ForgetTaken(ShardQueue& queue);
+  // Forgets the job if its partition was revoked; whether it did.
+  bool ForgetTaken(uint64_t id);
   void SendChanges(Shard shard, Now now);
   void AskMode(Now now);
   void SendToDeadLetters(uint64_t id, const std::string& reason);

@@ -93,8 +93,9 @@ class Reader {
       return std::nullopt;
     }
     const std::string& text = arguments_[next_];
-    if (AnyHasFlag(program_, text.substr(0, text.find('=')))) {
-      line_.problems.push_back(flag + ": has no value (the next argument is " + text + ")");
+    const std::string next_flag = text.substr(0, text.find('='));  // its value may be a password
+    if (AnyHasFlag(program_, next_flag)) {
+      line_.problems.push_back(flag + ": has no value (the next argument is " + next_flag + ")");
       return std::nullopt;
     }
     ++next_;

@@ -272,6 +272,13 @@ TEST(Options, ARefusedSecretIsNotShownEither) {
   EXPECT_THAT(w.Parse({"--pin", "hunter2"}).err, HasSubstr("--pin: \"***\" is not a whole number"));
 }
 
+TEST(Options, ASecretBehindAFlagWhoseValueWasForgottenIsNotShownEither) {
+  World w;
+  const std::string err = w.Parse({"--redis", "--redis-password=hunter2"}).err;
+  EXPECT_THAT(err, HasSubstr("--redis: has no value (the next argument is --redis-password)"));
+  EXPECT_THAT(err, Not(HasSubstr("hunter2")));
+}
+
 TEST(Options, ADefaultThatIsSecretIsNotInTheHelp) {
   World w;
   std::string token = "hunter2";

@@ -1,6 +1,7 @@
 // HTTP/JSON -> Handler -> the relation store (MariaDB). Wiring only.
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "api/config.h"
 #include "api/handler.h"
@@ -69,11 +70,13 @@ int Main(int argc, char** argv) {
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   api::PrometheusMetrics metrics(process.registry, process.log);
-  // Writes reverse rows inline, as the mode says.
+  // Writes reverse rows inline, as the mode says. It is the address of the stores' replies, so it
+  // outlives them.
+  std::optional<api::InlineMirror> mirror;
   mysql::MysqlReverseStore reverse(mysql_config, {}, process.log.Sink(), {},
                                    {.threads_per_shard = 2, .batch = 8, .queue = 1'024});
   mysql::MysqlChangeStore modes(mysql_config, {}, process.log.Sink(), {}, {.queue = 1'024});
-  api::InlineMirror mirror(reverse, modes, map, metrics);
+  mirror.emplace(reverse, modes, map, metrics);
 
   // Shards known to be away, shared by all stores: no store waits for such a shard.
   std::vector<std::atomic<bool>> away(map.shards());
@@ -81,7 +84,7 @@ int Main(int argc, char** argv) {
   for (uint32_t i = 0; i < config.limits.threads; ++i) {
     stores.push_back(std::make_unique<mysql::MysqlRelationStore>(
         mysql_config, map, config.limits.following_limit,
-        [&mirror](const ForwardChanged& changed) { mirror.After(changed); },
+        [&mirror](const ForwardChanged& changed) { mirror->After(changed); },
         [&away](Shard shard) { return away[shard].load(); }));
   }
   api::StorePool pool(std::move(stores), map.shards(),
@@ -100,7 +103,7 @@ int Main(int argc, char** argv) {
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  Turn turn{pings, watch, mirror, server};
+  Turn turn{pings, watch, *mirror, server};
   return process.Run(turn);
 }
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "api/inline_mirror.h"
@@ -68,12 +69,12 @@ class AtOnce {
  public:
   AtOnce(const mysql::Config& config, const ShardMap& map)
       : reverse_(config, {}, Quiet, {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
-        modes_(config, {}, Quiet),
-        mirror_(reverse_, modes_, map, counts_) {
-    mirror_.Push(MirrorModeRead{.id = 0, .status = Status::Done(), .mode = MirrorMode::kSync});
+        modes_(config, {}, Quiet) {
+    mirror_.emplace(reverse_, modes_, map, counts_);
+    mirror_->Push(MirrorModeRead{.id = 0, .status = Status::Done(), .mode = MirrorMode::kSync});
   }
 
-  void After(const ForwardChanged& changed) { mirror_.After(changed); }
+  void After(const ForwardChanged& changed) { mirror_->After(changed); }
   uint64_t late() const {
     bench::Must(counts_.failed == 0, "a reverse row could not be written");
     return counts_.late;
@@ -83,9 +84,9 @@ class AtOnce {
   static void Quiet(LogLevel, const std::string&) {}
 
   InlineCounts counts_;
+  std::optional<api::InlineMirror> mirror_;  // outlives the stores, which reply to it
   mysql::MysqlReverseStore reverse_;
   mysql::MysqlChangeStore modes_;
-  api::InlineMirror mirror_;
 };
 
 // Opens all connections by asking about one user of every shard.

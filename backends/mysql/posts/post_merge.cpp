@@ -10,6 +10,9 @@ namespace {
 
 void AppendRow(std::string& sql, const PostChange& change) {
   const auto& [key, state] = change;
+  // Names each member, so that a new one does not compile before it is written, or left out as
+  // `pushed` is: the column has a default.
+  const auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
   sql += '(';
   AppendId(sql, key.first);
   sql += ',';
@@ -17,16 +20,16 @@ void AppendRow(std::string& sql, const PostChange& change) {
   sql += ",'";
   sql += std::string_view(MemberText(key.second));
   sql += "',";
-  if (state.created_at) {
-    AppendNumber(sql, *state.created_at);
+  if (created_at) {
+    AppendNumber(sql, *created_at);
   } else {
     sql += "NULL";
   }
-  sql += state.deleted ? ",1," : ",0,";
-  sql += state.hidden ? "1," : "0,";
-  AppendNumber(sql, state.visibility_version);
+  sql += deleted ? ",1," : ",0,";
+  sql += hidden ? "1," : "0,";
+  AppendNumber(sql, visibility);
   sql += ',';
-  AppendNumber(sql, state.edit_version);
+  AppendNumber(sql, edit);
   sql += ')';
 }
 

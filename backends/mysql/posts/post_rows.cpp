@@ -10,12 +10,14 @@ namespace {
 
 PostState StateOf(const Row& row) {
   PostState state;
-  state.created_at = row.OptionalInt64(3);
-  state.deleted = row.Bool(4);
-  state.hidden = row.Bool(5);
-  state.pushed = row.Bool(6);
-  state.visibility_version = row.UInt64(7);
-  state.edit_version = row.UInt64(8);
+  // Names each member, so that a new one does not compile before it is read.
+  auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
+  created_at = row.OptionalInt64(3);
+  deleted = row.Bool(4);
+  hidden = row.Bool(5);
+  pushed = row.Bool(6);
+  visibility = row.UInt64(7);
+  edit = row.UInt64(8);
   return state;
 }
 

@@ -28,7 +28,7 @@ using PostKey = std::pair<UserId, PostId>;  // author, post
 // The keys (dst, bucket, src) of reverse rows, as a list in parentheses.
 void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges);
 
-// author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version, edit_version
+// author_id, post_id, then the columns of PostState in the order of its members.
 std::string PostRowsSql(std::span<const PostKey> posts);
 // The same of one author's posts from `from` on, in the order of their ids.
 std::string PostRowsFromSql(const PostKey& from, size_t limit);

@@ -89,10 +89,7 @@ local function settle(key, live, edge, added)
     end
     added, card = math.max(0, added - behind), card - behind
   end
-  if card > trim_above then
-    trim(key, edge, card, window)
-    trimmed = trimmed + 1
-  end
+  if trim(key, edge, card, trim_above, window) then trimmed = trimmed + 1 end
   return added
 end
 

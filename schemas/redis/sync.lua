@@ -41,9 +41,7 @@ for first = 8 + removes, #ARGV, piece do
   end
   if #words == 0 then break end
   redis.call('ZADD', key, unpack(words))
-  local card = redis.call('ZCARD', key)
-  if card > trim_above then
-    trim(key, edge, card, window)
+  if trim(key, edge, redis.call('ZCARD', key), trim_above, window) then
     floor = tonumber(redis.call('ZSCORE', key, 'F'))
   end
 end

@@ -83,14 +83,17 @@ local function takes_more(key)
   return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
 end
 
--- Cuts a ready timeline of `card` members, F the last, back to its newest `window` items; the
--- newest item removed becomes the floor. An add came before in the same script and was not refused
--- for want of memory, so no write here is.
-local function trim(key, edge, card, window)
+-- The trim rule. A ready timeline of `card` members, F the last, is cut when they are more than
+-- `trim_above` (WindowLimits in fanline/ports/live_timelines.h): back to its newest `window` items.
+-- The newest item removed becomes the floor. Answers whether it was cut. An add came before in the
+-- same script and was not refused for want of memory, so no write here is.
+local function trim(key, edge, card, trim_above, window)
+  if card <= trim_above then return false end
   local newest = redis.call('ZRANGE', key, window + 1, window + 1, 'WITHSCORES')
   note_floor(edge, newest[2])
   redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)
   redis.call('ZADD', key, newest[2], 'F')
+  return true
 end
 
 -- Whether a ready timeline holds fewer than `least` items although older ones exist.

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "api/operations/bounds.h"
-#include "api/operations/routes.h"
+#include "api/operations/call.h"
 #include "fanline/base/check.h"
 
 namespace fanline::api {

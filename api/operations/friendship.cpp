@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "api/operations/routes.h"
+#include "api/operations/call.h"
 #include "fanline/model/friendship.h"
 
 namespace fanline::api {

@@ -1,4 +1,4 @@
-#include "api/operations/routes.h"
+#include "api/operations/call.h"
 #include "fanline/base/check.h"
 
 namespace fanline::api {

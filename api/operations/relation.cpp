@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "api/operations/routes.h"
+#include "api/operations/call.h"
 
 namespace fanline::api {
 

@@ -3,6 +3,20 @@
 #include <optional>
 
 namespace fanline::api {
+
+// Each is defined in a file of this folder.
+Call Follow(const Asked&);
+Call Unfollow(const Asked&);
+Call GetRelation(const Asked&);
+Call ListFollowing(const Asked&);
+Call ListFollowers(const Asked&);
+Call ListFriends(const Asked&);
+Call GetFriendship(const Asked&);
+Call ChangeFriendship(const Asked&);
+Call CheckRelations(const Asked&);
+Call ListFamiliarFollowers(const Asked&);
+Call GetCounts(const Asked&);
+
 namespace {
 
 constexpr Route kRoutes[] = {

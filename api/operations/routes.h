@@ -1,5 +1,4 @@
-// The API's routes: one row per operation, with its name. A test compares the rows with
-// openapi.yaml.
+// The API's routes: one row per operation. A test compares the rows with openapi.yaml.
 #pragma once
 
 #include <span>
@@ -11,18 +10,6 @@
 #include "api/operations/call.h"
 
 namespace fanline::api {
-
-Call Follow(const Asked& asked);
-Call Unfollow(const Asked& asked);
-Call GetRelation(const Asked& asked);
-Call ListFollowing(const Asked& asked);
-Call ListFollowers(const Asked& asked);
-Call ListFriends(const Asked& asked);
-Call GetFriendship(const Asked& asked);
-Call ChangeFriendship(const Asked& asked);
-Call CheckRelations(const Asked& asked);
-Call ListFamiliarFollowers(const Asked& asked);
-Call GetCounts(const Asked& asked);
 
 struct Route {
   std::string_view method;

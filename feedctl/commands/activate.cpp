@@ -7,7 +7,7 @@
 #include "backends/mysql/tools/users.h"
 #include "backends/redis/reader_timelines.h"
 #include "daemon/clock.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -161,6 +161,6 @@ class Activate : public Command {
 
 }  // namespace
 
-const Row kActivate = RowOf<Activate>("activate", "makes timelines live");
+extern const Row kActivate = RowOf<Activate>("activate", "makes timelines live");
 
 }  // namespace fanline::feedctl

@@ -8,7 +8,7 @@
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
 #include "feedctl/auditing/timeline_check.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/progress.h"
@@ -164,6 +164,6 @@ class Audit : public Command {
 
 }  // namespace
 
-const Row kAudit = RowOf<Audit>("audit", "compares every live timeline with the truth");
+extern const Row kAudit = RowOf<Audit>("audit", "compares every live timeline with the truth");
 
 }  // namespace fanline::feedctl

@@ -1,6 +1,29 @@
 #include "feedctl/commands/commands.h"
 
 namespace fanline::feedctl {
+
+// Each is defined in a file of this folder.
+extern const Row kInit;
+extern const Row kTopicsCreate;
+extern const Row kImport;
+extern const Row kPublish;
+extern const Row kDelete;
+extern const Row kHide;
+extern const Row kUnhide;
+extern const Row kEdit;
+extern const Row kFollow;
+extern const Row kUnfollow;
+extern const Row kFriends;
+extern const Row kRelationsList;
+extern const Row kRelationsCheck;
+extern const Row kRelationsShow;
+extern const Row kRelationsMode;
+extern const Row kRelationsReconciler;
+extern const Row kRelationsCounters;
+extern const Row kActivate;
+extern const Row kTimeline;
+extern const Row kAudit;
+
 namespace {
 
 constexpr Row kTopics{"topics", "creates what Kafka needs"};

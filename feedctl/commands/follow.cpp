@@ -11,7 +11,7 @@
 #include "backends/mysql/edges/forward_edges.h"
 #include "backends/mysql/edges/reverse_edges.h"
 #include "daemon/clock.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/events/acknowledgements.h"
 #include "feedctl/relations/edge_line.h"
 #include "feedctl/support/explain.h"
@@ -251,8 +251,9 @@ class Follow : public Command {
 
 }  // namespace
 
-const Row kFollow = RowOf<Follow, true>("follow", "makes a reader follow an author, or many");
-const Row kUnfollow =
+extern const Row kFollow =
+    RowOf<Follow, true>("follow", "makes a reader follow an author, or many");
+extern const Row kUnfollow =
     RowOf<Follow, false>("unfollow", "makes a reader no longer follow an author, or many");
 
 }  // namespace fanline::feedctl

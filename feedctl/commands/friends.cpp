@@ -4,7 +4,7 @@
 
 #include "backends/mysql/edges/relation_store.h"
 #include "daemon/clock.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/relations/friendship_text.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
@@ -82,7 +82,7 @@ class Friends : public Command {
 
 }  // namespace
 
-const Row kFriends =
+extern const Row kFriends =
     RowOf<Friends>("friends", "requests, accepts, refuses, cancels or removes a friendship");
 
 }  // namespace fanline::feedctl

@@ -5,7 +5,7 @@
 
 #include "backends/mysql/tools/bulk_load.h"
 #include "daemon/clock.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/relations/graph.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
@@ -146,6 +146,6 @@ class Import : public Command {
 
 }  // namespace
 
-const Row kImport = RowOf<Import>("import", "loads a graph of who follows whom");
+extern const Row kImport = RowOf<Import>("import", "loads a graph of who follows whom");
 
 }  // namespace fanline::feedctl

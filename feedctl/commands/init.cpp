@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 
 namespace fanline::feedctl {
@@ -57,7 +57,7 @@ class Init : public Command {
 
 }  // namespace
 
-const Row kInit =
+extern const Row kInit =
     RowOf<Init>("init", "creates the tables on every shard and writes down the installation");
 
 }  // namespace fanline::feedctl

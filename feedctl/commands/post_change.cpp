@@ -1,5 +1,5 @@
 // feedctl delete, hide, unhide, edit: what happens to a post after it was published.
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/events/post_event.h"
 
 namespace fanline::feedctl {
@@ -43,11 +43,13 @@ class PostChange : public Command {
 
 }  // namespace
 
-const Row kDelete =
+extern const Row kDelete =
     RowOf<PostChange, EventKind::kDeleted>("delete", "says that a post was deleted, for ever");
-const Row kHide = RowOf<PostChange, EventKind::kHidden>("hide", "says that a post was hidden");
-const Row kUnhide =
+extern const Row kHide =
+    RowOf<PostChange, EventKind::kHidden>("hide", "says that a post was hidden");
+extern const Row kUnhide =
     RowOf<PostChange, EventKind::kUnhidden>("unhide", "says that a hidden post is shown again");
-const Row kEdit = RowOf<PostChange, EventKind::kEdited>("edit", "says that a post was edited");
+extern const Row kEdit =
+    RowOf<PostChange, EventKind::kEdited>("edit", "says that a post was edited");
 
 }  // namespace fanline::feedctl

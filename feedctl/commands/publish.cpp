@@ -4,7 +4,7 @@
 
 #include "daemon/clock.h"
 #include "fanline/wire/event_codec.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/events/event_sender.h"
 #include "feedctl/events/pace.h"
 #include "feedctl/events/post_event.h"
@@ -139,7 +139,7 @@ class Publish : public Command {
 
 }  // namespace
 
-const Row kPublish =
+extern const Row kPublish =
     RowOf<Publish>("publish", "says that posts were published, one or a file of events");
 
 }  // namespace fanline::feedctl

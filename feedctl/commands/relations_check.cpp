@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "backends/mysql/edges/relation_checks.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -124,7 +124,7 @@ class RelationsCheck : public Command {
 
 }  // namespace
 
-const Row kRelationsCheck =
+extern const Row kRelationsCheck =
     RowOf<RelationsCheck>("relations check", "says how a user stands to up to 500 others");
 
 }  // namespace fanline::feedctl

@@ -9,7 +9,7 @@
 #include "backends/mysql/repairs/counter_walk.h"
 #include "daemon/clock.h"
 #include "fanline/ports/counter_store.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -195,7 +195,7 @@ class RelationsCounters : public Command {
 
 }  // namespace
 
-const Row kRelationsCounters = RowOf<RelationsCounters>(
+extern const Row kRelationsCounters = RowOf<RelationsCounters>(
     "relations counters", "compares counters of relations with their rows");
 
 }  // namespace fanline::feedctl

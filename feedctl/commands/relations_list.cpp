@@ -3,7 +3,7 @@
 
 #include "backends/mysql/edges/relation_store.h"
 #include "daemon/observe/log.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -130,7 +130,7 @@ class RelationsList : public Command {
 
 }  // namespace
 
-const Row kRelationsList =
+extern const Row kRelationsList =
     RowOf<RelationsList>("relations list", "shows a page of following, followers or friends");
 
 }  // namespace fanline::feedctl

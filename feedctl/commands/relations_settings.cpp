@@ -5,7 +5,7 @@
 
 #include "backends/mysql/installation/settings.h"
 #include "backends/mysql/sql/shard_connections.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -79,9 +79,9 @@ class RelationsSetting : public Command {
 
 }  // namespace
 
-const Row kRelationsMode = RowOf<RelationsSetting<MirrorSetting>>(
+extern const Row kRelationsMode = RowOf<RelationsSetting<MirrorSetting>>(
     "relations mode", "shows or sets how reverse rows are written");
-const Row kRelationsReconciler = RowOf<RelationsSetting<ReconcilerSetting>>(
+extern const Row kRelationsReconciler = RowOf<RelationsSetting<ReconcilerSetting>>(
     "relations reconciler", "shows or sets whether differing rows are repaired");
 
 }  // namespace fanline::feedctl

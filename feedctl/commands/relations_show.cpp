@@ -8,7 +8,7 @@
 #include "backends/mysql/repairs/edge_repair.h"
 #include "backends/mysql/repairs/repair_log.h"
 #include "daemon/observe/log.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/relations/edge_diagnosis.h"
 #include "feedctl/relations/friendship_text.h"
 #include "feedctl/support/explain.h"
@@ -211,7 +211,7 @@ class RelationsShow : public Command {
 
 }  // namespace
 
-const Row kRelationsShow = RowOf<RelationsShow>(
+extern const Row kRelationsShow = RowOf<RelationsShow>(
     "relations show", "shows both rows of one relation and what is known about it");
 
 }  // namespace fanline::feedctl

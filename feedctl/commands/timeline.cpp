@@ -6,7 +6,7 @@
 #include "backends/redis/reader_timelines.h"
 #include "daemon/observe/log.h"
 #include "fanline/ports/cursor.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
@@ -133,6 +133,6 @@ class Timeline : public Command {
 
 }  // namespace
 
-const Row kTimeline = RowOf<Timeline>("timeline", "shows a page of a reader's timeline");
+extern const Row kTimeline = RowOf<Timeline>("timeline", "shows a page of a reader's timeline");
 
 }  // namespace fanline::feedctl

@@ -5,7 +5,7 @@
 #include "backends/kafka/producer.h"
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
-#include "feedctl/commands/commands.h"
+#include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 
@@ -136,7 +136,7 @@ class TopicsCreate : public Command {
 
 }  // namespace
 
-const Row kTopicsCreate =
+extern const Row kTopicsCreate =
     RowOf<TopicsCreate>("topics create", "creates the topics and their dead letters");
 
 }  // namespace fanline::feedctl

@@ -69,14 +69,14 @@ int Main(int argc, char** argv) {
   config.limits.following_limit = installation.following_limit;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
-  api::PrometheusMetrics metrics(process.registry, process.log);
+  const auto metrics = api::PrometheusMetrics(process.registry, process.log);
   // Writes reverse rows inline, as the mode says. It is the address of the stores' replies, so it
   // outlives them.
   std::optional<api::InlineMirror> mirror;
   mysql::MysqlReverseStore reverse(mysql_config, {}, process.log.Sink(), {},
                                    {.threads_per_shard = 2, .batch = 8, .queue = 1'024});
   mysql::MysqlChangeStore modes(mysql_config, {}, process.log.Sink(), {}, {.queue = 1'024});
-  mirror.emplace(reverse, modes, map, metrics);
+  mirror.emplace(reverse, modes, map, *metrics);
 
   // Shards known to be away, shared by all stores: no store waits for such a shard.
   std::vector<std::atomic<bool>> away(map.shards());
@@ -99,7 +99,7 @@ int Main(int argc, char** argv) {
                           process.health.SetReady(mysql::ResourceOf(shard), reachable, reason);
                         });
 
-  api::Handler handler(pool, map, config.limits, metrics, daemon::SystemNow);
+  api::Handler handler(pool, map, config.limits, *metrics, daemon::SystemNow);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});

@@ -1,5 +1,5 @@
 // What the API tells about itself, as verbs to be called from any thread. The do-nothing default
-// serves tests; prometheus_metrics.h is the real one.
+// serves tests; prometheus_metrics.cpp is the real one.
 #pragma once
 
 #include <string>

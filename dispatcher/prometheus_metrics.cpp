@@ -1,57 +1,103 @@
 #include "dispatcher/prometheus_metrics.h"
 
+#include <array>
+
+#include "daemon/observe/metrics.h"
+
 namespace fanline::dispatcher {
+namespace {
 
-PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
-    : registry_(registry), log_(log) {
-  for (size_t i = 0; i < received_.size(); ++i) {
-    received_[i] = &daemon::AddCounter(registry, "fanline_events_received_total",
-                                       "Valid feed events taken from the log, by type",
-                                       {{"type", NameOf(static_cast<EventKind>(i))}});
+using daemon::AddCounter;
+using daemon::AddGauge;
+using daemon::AddHistogram;
+using daemon::AddParked;
+using daemon::AddTailsLost;
+using daemon::Seconds;
+using daemon::SecondsBuckets;
+using daemon::SizeBuckets;
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Registry;
+
+class Prometheus final : public Metrics {
+ public:
+  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
+    for (size_t i = 0; i < received_.size(); ++i) {
+      received_[i] = &AddCounter(registry, "fanline_events_received_total",
+                                 "Valid feed events taken from the log, by type",
+                                 {{"type", NameOf(static_cast<EventKind>(i))}});
+    }
   }
-}
 
-void PrometheusMetrics::EventReceived(EventKind kind) {
-  received_[static_cast<size_t>(kind)]->Increment();
-}
+  void EventReceived(EventKind kind) override { received_[static_cast<size_t>(kind)]->Increment(); }
 
-void PrometheusMetrics::EventRejected(const std::string& reason) {
-  rejected_.Increment();
-  log_.Warn("event given to the dead letters", {{"reason", reason}});
-}
+  void EventRejected(const std::string& reason) override {
+    rejected_.Increment();
+    log_.Warn("event given to the dead letters", {{"reason", reason}});
+  }
 
-void PrometheusMetrics::EventDone(Duration since_published) {
-  done_.Increment();
-  event_seconds_.Observe(daemon::Seconds(since_published));
-}
+  void EventDone(Duration since_published) override {
+    done_.Increment();
+    event_seconds_.Observe(Seconds(since_published));
+  }
 
-void PrometheusMetrics::TransactionSent(uint64_t events) {
-  transaction_events_.Observe(static_cast<double>(events));
-}
+  void TransactionSent(uint64_t events) override {
+    transaction_events_.Observe(static_cast<double>(events));
+  }
 
-void PrometheusMetrics::HintsAppended(uint64_t hints) {
-  hints_.Increment(static_cast<double>(hints));
-}
+  void HintsAppended(uint64_t hints) override { hints_.Increment(static_cast<double>(hints)); }
 
-void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
+  void Parked(const std::string& resource) override { parked_.Increment(resource); }
 
-void PrometheusMetrics::LogGap(int32_t partition, int64_t from, int64_t to) {
-  lost_.Increment(static_cast<double>(to - from));
-  log_.Error("events were cut from the log before they were read; publish them again",
-             {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
-}
+  void LogGap(int32_t partition, int64_t from, int64_t to) override {
+    lost_.Increment(static_cast<double>(to - from));
+    log_.Error("events were cut from the log before they were read; publish them again",
+               {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
+  }
 
-void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
-  tails_lost_.Increment();
-  log_.Error(
-      "a log lost its tail and is read again from its first record; events that nobody has read "
-      "may be gone: publish again what was published since",
-      {{"partition", partition}, {"position", position}, {"end", end}});
-}
+  void TailLost(int32_t partition, int64_t position, int64_t end) override {
+    tails_lost_.Increment();
+    log_.Error(
+        "a log lost its tail and is read again from its first record; events that nobody has read "
+        "may be gone: publish again what was published since",
+        {{"partition", partition}, {"position", position}, {"end", end}});
+  }
 
-void PrometheusMetrics::Buffered(uint64_t events, uint64_t parked) {
-  open_.Set(static_cast<double>(events));
-  events_parked_.Set(static_cast<double>(parked));
+  void Buffered(uint64_t events, uint64_t parked) override {
+    open_.Set(static_cast<double>(events));
+    events_parked_.Set(static_cast<double>(parked));
+  }
+
+ private:
+  Registry& registry_;
+  const daemon::Log& log_;
+  std::array<Counter*, kEventKinds> received_{};  // by EventKind
+  Counter& rejected_ =
+      AddCounter(registry_, "fanline_events_rejected_total", "Events given to the dead letters");
+  Counter& done_ = AddCounter(registry_, "fanline_events_done_total",
+                              "Events stored and with all hints acknowledged");
+  Histogram& event_seconds_ =
+      AddHistogram(registry_, "fanline_event_seconds",
+                   "From an event's record to its last acknowledged hint", SecondsBuckets());
+  Histogram& transaction_events_ = AddHistogram(registry_, "fanline_transaction_events",
+                                                "Events per transaction", SizeBuckets());
+  Counter& hints_ =
+      AddCounter(registry_, "fanline_hints_appended_total", "Hints acknowledged by Kafka");
+  daemon::ResourceCounters parked_ = AddParked(registry_);
+  Counter& lost_ =
+      AddCounter(registry_, "fanline_events_lost_total",
+                 "Offsets cut from the log before they were read: longer retention needed");
+  Counter& tails_lost_ = AddTailsLost(registry_);
+  Gauge& open_ = AddGauge(registry_, "fanline_events_open", "Events received and not finished");
+  Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",
+                                   "Open events that wait for a shard that is away");
+};
+
+}  // namespace
+
+std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log) {
+  return std::make_unique<Prometheus>(registry, log);
 }
 
 }  // namespace fanline::dispatcher

@@ -63,24 +63,24 @@ int Main(int argc, char** argv) {
                           .wake_fd = process.wakeup.fd()},
                          log);
 
-  mirror::PrometheusMetrics metrics(process.registry, process.log);
+  const auto metrics = mirror::PrometheusMetrics(process.registry, process.log);
   mirror::Mirror mirror({.applier = {.reverse = {reverse, to_applier},
                                      .hints = {producer, to_applier},
                                      .relations = {producer, to_applier},
                                      .log = {changes, to_applier},
                                      .dead_letters = {producer, to_applier},
-                                     .metrics = metrics},
+                                     .metrics = *metrics},
                          .relay = {.log = {changes, to_relay},
                                    .relations = {producer, to_relay},
                                    .forward = {forward, to_relay},
-                                   .metrics = metrics}},
+                                   .metrics = *metrics}},
                         {installation.layout(), map, partitions, wiring::RandomSeed()},
                         config.limits);
   mirror::RelationEventConsumer event_consumer({.forward = {forward, event_inbox},
                                                 .reverse = {reverse, event_inbox},
                                                 .modes = {changes, event_inbox},
                                                 .dead_letters = {producer, event_inbox},
-                                                .metrics = metrics},
+                                                .metrics = *metrics},
                                                {map, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
                                process.health);

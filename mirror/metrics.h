@@ -1,5 +1,5 @@
 // What a mirror reports about itself, a method for each event. The do-nothing default serves the
-// tests; prometheus_metrics.h is the real one.
+// tests; prometheus_metrics.cpp is the real one.
 #pragma once
 
 #include <cstdint>

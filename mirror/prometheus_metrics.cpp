@@ -1,66 +1,126 @@
 #include "mirror/prometheus_metrics.h"
 
+#include <array>
+#include <map>
+
+#include "daemon/observe/metrics.h"
+
 namespace fanline::mirror {
+namespace {
 
+using daemon::AddCounter;
+using daemon::AddCounters;
+using daemon::AddGauge;
+using daemon::AddHistogram;
+using daemon::AddParked;
+using daemon::AddTailsLost;
 using daemon::Seconds;
+using daemon::SecondsBuckets;
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Registry;
 
-PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log)
-    : registry_(registry), log_(log) {}
+class Prometheus final : public Metrics {
+ public:
+  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {}
 
-void PrometheusMetrics::Applied(bool written, Duration since_appended) {
-  applied_[written]->Increment();
-  apply_lag_.Observe(Seconds(since_appended));
-}
-
-void PrometheusMetrics::BelowZero(uint64_t counters) {
-  below_zero_.Increment(static_cast<double>(counters));
-}
-
-void PrometheusMetrics::Rejected(const std::string& reason) {
-  rejected_.Increment();
-  log_.Warn("given to the dead letters", {{"reason", reason}});
-}
-
-void PrometheusMetrics::OldMessageRejected() { old_.Increment(); }
-void PrometheusMetrics::EventDone() { done_.Increment(); }
-
-void PrometheusMetrics::Buffered(uint64_t events, uint64_t parked) {
-  open_.Set(static_cast<double>(events));
-  events_parked_.Set(static_cast<double>(parked));
-}
-
-void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
-
-void PrometheusMetrics::GivenBack(uint64_t changes) {
-  given_back_.Increment(static_cast<double>(changes));
-}
-
-void PrometheusMetrics::LogGap(int32_t partition, int64_t from, int64_t to) {
-  lost_.Increment(static_cast<double>(to - from));
-  log_.Error("records were cut from a log before they were read",
-             {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
-}
-
-void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
-  tails_lost_.Increment();
-  log_.Error(
-      "a log lost its tail and is read again from its first record; relation events that nobody "
-      "has read may be gone, and must be sent again; what log1 holds is not lost",
-      {{"partition", partition}, {"position", position}, {"end", end}});
-}
-
-void PrometheusMetrics::Pending(Shard shard, uint64_t rows, Duration oldest) {
-  PendingGauges& gauges = pending_[shard];
-  if (gauges.rows == nullptr) {
-    const prometheus::Labels labels{{"shard", std::to_string(shard)}};
-    gauges.rows = &daemon::AddGauge(
-        registry_, "fanline_rel_log1_pending_rows",
-        "Changes of a shard that this mirror relays and that are not done", labels);
-    gauges.oldest = &daemon::AddGauge(registry_, "fanline_rel_log1_oldest_seconds",
-                                      "Age of the oldest of them", labels);
+  void Applied(bool written, Duration since_appended) override {
+    applied_[written]->Increment();
+    apply_lag_.Observe(Seconds(since_appended));
   }
-  gauges.rows->Set(static_cast<double>(rows));
-  gauges.oldest->Set(Seconds(oldest));
+
+  void BelowZero(uint64_t counters) override {
+    below_zero_.Increment(static_cast<double>(counters));
+  }
+
+  void Rejected(const std::string& reason) override {
+    rejected_.Increment();
+    log_.Warn("given to the dead letters", {{"reason", reason}});
+  }
+
+  void OldMessageRejected() override { old_.Increment(); }
+  void EventDone() override { done_.Increment(); }
+
+  void Buffered(uint64_t events, uint64_t parked) override {
+    open_.Set(static_cast<double>(events));
+    events_parked_.Set(static_cast<double>(parked));
+  }
+
+  void Parked(const std::string& resource) override { parked_.Increment(resource); }
+
+  void GivenBack(uint64_t changes) override { given_back_.Increment(static_cast<double>(changes)); }
+
+  void LogGap(int32_t partition, int64_t from, int64_t to) override {
+    lost_.Increment(static_cast<double>(to - from));
+    log_.Error("records were cut from a log before they were read",
+               {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
+  }
+
+  void TailLost(int32_t partition, int64_t position, int64_t end) override {
+    tails_lost_.Increment();
+    log_.Error(
+        "a log lost its tail and is read again from its first record; relation events that nobody "
+        "has read may be gone, and must be sent again; what log1 holds is not lost",
+        {{"partition", partition}, {"position", position}, {"end", end}});
+  }
+
+  void Pending(Shard shard, uint64_t rows, Duration oldest) override {
+    PendingGauges& gauges = pending_[shard];
+    if (gauges.rows == nullptr) {
+      const prometheus::Labels labels{{"shard", std::to_string(shard)}};
+      gauges.rows =
+          &AddGauge(registry_, "fanline_rel_log1_pending_rows",
+                    "Changes of a shard that this mirror relays and that are not done", labels);
+      gauges.oldest = &AddGauge(registry_, "fanline_rel_log1_oldest_seconds",
+                                "Age of the oldest of them", labels);
+    }
+    gauges.rows->Set(static_cast<double>(rows));
+    gauges.oldest->Set(Seconds(oldest));
+  }
+
+ private:
+  struct PendingGauges {
+    Gauge* rows = nullptr;
+    Gauge* oldest = nullptr;
+  };
+
+  Registry& registry_;
+  const daemon::Log& log_;
+  std::array<Counter*, 2> applied_ =
+      AddCounters(registry_, "fanline_rel_apply_total",
+                  "Messages of relation-log applied to reverse rows, by whether they were news",
+                  "result", {"stale", "applied"});
+  Histogram& apply_lag_ =
+      AddHistogram(registry_, "fanline_rel_apply_lag_seconds",
+                   "From a message's append to its committed reverse row", SecondsBuckets());
+  Counter& below_zero_ =
+      AddCounter(registry_, "fanline_rel_counter_negative_total",
+                 "Counters of followers found below zero: drift, to be recounted");
+  Counter& given_back_ = AddCounter(registry_, "fanline_rel_given_back_total",
+                                    "Changes left for later: their shard has been away for long");
+  Counter& rejected_ = AddCounter(registry_, "fanline_events_rejected_total",
+                                  "Messages and events given to the dead letters");
+  Counter& old_ = AddCounter(registry_, "fanline_rel_old_message_rejected_total",
+                             "Of these, the ones older than tombstones are kept");
+  Counter& done_ = AddCounter(registry_, "fanline_events_done_total",
+                              "Relation events that are in the forward row");
+  Counter& lost_ =
+      AddCounter(registry_, "fanline_events_lost_total",
+                 "Offsets cut from a log before they were read: longer retention needed");
+  Counter& tails_lost_ = AddTailsLost(registry_);
+  daemon::ResourceCounters parked_ = AddParked(registry_);
+  Gauge& open_ =
+      AddGauge(registry_, "fanline_events_open", "Relation events received and not finished");
+  Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",
+                                   "Open events that wait for a shard that is away");
+  std::map<Shard, PendingGauges> pending_;
+};
+
+}  // namespace
+
+std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log) {
+  return std::make_unique<Prometheus>(registry, log);
 }
 
 }  // namespace fanline::mirror

@@ -58,12 +58,12 @@ int Main(int argc, char** argv) {
                         log);
 
   config.limits.window = installation.window;
-  pusher::PrometheusMetrics metrics(process.registry, process.log, process.health);
+  const auto metrics = pusher::PrometheusMetrics(process.registry, process.log, process.health);
   pusher::Pusher pusher({.truth = {truth, inbox},
                          .timelines = {timelines, inbox},
                          .owners = {owners, inbox},
                          .dead_letters = {dead_letters, inbox},
-                         .metrics = metrics},
+                         .metrics = *metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process.registry,
                            process.health);

@@ -1,5 +1,5 @@
 // What a pusher reports about itself, a method for each event, so that the logic needs no metric
-// library. The do-nothing default serves the simulation; prometheus_metrics.h is the real one.
+// library. The do-nothing default serves the simulation; prometheus_metrics.cpp is the real one.
 #pragma once
 
 #include <array>

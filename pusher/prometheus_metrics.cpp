@@ -1,133 +1,247 @@
 #include "pusher/prometheus_metrics.h"
 
+#include <array>
+
+#include "daemon/observe/metrics.h"
+#include "fanline/model/size_class.h"
+
 namespace fanline::pusher {
+namespace {
 
+using daemon::AddCounter;
+using daemon::AddCounters;
+using daemon::AddForEach;
+using daemon::AddGauge;
+using daemon::AddHistogram;
+using daemon::AddParked;
+using daemon::AddSeconds;
+using daemon::AddTailsLost;
 using daemon::Seconds;
+using daemon::SizeBuckets;
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Registry;
 
-PrometheusMetrics::PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log,
-                                     daemon::Health& health)
-    : registry_(registry), log_(log), health_(health) {}
+constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
 
-void PrometheusMetrics::HintReceived(bool is_sync) { hints_received_[is_sync]->Increment(); }
+class Prometheus final : public Metrics {
+ public:
+  Prometheus(Registry& registry, const daemon::Log& log, daemon::Health& health)
+      : registry_(registry), log_(log), health_(health) {}
 
-void PrometheusMetrics::HintDone(bool is_sync, Duration since_appended) {
-  hints_done_[is_sync]->Increment();
-  hint_seconds_[is_sync]->Observe(Seconds(since_appended));
-}
+  void HintReceived(bool is_sync) override { hints_received_[is_sync]->Increment(); }
 
-void PrometheusMetrics::HintQuarantined(const std::string& reason) {
-  quarantined_.Increment();
-  log_.Error("hint quarantined: its readers' timelines are dropped and will be rebuilt",
-             {{"reason", reason}});
-}
-
-void PrometheusMetrics::Written(const BatchWritten& written) {
-  uint64_t added = 0, already_there = 0, not_live = 0, failed = 0;
-  for (const int8_t result : written.results) {
-    if (result > 0) added += static_cast<uint64_t>(result);
-    already_there += result == 0;
-    not_live += result == BatchWritten::kNotLive;
-    failed += result == BatchWritten::kKeyFailed;
+  void HintDone(bool is_sync, Duration since_appended) override {
+    hints_done_[is_sync]->Increment();
+    hint_seconds_[is_sync]->Observe(Seconds(since_appended));
   }
-  const uint64_t by_result[] = {added, already_there, written.pruned, not_live - written.pruned,
-                                failed};
-  for (size_t i = 0; i < deliveries_.size(); ++i) {
-    deliveries_[i]->Increment(static_cast<double>(by_result[i]));
+
+  void HintQuarantined(const std::string& reason) override {
+    quarantined_.Increment();
+    log_.Error("hint quarantined: its readers' timelines are dropped and will be rebuilt",
+               {{"reason", reason}});
   }
-  removed_.Increment(static_cast<double>(written.removed));
-  trimmed_.Increment(static_cast<double>(written.trimmed));
-  underfilled_.Increment(static_cast<double>(written.underfilled));
-  Full(written.full);
-  if (failed == 0) return;
-  log_.Error("some timelines could not be written; delete such keys and their readers rebuild them",
-             {{"timelines", failed}, {"example", written.key_error}});
-}
 
-void PrometheusMetrics::Full(uint64_t timelines) {
-  full_.Increment(static_cast<double>(timelines));
-}
-
-void PrometheusMetrics::BatchSent(uint64_t timelines, uint64_t items) {
-  batch_timelines_.Observe(static_cast<double>(timelines));
-  batch_items_.Observe(static_cast<double>(items));
-}
-
-void PrometheusMetrics::PageRead(uint64_t followers) {
-  followers_read_.Increment(static_cast<double>(followers));
-}
-
-void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
-
-void PrometheusMetrics::TakeoverStarted(TakeoverCause cause) {
-  takeovers_[static_cast<size_t>(cause)]->Increment();
-  if (cause == TakeoverCause::kRolledBack) {
-    log_.Error("Redis lost acknowledged writes: the range is claimed again and replayed");
-  }
-}
-
-void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
-  tails_lost_.Increment();
-  log_.Error(
-      "a log lost its tail and is read again from its first record; the timelines of its range are "
-      "dropped, their readers rebuild them",
-      {{"partition", partition}, {"position", position}, {"end", end}});
-}
-
-void PrometheusMetrics::RangeContested(Range range, Duration wait) {
-  contested_.Increment();
-  log_.Warn(
-      "another pusher owns a range that the consumer group gave to this one: once or twice, it has "
-      "not heard of the change yet; again and again, pushers with another --group (or another "
-      "Kafka cluster) serve this installation: all must have the same",
-      {{"range", range}, {"waiting_seconds", Seconds(wait)}});
-}
-
-void PrometheusMetrics::RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) {
-  if (replayed_hints > 0) replayed_.Increment(static_cast<double>(replayed_hints));
-  dropped_.Increment(static_cast<double>(timelines_dropped));
-  if (replayed_hints > 0 || timelines_dropped > 0) {
-    log_.Warn("a takeover set timelines right",
-              {{"hints_replayed", replayed_hints}, {"timelines_dropped", timelines_dropped}});
-  }
-}
-
-void PrometheusMetrics::FirstDelivery(int size_class, Duration since_published) {
-  first_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
-}
-
-void PrometheusMetrics::LastDelivery(int size_class, Duration since_published) {
-  last_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
-}
-
-void PrometheusMetrics::Holding(const Held& held) {
-  hints_open_.Set(static_cast<double>(held.hints));
-  units_open_.Set(static_cast<double>(held.units));
-  ranges_ready_.Set(static_cast<double>(held.ranges_ready));
-  awaiting_upgrade_.Set(static_cast<double>(held.ranges_awaiting_upgrade));
-  const bool too_old = held.ranges_awaiting_upgrade > 0;
-  if (too_old != (held_.ranges_awaiting_upgrade > 0)) {
-    if (too_old) {
-      log_.Error(
-          "a hint was written by a newer Fanline: upgrade the pushers; its range waits for it",
-          {{"reason", held.upgrade_why}});
+  void Written(const BatchWritten& written) override {
+    uint64_t added = 0, already_there = 0, not_live = 0, failed = 0;
+    for (const int8_t result : written.results) {
+      if (result > 0) added += static_cast<uint64_t>(result);
+      already_there += result == 0;
+      not_live += result == BatchWritten::kNotLive;
+      failed += result == BatchWritten::kKeyFailed;
     }
-    health_.SetReady("hint_version", !too_old, "upgrade the pushers: " + held.upgrade_why);
-  }
-  units_parked_.Set(static_cast<double>(held.units_parked));
-  hints_parked_.Set(static_cast<double>(held.hints_parked));
-  hints_span_.Set(static_cast<double>(held.longest_span));
-  for (size_t i = 0; i < kPauseCauses; ++i) {
-    ranges_paused_[i]->Set(static_cast<double>(held.ranges_paused[i]));
-    const bool is_normal = static_cast<PauseCause>(i) == PauseCause::kBuffered;
-    if (is_normal || held.ranges_paused[i] <= held_.ranges_paused[i]) continue;
+    const uint64_t by_result[] = {added, already_there, written.pruned, not_live - written.pruned,
+                                  failed};
+    for (size_t i = 0; i < deliveries_.size(); ++i) {
+      deliveries_[i]->Increment(static_cast<double>(by_result[i]));
+    }
+    removed_.Increment(static_cast<double>(written.removed));
+    trimmed_.Increment(static_cast<double>(written.trimmed));
+    underfilled_.Increment(static_cast<double>(written.underfilled));
+    Full(written.full);
+    if (failed == 0) return;
     log_.Error(
-        "a range is paused, for all its authors: what waits for a resource that is away "
-        "has reached its bound",
-        {{"bound", kPauseCauseNames[i]},
-         {"hints_parked", held.hints_parked},
-         {"longest_span", held.longest_span}});
+        "some timelines could not be written; delete such keys and their readers rebuild them",
+        {{"timelines", failed}, {"example", written.key_error}});
   }
-  held_ = held;
+
+  void Full(uint64_t timelines) override { full_.Increment(static_cast<double>(timelines)); }
+
+  void BatchSent(uint64_t timelines, uint64_t items) override {
+    batch_timelines_.Observe(static_cast<double>(timelines));
+    batch_items_.Observe(static_cast<double>(items));
+  }
+
+  void PageRead(uint64_t followers) override {
+    followers_read_.Increment(static_cast<double>(followers));
+  }
+
+  void Parked(const std::string& resource) override { parked_.Increment(resource); }
+
+  void TakeoverStarted(TakeoverCause cause) override {
+    takeovers_[static_cast<size_t>(cause)]->Increment();
+    if (cause == TakeoverCause::kRolledBack) {
+      log_.Error("Redis lost acknowledged writes: the range is claimed again and replayed");
+    }
+  }
+
+  void TailLost(int32_t partition, int64_t position, int64_t end) override {
+    tails_lost_.Increment();
+    log_.Error(
+        "a log lost its tail and is read again from its first record; the timelines of its range "
+        "are dropped, their readers rebuild them",
+        {{"partition", partition}, {"position", position}, {"end", end}});
+  }
+
+  void RangeContested(Range range, Duration wait) override {
+    contested_.Increment();
+    log_.Warn(
+        "another pusher owns a range that the consumer group gave to this one: once or twice, it "
+        "has not heard of the change yet; again and again, pushers with another --group (or "
+        "another Kafka cluster) serve this installation: all must have the same",
+        {{"range", range}, {"waiting_seconds", Seconds(wait)}});
+  }
+
+  void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override {
+    if (replayed_hints > 0) replayed_.Increment(static_cast<double>(replayed_hints));
+    dropped_.Increment(static_cast<double>(timelines_dropped));
+    if (replayed_hints > 0 || timelines_dropped > 0) {
+      log_.Warn("a takeover set timelines right",
+                {{"hints_replayed", replayed_hints}, {"timelines_dropped", timelines_dropped}});
+    }
+  }
+
+  void FirstDelivery(int size_class, Duration since_published) override {
+    first_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
+  }
+
+  void LastDelivery(int size_class, Duration since_published) override {
+    last_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
+  }
+
+  void Holding(const Held& held) override {
+    hints_open_.Set(static_cast<double>(held.hints));
+    units_open_.Set(static_cast<double>(held.units));
+    ranges_ready_.Set(static_cast<double>(held.ranges_ready));
+    awaiting_upgrade_.Set(static_cast<double>(held.ranges_awaiting_upgrade));
+    const bool too_old = held.ranges_awaiting_upgrade > 0;
+    if (too_old != (held_.ranges_awaiting_upgrade > 0)) {
+      if (too_old) {
+        log_.Error(
+            "a hint was written by a newer Fanline: upgrade the pushers; its range waits for it",
+            {{"reason", held.upgrade_why}});
+      }
+      health_.SetReady("hint_version", !too_old, "upgrade the pushers: " + held.upgrade_why);
+    }
+    units_parked_.Set(static_cast<double>(held.units_parked));
+    hints_parked_.Set(static_cast<double>(held.hints_parked));
+    hints_span_.Set(static_cast<double>(held.longest_span));
+    for (size_t i = 0; i < kPauseCauses; ++i) {
+      ranges_paused_[i]->Set(static_cast<double>(held.ranges_paused[i]));
+      const bool is_normal = static_cast<PauseCause>(i) == PauseCause::kBuffered;
+      if (is_normal || held.ranges_paused[i] <= held_.ranges_paused[i]) continue;
+      log_.Error(
+          "a range is paused, for all its authors: what waits for a resource that is away "
+          "has reached its bound",
+          {{"bound", kPauseCauseNames[i]},
+           {"hints_parked", held.hints_parked},
+           {"longest_span", held.longest_span}});
+    }
+    held_ = held;
+  }
+
+ private:
+  using BySize = std::array<Histogram*, kSizeClassCount>;
+
+  Registry& registry_;
+  const daemon::Log& log_;
+  daemon::Health& health_;
+  std::array<Counter*, 2> hints_received_ =
+      AddCounters(registry_, "fanline_hints_received_total", "Hints taken from the log", "kind",
+                  {"post", "sync"});  // post, sync
+  std::array<Counter*, 2> hints_done_ =
+      AddCounters(registry_, "fanline_hints_done_total", "Hints whose every write is acknowledged",
+                  "kind", {"post", "sync"});
+  Counter& quarantined_ =
+      AddCounter(registry_, "fanline_hints_quarantined_total", "Hints given to the dead letters");
+  std::array<Histogram*, 2> hint_seconds_ =
+      AddSeconds(registry_, "fanline_hint_seconds",
+                 "From a hint's append to its last acknowledged write", "kind", {"post", "sync"});
+  std::array<Counter*, 5> deliveries_ = AddCounters(
+      registry_, "fanline_deliveries_total",
+      "Posts for timelines by result: added, already_there, not_live_index "
+      "(pruned by the live index), not_live_script (the key was gone), "
+      "key_failed",
+      "result",
+      {"added", "already_there", "not_live_index", "not_live_script", "key_failed"});  // by result
+  Counter& removed_ = AddCounter(registry_, "fanline_items_removed_total",
+                                 "Items taken out of timelines: deleted, hidden, unfollowed");
+  Counter& trimmed_ = AddCounter(registry_, "fanline_timelines_trimmed_total",
+                                 "Timelines cut back to the window, their floor raised");
+  Counter& underfilled_ =
+      AddCounter(registry_, "fanline_timelines_fell_short_total",
+                 "Timelines deleted because removals left less than half a window");
+  Counter& full_ = AddCounter(registry_, "fanline_timelines_dropped_full_total",
+                              "Timelines deleted because a full Redis let them take no more");
+  Histogram& batch_timelines_ = AddHistogram(registry_, "fanline_batch_timelines",
+                                             "Timelines per write batch", SizeBuckets());
+  Histogram& batch_items_ =
+      AddHistogram(registry_, "fanline_batch_items",
+                   "Items per write batch; beside fanline_batch_timelines it tells "
+                   "how many posts meet in one write",
+                   SizeBuckets());
+  Counter& followers_read_ =
+      AddCounter(registry_, "fanline_followers_read_total", "Follower rows read for fan-out");
+  daemon::ResourceCounters parked_ = AddParked(registry_);
+  std::array<Counter*, 4> takeovers_ =
+      AddCounters(registry_, "fanline_takeovers_total",
+                  "Ranges claimed, by cause; rolled_back is a Redis that lost writes", "cause",
+                  {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
+  Counter& contested_ = AddCounter(registry_, "fanline_ranges_contested_total",
+                                   "Times another pusher was found to own a range of ours");
+  Counter& replayed_ =
+      AddCounter(registry_, "fanline_hints_replayed_total",
+                 "Hints behind the committed offset that a takeover asked for again");
+  Counter& dropped_ =
+      AddCounter(registry_, "fanline_timelines_dropped_total",
+                 "Timelines deleted by takeovers because their position was unknown");
+  Counter& tails_lost_ = AddTailsLost(registry_);
+  BySize first_delivery_ =
+      AddSeconds(registry_, "fanline_publish_to_first_delivery_seconds",
+                 "From the event's record to the first live timeline that has the post (sampled)",
+                 "followers", kSizeClasses);
+  BySize last_delivery_ =
+      AddSeconds(registry_, "fanline_publish_to_last_delivery_seconds",
+                 "From the event's record until every live timeline has the post (sampled)",
+                 "followers", kSizeClasses);
+  Gauge& hints_open_ = AddGauge(registry_, "fanline_hints_open", "Hints received and not finished");
+  Gauge& units_open_ = AddGauge(registry_, "fanline_units_open", "Units of work under way");
+  Gauge& ranges_ready_ = AddGauge(registry_, "fanline_ranges_ready", "Ranges owned and claimed");
+  Gauge& awaiting_upgrade_ = AddGauge(registry_, "fanline_ranges_awaiting_upgrade",
+                                      "Ranges that stand at a hint only a newer pusher can read");
+  Gauge& units_parked_ = AddGauge(registry_, "fanline_units_parked",
+                                  "Units of work that wait for a resource that is away");
+  Gauge& hints_parked_ = AddGauge(registry_, "fanline_hints_parked",
+                                  "Hints of these units, and those behind them in their lanes");
+  Gauge& hints_span_ =
+      AddGauge(registry_, "fanline_hints_span",
+               "Hints from the oldest unfinished one to the newest received, of the "
+               "range with most: what its next owner replays");
+  std::array<Gauge*, kPauseCauses> ranges_paused_ = AddForEach(  // by PauseCause
+      "cause", kPauseCauseNames, [this](const auto& labels) -> auto& {
+        return AddGauge(registry_, "fanline_ranges_paused",
+                        "Ranges whose log is not read for now, by the bound they have reached",
+                        labels);
+      });
+  Held held_;  // as reported last
+};
+
+}  // namespace
+
+std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log,
+                                           daemon::Health& health) {
+  return std::make_unique<Prometheus>(registry, log, health);
 }
 
 }  // namespace fanline::pusher

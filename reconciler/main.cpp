@@ -136,16 +136,16 @@ int Main(int argc, char** argv) {
   kafka::Consumer relation_log(consumer(config.group, kRelationLogTopic), log);
   kafka::Consumer retry_log(consumer(config.group + "-retry", kRelationRetryTopic), log);
 
-  reconciler::PrometheusMetrics metrics(process.registry, process.log);
+  const auto metrics = reconciler::PrometheusMetrics(process.registry, process.log);
   config.gate.second_check_after = config.limits.grace;
   const auto checks = ChecksOf(installation, app);
   reconciler::RepairGate gate(config.gate, static_cast<Shard>(checks.reverse.shards()));
-  const auto checker_ports = [&](const auto& to) { return PortsOf(store, producer, metrics, to); };
+  const auto checker_ports = [&](const auto& to) { return PortsOf(store, producer, *metrics, to); };
   PairReconciler pairs({.checker = checker_ports(AsPart<CheckerReply>(inbox)),
                         .mode = {store, inbox},
                         .retries = {producer, inbox},
                         .positions = {positions, inbox},
-                        .metrics = metrics},
+                        .metrics = *metrics},
                        {.checker = checks,
                         .mirror = config.mirror_group.has_value(),
                         .patience = config.retries.patience},
@@ -153,11 +153,11 @@ int Main(int argc, char** argv) {
   RetryReconciler retries({.checker = checker_ports(AsPart<CheckerReply>(retry_inbox)),
                            .retries = {producer, retry_inbox},
                            .dead_letters = {producer, retry_inbox},
-                           .metrics = metrics},
+                           .metrics = *metrics},
                           checks, config.retries, gate);
-  CounterReconciler counters({counter_store, counter_inbox}, metrics, gate,
+  CounterReconciler counters({counter_store, counter_inbox}, *metrics, gate,
                              static_cast<Shard>(map.shards()), config.counters);
-  reconciler::RepairLogKeeper keeper({store, purges}, metrics, static_cast<Shard>(map.shards()),
+  reconciler::RepairLogKeeper keeper({store, purges}, *metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);
   wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
                                 process.health);

@@ -1,133 +1,212 @@
 #include "reconciler/prometheus_metrics.h"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
+#include <map>
+#include <string>
 
 #include "daemon/clock.h"
+#include "daemon/observe/metrics.h"
 
 namespace fanline::reconciler {
 namespace {
 
+using daemon::AddCounter;
+using daemon::AddCounters;
 using daemon::AddGauge;
+using daemon::AddHistogram;
+using daemon::AddParked;
+using daemon::AddTailsLost;
 using daemon::Seconds;
+using daemon::SecondsBuckets;
+using daemon::SizeBuckets;
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
 using prometheus::Registry;
 
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 
+class Prometheus final : public Metrics {
+ public:
+  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {}
+
+  void Matched(Duration from_msg1_to_msg2) override {
+    pairs_[kMatched]->Increment();
+    latency_.Observe(Seconds(from_msg1_to_msg2));
+  }
+
+  void Early() override { pairs_[kEarly]->Increment(); }
+  void Duplicate() override { pairs_[kDup]->Increment(); }
+  void Coalesced() override { pairs_[kCoalesced]->Increment(); }
+  void TimedOut() override { pairs_[kTimeout]->Increment(); }
+  void EarlyExpired() override { early_expired_.Increment(); }
+
+  void SentToRetry(RetryCause cause) override {
+    retried_.at(static_cast<size_t>(cause))->Increment();
+  }
+
+  void LogGap(int32_t partition, int64_t wanted, int64_t first) override {
+    lost_.Increment(static_cast<double>(first - wanted));
+    log_.Error(
+        "records were cut from a log before they were read; what they said is found by a scan",
+        {{"partition", partition}, {"from_offset", wanted}, {"to_offset", first}});
+  }
+
+  void TailLost(int32_t partition, int64_t position, int64_t end) override {
+    tails_lost_.Increment();
+    log_.Error(
+        "a log lost its tail and is read again from its first record; what its lost records said "
+        "is found by a scan",
+        {{"partition", partition}, {"position", position}, {"end", end}});
+  }
+
+  void Undecodable(const std::string& why) override {
+    undecodable_.Increment();
+    log_.WarnEvery("undecodable", kWarnEvery, daemon::SystemNow().mono,
+                   "a record is no message we know", {{"reason", why}});
+  }
+
+  void Checked(Finding finding) override { checks_.at(static_cast<size_t>(finding))->Increment(); }
+
+  void Repaired(RepairKind kind, Duration since) override {
+    repairs_.at(static_cast<size_t>(kind))->Increment();
+    repair_seconds_.Observe(Seconds(since));
+  }
+
+  void WouldRepair(const EdgeKey& edge, const Verdict& verdict) override {
+    withheld_.Increment();
+    log_.WarnEvery("withheld", kWarnEvery, daemon::SystemNow().mono, "a repair was not made",
+                   {{"src", ToString(edge.src)},
+                    {"dst", ToString(edge.dst)},
+                    {"version", std::to_string(verdict.state.ver)},
+                    {"follows", verdict.state.live}});
+  }
+
+  void Unrepairable(const EdgeKey& edge) override {
+    withheld_.Increment();
+    log_.Error("no version is left for this edge: set its rows right by hand",
+               {{"src", ToString(edge.src)}, {"dst", ToString(edge.dst)}});
+  }
+
+  void BreakerOpen(Shard shard, bool open) override {
+    auto& gauge = breakers_[shard];
+    if (gauge == nullptr) {
+      gauge = &AddGauge(registry_, "fanline_rel_breaker_open",
+                        "1: too many followers would be removed, an operator must look",
+                        {{"shard", std::to_string(shard)}});
+    }
+    gauge->Set(open ? 1 : 0);
+    if (open && !open_[shard]) {
+      log_.Error(
+          "repairs would remove too many followers: they stop until the setting reconciler "
+          "goes from dry_run or pause to run",
+          {{"shard", shard}});
+    }
+    open_[shard] = open;
+  }
+
+  void Throttled(Duration waited) override { throttled_.Increment(Seconds(waited)); }
+
+  void Parked(const std::string& resource) override { parked_.Increment(resource); }
+
+  void Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) override {
+    pending_.Set(static_cast<double>(pairs));
+    oldest_.Set(Seconds(oldest));
+    commit_lag_.Set(static_cast<double>(commit_lag));
+  }
+
+  void CountersMarked(Shard shard, uint64_t counters) override {
+    auto& gauge = counters_marked_[shard];
+    if (gauge == nullptr) {
+      gauge = &AddGauge(registry_, "fanline_rel_counters_marked",
+                        "Counters known to be wrong that wait for their repair, 100 at most",
+                        {{"shard", std::to_string(shard)}});
+    }
+    gauge->Set(static_cast<double>(counters));
+  }
+
+  void CounterRepaired(int64_t drift) override {
+    counter_repairs_.Increment();
+    counter_drift_.Observe(static_cast<double>(std::abs(drift)));
+  }
+
+  void CountersSwept(uint64_t users, uint64_t marked) override {
+    swept_.Increment(static_cast<double>(users));
+    swept_wrong_.Increment(static_cast<double>(marked));
+  }
+
+  void MirrorLagged(Duration lag) override { mirror_lag_.Set(Seconds(lag)); }
+  void RetriesHeld(uint64_t entries) override { retry_depth_.Set(static_cast<double>(entries)); }
+
+ private:
+  Registry& registry_;
+  const daemon::Log& log_;
+  Histogram& latency_ =
+      AddHistogram(registry_, "fanline_rel_pair_latency_seconds",
+                   "From a change's msg1 to its msg2, by the broker's clock", SecondsBuckets());
+  enum PairResult { kMatched, kEarly, kDup, kCoalesced, kTimeout };
+  std::array<Counter*, 5> pairs_ = AddCounters(
+      registry_, "fanline_rel_pairs_total", "Messages of relation-log, by what became of the pair",
+      "result", {"matched", "early", "dup", "coalesced", "timeout"});
+  Counter& early_expired_ =
+      AddCounter(registry_, "fanline_rel_early_expired_total",
+                 "msg2 whose msg1 never came: lost, or a writer unknown to us");
+  std::array<Counter*, 3> retried_ = AddCounters(  // by cause
+      registry_, "fanline_rel_retries_total", "Pairs given to the retries, to be checked later",
+      "cause", {"checks_failed", "too_many", "deferred"});
+  Counter& lost_ =
+      AddCounter(registry_, "fanline_events_lost_total",
+                 "Offsets cut from a log before they were read: longer retention needed");
+  Counter& tails_lost_ = AddTailsLost(registry_);
+  Counter& undecodable_ =
+      AddCounter(registry_, "fanline_rel_undecodable_total", "Records that are no message we know");
+  std::array<Counter*, 6> checks_ = AddCounters(  // by finding
+      registry_, "fanline_rel_checks_total",
+      "Edges whose two rows were compared, by what was found", "outcome",
+      {"equal", "stale", "missing", "ahead", "orphan", "corrupt"}, {{"net", "pair"}});
+  std::array<Counter*, 3> repairs_ = AddCounters(  // by kind
+      registry_, "fanline_rel_repairs_total", "Edges and counters set right, by what it took",
+      "kind", {"add", "remove", "bump"}, {{"net", "pair"}});
+  Counter& counter_repairs_ = AddCounter(registry_, "fanline_rel_repairs_total",
+                                         "Edges and counters set right, by what it took",
+                                         {{"net", "counter"}, {"kind", "counter"}});
+  Counter& swept_ = AddCounter(registry_, "fanline_rel_counters_swept_total",
+                               "Users whose counters were compared with their rows");
+  Counter& swept_wrong_ = AddCounter(registry_, "fanline_rel_counters_swept_wrong_total",
+                                     "Counters that the comparison found wrong");
+  Histogram& counter_drift_ =
+      AddHistogram(registry_, "fanline_rel_counter_drift",
+                   "By how much a counter that was repaired had been wrong", SizeBuckets());
+  Histogram& repair_seconds_ =
+      AddHistogram(registry_, "fanline_rel_repair_seconds",
+                   "From the read that found a difference to its repair", SecondsBuckets());
+  Counter& withheld_ = AddCounter(registry_, "fanline_rel_repairs_withheld_total",
+                                  "Repairs not made: a dry run, an open breaker, no version left");
+  Counter& throttled_ =
+      AddCounter(registry_, "fanline_rel_throttled_seconds_total",
+                 "Time checks waited for the throttle of their shard", {{"reason", "rate"}});
+  Gauge& pending_ = AddGauge(registry_, "fanline_rel_pending", "Pairs that wait for their msg2");
+  Gauge& oldest_ =
+      AddGauge(registry_, "fanline_rel_oldest_pending_seconds", "Age of the oldest of them");
+  Gauge& commit_lag_ = AddGauge(registry_, "fanline_rel_commit_offset_lag",
+                                "Records of relation-log that a restart would read again");
+  Gauge& mirror_lag_ =
+      AddGauge(registry_, "fanline_rel_mirror_lag_seconds",
+               "How far behind the mirror was seen: above the grace no pair is checked");
+  Gauge& retry_depth_ = AddGauge(registry_, "fanline_rel_retry_depth",
+                                 "Entries of relation-log.retry held until they are due");
+  std::map<Shard, Gauge*> breakers_;
+  std::map<Shard, bool> open_;
+  std::map<Shard, Gauge*> counters_marked_;
+  daemon::ResourceCounters parked_ = AddParked(registry_);
+};
+
 }  // namespace
 
-PrometheusMetrics::PrometheusMetrics(Registry& registry, const daemon::Log& log)
-    : registry_(registry), log_(log) {}
-
-void PrometheusMetrics::Matched(Duration from_msg1_to_msg2) {
-  pairs_[kMatched]->Increment();
-  latency_.Observe(Seconds(from_msg1_to_msg2));
-}
-
-void PrometheusMetrics::Early() { pairs_[kEarly]->Increment(); }
-void PrometheusMetrics::Duplicate() { pairs_[kDup]->Increment(); }
-void PrometheusMetrics::Coalesced() { pairs_[kCoalesced]->Increment(); }
-void PrometheusMetrics::TimedOut() { pairs_[kTimeout]->Increment(); }
-void PrometheusMetrics::EarlyExpired() { early_expired_.Increment(); }
-
-void PrometheusMetrics::SentToRetry(RetryCause cause) {
-  retried_.at(static_cast<size_t>(cause))->Increment();
-}
-
-void PrometheusMetrics::LogGap(int32_t partition, int64_t wanted, int64_t first) {
-  lost_.Increment(static_cast<double>(first - wanted));
-  log_.Error("records were cut from a log before they were read; what they said is found by a scan",
-             {{"partition", partition}, {"from_offset", wanted}, {"to_offset", first}});
-}
-
-void PrometheusMetrics::TailLost(int32_t partition, int64_t position, int64_t end) {
-  tails_lost_.Increment();
-  log_.Error(
-      "a log lost its tail and is read again from its first record; what its lost records said is "
-      "found by a scan",
-      {{"partition", partition}, {"position", position}, {"end", end}});
-}
-
-void PrometheusMetrics::Undecodable(const std::string& why) {
-  undecodable_.Increment();
-  log_.WarnEvery("undecodable", kWarnEvery, daemon::SystemNow().mono,
-                 "a record is no message we know", {{"reason", why}});
-}
-
-void PrometheusMetrics::Checked(Finding finding) {
-  checks_.at(static_cast<size_t>(finding))->Increment();
-}
-
-void PrometheusMetrics::Repaired(RepairKind kind, Duration since) {
-  repairs_.at(static_cast<size_t>(kind))->Increment();
-  repair_seconds_.Observe(Seconds(since));
-}
-
-void PrometheusMetrics::WouldRepair(const EdgeKey& edge, const Verdict& verdict) {
-  withheld_.Increment();
-  log_.WarnEvery("withheld", kWarnEvery, daemon::SystemNow().mono, "a repair was not made",
-                 {{"src", ToString(edge.src)},
-                  {"dst", ToString(edge.dst)},
-                  {"version", std::to_string(verdict.state.ver)},
-                  {"follows", verdict.state.live}});
-}
-
-void PrometheusMetrics::Unrepairable(const EdgeKey& edge) {
-  withheld_.Increment();
-  log_.Error("no version is left for this edge: set its rows right by hand",
-             {{"src", ToString(edge.src)}, {"dst", ToString(edge.dst)}});
-}
-
-void PrometheusMetrics::BreakerOpen(Shard shard, bool open) {
-  auto& gauge = breakers_[shard];
-  if (gauge == nullptr) {
-    gauge = &AddGauge(registry_, "fanline_rel_breaker_open",
-                      "1: too many followers would be removed, an operator must look",
-                      {{"shard", std::to_string(shard)}});
-  }
-  gauge->Set(open ? 1 : 0);
-  if (open && !open_[shard]) {
-    log_.Error(
-        "repairs would remove too many followers: they stop until the setting reconciler "
-        "goes from dry_run or pause to run",
-        {{"shard", shard}});
-  }
-  open_[shard] = open;
-}
-
-void PrometheusMetrics::Throttled(Duration waited) { throttled_.Increment(Seconds(waited)); }
-
-void PrometheusMetrics::Parked(const std::string& resource) { parked_.Increment(resource); }
-
-void PrometheusMetrics::Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) {
-  pending_.Set(static_cast<double>(pairs));
-  oldest_.Set(Seconds(oldest));
-  commit_lag_.Set(static_cast<double>(commit_lag));
-}
-
-void PrometheusMetrics::CountersMarked(Shard shard, uint64_t counters) {
-  auto& gauge = counters_marked_[shard];
-  if (gauge == nullptr) {
-    gauge = &AddGauge(registry_, "fanline_rel_counters_marked",
-                      "Counters known to be wrong that wait for their repair, 100 at most",
-                      {{"shard", std::to_string(shard)}});
-  }
-  gauge->Set(static_cast<double>(counters));
-}
-
-void PrometheusMetrics::CounterRepaired(int64_t drift) {
-  counter_repairs_.Increment();
-  counter_drift_.Observe(static_cast<double>(std::abs(drift)));
-}
-
-void PrometheusMetrics::CountersSwept(uint64_t users, uint64_t marked) {
-  swept_.Increment(static_cast<double>(users));
-  swept_wrong_.Increment(static_cast<double>(marked));
-}
-
-void PrometheusMetrics::MirrorLagged(Duration lag) { mirror_lag_.Set(Seconds(lag)); }
-void PrometheusMetrics::RetriesHeld(uint64_t entries) {
-  retry_depth_.Set(static_cast<double>(entries));
+std::unique_ptr<Metrics> PrometheusMetrics(Registry& registry, const daemon::Log& log) {
+  return std::make_unique<Prometheus>(registry, log);
 }
 
 }  // namespace fanline::reconciler

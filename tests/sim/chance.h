@@ -26,6 +26,7 @@ struct Chances {
   bool faults = true;
   std::string trouble;  // found on the way
 
+  static constexpr uint64_t kFirstAuthor = 101;
   static constexpr UnixMs kEpoch = 1'000'000;
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr int kHealthyGraceMs = 2'000;
@@ -34,6 +35,11 @@ struct Chances {
 
   uint64_t Pick(uint64_t below) { return random() % below; }
   bool Chance(int percent) { return static_cast<int>(Pick(100)) < percent; }
+  int PickInt(uint64_t below) { return static_cast<int>(Pick(below)); }
+  // Whether something goes wrong; nothing does while the fleet comes to rest.
+  bool Strikes(int percent) { return faults && Chance(percent); }
+  UserId AnyReader() { return UserId{1 + Pick(character.readers)}; }
+  UserId AnyAuthor() { return UserId{kFirstAuthor + Pick(character.authors)}; }
   void Count(Letter letter) { ++counts.letters[static_cast<size_t>(letter)]; }
   void Trace(const std::string& what) {
     if (options.trace) std::printf("%6lld %s\n", static_cast<long long>(now.unix_ms), what.c_str());

@@ -6,24 +6,27 @@
 #include <string>
 #include <vector>
 
-#include "tests/sim/faults.h"
+#include "tests/sim/clients.h"
 
 namespace fanline::sim {
 
-struct Checks : Faults {
-  using Faults::Faults;
+struct Checks {
+  World& world;
+  const Application& application;
+  const Clients& clients;
 
   std::vector<Item> Expected(UserId reader) const {
     std::map<PostId, PostState> states;
-    for (const FeedEvent& event : events) ApplyEvent(event, states[event.post]);
+    for (const FeedEvent& event : clients.events) ApplyEvent(event, states[event.post]);
     std::vector<Item> items;
     for (const auto& [post, state] : states) {
       if (!state.visible()) continue;
-      const auto& edges = mysql.relations.forward();  // CheckEdges came first
-      const auto edge = edges.find({reader, author_of.at(post)});
+      const auto& edges = world.mysql.relations.forward();  // CheckEdges came first
+      const auto edge = edges.find({reader, clients.author_of.at(post)});
       if (edge != edges.end() && edge->second.live) {
         // Of two publishes the first to be stored wins, which no client can know.
-        items.push_back({post, *mysql.posts().at({author_of.at(post), post}).created_at});
+        items.push_back(
+            {post, *world.mysql.posts().at({clients.author_of.at(post), post}).created_at});
       }
     }
     std::sort(items.begin(), items.end(), IsNewer);
@@ -48,17 +51,17 @@ struct Checks : Faults {
       if (created_at > floor) held.push_back({post, created_at});
     }
     std::sort(held.begin(), held.end(), IsNewer);
-    ++counts.checked_timelines;
-    counts.checked_items += held.size();
+    ++world.counts.checked_timelines;
+    world.counts.checked_items += held.size();
     if (held != expected) {
       return "timeline of reader " + ToString(reader) + " with floor " + std::to_string(floor) +
              "\n  holds   " + Text(held) + "\n  expected" + Text(expected);
     }
-    if (floor != kNoFloor && timeline.items.size() < window().underfilled_below()) {
+    if (floor != kNoFloor && timeline.items.size() < world.window().underfilled_below()) {
       return "timeline of reader " + ToString(reader) + " holds only " +
              std::to_string(timeline.items.size()) + " items above a floor";
     }
-    if (timeline.items.size() > window().max_entries) {
+    if (timeline.items.size() > world.window().max_entries) {
       return "timeline of reader " + ToString(reader) + " outgrew its bound";
     }
     return {};
@@ -67,20 +70,20 @@ struct Checks : Faults {
   // Both directions say the same (I1), the rows say what the clients said last (I3), and the
   // counters agree with the rows (I2).
   std::string CheckEdges() {
-    const auto& relations = mysql.relations;
+    const auto& relations = world.mysql.relations;
     if (relations.forward() != relations.reverse()) return "forward and reverse disagree";
     std::map<UserId, int64_t> fans;
     for (const auto& [key, edge] : relations.forward()) {
-      if (!said.MayBe(key, edge.live)) {
+      if (!world.said.MayBe(key, edge.live)) {
         return "the edge of " + ToString(key.src) + " and " + ToString(key.dst) +
                " is not what was asked for last";
       }
       fans[key.dst] += edge.live ? 1 : 0;
-      ++counts.checked_edges;
+      ++world.counts.checked_edges;
     }
-    for (const EdgeKey& edge : said.Edges()) {
+    for (const EdgeKey& edge : world.said.Edges()) {
       const bool written = relations.forward().contains(edge);
-      if (!written && !said.MayBe(edge, false)) {
+      if (!written && !world.said.MayBe(edge, false)) {
         return "a follow of " + ToString(edge.src) + " was lost";
       }
     }
@@ -91,9 +94,9 @@ struct Checks : Faults {
   }
 
   std::string CheckPosts() const {
-    for (const auto& [post, author] : author_of) {
-      const auto row = mysql.posts().find({author, post});
-      if (row == mysql.posts().end() || !row->second.created_at) {
+    for (const auto& [post, author] : clients.author_of) {
+      const auto row = world.mysql.posts().find({author, post});
+      if (row == world.mysql.posts().end() || !row->second.created_at) {
         return "post " + ToString(post) + " was lost";
       }
     }
@@ -101,14 +104,14 @@ struct Checks : Faults {
   }
 
   std::string Check() {
-    if (!trouble.empty()) return trouble;
+    if (!world.trouble.empty()) return world.trouble;
     if (auto wrong = CheckPosts(); !wrong.empty()) return wrong;
     if (auto wrong = CheckEdges(); !wrong.empty()) return wrong;
-    if (auto wrong = CheckEvents(); !wrong.empty()) return wrong;
-    if (character.healthy && counts.checks + counts.repairs > 0) {
+    if (auto wrong = application.Check(); !wrong.empty()) return wrong;
+    if (world.character.healthy && world.counts.checks + world.counts.repairs > 0) {
       return "an edge was checked though nothing had gone wrong";
     }
-    for (const auto& [reader, timeline] : redis.timelines()) {
+    for (const auto& [reader, timeline] : world.redis.timelines()) {
       if (auto wrong = CheckTimeline(reader, timeline); !wrong.empty()) return wrong;
     }
     return {};

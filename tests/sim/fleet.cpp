@@ -9,23 +9,19 @@ constexpr int kPhases = 4;  // each ends at rest, and is checked
 
 }  // namespace
 
-struct Fleet::World : Schedule {
-  using Schedule::Schedule;
-};
-
-Fleet::Fleet(FleetOptions options) : world_(std::make_unique<World>(options)) {}
+Fleet::Fleet(FleetOptions options) : schedule_(std::make_unique<Schedule>(options)) {}
 Fleet::~Fleet() = default;
-const Fleet::Counts& Fleet::counts() const { return world_->counts; }
-const Character& Fleet::character() const { return world_->character; }
+const Fleet::Counts& Fleet::counts() const { return schedule_->world.counts; }
+const Character& Fleet::character() const { return schedule_->world.character; }
 
 std::string Fleet::Run() {
-  world_->Start();
+  schedule_->Start();
   for (int phase = 0; phase < kPhases; ++phase) {
-    world_->Play();
-    if (!world_->ComeToRest()) return "the fleet did not come to rest";
-    if (auto wrong = world_->Check(); !wrong.empty()) return wrong;
-    if (!world_->PostOnceMore()) return "the fleet did not take another post";
-    if (auto wrong = world_->Check(); !wrong.empty()) return wrong;
+    schedule_->Play();
+    if (!schedule_->ComeToRest()) return "the fleet did not come to rest";
+    if (auto wrong = schedule_->checks.Check(); !wrong.empty()) return wrong;
+    if (!schedule_->PostOnceMore()) return "the fleet did not take another post";
+    if (auto wrong = schedule_->checks.Check(); !wrong.empty()) return wrong;
   }
   return {};
 }

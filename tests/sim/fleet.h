@@ -14,9 +14,10 @@
 // is compared with what the clients did. Everybody posts once more, so that a stuck lane or a range
 // that stays paused shows, and all is compared again. One schedule does so several times over.
 //
-// One idea a file, each on top of the one before: chance.h, stores.h, groups.h, redis_calls.h,
-// spine.h, mirrors.h, reconcilers.h, relation_event_consumers.h, friends.h, clients.h, readers.h,
-// faults.h, checks.h, schedule.h.
+// What all share is in world.h, which holds stores, logs and network, and draws by chance.h. On it
+// work the programs' processes (members.h: spine.h, redis_calls.h, mirrors.h, reconcilers.h,
+// relation_event_consumers.h; together programs.h), those who use the fleet (clients.h, friends.h,
+// readers.h), faults.h and checks.h; schedule.h drives them all.
 #pragma once
 
 #include <memory>
@@ -26,6 +27,8 @@
 #include "tests/sim/fleet_options.h"
 
 namespace fanline::sim {
+
+struct Schedule;
 
 class Fleet {
  public:
@@ -40,8 +43,7 @@ class Fleet {
   const Character& character() const;
 
  private:
-  struct World;
-  std::unique_ptr<World> world_;
+  std::unique_ptr<Schedule> schedule_;
 };
 
 }  // namespace fanline::sim

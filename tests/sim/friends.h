@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "fanline/model/friendship.h"
-#include "tests/sim/relation_event_consumers.h"
+#include "tests/sim/world.h"
 
 namespace fanline::sim {
 
-struct Friends : EventConsumers {
-  using EventConsumers::EventConsumers;
+struct Friends {
+  World& world;
 
   static constexpr uint32_t kMostAttempts = 10;
 
@@ -36,10 +36,9 @@ struct Friends : EventConsumers {
 
   void Befriend(FriendAction action, UserId who, UserId whom) {
     // Seconds apart from the clocks of the servers that change edges.
-    const auto clock =
-        static_cast<uint64_t>(now.unix_ms - 5'000 + static_cast<int64_t>(Pick(10'000)));
+    const auto clock = static_cast<uint64_t>(world.now.unix_ms - 5'000 + world.PickInt(10'000));
     auto call = std::make_shared<Befriending>(
-        Befriending{action, who, whom, said.Now(), clock * 1000, 0, 0, 0, false});
+        Befriending{action, who, whom, world.said.Now(), clock * 1000, 0, 0, 0, false});
     NextStep("friendship", call, call->low(), [this, call] { ReadPair(call); });
   }
 
@@ -47,10 +46,10 @@ struct Friends : EventConsumers {
   // that is away ends it too.
   template <typename F>
   void NextStep(const char* name, const Asking& call, UserId placed_by, F step) {
-    Later(name, 0, [this, call, placed_by, step] {
-      const bool dies = faults && Chance(call->announced ? 20 : 5);
-      if (!dies && !Away(shards.ShardOf(placed_by))) return step();
-      if (call->announced) Count(Letter::kFriendshipLeft);
+    world.Later(name, [this, call, placed_by, step] {
+      const bool dies = world.Strikes(call->announced ? 20 : 5);
+      if (!dies && !world.Away(world.shards.ShardOf(placed_by))) return step();
+      if (call->announced) world.Count(Letter::kFriendshipLeft);
     });
   }
 
@@ -59,7 +58,7 @@ struct Friends : EventConsumers {
   }
 
   void ReadPair(const Asking& call) {
-    const Friendship pair = mysql.relations.Pair(call->low(), call->high());
+    const Friendship pair = world.mysql.relations.Pair(call->low(), call->high());
     const FriendStep seen = Decide(pair, call->action, call->who);
     if (!seen.changes) return;
     call->version = std::max(pair.ver + (uint64_t{1} << call->attempt), call->unix_us);
@@ -75,10 +74,12 @@ struct Friends : EventConsumers {
     const EdgeKey edge = call->edge(other);
     NextStep("announcement", call, edge.src, [this, call, edge, other, again] {
       call->announced = true;
-      if (options.guards.friendships_announced) {
-        call->settled = std::max(call->settled, mysql.relations.Announce(edge, call->version));
+      if (world.options.guards.friendships_announced) {
+        call->settled =
+            std::max(call->settled, world.mysql.relations.Announce(edge, call->version));
       }
-      const bool below = call->settled >= call->version && options.guards.above_what_is_settled;
+      const bool below =
+          call->settled >= call->version && world.options.guards.above_what_is_settled;
       if (!other) {
         Announce(call, true, again);
       } else if (!again && below) {
@@ -91,24 +92,24 @@ struct Friends : EventConsumers {
   }
 
   void Commit(const Asking& call) {
-    const Friendship pair = mysql.relations.Pair(call->low(), call->high());
+    const Friendship pair = world.mysql.relations.Pair(call->low(), call->high());
     const FriendStep step = Decide(pair, call->action, call->who);
     if (!step.changes) return;
     const bool logs = BeginsOrEnds(pair.state, step.state);
     if (pair.ver >= call->version || (logs && !call->announced)) {
-      Count(Letter::kFriendshipOvertaken);
+      world.Count(Letter::kFriendshipOvertaken);
       if (++call->attempt == kMostAttempts) return;
       return NextStep("friendship", call, call->low(), [this, call] { ReadPair(call); });
     }
     const Friendship row{step.state, step.asked_by, call->version};
-    mysql.relations.WritePair(call->low(), call->high(), row,
-                              static_cast<UnixMs>(call->unix_us / 1000), logs);
+    world.mysql.relations.WritePair(call->low(), call->high(), row,
+                                    static_cast<UnixMs>(call->unix_us / 1000), logs);
     if (!logs) return;
     const bool friends = step.state == FriendState::kFriends;
-    said.OfBoth(call->low(), call->high(), friends, call->asked);
-    Count(friends ? Letter::kFriends : Letter::kFriendsNoMore);
-    Trace(ToString(call->low()) + " and " + ToString(call->high()) +
-          (friends ? " are friends" : " are friends no more"));
+    world.said.OfBoth(call->low(), call->high(), friends, call->asked);
+    world.Count(friends ? Letter::kFriends : Letter::kFriendsNoMore);
+    world.Trace(ToString(call->low()) + " and " + ToString(call->high()) +
+                (friends ? " are friends" : " are friends no more"));
   }
 };
 

@@ -1,99 +1,80 @@
-// Two mirrors, each the real relay and applier, over rows and logs that lose, repeat and delay. A
+// Mirrors, each the real relay and applier, over rows and logs that lose, repeat and delay. A
 // mutation of the mirror is played here, by what its calls do.
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <set>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "mirror/mirror.h"
-#include "tests/sim/spine.h"
+#include "tests/sim/members.h"
 
 namespace fanline::sim {
 
-struct Mirrors : Spine {
-  using Spine::Spine;
+// A mirror that forgets edges answers as one that has written them.
+inline EdgesApplied ApplyReverse(World& world, const ApplyEdges& request,
+                                 const std::vector<Edge>& forgotten) {
+  if (world.Away(request.shard)) return {request.id, AwayStatus(), {}, 0};
+  auto& relations = world.mysql.relations;
+  EdgesApplied reply{request.id, {}, {}, 0};
+  for (const Edge& edge : request.edges) {
+    const bool forgets = std::find(forgotten.begin(), forgotten.end(), edge) != forgotten.end();
+    reply.applied.push_back({edge.ver, true});
+    if (forgets) continue;
+    reply.applied.back() = relations.Do(ApplyEdges{0, request.shard, {edge}}).applied[0];
+    if (!world.options.guards.mirror_versions) relations.Overwrite(edge);
+  }
+  return reply;
+}
 
-  struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPending, MarkDone,
-                                   PurgeDone, AppendHints, AppendRelations, AppendDeadLetter>,
-                         Process<mirror::Mirror, mirror::MirrorInput> {
-    Mirrors* world = nullptr;
-    mirror::Metrics metrics;
-    std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // between msg1 and the reverse row
-    void Serve(ApplyEdges request, ReplyTo<EdgesApplied> to) {
-      world->SendReverse(*this, std::move(request), to);
-    }
-    void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
-      const EdgeChanged failed{request.id, AwayStatus(), {}};
-      world->Ask(*this, to, "forward row", failed, [world = world, request, failed] {
-        const bool away = world->Away(world->shards.ShardOf(request.change.src));
-        return away ? failed : world->mysql.relations.Do(request);
-      });
-    }
-    template <class R>
-    void Serve(const R& request, ReplyTo<typename R::Reply> to) {
-      world->SendChange(*this, request, to);
-    }
-    void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
-      world->SendMirrorHints(*this, std::move(request), to);
-    }
-    void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {
-      world->SendRelations(*this, std::move(request), to);
-    }
-    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended>) {
-      world->trouble = "a mirror gave up: " + request.letter.reason;
-    }
-  };
+struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPending, MarkDone,
+                                 PurgeDone, AppendHints, AppendRelations, AppendDeadLetter>,
+                       Caller,
+                       Consumes<mirror::Mirror, mirror::MirrorInput> {
+  using Caller::Caller;
 
-  std::vector<std::unique_ptr<MirrorProcess>> mirrors;
+  mirror::Metrics metrics;
+  std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // between msg1 and the reverse row
 
   // ---- rows -----------------------------------------------------------------------------------
-  void SendReverse(MirrorProcess& process, ApplyEdges request, ReplyTo<EdgesApplied> to) {
-    if (!options.guards.hint_after_truth) {
+  void Serve(const ApplyEdges& request, ReplyTo<EdgesApplied> to) {
+    if (!world.options.guards.hint_after_truth) {
       for (const Edge& edge : request.edges) AppendSync(edge.key());
     }
-    std::vector<Edge> forgotten;
+    std::vector<Edge> now_forgotten;
     for (const Edge& edge : request.edges) {
-      if (!faults || !Chance(character.unmirrored)) continue;
-      forgotten.push_back(edge);
-      process.forgotten.emplace(edge.key(), edge.ver);
+      if (!world.Strikes(world.character.unmirrored)) continue;
+      now_forgotten.push_back(edge);
+      forgotten.emplace(edge.key(), edge.ver);
     }
-    const int patience = Chance(50) ? character.mirror_lag : 0;
-    Ask(
-        process, to, "reverse rows", EdgesApplied{request.id, {}, {}, 0},
-        [this, request, forgotten] { return Apply(request, forgotten); }, patience);
+    const int patience = world.Chance(50) ? world.character.mirror_lag : 0;
+    const auto apply = [this, request, now_forgotten] {
+      return ApplyReverse(world, request, now_forgotten);
+    };
+    Ask(to, "reverse rows", EdgesApplied{request.id, {}, {}, 0}, apply, patience);
   }
 
-  // A mirror that forgets edges answers as one that has written them.
-  EdgesApplied Apply(const ApplyEdges& request, const std::vector<Edge>& forgotten) {
-    if (Away(request.shard)) return {request.id, AwayStatus(), {}, 0};
-    ApplyEdges written{request.id, request.shard, {}};
-    EdgesApplied reply{request.id, {}, {}, 0};
-    for (const Edge& edge : request.edges) {
-      const bool forgets = std::find(forgotten.begin(), forgotten.end(), edge) != forgotten.end();
-      reply.applied.push_back({edge.ver, true});
-      if (forgets) continue;
-      reply.applied.back() = mysql.relations.Do(ApplyEdges{0, request.shard, {edge}}).applied[0];
-      if (!options.guards.mirror_versions) mysql.relations.Overwrite(edge);
-    }
-    return reply;
+  void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
+    const EdgeChanged failed{request.id, AwayStatus(), {}};
+    Ask(to, "forward row", failed, [this, request, failed] {
+      const bool away = world.Away(world.shards.ShardOf(request.change.src));
+      return away ? failed : world.mysql.relations.Do(request);
+    });
   }
 
-  template <typename R>
-  void SendChange(MirrorProcess& process, const R& request, ReplyTo<typename R::Reply> to) {
+  template <class R>
+  void Serve(const R& request, ReplyTo<typename R::Reply> to) {
     typename R::Reply failed;
     failed.id = request.id;
     failed.status = AwayStatus();
-    Ask(process, to, "log1", failed, [this, request, failed] {
-      if (Away(request.shard)) return failed;
-      typename R::Reply reply = mysql.relations.Do(request);
+    Ask(to, "log1", failed, [this, request, failed] {
+      if (world.Away(request.shard)) return failed;
+      typename R::Reply reply = world.mysql.relations.Do(request);
       if constexpr (std::is_same_v<R, ReadPending>) {
-        if (!options.guards.log1_done_last) MarkAll(request.shard, reply);
+        if (!world.options.guards.log1_done_last) MarkAll(request.shard, reply);
       }
       return reply;
     });
@@ -103,63 +84,51 @@ struct Mirrors : Spine {
   void MarkAll(Shard shard, const PendingRead& read) {
     MarkDone done{0, shard, {}};
     for (const LoggedChange& change : read.changes) done.rows.push_back(change.row());
-    mysql.relations.Do(done);
+    world.mysql.relations.Do(done);
   }
 
   // ---- logs -----------------------------------------------------------------------------------
   void AppendSync(const EdgeKey& edge) {
-    Trace("sync hint of " + ToString(edge.src) + " and " + ToString(edge.dst));
-    AppendHint(RangeLayout(kRanges).RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+    world.Trace("sync hint of " + ToString(edge.src) + " and " + ToString(edge.dst));
+    world.AppendHint(RangeLayout(kRanges).RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
   }
 
-  void SendMirrorHints(MirrorProcess& process, AppendHints request, ReplyTo<HintsAppended> to) {
+  void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
+    const Guards& guards = world.options.guards;
     const HintsAppended done{request.id, {}};
-    if (!options.guards.hint_after_truth) request.hints.clear();  // the hints are out already
-    if (!options.guards.hint_before_msg2) {
-      to(done);
-      if (faults && Chance(30)) return;  // lost with a crash of the sender
-    }
+    if (!guards.hint_after_truth) request.hints.clear();  // the hints are out already
     const auto append = [this, request, done] {
-      for (const auto& [range, hint] : request.hints) AppendHint(range, hint);
+      world.AppendAll(request);
       return done;
     };
-    if (options.guards.hint_before_msg2) return Ask(process, to, "sync hints", done, append);
-    Later("sync hints", 0, append);
+    if (guards.hint_before_msg2) return Ask(to, "sync hints", done, append);
+    to(done);
+    if (!world.Strikes(30)) world.Later("sync hints", append);  // else lost with a crash
   }
 
-  // Sends an action that nobody waits for; it happens after a while, however long.
-  template <typename F>
-  void Later(std::string name, int patience, F action) {
-    const auto carry_out = [action = std::move(action)] {
-      action();
-      return std::function<void()>([] {});
-    };
-    network.Send({std::move(name), carry_out, {}, 0, false, patience});
-  }
-
-  void SendRelations(MirrorProcess& process, AppendRelations request,
-                     ReplyTo<RelationsAppended> to) {
-    std::erase_if(request.messages, [&](const RelationMessage& message) {
+  void Serve(AppendRelations request, ReplyTo<RelationsAppended> to) {
+    std::erase_if(request.messages, [this](const RelationMessage& message) {
       const auto* mirrored = std::get_if<EdgeMirrored>(&message);
       if (mirrored == nullptr) return false;
-      if (process.forgotten.contains({mirrored->edge, mirrored->ver})) return true;
-      return faults && Chance(character.lose_msg2);
+      if (forgotten.contains({mirrored->edge, mirrored->ver})) return true;
+      return world.Strikes(world.character.lose_msg2);
     });
-    const int copies = faults && Chance(character.repeat) ? 3 : 1;
+    const int copies = world.Strikes(world.character.repeat) ? 3 : 1;
     const RelationsAppended done{request.id, {}};
-    Ask(process, to, "relation-log", done, [this, request, done, copies] {
+    Ask(to, "relation-log", done, [this, request, done, copies] {
       for (int copy = 0; copy < copies; ++copy) {
-        for (const RelationMessage& message : request.messages) AppendRelation(message);
+        for (const RelationMessage& message : request.messages) world.AppendRelation(message);
       }
       return done;
     });
   }
 
-  // ---- starting, crashing, moving ---------------------------------------------------------------
-  void StartMirror(MirrorProcess& process) {
-    process.world = this;
-    Renew(process);
-    process.forgotten.clear();
+  void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended>) {
+    world.trouble = "a mirror gave up: " + request.letter.reason;
+  }
+
+  void Start() {
+    forgotten.clear();
     mirror::Limits limits;
     limits.records_open = 24;
     limits.records_open_per_partition = 12;
@@ -174,27 +143,19 @@ struct Mirrors : Spine {
     limits.relay_again = {std::chrono::milliseconds(100), std::chrono::milliseconds(400)};
     limits.purge_every = std::chrono::milliseconds(200);
     limits.keep_done = std::chrono::seconds(1);
-    const auto to_applier = AsPart<mirror::ApplierReply>(process.inbox);
-    const auto to_relay = AsPart<mirror::RelayReply>(process.inbox);
-    process.logic = std::make_unique<mirror::Mirror>(
-        mirror::Mirror::Ports{
-            {{process, to_applier},
-             {process, to_applier},
-             {process, to_applier},
-             {process, to_applier},
-             {process, to_applier},
-             process.metrics},
-            {{process, to_relay}, {process, to_relay}, {process, to_relay}, process.metrics}},
-        mirror::Mirror::Setup{RangeLayout(kRanges), shards, kRelationPartitions, random()}, limits);
-  }
-
-  void CrashMirror(int index) {
-    Trace("crash of mirror " + std::to_string(index));
-    Crash(mirror_group, mirrors, index, [this](MirrorProcess& process) { StartMirror(process); });
-  }
-
-  void MoveMirror(int partition) {
-    Move(mirror_group, mirrors, partition, static_cast<int>(Pick(mirrors.size())));
+    const auto to_applier = AsPart<mirror::ApplierReply>(inbox);
+    const auto to_relay = AsPart<mirror::RelayReply>(inbox);
+    logic = std::make_unique<mirror::Mirror>(
+        mirror::Mirror::Ports{{{*this, to_applier},
+                               {*this, to_applier},
+                               {*this, to_applier},
+                               {*this, to_applier},
+                               {*this, to_applier},
+                               metrics},
+                              {{*this, to_relay}, {*this, to_relay}, {*this, to_relay}, metrics}},
+        mirror::Mirror::Setup{RangeLayout(kRanges), world.shards, kRelationPartitions,
+                              world.random()},
+        limits);
   }
 };
 

@@ -8,19 +8,19 @@
 #include <utility>
 #include <vector>
 
-#include "tests/sim/groups.h"
+#include "tests/sim/members.h"
 
 namespace fanline::sim {
 
-struct RedisCalls : Groups {
-  using Groups::Groups;
+// One that asks Redis too, through a connection.
+struct RedisCaller : Caller {
+  using Caller::Caller;
 
-  size_t carried_out = 0;  // calls of any kind, so far
+  uint64_t connection = 0;  // another one after each loss
 
   // What a request's calls share: the process that waits for the answer, and its connection.
-  template <typename P, typename R>
+  template <typename R>
   struct Asked {
-    P& process;
     R request;
     ReplyTo<typename R::Reply> to;
     uint64_t owner;
@@ -30,18 +30,18 @@ struct RedisCalls : Groups {
     size_t begun_at = 0;
   };
 
-  template <typename P, typename R>
-  void CallRedis(P& process, R request, ReplyTo<typename R::Reply> to, typename R::Reply lost) {
-    auto asked = std::make_shared<Asked<P, R>>(
-        Asked<P, R>{process, request, to, process.incarnation, process.connection, lost, 1, 0, 0});
+  template <typename R>
+  void CallRedis(R request, ReplyTo<typename R::Reply> to, typename R::Reply lost) {
+    auto asked =
+        std::make_shared<Asked<R>>(Asked<R>{request, to, incarnation, connection, lost, 1, 0, 0});
     if constexpr (std::is_same_v<R, ResetRange>) {
-      if (character.long_resets) return BeginWalk(asked);
+      if (world.character.long_resets) return BeginWalk(asked);
     }
     if constexpr (std::is_same_v<R, TimelineBatch>) {
-      if (character.prune_apart) return AskIndex(asked);
+      if (world.character.prune_apart) return AskIndex(asked);
     }
     Send(
-        asked, [this, asked] { return redis.Do(asked->request); }, nullptr);
+        asked, [this, asked] { return world.redis.Do(asked->request); }, nullptr);
   }
 
   // One call. `act` is what Redis does. The answer goes to the process, or `then` goes on.
@@ -52,22 +52,22 @@ struct RedisCalls : Groups {
       if constexpr (std::is_invocable_v<Then>) {
         if (answer.status.done()) return [this, asked, then] { GoOn(asked, then); };
       }
-      return DeliverTo(asked->process, asked->owner, asked->to, answer);
+      return DeliverTo(asked->owner, asked->to, answer);
     };
     // A timeout loses the connection: every range claimed in it must be claimed again.
-    const auto fail = [asked] {
-      if (asked->process.incarnation != asked->owner) return;
-      ++asked->process.connection;
+    const auto fail = [this, asked] {
+      if (incarnation != asked->owner) return;
+      ++connection;
       asked->to(asked->lost);
     };
-    network.Send({"redis", carry_out, fail, asked->owner, false});
+    world.network.Send({"redis", carry_out, fail, asked->owner, false});
   }
 
   // The next call of a request, unless its connection is gone.
   template <typename A, typename Then>
   void GoOn(std::shared_ptr<A> asked, const Then& then) {
-    if (asked->process.incarnation != asked->owner) return;
-    if (asked->process.connection == asked->connection) {
+    if (incarnation != asked->owner) return;
+    if (connection == asked->connection) {
       then();
     } else {
       asked->to(asked->lost);
@@ -77,16 +77,16 @@ struct RedisCalls : Groups {
   // Mostly what Redis does, at times a plain refusal.
   template <typename R, typename F>
   auto AnswerTo(const R& request, F act) -> decltype(act()) {
-    if (!faults || !Chance(character.redis_later)) return act();
-    Count(Letter::kRedisLater);
+    if (!world.Strikes(world.character.redis_later)) return act();
+    world.Count(Letter::kRedisLater);
     decltype(act()) refused;
     refused.id = request.id;
     refused.status = Status::Later("redis", "BUSY");
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       // The batch went in several calls, the last of which were refused.
       TimelineBatch part = request;
-      part.writes.resize(Pick(request.writes.size() + 1));
-      refused.needs_claim = redis.Do(part).needs_claim;
+      part.writes.resize(world.Pick(request.writes.size() + 1));
+      refused.needs_claim = world.redis.Do(part).needs_claim;
     }
     return refused;
   }
@@ -96,13 +96,13 @@ struct RedisCalls : Groups {
   void AskIndex(std::shared_ptr<A> asked) {
     const auto pruned = std::make_shared<std::vector<bool>>();
     const auto ask = [this, asked, pruned] {
-      *pruned = redis.Prune(asked->request);
-      asked->begun_at = carried_out;
+      *pruned = world.redis.Prune(asked->request);
+      asked->begun_at = world.carried_out;
       return BatchWritten{};
     };
     const auto write = [this, asked, pruned] {
-      if (carried_out > asked->begun_at + 1) Count(Letter::kPrunedBefore);
-      return redis.Apply(asked->request, *pruned);
+      if (world.carried_out > asked->begun_at + 1) world.Count(Letter::kPrunedBefore);
+      return world.redis.Apply(asked->request, *pruned);
     };
     Send(asked, ask, [this, asked, write] { Send(asked, write, nullptr); });
   }
@@ -110,21 +110,22 @@ struct RedisCalls : Groups {
   // ---- a reset: a step, pages of the keys in the fixed order of SCAN, a step --------------------
   template <typename A>
   void BeginWalk(std::shared_ptr<A> asked) {
-    asked->begun_at = carried_out;
+    asked->begun_at = world.carried_out;
     Send(
-        asked, [this, asked] { return redis.ResetBegin(asked->request); },
+        asked, [this, asked] { return world.redis.ResetBegin(asked->request); },
         [this, asked] { NextPage(asked); });
   }
 
   template <typename A>
   void NextPage(std::shared_ptr<A> asked) {
-    if (asked->next_reader > character.readers) {
+    if (asked->next_reader > world.character.readers) {
       Send(
           asked, [this, asked] { return EndWalk(*asked); }, nullptr);
       return;
     }
     const auto page = [this, asked] {
-      const RangeReset reset = redis.ResetPage(asked->request, {UserId{asked->next_reader++}});
+      const RangeReset reset =
+          world.redis.ResetPage(asked->request, {UserId{asked->next_reader++}});
       asked->dropped += reset.dropped;
       return reset;
     };
@@ -133,10 +134,11 @@ struct RedisCalls : Groups {
 
   template <typename A>
   RangeReset EndWalk(const A& asked) {
-    RangeReset reset = redis.ResetEnd(asked.request);
+    RangeReset reset = world.redis.ResetEnd(asked.request);
     reset.dropped = asked.dropped;
-    if (carried_out > asked.begun_at + 2 + character.readers) Count(Letter::kLongReset);
-    if (!reset.status.done() && !reset.needs_claim) Count(Letter::kIndexForgotten);
+    if (world.carried_out > asked.begun_at + 2 + world.character.readers)
+      world.Count(Letter::kLongReset);
+    if (!reset.status.done() && !reset.needs_claim) world.Count(Letter::kIndexForgotten);
     return reset;
   }
 };

@@ -1,9 +1,12 @@
-// Two dispatchers and two pushers: the real logic, each call of a port a message in the network.
+// Dispatchers and pushers: the real logic, and what its calls come to.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "dispatcher/dispatcher.h"
 #include "pusher/pusher.h"
@@ -11,103 +14,101 @@
 
 namespace fanline::sim {
 
-struct Spine : RedisCalls {
-  using RedisCalls::RedisCalls;
+struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints, AppendDeadLetter>,
+                           Caller,
+                           Consumes<dispatcher::Dispatcher, dispatcher::Input> {
+  using Caller::Caller;
 
-  struct DispatcherProcess
-      : ServesAll<DispatcherProcess, ApplyEvents, AppendHints, AppendDeadLetter>,
-        Process<dispatcher::Dispatcher, dispatcher::Input> {
-    Spine* world = nullptr;
-    dispatcher::Metrics metrics;
-    void Serve(ApplyEvents request, ReplyTo<EventsApplied> to) {
-      world->SendApply(*this, std::move(request), to);
-    }
-    void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
-      world->SendHints(*this, std::move(request), to);
-    }
-    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-      world->Answer(*this, to, "dead letter", {request.id, {}});
-    }
-  };
+  dispatcher::Metrics metrics;
 
-  struct PusherMetrics : pusher::Metrics {
-    FleetCounts* counts = nullptr;
-    void Written(const BatchWritten& batch) override {
-      counts->trimmed += batch.trimmed;
-      Full(batch.full);
-    }
-    void HintQuarantined(const std::string&) override { ++counts->quarantined; }
-    void Holding(const Held& told) override { held = told; }
-    Held held;
-    void Full(uint64_t timelines) override {
-      counts->letters[static_cast<size_t>(Letter::kRedisFull)] += timelines;
-    }
-  };
-
-  struct PusherProcess
-      : ServesAll<PusherProcess, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
-                  TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange,
-                  RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter>,
-        Process<pusher::Pusher, pusher::Input> {
-    Spine* world = nullptr;
-    PusherMetrics metrics;
-    uint64_t connection = 0;            // to Redis; another one after each loss
-    std::map<Range, uint64_t> claimed;  // range -> connection it was claimed in
-    std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
-    template <class R>
-    void Serve(R request, ReplyTo<typename R::Reply> to) {
-      if constexpr (std::is_same_v<typename R::Reply, RangeOwned>) {
-        world->SendOwner(*this, std::move(request), to);
-      } else {
-        world->SendTimeline(*this, std::move(request), to);
-      }
-    }
-    void Serve(ReadPostPage request, ReplyTo<PostPage> to) {
-      world->SendTruth(*this, std::move(request), to);
-    }
-    void Serve(ReadSync request, ReplyTo<SyncTruth> to) {
-      world->SendTruth(*this, std::move(request), to);
-    }
-    void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-      world->Answer(*this, to, "dead letter", {request.id, {}});
-    }
-  };
-
-  std::vector<std::unique_ptr<DispatcherProcess>> dispatchers;
-  std::vector<std::unique_ptr<PusherProcess>> pushers;
-
-  void SendApply(DispatcherProcess& process, ApplyEvents request, ReplyTo<EventsApplied> to) {
+  void Serve(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
     const EventsApplied failed{request.id, AwayStatus(), {}};
-    Ask(process, to, "rows", failed,
-        [this, request, failed] { return Away(request.shard) ? failed : mysql.Do(request); });
+    Ask(to, "rows", failed, [this, request, failed] {
+      return world.Away(request.shard) ? failed : world.mysql.Do(request);
+    });
   }
 
-  void SendHints(DispatcherProcess& process, AppendHints request, ReplyTo<HintsAppended> to) {
+  void Serve(const AppendHints& request, ReplyTo<HintsAppended> to) {
     const HintsAppended done{request.id, {}};
     const auto append = [this, request, done] {
-      for (const auto& [range, hint] : request.hints) AppendHint(range, hint);
+      world.AppendAll(request);
       return done;
     };
-    if (options.guards.hints_before_commit) return Ask(process, to, "hints", done, append);
+    if (world.options.guards.hints_before_commit) return Ask(to, "hints", done, append);
     // The sender takes the hints for acknowledged at once; its crash may then lose them.
     to(done);
-    if (faults && Chance(10)) return;
-    Ask(process, {}, "hints", done, append);
+    if (!world.Strikes(10)) Ask({}, "hints", done, append);
+  }
+
+  void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
+    Answer(to, "dead letter", {request.id, {}});
+  }
+
+  void Start() {
+    dispatcher::Limits limits;
+    limits.events_per_transaction = 3;
+    limits.sample_rate = 0.5;
+    logic = std::make_unique<dispatcher::Dispatcher>(
+        dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+        dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random()}, limits);
+  }
+};
+
+struct PusherMetrics : pusher::Metrics {
+  explicit PusherMetrics(FleetCounts& given) : counts(given) {}
+  void Written(const BatchWritten& batch) override {
+    counts.trimmed += batch.trimmed;
+    Full(batch.full);
+  }
+  void HintQuarantined(const std::string&) override { ++counts.quarantined; }
+  void Holding(const Held& told) override { held = told; }
+  void Full(uint64_t timelines) override {
+    counts.letters[static_cast<size_t>(Letter::kRedisFull)] += timelines;
+  }
+  FleetCounts& counts;
+  Held held;
+};
+
+struct PusherProcess
+    : ServesAll<PusherProcess, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
+                TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange,
+                RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter>,
+      RedisCaller,
+      Consumes<pusher::Pusher, pusher::Input> {
+  using RedisCaller::RedisCaller;
+
+  PusherMetrics metrics{world.counts};
+  std::map<Range, uint64_t> claimed;                        // range -> connection it was claimed in
+  std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
+
+  template <typename R>
+  void Serve(R request, ReplyTo<typename R::Reply> to) {
+    if constexpr (std::is_same_v<typename R::Reply, RangeOwned>) {
+      Ask(to, "owner", RangeOwned{.id = request.id, .status = {}},
+          [this, request] { return world.mysql.Do(request); });
+    } else if constexpr (std::is_same_v<R, ReadPostPage> || std::is_same_v<R, ReadSync>) {
+      AskTruth(std::move(request), to);
+    } else {
+      AskTimelines(std::move(request), to);
+    }
+  }
+  void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
+    Answer(to, "dead letter", {request.id, {}});
   }
 
   template <typename R>
-  void SendTruth(PusherProcess& process, R request, ReplyTo<typename R::Reply> to) {
+  void AskTruth(R request, ReplyTo<typename R::Reply> to) {
     typename R::Reply failed;
     failed.id = request.id;
     failed.status = AwayStatus();
-    Ask(process, to, "truth", failed, [this, &process, request, failed] {
+    Ask(to, "truth", failed, [this, request, failed] {
       if (TruthAway(request.author)) return failed;
-      typename R::Reply reply = mysql.Do(request);
+      typename R::Reply reply = world.mysql.Do(request);
       if (Never()) {
         reply = failed;
         reply.status = Status::Never("a row that cannot be read");
       } else if constexpr (std::is_same_v<R, ReadPostPage>) {
-        if (!options.guards.truth_after_hint) Believe(process, request, reply);
+        if (!world.options.guards.truth_after_hint) Believe(request, reply);
       }
       return reply;
     });
@@ -115,95 +116,65 @@ struct Spine : RedisCalls {
 
   // An author's posts and followers lie on one shard.
   bool TruthAway(UserId author) {
-    if (!Away(shards.ShardOf(author))) return false;
-    Count(Letter::kTruthAway);
+    if (!world.Away(world.shards.ShardOf(author))) return false;
+    world.Count(Letter::kTruthAway);
     return true;
   }
 
   // An answer that will be the same each time: the hint is quarantined.
   bool Never() {
-    if (!faults || !Chance(character.never)) return false;
-    Count(Letter::kNever);
+    if (!world.Strikes(world.character.never)) return false;
+    world.Count(Letter::kNever);
     return true;
   }
 
   // The mutation: what was read for an earlier hint is believed for a later one.
-  static void Believe(PusherProcess& process, const ReadPostPage& asked, PostPage& reply) {
+  void Believe(const ReadPostPage& asked, PostPage& reply) {
     for (size_t i = 0; i < asked.posts.size(); ++i) {
-      reply.posts[i] =
-          process.believed.emplace(std::pair(asked.author, asked.posts[i]), reply.posts[i])
-              .first->second;
+      const std::pair post(asked.author, asked.posts[i]);
+      reply.posts[i] = believed.emplace(post, reply.posts[i]).first->second;
     }
-  }
-
-  template <typename R>
-  void SendOwner(PusherProcess& process, R request, ReplyTo<RangeOwned> to) {
-    Ask(process, to, "owner", RangeOwned{.id = request.id, .status = {}},
-        [this, request] { return mysql.Do(request); });
   }
 
   // Redis. The adapter keeps the session rule of live_timelines.h; here it is made up.
   template <typename R>
-  void SendTimeline(PusherProcess& process, R request, ReplyTo<typename R::Reply> to) {
-    using Answer = typename R::Reply;
-    const uint64_t owner = process.incarnation;
-    Answer lost;
+  void AskTimelines(R request, ReplyTo<typename R::Reply> to) {
+    const Guards& guards = world.options.guards;
+    typename R::Reply lost;
     lost.id = request.id;
     lost.status = Status::Later("redis", "the connection was lost");
     if constexpr (requires { lost.needs_claim; }) {
-      lost.needs_claim = options.guards.claim_after_reconnect;
-      if (options.guards.claim_after_reconnect &&
-          process.claimed[request.range] != process.connection) {
-        return to(lost);
-      }
+      lost.needs_claim = guards.claim_after_reconnect;
+      if (guards.claim_after_reconnect && claimed[request.range] != connection) return to(lost);
     }
-    if constexpr (std::is_same_v<R, ClaimRange>)
-      process.claimed[request.range] = process.connection;
+    if constexpr (std::is_same_v<R, ClaimRange>) claimed[request.range] = connection;
     if constexpr (std::is_same_v<R, TimelineBatch>) {
-      if (!options.guards.writes_before_commit) {
-        Answer early;
-        early.id = request.id;
-        early.results.assign(request.writes.size(), 0);
-        to(early);
-        if (faults && Chance(10)) return;
-        network.Send({"redis",
-                      [this, request] {
-                        redis.Do(request);
-                        return std::function<void()>([] {});
-                      },
-                      {},
-                      owner,
-                      true});
-        return;
-      }
+      if (!guards.writes_before_commit) return WriteUnacknowledged(request, to);
     }
-    CallRedis(process, std::move(request), to, lost);
+    CallRedis(std::move(request), to, lost);
   }
 
-  void StartDispatcher(DispatcherProcess& process) {
-    process.world = this;
-    Renew(process);
-    dispatcher::Limits limits;
-    limits.events_per_transaction = 3;
-    limits.sample_rate = 0.5;
-    process.logic = std::make_unique<dispatcher::Dispatcher>(
-        dispatcher::Dispatcher::Ports{{process, process.inbox},
-                                      {process, process.inbox},
-                                      {process, process.inbox},
-                                      process.metrics},
-        dispatcher::Dispatcher::Setup{RangeLayout(kRanges), shards, random()}, limits);
+  // The mutation: a batch counts as written when it is sent.
+  void WriteUnacknowledged(const TimelineBatch& batch, ReplyTo<BatchWritten> to) {
+    BatchWritten early;
+    early.id = batch.id;
+    early.results.assign(batch.writes.size(), 0);
+    to(early);
+    if (world.Strikes(10)) return;
+    const auto write = [this, batch] {
+      world.redis.Do(batch);
+      return std::function<void()>([] {});
+    };
+    world.network.Send({"redis", write, {}, incarnation, true});
   }
 
-  void StartPusher(PusherProcess& process) {
-    process.world = this;
-    Renew(process);
-    process.claimed.clear();
-    process.connection = incarnations << 20;
-    process.believed.clear();
-    process.metrics.counts = &counts;
-    process.metrics.held = {};
+  void Start() {
+    claimed.clear();
+    connection = incarnation << 20;
+    believed.clear();
+    metrics.held = {};
     pusher::Limits limits;
-    limits.window = window();
+    limits.window = world.window();
     limits.timelines_per_batch = 3;
     limits.batches_in_flight = 3;
     limits.posts_per_unit = 3;
@@ -217,13 +188,11 @@ struct Spine : RedisCalls {
     limits.settle_after = std::chrono::milliseconds(100);
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
     limits.probe = limits.backoff;
-    process.logic = std::make_unique<pusher::Pusher>(
-        pusher::Pusher::Ports{{process, process.inbox},
-                              {process, process.inbox},
-                              {process, process.inbox},
-                              {process, process.inbox},
-                              process.metrics},
-        pusher::Pusher::Setup{RangeLayout(kRanges), 1, random(), options.guards.logic}, limits);
+    logic = std::make_unique<pusher::Pusher>(
+        pusher::Pusher::Ports{
+            {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+        pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic},
+        limits);
   }
 };
 

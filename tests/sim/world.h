@@ -1,5 +1,6 @@
-// The stores, the logs and the network between them and the processes. Edges and posts lie on two
-// shards, by their owner; a third that is never away holds the owners of ranges.
+// What processes and clients share: the stores, the logs and who consumes them, and the network in
+// between. Edges and posts lie on two shards, by their owner; a third that is never away holds the
+// owners of ranges.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +13,14 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
+#include "fanline/ports/hint_log.h"
+#include "fanline/ports/reconciler_mode.h"
 #include "fanline/wire/relation_log.h"
 #include "tests/fakes/fake_mysql.h"
 #include "tests/fakes/fake_redis.h"
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
+#include "tests/sim/said.h"
 
 namespace fanline::sim {
 
@@ -39,8 +43,10 @@ struct Assignment {
   int64_t unfinished() const { return end() - std::max(low, committed); }
 };
 
-struct Stores : Chances {
-  explicit Stores(const FleetOptions& given) : Chances(given) {
+inline Status AwayStatus() { return Status::Later("mysql", "away"); }
+
+struct World : Chances {
+  explicit World(const FleetOptions& given) : Chances(given) {
     redis.rules = given.guards.redis;
     mysql.rules = given.guards.mysql;
     mysql.relations.changes_settle = given.guards.changes_settle;
@@ -56,8 +62,7 @@ struct Stores : Chances {
 
   fakes::FakeRedis redis{RangeLayout(kRanges), window()};
   fakes::FakeRedis snapshot{RangeLayout(kRanges), {}};
-  UnixMs full_until = 0;   // of Redis, at its maxmemory
-  uint64_t redis_run = 1;  // another one after each restart
+  UnixMs full_until = 0;  // of Redis, at its maxmemory
   const ShardMap shards = ShardMap::Even(kShards);
   fakes::FakeMysql mysql{RangeLayout(kRanges), 2, shards};
   std::array<UnixMs, kShards> away_until{};  // shards of relations
@@ -69,6 +74,9 @@ struct Stores : Chances {
   std::vector<Assignment> retry_group{1}, event_group{kEventPartitions};
   std::vector<Assignment*> assignments;  // of all groups
   Network network;
+  size_t carried_out = 0;  // calls of any kind, so far
+  Said said;               // of each edge
+  ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
   uint64_t incarnations = 0;
   uint64_t tokens = 0;
 
@@ -130,6 +138,9 @@ struct Stores : Chances {
     }
   }
   void AppendHint(Range range, const Hint& hint) { Append(tasks, range, EncodeHint(hint)); }
+  void AppendAll(const AppendHints& hints) {
+    for (const auto& [range, hint] : hints.hints) AppendHint(range, hint);
+  }
 
   // LogAppendTime: a record has the broker's time.
   void AppendRelation(const RelationMessage& message) {
@@ -143,7 +154,16 @@ struct Stores : Chances {
                        [this](UnixMs until) { return now.unix_ms < until; });
   }
   bool Away(Shard shard) const { return now.unix_ms < away_until[shard]; }
-  static Status AwayStatus() { return Status::Later("mysql", "away"); }
+
+  // Sends an action that nobody waits for; it happens after a while, however long.
+  template <typename F>
+  void Later(std::string name, F action) {
+    const auto carry_out = [action = std::move(action)] {
+      action();
+      return std::function<void()>([] {});
+    };
+    network.Send({std::move(name), carry_out, {}, 0, false});
+  }
 
   void Tick(int64_t most_ms) {
     const auto passed = static_cast<int64_t>(Pick(static_cast<uint64_t>(most_ms)));

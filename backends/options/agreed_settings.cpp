@@ -19,6 +19,13 @@ void AddWindow(daemon::OptionTable& table, daemon::OptionTarget window,
       .Unit("MEMBERS");
 }
 
+void AddWindow(daemon::OptionTable& table, AgreedSettings& told) {
+  AddWindow(table, &told.window, &told.max_entries);
+  table.Check([&told] {
+    return told.window && told.max_entries ? Problem({*told.window, *told.max_entries}) : "";
+  });
+}
+
 void AddFollowingLimit(daemon::OptionTable& table, daemon::OptionTarget limit) {
   table
       .Add("following-limit", std::move(limit),

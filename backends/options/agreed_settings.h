@@ -25,6 +25,9 @@ struct AgreedSettings {
 void AddWindow(daemon::OptionTable& table, daemon::OptionTarget window,
                daemon::OptionTarget max_entries);
 void AddFollowingLimit(daemon::OptionTable& table, daemon::OptionTarget limit);
+// The first two into `told`, which outlives the table. A pair of them that fits no timeline is
+// refused before any installation is asked.
+void AddWindow(daemon::OptionTable& table, AgreedSettings& told);
 
 // "" when no option that was given differs; else one line with both values that says what to do.
 [[nodiscard]] std::string Mismatch(const AgreedSettings& told,

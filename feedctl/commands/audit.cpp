@@ -49,7 +49,7 @@ class Audit : public Command {
     table.Add("threads", &threads_, "that read and compare timelines").Range(1, 16);
     table.Add("json", &json_, "print the findings as one JSON object");
     options::AddOptions(table, settings.redis);
-    options::AddWindow(table, &settings.agreed.window, &settings.agreed.max_entries);
+    options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }

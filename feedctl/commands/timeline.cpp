@@ -38,7 +38,7 @@ class Timeline : public Command {
         .Unit("CURSOR");
     table.Add("json", &json_, "print the page as one JSON object");
     options::AddOptions(table, settings.redis);
-    options::AddWindow(table, &settings.agreed.window, &settings.agreed.max_entries);
+    options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
     options::AddOptions(table, settings.mysql);
   }

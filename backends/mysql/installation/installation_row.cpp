@@ -80,6 +80,10 @@ std::optional<Installation> InstallationOf(const InstallationRow& row, std::stri
            row[kMaxEntries].value;
     return std::nullopt;
   }
+  if (found.following_limit == 0) {
+    *why = "its following_limit is 0, which would let nobody follow";
+    return std::nullopt;
+  }
   auto map = ShardMap::Parse(row[kMap].value, shard_count);
   if (!map) {
     *why = "its shard_map \"" + row[kMap].value + "\" does not place every bucket on one of " +

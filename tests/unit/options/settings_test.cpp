@@ -31,7 +31,7 @@ struct World {
     AddOptions(table, topics);
     AddOptions(table, redis);
     AddOptions(table, timelines);
-    AddWindow(table, &agreed.window, &agreed.max_entries);
+    AddWindow(table, agreed);
     AddFollowingLimit(table, &agreed.following_limit);
     AddOptions(table, mysql);
   }
@@ -129,6 +129,13 @@ TEST(Settings, WhatAllProgramsAgreeOnMayBeLeftOutAndMustNotDiffer) {
   EXPECT_THAT(Mismatch({.max_entries = 600}, installation),
               HasSubstr("--timeline-max-entries: 600"));
   EXPECT_THAT(Mismatch({.following_limit = 3}, installation), HasSubstr("--following-limit: 3 "));
+}
+
+TEST(Settings, AWindowThatFitsNoInstallationIsRefusedWithoutAskingOne) {
+  World world;
+  const daemon::Parsed parsed = world.Parse({"--window", "500", "--timeline-max-entries", "501"});
+  EXPECT_FALSE(parsed.proceed());
+  EXPECT_THAT(parsed.err, HasSubstr("--window: 500 does not fit --timeline-max-entries 501"));
 }
 
 TEST(Settings, PropertiesOfKafkaAreNameAndValue) {

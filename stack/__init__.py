@@ -9,6 +9,9 @@ test, a demo or a bench needs them.
         stack.redis.start()  # same port, and what it had saved
         wait_until(lambda: stack.redis.command("DBSIZE") > 0, 10, "timelines to come back")
 
+`LocalStack(cluster=True)` has a Redis Cluster of three masters and three replicas in place of the
+one node (services/redis_cluster.py: who serves a slot, moving one, a failover).
+
 From the shell: `stack/with-stack PROGRAM ARGS...` for one program; `stack/play up` and `stack/play
 down` (`make up`, `make down`) for a stack that stays. `stack/setup` installs what all of this
 needs, by packages.list and kafka/pom.xml.

@@ -2,7 +2,7 @@
 
 `stack.env` is all a program needs to reach them:
     FANLINE_KAFKA_BROKERS   127.0.0.1:PORT
-    FANLINE_REDIS           127.0.0.1:PORT
+    FANLINE_REDIS           127.0.0.1:PORT (of a cluster: all its nodes)
     FANLINE_MYSQL_SHARDS    tcp://127.0.0.1:P1/fanline,tcp://127.0.0.1:P2/fanline
     FANLINE_MYSQL_USER, FANLINE_MYSQL_PASSWORD
 """
@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from stack import statement_shapes, tag, watchdog
@@ -23,6 +24,7 @@ from stack.process import Process
 from stack.services.kafka import Kafka
 from stack.services.mysql import USER, Mysql
 from stack.services.redis import Redis
+from stack.services.redis_cluster import RedisCluster
 from stack.services.service import ServiceFailed
 from stack.waiting import NotInTime, wait_until
 from stack.workspace import BUILD, Workspace
@@ -38,17 +40,19 @@ def _say_on_stderr(line):
 
 class LocalStack:
     def __init__(self, shards=2, redis_args=(), mysql_args=(), kafka_config=None,
-                 kafka_java_args=(), redis_appendonly=False, mysql_buffer_pool="256M", data=None,
-                 ports=None, say=_say_on_stderr):
+                 kafka_java_args=(), redis_appendonly=False, cluster=False, redis_announce=None,
+                 mysql_buffer_pool="256M", data=None, ports=None, say=_say_on_stderr):
         """The `_args` are appended to a server's command line, `kafka_config` overrides
-        server.properties. `data`: the folder to hold the stack's own (default: memory when there is
+        server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py, which
+        says what `redis_announce` is). `data`: the folder to hold the stack's own (default: memory when there is
         room). `say` takes progress lines. Nothing runs before `start()` or `with`."""
         self._say = say
         self._data = data
         self._ports = ports or Ports()
         self._make = lambda workspace, ports, env, password: (
             Kafka("kafka", workspace, ports, env, config=kafka_config, java_args=kafka_java_args),
-            Redis("redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args),
+            (partial(RedisCluster, announce=redis_announce) if cluster else Redis)(
+                "redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args),
             [Mysql(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
                    args=[f"--server-id={i + 1}", *mysql_args]) for i in range(shards)])
         self._spawned = []

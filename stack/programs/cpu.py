@@ -20,7 +20,7 @@ def cpu_of(stack, fleet):
     """Seconds by role, and of ourselves as "demo"."""
     roles = {
         "kafka": [stack.kafka.pid],
-        "redis": [stack.redis.pid],
+        "redis": [node.pid for node in stack.redis.nodes],
         "mariadb": [shard.pid for shard in stack.mysql],
         "dispatchers": [daemon.process.pid for daemon in fleet.dispatchers if daemon.running],
         "pushers": [daemon.process.pid for daemon in fleet.pushers if daemon.running],

@@ -14,34 +14,19 @@ class Timeline(NamedTuple):
 
 def read_timelines(redis, readers=None):
     """Of all readers who have one, or of some, by reader. `redis` is the stack's service."""
-    with redis.client() as client:
-        keys = [key for key in _keys(client)
-                if readers is None or _reader_of(key) in readers]
-        found = {}
-        for start in range(0, len(keys), _PAGE):
-            page = keys[start:start + _PAGE]
-            for key in page:
-                client.send("ZRANGE", key, 0, -1, "WITHSCORES")
-            for key in page:
-                members = client.receive()
-                if members:  # it may have expired meanwhile
-                    found[_reader_of(key)] = parse(_reader_of(key), members)
-        return found
+    found = {}
+    for reader, members in _ask(
+            redis, lambda key: ("ZRANGE", key, 0, -1, "WITHSCORES"), readers):
+        if members:  # it may have expired meanwhile
+            found[reader] = parse(reader, members)
+    return found
 
 
 def read_floors(redis):
     """Floor by reader, of all ready timelines: one number of each, so it is quick."""
-    with redis.client() as client:
-        keys, floors = _keys(client), {}
-        for start in range(0, len(keys), _PAGE):
-            page = keys[start:start + _PAGE]
-            for key in page:
-                client.send("ZSCORE", key, "F")
-            for key in page:
-                score = client.receive()
-                if score is not None:
-                    floors[_reader_of(key)] = _floor(score)
-        return floors
+    return {reader: _floor(score)
+            for reader, score in _ask(redis, lambda key: ("ZSCORE", key, "F"))
+            if score is not None}
 
 
 def parse(reader, members):
@@ -58,6 +43,20 @@ def parse(reader, members):
 def _floor(score):
     value = float(score)
     return 0 if math.isinf(value) else -int(value)
+
+
+def _ask(redis, command_of, readers=None):
+    """(reader, reply) of a command on every timeline's key, master by master."""
+    for master in redis.masters():
+        with master.client() as client:
+            keys = [key for key in _keys(client)
+                    if readers is None or _reader_of(key) in readers]
+            for start in range(0, len(keys), _PAGE):
+                page = keys[start:start + _PAGE]
+                for key in page:
+                    client.send(*command_of(key))
+                for key in page:
+                    yield _reader_of(key), client.receive()
 
 
 def _keys(client):

@@ -36,6 +36,14 @@ class Redis(Service):
                 return False
             raise
 
+    @property
+    def nodes(self):
+        """As of a cluster: it is its only node and master."""
+        return [self]
+
+    def masters(self):
+        return [self]
+
     def command(self, *words):
         """One command, its reply as Python values; for more than a few open `client()`."""
         with self.client() as client:

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "daemon/observe/consumed_log.h"
 #include "daemon/observe/metrics.h"
 
 namespace fanline::dispatcher {
@@ -10,8 +11,6 @@ namespace {
 using daemon::AddCounter;
 using daemon::AddGauge;
 using daemon::AddHistogram;
-using daemon::AddParked;
-using daemon::AddTailsLost;
 using daemon::Seconds;
 using daemon::SecondsBuckets;
 using daemon::SizeBuckets;
@@ -20,9 +19,12 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Registry;
 
-class Prometheus final : public Metrics {
+class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
+  Prometheus(Registry& registry, const daemon::Log& log)
+      : ConsumedLog(
+            registry, log,
+            "events that nobody has read may be gone: publish again what was published since") {
     for (size_t i = 0; i < received_.size(); ++i) {
       received_[i] = &AddCounter(registry, "fanline_events_received_total",
                                  "Valid feed events taken from the log, by type",
@@ -48,20 +50,10 @@ class Prometheus final : public Metrics {
 
   void HintsAppended(uint64_t hints) override { hints_.Increment(static_cast<double>(hints)); }
 
-  void Parked(const std::string& resource) override { parked_.Increment(resource); }
-
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
     lost_.Increment(static_cast<double>(to - from));
     log_.Error("events were cut from the log before they were read; publish them again",
                {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
-  }
-
-  void TailLost(int32_t partition, int64_t position, int64_t end) override {
-    tails_lost_.Increment();
-    log_.Error(
-        "a log lost its tail and is read again from its first record; events that nobody has read "
-        "may be gone: publish again what was published since",
-        {{"partition", partition}, {"position", position}, {"end", end}});
   }
 
   void Buffered(uint64_t events, uint64_t parked) override {
@@ -70,8 +62,6 @@ class Prometheus final : public Metrics {
   }
 
  private:
-  Registry& registry_;
-  const daemon::Log& log_;
   std::array<Counter*, kEventKinds> received_{};  // by EventKind
   Counter& rejected_ =
       AddCounter(registry_, "fanline_events_rejected_total", "Events given to the dead letters");
@@ -84,11 +74,9 @@ class Prometheus final : public Metrics {
                                                 "Events per transaction", SizeBuckets());
   Counter& hints_ =
       AddCounter(registry_, "fanline_hints_appended_total", "Hints acknowledged by Kafka");
-  daemon::ResourceCounters parked_ = AddParked(registry_);
   Counter& lost_ =
       AddCounter(registry_, "fanline_events_lost_total",
                  "Offsets cut from the log before they were read: longer retention needed");
-  Counter& tails_lost_ = AddTailsLost(registry_);
   Gauge& open_ = AddGauge(registry_, "fanline_events_open", "Events received and not finished");
   Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",
                                    "Open events that wait for a shard that is away");

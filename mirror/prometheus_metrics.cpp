@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "daemon/observe/consumed_log.h"
 #include "daemon/observe/metrics.h"
 
 namespace fanline::mirror {
@@ -12,8 +13,6 @@ using daemon::AddCounter;
 using daemon::AddCounters;
 using daemon::AddGauge;
 using daemon::AddHistogram;
-using daemon::AddParked;
-using daemon::AddTailsLost;
 using daemon::Seconds;
 using daemon::SecondsBuckets;
 using prometheus::Counter;
@@ -21,9 +20,12 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Registry;
 
-class Prometheus final : public Metrics {
+class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {}
+  Prometheus(Registry& registry, const daemon::Log& log)
+      : ConsumedLog(registry, log,
+                    "relation events that nobody has read may be gone, and must be sent again; "
+                    "what log1 holds is not lost") {}
 
   void Applied(bool written, Duration since_appended) override {
     applied_[written]->Increment();
@@ -47,22 +49,12 @@ class Prometheus final : public Metrics {
     events_parked_.Set(static_cast<double>(parked));
   }
 
-  void Parked(const std::string& resource) override { parked_.Increment(resource); }
-
   void GivenBack(uint64_t changes) override { given_back_.Increment(static_cast<double>(changes)); }
 
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
     lost_.Increment(static_cast<double>(to - from));
     log_.Error("records were cut from a log before they were read",
                {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
-  }
-
-  void TailLost(int32_t partition, int64_t position, int64_t end) override {
-    tails_lost_.Increment();
-    log_.Error(
-        "a log lost its tail and is read again from its first record; relation events that nobody "
-        "has read may be gone, and must be sent again; what log1 holds is not lost",
-        {{"partition", partition}, {"position", position}, {"end", end}});
   }
 
   void Pending(Shard shard, uint64_t rows, Duration oldest) override {
@@ -85,8 +77,6 @@ class Prometheus final : public Metrics {
     Gauge* oldest = nullptr;
   };
 
-  Registry& registry_;
-  const daemon::Log& log_;
   std::array<Counter*, 2> applied_ =
       AddCounters(registry_, "fanline_rel_apply_total",
                   "Messages of relation-log applied to reverse rows, by whether they were news",
@@ -108,8 +98,6 @@ class Prometheus final : public Metrics {
   Counter& lost_ =
       AddCounter(registry_, "fanline_events_lost_total",
                  "Offsets cut from a log before they were read: longer retention needed");
-  Counter& tails_lost_ = AddTailsLost(registry_);
-  daemon::ResourceCounters parked_ = AddParked(registry_);
   Gauge& open_ =
       AddGauge(registry_, "fanline_events_open", "Relation events received and not finished");
   Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",

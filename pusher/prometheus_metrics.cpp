@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "daemon/observe/consumed_log.h"
 #include "daemon/observe/metrics.h"
 #include "fanline/model/size_class.h"
 
@@ -13,9 +14,7 @@ using daemon::AddCounters;
 using daemon::AddForEach;
 using daemon::AddGauge;
 using daemon::AddHistogram;
-using daemon::AddParked;
 using daemon::AddSeconds;
-using daemon::AddTailsLost;
 using daemon::Seconds;
 using daemon::SizeBuckets;
 using prometheus::Counter;
@@ -25,10 +24,12 @@ using prometheus::Registry;
 
 constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
 
-class Prometheus final : public Metrics {
+class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
   Prometheus(Registry& registry, const daemon::Log& log, daemon::Health& health)
-      : registry_(registry), log_(log), health_(health) {}
+      : ConsumedLog(registry, log,
+                    "the timelines of its range are dropped, their readers rebuild them"),
+        health_(health) {}
 
   void HintReceived(bool is_sync) override { hints_received_[is_sync]->Increment(); }
 
@@ -77,21 +78,11 @@ class Prometheus final : public Metrics {
     followers_read_.Increment(static_cast<double>(followers));
   }
 
-  void Parked(const std::string& resource) override { parked_.Increment(resource); }
-
   void TakeoverStarted(TakeoverCause cause) override {
     takeovers_[static_cast<size_t>(cause)]->Increment();
     if (cause == TakeoverCause::kRolledBack) {
       log_.Error("Redis lost acknowledged writes: the range is claimed again and replayed");
     }
-  }
-
-  void TailLost(int32_t partition, int64_t position, int64_t end) override {
-    tails_lost_.Increment();
-    log_.Error(
-        "a log lost its tail and is read again from its first record; the timelines of its range "
-        "are dropped, their readers rebuild them",
-        {{"partition", partition}, {"position", position}, {"end", end}});
   }
 
   void RangeContested(Range range, Duration wait) override {
@@ -154,8 +145,6 @@ class Prometheus final : public Metrics {
  private:
   using BySize = std::array<Histogram*, kSizeClassCount>;
 
-  Registry& registry_;
-  const daemon::Log& log_;
   daemon::Health& health_;
   std::array<Counter*, 2> hints_received_ =
       AddCounters(registry_, "fanline_hints_received_total", "Hints taken from the log", "kind",
@@ -193,7 +182,6 @@ class Prometheus final : public Metrics {
                    SizeBuckets());
   Counter& followers_read_ =
       AddCounter(registry_, "fanline_followers_read_total", "Follower rows read for fan-out");
-  daemon::ResourceCounters parked_ = AddParked(registry_);
   std::array<Counter*, 4> takeovers_ =
       AddCounters(registry_, "fanline_takeovers_total",
                   "Ranges claimed, by cause; rolled_back is a Redis that lost writes", "cause",
@@ -206,7 +194,6 @@ class Prometheus final : public Metrics {
   Counter& dropped_ =
       AddCounter(registry_, "fanline_timelines_dropped_total",
                  "Timelines deleted by takeovers because their position was unknown");
-  Counter& tails_lost_ = AddTailsLost(registry_);
   BySize first_delivery_ =
       AddSeconds(registry_, "fanline_publish_to_first_delivery_seconds",
                  "From the event's record to the first live timeline that has the post (sampled)",

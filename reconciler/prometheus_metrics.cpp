@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/clock.h"
+#include "daemon/observe/consumed_log.h"
 #include "daemon/observe/metrics.h"
 
 namespace fanline::reconciler {
@@ -16,8 +17,6 @@ using daemon::AddCounter;
 using daemon::AddCounters;
 using daemon::AddGauge;
 using daemon::AddHistogram;
-using daemon::AddParked;
-using daemon::AddTailsLost;
 using daemon::Seconds;
 using daemon::SecondsBuckets;
 using daemon::SizeBuckets;
@@ -28,9 +27,10 @@ using prometheus::Registry;
 
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 
-class Prometheus final : public Metrics {
+class Prometheus final : public daemon::ConsumedLog<Metrics> {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {}
+  Prometheus(Registry& registry, const daemon::Log& log)
+      : ConsumedLog(registry, log, "what its lost records said is found by a scan") {}
 
   void Matched(Duration from_msg1_to_msg2) override {
     pairs_[kMatched]->Increment();
@@ -52,14 +52,6 @@ class Prometheus final : public Metrics {
     log_.Error(
         "records were cut from a log before they were read; what they said is found by a scan",
         {{"partition", partition}, {"from_offset", wanted}, {"to_offset", first}});
-  }
-
-  void TailLost(int32_t partition, int64_t position, int64_t end) override {
-    tails_lost_.Increment();
-    log_.Error(
-        "a log lost its tail and is read again from its first record; what its lost records said "
-        "is found by a scan",
-        {{"partition", partition}, {"position", position}, {"end", end}});
   }
 
   void Undecodable(const std::string& why) override {
@@ -109,8 +101,6 @@ class Prometheus final : public Metrics {
 
   void Throttled(Duration waited) override { throttled_.Increment(Seconds(waited)); }
 
-  void Parked(const std::string& resource) override { parked_.Increment(resource); }
-
   void Pending(uint64_t pairs, Duration oldest, uint64_t commit_lag) override {
     pending_.Set(static_cast<double>(pairs));
     oldest_.Set(Seconds(oldest));
@@ -141,8 +131,6 @@ class Prometheus final : public Metrics {
   void RetriesHeld(uint64_t entries) override { retry_depth_.Set(static_cast<double>(entries)); }
 
  private:
-  Registry& registry_;
-  const daemon::Log& log_;
   Histogram& latency_ =
       AddHistogram(registry_, "fanline_rel_pair_latency_seconds",
                    "From a change's msg1 to its msg2, by the broker's clock", SecondsBuckets());
@@ -159,7 +147,6 @@ class Prometheus final : public Metrics {
   Counter& lost_ =
       AddCounter(registry_, "fanline_events_lost_total",
                  "Offsets cut from a log before they were read: longer retention needed");
-  Counter& tails_lost_ = AddTailsLost(registry_);
   Counter& undecodable_ =
       AddCounter(registry_, "fanline_rel_undecodable_total", "Records that are no message we know");
   std::array<Counter*, 6> checks_ = AddCounters(  // by finding
@@ -200,7 +187,6 @@ class Prometheus final : public Metrics {
   std::map<Shard, Gauge*> breakers_;
   std::map<Shard, bool> open_;
   std::map<Shard, Gauge*> counters_marked_;
-  daemon::ResourceCounters parked_ = AddParked(registry_);
 };
 
 }  // namespace

@@ -49,15 +49,6 @@ prometheus::Counter& ResourceCounters::Of(const std::string& resource) {
   return *counter;
 }
 
-ResourceCounters AddParked(Registry& registry) {
-  return {registry, "fanline_parked_total", "Work put off because a resource was away", "kafka"};
-}
-
-prometheus::Counter& AddTailsLost(Registry& registry) {
-  return AddCounter(registry, "fanline_log_tails_lost_total",
-                    "Times a log was found to end before what was read of it");
-}
-
 const Histogram::BucketBoundaries& SecondsBuckets() {
   static const Histogram::BucketBoundaries buckets{
       0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};

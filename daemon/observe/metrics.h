@@ -85,12 +85,6 @@ class ResourceCounters {
   std::map<std::string, prometheus::Counter*> counters_;  // guarded by mutex_
 };
 
-// fanline_parked_total, of every daemon that consumes.
-ResourceCounters AddParked(prometheus::Registry& registry);
-
-// fanline_log_tails_lost_total.
-prometheus::Counter& AddTailsLost(prometheus::Registry& registry);
-
 // As a metric counts time.
 inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 

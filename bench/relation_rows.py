@@ -129,10 +129,10 @@ def pair_kafka(rig, sizes):
     """The same from relation-log: consumer, decoding and pair tracker, beside a bare consumer."""
     rig.no_relations()
     edges = ("--edges", sizes.pair_edges)
-    rig.helper("fanline-bench-pair-log", "fill", *edges)
+    rig.fill_relation_log(sizes.pair_edges)
     pairs = _interleaved(
         rig, sizes,
-        lambda number: ("fanline-bench-pair-log", "machine", "--group", f"bench-{number}", *edges),
+        lambda _: ("fanline-bench-pair-log", "machine", "--group", rig.new_group(), *edges),
         lambda _: ("fanline-bench-pair-log", "count", *edges))
     yield _row("pair_kafka", pairs, "records", "records/s", "a bare consumer that counts")
 

@@ -61,5 +61,15 @@ class BenchTest(unittest.TestCase):
         self.assertLess(compact, skiplist / 4)
 
 
+class AgainstTest(unittest.TestCase):
+    def test_a_side_answers_a_row_as_often_as_it_is_asked(self):
+        run = subprocess.run(["/usr/bin/python3", ROOT / "bench" / "against_side.py", ROOT, "--quick"],
+                             input="pair_kafka\n" * 2, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for line in run.stdout.splitlines():
+            self.assertGreater(json.loads(line)[0]["value"], 0)
+        self.assertEqual(len(run.stdout.splitlines()), 2)
+
+
 if __name__ == "__main__":
     unittest.main()

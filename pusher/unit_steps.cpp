@@ -45,15 +45,15 @@ bool Pusher::HasRoom() const {
 
 // Starts the head of the next runnable lane as a unit.
 bool Pusher::StartOne(Owned& owned, Range range) {
-  const bool careful = isolating(owned);
-  if (!owned.lanes.runnable() || (careful && owned.lanes.units() > 0)) return false;
+  const bool one_by_one = isolating(owned);
+  if (!owned.lanes.runnable() || (one_by_one && owned.lanes.units() > 0)) return false;
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
-  Unit taken = owned.lanes.Take(careful, syncs);
+  Unit taken = owned.lanes.Take(one_by_one, syncs);
   taken.id = ++ids_;
   taken.range = range;
   taken.epoch = owned.takeover.epoch();
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
-  if (!careful) {
+  if (!one_by_one) {
     Begin(unit);
   } else if (owned.takeover.start().suspect == unit.hints.front().record.offset) {
     unit.reason = "the worker crashed on this hint again and again";

@@ -23,7 +23,7 @@ TEST(ShardRoom, WhatWaitsForAShardThatIsAwayIsNotUnderWay) {
 }
 
 // At full load there is always something to park: a shard that is back must not stay parked.
-TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyWorksCome) {
+TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyJobsCome) {
   ShardRoom room(1, 1 << 20);
   constexpr size_t kBacklog = 1'000;
   for (size_t i = 0; i < kBacklog; ++i) room.Took(0, Of(10));

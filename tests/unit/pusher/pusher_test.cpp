@@ -651,7 +651,7 @@ TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
     for (int i = 0; i < 3; ++i) w.Step();
     return w.truth_calls.size();
   };
-  EXPECT_EQ(begun(), 1u) << "carefully";
+  EXPECT_EQ(begun(), 1u) << "isolating";
   w.RunUntilIdle();
   w.Pass(std::chrono::seconds(31));
   w.RunUntilIdle();
@@ -726,7 +726,7 @@ TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
 TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
   World w;
   for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
-  w.Assign(0);  // carefully
+  w.Assign(0);  // isolating
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();
   w.Step();
@@ -774,7 +774,7 @@ TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
 TEST(Pusher, AZombieStartsNothingOnceItsStartIsRefused) {
   World w;
   for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
-  w.Assign(0);  // after two crashes: carefully
+  w.Assign(0);  // after two crashes: isolating
   w.mysql.Do(AcquireRange{1, 0});
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();

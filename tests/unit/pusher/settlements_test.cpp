@@ -236,7 +236,7 @@ TEST(Settlements, AStartThatLastedIsNotTakenBackOnceMore) {
 TEST(Settlements, WhatWasBegunBeforeAnEpochWasRaisedIsNoSuspect) {
   World w;
   for (int i = 0; i < 2; ++i) AnotherAcquires(w);
-  w.Assign(0);  // carefully
+  w.Assign(0);  // isolating
   w.Give(0, Hint::OfPost(kAnn, PostId{77}));
   w.Step();
   w.Step();

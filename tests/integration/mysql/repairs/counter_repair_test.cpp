@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "tests/integration/mysql/relation_shards.h"
@@ -30,6 +31,20 @@ class CounterRepairTest : public ::testing::Test {
     CounterFound repaired;
     EXPECT_TRUE(repair_.Repair({user, Counter::kFollowers}, &repaired).done());
     return repaired;
+  }
+  // Ann and twenty others follow and unfollow each other. Any thread.
+  void FollowAndUnfollow(uint64_t seed, int times) {
+    std::mt19937_64 random(seed);
+    Relations relations(shards_.config(), shards_.map());
+    for (int n = 0; n < times; ++n) {
+      const bool out = random() % 2 == 0;
+      const UserId other{100 + random() % 20};
+      const UserId src = out ? ann_ : other, dst = out ? other : ann_;
+      Relations::Result result;
+      const Status status = random() % 2 == 0 ? relations.Follow(src, dst, kNow, &result)
+                                              : relations.Unfollow(src, dst, kNow, &result);
+      EXPECT_TRUE(status.done()) << status.message;
+    }
   }
 
   RelationShards shards_;
@@ -99,17 +114,7 @@ TEST_F(CounterRepairTest, ALookAmongWritersSeesNoDrift) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, seed = seeded.Bits()] {
-      std::mt19937_64 random(seed);
-      Relations relations(shards_.config(), shards_.map());
-      for (int n = 0; n < 200; ++n) {
-        const bool out = random() % 2 == 0;
-        const UserId other{100 + random() % 20};
-        const UserId src = out ? ann_ : other, dst = out ? other : ann_;
-        Relations::Result result;
-        const Status status = random() % 2 == 0 ? relations.Follow(src, dst, kNow, &result)
-                                                : relations.Unfollow(src, dst, kNow, &result);
-        EXPECT_TRUE(status.done()) << status.message;
-      }
+      FollowAndUnfollow(seed, 200);
       --writing;
     });
   }
@@ -141,17 +146,7 @@ TEST_F(CounterRepairTest, CountersEndRightAlthoughWritersAndDriftGoOn) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, seed = seeded.Bits()] {
-      std::mt19937_64 random(seed);
-      Relations relations(shards_.config(), shards_.map());
-      for (int n = 0; n < 150; ++n) {
-        const bool out = random() % 2 == 0;
-        const UserId other{100 + random() % 20};
-        const UserId src = out ? ann_ : other, dst = out ? other : ann_;
-        Relations::Result result;
-        const Status status = random() % 2 == 0 ? relations.Follow(src, dst, kNow, &result)
-                                                : relations.Unfollow(src, dst, kNow, &result);
-        EXPECT_TRUE(status.done()) << status.message;
-      }
+      FollowAndUnfollow(seed, 150);
       --writing;
     });
   }

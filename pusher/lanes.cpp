@@ -15,7 +15,8 @@ void Lanes::Queue(UserId author, Lane& lane) {
 }
 
 void Lanes::Add(ReceivedHint hint) {
-  const UserId author = hint.decoded ? hint.decoded->author : UserId{};
+  const Hint* known = hint.hint();
+  const UserId author = known ? known->author : UserId{};
   Lane& lane = lanes_[author];
   lane.waiting.push_back(std::move(hint));
   if (lane.parked > 0) {
@@ -27,7 +28,7 @@ void Lanes::Add(ReceivedHint hint) {
 
 // How many hints of the kind at a lane's head may be one unit.
 size_t Lanes::MostHints(const Lane& lane, size_t syncs) const {
-  const auto& hint = lane.waiting.front().decoded;
+  const Hint* hint = lane.waiting.front().hint();
   if (!hint) return lane.waiting.size();  // one walk serves them all
   if (std::holds_alternative<Hint::Sync>(hint->what)) {
     return std::clamp<size_t>(syncs, 1, limits_->syncs_per_unit);
@@ -43,8 +44,9 @@ Unit Lanes::Take(bool singly, size_t syncs) {
   lane.queued = false;
   unit.alone = singly || lane.singly;
   const size_t most = unit.alone ? 1 : MostHints(lane, syncs);
-  const auto kind = [](const ReceivedHint& hint) {
-    return hint.decoded ? hint.decoded->what.index() + 1 : 0;
+  const auto kind = [](const ReceivedHint& received) {
+    const Hint* hint = received.hint();
+    return hint ? hint->what.index() + 1 : 0;
   };
   do {
     unit.hints.push_back(std::move(lane.waiting.front()));

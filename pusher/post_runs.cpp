@@ -13,7 +13,7 @@ void PostRuns::Begin(const Unit& unit) {
   if (fresh) {
     run.unit = &unit;
     for (const ReceivedHint& hint : unit.hints) {
-      run.posts.push_back(std::get<Hint::Post>(hint.decoded->what).post);
+      run.posts.push_back(std::get<Hint::Post>(hint.hint()->what).post);
     }
     std::sort(run.posts.begin(), run.posts.end());
     run.posts.erase(std::unique(run.posts.begin(), run.posts.end()), run.posts.end());
@@ -120,7 +120,7 @@ RunStep PostRuns::Failed(const Run& run, const Status& status) {
 
 void PostRuns::MarkParts(const Run& run) {
   for (const ReceivedHint& hint : run.unit->hints) {
-    const auto& [post, sample] = std::get<Hint::Post>(hint.decoded->what);
+    const auto& [post, sample] = std::get<Hint::Post>(hint.hint()->what);
     const bool visible = std::any_of(run.adds.begin(), run.adds.end(),
                                      [id = post](const Item& item) { return item.post == id; });
     if (sample && visible) marks_.Mark(run.unit->author, post, *sample, run.delivered);

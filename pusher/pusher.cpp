@@ -69,22 +69,16 @@ void Pusher::On(Record& record, Now now) {
   if (found == ranges_.end() || !found->second->inflow.open() || !taking_) return;
   Owned& owned = *found->second;
 
-  ReceivedHint hint{std::move(record), std::nullopt, {}};
-  const int64_t offset = hint.record.offset;
-  auto decoded = DecodeHint(hint.record.value);
-  if (auto* refused = std::get_if<Rejection>(&decoded)) {
-    if (refused->newer) {
-      return owned.inflow.StandBefore(offset, std::move(refused->reason), now, random_());
-    }
-    hint.why = std::move(refused->reason);
-  } else {
-    hint.decoded = std::get<Hint>(decoded);
+  const int64_t offset = record.offset;
+  auto decoded = DecodeHint(record.value);
+  if (auto* refused = std::get_if<Rejection>(&decoded); refused && refused->newer) {
+    return owned.inflow.StandBefore(offset, std::move(refused->reason), now, random_());
   }
   if (!owned.ledger.Received(offset)) return;  // seen before
   owned.inflow.Took();
-  ports_.metrics.HintReceived(hint.decoded &&
-                              std::holds_alternative<Hint::Sync>(hint.decoded->what));
-  owned.lanes.Add(std::move(hint));
+  const Hint* hint = std::get_if<Hint>(&decoded);
+  ports_.metrics.HintReceived(hint && std::holds_alternative<Hint::Sync>(hint->what));
+  owned.lanes.Add({std::move(record), std::move(decoded)});
 }
 
 template <typename Reply>

@@ -9,7 +9,7 @@ namespace fanline::pusher {
 void SyncRuns::Begin(const Unit& unit) {
   std::vector<UserId> readers;
   for (const ReceivedHint& hint : unit.hints) {
-    readers.push_back(std::get<Hint::Sync>(hint.decoded->what).reader);
+    readers.push_back(std::get<Hint::Sync>(hint.hint()->what).reader);
   }
   std::sort(readers.begin(), readers.end());
   readers.erase(std::unique(readers.begin(), readers.end()), readers.end());

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "fanline/base/decoded.h"
 #include "fanline/base/outcome.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
@@ -21,8 +22,9 @@ namespace fanline::pusher {
 // A hint as received. The record is kept for the dead letters, byte for byte.
 struct ReceivedHint {
   Record record;
-  std::optional<Hint> decoded;  // none: undecodable
-  std::string why;              // the reason, if undecodable
+  Decoded<Hint> decoded;
+
+  const Hint* hint() const { return std::get_if<Hint>(&decoded); }  // null: undecodable
 };
 
 struct Unit {
@@ -45,10 +47,12 @@ struct Unit {
   size_t dead_lettered = 0;  // hints in the dead letters
 
   const std::string& ReasonOf(const ReceivedHint& hint) const {
-    return reason.empty() ? hint.why : reason;
+    const Rejection* refused = std::get_if<Rejection>(&hint.decoded);
+    return reason.empty() && refused ? refused->reason : reason;
   }
   bool is_sync() const {
-    return hints.front().decoded && std::holds_alternative<Hint::Sync>(hints.front().decoded->what);
+    const Hint* first = hints.front().hint();
+    return first != nullptr && std::holds_alternative<Hint::Sync>(first->what);
   }
 };
 

@@ -65,7 +65,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
 }
 
 void Pusher::Begin(Unit& unit) {
-  if (unit.hints.front().decoded) {
+  if (unit.hints.front().hint()) {
     Enter(unit, Stage::kRunning);
   } else {
     Quarantine(unit);
@@ -86,7 +86,7 @@ void Pusher::Enter(Unit& unit, Stage stage) {
       // The author's followers may be what cannot be read, so the whole range goes.
       if (!unit.is_sync()) return ranges_.at(unit.range)->walk.Need(unit.id);
       ports_.timelines.Submit(DropTimeline{unit.id, unit.range, unit.epoch,
-                                           std::get<Hint::Sync>(first.decoded->what).reader});
+                                           std::get<Hint::Sync>(first.hint()->what).reader});
       return;
     case Stage::kDeadLettering:
       const ReceivedHint& hint = unit.hints.at(unit.dead_lettered);

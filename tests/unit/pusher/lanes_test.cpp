@@ -12,8 +12,8 @@ constexpr UserId kAnn{1}, kBen{2}, kBob{9};
 struct World {
   void Post(UserId author) { Add(Hint::OfPost(author, PostId{1})); }
   void Sync(UserId author) { Add(Hint::OfSync(kBob, author)); }
-  void Add(std::optional<Hint> hint) {
-    ReceivedHint received{{}, hint, {}};
+  void Add(Decoded<Hint> hint) {
+    ReceivedHint received{{}, std::move(hint)};
     received.record.offset = next_offset++;
     lanes.Add(std::move(received));
   }
@@ -74,9 +74,9 @@ TEST(Lanes, AUnitIsOfOneKind) {
 TEST(Lanes, WhatCannotBeDecodedIsALaneOfItsOwn) {
   World w;
   w.Post(kAnn);
-  w.Add(std::nullopt);
+  w.Add(Rejection{});
   w.Post(kAnn);
-  w.Add(std::nullopt);
+  w.Add(Rejection{});
   EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 2}, {1, 3}}));
 }
 

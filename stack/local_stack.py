@@ -5,6 +5,10 @@
     FANLINE_REDIS           127.0.0.1:PORT (of a cluster: all its nodes)
     FANLINE_MYSQL_SHARDS    tcp://127.0.0.1:P1/fanline,tcp://127.0.0.1:P2/fanline
     FANLINE_MYSQL_USER, FANLINE_MYSQL_PASSWORD
+
+A secure stack has a second door at Kafka (SASL/SCRAM over TLS) and at Redis (TLS), and shards that
+speak TLS when asked; `stack.certificates` are theirs. The harness goes on using the plain doors.
+`stack.told` is what programs are told beyond `stack.env`, or in place of it.
 """
 
 import os
@@ -19,6 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from stack import statement_shapes, tag, watchdog
+from stack.certificates import Certificates
 from stack.ports import Ports
 from stack.process import Process
 from stack.services.kafka import Kafka
@@ -41,7 +46,8 @@ def _say_on_stderr(line):
 class LocalStack:
     def __init__(self, shards=2, redis_args=(), mysql_args=(), kafka_config=None,
                  kafka_java_args=(), redis_appendonly=False, cluster=False, redis_announce=None,
-                 mysql_buffer_pool="256M", data=None, ports=None, say=_say_on_stderr):
+                 mysql_buffer_pool="256M", data=None, ports=None, secure=False,
+                 say=_say_on_stderr):
         """The `_args` are appended to a server's command line, `kafka_config` overrides
         server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py, which
         says what `redis_announce` is). `data`: the folder to hold the stack's own (default: memory when there is
@@ -49,12 +55,19 @@ class LocalStack:
         self._say = say
         self._data = data
         self._ports = ports or Ports()
-        self._make = lambda workspace, ports, env, password: (
-            Kafka("kafka", workspace, ports, env, config=kafka_config, java_args=kafka_java_args),
-            (partial(RedisCluster, announce=redis_announce) if cluster else Redis)(
-                "redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args),
+        assert not (secure and cluster), "a cluster's nodes have no second door"
+        self._secure = secure
+        self.certificates = None
+        self.told = {}
+        redis = partial(RedisCluster, announce=redis_announce) if cluster else Redis
+        self._make = lambda workspace, ports, env, password, tls: (
+            Kafka("kafka", workspace, ports, env, config=kafka_config, java_args=kafka_java_args,
+                  certificates=tls),
+            redis("redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args,
+                  certificates=tls),
             [Mysql(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
-                   args=[f"--server-id={i + 1}", *mysql_args]) for i in range(shards)])
+                   args=[f"--server-id={i + 1}", *mysql_args], certificates=tls)
+             for i in range(shards)])
         self._spawned = []
         self._workspace = None
 
@@ -73,8 +86,10 @@ class LocalStack:
         self._lifeline = watchdog.start(self._workspace)
         self._tagged = {**os.environ, tag.variable(self._workspace.id): "1"}
         password = secrets.token_urlsafe(24)
+        if self._secure:
+            self.certificates = Certificates(self._workspace.path / "certificates")
         self.kafka, self.redis, self.mysql = self._make(
-            self._workspace, self._ports, self._tagged, password)
+            self._workspace, self._ports, self._tagged, password, self.certificates)
         try:
             self._start_together()
         except BaseException:
@@ -147,7 +162,7 @@ class LocalStack:
 
     def _program_env(self, env):
         own = {name: str(value) for name, value in (env or {}).items()}
-        return {**self._tagged, **self.env, **own}
+        return {**self._tagged, **self.env, **self.told, **own}
 
     def _start_together(self):
         with ThreadPoolExecutor(thread_name_prefix="start") as pool:

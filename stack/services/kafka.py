@@ -5,7 +5,7 @@ import base64
 import uuid
 
 from stack.services.service import Service, ServiceFailed
-from stack.wire.kafka import Cluster, ask_cluster
+from stack.wire.kafka import Cluster, allow_scram, ask_cluster, set_scram_password
 from stack.workspace import BUILD
 
 LIBS = BUILD / "kafka-libs"
@@ -17,11 +17,14 @@ _JAVA = ["/usr/bin/java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel
 
 
 class Kafka(Service):
-    ports_wanted = 2  # clients, controller
+    ports_wanted = 2  # clients, controller; of a secure one also clients that show who they are
 
-    def __init__(self, name, workspace, ports, env, config=None, java_args=()):
+    def __init__(self, name, workspace, ports, env, config=None, java_args=(), certificates=None):
         super().__init__(name, workspace, ports, env)
         self._config = config or {}
+        self._certificates = certificates
+        if certificates:
+            self.ports_wanted = 3
         self._java_args = list(java_args)
         self._cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         self._properties = workspace.path / f"{name}.properties"
@@ -46,7 +49,7 @@ class Kafka(Service):
         return cluster == Cluster(id=self._cluster, brokers=1, controller=1)
 
     def _settings(self):
-        port, controller = self._taken
+        port, controller = self._taken[:2]
         return {
             "process.roles": "broker,controller",
             "node.id": 1,
@@ -70,4 +73,31 @@ class Kafka(Service):
             "log.cleaner.dedupe.buffer.size": 4 << 20,
             "num.network.threads": 2,
             "num.io.threads": 4,
-        } | self._config
+        } | self._door() | self._config
+
+    @property
+    def sasl_address(self):
+        """Where it asks for a name and a password (SCRAM-SHA-512) over TLS."""
+        return f"127.0.0.1:{self._taken[2]}"
+
+    def set_password(self, user, password):
+        """Creates the user, or changes its password: open connections stay."""
+        allow_scram(self.port)
+        set_scram_password(self.port, user, password)
+
+    def _door(self):
+        if not self._certificates:
+            return {}
+        port, controller = self._taken[:2]
+        plain, sasl = f"PLAINTEXT://127.0.0.1:{port}", f"SASL_SSL://{self.sasl_address}"
+        login = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        return {
+            "listeners": f"{plain},{sasl},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"{plain},{sasl}",
+            "listener.security.protocol.map":
+                "PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT",
+            "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+            "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": login,
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": self._certificates.both,
+        }

@@ -17,11 +17,16 @@ _ADMIN = "admin"
 
 
 class Mysql(Service):
-    def __init__(self, name, workspace, ports, env, password, buffer_pool="256M", args=()):
+    def __init__(self, name, workspace, ports, env, password, buffer_pool="256M", args=(),
+                 certificates=None):
         super().__init__(name, workspace, ports, env)
         self._password = password
         self._buffer_pool = buffer_pool
         self._args = list(args)
+        if certificates:
+            self._args += [f"--ssl-ca={certificates.authority}",
+                           f"--ssl-cert={certificates.certificate}",
+                           f"--ssl-key={certificates.key}"]
         self._accounts = workspace.path / f"{name}.accounts.sql"
         # A starting server removes the temporary tables it finds, also those of a server that
         # uses them: two that share a folder crash each other now and then.

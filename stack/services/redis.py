@@ -11,10 +11,17 @@ SERVER = BUILD / "tools" / "redis-server"
 
 
 class Redis(Service):
-    def __init__(self, name, workspace, ports, env, appendonly=False, args=()):
+    def __init__(self, name, workspace, ports, env, appendonly=False, args=(), certificates=None):
         super().__init__(name, workspace, ports, env)
         self._appendonly = appendonly
         self._args = list(args)
+        self._certificates = certificates
+        if certificates:
+            self.ports_wanted = 2  # plain, TLS
+
+    @property
+    def tls_address(self):
+        return f"127.0.0.1:{self._taken[1]}"
 
     def prepare(self):
         if not SERVER.exists():
@@ -25,7 +32,14 @@ class Redis(Service):
             SERVER, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.data,
             "--save", "", "--appendonly", "yes" if self._appendonly else "no",
             "--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "512",
-        ] + self._args
+        ] + self._tls_args() + self._args
+
+    def _tls_args(self):
+        if not self._certificates:
+            return []
+        return ["--tls-port", self._taken[1], "--tls-cert-file", self._certificates.certificate,
+                "--tls-key-file", self._certificates.key,
+                "--tls-ca-cert-file", self._certificates.authority, "--tls-auth-clients", "no"]
 
     def answers(self):
         try:

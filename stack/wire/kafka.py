@@ -1,12 +1,18 @@
-"""Two Kafka requests. One asks who is in the cluster: a broker that answers with itself and a
-controller serves topics and groups. The other deletes what a log holds, as its retention does."""
+"""A few Kafka requests: who is in the cluster (a broker that answers with itself and a controller
+serves topics and groups); delete what a log holds, as its retention does; give a user a password
+for SCRAM."""
 
+import hashlib
+import os
 import socket
 import struct
 from typing import NamedTuple
 
 _METADATA, _METADATA_VERSION, _NO_TOPICS = 3, 2, 0
 _DELETE_RECORDS, _DELETE_RECORDS_VERSION, _TO_THE_END = 21, 0, -1
+_SCRAM, _SCRAM_SHA_512, _SCRAM_ROUNDS = 51, 2, 4096
+_FEATURES, _FEATURES_VERSION, _UPGRADE, _KAFKA_3_9 = 57, 1, 1, 21
+_NO_TAGS = b"\0"
 _CLIENT = b"fanline-stack"
 
 
@@ -30,8 +36,32 @@ def delete_records(port, topic, partitions, timeout=10):
                 body + struct.pack(">i", timeout * 1000), timeout).deleted()
 
 
-def _ask(port, request, version, body, timeout):
-    body = struct.pack(f">hhih{len(_CLIENT)}s", request, version, 1, len(_CLIENT), _CLIENT) + body
+def allow_scram(port, timeout=10):
+    """A cluster begun without Kafka's tools keeps metadata of an old version, without passwords:
+    raises it. Nothing changes the second time."""
+    feature = _compact(b"metadata.version") + struct.pack(">hb", _KAFKA_3_9, _UPGRADE) + _NO_TAGS
+    body = struct.pack(">i", timeout * 1000) + b"\x02" + feature + b"\0" + _NO_TAGS
+    _ask(port, _FEATURES, _FEATURES_VERSION, body, timeout, _NO_TAGS).refusals_of_features()
+
+
+def set_scram_password(port, user, password, timeout=10):
+    """For SCRAM-SHA-512."""
+    salt = os.urandom(16)
+    salted = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, _SCRAM_ROUNDS)
+    new = (_compact(user.encode()) + struct.pack(">bi", _SCRAM_SHA_512, _SCRAM_ROUNDS)
+           + _compact(salt) + _compact(salted) + _NO_TAGS)
+    body = b"\x01" + b"\x02" + new + _NO_TAGS  # no user is deleted, one is set
+    _ask(port, _SCRAM, 0, body, timeout, _NO_TAGS).refusals_of_users()
+
+
+def _compact(data):
+    assert len(data) < 127  # one byte says how long it is
+    return bytes([len(data) + 1]) + data
+
+
+def _ask(port, request, version, body, timeout, tags=b""):
+    body = (struct.pack(f">hhih{len(_CLIENT)}s", request, version, 1, len(_CLIENT), _CLIENT)
+            + tags + body)
     with socket.create_connection(("127.0.0.1", port), timeout) as connection:
         connection.sendall(struct.pack(">i", len(body)) + body)
         with connection.makefile("rb") as stream:
@@ -66,6 +96,30 @@ class _Answer:
                     raise ConnectionError(f"partition {partition}: error {error}")
                 firsts[partition] = first
         return firsts
+
+    def refusals_of_features(self):
+        self._at += 1  # tags of the header
+        self._number(">i")  # throttled so long
+        if error := self._number(">h"):
+            raise ConnectionError(f"the broker does not raise its version: error {error}, "
+                                  f"{self._compact_text()}")
+
+    def refusals_of_users(self):
+        self._at += 1
+        self._number(">i")
+        for _ in range(self._number(">B") - 1):
+            user = self._compact_text()
+            if error := self._number(">h"):
+                raise ConnectionError(f"{user}: error {error}, {self._compact_text()}")
+            self._compact_text()
+            self._at += 1
+
+    def _compact_text(self):
+        size = self._number(">B") - 1  # of less than 127 bytes
+        if size < 0:
+            return None
+        self._at += size
+        return self._data[self._at - size:self._at].decode()
 
     def _number(self, form):
         value, = struct.unpack_from(form, self._data, self._at)

@@ -1,10 +1,10 @@
 // feedctl: the operator's tool. The commands are in the folder of that name.
 #include <cstdio>
 #include <map>
-#include <stdexcept>
 #include <string>
 
 #include "daemon/run/main_guard.h"
+#include "fanline/base/misconfigured.h"
 #include "feedctl/commands/commands.h"
 #include "feedctl/support/failure.h"
 
@@ -37,7 +37,7 @@ int RunGuarded(Command& command) {
     std::fflush(stdout);
     std::fprintf(stderr, "feedctl: %s\n", failure.what());
     return interrupt.requested() ? kExitInterrupted : failure.exit_code();
-  } catch (const std::invalid_argument& refused) {  // a property that librdkafka does not take
+  } catch (const Misconfigured& refused) {  // properties that librdkafka does not take
     std::fprintf(stderr, "feedctl: --kafka-properties: %s\n", refused.what());
     return kExitConfig;
   }

@@ -29,6 +29,7 @@ class Admin::Impl {
   // kNever: the specification itself is not valid.
   Status Specify(const TopicSpec& topic, NewTopicHandle* made);
   rd_kafka_resp_err_t Send(rd_kafka_NewTopic_t* topic, std::string* why);
+  Status StatusOf(rd_kafka_resp_err_t result, const std::string& what);
   Status AwaitTopic(const std::string& topic, int32_t* partitions);
 
   const Duration timeout_;
@@ -98,6 +99,12 @@ rd_kafka_resp_err_t Admin::Impl::Send(rd_kafka_NewTopic_t* topic, std::string* w
   return rd_kafka_topic_result_error(results[0]);
 }
 
+// Nobody polls this client: what brokers said of it waits for this.
+Status Admin::Impl::StatusOf(rd_kafka_resp_err_t result, const std::string& what) {
+  rd_kafka_poll(client_.get(), 0);
+  return client_.StatusOf(result, what);
+}
+
 Status Admin::Impl::Count(const std::string& topic, int32_t* partitions) {
   const TopicHandle handle(rd_kafka_topic_new(client_.get(), topic.c_str(), nullptr));
   if (!handle) return StatusOf(rd_kafka_last_error(), "topic " + topic);
@@ -111,7 +118,7 @@ Status Admin::Impl::Count(const std::string& topic, int32_t* partitions) {
 
   const rd_kafka_metadata_topic_t& found = metadata->topics[0];
   *partitions = found.partition_cnt;
-  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Done();
+  if (found.err == RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(found.err, topic);
   *partitions = 0;
   if (found.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return Status::Done();
   return StatusOf(found.err, "looking up topic " + topic);

@@ -23,8 +23,7 @@ struct TopicSpec {
 // Blocking calls that end within `timeout`. Messages are one line. One thread.
 class Admin {
  public:
-  // Throws std::invalid_argument or std::runtime_error like the other clients; brokers need not be
-  // there yet.
+  // Throws Misconfigured like the other clients; brokers need not be there yet.
   Admin(ClientOptions options, Duration timeout, LogSink log);
   ~Admin();
   Admin(const Admin&) = delete;

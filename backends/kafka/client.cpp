@@ -1,11 +1,13 @@
 #include "backends/kafka/client.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <future>
-#include <stdexcept>
 #include <thread>
 
 #include "backends/kafka/errors.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::kafka {
 namespace {
@@ -32,8 +34,24 @@ void OnError(rd_kafka_t* client, int code, const char* reason, void* opaque) {
     context.log.Log(LogLevel::kError, "kafka: fatal: " + Describe(error) + ": " + text);
     return;
   }
+  if (error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL) {
+    context.refusal.Note(Describe(error) + ": " + reason);
+  }
   context.log.Log(LogLevel::kWarn, std::string("error ") + rd_kafka_err2name(error),
                   "kafka: " + Describe(error) + ": " + reason);
+}
+
+// A broker's thread is about to connect. It holds no lock of the client here, unlike in a
+// connect_cb, where giving the client credentials would lock its thread out for ever.
+int OnSocket(int domain, int type, int protocol, void* opaque) {
+  ClientContext& context = ContextOf(opaque);
+  if (rd_kafka_t* client = context.client) {
+    const std::string wrong = context.credentials->Refresh(client);
+    if (!wrong.empty()) {
+      context.log.Log(LogLevel::kWarn, "password", "kafka: the password's file " + wrong);
+    }
+  }
+  return socket(domain, type | SOCK_CLOEXEC, protocol);
 }
 
 // Ends the client in a thread of its own, for it may hang; false: it did not end in time.
@@ -52,7 +70,8 @@ bool DestroyWithin(rd_kafka_t* client, std::shared_ptr<ClientContext> context, D
 }  // namespace
 
 ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed)
-    : config_(rd_kafka_conf_new()) {
+    : config_(rd_kafka_conf_new()),
+      credentials_(std::make_unique<Credentials>(options.user, options.password)) {
   Set("bootstrap.servers", options.brokers);
   Set("client.id", options.client_id);
   Set("log.connection.close", "false");  // idle connections are closed by brokers all the time
@@ -65,13 +84,20 @@ ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Pr
   for (const auto& [name, value] : options.properties) {
     const bool ours = std::any_of(fixed.begin(), fixed.end(),
                                   [&](const auto& property) { return property.first == name; });
-    if (ours)
-      throw std::invalid_argument("kafka property " + name + " is fixed: delivery depends on it");
+    if (ours) throw Misconfigured("kafka property " + name + " is fixed: delivery depends on it");
     Set(name, value);
   }
   for (const auto& [name, value] : fixed) Set(name, value);
+  SetCredentials();
   rd_kafka_conf_set_log_cb(config_.get(), OnLog);
   rd_kafka_conf_set_error_cb(config_.get(), OnError);
+}
+
+void ClientConfig::SetCredentials() {
+  if (!credentials_->given()) return;
+  Set("sasl.username", credentials_->user());
+  Set("sasl.password", credentials_->Password());
+  if (credentials_->may_change()) rd_kafka_conf_set_socket_cb(config_.get(), OnSocket);
 }
 
 void ClientConfig::Set(const std::string& name, const std::string& value) {
@@ -79,20 +105,35 @@ void ClientConfig::Set(const std::string& name, const std::string& value) {
     case RD_KAFKA_CONF_OK:
       return;
     case RD_KAFKA_CONF_UNKNOWN:
-      throw std::invalid_argument("kafka property " + name + " does not exist");
+      throw Misconfigured("kafka property " + name + " does not exist");
     case RD_KAFKA_CONF_INVALID:
-      throw std::invalid_argument("kafka property " + name + " does not take its value");
+      throw Misconfigured("kafka property " + name + " does not take its value");
   }
 }
 
 Client::Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* owner)
     : context_(std::make_shared<ClientContext>(std::move(sink))) {
   context_->owner = owner;
+  context_->credentials = std::move(config.credentials_);
   rd_kafka_conf_set_opaque(config.get(), context_.get());
   char why[512] = "";
   handle_ = rd_kafka_new(type, config.get(), why, sizeof why);
-  if (handle_ == nullptr) throw std::runtime_error(std::string("kafka client: ") + why);
+  if (handle_ == nullptr) throw Misconfigured(std::string("kafka client: ") + why);
   config.config_.release();  // rd_kafka_new owns it now
+  context_->client = handle_;
+}
+
+std::string Client::Describe(rd_kafka_resp_err_t result) const {
+  if (result == RD_KAFKA_RESP_ERR_NO_ERROR) context_->refusal.Clear();
+  const std::string refusal = context_->refusal.reason();
+  return kafka::Describe(result) + (refusal.empty() ? "" : ": " + refusal);
+}
+
+Status Client::StatusOf(rd_kafka_resp_err_t result, std::string_view what) const {
+  Status status = kafka::StatusOf(result, what);
+  const std::string words = Describe(result);
+  if (status.later()) status.message = std::string(what) + ": " + words;
+  return status;
 }
 
 Client::~Client() {

@@ -5,12 +5,16 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "backends/kafka/client_options.h"
 #include "backends/kafka/handles.h"
 #include "backends/kafka/log_limiter.h"
+#include "backends/kafka/security/credentials.h"
+#include "backends/kafka/security/refusal.h"
 #include "fanline/base/log_sink.h"
+#include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 
 namespace fanline::kafka {
@@ -20,15 +24,18 @@ namespace fanline::kafka {
 struct ClientContext {
   explicit ClientContext(LogSink sink) : log(std::move(sink)) {}
   LogLimiter log;
-  std::atomic<bool> fatal = false;  // the client can do nothing any more
-  void* owner = nullptr;            // of callbacks served by the owner's own polls
+  std::unique_ptr<Credentials> credentials;
+  Refusal refusal;
+  std::atomic<rd_kafka_t*> client = nullptr;  // until it exists, its threads may already connect
+  std::atomic<bool> fatal = false;            // the client can do nothing any more
+  void* owner = nullptr;                      // of callbacks served by the owner's own polls
 };
 
 using Properties = std::initializer_list<std::pair<const char*, std::string>>;
 
 class ClientConfig {
  public:
-  // Throws std::invalid_argument, naming the property and never its value, when librdkafka does not
+  // Throws Misconfigured, naming the property and never its value, when librdkafka does not
   // take one or when options.properties names one of `fixed`. Later ones win: our defaults for
   // every client, `defaults`, options.properties, `fixed`.
   ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed);
@@ -37,12 +44,14 @@ class ClientConfig {
  private:
   friend class Client;
   void Set(const std::string& name, const std::string& value);
+  void SetCredentials();
   ConfigHandle config_;
+  std::unique_ptr<Credentials> credentials_;
 };
 
 class Client {
  public:
-  // Throws std::runtime_error when librdkafka cannot start (settings that contradict each other,
+  // Throws Misconfigured when librdkafka cannot start (settings that contradict each other,
   // no threads). Brokers need not be there yet. `owner`: see ClientContext.
   Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* owner);
   // Takes at most the destroy limit. A client that has not ended by then (librdkafka 2.0 has ways
@@ -54,6 +63,10 @@ class Client {
   void SetDestroyLimit(Duration limit) { destroy_limit_ = limit; }
 
   rd_kafka_t* get() const { return handle_; }
+  // The result of a call in words and as a Status, like those of errors.h. When it failed because
+  // brokers turn us away, the words say so.
+  std::string Describe(rd_kafka_resp_err_t result) const;
+  Status StatusOf(rd_kafka_resp_err_t result, std::string_view what) const;
   ClientContext& context() const { return *context_; }
   LogLimiter& log() const { return context_->log; }
   bool fatal() const { return context_->fatal.load(std::memory_order_relaxed); }

@@ -56,8 +56,8 @@ using ConsumerEvent = std::variant<Record, PartitionAssigned, PartitionRevoked>;
 
 class Consumer {
  public:
-  // Joins the group in the background. Throws std::invalid_argument for a property librdkafka does
-  // not take, std::runtime_error when it cannot start; brokers need not be there yet.
+  // Joins the group in the background. Throws Misconfigured for properties librdkafka does not
+  // take, std::runtime_error when it cannot subscribe; brokers need not be there yet.
   Consumer(ConsumerOptions options, LogSink log);
   // Close, if that was not done.
   ~Consumer();

@@ -209,9 +209,10 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
 // Records the result of a call. Must not be called with the mutex held.
 bool PositionLookup::Shared::Answered(const char* what, rd_kafka_resp_err_t error) {
   const bool answered = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+  const std::string words = client.Describe(error);
   if (!answered) LogFailure(what, error);
   const std::lock_guard lock(mutex);
-  answers.failure = answered ? std::string() : what + (": " + Describe(error));
+  answers.failure = answered ? std::string() : what + (": " + words);
   return answered;
 }
 

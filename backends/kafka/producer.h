@@ -37,8 +37,7 @@ class Producer final : public Serves<AppendHints>,
  public:
   using Reply = std::function<void(Status)>;
 
-  // Throws std::invalid_argument for a property librdkafka does not take, std::runtime_error when
-  // it cannot start; brokers need not be there yet.
+  // Throws Misconfigured for properties librdkafka does not take; brokers need not be there yet.
   Producer(ProducerOptions options, LogSink log);
   // Close(10 s), if that was not done.
   ~Producer() override;

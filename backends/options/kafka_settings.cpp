@@ -1,18 +1,93 @@
 #include "backends/options/kafka_settings.h"
 
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <string_view>
+
+#include "fanline/base/check.h"
+
 namespace fanline::options {
 namespace {
 
-// The value never appears: it may be a password.
-std::string Problem(const KafkaSettings& settings) {
-  if (settings.brokers.empty()) return "--kafka-brokers: is empty; send host:port,host:port";
-  for (const std::string& property : settings.properties) {
-    const size_t equals = property.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return "--kafka-properties: each must be name=value, such as security.protocol=SSL";
-    }
+using Properties = std::map<std::string, std::string>;
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlank) + 1);
+}
+
+// False: `text` is not name=value.
+bool Take(std::string_view text, Properties& properties) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  properties[std::string(Trimmed(text.substr(0, equals)))] = Trimmed(text.substr(equals + 1));
+  return true;
+}
+
+// In no answer here does a value appear: it may be a password.
+
+// Lines of name=value, as Kafka's own tools read them; '#' begins a comment.
+std::string ReadProperties(const std::string& path, Properties& properties) {
+  properties.clear();
+  std::string content;
+  const std::string wrong = Secret{{}, path}.Read(&content);
+  if (!wrong.empty()) return "--kafka-properties-file: " + wrong;
+  std::istringstream lines(content);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const std::string_view text = Trimmed(line);
+    if (text.empty() || text.front() == '#' || Take(text, properties)) continue;
+    return "--kafka-properties-file: " + path + ": line " + std::to_string(number) +
+           " is not name=value";
   }
   return {};
+}
+
+// What every client is given, the options' own last.
+std::string Gather(const KafkaSettings& settings, Properties& properties) {
+  properties = settings.properties_read;
+  for (const std::string& property : settings.properties) {
+    if (Take(property, properties)) continue;
+    return "--kafka-properties: each must be name=value, such as security.protocol=SSL";
+  }
+  return {};
+}
+
+bool AsksForUser(const Properties& properties) {
+  const auto found = properties.find("security.protocol");
+  if (found == properties.end()) return false;
+  std::string protocol = found->second;
+  std::transform(protocol.begin(), protocol.end(), protocol.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return protocol == "SASL_SSL" || protocol == "SASL_PLAINTEXT";
+}
+
+std::string UserProblem(const KafkaSettings& settings, const Properties& properties) {
+  if (settings.user.empty() && !settings.password.given()) return {};
+  if (settings.user.empty()) return "--kafka-password: whose? Set --kafka-user, too";
+  if (!settings.password.given()) {
+    return "--kafka-user: has no password; set --kafka-password-file or --kafka-password";
+  }
+  if (properties.contains("sasl.username") || properties.contains("sasl.password")) {
+    return "--kafka-user: --kafka-properties names sasl.username or sasl.password, too; leave "
+           "them out there";
+  }
+  if (AsksForUser(properties)) return {};
+  return "--kafka-user: is shown to nobody without security.protocol=SASL_SSL (or SASL_PLAINTEXT) "
+         "in --kafka-properties";
+}
+
+std::string Problem(KafkaSettings& settings) {
+  if (settings.brokers.empty()) return "--kafka-brokers: is empty; send host:port,host:port";
+  if (!settings.properties_file.empty()) {
+    std::string wrong = ReadProperties(settings.properties_file, settings.properties_read);
+    if (!wrong.empty()) return wrong;
+  }
+  Properties properties;
+  if (std::string wrong = Gather(settings, properties); !wrong.empty()) return wrong;
+  return UserProblem(settings, properties);
 }
 
 std::string Difference(const char* flag, const std::string& set, const std::string& installed) {
@@ -26,10 +101,16 @@ std::string Difference(const char* flag, const std::string& set, const std::stri
 void AddOptions(daemon::OptionTable& table, KafkaSettings& settings) {
   table.Add("kafka-brokers", &settings.brokers, "where to find the Kafka cluster")
       .Unit("HOST:PORT,...");
+  table.Add("kafka-user", &settings.user, "who we are to brokers that ask (SASL PLAIN, SCRAM)");
+  table.AddSecret("kafka-password", &settings.password, "the password of that user");
   table
       .Add("kafka-properties", &settings.properties,
            "name=value of librdkafka for every client, such as security.protocol=SASL_SSL")
       .Secret();
+  table
+      .Add("kafka-properties-file", &settings.properties_file,
+           "a file of such lines, read at the start; --kafka-properties wins over it")
+      .Unit("PATH");
   table.Check([&settings] { return Problem(settings); });
 }
 
@@ -58,10 +139,10 @@ kafka::ClientOptions ToOptions(const KafkaSettings& settings, const std::string&
   kafka::ClientOptions options;
   options.brokers = settings.brokers;
   options.client_id = client_id;
-  for (const std::string& property : settings.properties) {
-    const size_t equals = property.find('=');
-    options.properties[property.substr(0, equals)] = property.substr(equals + 1);
-  }
+  options.user = settings.user;
+  options.password = settings.password;
+  const std::string wrong = Gather(settings, options.properties);
+  FANLINE_CHECK(wrong.empty(), "settings that a table has accepted");
   return options;
 }
 

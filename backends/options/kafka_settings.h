@@ -1,19 +1,26 @@
 // The options that tell every program of ours where Kafka is. ToOptions makes the adapter's.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "daemon/options/options.h"
+#include "fanline/base/secret.h"
 
 namespace fanline::options {
 
 struct KafkaSettings {
   std::string brokers = "127.0.0.1:9092";  // host:port,host:port
+  std::string user;                        // for brokers that ask for one
+  Secret password;
   // name=value of librdkafka (security.protocol, sasl.*, ssl.* ...); may carry credentials.
   std::vector<std::string> properties;
+  // A file of such lines, read once, when a table accepts the settings.
+  std::string properties_file;
+  std::map<std::string, std::string> properties_read = {};
 };
 
 // The topics. A program that reads the installation refuses topics that differ from its row
@@ -24,7 +31,8 @@ struct TopicSettings {
   std::string relation_events = "relation-events";  // known to the mirror alone
 };
 
-// --kafka-brokers, --kafka-properties. `settings` outlives the table, here and below.
+// --kafka-brokers, --kafka-user, --kafka-password[-file], --kafka-properties[-file]. `settings`
+// outlives the table, here and below.
 void AddOptions(daemon::OptionTable& table, KafkaSettings& settings);
 
 // --feed-topic, --tasks-topic

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/options/tls_settings.h"
 #include "fanline/base/check.h"
 
 namespace fanline::options {
@@ -28,7 +29,8 @@ void AddOptions(daemon::OptionTable& table, MysqlSettings& settings) {
       .Unit("URI,...")
       .Required();
   table.Add("mysql-user", &settings.user, "the user on every shard");
-  table.Add("mysql-password", &settings.password, "the password of that user").Secret();
+  table.AddSecret("mysql-password", &settings.password, "the password of that user");
+  AddTls(table, "mysql", settings.tls);
   table
       .Add("mysql-connect-timeout", &settings.connect_timeout,
            "how long connecting may take, rounded up to seconds")
@@ -47,6 +49,7 @@ mysql::Config ToConfig(const MysqlSettings& settings) {
   FANLINE_CHECK(!config.shards.empty(), "settings that a table has accepted");
   config.user = settings.user;
   config.password = settings.password;
+  config.tls = settings.tls;
   config.connect_timeout = RoundedUp(settings.connect_timeout);
   config.read_timeout = RoundedUp(settings.read_timeout);
   config.write_timeout = config.read_timeout;

@@ -1,22 +1,32 @@
 #include "backends/options/redis_settings.h"
 
+#include "backends/options/tls_settings.h"
+
 namespace fanline::options {
 namespace {
 
 using namespace std::chrono_literals;
+
+std::string Problem(const RedisSettings& settings) {
+  if (settings.user.empty() || settings.password.given()) return {};
+  return "--redis-user: has no password, and nobody signs in without; set --redis-password-file "
+         "or --redis-password";
+}
 
 }  // namespace
 
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
   table.Add("redis", &settings.address, "where the timelines live");
   table.Add("redis-user", &settings.user, "the user of its ACL; empty is the default user");
-  table.Add("redis-password", &settings.password, "the password of that user").Secret();
+  table.AddSecret("redis-password", &settings.password, "the password of that user");
+  AddTls(table, "redis", settings.tls);
   table.Add("redis-connect-timeout", &settings.connect_timeout, "how long connecting may take")
       .Range(1ms, 1min);
   table
       .Add("redis-command-timeout", &settings.command_timeout,
            "how long an answer may take; then the connection is made anew")
       .Range(10ms, 1min);
+  table.Check([&settings] { return Problem(settings); });
 }
 
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
@@ -30,6 +40,7 @@ redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& tim
   options.address = redis.address;
   options.username = redis.user;
   options.password = redis.password;
+  options.tls = redis.tls;
   options.connect_timeout = redis.connect_timeout;
   options.command_timeout = redis.command_timeout;
   options.window = window;

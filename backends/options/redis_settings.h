@@ -7,13 +7,16 @@
 #include "backends/redis/client/options.h"
 #include "daemon/options/options.h"
 #include "fanline/base/endpoint.h"
+#include "fanline/base/secret.h"
+#include "fanline/base/tls_files.h"
 
 namespace fanline::options {
 
 struct RedisSettings {
   Endpoint address{"127.0.0.1", 6379};
   std::string user;  // empty: the default user
-  std::string password;
+  Secret password;
+  TlsFiles tls;
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};
 };
@@ -23,8 +26,9 @@ struct TimelineSettings {
   std::chrono::milliseconds ttl = std::chrono::hours(168);
 };
 
-// --redis, --redis-user, --redis-password, --redis-connect-timeout, --redis-command-timeout.
-// `settings` outlives the table, here and below.
+// --redis, --redis-user, --redis-password[-file], --redis-tls-{ca,cert,key},
+// --redis-connect-timeout,
+// --redis-command-timeout. `settings` outlives the table, here and below.
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 
 // --timeline-ttl

@@ -7,6 +7,7 @@
 #include "backends/redis/answers.h"
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/sign_in.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
 
@@ -185,21 +186,19 @@ void Node::Connect() {
 
 // Sends the first commands of a connection; their answers make the session ready.
 void Node::Greet() {
-  if (!options_.password.empty()) {
-    Call(
-        [this](CommandBuffer& out, const ScriptDigests&) {
-          if (options_.username.empty()) {
-            out.Command("AUTH", options_.password);
-          } else {
-            out.Command("AUTH", options_.username, options_.password);
-          }
-        },
-        [this](const CallResult& result) {
-          if (!result.status.done()) leave_ = "not let in: " + result.status.message;
-        });
-  }
+  SignIn();
   LoadScripts();
   AskIdentity();
+}
+
+void Node::SignIn() {
+  CommandBuffer auth;
+  leave_ = EncodeSignIn(options_, auth);
+  if (auth.empty()) return;
+  Call([auth](CommandBuffer& out, const ScriptDigests&) { out.Append(auth); },
+       [this](const CallResult& result) {
+         if (!result.status.done()) leave_ = "not let in: " + result.status.message;
+       });
 }
 
 void Node::LoadScripts() {

@@ -121,6 +121,22 @@ Option& OptionTable::Add(std::string name, OptionTarget target, std::string desc
   return *options_.back();
 }
 
+void OptionTable::AddSecret(const std::string& name, Secret* target,
+                            const std::string& description) {
+  Add(name, &target->text, description).Secret();
+  Add(name + "-file", &target->file,
+      "a file that holds it, instead; read again for each new connection")
+      .Unit("PATH");
+  Check([name, target]() -> std::string {
+    if (!target->text.empty() && !target->file.empty()) {
+      return "--" + name + ": --" + name + "-file is given, too; leave one of them out";
+    }
+    std::string secret;
+    const std::string wrong = target->Read(&secret);
+    return wrong.empty() ? wrong : "--" + name + "-file: " + wrong;
+  });
+}
+
 Option& OptionTable::AddPositional(std::string name, OptionTarget target, std::string description) {
   RefuseSecondDeclaration(name);
   options_.push_back(std::make_unique<Option>(std::move(name), std::move(target),

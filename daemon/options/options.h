@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "daemon/options/option_value.h"
+#include "fanline/base/secret.h"
 #include "fanline/base/time.h"
 
 namespace fanline::daemon {
@@ -129,6 +130,10 @@ class OptionTable {
   // from the outer table to a command (checked). The reference lives as long as the table, and
   // `target` must, too.
   Option& Add(std::string name, OptionTarget target, std::string description);
+  // Declares `name`, which is never shown, and `name`-file, the path of a file that holds the
+  // secret instead. Refused: both of them, from whatever sources, and a file that cannot be read
+  // now.
+  void AddSecret(const std::string& name, Secret* target, const std::string& description);
   // An argument without a flag, in the order of declaration; only the command line gives it.
   // A list takes all that are left, so it comes last.
   Option& AddPositional(std::string name, OptionTarget target, std::string description);

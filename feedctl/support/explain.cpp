@@ -48,12 +48,20 @@ Told OfRedis(const std::string& message, const std::string& address) {
   const std::string lost = "redis " + address + ": ";
   if (message.starts_with(lost)) {
     std::string why = LowerFirst(message.substr(lost.size()));
+    if (message.compare(lost.size(), 5, "TLS: ") == 0) {
+      return {Told::kMisconfigured, message.substr(lost.size()),
+              "set --redis-tls-ca to who signed its certificate"};
+    }
     if (why == "resource temporarily unavailable") why = "no answer in time";
     return {Told::kAway, why, "start it or set --redis / FANLINE_REDIS"};
   }
   if (Contains(message, "NOAUTH") || Contains(message, "WRONGPASS")) {
     return {Told::kMisconfigured, message,
             "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD"};
+  }
+  if (Contains(message, "NOPERM")) {
+    return {Told::kMisconfigured, message,
+            "let --redis-user do what schemas/redis/README.md lists"};
   }
   return {Told::kRefuses, message, {}};
 }
@@ -96,6 +104,8 @@ Told OfMysql(const std::string& message) {
     return {Told::kMisconfigured, message,
             "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD"};
   }
+  if (is(2026))
+    return {Told::kMisconfigured, message, "set --mysql-tls-ca to who signed its certificate"};
   if (is(1049))
     return {Told::kMisconfigured, message, "create the database, or set --mysql-shards"};
   if (is(1146)) return {Told::kMisconfigured, message, "run feedctl init first"};
@@ -125,6 +135,14 @@ std::string ClauseOf(const std::string& message) {
 }
 
 Told OfKafka(const std::string& message) {
+  if (Contains(message, "AUTHENTICATION_FAILED") || Contains(message, "(_AUTHENTICATION)")) {
+    return {Told::kMisconfigured, message,
+            "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD"};
+  }
+  if (Contains(message, "(_SSL)")) {
+    return {Told::kMisconfigured, message,
+            "set ssl.ca.location in --kafka-properties / FANLINE_KAFKA_PROPERTIES"};
+  }
   for (const char* code : {"(_TRANSPORT)", "(_ALL_BROKERS_DOWN)", "(_TIMED_OUT)", "(_RESOLVE)"}) {
     if (!Contains(message, code)) continue;
     return {Told::kAway, ClauseOf(message),
@@ -132,9 +150,6 @@ Told OfKafka(const std::string& message) {
   }
   if (Contains(message, "UNKNOWN_TOPIC")) {
     return {Told::kMisconfigured, message, "create it with feedctl topics create"};
-  }
-  if (Contains(message, "AUTHENTICATION_FAILED") || Contains(message, "(_AUTHENTICATION)")) {
-    return {Told::kMisconfigured, message, "set --kafka-properties / FANLINE_KAFKA_PROPERTIES"};
   }
   return {Told::kRefuses, message, {}};
 }

@@ -46,6 +46,7 @@ class Installation(unittest.TestCase):
         cls.stack = LocalStack(ports=ports, say=lambda line: None, **cls.stack_options)
         cls.addClassCleanup(cls.stack.stop)
         cls.stack.start()
+        cls.prepare_services()
         cls.feedctl = Feedctl(cls.stack)
         cls.feedctl.run("init")
         cls.feedctl.run("topics", "create")
@@ -61,6 +62,10 @@ class Installation(unittest.TestCase):
         cls.producer = Producer(cls.stack.env["FANLINE_KAFKA_BROKERS"], FEED)
         cls.post_ids = itertools.count(1)
         cls.fleet.wait_serving()
+
+    @classmethod
+    def prepare_services(cls):
+        """What is done to the services before any program starts."""
 
     def setUp(self):
         for daemon in self.fleet.daemons:

@@ -114,7 +114,7 @@ def include_direction(tree):
 # Folder -> the headers that only it may include.
 CLIENT_HEADERS = {
     "backends/kafka": re.compile(r"^(librdkafka/|rdkafka)"),
-    "backends/redis": re.compile(r"^(hiredis/|hiredis\.|sw/redis)"),
+    "backends/redis": re.compile(r"^(hiredis/|hiredis\.|sw/redis|openssl/)"),
     "backends/mysql": re.compile(r"^(mysql|mariadb|cppconn)"),
     "http": re.compile(r"^boost/"),
 }

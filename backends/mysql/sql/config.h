@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "fanline/base/backoff.h"
+#include "fanline/base/secret.h"
+#include "fanline/base/tls_files.h"
 #include "fanline/model/bucket.h"
 
 namespace fanline::mysql {
@@ -24,7 +26,8 @@ struct ShardAddress {
 struct Config {
   std::vector<ShardAddress> shards;
   std::string user;
-  std::string password;  // never logged, never part of a message
+  Secret password;  // never logged, never part of a message; read for each connection
+  TlsFiles tls;     // when on: a server that does not prove its name by it is refused
 
   // Bounds of every call; the client library counts in whole seconds. A statement that exceeds
   // read_timeout costs its connection, so lock waits are given up well before (lock_wait).

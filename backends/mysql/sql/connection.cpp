@@ -49,16 +49,30 @@ bool IsOff(const std::string& value) { return value == "0" || value == "OFF"; }
 
 int Seconds(std::chrono::seconds duration) { return static_cast<int>(duration.count()); }
 
+std::string PasswordOf(const Config& config) {
+  std::string password;
+  const std::string wrong = config.password.Read(&password);
+  if (!wrong.empty()) throw MysqlError(0, "the password's file " + wrong);
+  return password;
+}
+
 sql::ConnectOptionsMap OptionsOf(const Config& config, const ShardAddress& address,
                                  const Connection::Options& options) {
   sql::ConnectOptionsMap map;
   map["hostName"] = UriOf(address);
   map["userName"] = config.user;
-  map["password"] = config.password;
+  map["password"] = PasswordOf(config);
   map["schema"] = address.database;
   map["OPT_CONNECT_TIMEOUT"] = Seconds(config.connect_timeout);
   map["OPT_READ_TIMEOUT"] = Seconds(options.read_timeout.value_or(config.read_timeout));
   map["OPT_WRITE_TIMEOUT"] = Seconds(config.write_timeout);
+  if (config.tls.on()) {
+    map["sslCA"] = config.tls.authority;
+    if (!config.tls.certificate.empty()) map["sslCert"] = config.tls.certificate;
+    if (!config.tls.key.empty()) map["sslKey"] = config.tls.key;
+    // Without it the client library speaks as the server likes: plainly, to one that offers no TLS.
+    map["sslVerify"] = true;
+  }
   if (options.local_infile) map["OPT_LOCAL_INFILE"] = 1;
   return map;
 }

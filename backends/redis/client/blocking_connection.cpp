@@ -2,11 +2,16 @@
 
 #include <sys/time.h>
 
+#include <cerrno>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/client/sign_in.h"
 
 namespace fanline::redis {
 namespace {
+
+constexpr size_t kReadBytes = 16 * 1024;
 
 timeval Timeval(std::chrono::milliseconds time) {
   return {static_cast<time_t>(time.count() / 1000),
@@ -19,8 +24,13 @@ BlockingConnection::BlockingConnection(const Options& options)
     : options_(options), context_(nullptr, redisFree) {}
 BlockingConnection::~BlockingConnection() = default;
 
-Status BlockingConnection::Broken(const std::string& why) {
+void BlockingConnection::Close() {
+  stream_.reset();
   context_.reset();
+}
+
+Status BlockingConnection::Broken(const std::string& why) {
+  Close();
   return Away("redis " + ToString(options_.address) + ": " + why);
 }
 
@@ -34,27 +44,57 @@ Status BlockingConnection::Open() {
   if (redisSetTimeout(context_.get(), Timeval(options_.command_timeout)) != REDIS_OK) {
     return Broken("no timeout can be set");
   }
+  stream_.emplace(options_, context_->fd);
+  if (stream_->Greet() != Stream::Greeting::kDone) return Broken(stream_->failure());
   return SignIn();
 }
 
 Status BlockingConnection::SignIn() {
-  if (options_.password.empty()) return Status::Done();
   CommandBuffer auth;
-  if (options_.username.empty()) {
-    auth.Command("AUTH", options_.password);
-  } else {
-    auth.Command("AUTH", options_.username, options_.password);
-  }
-  redisAppendFormattedCommand(context_.get(), auth.bytes().data(), auth.size());
-  Status status = Receive(
+  const std::string wrong = EncodeSignIn(options_, auth);
+  if (!wrong.empty()) return Broken(wrong);
+  if (auth.empty()) return Status::Done();
+  Status status = Send(auth);
+  if (!status.done()) return status;
+  status = Receive(
       [this](const redisReply& reply) { return IsError(reply) ? Judged(reply) : Status::Done(); });
-  if (!status.done()) context_.reset();
+  if (!status.done()) Close();
   return status;
+}
+
+Status BlockingConnection::Send(const CommandBuffer& commands) {
+  std::string_view rest = commands.bytes();
+  while (!rest.empty()) {
+    const ssize_t wrote = stream_->Send(rest.data(), rest.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return Broken(stream_->failure());
+    rest.remove_prefix(static_cast<size_t>(wrote));
+  }
+  return Status::Done();
+}
+
+// Waits for the next bytes of a reply.
+Status BlockingConnection::Fill() {
+  char bytes[kReadBytes];
+  ssize_t got = 0;
+  do {
+    got = stream_->Receive(bytes, sizeof bytes);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return Broken(stream_->failure());
+  if (got == 0) return Broken("the node closed the connection");
+  redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
+  return Status::Done();
 }
 
 Status BlockingConnection::Receive(const OnReply& on_reply) {
   void* raw = nullptr;
-  if (redisGetReply(context_.get(), &raw) != REDIS_OK) return Broken(context_->errstr);
+  while (raw == nullptr) {
+    if (redisReaderGetReply(context_->reader, &raw) != REDIS_OK) {
+      return Broken(context_->reader->errstr);
+    }
+    if (raw != nullptr) break;
+    if (Status status = Fill(); !status.done()) return status;
+  }
   const std::unique_ptr<void, void (*)(void*)> guard(raw, freeReplyObject);
   return on_reply(*static_cast<const redisReply*>(raw));
 }
@@ -62,7 +102,7 @@ Status BlockingConnection::Receive(const OnReply& on_reply) {
 Status BlockingConnection::Judged(const redisReply& error) {
   const ErrorMeaning meaning = MeaningOf(Text(error));
   forgotten_ = meaning.action == ErrorAction::kLoadScripts;
-  if (meaning.action == ErrorAction::kLeaveNode) context_.reset();
+  if (meaning.action == ErrorAction::kLeaveNode) Close();
   return StatusOf(meaning, Text(error));
 }
 
@@ -81,14 +121,12 @@ Status BlockingConnection::PipelineRaw(const CommandBuffer& commands, size_t cou
                                        const OnReply& on_reply) {
   Status status = Open();
   if (!status.done()) return status;
-  if (redisAppendFormattedCommand(context_.get(), commands.bytes().data(), commands.size()) !=
-      REDIS_OK) {
-    return Broken(context_->errstr);
-  }
+  status = Send(commands);
+  if (!status.done()) return status;
   for (size_t i = 0; i < count; ++i) {
     status = Receive(on_reply);
     if (status.done()) continue;
-    if (i + 1 < count) context_.reset();
+    if (i + 1 < count) Close();
     return status;
   }
   return Status::Done();

@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/redis/client/command_channel.h"
+#include "backends/redis/client/stream.h"
 
 struct redisContext;
 
@@ -35,13 +37,17 @@ class BlockingConnection {
  private:
   Status Open();
   Status SignIn();
+  Status Send(const CommandBuffer& commands);
+  Status Fill();
   Status Receive(const OnReply& on_reply);
   Status Judged(const redisReply& error);
   Status Load(Script script);
+  void Close();
   Status Broken(const std::string& why);
 
   const Options options_;
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  std::optional<Stream> stream_;  // of the context
   ScriptDigests digests_;
   bool forgotten_ = false;  // the last error was NOSCRIPT
 };

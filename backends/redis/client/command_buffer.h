@@ -35,6 +35,8 @@ class CommandBuffer {
     (Arg(words), ...);
   }
 
+  void Append(const CommandBuffer& commands) { bytes_.append(commands.bytes_); }
+
   std::string_view bytes() const { return bytes_; }
   size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }

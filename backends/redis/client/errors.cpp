@@ -8,14 +8,15 @@ constexpr ErrorMeaning kMeanings[] = {
     {"FENCED", Outcome::kLater, ErrorAction::kNeedsClaim},
     {"UNOWNED", Outcome::kLater, ErrorAction::kNeedsClaim},
     {"NOSCRIPT", Outcome::kLater, ErrorAction::kLoadScripts},
-    // A replica, a node that is starting, one that lets us in no more: what was claimed here says
-    // nothing about the node that will answer next.
+    // A replica, a node that is starting, one that lets us in no more or not far enough: what was
+    // claimed here says nothing about the node that will answer next.
     {"READONLY", Outcome::kLater, ErrorAction::kLeaveNode},
     {"LOADING", Outcome::kLater, ErrorAction::kLeaveNode},
     {"MASTERDOWN", Outcome::kLater, ErrorAction::kLeaveNode},
     {"MOVED", Outcome::kLater, ErrorAction::kLeaveNode},
     {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode},
     {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode},
+    {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode},
     // These pass, or an operator ends them.
     {"ASK", Outcome::kLater, ErrorAction::kNone},
     {"TRYAGAIN", Outcome::kLater, ErrorAction::kNone},
@@ -25,7 +26,6 @@ constexpr ErrorMeaning kMeanings[] = {
     {"BUSY", Outcome::kLater, ErrorAction::kNone},
     {"MISCONF", Outcome::kLater, ErrorAction::kNone},
     {"NOREPLICAS", Outcome::kLater, ErrorAction::kNone},
-    {"NOPERM", Outcome::kLater, ErrorAction::kNone},
     // The same each time, until the key is gone.
     {"WRONGTYPE", Outcome::kNever, ErrorAction::kNone},
 };

@@ -7,6 +7,8 @@
 
 #include "fanline/base/backoff.h"
 #include "fanline/base/endpoint.h"
+#include "fanline/base/secret.h"
+#include "fanline/base/tls_files.h"
 #include "fanline/ports/live_timelines.h"
 
 namespace fanline::redis {
@@ -14,7 +16,8 @@ namespace fanline::redis {
 struct Options {
   Endpoint address{"127.0.0.1", 6379};
   std::string username;  // empty: the default user
-  std::string password;  // empty: no AUTH. Never logged
+  Secret password;       // not given: no AUTH. Never logged; read for each connection
+  TlsFiles tls;          // when on: a node that does not prove its name by it is refused
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
 

@@ -34,7 +34,7 @@ PipelinedConnection::~PipelinedConnection() = default;
 int PipelinedConnection::fd() const { return context_ ? context_->fd : -1; }
 
 short PipelinedConnection::events() const {
-  if (!connected_) return POLLOUT;
+  if (!connected_) return stream_ ? stream_->wants() : POLLOUT;
   return static_cast<short>(POLLIN | (sent_ < out_.size() ? POLLOUT : 0));
 }
 
@@ -65,24 +65,32 @@ bool PipelinedConnection::Pump(Time now) {
 }
 
 bool PipelinedConnection::FinishConnecting() {
+  if (stream_) return Greet();
   pollfd ready{fd(), POLLOUT, 0};
   if (poll(&ready, 1, 0) <= 0) return true;  // not yet
   int error = 0;
   socklen_t size = sizeof error;
   if (getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   if (error != 0) return Fail(std::strerror(error));
-  connected_ = true;
+  stream_.emplace(options_, fd());
+  return Greet();
+}
+
+bool PipelinedConnection::Greet() {
+  const Stream::Greeting greeting = stream_->Greet();
+  if (greeting == Stream::Greeting::kFailed) return Fail(stream_->failure());
+  connected_ = greeting == Stream::Greeting::kDone;
   return true;
 }
 
 bool PipelinedConnection::Send() {
   while (sent_ < out_.size()) {
     const auto rest = out_.bytes().substr(sent_);
-    const ssize_t wrote = send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t wrote = stream_->Send(rest.data(), rest.size());
     if (wrote < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-      return Fail(std::strerror(errno));
+      return Fail(stream_->failure());
     }
     sent_ += static_cast<size_t>(wrote);
   }
@@ -96,12 +104,12 @@ bool PipelinedConnection::Send() {
 bool PipelinedConnection::Receive() {
   char bytes[kReadBytes];
   while (true) {
-    const ssize_t got = recv(fd(), bytes, sizeof bytes, 0);
+    const ssize_t got = stream_->Receive(bytes, sizeof bytes);
     if (got == 0) return Fail("the node closed the connection");
     if (got < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
-      return Fail(std::strerror(errno));
+      return Fail(stream_->failure());
     }
     redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
     void* reply = nullptr;
@@ -114,7 +122,8 @@ bool PipelinedConnection::Receive() {
       reply = nullptr;
     }
     if (context_->reader->err != 0) return Fail(context_->reader->errstr);
-    if (static_cast<size_t>(got) < sizeof bytes) return true;
+    // A record of TLS is shorter than what waits behind it.
+    if (static_cast<size_t>(got) < sizeof bytes && !options_.tls.on()) return true;
   }
 }
 

@@ -9,10 +9,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
+#include "backends/redis/client/stream.h"
 #include "fanline/base/time.h"
 
 struct redisContext;
@@ -45,6 +47,7 @@ class PipelinedConnection {
  private:
   bool Fail(std::string why);
   bool FinishConnecting();
+  bool Greet();
   bool Send();
   bool Receive();
 
@@ -55,6 +58,7 @@ class PipelinedConnection {
 
   const Options& options_;
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
+  std::optional<Stream> stream_;  // once there is a connection
   CommandBuffer out_;
   size_t sent_ = 0;  // bytes of out_ already on their way
   std::deque<Expected> expected_;

@@ -30,7 +30,7 @@ Config ConfigFromEnvironment() {
   config.shards = ParseShards(Environment("FANLINE_MYSQL_SHARDS"), &why);
   FANLINE_CHECK(config.shards.size() >= 2, "two shards or more");
   config.user = Environment("FANLINE_MYSQL_USER");
-  config.password = Environment("FANLINE_MYSQL_PASSWORD");
+  config.password.text = Environment("FANLINE_MYSQL_PASSWORD");
   return config;
 }
 

@@ -2,6 +2,9 @@
 // adapter does when the node goes away.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "backends/redis/client/scripts.h"
 #include "backends/redis/client/server_check.h"
@@ -353,10 +356,10 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
   console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret", "~*", "+@all"});
   Options named = options_;
   named.username = "fanline";
-  named.password = "s3cret";
+  named.password.text = "s3cret";
   Driver welcome(named);
   welcome.WaitUntilConnected();
-  named.password = "s3cret-wrong";
+  named.password.text = "s3cret-wrong";
   Driver refused(named);
   const auto claimed = refused.Do(ClaimRange{0, range_, 5});
   RedisReaderTimelines reader(named);
@@ -367,6 +370,57 @@ TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
   EXPECT_TRUE(status.later());
   EXPECT_EQ(status.message.find("s3cret"), std::string::npos);
   EXPECT_EQ(claimed.status.message.find("s3cret"), std::string::npos);
+}
+
+// A file of this content, while it lives.
+class PasswordFile {
+ public:
+  explicit PasswordFile(const std::string& content) : path_(::testing::TempDir() + "redis-XXXXXX") {
+    close(mkstemp(path_.data()));
+    Write(content);
+  }
+  ~PasswordFile() { unlink(path_.c_str()); }
+  void Write(const std::string& content) const { std::ofstream(path_) << content << "\n"; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
+  console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret-1", "~*", "+@all"});
+  const PasswordFile file("s3cret-1");
+  Options named = options_;
+  named.username = "fanline";
+  named.password.file = file.path();
+  named.reconnect = {.first = std::chrono::milliseconds(10), .most = std::chrono::milliseconds(20)};
+  Driver driver(named);
+  driver.WaitUntilConnected();
+  RedisReaderTimelines reader(named);
+  ReaderTimelines::Page page;
+  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+
+  console_.Run({"ACL", "SETUSER", "fanline", "resetpass", ">s3cret-2"});
+  console_.Run({"CLIENT", "KILL", "USER", "fanline"});
+  driver.WaitUntilConnected(false);
+  file.Write("s3cret-2");
+  driver.WaitUntilConnected();
+  (void)reader.Read(kBob, std::nullopt, 1, &page);  // finds its connection dead
+  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  console_.Run({"ACL", "DELUSER", "fanline"});
+}
+
+TEST_F(RedisOwnership, APasswordThatCannotBeReadIsNamedByItsFile) {
+  Options named = options_;
+  named.password.file = "/nowhere/password";
+  Driver driver(named);
+  EXPECT_NE(driver.WhyNotConnected().find("the password's file /nowhere/password: cannot be read"),
+            std::string::npos)
+      << driver.WhyNotConnected();
+  RedisReaderTimelines reader(named);
+  ReaderTimelines::Page page;
+  EXPECT_NE(reader.Read(kBob, std::nullopt, 1, &page).message.find("/nowhere/password"),
+            std::string::npos);
 }
 
 // ---- start-up -------------------------------------------------------------------------------

@@ -286,6 +286,53 @@ TEST(Options, ADefaultThatIsSecretIsNotInTheHelp) {
   EXPECT_THAT(w.Parse({"--help"}).out, Not(HasSubstr("hunter2")));
 }
 
+// World: as above, with a token that may stand in a file.
+struct SecretWorld : World {
+  Secret token;
+  SecretWorld() { table.AddSecret("token", &token, "who we are"); }
+
+  std::string Token() {
+    std::string read;
+    EXPECT_EQ(token.Read(&read), "");
+    return read;
+  }
+};
+
+TEST(Options, ASecretMayStandInAFileThatAnySourceNames) {
+  SecretWorld w;
+  const char* file = w.File("hunter2\n");
+  EXPECT_TRUE(w.Parse({"--token-file", file}).proceed());
+  EXPECT_EQ(w.Token(), "hunter2");
+  SecretWorld by_variable;
+  by_variable.env = {{"FANLINE_TOKEN_FILE", file}};
+  EXPECT_TRUE(by_variable.Parse({}).proceed());
+  EXPECT_EQ(by_variable.Token(), "hunter2");
+  SecretWorld by_config;
+  const std::string config = "token-file = \"" + std::string(file) + "\"\n";
+  EXPECT_TRUE(by_config.Parse({"--config", by_config.File(config)}).proceed());
+  EXPECT_EQ(by_config.Token(), "hunter2");
+}
+
+TEST(Options, ASecretGivenTwiceIsRefusedWhicheverSourcesGiveIt) {
+  SecretWorld w;
+  w.env = {{"FANLINE_TOKEN", "hunter2"}};
+  const Parsed parsed = w.Parse({"--token-file", w.File("hunter2")});
+  EXPECT_EQ(parsed.exit_code, kExitConfig);
+  EXPECT_THAT(parsed.err, HasSubstr("--token: --token-file is given, too; leave one of them out"));
+  EXPECT_THAT(parsed.err, Not(HasSubstr("hunter2")));
+}
+
+TEST(Options, CheckConfigReadsTheFilesOfSecretsAndShowsTheirPaths) {
+  SecretWorld w;
+  const Parsed good = w.Parse({"--check-config", "--token-file", w.File("hunter2")});
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_THAT(good.out, HasSubstr(w.token.file));
+  EXPECT_THAT(good.out, Not(HasSubstr("hunter2")));
+  const Parsed bad = w.Parse({"--check-config", "--token-file", "/nowhere/token"});
+  EXPECT_EQ(bad.exit_code, kExitConfig);
+  EXPECT_THAT(bad.err, HasSubstr("--token-file: /nowhere/token: cannot be read: No such file"));
+}
+
 TEST(Options, CheckConfigExitsWith78WhicheverSourceIsWrong) {
   World w;
   EXPECT_EQ(w.Parse({"--check-config", "--window=x"}).exit_code, kExitConfig);

@@ -46,6 +46,19 @@ TEST(Explain, ARedisThatRefusesIsReachedAllTheSame) {
   const auto locked = Explain(Status::Later("redis", "NOAUTH Authentication required."));
   EXPECT_EQ(locked.code, 78);
   EXPECT_THAT(locked.line, HasSubstr("--redis-password / FANLINE_REDIS_PASSWORD"));
+  const auto unable = Explain(Status::Later("redis", "NOPERM this user has no permissions"));
+  EXPECT_EQ(unable.code, 78);
+  EXPECT_THAT(unable.line, HasSubstr("let --redis-user do what schemas/redis/README.md lists"));
+}
+
+TEST(Explain, AServiceThatProvesNoNameIsNotSaidToBeAway) {
+  const auto redis = Explain(Status::Later("redis", "redis r1:6379: TLS: hostname mismatch"));
+  EXPECT_EQ(redis.code, 78);
+  EXPECT_THAT(redis.line, AllOf(HasSubstr("Redis at r1:6379: TLS: hostname mismatch"),
+                                HasSubstr("--redis-tls-ca"), Not(HasSubstr("cannot reach"))));
+  const auto mysql = Explain(Status::Later("mysql_0", "MariaDB error 2026: TLS/SSL error: x"));
+  EXPECT_EQ(mysql.code, 78);
+  EXPECT_THAT(mysql.line, HasSubstr("--mysql-tls-ca"));
 }
 
 TEST(Explain, AShardThatIsAwayIsNamedWithItsOwnAddress) {
@@ -86,6 +99,19 @@ TEST(Explain, AKafkaThatIsAwayIsNamedWithoutLibraryTalk) {
               "cannot reach Kafka at k1:9092,k2:9092: no answer; start it or set "
               "--kafka-brokers / FANLINE_KAFKA_BROKERS");
   }
+}
+
+TEST(Explain, AKafkaThatTurnsUsAwayIsNotSaidToBeAway) {
+  const auto password = Explain(Status::Later(
+      "kafka",
+      "looking up topic x: no answer (_TRANSPORT): the broker refused our credentials "
+      "(_AUTHENTICATION): k1:9092: SASL authentication error"));
+  EXPECT_EQ(password.code, 78);
+  EXPECT_THAT(password.line, AllOf(Not(HasSubstr("cannot reach")), HasSubstr("--kafka-password")));
+  const auto tls = Explain(Status::Later(
+      "kafka", "looking up topic x: no answer (_TRANSPORT): (_SSL): certificate verify failed"));
+  EXPECT_EQ(tls.code, 78);
+  EXPECT_THAT(tls.line, HasSubstr("ssl.ca.location"));
 }
 
 TEST(Explain, AMissingTopicIsToBeCreated) {

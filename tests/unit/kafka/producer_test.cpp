@@ -12,6 +12,7 @@
 
 #include "backends/kafka/testing/mock_cluster.h"
 #include "backends/kafka/testing/raw_log.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::kafka {
 namespace {
@@ -344,7 +345,7 @@ TEST_F(ProducerTest, PropertiesThatCarryTheGuaranteesAreRefused) {
   try {
     Start(options);
     FAIL() << "acks=1 was taken";
-  } catch (const std::invalid_argument& error) {
+  } catch (const Misconfigured& error) {
     EXPECT_THAT(error.what(), HasSubstr("acks"));
   }
 }
@@ -355,7 +356,7 @@ TEST_F(ProducerTest, ARefusedPropertyIsNamedAndItsValueIsNot) {
   try {
     Start(options);
     FAIL() << "it was taken";
-  } catch (const std::invalid_argument& error) {
+  } catch (const Misconfigured& error) {
     EXPECT_THAT(error.what(), HasSubstr("security.protocol"));
     EXPECT_THAT(error.what(), Not(HasSubstr("hunter2")));
   }

@@ -1,6 +1,9 @@
 // The options by which programs find Kafka, Redis and MariaDB, and what adapters make of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
@@ -69,7 +72,7 @@ TEST(Settings, ReachTheAdapterOfMariaDb) {
   EXPECT_EQ(config.shards[1].host, "m1");
   EXPECT_EQ(config.shards[1].port, 3307);
   EXPECT_EQ(config.user, "u");
-  EXPECT_EQ(config.password, "p");
+  EXPECT_EQ(config.password.text, "p");
 }
 
 TEST(Settings, TimeoutsOfMariaDbAreRoundedUpToSeconds) {
@@ -100,7 +103,7 @@ TEST(Settings, ReachTheAdapterOfRedis) {
   const redis::Options options = ToOptions(world.redis, world.timelines, {100, 512});
   EXPECT_EQ(options.address, (Endpoint{"::1", 7000}));
   EXPECT_EQ(options.username, "u");
-  EXPECT_EQ(options.password, "p");
+  EXPECT_EQ(options.password.text, "p");
   EXPECT_EQ(options.window.window, 100u);
   EXPECT_EQ(options.timeline_ttl, 2h);
   EXPECT_EQ(options.command_timeout, 300ms);
@@ -157,6 +160,112 @@ TEST(Settings, APropertyWithoutAValueIsRefusedWithoutBeingShown) {
   EXPECT_EQ(parsed.exit_code, 78);
   EXPECT_THAT(parsed.err, HasSubstr("name=value"));
   EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
+}
+
+// A file of this content, while it lives.
+class File {
+ public:
+  explicit File(const std::string& content) : path_(::testing::TempDir() + "settings-XXXXXX") {
+    close(mkstemp(path_.data()));
+    std::ofstream(path_) << content;
+  }
+  ~File() { unlink(path_.c_str()); }
+  const char* path() const { return path_.c_str(); }
+
+ private:
+  std::string path_;
+};
+
+TEST(Settings, PropertiesOfKafkaMayStandInAFileToo) {
+  World world;
+  const File file("# of the cluster\n\nsecurity.protocol = SSL\r\nssl.key.password=a=b \n");
+  ASSERT_TRUE(world
+                  .Parse({"--kafka-properties-file", file.path(), "--kafka-properties",
+                          "security.protocol=SASL_SSL"})
+                  .proceed());
+  EXPECT_THAT(
+      ToOptions(world.kafka, "me").properties,
+      UnorderedElementsAre(Pair("security.protocol", "SASL_SSL"), Pair("ssl.key.password", "a=b")));
+}
+
+TEST(Settings, ALineThatIsNoPropertyIsNamedByItsNumber) {
+  World world;
+  const File file("security.protocol=SSL\ns3cret\n");
+  const auto parsed = world.Parse({"--kafka-properties-file", file.path()});
+  EXPECT_EQ(parsed.exit_code, 78);
+  EXPECT_THAT(parsed.err, HasSubstr(std::string(file.path()) + ": line 2 is not name=value"));
+  EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
+}
+
+TEST(Settings, AUserOfKafkaIsShownWhereBrokersAsk) {
+  World world;
+  const File file("s3cret\n");
+  ASSERT_TRUE(world
+                  .Parse({"--kafka-user", "fanline", "--kafka-password-file", file.path(),
+                          "--kafka-properties", "security.protocol=sasl_ssl"})
+                  .proceed());
+  const kafka::ClientOptions options = ToOptions(world.kafka, "me");
+  EXPECT_EQ(options.user, "fanline");
+  EXPECT_EQ(options.password.file, file.path());
+}
+
+TEST(Settings, AUserOfKafkaThatNobodyWouldSeeIsRefused) {
+  const auto refusal = [](std::vector<const char*> arguments) {
+    World world;
+    return world.Parse(std::move(arguments)).err;
+  };
+  EXPECT_THAT(refusal({"--kafka-user", "u", "--kafka-password", "p"}),
+              HasSubstr("without security.protocol=SASL_SSL"));
+  EXPECT_THAT(refusal({"--kafka-user", "u", "--kafka-password", "p", "--kafka-properties",
+                       "security.protocol=SSL"}),
+              HasSubstr("without security.protocol=SASL_SSL"));
+  EXPECT_THAT(refusal({"--kafka-user", "u"}), HasSubstr("--kafka-user: has no password"));
+  EXPECT_THAT(refusal({"--kafka-password", "p"}), HasSubstr("--kafka-password: whose?"));
+  EXPECT_THAT(refusal({"--kafka-user", "u", "--kafka-password", "p", "--kafka-properties",
+                       "security.protocol=SASL_SSL,sasl.username=v"}),
+              HasSubstr("leave them out there"));
+}
+
+TEST(Settings, AUserOfRedisNeedsAPassword) {
+  World world;
+  const auto parsed = world.Parse({"--redis-user", "fanline"});
+  EXPECT_EQ(parsed.exit_code, 78);
+  EXPECT_THAT(parsed.err, HasSubstr("--redis-user: has no password"));
+}
+
+TEST(Settings, TlsTakesAnAuthorityAndMaybeACertificateWithItsKey) {
+  World world;
+  const File file("PEM");
+  ASSERT_TRUE(world
+                  .Parse({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path(),
+                          "--mysql-tls-key", file.path()})
+                  .proceed());
+  const TlsFiles tls = ToConfig(world.mysql).tls;
+  EXPECT_TRUE(tls.on());
+  EXPECT_EQ(tls.certificate, file.path());
+  EXPECT_EQ(tls.key, file.path());
+  EXPECT_FALSE(MysqlSettings().tls.on());
+}
+
+TEST(Settings, TlsToRedisIsToldLikewise) {
+  World world;
+  const File file("PEM");
+  ASSERT_TRUE(world.Parse({"--redis-tls-ca", file.path()}).proceed());
+  EXPECT_EQ(ToOptions(world.redis).tls.authority, file.path());
+}
+
+TEST(Settings, TlsByHalfIsRefused) {
+  const File file("PEM");
+  const auto refusal = [](std::vector<const char*> arguments) {
+    World world;
+    return world.Parse(std::move(arguments)).err;
+  };
+  EXPECT_THAT(refusal({"--mysql-tls-cert", file.path(), "--mysql-tls-key", file.path()}),
+              HasSubstr("TLS is off; set --mysql-tls-ca, too"));
+  EXPECT_THAT(refusal({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path()}),
+              HasSubstr("--mysql-tls-cert: needs --mysql-tls-key"));
+  EXPECT_THAT(refusal({"--mysql-tls-ca", "/nowhere/ca"}),
+              HasSubstr("--mysql-tls-ca: /nowhere/ca: cannot be read"));
 }
 
 TEST(Settings, SecretsAreNotShown) {

@@ -24,6 +24,8 @@ TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
       {"MOVED 3999 127.0.0.1:6381", Outcome::kLater, ErrorAction::kLeaveNode},
       {"NOAUTH Authentication required.", Outcome::kLater, ErrorAction::kLeaveNode},
       {"WRONGPASS invalid username-password pair", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"NOPERM this user has no permissions to run the 'zadd' command", Outcome::kLater,
+       ErrorAction::kLeaveNode},
       {"ASK 3999 127.0.0.1:6381", Outcome::kLater, ErrorAction::kNone},
       {"TRYAGAIN Multiple keys request during rehashing of slot", Outcome::kLater,
        ErrorAction::kNone},

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <barrier>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,6 +40,52 @@ TEST_F(ConnectionTest, TheSessionIsStrictUtcReadCommittedAndAutocommit) {
   EXPECT_NE(Variable("sql_mode").find("STRICT_ALL_TABLES"), std::string::npos);
   EXPECT_EQ(Variable("innodb_lock_wait_timeout"), "2");
   EXPECT_EQ(Variable("idle_transaction_timeout"), "5");
+}
+
+// Both shards' account has one password: it is changed for an account of this test's own.
+TEST_F(ConnectionTest, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
+  Config as_admin = shards_.config();
+  as_admin.user = "admin";  // of the same password, see stack/services/mysql.py
+  Connection admin(as_admin, 0);
+  admin.Open();
+  const std::string database = as_admin.shards[0].database;
+  admin.Execute("CREATE OR REPLACE USER turning@127.0.0.1 IDENTIFIED BY 's3cret-1'");
+  admin.Execute("GRANT SELECT ON " + database + ".* TO turning@127.0.0.1");
+
+  Config config = shards_.config();
+  config.user = "turning";
+  config.password = {{}, ::testing::TempDir() + "mysql-password"};
+  std::ofstream(config.password.file) << "s3cret-1\n";
+  Connection connection(config, 0);
+  connection.Open();
+  admin.Execute("ALTER USER turning@127.0.0.1 IDENTIFIED BY 's3cret-2'");
+  EXPECT_THROW(connection.Open(), MysqlError);
+  std::ofstream(config.password.file) << "s3cret-2\n";
+  connection.Open();
+
+  std::filesystem::remove(config.password.file);
+  try {
+    connection.Open();
+    FAIL() << "there is no password";
+  } catch (const MysqlError& error) {
+    EXPECT_EQ(StatusOf(error, 0).outcome, Outcome::kLater);
+    EXPECT_NE(std::string(error.what()).find(config.password.file), std::string::npos);
+  }
+  admin.Execute("DROP USER turning@127.0.0.1");
+}
+
+// The stack's shards speak no TLS, see stack/local_stack.py.
+TEST_F(ConnectionTest, AServerThatOffersNoTlsIsRefusedWhenItIsDemanded) {
+  Config config = shards_.config();
+  config.tls.authority = ::testing::TempDir() + "ca.pem";
+  std::ofstream(config.tls.authority) << "not looked at";
+  Connection connection(config, 0);
+  try {
+    connection.Open();
+    FAIL() << "it was spoken to plainly";
+  } catch (const MysqlError& error) {
+    EXPECT_EQ(error.code(), 2026) << error.what();
+  }
 }
 
 TEST_F(ConnectionTest, ADeadlocksVictimStartsOverFromACleanState) {

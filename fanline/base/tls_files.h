@@ -1,0 +1,17 @@
+// By which files a client of ours speaks TLS to a service. Paths of PEM files, read for each
+// connection: certificates may be renewed under a program that runs.
+#pragma once
+
+#include <string>
+
+namespace fanline {
+
+struct TlsFiles {
+  std::string authority;    // who signed the service's certificate; empty: no TLS
+  std::string certificate;  // our own, for a service that asks; with its key or not at all
+  std::string key;          // without a passphrase
+
+  bool on() const { return !authority.empty(); }
+};
+
+}  // namespace fanline

@@ -1,7 +1,7 @@
 // fanline-bench-fill: makes readers live. The first timeline of each size is made as a read makes
-// it, by the two scripts of a rebuild. So is the first of each bucket, in the shortest size: it
-// leaves the bucket's key `edge:` as all of them would. The others are copies, which Redis makes a
-// hundred times faster. Sizes are spread evenly, as in timelines that grow and are trimmed. The
+// it, by the two scripts of a rebuild. So is the first of each range, in the shortest size: it
+// leaves the range's key `maxfloor:` as all of them would. The others are copies, which Redis makes
+// a hundred times faster. Sizes are spread evenly, as in timelines that grow and are trimmed. The
 // pushers must own their ranges before: they drop timelines they do not know. Prints {"timelines":
 // n}.
 #include <cstdio>
@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "backends/mysql/installation/installation.h"
+#include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
 #include "backends/redis/keys.h"
 #include "backends/redis/reader_timelines.h"
@@ -18,12 +20,12 @@
 #include "daemon/run/main_guard.h"
 
 using namespace fanline;
-using redis::Key;
 
 namespace {
 
 struct Config {
   options::RedisSettings redis;
+  options::MysqlSettings mysql;
   uint64_t first_reader = 1;
   uint64_t readers = 0;
   uint32_t least = 450;
@@ -33,6 +35,7 @@ struct Config {
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.redis);
+  options::AddOptions(table, config.mysql);
   table.Add("first-reader", &config.first_reader, "the first one's id").AtLeast(1);
   table.Add("readers", &config.readers, "how many to make live, their ids in a row").Required();
   table.Add("least", &config.least, "items of the shortest timeline").AtLeast(1);
@@ -56,10 +59,10 @@ void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32
     const UnixMs at = newest - UnixMs{i} * 60'000;
     items.push_back({bench::PostOf(at, i), at});
   }
-  TimelineState found{};
+  RebuildBegun begun{};
   bool applied = false;
-  Must(timelines.Begin(reader, token, &found));
-  if (found != TimelineState::kNotLive) throw std::runtime_error("a reader is live already");
+  Must(timelines.Begin(reader, token, &begun));
+  if (begun != RebuildBegun::kCreated) throw std::runtime_error("a reader is live already");
   Must(timelines.Finish(reader, token, items, items.back().created_at - 1, &applied));
   if (!applied) throw std::runtime_error("a timeline went while it was being made");
 }
@@ -72,25 +75,29 @@ int Main(int argc, char** argv) {
   AddOptions(table, config);
   table.ParseOrExit(argc, argv);
 
-  auto redis = options::ToOptions(config.redis);
+  mysql::Installation installation;
+  Must(mysql::ReadInstallation(options::ToConfig(config.mysql), &installation));
+  auto redis = options::ToOptions(config.redis, {}, installation);
   redis.window.window = config.most;  // as long as a timeline may be before its next trim
   redis::RedisReaderTimelines timelines(redis);
+  const redis::Keys keys(redis);
   bench::Pipeline pipeline(config.redis.address, 256);
   std::map<uint32_t, UserId> first_of;  // by size
-  std::vector<bool> is_known(kBuckets, false);
+  std::vector<bool> is_known(installation.partitions, false);
   for (uint64_t i = 0; i < config.readers; ++i) {
     const UserId reader{config.first_reader + i};
-    const Bucket bucket = BucketOf(reader);
+    const Range range = keys.layout().RangeOf(reader);
+    const bool known = is_known[static_cast<size_t>(range)];
     uint32_t size = config.least + static_cast<uint32_t>(i % (config.most - config.least + 1));
-    if (!is_known[bucket]) size = config.least;
+    if (!known) size = config.least;
     const auto [first, is_new] = first_of.emplace(size, reader);
-    if (is_new || !is_known[bucket]) {
-      is_known[bucket] = true;
+    if (is_new || !known) {
+      is_known[static_cast<size_t>(range)] = true;
       MakeByRebuild(timelines, reader, size, config.newest);
       continue;
     }
-    pipeline.Send({"SADD", Text(Key::Live(bucket)), ToString(reader)});
-    pipeline.Send({"COPY", Text(Key::Timeline(first->second)), Text(Key::Timeline(reader))});
+    pipeline.Send({"SADD", Text(keys.Live(range)), ToString(reader)});
+    pipeline.Send({"COPY", Text(keys.Timeline(first->second)), Text(keys.Timeline(reader))});
   }
   pipeline.Drain();
   std::printf("{\"timelines\": %llu}\n", static_cast<unsigned long long>(config.readers));

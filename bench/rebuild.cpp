@@ -148,9 +148,8 @@ void Fill(const Config& config, mysql::ShardConnections& connections, const Shar
   posts.WriteAll();
 }
 
-double RebuildAll(const Config& config, ReaderTruth& truth) {
-  redis::RedisReaderTimelines timelines(
-      options::ToOptions(config.redis, config.timelines, config.window));
+double RebuildAll(const Config& config, const redis::Options& redis, ReaderTruth& truth) {
+  redis::RedisReaderTimelines timelines(redis);
   uint64_t tokens = 0;
   timeline::Reader reader(truth, timelines, config.window,
                           [&tokens] { return "bench-" + std::to_string(++tokens); });
@@ -221,17 +220,19 @@ int Main(int argc, char** argv) {
     std::printf("{\"rebuilds\": 0}\n");
     return 0;
   }
+  const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
+  const redis::Keys keys(redis_options);
   bench::Pipeline redis(config.redis.address, 256);
   for (uint64_t i = 0; i < config.readers; ++i) {
-    redis.Send({"DEL", std::string(std::string_view(redis::Key::Timeline(Reader(config, i)))),
-                Known(config, i)});
+    redis.Send(
+        {"DEL", std::string(std::string_view(keys.Timeline(Reader(config, i)))), Known(config, i)});
   }
   redis.Drain();
   mysql::MysqlReaderTruth truth(shards, map);
   std::vector<UserId> opens_the_connections;
   bench::Must(truth.Followees(Reader(config, 0), &opens_the_connections));
-  const double seconds =
-      command == "known" ? ReadKnown(config, truth, redis) : RebuildAll(config, truth);
+  const double seconds = command == "known" ? ReadKnown(config, truth, redis)
+                                            : RebuildAll(config, redis_options, truth);
   std::printf("{\"rebuilds\": %llu, \"seconds\": %.6f}\n",
               static_cast<unsigned long long>(config.readers), seconds);
   return 0;

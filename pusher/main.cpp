@@ -33,8 +33,7 @@ int Main(int argc, char** argv) {
   const auto client = options::ToOptions(config.kafka, "fanline-pusher");
   const auto installation = wiring::AwaitInstallation(
       mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed}, process);
-  auto redis_options = options::ToOptions(config.redis, config.timelines, installation.window);
-  redis_options.partitions = installation.partitions;
+  const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
   wiring::AwaitRedis(redis_options, process);
   if (process.stop.requested()) return 0;

@@ -83,8 +83,8 @@ class Pusher {
  private:
   struct Owned {  // a range of ours
     Owned(Range range, const Ports& ports, const Setup& setup, const Limits& limits, uint64_t& ids)
-        : takeover({ports.owners, ports.timelines, ports.metrics}, limits, setup.layout,
-                   setup.topic_generation, ids),
+        : takeover({ports.owners, ports.timelines, ports.metrics}, limits, setup.topic_generation,
+                   ids),
           inflow(range, limits),
           lanes(limits, setup.guards) {}
     RangeTakeover takeover;

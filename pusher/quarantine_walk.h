@@ -25,16 +25,11 @@ class QuarantineWalk {
   void Need(uint64_t unit) { waiting_.push_back(unit); }
   // Whether a walk is to begin now.
   bool due(Now now) const { return timer() && *timer() <= now.mono; }
-  // Begins a walk under this id, over all buckets of the range. It leaves pos: alone, because
-  // positions are saved meanwhile.
-  ResetRange Begin(uint64_t id, Range range, uint64_t epoch, const RangeLayout& layout) {
+  // Begins a walk under this id. It leaves pos: alone, because positions are saved meanwhile.
+  ResetRange Begin(uint64_t id, Range range, uint64_t epoch) {
     id_ = id;
     served_ = std::exchange(waiting_, {});
-    ResetRange reset{id, range, epoch, {}, {}, std::nullopt};
-    for (Bucket bucket = layout.First(range); bucket <= layout.Last(range); ++bucket) {
-      reset.drop.push_back(bucket);
-    }
-    return reset;
+    return {id, range, epoch, ResetRange::Timelines::kDrop, std::nullopt};
   }
   bool under_way(uint64_t id) const { return id_ == id; }
   // Takes the answer to the walk under way. Returns the units that need wait no more; none when it

@@ -7,9 +7,9 @@
 
 namespace fanline::pusher {
 
-RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, RangeLayout layout,
-                             uint64_t topic_generation, uint64_t& ids)
-    : ports_(ports), limits_(&limits), layout_(layout), generation_(topic_generation), ids_(&ids) {}
+RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation,
+                             uint64_t& ids)
+    : ports_(ports), limits_(&limits), generation_(topic_generation), ids_(&ids) {}
 
 void RangeTakeover::Start(const PartitionAssigned& assigned, Now) {
   assigned_ = assigned;
@@ -119,44 +119,31 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
   return true;
 }
 
-// How far the log was read, by all that is known. Positions of other generations say nothing about
-// this log; nor do those that another owner may have written since the log's end was looked up.
-int64_t RangeTakeover::Furthest(const RangeClaimed& claimed) const {
-  int64_t furthest = expected_;
-  if (contests_ > 0) return furthest;
-  for (const auto& bucket : claimed.buckets) {
-    if (bucket.position && bucket.position->generation == generation_)
-      furthest = std::max(furthest, bucket.position->offset);
-  }
-  return furthest;
+// How far the log was read, by all that is known. A position that another owner may have written
+// since the log's end was looked up says nothing about that end.
+int64_t RangeTakeover::Furthest(const std::optional<AppliedPosition>& found) const {
+  if (contests_ > 0 || !found) return expected_;
+  return std::max(expected_, found->offset);
 }
 
 void RangeTakeover::Decide(const RangeClaimed& claimed) {
-  const int64_t furthest = Furthest(claimed);
+  auto found = claimed.position;
+  // A position of another generation says nothing about this log.
+  if (found && found->generation != generation_) found.reset();
+  const int64_t furthest = Furthest(found);
   const bool tail_lost = end_ && furthest > *end_;
   if (tail_lost) lost_from_ = furthest;
-  ResetRange reset;
-  reset.range = assigned_.partition;
-  reset.epoch = epoch();
+  const bool usable = !tail_lost && found && found->offset >= assigned_.low;
   int64_t start = tail_lost ? assigned_.low : std::max(expected_, assigned_.low);
-  for (size_t index = 0; index < claimed.buckets.size(); ++index) {
-    const auto& bucket = claimed.buckets[index];
-    const Bucket number = layout_.First(assigned_.partition) + static_cast<Bucket>(index);
-    const bool usable = !tail_lost && bucket.position &&
-                        bucket.position->generation == generation_ &&
-                        bucket.position->offset >= assigned_.low;
-    if (!usable) {
-      reset.drop.push_back(number);
-      continue;
-    }
-    start = std::min(start, bucket.position->offset);
-    if (!bucket.index_complete) reset.index.push_back(number);
-  }
+  if (usable) start = std::min(start, found->offset);
   saved_ = {generation_, start};
-  reset.position = saved_;
   stage_ = Stage::kResetting;
-  awaited_ = reset.id = ++*ids_;
-  ports_.timelines.Submit(std::move(reset));
+  awaited_ = ++*ids_;
+  using Timelines = ResetRange::Timelines;
+  const Timelines timelines = !usable                  ? Timelines::kDrop
+                              : claimed.index_complete ? Timelines::kLeave
+                                                       : Timelines::kIndex;
+  ports_.timelines.Submit(ResetRange{awaited_, assigned_.partition, epoch(), timelines, saved_});
 }
 
 bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
@@ -178,8 +165,8 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
 
 void RangeTakeover::Save(int64_t offset) {
   FANLINE_CHECK(ready() && !saving(), "one position at a time, of a range that is ready");
-  // A save that failed may have been applied to some buckets: finish that one first, or its value
-  // would look like a rollback.
+  // A save that failed may have been applied: finish that one first, or its value would look like a
+  // rollback.
   if (!unsure_) saving_next_ = {generation_, offset};
   saving_ = ++*ids_;
   ports_.timelines.Submit(

@@ -1,7 +1,7 @@
 // Takes over one range, and guards it afterwards: owner epoch, claim in Redis, applied position.
 //
-//   Acquire/Raise the epoch (MariaDB) -> claim own: of every bucket, reading pos: and live:
-//   -> decide which buckets' timelines must go and from which offset to replay -> reset -> ready
+//   Acquire/Raise the epoch (MariaDB) -> claim own:, reading pos: and live:
+//   -> decide whether the timelines must go and from which offset to replay -> reset -> ready
 //
 // Nothing is read or written for the range before it is ready. It is taken over again whenever
 // Redis may have changed: session lost, fenced, or pos: does not hold what was written (rolled
@@ -13,8 +13,8 @@
 // consumer hears meanwhile if the range is not ours any more. Two consumer groups on one
 // installation take turns, each for long enough to get on.
 //
-// The decision (design 2, guard 4), per bucket: pos: missing, of another topic generation or
-// older than the log -> its timelines are dropped, readers rebuild them; else -> replay from it.
+// The decision (design 2, guard 4): pos: missing, of another topic generation or older than the
+// log -> the timelines are dropped, readers rebuild them; else -> replay from it.
 // A log that ends before pos: or before the committed offset lost its tail: all the range's
 // timelines are dropped, because hints that nobody has read may be gone, and the log is replayed
 // from its first record.
@@ -48,8 +48,7 @@ class RangeTakeover {
     Metrics& metrics;
   };
   // `ids` gives request ids; it outlives this object.
-  RangeTakeover(Ports ports, const Limits& limits, RangeLayout layout, uint64_t topic_generation,
-                uint64_t& ids);
+  RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation, uint64_t& ids);
 
   void Start(const PartitionAssigned& assigned, Now now);
   // Takes the range over again. Does nothing when a takeover is already under way.
@@ -86,14 +85,13 @@ class RangeTakeover {
   void Own(bool first);
   void Claim();
   void Decide(const RangeClaimed& claimed);
-  int64_t Furthest(const RangeClaimed& claimed) const;
+  int64_t Furthest(const std::optional<AppliedPosition>& found) const;
   void Retry(Now now, uint64_t random);
   void GiveWay(Now now, uint64_t random);
   void Failed(const Status& status, Now now, uint64_t random);
 
   Ports ports_;
   const Limits* limits_;
-  RangeLayout layout_;
   uint64_t generation_;
   uint64_t* ids_;
 
@@ -103,9 +101,9 @@ class RangeTakeover {
   uint64_t saving_ = 0;   // id of the SavePosition under way
   OwnStart start_;
   uint64_t raise_above_ = 0;
-  AppliedPosition saved_;  // what pos: of every bucket holds
+  AppliedPosition saved_;  // what pos: holds
   AppliedPosition saving_next_;
-  bool unsure_ = false;   // saving_next_ may already stand in some buckets
+  bool unsure_ = false;   // pos: may hold saving_next_ already
   int64_t expected_ = 0;  // position before this takeover: behind it = rolled back
   std::optional<int64_t> seek_;
   // The log's end, until the first claim is decided. Later positions rightly lie beyond it.

@@ -155,8 +155,7 @@ void Pusher::Quarantine(Unit& unit) {
 void Pusher::StartWalks(Now now) {
   for (auto& [range, owned] : ranges_) {
     if (!owned->walk.due(now)) continue;
-    ports_.timelines.Submit(
-        owned->walk.Begin(++ids_, range, owned->takeover.epoch(), setup_.layout));
+    ports_.timelines.Submit(owned->walk.Begin(++ids_, range, owned->takeover.epoch()));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "pusher/write_batcher.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "fanline/base/check.h"
 
@@ -36,7 +35,7 @@ WriteBatcher::Fit WriteBatcher::Take(UserId reader, uint32_t adds, uint32_t remo
     }
     *slot = static_cast<uint32_t>(slots_.size());
     slot_of_.emplace(reader, *slot);
-    slots_.push_back({reader, BucketOf(reader), adds, removes});
+    slots_.push_back({reader, adds, removes});
     bytes_ += kBytesPerTimeline;
   } else {
     *slot = known->second;
@@ -102,40 +101,29 @@ void WriteBatcher::DropUsedUp(size_t end) {
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(kept));
 }
 
-TimelineBatch WriteBatcher::Assemble(const std::vector<Piece>& pieces, std::vector<Share>* shares) {
-  // Slots grouped by bucket, so that a call checks each bucket's owner once.
-  std::vector<uint32_t> order(slots_.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(),
-                   [this](uint32_t a, uint32_t b) { return slots_[a].bucket < slots_[b].bucket; });
+TimelineBatch WriteBatcher::Assemble(std::vector<Piece>& pieces, std::vector<Share>* shares) {
   TimelineBatch batch;
-  std::vector<uint32_t> place(slots_.size());
-  std::vector<uint32_t> next_add(slots_.size());
-  std::vector<uint32_t> next_remove(slots_.size());
+  std::vector<uint32_t> next_add;
+  std::vector<uint32_t> next_remove;
   uint32_t adds = 0;
   uint32_t removes = 0;
   batch.writes.reserve(slots_.size());
-  for (uint32_t index : order) {
-    const Slot& slot = slots_[index];
-    place[index] = static_cast<uint32_t>(batch.writes.size());
-    next_add[index] = adds;
-    next_remove[index] = removes;
+  for (const Slot& slot : slots_) {
+    next_add.push_back(adds);
+    next_remove.push_back(removes);
     adds += slot.adds;
     removes += slot.removes;
-    batch.writes.push_back({slot.reader, slot.bucket, adds, removes});
+    batch.writes.push_back({slot.reader, adds, removes});
   }
   batch.adds.resize(adds);
   batch.removes.resize(removes);
-  for (const Piece& piece : pieces) {
+  for (Piece& piece : pieces) {
     const Contribution& from = queue_[piece.contribution];
-    Share share{from.unit, {}};
-    share.writes.reserve(piece.slots.size());
     for (uint32_t slot : piece.slots) {
-      share.writes.push_back(place[slot]);
       for (const Item& item : from.adds) batch.adds[next_add[slot]++] = item;
       for (PostId post : from.removes) batch.removes[next_remove[slot]++] = post;
     }
-    shares->push_back(std::move(share));
+    shares->push_back({from.unit, std::move(piece.slots)});
   }
   return batch;
 }

@@ -43,9 +43,8 @@ class WriteBatcher {
   TimelineBatch Cut(std::vector<Share>* shares);
 
  private:
-  struct Slot {
+  struct Slot {  // a write of the batch
     UserId reader{};
-    Bucket bucket = 0;
     uint32_t adds = 0;
     uint32_t removes = 0;
   };
@@ -58,7 +57,7 @@ class WriteBatcher {
 
   Fit Take(UserId reader, uint32_t adds, uint32_t removes, uint32_t* slot);
   bool TakeFrom(size_t contribution, Piece& piece);
-  TimelineBatch Assemble(const std::vector<Piece>& pieces, std::vector<Share>* shares);
+  TimelineBatch Assemble(std::vector<Piece>& pieces, std::vector<Share>* shares);
   void DropUsedUp(size_t end);
 
   const Limits* limits_;

@@ -36,9 +36,9 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
 
   using AnswerFromTruth<Rebuild>::operator();
   Status operator()(const NeedBegin& need) {
-    TimelineState found = TimelineState::kNotLive;
-    auto status = timelines.Begin(reader, need.token, &found);
-    if (status.done()) asker.OnBegun(found);
+    RebuildBegun begun{};
+    auto status = timelines.Begin(reader, need.token, &begun);
+    if (status.done()) asker.OnBegun(begun);
     return status;
   }
   Status operator()(const NeedFinish& need) {
@@ -102,7 +102,8 @@ Status Reader::Read(UserId reader, const std::optional<Position>& after, uint32_
   }
   if (ready || after) return Status::Done();
   // The page is complete. If its timeline cannot be made live now (Redis is full, another rebuild
-  // is under way), the read still succeeds; the next one tries again.
+  // is under way, the range is still served under another topic generation), the read still
+  // succeeds; the next one tries again.
   RebuildResult ignored;
   static_cast<void>(Activate(reader, &ignored));
   return Status::Done();

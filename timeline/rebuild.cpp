@@ -29,16 +29,19 @@ RebuildNeed Rebuild::needed() const {
   return std::visit([](const auto& need) { return RebuildNeed(need); }, pull_.needed());
 }
 
-void Rebuild::OnBegun(TimelineState found) {
-  switch (found) {
-    case TimelineState::kNotLive:
+void Rebuild::OnBegun(RebuildBegun begun) {
+  switch (begun) {
+    case RebuildBegun::kCreated:
       begun_ = true;
       return;
-    case TimelineState::kBuilding:
+    case RebuildBegun::kBusy:
       result_ = RebuildResult::kBusy;
       return;
-    case TimelineState::kReady:
+    case RebuildBegun::kAlreadyReady:
       result_ = RebuildResult::kAlreadyReady;
+      return;
+    case RebuildBegun::kRefused:
+      result_ = RebuildResult::kRefused;
       return;
   }
 }

@@ -35,6 +35,7 @@ enum class RebuildResult {
   kRebuilt,
   kAlreadyReady,  // another rebuild was faster
   kBusy,          // another rebuild of this reader is under way (single flight)
+  kRefused,       // no timeline is made before the range is served under this topic generation
   kGaveUp,        // the token went away in every attempt
 };
 
@@ -46,7 +47,7 @@ class Rebuild {
           uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
-  void OnBegun(TimelineState found);
+  void OnBegun(RebuildBegun begun);
   void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }
   void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }
   void OnItems(ItemsRead read) { pull_.OnItems(std::move(read)); }

@@ -35,7 +35,7 @@ void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
 }
 
 redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& timelines,
-                         const WindowLimits& window) {
+                         const mysql::Installation& installation) {
   redis::Options options;
   options.address = redis.address;
   options.username = redis.user;
@@ -43,7 +43,9 @@ redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& tim
   options.tls = redis.tls;
   options.connect_timeout = redis.connect_timeout;
   options.command_timeout = redis.command_timeout;
-  options.window = window;
+  options.window = installation.window;
+  options.partitions = installation.partitions;
+  options.generation = installation.generation;
   options.timeline_ttl = timelines.ttl;
   return options;
 }

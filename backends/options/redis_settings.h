@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "backends/mysql/installation/installation_row.h"
 #include "backends/redis/client/options.h"
 #include "daemon/options/options.h"
 #include "fanline/base/endpoint.h"
@@ -34,10 +35,10 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 // --timeline-ttl
 void AddOptions(daemon::OptionTable& table, TimelineSettings& settings);
 
-// Takes settings that a table has accepted, and the installation's window. A program that writes
-// through LiveTimelines sets `partitions` from the installation, too.
+// Takes settings that a table has accepted, and what all programs agree on: the window, and the
+// ranges, which are part of every key's name.
 [[nodiscard]] redis::Options ToOptions(const RedisSettings& redis,
-                                       const TimelineSettings& timelines = {},
-                                       const WindowLimits& window = {});
+                                       const TimelineSettings& timelines,
+                                       const mysql::Installation& installation);
 
 }  // namespace fanline::options

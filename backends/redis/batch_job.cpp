@@ -1,20 +1,154 @@
 #include "backends/redis/batch_job.h"
 
+#include <unordered_map>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 
 namespace fanline::redis {
+namespace {
 
-struct BatchJob::Part {
-  std::vector<BucketRun> runs;
-  std::vector<bool> keep;  // by write, from runs.front().first on
-  size_t runs_pruned = 0;
+// About what a write takes on the wire.
+constexpr size_t kBytesPerWrite = 64;
+constexpr size_t kBytesPerAdd = 48;
+constexpr size_t kBytesPerRemove = 27;
+
+constexpr size_t kFixedKeys = 3;
+constexpr size_t kFixedArguments = 5;
+constexpr uint32_t kRemoveUnit = 32;  // shape = -(adds + 32 * removes)
+static_assert(kMaxAddsPerWrite < kRemoveUnit);
+
+uint32_t AddsBegin(const TimelineBatch& batch, uint32_t write) {
+  return write == 0 ? 0 : batch.writes[write - 1].adds_end;
+}
+uint32_t RemovesBegin(const TimelineBatch& batch, uint32_t write) {
+  return write == 0 ? 0 : batch.writes[write - 1].removes_end;
+}
+uint32_t Adds(const TimelineBatch& batch, uint32_t write) {
+  return batch.writes[write].adds_end - AddsBegin(batch, write);
+}
+uint32_t Removes(const TimelineBatch& batch, uint32_t write) {
+  return batch.writes[write].removes_end - RemovesBegin(batch, write);
+}
+bool IsOneAdd(const TimelineBatch& batch, uint32_t write) {
+  return Adds(batch, write) == 1 && Removes(batch, write) == 0;
+}
+
+// The distinct items of a call, numbered from 1: a post on its way to many timelines is sent once.
+class ItemTable {
+ public:
+  uint32_t NumberOf(const Item& item) {
+    const auto [known, is_new] = numbers_.try_emplace(item.post, 0);
+    if (is_new || items_[known->second - 1] != item) {
+      items_.push_back(item);
+      known->second = static_cast<uint32_t>(items_.size());
+    }
+    return known->second;
+  }
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  std::vector<Item> items_;
+  std::unordered_map<PostId, uint32_t> numbers_;  // the latest of that post
 };
 
-BatchJob::BatchJob(TimelineBatch batch, const Options& options, PruneGate& gate,
+// `number` points to the item numbers of the write's adds, and is moved behind them.
+void ArgWrite(const TimelineBatch& batch, uint32_t write, const uint32_t*& number,
+              CommandBuffer& out) {
+  if (!IsOneAdd(batch, write)) {
+    out.Arg(-static_cast<int64_t>(Adds(batch, write) + kRemoveUnit * Removes(batch, write)));
+  }
+  for (uint32_t i = 0; i < Adds(batch, write); ++i) out.Arg(*number++);
+  for (uint32_t i = RemovesBegin(batch, write); i < batch.writes[write].removes_end; ++i) {
+    out.Arg(MemberText(batch.removes[i]));
+  }
+}
+
+}  // namespace
+
+// ---- the calls ------------------------------------------------------------------------------
+
+std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options) {
+  std::vector<BatchPart> parts;
+  size_t bytes = 0;
+  for (uint32_t write = 0; write < batch.writes.size(); ++write) {
+    const size_t more = kBytesPerWrite + kBytesPerAdd * Adds(batch, write) +
+                        kBytesPerRemove * Removes(batch, write);
+    const bool full =
+        !parts.empty() && (parts.back().last - parts.back().first == options.keys_per_call ||
+                           bytes + more > options.bytes_per_call);
+    if (parts.empty() || full) {
+      parts.push_back({write, write});
+      bytes = 0;
+    }
+    parts.back().last = write + 1;
+    bytes += more;
+  }
+  return parts;
+}
+
+void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out) {
+  out.Begin(3 + part.last - part.first);
+  out.Arg("SMISMEMBER");
+  out.Arg(keys.Live(batch.range));
+  out.Arg("#complete");
+  for (uint32_t write = part.first; write < part.last; ++write) {
+    out.Arg(Raw(batch.writes[write].reader));
+  }
+}
+
+void EncodeApply(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
+                 const Options& options, const Keys& keys, std::string_view digest,
+                 CommandBuffer& out) {
+  const auto each_kept = [&](auto visit) {
+    for (uint32_t write = part.first; write < part.last; ++write) {
+      if (keep[write - part.first]) visit(write);
+    }
+  };
+  ItemTable table;
+  std::vector<uint32_t> numbers;  // of the kept writes' adds, in order
+  size_t timelines = 0;
+  size_t arguments = 0;  // of the timelines
+  each_kept([&](uint32_t write) {
+    ++timelines;
+    ++arguments;
+    if (!IsOneAdd(batch, write)) arguments += Adds(batch, write) + Removes(batch, write);
+    for (uint32_t i = AddsBegin(batch, write); i < batch.writes[write].adds_end; ++i) {
+      numbers.push_back(table.NumberOf(batch.adds[i]));
+    }
+  });
+  const auto& items = table.items();
+  const size_t key_count = kFixedKeys + timelines;
+
+  out.Begin(3 + key_count + kFixedArguments + 2 * items.size() + arguments);
+  out.Arg("EVALSHA");
+  out.Arg(digest);
+  out.Arg(key_count);
+  out.Arg(keys.Own(batch.range));
+  out.Arg(keys.Live(batch.range));
+  out.Arg(keys.MaxFloor(batch.range));
+  each_kept(
+      [&](uint32_t write) { out.Arg(keys.Timeline(batch.range, batch.writes[write].reader)); });
+  out.Arg(batch.epoch);
+  out.Arg(options.window.window);
+  out.Arg(options.window.trim_above());
+  out.Arg(options.window.underfilled_below());
+  out.Arg(items.size());
+  for (const Item& item : items) {
+    out.Arg(-item.created_at);
+    out.Arg(MemberText(item.post));
+  }
+  const uint32_t* number = numbers.data();
+  each_kept([&](uint32_t write) { ArgWrite(batch, write, number, out); });
+}
+
+// ---- the job --------------------------------------------------------------------------------
+
+BatchJob::BatchJob(TimelineBatch batch, const Options& options, const Keys& keys, PruneGate& gate,
                    std::function<void()> part_done, Answer<BatchWritten> answer)
     : batch_(std::move(batch)),
       options_(options),
+      keys_(keys),
       gate_(gate),
       part_done_(std::move(part_done)),
       answer_to_(std::move(answer)),
@@ -29,10 +163,8 @@ void BatchJob::StartPart(CommandChannel& channel) {
     FinishPart();
     return;
   }
-  auto part = std::make_shared<Part>();
   const BatchPart span = parts_[next_part_++];
-  part->runs = RunsOf(batch_, span);
-  part->keep.assign(span.last - span.first, true);
+  auto part = std::make_shared<Part>(Part{span, std::vector<bool>(span.last - span.first, true)});
   if (gate_.open()) {
     Prune(channel, part);
   } else {
@@ -41,31 +173,30 @@ void BatchJob::StartPart(CommandChannel& channel) {
 }
 
 void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
-  for (size_t r = 0; r < part->runs.size(); ++r) {
-    channel.Call(
-        [self = shared_from_this(), part, r](CommandBuffer& out, const ScriptDigests&) {
-          EncodePrune(self->batch_, part->runs[r], out);
-        },
-        [self = shared_from_this(), part, r, &channel](const CallResult& result) {
-          const BucketRun& run = part->runs[r];
-          // No answer, or no header: nobody is left out, the script looks for itself.
-          const bool usable = result.reply != nullptr &&
-                              IsArray(*result.reply, 1 + run.last - run.first) &&
-                              Integer(At(*result.reply, 0)) == 1;
-          for (uint32_t write = run.first; usable && write < run.last; ++write) {
-            if (Integer(At(*result.reply, 1 + write - run.first)) != 0) continue;
-            part->keep[write - part->runs.front().first] = false;
-            ++self->answer_.pruned;
-          }
-          if (++part->runs_pruned == part->runs.size()) self->Apply(channel, part);
-        });
+  channel.Call(
+      [self = shared_from_this(), part](CommandBuffer& out, const ScriptDigests&) {
+        EncodePrune(self->batch_, part->span, self->keys_, out);
+      },
+      [self = shared_from_this(), part, &channel](const CallResult& result) {
+        self->TakeIndex(*part, result);
+        self->Apply(channel, part);
+      });
+}
+
+// No answer, or no header: nobody is left out, the script looks for itself.
+void BatchJob::TakeIndex(Part& part, const CallResult& result) {
+  if (result.reply == nullptr || !IsArray(*result.reply, 1 + part.keep.size())) return;
+  if (Integer(At(*result.reply, 0)) != 1) return;
+  for (size_t i = 0; i < part.keep.size(); ++i) {
+    part.keep[i] = Integer(At(*result.reply, 1 + i)) != 0;
+    answer_.pruned += !part.keep[i];
   }
 }
 
 void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
   channel.Call(
       [self = shared_from_this(), part](CommandBuffer& out, const ScriptDigests& digests) {
-        EncodeApply(self->batch_, part->runs, part->keep, self->options_,
+        EncodeApply(self->batch_, part->span, part->keep, self->options_, self->keys_,
                     digests.Of(Script::kApply), out);
       },
       [self = shared_from_this(), part](const CallResult& result) {
@@ -95,15 +226,14 @@ void BatchJob::TakeResults(const Part& part, const redisReply& reply) {
   const std::string_view bytes = Text(At(reply, 0));
   size_t next = 0;
   size_t not_live = 0;
-  const uint32_t base = part.runs.front().first;
   for (size_t i = 0; i < part.keep.size(); ++i) {
     not_live += !part.keep[i];
     if (!part.keep[i]) continue;
     if (next == bytes.size()) return Fail(unexpected);
     const char byte = bytes[next++];
-    answer_.results[base + i] = byte == 'x'   ? BatchWritten::kKeyFailed
-                                : byte == '-' ? BatchWritten::kNotLive
-                                              : static_cast<int8_t>(byte - '0');
+    answer_.results[part.span.first + i] = byte == 'x'   ? BatchWritten::kKeyFailed
+                                           : byte == '-' ? BatchWritten::kNotLive
+                                                         : static_cast<int8_t>(byte - '0');
     not_live += byte == '-';
   }
   gate_.Saw(part.keep.size(), not_live);

@@ -4,17 +4,38 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
+#include <vector>
 
-#include "backends/redis/batch_plan.h"
 #include "backends/redis/client/command_channel.h"
+#include "backends/redis/keys.h"
 #include "backends/redis/prune_gate.h"
 
 namespace fanline::redis {
 
+// Writes [first, last) of a batch that go into one call.
+struct BatchPart {
+  uint32_t first = 0;
+  uint32_t last = 0;
+};
+
+// Each part has at most keys_per_call writes and about bytes_per_call (a single write may exceed
+// it). An empty batch has no part.
+std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options);
+
+// SMISMEMBER live:{tag} #complete reader...: asks which readers can be left out.
+void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out);
+
+// The call of apply.lua for the writes of the part whose `keep` is set (keep[0]: write part.first).
+// It fences, also when no write is left.
+void EncodeApply(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
+                 const Options& options, const Keys& keys, std::string_view digest,
+                 CommandBuffer& out);
+
 class BatchJob : public std::enable_shared_from_this<BatchJob> {
  public:
-  // `options` and `gate` outlive the job.
-  BatchJob(TimelineBatch batch, const Options& options, PruneGate& gate,
+  // `options`, `keys` and `gate` outlive the job.
+  BatchJob(TimelineBatch batch, const Options& options, const Keys& keys, PruneGate& gate,
            std::function<void()> part_done, Answer<BatchWritten> answer);
 
   bool has_more() const { return next_part_ < parts_.size() || parts_.empty(); }
@@ -22,15 +43,20 @@ class BatchJob : public std::enable_shared_from_this<BatchJob> {
   void StartPart(CommandChannel& channel);
 
  private:
-  struct Part;
+  struct Part {
+    BatchPart span;
+    std::vector<bool> keep;  // by write, from span.first on
+  };
   void Prune(CommandChannel& channel, std::shared_ptr<Part> part);
   void Apply(CommandChannel& channel, std::shared_ptr<Part> part);
   void FinishPart();
+  void TakeIndex(Part& part, const CallResult& result);
   void TakeResults(const Part& part, const redisReply& reply);
   void Fail(const CallResult& result);
 
   const TimelineBatch batch_;
   const Options& options_;
+  const Keys& keys_;
   PruneGate& gate_;
   const std::function<void()> part_done_;
   const Answer<BatchWritten> answer_to_;

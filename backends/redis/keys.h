@@ -1,13 +1,15 @@
-// The names of the keys (schemas/redis/README.md), built on the stack: one is made for every
-// timeline of every call. The tag in braces puts all keys of a bucket into one Cluster slot.
+// The names of the keys (schemas/redis/README.md): this file makes all of them, and reads them.
+// They are built on the stack: one is made for every timeline of every call. The tag in braces is
+// the one of the range's first bucket, so that all keys of a range lie in one Cluster slot.
 #pragma once
 
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "fanline/base/check.h"
+#include "backends/redis/client/options.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 
@@ -15,24 +17,17 @@ namespace fanline::redis {
 
 class Key {
  public:
-  static Key Timeline(Bucket bucket, UserId reader) { return Key("tl:{", bucket, Raw(reader)); }
-  static Key Timeline(UserId reader) { return Timeline(BucketOf(reader), reader); }
-  static Key Live(Bucket bucket) { return Key("live:{", bucket); }
-  static Key Edge(Bucket bucket) { return Key("edge:{", bucket); }
-  static Key Own(Bucket bucket) { return Key("own:{", bucket); }
-  static Key Pos(Bucket bucket) { return Key("pos:{", bucket); }
-  // Delivery bits of a sampled post, in its author's bucket.
-  static Key Done(UserId author, PostId post) { return Key("done:{", BucketOf(author), Raw(post)); }
-
   operator std::string_view() const { return {text_, size_}; }
 
  private:
-  Key(std::string_view head, Bucket bucket) {
+  friend class Keys;
+  Key(std::string_view head, std::string_view tag) {
     Append(head);
-    Append(TagOf(bucket));
+    Append("{");
+    Append(tag);
     Append("}");
   }
-  Key(std::string_view head, Bucket bucket, uint64_t id) : Key(head, bucket) {
+  Key(std::string_view head, std::string_view tag, uint64_t id) : Key(head, tag) {
     Append(":");
     size_ = static_cast<size_t>(std::to_chars(text_ + size_, text_ + sizeof text_, id).ptr - text_);
   }
@@ -41,22 +36,89 @@ class Key {
     size_ += part.size();
   }
 
-  char text_[48];  // "done:{" + 5 digits + "}:" + 20 digits fits well
+  char text_[48];  // "maxfloor:{" + 5 digits + "}:" + 20 digits fits well
   size_t size_ = 0;
 };
 
-// The reader of a timeline's key; nothing for another key, or one with another reader's tag.
-inline std::optional<UserId> ReaderOfTimelineKey(std::string_view key) {
-  constexpr std::string_view kHead = "tl:{";
-  const size_t tag_end = key.find("}:");
-  if (key.substr(0, kHead.size()) != kHead || tag_end == std::string_view::npos)
+// The keys of one installation: how its buckets are cut into ranges is part of every name.
+class Keys {
+ public:
+  explicit Keys(const Options& options) : layout_(options.partitions) {}
+
+  const RangeLayout& layout() const { return layout_; }
+
+  Key Timeline(Range range, UserId reader) const { return Key("tl:", Tag(range), Raw(reader)); }
+  Key Timeline(UserId reader) const { return Timeline(layout_.RangeOf(reader), reader); }
+  Key Live(Range range) const { return Key("live:", Tag(range)); }
+  Key MaxFloor(Range range) const { return Key("maxfloor:", Tag(range)); }
+  Key Own(Range range) const { return Key("own:", Tag(range)); }
+  Key Pos(Range range) const { return Key("pos:", Tag(range)); }
+  // Delivery bits of a sampled post, in its author's range.
+  Key Done(UserId author, PostId post) const {
+    return Key("done:", Tag(layout_.RangeOf(author)), Raw(post));
+  }
+
+  // Patterns for SCAN: the timelines of a range, those of all ranges.
+  std::string TimelinesOf(Range range) const { return "tl:{" + Tag(range) + "}:*"; }
+  std::string Timelines() const { return "tl:{*"; }
+
+  // Whose timeline a key holds, and under which range's tag it stands. Nothing: no timeline's key,
+  // or one with a tag of no range. A reader of another range was put there when the buckets were
+  // cut otherwise.
+  struct TimelineName {
+    Range range = 0;
+    UserId reader{};
+    bool in_its_range = true;
+  };
+  std::optional<TimelineName> ParseTimeline(std::string_view key) const {
+    const auto [tag, rest] = Split(key, "tl:");
+    if (!rest.starts_with(':')) return std::nullopt;
+    const auto raw = ParseId(rest.substr(1));
+    if (!raw) return std::nullopt;
+    const UserId reader{*raw};
+    const Range own = layout_.RangeOf(reader);
+    if (tag == Tag(own)) return TimelineName{own, reader, true};
+    for (Range range = 0; range < static_cast<Range>(layout_.partitions()); ++range) {
+      if (tag == Tag(range)) return TimelineName{range, reader, false};
+    }
     return std::nullopt;
-  const auto raw = ParseId(key.substr(tag_end + 2));
-  if (!raw) return std::nullopt;
-  const UserId reader{*raw};
-  if (key.substr(kHead.size(), tag_end - kHead.size()) != TagOf(BucketOf(reader)))
-    return std::nullopt;
-  return reader;
-}
+  }
+
+  // A pattern that all of our keys fit, and perhaps others'.
+  static constexpr std::string_view kAll = "*:{*}*";
+  // Whether a key is one of ours, of this version or of one before, however the buckets were cut.
+  static bool IsOurs(std::string_view key) {
+    for (const std::string_view head : {"tl:", "done:"}) {
+      const auto [tag, rest] = Split(key, head);
+      if (AllDigits(tag) && rest.starts_with(':') && AllDigits(rest.substr(1))) return true;
+    }
+    // `edge:` is what maxfloor: was before version 5 of the schema.
+    for (const std::string_view head : {"live:", "maxfloor:", "own:", "pos:", "edge:"}) {
+      const auto [tag, rest] = Split(key, head);
+      if (AllDigits(tag) && rest.empty()) return true;
+    }
+    return false;
+  }
+
+ private:
+  const std::string& Tag(Range range) const { return TagOf(layout_.First(range)); }
+
+  struct Parts {
+    std::string_view tag, rest;  // both empty: no such key
+  };
+  // head{tag}rest
+  static Parts Split(std::string_view key, std::string_view head) {
+    if (!key.starts_with(head)) return {};
+    key.remove_prefix(head.size());
+    const size_t end = key.find('}');
+    if (key.empty() || key.front() != '{' || end == std::string_view::npos) return {};
+    return {key.substr(1, end - 1), key.substr(end + 1)};
+  }
+  static bool AllDigits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+
+  RangeLayout layout_;
+};
 
 }  // namespace fanline::redis

@@ -9,7 +9,7 @@ RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, OnSt
 
 RedisLiveTimelines::~RedisLiveTimelines() = default;
 
-// With one node every bucket is on it. This is where a request would be routed by bucket.
+// With one node every range is on it. This is where a request would be routed by range.
 void RedisLiveTimelines::Take(OfEach<Asked> asked) { node_->Submit(std::move(asked)); }
 
 }  // namespace fanline::redis

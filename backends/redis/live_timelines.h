@@ -37,7 +37,7 @@ class RedisLiveTimelines final
  private:
   void Take(OfEach<Asked> asked);
 
-  const std::unique_ptr<Node> node_;  // one: all buckets live on it
+  const std::unique_ptr<Node> node_;  // one: all ranges live on it
 };
 
 }  // namespace fanline::redis

@@ -20,7 +20,7 @@ Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
 
 Node::Node(const Options& options, OnState on_state, LogSink log)
     : options_(options),
-      layout_(options.partitions),
+      keys_(options),
       on_state_(std::move(on_state)),
       log_(std::move(log)),
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
@@ -135,14 +135,14 @@ void Node::Start(R request, Ticket ticket) {
   };
   if constexpr (std::is_same_v<R, TimelineBatch>) {
     batches_.push_back(std::make_shared<BatchJob>(
-        std::move(request), options_, prune_gate_, [this] { --parts_in_flight_; }, answer));
+        std::move(request), options_, keys_, prune_gate_, [this] { --parts_in_flight_; }, answer));
   } else if constexpr (std::is_same_v<R, ResetRange>) {
     walk_->Add(std::move(request), answer);
   } else {
     const auto shared = std::make_shared<const R>(std::move(request));
     Call(
         [this, shared](CommandBuffer& out, const ScriptDigests& digests) {
-          Encoder{options_, layout_, digests, out}(*shared);
+          Encoder{options_, keys_, digests, out}(*shared);
         },
         [this, shared, answer](const CallResult& result) {
           if (!result.status.done()) {
@@ -179,7 +179,7 @@ void Node::Reply(Ticket ticket, typename R::Reply reply) {
 
 void Node::Connect() {
   connection_ = std::make_unique<PipelinedConnection>(options_);
-  walk_ = std::make_unique<ResetWalk>(static_cast<CommandChannel&>(*this), options_, layout_);
+  walk_ = std::make_unique<ResetWalk>(static_cast<CommandChannel&>(*this), options_, keys_);
   leave_.clear();
   Greet();
 }

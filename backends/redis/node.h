@@ -23,6 +23,7 @@
 #include "backends/redis/client/command_channel.h"
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/pipelined_connection.h"
+#include "backends/redis/keys.h"
 #include "backends/redis/reset_walk.h"
 #include "fanline/base/log_sink.h"
 
@@ -76,7 +77,7 @@ class Node : private CommandChannel {
   void OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts);
 
   const Options options_;
-  const RangeLayout layout_;
+  const Keys keys_;
   const OnState on_state_;
   const LogSink log_;
   const int wakeup_;  // eventfd

@@ -2,7 +2,6 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/keys.h"
 
 namespace fanline::redis {
 namespace {
@@ -43,22 +42,25 @@ Status ParsePage(const redisReply& reply, ReaderTimelines::Page* page) {
 }  // namespace
 
 RedisReaderTimelines::RedisReaderTimelines(const Options& options)
-    : options_(options), connection_(options) {}
+    : options_(options), keys_(options), connection_(options) {}
 
-Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, TimelineState* found) {
+Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    const Bucket bucket = BucketOf(reader);
-    out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 2, Key::Live(bucket),
-                Key::Timeline(bucket, reader), Raw(reader), token, options_.building_ttl.count());
+    const Range range = keys_.layout().RangeOf(reader);
+    out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 3, keys_.Live(range),
+                keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), token,
+                options_.building_ttl.count(), options_.generation);
   };
   return connection_.Eval(Script::kRebuildBegin, encode, [&](const redisReply& reply) {
     const std::string_view word = Text(reply);
     if (word == "created") {
-      *found = TimelineState::kNotLive;
+      *begun = RebuildBegun::kCreated;
     } else if (word == "building") {
-      *found = TimelineState::kBuilding;
+      *begun = RebuildBegun::kBusy;
     } else if (word == "ready") {
-      *found = TimelineState::kReady;
+      *begun = RebuildBegun::kAlreadyReady;
+    } else if (word == "refused") {
+      *begun = RebuildBegun::kRefused;
     } else {
       return Unexpected("rebuild_begin");
     }
@@ -69,13 +71,13 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Time
 Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
                                     const std::vector<Item>& items, Floor floor, bool* applied) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    const Bucket bucket = BucketOf(reader);
+    const Range range = keys_.layout().RangeOf(reader);
     out.Begin(3 + 2 + 5 + 2 * items.size());
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kRebuildFinish));
     out.Arg(2);
-    out.Arg(Key::Edge(bucket));
-    out.Arg(Key::Timeline(bucket, reader));
+    out.Arg(keys_.MaxFloor(range));
+    out.Arg(keys_.Timeline(range, reader));
     out.Arg(token);
     ArgFloor(out, floor);
     out.Arg(options_.window.window);
@@ -102,7 +104,7 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kReadPage));
     out.Arg(1);
-    out.Arg(Key::Timeline(reader));
+    out.Arg(keys_.Timeline(reader));
     if (after) {
       out.Arg(-after->created_at);
       out.Arg(MemberText(after->post));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/keys.h"
 #include "fanline/ports/reader_ports.h"
 
 namespace fanline::redis {
@@ -13,7 +14,7 @@ class RedisReaderTimelines : public ReaderTimelines {
  public:
   explicit RedisReaderTimelines(const Options& options);
 
-  Status Begin(UserId reader, const std::string& token, TimelineState* found) override;
+  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override;
   Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                 Floor floor, bool* applied) override;
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
@@ -21,6 +22,7 @@ class RedisReaderTimelines : public ReaderTimelines {
 
  private:
   const Options options_;
+  const Keys keys_;
   BlockingConnection connection_;
 };
 

@@ -2,22 +2,9 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/keys.h"
 
 namespace fanline::redis {
 namespace {
-
-void BeginEval(CommandBuffer& out, const std::string& digest, size_t keys, size_t arguments) {
-  out.Begin(3 + keys + arguments);
-  out.Arg("EVALSHA");
-  out.Arg(digest);
-  out.Arg(keys);
-}
-
-template <class KeyOf>
-void ArgRange(CommandBuffer& out, const RangeLayout& layout, Range range, KeyOf key_of) {
-  for (Bucket b = layout.First(range); b <= layout.Last(range); ++b) out.Arg(key_of(b));
-}
 
 Status Unexpected(const char* script) {
   return Away(std::string("unexpected answer of script ") + script);
@@ -47,41 +34,31 @@ std::optional<AppliedPosition> ParsePosition(std::string_view text) {
 // ---- claim ----------------------------------------------------------------------------------
 
 void Encoder::operator()(const ClaimRange& request) const {
-  const uint32_t buckets = layout.buckets_per_range();
-  BeginEval(out, digests.Of(Script::kClaim), 3 * buckets, 2);
-  ArgRange(out, layout, request.range, Key::Own);
-  ArgRange(out, layout, request.range, Key::Live);
-  ArgRange(out, layout, request.range, Key::Pos);
-  out.Arg(request.epoch);
-  out.Arg(buckets);
+  out.Command("EVALSHA", digests.Of(Script::kClaim), 3, keys.Own(request.range),
+              keys.Live(request.range), keys.Pos(request.range), request.epoch);
 }
 
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply) {
   RangeClaimed claimed;
   const auto refused_by =
       IsArray(reply, 1) ? ParseNumber<uint64_t>(Text(At(reply, 0))) : std::nullopt;
-  if (!refused_by || (*refused_by == 0 && reply.elements % 2 == 0)) {
+  if (!refused_by || (*refused_by == 0 && !IsArray(reply, 3))) {
     claimed.status = Unexpected("claim");
     return claimed;
   }
   claimed.refused_by = *refused_by;
-  for (size_t i = 1; i + 1 < reply.elements; i += 2) {
-    claimed.buckets.push_back({Text(At(reply, i)) == "1", ParsePosition(Text(At(reply, i + 1)))});
-  }
+  if (claimed.refused_by != 0) return claimed;
+  claimed.index_complete = Text(At(reply, 1)) == "1";
+  claimed.position = ParsePosition(Text(At(reply, 2)));
   return claimed;
 }
 
 // ---- position -------------------------------------------------------------------------------
 
 void Encoder::operator()(const SavePosition& request) const {
-  const uint32_t buckets = layout.buckets_per_range();
-  BeginEval(out, digests.Of(Script::kSavePosition), 2 * buckets, 4);
-  ArgRange(out, layout, request.range, Key::Own);
-  ArgRange(out, layout, request.range, Key::Pos);
-  out.Arg(request.epoch);
-  out.Arg(buckets);
-  out.Arg(TextOf(request.expected));
-  out.Arg(TextOf(request.next));
+  out.Command("EVALSHA", digests.Of(Script::kSavePosition), 2, keys.Own(request.range),
+              keys.Pos(request.range), request.epoch, TextOf(request.expected),
+              TextOf(request.next));
 }
 
 PositionSaved Parse(const SavePosition&, const redisReply& reply) {
@@ -95,11 +72,8 @@ PositionSaved Parse(const SavePosition&, const redisReply& reply) {
 // ---- one timeline ---------------------------------------------------------------------------
 
 void Encoder::operator()(const ReadTimeline& request) const {
-  BeginEval(out, digests.Of(Script::kReadMembers), 2, 1);
-  const Bucket bucket = BucketOf(request.reader);
-  out.Arg(Key::Own(bucket));
-  out.Arg(Key::Timeline(bucket, request.reader));
-  out.Arg(request.epoch);
+  out.Command("EVALSHA", digests.Of(Script::kReadMembers), 2, keys.Own(request.range),
+              keys.Timeline(request.range, request.reader), request.epoch);
 }
 
 TimelineRead Parse(const ReadTimeline&, const redisReply& reply) {
@@ -117,13 +91,14 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply) {
 }
 
 void Encoder::operator()(const ApplySync& request) const {
-  BeginEval(out, digests.Of(Script::kSync), 4,
-            7 + request.removes.size() + 2 * request.adds.size());
-  const Bucket bucket = BucketOf(request.reader);
-  out.Arg(Key::Own(bucket));
-  out.Arg(Key::Live(bucket));
-  out.Arg(Key::Edge(bucket));
-  out.Arg(Key::Timeline(bucket, request.reader));
+  out.Begin(3 + 4 + 7 + request.removes.size() + 2 * request.adds.size());
+  out.Arg("EVALSHA");
+  out.Arg(digests.Of(Script::kSync));
+  out.Arg(4);
+  out.Arg(keys.Own(request.range));
+  out.Arg(keys.Live(request.range));
+  out.Arg(keys.MaxFloor(request.range));
+  out.Arg(keys.Timeline(request.range, request.reader));
   out.Arg(request.epoch);
   out.Arg(options.window.window);
   out.Arg(options.window.trim_above());
@@ -152,12 +127,9 @@ SyncApplied Parse(const ApplySync&, const redisReply& reply) {
 }
 
 void Encoder::operator()(const DropTimeline& request) const {
-  BeginEval(out, digests.Of(Script::kDrop), 3, 1);
-  const Bucket bucket = BucketOf(request.reader);
-  out.Arg(Key::Own(bucket));
-  out.Arg(Key::Live(bucket));
-  out.Arg(Key::Timeline(bucket, request.reader));
-  out.Arg(request.epoch);
+  out.Command("EVALSHA", digests.Of(Script::kDrop), 3, keys.Own(request.range),
+              keys.Live(request.range), keys.Timeline(request.range, request.reader),
+              request.epoch);
 }
 
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply) {
@@ -169,12 +141,9 @@ TimelineDropped Parse(const DropTimeline&, const redisReply& reply) {
 // ---- delivery marks -------------------------------------------------------------------------
 
 void Encoder::operator()(const MarkPart& request) const {
-  BeginEval(out, digests.Of(Script::kMarkPart), 1, 4);
-  out.Arg(Key::Done(request.author, request.post));
-  out.Arg(request.part);
-  out.Arg(request.parts);
-  out.Arg(request.delivered ? 1 : 0);
-  out.Arg(options.done_ttl.count());
+  out.Command("EVALSHA", digests.Of(Script::kMarkPart), 1, keys.Done(request.author, request.post),
+              request.part, keys.layout().partitions(), request.parts, request.delivered ? 1 : 0,
+              options.done_ttl.count());
 }
 
 PartMarked Parse(const MarkPart&, const redisReply& reply) {

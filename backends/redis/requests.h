@@ -5,6 +5,7 @@
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
 #include "backends/redis/client/scripts.h"
+#include "backends/redis/keys.h"
 #include "fanline/ports/live_timelines.h"
 
 struct redisReply;
@@ -13,7 +14,7 @@ namespace fanline::redis {
 
 struct Encoder {
   const Options& options;
-  const RangeLayout& layout;
+  const Keys& keys;
   const ScriptDigests& digests;
   CommandBuffer& out;
 

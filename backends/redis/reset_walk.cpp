@@ -1,85 +1,65 @@
 #include "backends/redis/reset_walk.h"
 
-#include <algorithm>
-
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/keys.h"
 #include "backends/redis/requests.h"
 
 namespace fanline::redis {
-namespace {
 
-template <class KeyOf>
-void ArgRange(CommandBuffer& out, const RangeLayout& layout, Range range, KeyOf key_of) {
-  for (Bucket b = layout.First(range); b <= layout.Last(range); ++b) out.Arg(key_of(b));
-}
+using Timelines = ResetRange::Timelines;
 
-}  // namespace
-
-ResetWalk::ResetWalk(CommandChannel& channel, const Options& options, const RangeLayout& layout)
-    : channel_(channel), options_(options), layout_(layout) {}
+ResetWalk::ResetWalk(CommandChannel& channel, const Options& options, const Keys& keys)
+    : channel_(channel), options_(options), keys_(keys) {}
 
 void ResetWalk::Add(ResetRange request, Answer<RangeReset> answer) {
-  auto reset = std::make_unique<Reset>();
-  reset->request = std::move(request);
-  reset->answer = std::move(answer);
-  waiting_.push_back(std::move(reset));
+  const auto reset = std::make_shared<Reset>(Reset{request, std::move(answer), {}, false});
+  if (request.timelines == Timelines::kLeave) {
+    End(reset, [reset] { reset->answer(std::move(reset->reply)); });
+    return;
+  }
+  if (const auto earlier = waiting_.find(request.range); earlier != waiting_.end()) {
+    Fail(*earlier->second, {Away("another reset of the range came after it"), false, nullptr});
+    earlier->second->answer(std::move(earlier->second->reply));
+  }
+  waiting_[request.range] = reset;
   StartIfIdle();
 }
 
 void ResetWalk::StartIfIdle() {
   if (!walking_.empty() || waiting_.empty()) return;
-  walking_.assign(std::make_move_iterator(waiting_.begin()),
-                  std::make_move_iterator(waiting_.end()));
-  waiting_.clear();
-  plans_ = {};
+  walking_.swap(waiting_);
   cursor_ = "0";
-  bool anything = false;
-  for (auto& reset : walking_) {
-    for (Bucket bucket : reset->request.index) plans_[bucket] = {reset.get(), Fate::kIndex};
-    for (Bucket bucket : reset->request.drop) plans_[bucket] = {reset.get(), Fate::kDrop};
-    anything = anything || !reset->request.index.empty() || !reset->request.drop.empty();
-  }
-  next_step_ = anything ? &ResetWalk::Scan : &ResetWalk::Finish;
+  next_step_ = &ResetWalk::Scan;
   outstanding_ = walking_.size();
-  for (auto& reset : walking_) Begin(*reset);
+  for (const auto& [range, reset] : walking_) Begin(reset);
 }
 
 void ResetWalk::StepDone() {
   if (--outstanding_ == 0) (this->*next_step_)();
 }
 
-void ResetWalk::Begin(Reset& reset) {
-  const ResetRange& request = reset.request;
+void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
   channel_.Call(
-      [this, &request](CommandBuffer& out, const ScriptDigests& digests) {
-        const uint32_t buckets = layout_.buckets_per_range();
-        const size_t keys = buckets + 2 * (request.drop.size() + request.index.size());
-        out.Begin(3 + keys + 3);
-        out.Arg("EVALSHA");
-        out.Arg(digests.Of(Script::kResetBegin));
-        out.Arg(keys);
-        ArgRange(out, layout_, request.range, Key::Own);
-        for (Bucket bucket : request.drop) out.Arg(Key::Live(bucket));
-        for (Bucket bucket : request.index) out.Arg(Key::Live(bucket));
-        for (Bucket bucket : request.drop) out.Arg(Key::Edge(bucket));
-        for (Bucket bucket : request.index) out.Arg(Key::Edge(bucket));
-        out.Arg(request.epoch);
-        out.Arg(buckets);
-        out.Arg(request.drop.size());
+      [this, reset](CommandBuffer& out, const ScriptDigests& digests) {
+        const ResetRange& request = reset->request;
+        out.Command("EVALSHA", digests.Of(Script::kResetBegin), 3, keys_.Own(request.range),
+                    keys_.Live(request.range), keys_.MaxFloor(request.range), request.epoch,
+                    request.timelines == Timelines::kDrop ? 1 : 0);
       },
-      [this, &reset](const CallResult& result) {
-        if (!result.status.done()) Fail(reset, result);
+      [this, reset](const CallResult& result) {
+        if (!result.status.done()) Fail(*reset, result);
         StepDone();
       });
 }
 
+// A server may look through the slot of a tag alone; keys of other ranges are not sent to us.
 void ResetWalk::Scan() {
   outstanding_ = 1;
   channel_.Call(
       [this](CommandBuffer& out, const ScriptDigests&) {
-        out.Command("SCAN", cursor_, "MATCH", "tl:{*", "COUNT", options_.scan_count);
+        const std::string pattern =
+            walking_.size() == 1 ? keys_.TimelinesOf(walking_.begin()->first) : keys_.Timelines();
+        out.Command("SCAN", cursor_, "MATCH", pattern, "COUNT", options_.scan_count);
       },
       [this](const CallResult& result) {
         if (!result.status.done()) {
@@ -98,87 +78,74 @@ void ResetWalk::Scan() {
 void ResetWalk::TakePage(const redisReply& page) {
   cursor_ = Text(At(page, 0));
   next_step_ = cursor_ == "0" ? &ResetWalk::Finish : &ResetWalk::Scan;
-  std::vector<std::pair<Reset*, std::vector<std::string>>> found;
-  const redisReply& keys = At(page, 1);
-  for (size_t i = 0; i < keys.elements; ++i) {
-    const std::string_view key = Text(At(keys, i));
-    const auto reader = ReaderOfTimelineKey(key);  // checks the tag, too
-    Reset* reset = reader ? plans_[BucketOf(*reader)].reset : nullptr;
-    if (reset == nullptr || reset->failed) continue;
-    auto group = std::find_if(found.begin(), found.end(),
-                              [reset](const auto& entry) { return entry.first == reset; });
-    if (group == found.end()) group = found.insert(found.end(), {reset, {}});
-    group->second.emplace_back(key);
+  std::map<Range, Found> found;
+  const redisReply& names = At(page, 1);
+  for (size_t i = 0; i < names.elements; ++i) {
+    const std::string_view name = Text(At(names, i));
+    const auto timeline = keys_.ParseTimeline(name);
+    const auto walking = timeline ? walking_.find(timeline->range) : walking_.end();
+    if (walking == walking_.end() || walking->second->failed) continue;
+    const bool indexed =
+        timeline->in_its_range && walking->second->request.timelines == Timelines::kIndex;
+    Found& of_range = found[timeline->range];
+    (indexed ? of_range.index : of_range.drop).emplace_back(name);
   }
-  for (auto& [reset, its_keys] : found) {
-    ++outstanding_;
-    SendPage(*reset, std::move(its_keys));
-  }
+  outstanding_ += found.size();
+  for (auto& [range, of_range] : found) SendPage(walking_.at(range), std::move(of_range));
 }
 
-void ResetWalk::SendPage(Reset& reset, std::vector<std::string> keys) {
-  const auto bucket_of = [](const std::string& key) { return BucketOf(*ReaderOfTimelineKey(key)); };
-  std::sort(keys.begin(), keys.end(), [&](const std::string& a, const std::string& b) {
-    return bucket_of(a) < bucket_of(b);
-  });
-  std::vector<std::pair<Bucket, int64_t>> counts;
-  for (const std::string& key : keys) {
-    const Bucket bucket = bucket_of(key);
-    if (counts.empty() || counts.back().first != bucket) counts.emplace_back(bucket, 0);
-    counts.back().second += plans_[bucket].fate == Fate::kDrop ? -1 : 1;
-  }
+void ResetWalk::SendPage(const std::shared_ptr<Reset>& reset, Found found) {
   channel_.Call(
-      [&reset, keys = std::move(keys), counts](CommandBuffer& out, const ScriptDigests& digests) {
-        const size_t key_count = 3 * counts.size() + keys.size();
-        out.Begin(3 + key_count + 2 + counts.size());
+      [this, reset, found = std::move(found)](CommandBuffer& out, const ScriptDigests& digests) {
+        const Range range = reset->request.range;
+        const size_t key_count = 3 + found.drop.size() + found.index.size();
+        out.Begin(3 + key_count + 2);
         out.Arg("EVALSHA");
         out.Arg(digests.Of(Script::kResetPage));
         out.Arg(key_count);
-        for (const auto& [bucket, count] : counts) out.Arg(Key::Own(bucket));
-        for (const auto& [bucket, count] : counts) out.Arg(Key::Live(bucket));
-        for (const auto& [bucket, count] : counts) out.Arg(Key::Edge(bucket));
-        for (const std::string& key : keys) out.Arg(key);
-        out.Arg(reset.request.epoch);
-        out.Arg(counts.size());
-        for (const auto& [bucket, count] : counts) out.Arg(count);
+        out.Arg(keys_.Own(range));
+        out.Arg(keys_.Live(range));
+        out.Arg(keys_.MaxFloor(range));
+        for (const std::string& key : found.drop) out.Arg(key);
+        for (const std::string& key : found.index) out.Arg(key);
+        out.Arg(reset->request.epoch);
+        out.Arg(found.drop.size());
       },
-      [this, &reset](const CallResult& result) {
+      [this, reset](const CallResult& result) {
         if (!result.status.done()) {
-          Fail(reset, result);
+          Fail(*reset, result);
         } else {
-          reset.reply.dropped += static_cast<uint64_t>(Integer(*result.reply).value_or(0));
+          reset->reply.dropped += static_cast<uint64_t>(Integer(*result.reply).value_or(0));
         }
         StepDone();
       });
 }
 
-void ResetWalk::End(Reset& reset) {
-  const ResetRange& request = reset.request;
+void ResetWalk::End(const std::shared_ptr<Reset>& reset, std::function<void()> then) {
   channel_.Call(
-      [this, &request](CommandBuffer& out, const ScriptDigests& digests) {
-        const uint32_t buckets = layout_.buckets_per_range();
-        const size_t keys = 2 * (buckets + request.drop.size() + request.index.size());
-        out.Begin(3 + keys + 3);
+      [this, reset](CommandBuffer& out, const ScriptDigests& digests) {
+        const ResetRange& request = reset->request;
+        const bool walked = request.timelines != Timelines::kLeave;
+        const size_t key_count = walked ? 4 : 2;
+        out.Begin(3 + key_count + 2);
         out.Arg("EVALSHA");
         out.Arg(digests.Of(Script::kResetEnd));
-        out.Arg(keys);
-        ArgRange(out, layout_, request.range, Key::Own);
-        ArgRange(out, layout_, request.range, Key::Pos);
-        for (Bucket bucket : request.drop) out.Arg(Key::Live(bucket));
-        for (Bucket bucket : request.index) out.Arg(Key::Live(bucket));
-        for (Bucket bucket : request.drop) out.Arg(Key::Edge(bucket));
-        for (Bucket bucket : request.index) out.Arg(Key::Edge(bucket));
+        out.Arg(key_count);
+        out.Arg(keys_.Own(request.range));
+        out.Arg(keys_.Pos(request.range));
+        if (walked) out.Arg(keys_.Live(request.range));
+        if (walked) out.Arg(keys_.MaxFloor(request.range));
         out.Arg(request.epoch);
-        out.Arg(buckets);
         out.Arg(request.position ? TextOf(*request.position) : std::string());
       },
-      [this, &reset](const CallResult& result) {
+      [this, reset, then = std::move(then)](const CallResult& result) {
         if (!result.status.done()) {
-          Fail(reset, result);
+          Fail(*reset, result);
         } else if (Integer(*result.reply) != 1) {
-          Fail(reset, {Away("an index was deleted during the walk over its keys"), false, nullptr});
+          Fail(*reset,
+               {Away("an index was deleted during the walk over its keys"), false, nullptr});
         }
-        StepDone();
+        then();
       });
 }
 
@@ -189,28 +156,28 @@ void ResetWalk::Fail(Reset& reset, const CallResult& result) {
 }
 
 void ResetWalk::FailAll(const CallResult& result) {
-  for (auto& reset : walking_) {
+  for (const auto& [range, reset] : walking_) {
     if (!reset->failed) Fail(*reset, result);
   }
 }
 
-// The walk is over. Completes the resets that did not fail; the failed ones leave their buckets
+// The walk is over. Completes the resets that did not fail; the failed ones leave their range
 // without a header and with the old position.
 void ResetWalk::Finish() {
   outstanding_ = 1;
   next_step_ = &ResetWalk::AnswerAll;
-  for (auto& reset : walking_) {
+  for (const auto& [range, reset] : walking_) {
     if (reset->failed) continue;
     ++outstanding_;
-    End(*reset);
+    End(reset, [this] { StepDone(); });
   }
   StepDone();
 }
 
 void ResetWalk::AnswerAll() {
-  const auto answered = std::move(walking_);
+  const Resets answered = std::move(walking_);
   walking_.clear();
-  for (const auto& reset : answered) reset->answer(std::move(reset->reply));
+  for (const auto& [range, reset] : answered) reset->answer(std::move(reset->reply));
   StartIfIdle();
 }
 

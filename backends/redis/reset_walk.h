@@ -1,27 +1,29 @@
-// Carries out ResetRange: walks over all keys of the node to find the timelines of the buckets. One
+// Carries out ResetRange. To find the timelines of a range it walks over all keys of the node. One
 // walk serves all resets that wait when it begins (after a restart of Redis every range asks for
 // one). Resets that come during a walk take the next.
 //
-//   reset_begin  before the walk: deletes the index of the buckets to drop and marks the index of
-//                all as pending. Timelines created from then on list themselves for good.
+//   reset_begin  before the walk: marks the index as pending, empties it if it is to be dropped.
+//                Timelines created from then on list themselves for good.
 //   SCAN         page by page: reset_page drops or lists the timelines found
-//   reset_end    after the walk: writes headers and, at a takeover, positions
+//   reset_end    after the walk: writes the header and, at a takeover, the position
 //
+// A reset that leaves the timelines alone is the last step alone, at once.
 // One thread, the node's; destroyed with the connection.
 #pragma once
 
-#include <array>
-#include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "backends/redis/client/command_channel.h"
+#include "backends/redis/keys.h"
 
 namespace fanline::redis {
 
 class ResetWalk {
  public:
-  ResetWalk(CommandChannel& channel, const Options& options, const RangeLayout& layout);
+  // All outlive the walk.
+  ResetWalk(CommandChannel& channel, const Options& options, const Keys& keys);
 
   void Add(ResetRange request, Answer<RangeReset> answer);
 
@@ -32,19 +34,18 @@ class ResetWalk {
     RangeReset reply;
     bool failed = false;
   };
-  enum class Fate { kNone, kDrop, kIndex };
-  struct Plan {  // of a bucket, during a walk
-    Reset* reset = nullptr;
-    Fate fate = Fate::kNone;
+  using Resets = std::map<Range, std::shared_ptr<Reset>>;
+  struct Found {  // timelines under one range's tag, in a page
+    std::vector<std::string> drop, index;
   };
 
   void StartIfIdle();
-  void Begin(Reset& reset);
+  void Begin(const std::shared_ptr<Reset>& reset);
   void Scan();
   void TakePage(const redisReply& page);
-  void SendPage(Reset& reset, std::vector<std::string> keys);
+  void SendPage(const std::shared_ptr<Reset>& reset, Found found);
   void StepDone();  // one of the calls of the current step was answered
-  void End(Reset& reset);
+  void End(const std::shared_ptr<Reset>& reset, std::function<void()> then);
   void Fail(Reset& reset, const CallResult& result);
   void FailAll(const CallResult& result);
   void Finish();
@@ -52,10 +53,8 @@ class ResetWalk {
 
   CommandChannel& channel_;
   const Options& options_;
-  const RangeLayout& layout_;
-  std::deque<std::unique_ptr<Reset>> waiting_;
-  std::vector<std::unique_ptr<Reset>> walking_;
-  std::array<Plan, kBuckets> plans_{};
+  const Keys& keys_;
+  Resets waiting_, walking_;
   std::string cursor_ = "0";
   size_t outstanding_ = 0;                    // calls of the current step
   void (ResetWalk::*next_step_)() = nullptr;  // once all of them are answered

@@ -4,7 +4,6 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/keys.h"
 
 namespace fanline::redis {
 namespace {
@@ -52,30 +51,43 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
 }  // namespace
 
 TimelineScanner::TimelineScanner(const Options& options)
-    : options_(options), connection_(options) {}
+    : options_(options), keys_(options), connection_(options) {}
 
-Status TimelineScanner::Readers(std::vector<UserId>* out) {
-  out->clear();
+// SCAN or SSCAN, page by page.
+Status TimelineScanner::ScanAll(
+    const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
+    const std::function<void(std::string_view)>& on_element) {
   std::string cursor = "0";
   do {
     CommandBuffer scan;
-    scan.Command("SCAN", cursor, "MATCH", "tl:{*", "COUNT", options_.scan_count);
+    encode(scan, cursor);
     const Status status = connection_.Call(scan, [&](const redisReply& reply) {
       if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
-        return Away("unexpected answer of SCAN");
+        return Away("unexpected answer of a scan");
       }
       cursor = Text(At(reply, 0));
-      const redisReply& keys = At(reply, 1);
-      for (size_t i = 0; i < keys.elements; ++i) {
-        if (const auto reader = ReaderOfTimelineKey(Text(At(keys, i)))) out->push_back(*reader);
-      }
+      const redisReply& elements = At(reply, 1);
+      for (size_t i = 0; i < elements.elements; ++i) on_element(Text(At(elements, i)));
       return Status::Done();
     });
     if (!status.done()) return status;
   } while (cursor != "0");
+  return Status::Done();
+}
+
+Status TimelineScanner::Readers(std::vector<UserId>* out) {
+  out->clear();
+  const Status status = ScanAll(
+      [this](CommandBuffer& scan, const std::string& cursor) {
+        scan.Command("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT", options_.scan_count);
+      },
+      [&](std::string_view key) {
+        const auto timeline = keys_.ParseTimeline(key);
+        if (timeline && timeline->in_its_range) out->push_back(timeline->reader);
+      });
   std::sort(out->begin(), out->end());
   out->erase(std::unique(out->begin(), out->end()), out->end());
-  return Status::Done();
+  return status;
 }
 
 Status TimelineScanner::Read(std::span<const UserId> readers,
@@ -85,7 +97,7 @@ Status TimelineScanner::Read(std::span<const UserId> readers,
     readers = readers.subspan(chunk.size());
     CommandBuffer commands;
     for (UserId reader : chunk) {
-      commands.Command("ZRANGE", Key::Timeline(reader), "0", "-1", "WITHSCORES");
+      commands.Command("ZRANGE", keys_.Timeline(reader), "0", "-1", "WITHSCORES");
     }
     size_t next = 0;
     const Status status =
@@ -98,19 +110,16 @@ Status TimelineScanner::Read(std::span<const UserId> readers,
   return Status::Done();
 }
 
-Status TimelineScanner::Index(Bucket bucket, BucketIndex* out) {
+Status TimelineScanner::Index(Range range, RangeIndex* out) {
   *out = {};
-  CommandBuffer command;
-  command.Command("SMEMBERS", Key::Live(bucket));
-  return connection_.Call(command, [&](const redisReply& reply) {
-    if (reply.type != REDIS_REPLY_ARRAY) return Away("unexpected answer of SMEMBERS");
-    for (size_t i = 0; i < reply.elements; ++i) {
-      const std::string_view member = Text(At(reply, i));
-      if (member == "#complete") out->complete = true;
-      if (const auto raw = ParseId(member)) out->readers.push_back(UserId{*raw});
-    }
-    return Status::Done();
-  });
+  return ScanAll(
+      [&](CommandBuffer& scan, const std::string& cursor) {
+        scan.Command("SSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);
+      },
+      [&](std::string_view member) {
+        if (member == "#complete") out->complete = true;
+        if (const auto raw = ParseId(member)) out->readers.push_back(UserId{*raw});
+      });
 }
 
 }  // namespace fanline::redis

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/keys.h"
 #include "fanline/ports/reader_ports.h"
 
 namespace fanline::redis {
@@ -20,7 +21,7 @@ struct RawTimeline {
   std::string problem;      // why this is no timeline: wrong type, a foreign member ...; or empty
 };
 
-struct BucketIndex {
+struct RangeIndex {
   bool complete = false;  // live:{tag} has its header: it may be used to prune
   std::vector<UserId> readers;
 };
@@ -29,16 +30,22 @@ class TimelineScanner {
  public:
   explicit TimelineScanner(const Options& options);
 
-  // All readers with a timeline key, ready or building, each once, in no order; found by SCAN. A
+  // All readers with a timeline key under their range's tag, ready or building, each once,
+  // ascending; found by SCAN. A
   // key created or expired during the walk may or may not be among them.
   Status Readers(std::vector<UserId>* out);
   // One RawTimeline per reader, in order.
   Status Read(std::span<const UserId> readers,
               const std::function<void(const RawTimeline&)>& on_timeline);
-  Status Index(Bucket bucket, BucketIndex* out);
+  // Found by SSCAN: a reader who enters or leaves meanwhile may or may not be among them.
+  Status Index(Range range, RangeIndex* out);
 
  private:
+  Status ScanAll(const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
+                 const std::function<void(std::string_view)>& on_element);
+
   const Options options_;
+  const Keys keys_;
   BlockingConnection connection_;
 };
 

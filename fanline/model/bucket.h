@@ -25,8 +25,9 @@ uint16_t Crc16(std::string_view bytes);  // XMODEM, the one Redis Cluster hashes
 
 Bucket BucketOf(UserId user);
 
-// The hash tag of a bucket's keys: a decimal string whose Redis Cluster slot is 16 x bucket, so
-// that a range of buckets is a range of slots, mostly on one node. The smallest such number.
+// A hash tag whose Redis Cluster slot is 16 x bucket: the smallest such decimal number. All keys of
+// a range carry the tag of its first bucket, so that a range is one slot, and ranges are spread
+// evenly over the masters.
 const std::string& TagOf(Bucket bucket);
 
 // Cuts the buckets into `partitions` equal ranges. `partitions` divides 1024 (table

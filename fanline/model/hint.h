@@ -17,8 +17,8 @@ namespace fanline {
 // Carried by the publish hints of sampled posts: the pusher that finishes a part measures
 // publish-to-delivery with it.
 struct DeliverySample {
-  uint32_t part = 0;  // which of `parts`: the range
-  uint32_t parts = 1;
+  uint32_t part = 0;        // the range
+  uint32_t parts = 1;       // hints of this publish
   UnixMs published_at = 0;  // timestamp of the event's record
   uint64_t followers = 0;   // the author's counter when it was dispatched: the size class
   friend bool operator==(const DeliverySample&, const DeliverySample&) = default;

@@ -3,11 +3,12 @@
 // other's reply.
 //
 // Every write is idempotent (a timed-out call may have been applied) and fenced: Redis compares
-// `epoch` with own:{tag} of every bucket the call touches, in the same script. An epoch lower than
-// own: means that another owner was or is there: nothing is written, and the reply is kLater,
-// naming "fence", with needs_claim. A missing own: is answered likewise, naming "redis".
+// `epoch` with own:{tag} of the range, in the same script. An epoch lower than own: means that
+// another owner was or is there: nothing is written, and the reply is kLater, naming "fence", with
+// needs_claim. A missing own: is answered likewise, naming "redis". All keys of a range carry one
+// tag, so a call is carried out as a whole or not at all.
 //
-// A claim holds for one session with the bucket's node. Once the connection is lost, or the node
+// A claim holds for one session with the range's node. Once the connection is lost, or the node
 // may have changed (role, run id), requests of ranges claimed before write nothing. They answer
 // kLater with needs_claim until the range is claimed again.
 //
@@ -27,16 +28,16 @@
 
 namespace fanline {
 
-// How far the hints of a range were applied to a bucket's timelines: pos:{tag}. All hints of
-// topic generation `generation` below `offset` are applied.
+// How far the hints of a range were applied to its timelines: pos:{tag}. All hints of topic
+// generation `generation` below `offset` are applied.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;
   friend bool operator==(const AppliedPosition&, const AppliedPosition&) = default;
 };
 
-// Raises own: of all buckets of the range to `epoch`. Refused unless `epoch` is strictly higher
-// than every own: found; a higher own: stays as it is.
+// Raises own: of the range to `epoch`. Refused unless `epoch` is strictly higher than the own:
+// found, which then stays as it is.
 struct ClaimRange {
   using Reply = struct RangeClaimed;
   uint64_t id = 0;
@@ -46,26 +47,29 @@ struct ClaimRange {
 struct RangeClaimed {
   uint64_t id = 0;
   Status status;
-  uint64_t refused_by = 0;  // an own: >= epoch; 0 = claimed
-  struct BucketState {
-    bool index_complete = false;              // live:{tag} has its header member
-    std::optional<AppliedPosition> position;  // none: missing
-  };
-  std::vector<BucketState> buckets;  // in bucket order, when claimed
+  uint64_t refused_by = 0;  // the own: found, >= epoch; 0 = claimed
+  // When claimed:
+  bool index_complete = false;              // live:{tag} has its header member
+  std::optional<AppliedPosition> position;  // none: missing
 };
 
-// Deletes every timeline of the buckets in `drop` (found by enumerating keys, never by live:),
-// lists every timeline of those in `index` in live:, and gives live: of both its header. A takeover
-// names a `position`, and pos: of *all* buckets of the range is then set to it. A quarantine names
-// none and leaves pos: alone, since SavePosition may move it meanwhile. One reset of a range at a
-// time.
+// Gives a range a known state. A takeover names a `position`, to which pos: is set at the end. A
+// quarantine names none and leaves pos: alone, since SavePosition may move it meanwhile. One reset
+// of a range at a time.
 struct ResetRange {
   using Reply = struct RangeReset;
+  // Its timelines, found by enumerating keys, never by live:. Whether they are dropped or indexed,
+  // those under the range's tag whose reader is of another range are deleted: they were made when
+  // the buckets were cut otherwise.
+  enum class Timelines {
+    kLeave,  // are not looked at
+    kIndex,  // are all listed in live:, which then gets its header
+    kDrop,   // are all deleted; live: is emptied and gets its header
+  };
   uint64_t id = 0;
   Range range = 0;
   uint64_t epoch = 0;
-  std::vector<Bucket> drop;
-  std::vector<Bucket> index;
+  Timelines timelines = Timelines::kLeave;
   std::optional<AppliedPosition> position;
 };
 struct RangeReset {
@@ -75,9 +79,8 @@ struct RangeReset {
   uint64_t dropped = 0;  // timelines deleted
 };
 
-// Moves pos: of all buckets of the range, by compare-and-set: each must hold `expected` (or already
-// `next`). Anything else means that Redis was rolled back: nothing more is written, and the reply
-// has `mismatch`.
+// Moves pos: of the range, by compare-and-set: it must hold `expected` (or already `next`).
+// Anything else means that Redis was rolled back: nothing is written, and the reply has `mismatch`.
 struct SavePosition {
   using Reply = struct PositionSaved;
   uint64_t id = 0;
@@ -103,13 +106,12 @@ struct TimelineBatch {
   Range range = 0;
   uint64_t epoch = 0;
   struct Write {
-    UserId reader{};
-    Bucket bucket = 0;
+    UserId reader{};           // of the range
     uint32_t adds_end = 0;     // its adds: from the previous write's end to here
     uint32_t removes_end = 0;  // likewise
   };
-  std::vector<Write> writes;  // grouped by bucket
-  std::vector<Item> adds;     // created_at and post; those not newer than the floor are left out
+  std::vector<Write> writes;
+  std::vector<Item> adds;  // created_at and post; those not newer than the floor are left out
   std::vector<PostId> removes;
 };
 struct BatchWritten {
@@ -180,14 +182,15 @@ struct TimelineDropped {
   bool needs_claim = false;
 };
 
-// A part of a sampled publish is finished: sets its bit in done:{tag(author)}:post. Not fenced
-// (bits only grow); a failure is reported and never retried: it is a measurement.
+// A part of a sampled publish is finished: sets its bit in done:{tag(author)}:post. `parts` hints
+// were appended for the publish; those appended again may be others, and of another number. Not
+// fenced (bits only grow); a failure is reported and never retried: it is a measurement.
 struct MarkPart {
   using Reply = struct PartMarked;
   uint64_t id = 0;
   UserId author{};
   PostId post{};
-  uint32_t part = 0;
+  uint32_t part = 0;  // the range
   uint32_t parts = 1;
   bool delivered = false;  // this part reached at least one live timeline
 };
@@ -195,7 +198,7 @@ struct PartMarked {
   uint64_t id = 0;
   Status status;
   bool first_delivery = false;  // this call set the first bit with a delivery
-  bool last_part = false;       // this call set the last missing bit
+  bool last_part = false;       // this call saw the last missing part; told once
   bool any_delivery = false;    // some part delivered something
 };
 

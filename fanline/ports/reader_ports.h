@@ -52,13 +52,19 @@ class ReaderTruth {
                        ItemsRead* out) = 0;
 };
 
+enum class RebuildBegun {
+  kCreated,       // the key exists under the token and from now on collects pushes (TTL 60 s)
+  kAlreadyReady,  // somebody was faster
+  kBusy,          // another rebuild is under way
+  kRefused,       // the range was served last under another topic generation than this reader's
+};
+
 class ReaderTimelines {
  public:
   virtual ~ReaderTimelines() = default;
 
-  // Rebuild script 1. kReady: somebody was faster; kBuilding: another rebuild is under way;
-  // kNotLive: the key was created under `token` and from now on collects pushes (TTL 60 s).
-  virtual Status Begin(UserId reader, const std::string& token, TimelineState* found) = 0;
+  // Rebuild script 1.
+  virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
   // Rebuild script 2. *applied = false: the token is gone, start again.
   virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                         Floor floor, bool* applied) = 0;

@@ -21,7 +21,7 @@ constexpr Figure kFigures[] = {
      "have a floor: what is older is read from the shards"},
     {"wrong_size", &AuditFindings::wrong_size, "have a floor and less than half a window of items"},
     {"malformed", &AuditFindings::malformed, "keys that are no timeline"},
-    {"not_indexed", &AuditFindings::not_indexed, "live, but not in their bucket's complete index"},
+    {"not_indexed", &AuditFindings::not_indexed, "live, but not in their range's complete index"},
     {"building", &AuditFindings::building, "skipped: being rebuilt"},
     {"gone", &AuditFindings::gone, "skipped: expired meanwhile"},
 };

@@ -30,7 +30,7 @@ void TimelineCheck::Check(size_t index, const redis::RawTimeline& timeline, bool
   ++findings_.timelines;
   if (!indexed) {
     ++findings_.not_indexed;
-    Show(timeline, "live, but not in the index of its bucket: pushes pass it over");
+    Show(timeline, "live, but not in the index of its range: pushes pass it over");
   }
   if (timeline.floor != kNoFloor) {
     ++findings_.trimmed_timelines;

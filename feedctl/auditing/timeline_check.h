@@ -17,7 +17,7 @@ class TimelineCheck {
   TimelineCheck(const AuditTruth& truth, uint32_t least, size_t show)
       : truth_(truth), least_(least), show_(show) {}
 
-  // `index`: of the timeline's reader, in the truth. `indexed`: false when the reader's bucket has
+  // `index`: of the timeline's reader, in the truth. `indexed`: false when the reader's range has
   // a complete index that does not name the reader.
   void Check(size_t index, const redis::RawTimeline& timeline, bool indexed);
 

@@ -104,19 +104,27 @@ class Activate : public Command {
 
   void RebuildSome(Work& work, Progress& progress) {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), work.installation.shard_map);
-    const WindowLimits& window = work.installation.window;
     redis::RedisReaderTimelines timelines(
-        options::ToOptions(settings_.redis, settings_.timelines, window));
-    timeline::Reader reader(truth, timelines, window, [&work] { return work.tokens.Next(); });
+        options::ToOptions(settings_.redis, settings_.timelines, work.installation));
+    timeline::Reader reader(truth, timelines, work.installation.window,
+                            [&work] { return work.tokens.Next(); });
     while (!work.interrupt.requested() && !work.failure.any()) {
       const size_t at = work.next++;
       if (at >= work.readers.size()) return;
       RebuildResult result = RebuildResult::kUnderWay;
       const Status status = reader.Activate(work.readers[at], &result);
       if (!status.done()) return work.failure.Note(status);
+      if (result == RebuildResult::kRefused) return work.failure.Note(OtherGeneration());
       ++CounterOf(work, result);
       progress.At(++work.done);
     }
+  }
+
+  static Status OtherGeneration() {
+    return Status::Later(
+        "redis",
+        "Redis holds timelines of another generation of the tasks topic; start the "
+        "pushers, which drop them, and run it again");
   }
 
   static std::atomic<uint64_t>& CounterOf(Work& work, RebuildResult result) {

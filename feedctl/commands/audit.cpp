@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <map>
 
 #include "backends/mysql/sql/scan.h"
 #include "backends/redis/timeline_scanner.h"
@@ -19,11 +20,11 @@ namespace {
 
 constexpr size_t kReadersPerTurn = 200;
 
-// Readers who have a timeline but are missing in their bucket's complete index. Read after the
+// Readers who have a timeline but are missing in their range's complete index. Read after the
 // timelines were listed: a rebuild enters the index before its key exists.
 class Unindexed {
  public:
-  void Add(std::vector<UserId> listed, redis::BucketIndex index) {
+  void Add(std::vector<UserId> listed, redis::RangeIndex index) {
     if (!index.complete) return;
     std::sort(index.readers.begin(), index.readers.end());
     std::set_difference(listed.begin(), listed.end(), index.readers.begin(), index.readers.end(),
@@ -56,11 +57,10 @@ class Audit : public Command {
 
   int Run(Interrupt&) override {
     const Time begin = daemon::SystemNow().mono;
-    const auto installation = ReadInstalled(settings_);  // the shards are those we take them for
-    window_ = installation.window;
+    installation_ = ReadInstalled(settings_);  // the shards are those we take them for
     const std::vector<UserId> readers = Readers();
     const Unindexed unindexed = ReadIndexes(readers);
-    const AuditTruth truth = ReadTruth(readers, installation.shard_map.shards());
+    const AuditTruth truth = ReadTruth(readers, installation_.shard_map.shards());
     const AuditFindings findings = Compare(readers, truth, unindexed);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     std::fputs((json_ ? ToJson(findings, seconds) : ToText(findings, seconds)).c_str(), stdout);
@@ -69,7 +69,7 @@ class Audit : public Command {
 
  private:
   redis::Options RedisOptions() const {
-    return options::ToOptions(settings_.redis, settings_.timelines, window_);
+    return options::ToOptions(settings_.redis, settings_.timelines, installation_);
   }
 
   // Readers with a timeline, ascending.
@@ -77,7 +77,6 @@ class Audit : public Command {
     redis::TimelineScanner scanner(RedisOptions());
     std::vector<UserId> all;
     Require(scanner.Readers(&all), settings_);
-    std::sort(all.begin(), all.end());
     if (sample_ == 0 || sample_ >= all.size()) return all;
     std::vector<UserId> chosen;
     for (uint64_t i = 0; i < sample_; ++i) chosen.push_back(all[i * all.size() / sample_]);
@@ -85,15 +84,15 @@ class Audit : public Command {
   }
 
   Unindexed ReadIndexes(const std::vector<UserId>& readers) const {
-    std::vector<std::vector<UserId>> by_bucket(kBuckets);
-    for (const UserId reader : readers) by_bucket[BucketOf(reader)].push_back(reader);
+    const RangeLayout layout = installation_.layout();
+    std::map<Range, std::vector<UserId>> by_range;
+    for (const UserId reader : readers) by_range[layout.RangeOf(reader)].push_back(reader);
     redis::TimelineScanner scanner(RedisOptions());
     Unindexed unindexed;
-    for (Bucket bucket = 0; bucket < kBuckets; ++bucket) {
-      if (by_bucket[bucket].empty()) continue;
-      redis::BucketIndex index;
-      Require(scanner.Index(bucket, &index), settings_);
-      unindexed.Add(std::move(by_bucket[bucket]), std::move(index));
+    for (auto& [range, listed] : by_range) {
+      redis::RangeIndex index;
+      Require(scanner.Index(range, &index), settings_);
+      unindexed.Add(std::move(listed), std::move(index));
     }
     unindexed.Seal();
     return unindexed;
@@ -136,7 +135,7 @@ class Audit : public Command {
     std::vector<AuditFindings> findings(threads_);
     InThreads(threads_, [&](size_t thread) {
       redis::TimelineScanner scanner(RedisOptions());
-      TimelineCheck check(truth, window_.underfilled_below(), show_);
+      TimelineCheck check(truth, installation_.window.underfilled_below(), show_);
       for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && !failure.any();) {
         const auto turn =
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
@@ -155,7 +154,7 @@ class Audit : public Command {
     return all;
   }
 
-  WindowLimits window_;  // the installation's
+  mysql::Installation installation_;
   uint64_t sample_ = 0;
   uint32_t show_ = 10;
   uint32_t threads_ = 2;

@@ -57,7 +57,7 @@ class Timeline : public Command {
     }
     mysql::MysqlReaderTruth truth(config, installation.shard_map);
     redis::RedisReaderTimelines timelines(
-        options::ToOptions(settings_.redis, settings_.timelines, installation.window));
+        options::ToOptions(settings_.redis, settings_.timelines, installation));
     Tokens tokens;
     timeline::Reader pages(truth, timelines, installation.window,
                            [&tokens] { return tokens.Next(); });

@@ -1,9 +1,8 @@
 -- apply.lua - adds and removes items of many live timelines. Never creates one.
 --
--- KEYS  own:{tag} of each bucket, live:{tag} of each, edge:{tag} of each, then the timelines,
---       grouped by bucket in the same order
--- ARGV  epoch, buckets, window W, trim above (members), least items (W/2), how many items there
---       are to add, score and member of each, per bucket: how many timelines,
+-- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, then the timelines: all of one range
+-- ARGV  epoch, window W, trim above (members), least items (W/2), how many items there are to add,
+--       score and member of each,
 --       per timeline: the number of the one item to add (the first is 1), else
 --       -(adds + 32 * removes), then the number of each add, then each member to remove.
 --       A timeline's adds are distinct; at most 16.
@@ -15,19 +14,20 @@
 --       or the error of a Redis that takes no write at all: nothing was written
 --
 -- The ZADD itself finds a dead key. Every timeline has T, so a ZADD of n items and T that adds n +
--- 1 members has just created the key, and the key is deleted again. An item newer than the bucket's
--- edge: is newer than every floor, so only the number of members is left to check; else the tail
--- tells whether an item now sorts behind the floor. Before the adds there are at most `trim above`
+-- 1 members has just created the key, and the key is deleted again. An item newer than maxfloor: is
+-- newer than every floor, so only the number of members is left to check; else the tail tells
+-- whether an item now sorts behind the floor. Before the adds there are at most `trim above`
 -- members, so their number never passes zset-max-listpack-entries.
 -- Idempotent: sorted sets add and remove once, and the floor only rises.
-local window, trim_above, least = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local live, maxfloor = KEYS[2], KEYS[3]
+local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local pcall = redis.pcall
 local NOT_LIVE, FAILED = -1, -2
 local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
 
 -- A timeline that cannot take the item (out of memory) would claim more than it has: it is dropped,
 -- ready or building, and its reader rebuilds it. The memory it frees lets the others take theirs.
-local function refused_by(answer, key, live)
+local function refused_by(answer, key)
   if string.find(answer.err, 'WRONGTYPE', 1, true) then
     failure = answer.err
     return FAILED
@@ -40,7 +40,7 @@ end
 
 -- Records removals for the rebuild under way, which may have read the posts before. If they cannot
 -- be recorded (too many, out of memory) the rebuild starts again. Answers whether it goes on.
-local function record(key, live, first, last)
+local function record(key, first, last)
   for i = first, last do
     local answer = pcall('ZADD', key, '+inf', 'X' .. ARGV[i])
     if type(answer) == 'table' or redis.call('ZCARD', key) > trim_above then
@@ -52,9 +52,9 @@ local function record(key, live, first, last)
 end
 
 -- Removes ARGV[first..last]. Answers nothing when the timeline lives on, else a result.
-local function remove(key, live, first, last)
+local function remove(key, first, last)
   local tail = pcall('ZRANGE', key, '-1', '-1')
-  if tail.err then return refused_by(tail, key, live) end
+  if tail.err then return refused_by(tail, key) end
   if not tail[1] then
     drop(key, live)
     return NOT_LIVE
@@ -63,7 +63,7 @@ local function remove(key, live, first, last)
   for i = first, last do gone = gone + redis.call('ZREM', key, ARGV[i]) end
   removed = removed + gone
   if is_building(tail[1]) then
-    if not record(key, live, first, last) then return NOT_LIVE end
+    if not record(key, first, last) then return NOT_LIVE end
   elseif gone > 0 and falls_short(key, least) then
     drop(key, live)
     short = short + 1
@@ -74,7 +74,7 @@ end
 -- After `added` > 0 new items: keeps a timeline that is being built within its bound, a ready one
 -- within its floor and its window. A post may be recorded as removed and then be added again:
 -- rebuild_finish takes the item, not the record.
-local function settle(key, live, edge, added)
+local function settle(key, added)
   local tail, card = tail_of(key), redis.call('ZCARD', key)
   if is_building(tail) then
     if card <= trim_above then return added end
@@ -89,68 +89,60 @@ local function settle(key, live, edge, added)
     end
     added, card = math.max(0, added - behind), card - behind
   end
-  if trim(key, edge, card, trim_above, window) then trimmed = trimmed + 1 end
+  if trim(key, maxfloor, card, trim_above, window) then trimmed = trimmed + 1 end
   return added
 end
 
 -- The result that the answer of the ZADD of n items and T means. `in_front`: the items are newer
 -- than every floor.
-local function judge(key, live, edge, answer, n, in_front)
-  if type(answer) == 'table' then return refused_by(answer, key, live) end
+local function judge(key, answer, n, in_front)
+  if type(answer) == 'table' then return refused_by(answer, key) end
   if answer == n + 1 then
     drop(key, live)
     return NOT_LIVE
   end
   if answer == 0 or (in_front and redis.call('ZCARD', key) <= trim_above) then return answer end
-  return settle(key, live, edge, answer)
+  return settle(key, answer)
 end
 
-local buckets, items = tonumber(ARGV[2]), tonumber(ARGV[6])
-local refused = fence(ARGV[1], buckets)
+local refused = fence(ARGV[1])
 if refused then return refused end
-local edges = redis.call('MGET', unpack(KEYS, 2 * buckets + 1, 3 * buckets))
+local bound = tonumber(redis.call('MGET', maxfloor)[1]) or math.huge  -- unknown: nothing is newer
 
--- Item i stands at place 5 + 2 * i of ARGV.
-local time_at = {}
-for place = 7, 5 + 2 * items, 2 do time_at[place] = -tonumber(ARGV[place]) end
+-- Item i stands at place 4 + 2 * i of ARGV.
+local items, time_at = tonumber(ARGV[5]), {}
+for place = 6, 4 + 2 * items, 2 do time_at[place] = -tonumber(ARGV[place]) end
 
-local function add(key, live, edge, bound, first, n)
+local function add(key, first, n)
   local words, oldest = {}, math.huge
   for i = first, first + n - 1 do
-    local place = 5 + 2 * ARGV[i]
+    local place = 4 + 2 * ARGV[i]
     words[#words + 1], words[#words + 2] = ARGV[place], ARGV[place + 1]
     oldest = math.min(oldest, time_at[place])
   end
   words[#words + 1], words[#words + 2] = '-inf', 'T'
-  return judge(key, live, edge, pcall('ZADD', key, unpack(words)), n, oldest > bound)
+  return judge(key, pcall('ZADD', key, unpack(words)), n, oldest > bound)
 end
 
 local BYTE = {[FAILED] = 'x', [NOT_LIVE] = '-'}
 for added = 0, 16 do BYTE[added] = string.char(48 + added) end
 
-local counts = 6 + 2 * items
-local out, at, first_key = {}, counts + buckets + 1, 3 * buckets
-local k = first_key
-for b = 1, buckets do
-  local live, edge = KEYS[buckets + b], KEYS[2 * buckets + b]
-  local bound = tonumber(edges[b]) or math.huge  -- unknown: nothing is newer
-  for _ = 1, tonumber(ARGV[counts + b]) do
-    k = k + 1
-    local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
-    if shape > 0 then  -- most of them
-      local place = 5 + 2 * shape
-      result = judge(key, live, edge, pcall('ZADD', key, ARGV[place], ARGV[place + 1], '-inf', 'T'),
-                     1, time_at[place] > bound)
-      at = at + 1
-    else
-      local n = -shape % 32
-      local m = (-shape - n) / 32
-      local adds, removes = at + 1, at + 1 + n
-      at = removes + m
-      if m > 0 then result = remove(key, live, removes, at - 1) end
-      if n > 0 and not result then result = add(key, live, edge, bound, adds, n) end
-    end
-    out[k - first_key] = BYTE[result or 0]
+local out, at = {}, 6 + 2 * items
+for k = 4, #KEYS do
+  local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
+  if shape > 0 then  -- most of them
+    local place = 4 + 2 * shape
+    result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], '-inf', 'T'), 1,
+                   time_at[place] > bound)
+    at = at + 1
+  else
+    local n = -shape % 32
+    local m = (-shape - n) / 32
+    local adds, removes = at + 1, at + 1 + n
+    at = removes + m
+    if m > 0 then result = remove(key, removes, at - 1) end
+    if n > 0 and not result then result = add(key, adds, n) end
   end
+  out[k - 3] = BYTE[result or 0]
 end
 return {table.concat(out), removed, trimmed, short, failure, full}

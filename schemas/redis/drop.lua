@@ -3,7 +3,7 @@
 -- KEYS  own:{tag}, live:{tag}, the timeline
 -- ARGV  epoch
 -- Reply FENCED error: nothing was written; else 1. Idempotent.
-local refused = fence(ARGV[1], 1)
+local refused = fence(ARGV[1])
 if refused then return refused end
 drop(KEYS[3], KEYS[2])
 return 1

@@ -4,7 +4,7 @@
 -- ARGV  epoch
 -- Reply FENCED error, or {"none"}, {"building"}, {"ready", post ids newest first...}. Writes no
 --       timeline.
-local refused = fence(ARGV[1], 1)
+local refused = fence(ARGV[1])
 if refused then return refused end
 local members = redis.call('ZRANGE', KEYS[2], '0', '-1')
 if #members == 0 then return {'none'} end

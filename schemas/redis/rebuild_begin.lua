@@ -2,16 +2,22 @@
 -- pushed; nobody is served from it. The reader is listed in live: before the key exists, so no
 -- pusher passes it over.
 --
--- KEYS  live:{tag}, the timeline
--- ARGV  reader, token, TTL of the building key in milliseconds
--- Reply "ready" = somebody was faster; "building" = another rebuild is under way; "created".
+-- KEYS  live:{tag}, pos:{tag}, the timeline
+-- ARGV  reader, token, TTL of the building key in milliseconds, topic generation
+-- Reply "ready" = somebody was faster; "building" = another rebuild is under way; "created";
+--       "refused" = pos: is of another generation, under which the ranges are cut otherwise: the
+--       timelines here are not this reader's, until the range is taken over. Nothing was written.
+--       Without a pos: the range's next owner drops what is made now.
 -- Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the first
 -- write and so the whole script: no timeline is made, and its reader is served by pulls.
-local tail = tail_of(KEYS[2])
+local live, key = KEYS[1], KEYS[3]
+local position = redis.call('MGET', KEYS[2])[1]
+if position and string.match(position, '^%d+') ~= ARGV[4] then return 'refused' end
+local tail = tail_of(key)
 if tail and is_building(tail) then return 'building' end
-if tail and (tail == 'F' or redis.call('ZSCORE', KEYS[2], 'F')) then return 'ready' end
-redis.call('SADD', KEYS[1], ARGV[1])
-redis.call('DEL', KEYS[2])
-redis.call('ZADD', KEYS[2], '-inf', 'T', '+inf', 'B:' .. ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
+if tail and (tail == 'F' or redis.call('ZSCORE', key, 'F')) then return 'ready' end
+redis.call('SADD', live, ARGV[1])
+redis.call('DEL', key)
+redis.call('ZADD', key, '-inf', 'T', '+inf', 'B:' .. ARGV[2])
+redis.call('PEXPIRE', key, ARGV[3])
 return 'created'

@@ -2,7 +2,7 @@
 -- truth, without those removed meanwhile, and those pushed meanwhile. Keeps the newest W that are
 -- newer than the floor, and while there is room the items of the same moment as the last of these.
 --
--- KEYS  edge:{tag}, the timeline
+-- KEYS  maxfloor:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
 --       in milliseconds, then (score, member) of each item read
 -- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
@@ -10,7 +10,7 @@
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
 -- there.
 -- A removal record concerns only items read from the truth. An item in the key was added after it.
-local edge, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
+local maxfloor, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
 if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
 
 local refused = redis.pcall('ZADD', key, '-inf', 'T')  -- is there: changes nothing
@@ -46,7 +46,7 @@ local last = math.min(#items, window)
 while items[last + 1] and items[last + 1][1] == items[window][1] do last = last + 1 end
 if last > tonumber(ARGV[4]) then last = window end
 if items[last + 1] then floor = items[last + 1][3] end
-note_floor(edge, floor)
+note_floor(maxfloor, floor)
 
 redis.call('DEL', key)
 local words = {'-inf', 'T', floor, 'F'}

@@ -1,21 +1,17 @@
--- reset_begin.lua - first step of giving buckets a known state: empties live: of the buckets to
--- drop, marks live: of all as pending, and begins to learn edge: of all. Rebuilds that begin from
--- now on list their readers themselves. The walk over all keys that follows finds the keys of
--- earlier ones.
+-- reset_begin.lua - first step of giving a range a known state: empties live: when its timelines are
+-- to be dropped, marks it as pending, and begins to learn maxfloor:. Rebuilds that begin from now
+-- on list their readers themselves. The walk over all keys that follows finds the keys of earlier
+-- ones.
 --
--- KEYS  own:{tag} of each bucket of the range, live:{tag} of each bucket to drop, of each to index,
---       edge:{tag} of each of those
--- ARGV  epoch, buckets of the range, buckets to drop
+-- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}
+-- ARGV  epoch, 1 = the timelines are to be dropped
 -- Reply FENCED error, or 1. Idempotent.
-local buckets, drops = tonumber(ARGV[2]), tonumber(ARGV[3])
-local refused = fence(ARGV[1], buckets)
+-- UNLINK, since live: may name 250,000 readers: another thread frees them.
+local refused = fence(ARGV[1])
 if refused then return refused end
 overwrites(KEYS[1])
-local known = (#KEYS - buckets) / 2
-for i = 1, known do
-  local live = KEYS[buckets + i]
-  if i <= drops then redis.call('DEL', live) else redis.call('SREM', live, '#complete') end
-  redis.call('SADD', live, '#pending')
-  redis.call('SET', KEYS[buckets + known + i], '?0')
-end
+local live = KEYS[2]
+if ARGV[2] == '1' then redis.call('UNLINK', live) else redis.call('SREM', live, '#complete') end
+redis.call('SADD', live, '#pending')
+redis.call('SET', KEYS[3], '?0')
 return 1

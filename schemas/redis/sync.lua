@@ -1,7 +1,7 @@
 -- sync.lua - makes one ready timeline agree with one author: removes, then adds what is newer than
 -- the floor, then raises the floor. A timeline being built is deleted: its rebuild starts again.
 --
--- KEYS  own:{tag}, live:{tag}, edge:{tag}, the timeline
+-- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timeline
 -- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
 --       floor to reach as a score ("" = leave it), number of removes, members to remove,
 --       then (score, member) of each add, newest first
@@ -9,9 +9,9 @@
 --       dropped, because Redis is full
 -- Adds go in pieces, each followed by a trim, so that the number of members never passes
 -- zset-max-listpack-entries. Idempotent: sorted sets add and remove once, the floor only rises.
-local refused = fence(ARGV[1], 1)
+local refused = fence(ARGV[1])
 if refused then return refused end
-local live, edge, key = KEYS[2], KEYS[3], KEYS[4]
+local live, maxfloor, key = KEYS[2], KEYS[3], KEYS[4]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 
@@ -41,13 +41,13 @@ for first = 8 + removes, #ARGV, piece do
   end
   if #words == 0 then break end
   redis.call('ZADD', key, unpack(words))
-  if trim(key, edge, redis.call('ZCARD', key), trim_above, window) then
+  if trim(key, maxfloor, redis.call('ZCARD', key), trim_above, window) then
     floor = tonumber(redis.call('ZSCORE', key, 'F'))
   end
 end
 
 if reach ~= '' and tonumber(reach) < floor then
-  note_floor(edge, reach)
+  note_floor(maxfloor, reach)
   redis.call('ZADD', key, reach, 'F')
   cut_behind_floor(key)
 end

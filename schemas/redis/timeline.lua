@@ -20,23 +20,22 @@ local function overwrites(key)
   redis.call('PERSIST', key)
 end
 
--- The fence. The first `buckets` KEYS are own:{tag}. Answers an error reply, to be returned at
--- once, when some bucket has no owner or one with a higher epoch. Else raises the lower epochs, in
--- a full Redis too; a script in which it did so is refused no memory afterwards.
--- Runs before the first write. Epochs stay below 2^53, so a Lua number holds them exactly.
-local function fence(epoch, buckets)
-  local owners = redis.call('MGET', unpack(KEYS, 1, buckets))
-  local mine, lower = tonumber(epoch), {}
-  for i = 1, buckets do
-    local own = tonumber(owners[i])
-    if not own or own > mine then
-      return redis.error_reply((own and 'FENCED ' or 'UNOWNED ') .. KEYS[i] .. ' holds ' ..
-                               (owners[i] or 'no epoch') .. ', the call carries ' .. epoch)
-    end
-    if own < mine then lower[#lower + 1] = KEYS[i] end
+-- The fence. KEYS[1] is own:{tag}. Answers an error reply, to be returned at once, when the range
+-- has no owner or one with a higher epoch. Else raises a lower epoch, in a full Redis too; a script
+-- in which it did so is refused no memory afterwards.
+-- Runs before the first write. Epochs stay below 2^53, so a Lua number holds them exactly. MGET,
+-- because it takes a key of a wrong type for a missing one.
+local function fence(epoch)
+  local held, mine = redis.call('MGET', KEYS[1])[1], tonumber(epoch)
+  local own = tonumber(held)
+  if not own or own > mine then
+    return redis.error_reply((own and 'FENCED ' or 'UNOWNED ') .. KEYS[1] .. ' holds ' ..
+                             (held or 'no epoch') .. ', the call carries ' .. epoch)
   end
-  if lower[1] then overwrites(lower[1]) end
-  for i = 1, #lower do redis.call('SET', lower[i], epoch) end
+  if own < mine then
+    overwrites(KEYS[1])
+    redis.call('SET', KEYS[1], epoch)
+  end
 end
 
 local function tail_of(key)
@@ -66,15 +65,15 @@ local function cut_behind_floor(key)
   return redis.call('ZREMRANGEBYRANK', key, rank + 1, '-1')
 end
 
--- Raises edge:{tag}, before a floor is raised to `score`. No floor in the bucket is above edge:, so
--- the push of a newer item need not look at the tail. edge: holds a number; "?number" while older
+-- Raises maxfloor:{tag}, before a floor is raised to `score`. No floor in the range is above it, so
+-- the push of a newer item need not look at the tail. It holds a number; "?number" while older
 -- timelines are being enumerated; missing = unknown.
-local function note_floor(edge, score)
-  local known = redis.call('MGET', edge)[1]  -- false also for a key of a wrong type
+local function note_floor(maxfloor, score)
+  local known = redis.call('MGET', maxfloor)[1]  -- false also for a key of a wrong type
   if not known or score == 'inf' or score == '+inf' then return end
   local doubt, bound = string.match(known, '^(%??)(%d+)$')
   local floor = string.sub(score, 2)  -- without the minus
-  if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', edge, doubt .. floor) end
+  if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', maxfloor, doubt .. floor) end
 end
 
 -- Whether a timeline that exists can take more. It has T already, so writing T changes nothing.
@@ -87,10 +86,10 @@ end
 -- `trim_above` (WindowLimits in fanline/ports/live_timelines.h): back to its newest `window` items.
 -- The newest item removed becomes the floor. Answers whether it was cut. An add came before in the
 -- same script and was not refused for want of memory, so no write here is.
-local function trim(key, edge, card, trim_above, window)
+local function trim(key, maxfloor, card, trim_above, window)
   if card <= trim_above then return false end
   local newest = redis.call('ZRANGE', key, window + 1, window + 1, 'WITHSCORES')
-  note_floor(edge, newest[2])
+  note_floor(maxfloor, newest[2])
   redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)
   redis.call('ZADD', key, newest[2], 'F')
   return true

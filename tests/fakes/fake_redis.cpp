@@ -2,48 +2,36 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace fanline::fakes {
 // ---- the fence ------------------------------------------------------------------------------
 
-std::optional<Status> FakeRedis::Refused(const std::vector<Bucket>& buckets, uint64_t epoch) {
+std::optional<Status> FakeRedis::Refused(Range range, uint64_t epoch) {
   if (!rules.fence) return std::nullopt;
-  for (Bucket bucket : buckets) {
-    const auto& own = buckets_[bucket].own;
-    if (!own) return Status::Later("redis", "no own:");
-    if (*own > epoch) return Status::Later("fence", "own: is higher");
-  }
-  for (Bucket bucket : buckets) buckets_[bucket].own = epoch;
+  auto& own = ranges_[range].own;
+  if (!own) return Status::Later("redis", "no own:");
+  if (*own > epoch) return Status::Later("fence", "own: is higher");
+  own = epoch;
   return std::nullopt;
 }
 
-std::optional<Status> FakeRedis::RangeRefused(Range range, uint64_t epoch) {
-  std::vector<Bucket> buckets;
-  for (Bucket bucket = layout_.First(range); bucket <= layout_.Last(range); ++bucket) {
-    buckets.push_back(bucket);
-  }
-  return Refused(buckets, epoch);
-}
-
 RangeClaimed FakeRedis::Do(const ClaimRange& request) {
-  RangeClaimed claimed{request.id, Status::Done(), 0, {}};
-  for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
-       ++bucket) {
-    const auto own = buckets_[bucket].own.value_or(0);
-    if (rules.fence && own >= request.epoch) claimed.refused_by = std::max(claimed.refused_by, own);
+  RangeKeys& keys = ranges_[request.range];
+  RangeClaimed claimed{request.id, Status::Done(), 0, false, {}};
+  if (rules.fence && keys.own && *keys.own >= request.epoch) {
+    claimed.refused_by = *keys.own;
+    return claimed;
   }
-  if (claimed.refused_by != 0) return claimed;
-  for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
-       ++bucket) {
-    BucketKeys& keys = buckets_[bucket];
-    keys.own = request.epoch;
-    const AppliedPosition all_is_well{keys.position ? keys.position->generation : 1, INT64_MAX};
-    claimed.buckets.push_back({keys.complete, rules.positions ? keys.position : all_is_well});
-  }
+  keys.own = request.epoch;
+  claimed.index_complete = keys.complete;
+  const AppliedPosition all_is_well{keys.position ? keys.position->generation : 1, INT64_MAX};
+  claimed.position = rules.positions ? keys.position : all_is_well;
   return claimed;
 }
 
 RangeReset FakeRedis::Do(const ResetRange& request) {
+  if (request.timelines == ResetRange::Timelines::kLeave) return ResetEnd(request);
   const RangeReset begun = ResetBegin(request);
   if (!begun.status.done()) return begun;
   std::vector<UserId> all;
@@ -56,37 +44,32 @@ RangeReset FakeRedis::Do(const ResetRange& request) {
 
 RangeReset FakeRedis::ResetBegin(const ResetRange& request) {
   RangeReset reset{request.id, Status::Done(), false, 0};
-  if (auto refused = RangeRefused(request.range, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     reset.status = std::move(*refused);
     reset.needs_claim = true;
     return reset;
   }
-  for (Bucket bucket : request.drop) buckets_[bucket].live.clear();
-  for (const auto* buckets : {&request.drop, &request.index}) {
-    for (Bucket bucket : *buckets) {
-      buckets_[bucket].complete = false;
-      buckets_[bucket].pending = true;
-    }
-  }
+  RangeKeys& keys = ranges_[request.range];
+  if (request.timelines == ResetRange::Timelines::kDrop) keys.live.clear();
+  keys.complete = false;
+  keys.pending = true;
   return reset;
 }
 
 RangeReset FakeRedis::ResetPage(const ResetRange& request, const std::vector<UserId>& found) {
   RangeReset reset{request.id, Status::Done(), false, 0};
-  if (auto refused = RangeRefused(request.range, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     reset.status = *refused;
     reset.needs_claim = true;
     return reset;
   }
-  const auto among = [](const std::vector<Bucket>& buckets, UserId reader) {
-    return std::find(buckets.begin(), buckets.end(), BucketOf(reader)) != buckets.end();
-  };
   for (UserId reader : found) {
-    if (among(request.drop, reader)) {
+    if (layout_.RangeOf(reader) != request.range) continue;
+    if (request.timelines == ResetRange::Timelines::kDrop) {
       reset.dropped += timelines_.count(reader);
       Delete(reader);
-    } else if (among(request.index, reader) && timelines_.contains(reader)) {
-      buckets_[BucketOf(reader)].live.insert(reader);
+    } else if (timelines_.contains(reader)) {
+      KeysOf(reader).live.insert(reader);
     }
   }
   return reset;
@@ -94,47 +77,34 @@ RangeReset FakeRedis::ResetPage(const ResetRange& request, const std::vector<Use
 
 RangeReset FakeRedis::ResetEnd(const ResetRange& request) {
   RangeReset reset{request.id, Status::Done(), false, 0};
-  if (auto refused = RangeRefused(request.range, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     reset.status = *refused;
     reset.needs_claim = true;
     return reset;
   }
-  for (const auto* buckets : {&request.drop, &request.index}) {
-    for (Bucket bucket : *buckets) {
-      const BucketKeys& keys = buckets_[bucket];
-      if (keys.pending || keys.complete || !rules.pending_index) continue;
+  RangeKeys& keys = ranges_[request.range];
+  if (request.timelines != ResetRange::Timelines::kLeave) {
+    if (!keys.pending && !keys.complete && rules.pending_index) {
       reset.status = Status::Later("redis", "an index was deleted");
       return reset;
     }
+    keys.pending = false;
+    keys.complete = true;
   }
-  for (const auto* buckets : {&request.drop, &request.index}) {
-    for (Bucket bucket : *buckets) {
-      buckets_[bucket].pending = false;
-      buckets_[bucket].complete = true;
-    }
-  }
-  for (Bucket bucket = layout_.First(request.range); bucket <= layout_.Last(request.range);
-       ++bucket) {
-    if (request.position) buckets_[bucket].position = request.position;
-  }
+  if (request.position) keys.position = request.position;
   return reset;
 }
 
 PositionSaved FakeRedis::Do(const SavePosition& request) {
   PositionSaved saved{request.id, Status::Done(), false, false};
-  if (auto refused = RangeRefused(request.range, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     saved.status = std::move(*refused);
     saved.needs_claim = true;
     return saved;
   }
-  const Bucket first = layout_.First(request.range);
-  const Bucket last = layout_.Last(request.range);
-  for (Bucket bucket = first; bucket <= last && rules.positions; ++bucket) {
-    const auto& position = buckets_[bucket].position;
-    if (position != request.expected && position != request.next) saved.mismatch = true;
-  }
-  if (saved.mismatch) return saved;
-  for (Bucket bucket = first; bucket <= last; ++bucket) buckets_[bucket].position = request.next;
+  auto& position = ranges_[request.range].position;
+  saved.mismatch = rules.positions && position != request.expected && position != request.next;
+  if (!saved.mismatch) position = request.next;
   return saved;
 }
 
@@ -154,7 +124,7 @@ std::vector<Item> FakeRedis::Sorted(const Timeline& timeline) {
 
 void FakeRedis::Delete(UserId reader) {
   timelines_.erase(reader);
-  buckets_[BucketOf(reader)].live.erase(reader);
+  KeysOf(reader).live.erase(reader);
 }
 
 // Drops what sorts behind F. Items of exactly the floor's time sort before F and stay, though
@@ -224,7 +194,7 @@ int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
                         const std::vector<PostId>& removes, BatchWritten& totals) {
   auto found = timelines_.find(reader);
   if (found == timelines_.end()) {
-    buckets_[BucketOf(reader)].live.erase(reader);
+    KeysOf(reader).live.erase(reader);
     if (!rules.never_create && !adds.empty()) {
       Timeline& created = timelines_[reader];
       created.floor = kNoFloor;
@@ -258,7 +228,7 @@ int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
 std::vector<bool> FakeRedis::Prune(const TimelineBatch& request) {
   std::vector<bool> pruned;
   for (const auto& write : request.writes) {
-    const BucketKeys& keys = buckets_[write.bucket];
+    const RangeKeys& keys = ranges_[request.range];
     pruned.push_back(keys.complete && !keys.live.contains(write.reader));
   }
   return pruned;
@@ -267,9 +237,7 @@ std::vector<bool> FakeRedis::Prune(const TimelineBatch& request) {
 BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bool>& pruned) {
   BatchWritten written;
   written.id = request.id;
-  std::vector<Bucket> buckets;
-  for (const auto& write : request.writes) buckets.push_back(write.bucket);
-  if (auto refused = Refused(buckets, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     written.status = std::move(*refused);
     written.needs_claim = true;
     return written;
@@ -293,7 +261,7 @@ BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bo
 TimelineRead FakeRedis::Do(const ReadTimeline& request) {
   TimelineRead read;
   read.id = request.id;
-  if (auto refused = Refused({BucketOf(request.reader)}, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     read.status = std::move(*refused);
     read.needs_claim = true;
     return read;
@@ -309,14 +277,14 @@ TimelineRead FakeRedis::Do(const ReadTimeline& request) {
 
 SyncApplied FakeRedis::Do(const ApplySync& request) {
   SyncApplied applied{request.id, Status::Done(), false, false};
-  if (auto refused = Refused({BucketOf(request.reader)}, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     applied.status = std::move(*refused);
     applied.needs_claim = true;
     return applied;
   }
   const auto found = timelines_.find(request.reader);
   if (found == timelines_.end()) {
-    buckets_[BucketOf(request.reader)].live.erase(request.reader);
+    KeysOf(request.reader).live.erase(request.reader);
     return applied;
   }
   Timeline& timeline = found->second;
@@ -353,7 +321,7 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
 
 TimelineDropped FakeRedis::Do(const DropTimeline& request) {
   TimelineDropped dropped{request.id, Status::Done(), false};
-  if (auto refused = Refused({BucketOf(request.reader)}, request.epoch)) {
+  if (auto refused = Refused(request.range, request.epoch)) {
     dropped.status = std::move(*refused);
     dropped.needs_claim = true;
     return dropped;
@@ -364,30 +332,30 @@ TimelineDropped FakeRedis::Do(const DropTimeline& request) {
 
 PartMarked FakeRedis::Do(const MarkPart& request) {
   PartMarked marked{request.id, Status::Done(), false, false, false};
-  auto& bits = done_[{request.author, request.post}];
-  const bool any = bits.contains(request.parts);
-  const bool fresh = bits.insert(request.part).second;
-  if (fresh && request.delivered && !any) {
-    bits.insert(request.parts);
-    marked.first_delivery = true;
-  }
-  marked.any_delivery = bits.contains(request.parts);
-  marked.last_part = fresh && bits.size() - (marked.any_delivery ? 1 : 0) == request.parts;
+  Done& done = done_[{request.author, request.post}];
+  const bool fresh = done.ranges.insert(request.part).second;
+  marked.first_delivery = fresh && request.delivered && !std::exchange(done.any, true);
+  marked.any_delivery = done.any;
+  marked.last_part = !done.observed && done.ranges.size() >= request.parts;
+  done.observed = done.observed || marked.last_part;
   return marked;
 }
 
 // ---- the reading side -----------------------------------------------------------------------
 
-TimelineState FakeRedis::Begin(UserId reader, const std::string& token) {
+RebuildBegun FakeRedis::Begin(UserId reader, const std::string& token,
+                              std::optional<uint64_t> generation) {
+  const auto& position = KeysOf(reader).position;
+  if (position && generation && position->generation != *generation) return RebuildBegun::kRefused;
   const auto found = timelines_.find(reader);
   if (found != timelines_.end()) {
-    return found->second.building ? TimelineState::kBuilding : TimelineState::kReady;
+    return found->second.building ? RebuildBegun::kBusy : RebuildBegun::kAlreadyReady;
   }
-  buckets_[BucketOf(reader)].live.insert(reader);
+  KeysOf(reader).live.insert(reader);
   Timeline& timeline = timelines_[reader];
   timeline.building = true;
   timeline.token = token;
-  return TimelineState::kNotLive;
+  return RebuildBegun::kCreated;
 }
 
 bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
@@ -447,12 +415,12 @@ void FakeRedis::Expire(UserId reader) { timelines_.erase(reader); }
 
 void FakeRedis::FlushAll() {
   timelines_.clear();
-  buckets_.clear();
+  ranges_.clear();
   done_.clear();
 }
 
-void FakeRedis::ForgetIndex(Bucket bucket) {
-  BucketKeys& keys = buckets_[bucket];
+void FakeRedis::ForgetIndex(Range range) {
+  RangeKeys& keys = ranges_[range];
   keys.live.clear();
   keys.complete = keys.pending = false;
 }
@@ -480,24 +448,24 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   return members;
 }
 
-std::set<std::string> FakeRedis::LiveMembers(Bucket bucket) const {
+std::set<std::string> FakeRedis::LiveMembers(Range range) const {
   std::set<std::string> members;
-  const auto found = buckets_.find(bucket);
-  if (found == buckets_.end()) return members;
+  const auto found = ranges_.find(range);
+  if (found == ranges_.end()) return members;
   for (UserId reader : found->second.live) members.insert(ToString(reader));
   if (found->second.complete) members.insert("#complete");
   if (found->second.pending) members.insert("#pending");
   return members;
 }
 
-std::optional<uint64_t> FakeRedis::own(Bucket bucket) const {
-  const auto found = buckets_.find(bucket);
-  return found == buckets_.end() ? std::nullopt : found->second.own;
+std::optional<uint64_t> FakeRedis::own(Range range) const {
+  const auto found = ranges_.find(range);
+  return found == ranges_.end() ? std::nullopt : found->second.own;
 }
 
-std::optional<AppliedPosition> FakeRedis::position(Bucket bucket) const {
-  const auto found = buckets_.find(bucket);
-  return found == buckets_.end() ? std::nullopt : found->second.position;
+std::optional<AppliedPosition> FakeRedis::position(Range range) const {
+  const auto found = ranges_.find(range);
+  return found == ranges_.end() ? std::nullopt : found->second.position;
 }
 
 }  // namespace fanline::fakes

@@ -70,25 +70,27 @@ class FakeRedis {
   std::vector<bool> Prune(const TimelineBatch& request);
   BatchWritten Apply(const TimelineBatch& request, const std::vector<bool>& pruned);
 
-  TimelineState Begin(UserId reader, const std::string& token);
+  // `generation`: of the tasks topic, as the reading side knows it; none: the one that pos: names.
+  RebuildBegun Begin(UserId reader, const std::string& token,
+                     std::optional<uint64_t> generation = std::nullopt);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor);
   ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
 
   // What happens to a Redis.
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes
   void FlushAll();
-  void ForgetIndex(Bucket bucket);  // live: was deleted by hand
+  void ForgetIndex(Range range);  // live: was deleted by hand
 
   // Looking inside.
   const std::map<UserId, Timeline>& timelines() const { return timelines_; }
   // The zset as Redis has it, in order: (member, score).
   std::vector<std::pair<std::string, double>> Members(UserId reader) const;
-  std::set<std::string> LiveMembers(Bucket bucket) const;
-  std::optional<uint64_t> own(Bucket bucket) const;
-  std::optional<AppliedPosition> position(Bucket bucket) const;
+  std::set<std::string> LiveMembers(Range range) const;
+  std::optional<uint64_t> own(Range range) const;
+  std::optional<AppliedPosition> position(Range range) const;
 
  private:
-  struct BucketKeys {
+  struct RangeKeys {
     std::set<UserId> live;
     bool complete = false;
     bool pending = false;  // a reset is under way
@@ -96,8 +98,8 @@ class FakeRedis {
     std::optional<AppliedPosition> position;
   };
 
-  std::optional<Status> RangeRefused(Range range, uint64_t epoch);
-  std::optional<Status> Refused(const std::vector<Bucket>& buckets, uint64_t epoch);
+  std::optional<Status> Refused(Range range, uint64_t epoch);
+  RangeKeys& KeysOf(UserId reader) { return ranges_[layout_.RangeOf(reader)]; }
   void Delete(UserId reader);
   int8_t Write(UserId reader, const std::vector<Item>& adds, const std::vector<PostId>& removes,
                BatchWritten& totals);
@@ -114,8 +116,13 @@ class FakeRedis {
   RangeLayout layout_;
   WindowLimits window_;
   std::map<UserId, Timeline> timelines_;
-  std::map<Bucket, BucketKeys> buckets_;
-  std::map<std::pair<UserId, PostId>, std::set<uint32_t>> done_;
+  std::map<Range, RangeKeys> ranges_;
+  struct Done {
+    std::set<uint32_t> ranges;
+    bool any = false;
+    bool observed = false;
+  };
+  std::map<std::pair<UserId, PostId>, Done> done_;
 };
 
 }  // namespace fanline::fakes

@@ -17,13 +17,13 @@ ANSWERS = {
                "  DropSeek(assigned.partition);",
                "the ledger and the list of seeks know nothing of each other"),
     **_swapped("schemas/redis/timeline.lua",
-               "  note_floor(edge, newest[2])",
+               "  note_floor(maxfloor, newest[2])",
                "  redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)",
-               "two keys of one script, and what goes to the edge was read before"),
+               "two keys of one script, and what goes to the highest floor was read before"),
     ("schemas/redis/apply.lua",
-     "                     1, time_at[place] > bound)",
-     "                     1, time_at[place] >= bound)"):
-        "an item of the edge's own time sorts in front of any F: the tail that is looked at is F",
+     "                   time_at[place] > bound)",
+     "                   time_at[place] >= bound)"):
+        "an item of the highest floor's own time sorts in front of any F: the tail that is looked at is F",
     **_swapped("schemas/sql/change_edge.sql",
                "      COMMIT;",
                "      SELECT 0, old_ver, old_state, old_pos, 0;",

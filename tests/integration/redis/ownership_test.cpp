@@ -19,15 +19,16 @@ constexpr Item kPost{PostId{77}, 1'700'000'000'000};
 
 std::string Name(const Key& key) { return std::string(std::string_view(key)); }
 
+using Timelines = ResetRange::Timelines;
+
 class RedisOwnership : public ::testing::Test {
  protected:
   RedisOwnership()
       : options_(Quick()),
         console_(options_),
         reader_(options_),
-        layout_(options_.partitions),
-        range_(layout_.RangeOf(kBob)),
-        bucket_(BucketOf(kBob)) {
+        keys_(options_),
+        range_(keys_.layout().RangeOf(kBob)) {
     console_.Run({"FLUSHALL"});
     driver_ = std::make_unique<Driver>(options_);
     driver_->WaitUntilConnected();
@@ -39,46 +40,44 @@ class RedisOwnership : public ::testing::Test {
     return options;
   }
   RangeClaimed Claim(uint64_t epoch) { return driver_->Do(ClaimRange{0, range_, epoch}); }
-  RangeReset Reset(uint64_t epoch, std::vector<Bucket> drop, std::vector<Bucket> index,
-                   AppliedPosition position) {
-    return driver_->Do(ResetRange{0, range_, epoch, std::move(drop), std::move(index), position});
+  RangeReset Reset(uint64_t epoch, Timelines timelines, AppliedPosition position) {
+    return driver_->Do(ResetRange{0, range_, epoch, timelines, position});
   }
   BatchWritten Push(uint64_t epoch) {
     return driver_->Do(BatchOf(range_, epoch).Write(kBob, {kPost}).Take());
   }
   void Build(UserId reader) {
-    TimelineState found{};
+    RebuildBegun begun{};
     bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", &found).done());
+    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
     ASSERT_TRUE(reader_.Finish(reader, "t", {}, kNoFloor, &applied).done());
     ASSERT_TRUE(applied);
   }
   std::string Get(const Key& key) { return console_.Run({"GET", Name(key)}); }
-  bool IsListed(UserId reader) {
-    return console_.Run({"SISMEMBER", Name(Key::Live(BucketOf(reader))), ToString(reader)}) == "1";
+  bool IsListed(UserId reader) {  // of Bob's range
+    return console_.Run({"SISMEMBER", Name(keys_.Live(range_)), ToString(reader)}) == "1";
   }
 
   const Options options_;
   Console console_;
   RedisReaderTimelines reader_;
-  RangeLayout layout_;
+  const Keys keys_;
   const Range range_;
-  const Bucket bucket_;
   std::unique_ptr<Driver> driver_;
 };
 
 // ---- claims and the fence -------------------------------------------------------------------
 
-TEST_F(RedisOwnership, AClaimMustBeHigherThanEveryOwnerFound) {
+TEST_F(RedisOwnership, AClaimMustBeHigherThanTheOwnerFound) {
   EXPECT_EQ(Claim(5).refused_by, 0u);
   EXPECT_EQ(Claim(5).refused_by, 5u);
-  console_.Run({"SET", Name(Key::Own(bucket_)), "9"});  // one bucket alone
+  console_.Run({"SET", Name(keys_.Own(range_)), "9"});
   const RangeClaimed refused = Claim(8);
   EXPECT_TRUE(refused.status.done());
   EXPECT_EQ(refused.refused_by, 9u);
-  EXPECT_EQ(Get(Key::Own(layout_.First(range_))), "5") << "nothing is raised by a refused claim";
+  EXPECT_EQ(Get(keys_.Own(range_)), "9") << "a refused claim changes nothing";
   EXPECT_EQ(Claim(10).refused_by, 0u);
-  EXPECT_EQ(Get(Key::Own(bucket_)), "10");
+  EXPECT_EQ(Get(keys_.Own(range_)), "10");
 }
 
 TEST_F(RedisOwnership, EpochsAreComparedAsNumbers) {
@@ -88,37 +87,48 @@ TEST_F(RedisOwnership, EpochsAreComparedAsNumbers) {
   EXPECT_EQ(Claim(9'007'199'254'740'990).refused_by, 9'007'199'254'740'991u);
 }
 
-TEST_F(RedisOwnership, AClaimTellsWhatEachBucketHolds) {
-  ASSERT_EQ(Claim(5).refused_by, 0u);
-  console_.Run({"SADD", Name(Key::Live(bucket_)), "#complete"});
-  console_.Run({"SET", Name(Key::Pos(bucket_)), "3:400"});
-  const RangeClaimed claimed = Claim(6);
-  ASSERT_EQ(claimed.buckets.size(), layout_.buckets_per_range());
-  const auto& bob = claimed.buckets[bucket_ - layout_.First(range_)];
-  EXPECT_TRUE(bob.index_complete);
-  EXPECT_EQ(bob.position, (AppliedPosition{3, 400}));
-  const auto& other = claimed.buckets[(bucket_ + 1) % layout_.buckets_per_range()];
-  EXPECT_FALSE(other.index_complete);
-  EXPECT_EQ(other.position, std::nullopt);
+TEST_F(RedisOwnership, AClaimTellsWhatTheRangeHolds) {
+  const RangeClaimed first = Claim(5);
+  ASSERT_EQ(first.refused_by, 0u);
+  EXPECT_FALSE(first.index_complete);
+  EXPECT_EQ(first.position, std::nullopt);
+  console_.Run({"SADD", Name(keys_.Live(range_)), "#complete"});
+  console_.Run({"SET", Name(keys_.Pos(range_)), "3:400"});
+  const RangeClaimed second = Claim(6);
+  EXPECT_TRUE(second.index_complete);
+  EXPECT_EQ(second.position, (AppliedPosition{3, 400}));
+}
+
+// All keys of a range are in one slot, and no call names a key of another one.
+TEST_F(RedisOwnership, ARangeIsOneSlot) {
+  const auto slot = [](std::string_view name) {
+    const size_t open = name.find('{'), close = name.find('}');
+    return Crc16(name.substr(open + 1, close - open - 1)) % 16384u;
+  };
+  const uint32_t expected = 16 * keys_.layout().First(range_);
+  for (const Key& key :
+       {keys_.Own(range_), keys_.Pos(range_), keys_.Live(range_), keys_.MaxFloor(range_),
+        keys_.Timeline(kBob), keys_.Done(kBob, PostId{1})}) {
+    EXPECT_EQ(slot(key), expected) << Name(key);
+  }
 }
 
 TEST_F(RedisOwnership, AResetWithoutAPositionLeavesPositionsToTheirSaves) {
   Claim(5);
-  std::vector<Bucket> all;
-  for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) all.push_back(b);
-  ASSERT_TRUE(Reset(5, all, {}, AppliedPosition{3, 400}).status.done());
+  ASSERT_TRUE(Reset(5, Timelines::kDrop, AppliedPosition{1, 400}).status.done());
   Build(kBob);
-  ASSERT_TRUE(driver_->Do(ResetRange{0, range_, 5, all, {}, std::nullopt}).status.done());
-  EXPECT_EQ(Get(Key::Pos(bucket_)), "3:400");
-  EXPECT_EQ(console_.Run({"EXISTS", Name(Key::Timeline(kBob))}), "0");
-  const PositionSaved saved = driver_->Do(SavePosition{0, range_, 5, {3, 400}, {3, 500}});
+  const ResetRange quarantine{0, range_, 5, Timelines::kDrop, std::nullopt};
+  ASSERT_TRUE(driver_->Do(quarantine).status.done());
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1:400");
+  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
+  const PositionSaved saved = driver_->Do(SavePosition{0, range_, 5, {1, 400}, {1, 500}});
   EXPECT_TRUE(saved.status.done() && !saved.mismatch);
 }
 
 TEST_F(RedisOwnership, AWriterWithALowerEpochWritesNothing) {
   Claim(5);
   Build(kBob);
-  console_.Run({"SET", Name(Key::Own(bucket_)), "6"});  // another pusher took over
+  console_.Run({"SET", Name(keys_.Own(range_)), "6"});  // another pusher took over
   const BatchWritten batch = Push(5);
   EXPECT_TRUE(batch.needs_claim);
   EXPECT_TRUE(batch.status.later());
@@ -126,40 +136,39 @@ TEST_F(RedisOwnership, AWriterWithALowerEpochWritesNothing) {
   EXPECT_TRUE(driver_->Do(ReadTimeline{0, range_, 5, kBob}).needs_claim);
   EXPECT_TRUE(driver_->Do(DropTimeline{0, range_, 5, kBob}).needs_claim);
   EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 1}, {1, 2}}).needs_claim);
-  EXPECT_TRUE(Reset(5, {bucket_}, {}, {1, 1}).needs_claim);
-  EXPECT_EQ(console_.Run({"ZRANGE", Name(Key::Timeline(kBob)), "0", "-1"}), "T F");
-  EXPECT_EQ(Get(Key::Pos(bucket_)), "(nil)");
-  EXPECT_EQ(Get(Key::Own(layout_.First(range_))), "5");
+  EXPECT_TRUE(Reset(5, Timelines::kDrop, {1, 1}).needs_claim);
+  EXPECT_EQ(console_.Run({"ZRANGE", Name(keys_.Timeline(kBob)), "0", "-1"}), "T F");
+  EXPECT_EQ(Get(keys_.Pos(range_)), "(nil)");
 }
 
 TEST_F(RedisOwnership, AWriterWithAHigherEpochRaisesTheOwner) {
   Claim(5);
   Build(kBob);
   EXPECT_EQ(Push(8).results, std::vector<int8_t>{1});
-  EXPECT_EQ(Get(Key::Own(bucket_)), "8");
+  EXPECT_EQ(Get(keys_.Own(range_)), "8");
 }
 
 TEST_F(RedisOwnership, AFlushedRedisRefusesEveryWriterUntilItClaims) {
   Claim(5);
-  Reset(5, {bucket_}, {}, {1, 10});
+  Reset(5, Timelines::kDrop, {1, 10});
   console_.Run({"FLUSHALL"});
   EXPECT_TRUE(Push(5).needs_claim);
   EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 10}, {1, 11}}).needs_claim);
   const RangeClaimed claimed = Claim(6);
   EXPECT_EQ(claimed.refused_by, 0u);
-  EXPECT_EQ(claimed.buckets.front().position, std::nullopt);
+  EXPECT_EQ(claimed.position, std::nullopt);
 }
 
 // ---- positions ------------------------------------------------------------------------------
 
 TEST_F(RedisOwnership, APositionMovesOnlyFromWhereItWasLeft) {
   Claim(5);
-  Reset(5, {}, {}, {1, 100});
+  Reset(5, Timelines::kLeave, {1, 100});
   EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch);
   EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch) << "repeated";
-  console_.Run({"SET", Name(Key::Pos(bucket_)), "1:150"});  // one bucket was rolled back
+  console_.Run({"SET", Name(keys_.Pos(range_)), "1:150"});  // rolled back
   EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 200}, {1, 300}}).mismatch);
-  EXPECT_EQ(Get(Key::Pos(layout_.First(range_))), "1:200") << "nothing is written on a mismatch";
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1:150") << "nothing is written on a mismatch";
 }
 
 // ---- resets ---------------------------------------------------------------------------------
@@ -167,75 +176,126 @@ TEST_F(RedisOwnership, APositionMovesOnlyFromWhereItWasLeft) {
 TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
   Claim(5);
   Build(kBob);
-  console_.Run({"SREM", Name(Key::Live(bucket_)), ToString(kBob)});  // a lost index entry
-  console_.Run({"SADD", Name(Key::Live(bucket_)), "4711"});          // a stale one
-  const RangeReset reset = Reset(5, {bucket_}, {}, {1, 10});
+  console_.Run({"SREM", Name(keys_.Live(range_)), ToString(kBob)});  // a lost index entry
+  console_.Run({"SADD", Name(keys_.Live(range_)), "4711"});          // a stale one
+  const RangeReset reset = Reset(5, Timelines::kDrop, {1, 10});
   EXPECT_EQ(reset.dropped, 1u);
-  EXPECT_EQ(console_.Run({"EXISTS", Name(Key::Timeline(kBob))}), "0");
-  EXPECT_EQ(console_.Run({"SMEMBERS", Name(Key::Live(bucket_))}), "#complete");
-  EXPECT_EQ(Get(Key::Pos(layout_.Last(range_))), "1:10");
+  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
+  EXPECT_EQ(console_.Run({"SMEMBERS", Name(keys_.Live(range_))}), "#complete");
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1:10");
 }
 
-TEST_F(RedisOwnership, AResetListsEveryTimelineOfABucketToIndex) {
+TEST_F(RedisOwnership, AResetListsEveryTimelineOfARangeToIndex) {
   Claim(5);
   Build(kBob);
-  console_.Run({"DEL", Name(Key::Live(bucket_))});
-  EXPECT_EQ(Reset(5, {}, {bucket_}, {1, 10}).dropped, 0u);
+  console_.Run({"DEL", Name(keys_.Live(range_))});
+  EXPECT_EQ(Reset(5, Timelines::kIndex, {1, 10}).dropped, 0u);
   EXPECT_TRUE(IsListed(kBob));
-  EXPECT_EQ(console_.Run({"SISMEMBER", Name(Key::Live(bucket_)), "#complete"}), "1");
+  EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}), "1");
   EXPECT_EQ(Push(5).results, std::vector<int8_t>{1}) << "not pruned";
 }
 
 // A key that is deleted forgets what the walk listed: such an index must not count as complete.
 TEST_F(RedisOwnership, AnIndexDeletedDuringAResetNeverEndsAsComplete) {
-  const std::string own = Name(Key::Own(bucket_)), live = Name(Key::Live(bucket_));
-  const std::string edge = Name(Key::Edge(bucket_)), pos = Name(Key::Pos(bucket_));
-  const auto begin = [&](const std::string& drops) {
-    return console_.Run(
-        {"EVAL", TextOf(Script::kResetBegin), "3", own, live, edge, "5", "1", drops});
+  const std::string own = Name(keys_.Own(range_)), live = Name(keys_.Live(range_));
+  const std::string maxfloor = Name(keys_.MaxFloor(range_)), pos = Name(keys_.Pos(range_));
+  const auto begin = [&](const std::string& drop) {
+    return console_.Run({"EVAL", TextOf(Script::kResetBegin), "3", own, live, maxfloor, "5", drop});
   };
   const auto end = [&] {
     return console_.Run(
-        {"EVAL", TextOf(Script::kResetEnd), "4", own, pos, live, edge, "5", "1", "1:10"});
+        {"EVAL", TextOf(Script::kResetEnd), "4", own, pos, live, maxfloor, "5", "1:10"});
   };
   Claim(5);
   for (const char* drops : {"0", "1"}) {
     EXPECT_EQ(begin(drops), "1");
     console_.Run({"SADD", live, "1001"});  // listed by the walk, or by a rebuild
     console_.Run({"DEL", live});
-    console_.Run({"DEL", Name(Key::Timeline(UserId{1001}))});
+    console_.Run({"DEL", Name(keys_.Timeline(UserId{1001}))});
     Build(UserId{1001});  // the key is there again
     EXPECT_EQ(end(), "0");
     EXPECT_EQ(console_.Run({"SISMEMBER", live, "#complete"}), "0");
-    EXPECT_EQ(Get(Key::Pos(bucket_)), "(nil)");
-    EXPECT_EQ(Get(Key::Edge(bucket_)), "?0");
+    EXPECT_EQ(Get(keys_.Pos(range_)), "(nil)");
+    EXPECT_EQ(Get(keys_.MaxFloor(range_)), "?0");
   }
   EXPECT_EQ(begin("1"), "1");
   EXPECT_EQ(end(), "1");
   EXPECT_EQ(end(), "1") << "repeated";
   EXPECT_EQ(console_.Run({"SMEMBERS", live}), "#complete");
-  EXPECT_EQ(Get(Key::Pos(bucket_)), "1:10");
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1:10");
 }
 
-TEST_F(RedisOwnership, AResetLeavesOtherRangesAlone) {
+TEST_F(RedisOwnership, AResetLeavesOtherRangesAndDeliveryMarksAlone) {
   UserId other{};
   for (uint64_t raw = 1; Raw(other) == 0; ++raw) {
-    if (layout_.RangeOf(UserId{raw}) != range_) other = UserId{raw};
+    if (keys_.layout().RangeOf(UserId{raw}) != range_) other = UserId{raw};
   }
+  const Range other_range = keys_.layout().RangeOf(other);
   Claim(5);
   Build(kBob);
   Build(other);
-  std::vector<Bucket> all;
-  for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) all.push_back(b);
-  EXPECT_EQ(Reset(5, all, {}, {1, 0}).dropped, 1u);
-  EXPECT_EQ(console_.Run({"EXISTS", Name(Key::Timeline(other))}), "1");
-  EXPECT_TRUE(IsListed(other));
+  driver_->Do(MarkPart{0, kBob, PostId{9}, 0, 1, true});
+  EXPECT_EQ(Reset(5, Timelines::kDrop, {1, 0}).dropped, 1u);
+  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(other))}), "1");
+  EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(other_range)), ToString(other)}), "1");
+  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Done(kBob, PostId{9}))}), "1");
+}
+
+// Timelines made when the buckets were cut into other ranges: nobody would ever push to them.
+TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
+  Options of_before = options_;
+  of_before.partitions = 4;
+  RedisReaderTimelines reader_of_before(of_before);
+  const Keys before(of_before);
+  // The range whose tag Bob's timeline had; Bob's own is another one.
+  const Range range = keys_.layout().RangeOf(before.layout().First(before.layout().RangeOf(kBob)));
+  ASSERT_NE(range, range_);
+  UserId native{};
+  for (uint64_t raw = 1; Raw(native) == 0; ++raw) {
+    if (keys_.layout().RangeOf(UserId{raw}) == range) native = UserId{raw};
+  }
+  const std::string stray = Name(before.Timeline(kBob)), live = Name(keys_.Live(range));
+  uint64_t epoch = 5;
+  for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
+    RebuildBegun begun{};
+    ASSERT_TRUE(reader_of_before.Begin(kBob, "t", &begun).done());
+    ASSERT_EQ(begun, RebuildBegun::kCreated);
+    Build(native);
+    driver_->Do(ClaimRange{0, range, ++epoch});
+    const auto reset = driver_->Do(ResetRange{0, range, epoch, timelines, AppliedPosition{1, 0}});
+    const bool kept = timelines == Timelines::kIndex;
+    EXPECT_EQ(reset.dropped, kept ? 1u : 2u);
+    EXPECT_EQ(console_.Run({"EXISTS", stray}), "0");
+    EXPECT_EQ(console_.Run({"SISMEMBER", live, ToString(kBob)}), "0");
+    EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(native))}), kept ? "1" : "0");
+    EXPECT_EQ(console_.Run({"SISMEMBER", live, ToString(native)}), kept ? "1" : "0");
+    console_.Run({"DEL", Name(keys_.Timeline(native))});
+  }
+}
+
+TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
+  Options next = options_;
+  next.generation = 2;
+  RedisReaderTimelines reader(next);
+  RebuildBegun begun{};
+  Claim(5);
+  Reset(5, Timelines::kDrop, {1, 400});
+  ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kRefused);
+  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
+  EXPECT_FALSE(IsListed(kBob));
+  Claim(6);
+  Reset(6, Timelines::kDrop, {2, 0});  // the range is served under the next one
+  ASSERT_TRUE(reader_.Begin(kBob, "t", &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kRefused);
+  ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kCreated);
 }
 
 TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
   for (Range range = 0; range < 16; ++range) driver_->Do(ClaimRange{0, range, 5});
   for (uint64_t raw = 1; raw <= 3000; ++raw) {
-    console_.Run({"ZADD", Name(Key::Timeline(UserId{raw})), "-inf", "T", "+inf", "F"});
+    console_.Run({"ZADD", Name(keys_.Timeline(UserId{raw})), "-inf", "T", "+inf", "F"});
   }
   const auto scans = [&] {
     const std::string stats = console_.Run({"INFO", "commandstats"});
@@ -245,9 +305,9 @@ TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {
   console_.Run({"CONFIG", "RESETSTAT"});
   Replies<RangeReset> replies;
   for (Range range = 0; range < 16; ++range) {
-    ResetRange reset{1000 + static_cast<uint64_t>(range), range, 5, {}, {}, AppliedPosition{1, 0}};
-    for (Bucket b = layout_.First(range); b <= layout_.Last(range); ++b) reset.drop.push_back(b);
-    driver_->adapter().Submit(reset, replies);
+    const auto id = 1000 + static_cast<uint64_t>(range);
+    driver_->adapter().Submit(ResetRange{id, range, 5, Timelines::kDrop, AppliedPosition{1, 0}},
+                              replies);
   }
   uint64_t dropped = 0;
   for (uint64_t id = 1000; id < 1016; ++id) dropped += replies.Await(id).dropped;

@@ -107,7 +107,7 @@ size_t Driver::times_connected() const {
 BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes) {
   batch_.adds.insert(batch_.adds.end(), adds.begin(), adds.end());
   batch_.removes.insert(batch_.removes.end(), removes.begin(), removes.end());
-  batch_.writes.push_back({reader, BucketOf(reader), static_cast<uint32_t>(batch_.adds.size()),
+  batch_.writes.push_back({reader, static_cast<uint32_t>(batch_.adds.size()),
                            static_cast<uint32_t>(batch_.removes.size())});
   return *this;
 }

@@ -27,8 +27,8 @@ class RedisTimelines : public ::testing::Test {
         console_(options_),
         driver_(options_),
         reader_(options_),
-        layout_(options_.partitions),
-        range_(layout_.RangeOf(kBob)) {
+        keys_(options_),
+        range_(keys_.layout().RangeOf(kBob)) {
     console_.Run({"FLUSHALL"});
     driver_.WaitUntilConnected();
     TakeOver(kEpoch);
@@ -38,8 +38,7 @@ class RedisTimelines : public ::testing::Test {
     const RangeClaimed claimed = driver_.Do(ClaimRange{0, range_, epoch});
     ASSERT_TRUE(claimed.status.done()) << claimed.status.message;
     ASSERT_EQ(claimed.refused_by, 0u);
-    ResetRange reset{0, range_, epoch, {}, {}, AppliedPosition{1, 0}};
-    for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) reset.drop.push_back(b);
+    const ResetRange reset{0, range_, epoch, ResetRange::Timelines::kDrop, AppliedPosition{1, 0}};
     ASSERT_TRUE(driver_.Do(reset).status.done());
   }
 
@@ -47,17 +46,17 @@ class RedisTimelines : public ::testing::Test {
   void Build(UserId reader, uint32_t count, Floor floor = kNoFloor) {
     std::vector<Item> items;
     for (uint32_t i = 1; i <= count; ++i) items.push_back(At(i, i));
-    TimelineState found{};
+    RebuildBegun begun{};
     bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", &found).done());
-    ASSERT_EQ(found, TimelineState::kNotLive);
+    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
+    ASSERT_EQ(begun, RebuildBegun::kCreated);
     ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, &applied).done());
     ASSERT_TRUE(applied);
   }
   void Open(UserId reader, const std::string& token) {
-    TimelineState found{};
-    ASSERT_TRUE(reader_.Begin(reader, token, &found).done());
-    ASSERT_EQ(found, TimelineState::kNotLive);
+    RebuildBegun begun{};
+    ASSERT_TRUE(reader_.Begin(reader, token, &begun).done());
+    ASSERT_EQ(begun, RebuildBegun::kCreated);
   }
   bool Close(UserId reader, const std::string& token, const std::vector<Item>& items) {
     bool applied = false;
@@ -74,29 +73,26 @@ class RedisTimelines : public ::testing::Test {
     return page;
   }
   std::string Members(UserId reader) {
-    return console_.Run({"ZRANGE", Name(Key::Timeline(reader)), "0", "-1"});
+    return console_.Run({"ZRANGE", Name(keys_.Timeline(reader)), "0", "-1"});
   }
   size_t Card(UserId reader) {
-    return std::stoul(console_.Run({"ZCARD", Name(Key::Timeline(reader))}));
+    return std::stoul(console_.Run({"ZCARD", Name(keys_.Timeline(reader))}));
   }
   bool Exists(UserId reader) {
-    return console_.Run({"EXISTS", Name(Key::Timeline(reader))}) == "1";
+    return console_.Run({"EXISTS", Name(keys_.Timeline(reader))}) == "1";
   }
   bool IsListed(UserId reader) {
-    return console_.Run({"SISMEMBER", Name(Key::Live(BucketOf(reader))), ToString(reader)}) == "1";
+    return console_.Run({"SISMEMBER", Name(keys_.Live(keys_.layout().RangeOf(reader))),
+                         ToString(reader)}) == "1";
   }
   // So that the scripts, not the index, meet timelines that are gone.
-  void ForgetIndex() {
-    for (Bucket b = layout_.First(range_); b <= layout_.Last(range_); ++b) {
-      console_.Run({"SREM", Name(Key::Live(b)), "#complete"});
-    }
-  }
+  void ForgetIndex() { console_.Run({"SREM", Name(keys_.Live(range_)), "#complete"}); }
 
   const Options options_;
   Console console_;
   Driver driver_;
   RedisReaderTimelines reader_;
-  RangeLayout layout_;
+  const Keys keys_;
   const Range range_;
 };
 
@@ -127,7 +123,7 @@ TEST_F(RedisTimelines, APushReachesALiveTimelineOnce) {
 
 TEST_F(RedisTimelines, APushToADeadKeyCreatesNothingAndCleansTheIndex) {
   ForgetIndex();
-  console_.Run({"SADD", Name(Key::Live(BucketOf(kBob))), ToString(kBob)});
+  console_.Run({"SADD", Name(keys_.Live(range_)), ToString(kBob)});
   const BatchWritten written = Push(kBob, {At(77, 9)});
   EXPECT_EQ(written.results, std::vector<int8_t>{BatchWritten::kNotLive});
   EXPECT_EQ(written.pruned, 0u);
@@ -150,44 +146,44 @@ TEST_F(RedisTimelines, AnIndexThatIsCompleteSparesTheScriptTheDead) {
 TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutAgain) {
   Build(kBob, 300, At(0, 10).created_at);
   EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
-  EXPECT_EQ(console_.Run({"ZSCORE", Name(Key::Timeline(kBob)), "5000"}), "(nil)");
+  EXPECT_EQ(console_.Run({"ZSCORE", Name(keys_.Timeline(kBob)), "5000"}), "(nil)");
   EXPECT_EQ(Push(kBob, {At(5001, 11)}).results, std::vector<int8_t>{1});
 }
 
-TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutWhetherTheEdgeIsKnownOrNot) {
+TEST_F(RedisTimelines, AnItemOlderThanTheFloorIsTakenOutWhetherTheHighestFloorIsKnownOrNot) {
   Build(kBob, 300, At(0, 10).created_at);
-  const std::string edge = Name(Key::Edge(BucketOf(kBob)));
-  EXPECT_EQ(console_.Run({"GET", edge}), std::to_string(At(0, 10).created_at));
+  const std::string maxfloor = Name(keys_.MaxFloor(range_));
+  EXPECT_EQ(console_.Run({"GET", maxfloor}), std::to_string(At(0, 10).created_at));
   for (const char* damage : {"", "?0", "rubbish"}) {
-    console_.Run({"SET", edge, damage});
+    console_.Run({"SET", maxfloor, damage});
     EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0}) << damage;
   }
-  console_.Run({"DEL", edge});
+  console_.Run({"DEL", maxfloor});
   EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
-  console_.Run({"LPUSH", edge, "a wrong type"});
+  console_.Run({"LPUSH", maxfloor, "a wrong type"});
   EXPECT_EQ(Push(kBob, {At(5000, 4)}).results, std::vector<int8_t>{0});
   EXPECT_EQ(Push(kBob, {At(5001, 500)}).results, std::vector<int8_t>{1});
 }
 
-TEST_F(RedisTimelines, EveryRaisedFloorRaisesTheEdge) {
-  const auto edge = [&] { return console_.Run({"GET", Name(Key::Edge(BucketOf(kBob)))}); };
-  EXPECT_EQ(edge(), "0");
+TEST_F(RedisTimelines, EveryRaisedFloorRaisesTheHighest) {
+  const auto maxfloor = [&] { return console_.Run({"GET", Name(keys_.MaxFloor(range_))}); };
+  EXPECT_EQ(maxfloor(), "0");
   Build(kBob, 460);  // more than the window
-  EXPECT_EQ(edge(), std::to_string(At(0, 10).created_at));
+  EXPECT_EQ(maxfloor(), std::to_string(At(0, 10).created_at));
   driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {}, At(0, 20).created_at});
-  EXPECT_EQ(edge(), std::to_string(At(0, 20).created_at));
+  EXPECT_EQ(maxfloor(), std::to_string(At(0, 20).created_at));
   uint64_t post = 10'000;
   while (Push(kBob, {At(post, static_cast<UnixMs>(post))}).trimmed == 0) ++post;
-  EXPECT_EQ(edge(), std::to_string(Page(kBob).floor));
+  EXPECT_EQ(maxfloor(), std::to_string(Page(kBob).floor));
   EXPECT_GT(Page(kBob).floor, At(0, 20).created_at);
 }
 
-TEST_F(RedisTimelines, IndexingABucketLearnsItsEdge) {
+TEST_F(RedisTimelines, IndexingARangeLearnsItsHighestFloor) {
   Build(kBob, 300, At(0, 10).created_at);
-  const std::string edge = Name(Key::Edge(BucketOf(kBob)));
-  console_.Run({"DEL", edge});
-  driver_.Do(ResetRange{0, range_, kEpoch, {}, {BucketOf(kBob)}, AppliedPosition{1, 0}});
-  EXPECT_EQ(console_.Run({"GET", edge}), std::to_string(At(0, 10).created_at));
+  const std::string maxfloor = Name(keys_.MaxFloor(range_));
+  console_.Run({"DEL", maxfloor});
+  driver_.Do(ResetRange{0, range_, kEpoch, ResetRange::Timelines::kIndex, AppliedPosition{1, 0}});
+  EXPECT_EQ(console_.Run({"GET", maxfloor}), std::to_string(At(0, 10).created_at));
 }
 
 TEST_F(RedisTimelines, ATrimKeepsTheWindowAndRaisesTheFloorToTheNewestItemCut) {
@@ -226,7 +222,7 @@ TEST_F(RedisTimelines, TimelinesStayListpacksUnderThousandsOfRandomWrites) {
     if (!Exists(kBob)) Build(kBob, 450);
   }
   EXPECT_LE(Card(kBob), options_.window.max_entries);
-  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(Key::Timeline(kBob))}), "listpack");
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
 }
 
 TEST_F(RedisTimelines, ATimelineThatFallsShortIsDropped) {
@@ -249,11 +245,11 @@ TEST_F(RedisTimelines, ATimelineWithNothingOlderNeverFallsShort) {
 TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
   UserId other{};
   for (uint64_t raw = 2000; Raw(other) == 0; ++raw) {
-    if (layout_.RangeOf(UserId{raw}) == range_) other = UserId{raw};
+    if (keys_.layout().RangeOf(UserId{raw}) == range_) other = UserId{raw};
   }
   Build(other, 1);
   ForgetIndex();
-  console_.Run({"SET", Name(Key::Timeline(kBob)), "not a timeline"});
+  console_.Run({"SET", Name(keys_.Timeline(kBob)), "not a timeline"});
   const BatchWritten written =
       driver_.Do(BatchOf(range_, kEpoch).Write(kBob, {At(77, 9)}).Write(other, {At(77, 9)}).Take());
   EXPECT_TRUE(written.status.done());
@@ -262,7 +258,7 @@ TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
 }
 
 TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {
-  console_.Run({"SET", Name(Key::Timeline(kBob)), "not a timeline"});
+  console_.Run({"SET", Name(keys_.Timeline(kBob)), "not a timeline"});
   EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.never());
   EXPECT_TRUE(driver_.Do(DropTimeline{0, range_, kEpoch, kBob}).status.done());
   EXPECT_TRUE(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).status.done());
@@ -302,10 +298,8 @@ TEST_F(FullRedis, ARebuildThatMissedAPushStartsAgain) {
 TEST_F(FullRedis, NoTimelineOfABatchClaimsMoreThanItHas) {
   std::vector<UserId> readers;
   for (uint64_t raw = 2000; readers.size() < 20; ++raw) {
-    if (layout_.RangeOf(UserId{raw}) == range_) readers.push_back(UserId{raw});
+    if (keys_.layout().RangeOf(UserId{raw}) == range_) readers.push_back(UserId{raw});
   }
-  std::sort(readers.begin(), readers.end(),
-            [](UserId a, UserId b) { return BucketOf(a) < BucketOf(b); });
   BatchOf batch(range_, kEpoch);
   for (UserId reader : readers) {
     Build(reader, 3);
@@ -371,8 +365,8 @@ TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
 // Otherwise a Redis full of timelines would only grow.
 TEST_F(FullRedis, NoTimelineIsMade) {
   Fill();
-  TimelineState found{};
-  EXPECT_TRUE(reader_.Begin(kBob, "a", &found).later());
+  RebuildBegun begun{};
+  EXPECT_TRUE(reader_.Begin(kBob, "a", &begun).later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
@@ -399,7 +393,7 @@ TEST_F(FullRedis, RangesAreTakenOverAndPositionsSaved) {
 
 // After a failover to a replica that was behind, `own:` is old, though the session goes on.
 TEST_F(FullRedis, AnEpochThatFellBehindIsRaisedByWhateverIsWrittenFirst) {
-  const std::string own = Name(Key::Own(BucketOf(kBob)));
+  const std::string own = Name(keys_.Own(range_));
   const auto fall_behind = [&] { console_.Run({"SET", own, std::to_string(kEpoch - 1)}); };
   const auto raised = [&] { return console_.Run({"GET", own}) == std::to_string(kEpoch); };
   Build(kBob, 3);
@@ -435,7 +429,7 @@ TEST_F(RedisTimelines, ALargeBatchIsCutIntoCallsAndAnsweredInOrder) {
   size_t readers = 0;
   for (uint64_t raw = 1; readers < 1800; ++raw) {
     const UserId reader{raw};
-    if (layout_.RangeOf(reader) != range_) continue;
+    if (keys_.layout().RangeOf(reader) != range_) continue;
     const bool live = ++readers % 3 == 0;
     if (live) Build(reader, 1);
     batch.Write(reader, {At(77, 9)});
@@ -453,7 +447,7 @@ TEST_F(RedisTimelines, WhereNearlyAllAreLiveTheIndexIsNotAskedUntilManyAreNot) {
   const auto push_to_all = [this](uint64_t from) {
     BatchOf batch(range_, kEpoch);
     for (uint64_t raw = from, readers = 0; readers < 500; ++raw) {
-      if (layout_.RangeOf(UserId{raw}) != range_) continue;
+      if (keys_.layout().RangeOf(UserId{raw}) != range_) continue;
       ++readers;
       batch.Write(UserId{raw}, {At(77, 9)});
     }
@@ -506,20 +500,20 @@ TEST_F(RedisTimelines, ARebuildWhoseTokenIsGoneChangesNothing) {
 }
 
 TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
-  console_.Run({"ZADD", Name(Key::Timeline(kBob)), "-7", "5000"});
+  console_.Run({"ZADD", Name(keys_.Timeline(kBob)), "-7", "5000"});
   Open(kBob, "a");
   EXPECT_TRUE(Close(kBob, "a", {At(1, 1)}));
   EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
 }
 
 TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
-  TimelineState found{};
+  RebuildBegun begun{};
   Open(kBob, "a");
-  EXPECT_TRUE(reader_.Begin(kBob, "b", &found).done());
-  EXPECT_EQ(found, TimelineState::kBuilding);
+  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kBusy);
   Close(kBob, "a", {});
-  EXPECT_TRUE(reader_.Begin(kBob, "b", &found).done());
-  EXPECT_EQ(found, TimelineState::kReady);
+  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kAlreadyReady);
 }
 
 TEST_F(RedisTimelines, TooManyRemovalsEndARebuild) {
@@ -554,20 +548,20 @@ TEST_F(RedisTimelines, ARebuildOfMoreThanTheWindowRaisesTheFloor) {
   const auto page = Page(kBob);
   EXPECT_EQ(page.items.size(), 450u);
   EXPECT_EQ(page.floor, At(0, 150).created_at);
-  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(Key::Timeline(kBob))}), "listpack");
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
 }
 
 TEST_F(RedisTimelines, KeysLiveAsLongAsPromised) {
   Open(kBob, "a");
-  EXPECT_LE(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 60'000);
-  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 50'000);
+  EXPECT_LE(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 60'000);
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 50'000);
   Close(kBob, "a", {At(1, 1)});
-  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 60'000);
-  console_.Run({"PEXPIRE", Name(Key::Timeline(kBob)), "30000"});
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 60'000);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "30000"});
   Page(kBob);  // reading refreshes it
-  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(Key::Timeline(kBob))})), 60'000);
-  EXPECT_EQ(console_.Run({"TTL", Name(Key::Live(BucketOf(kBob)))}), "-1");
-  EXPECT_EQ(console_.Run({"TTL", Name(Key::Own(BucketOf(kBob)))}), "-1");
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 60'000);
+  EXPECT_EQ(console_.Run({"TTL", Name(keys_.Live(range_))}), "-1");
+  EXPECT_EQ(console_.Run({"TTL", Name(keys_.Own(range_))}), "-1");
 }
 
 // ---- reading --------------------------------------------------------------------------------
@@ -608,7 +602,7 @@ TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
   EXPECT_TRUE(driver_.Do(sync).live);
   const auto page = Page(kBob);
   EXPECT_LE(Card(kBob), options_.window.max_entries);
-  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(Key::Timeline(kBob))}), "listpack");
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
   EXPECT_GE(page.items.size(), 440u);
   EXPECT_GT(page.floor, At(0, 100).created_at);
   for (const Item& item : page.items) EXPECT_GT(item.created_at, page.floor);
@@ -618,7 +612,7 @@ TEST_F(RedisTimelines, ASyncAddsWhatIsNewerThanTheFloorWithinTheBound) {
 TEST_F(RedisTimelines, ASyncAddsNothingBehindTheFloor) {
   Build(kBob, 300, At(0, 100).created_at);  // items 101..300
   EXPECT_TRUE(driver_.Do(ApplySync{0, range_, kEpoch, kBob, {}, {At(900, 50)}, {}}).live);
-  EXPECT_EQ(console_.Run({"ZRANGE", Name(Key::Timeline(kBob)), "-1", "-1"}), "F");
+  EXPECT_EQ(console_.Run({"ZRANGE", Name(keys_.Timeline(kBob)), "-1", "-1"}), "F");
 }
 
 TEST_F(RedisTimelines, ASyncRaisesTheFloorItIsTold) {
@@ -644,22 +638,47 @@ TEST_F(RedisTimelines, ASyncThatMeetsABuildingTimelineDeletesIt) {
 
 // ---- delivery marks -------------------------------------------------------------------------
 
-TEST_F(RedisTimelines, PartsAreMarkedOnceAndTheLastOneIsKnown) {
-  const auto mark = [&](uint32_t part, bool delivered) {
-    return driver_.Do(MarkPart{0, kBob, PostId{9}, part, 3, delivered});
-  };
-  EXPECT_FALSE(mark(0, false).first_delivery);
-  EXPECT_TRUE(mark(2, true).first_delivery);
-  const auto again = mark(2, true);
+class DeliveryMarking : public RedisTimelines {
+ protected:
+  PartMarked Mark(uint32_t range, uint32_t parts, bool delivered) {
+    return driver_.Do(MarkPart{0, kBob, PostId{9}, range, parts, delivered});
+  }
+};
+
+TEST_F(DeliveryMarking, PartsAreMarkedOnceAndTheLastOneIsKnown) {
+  EXPECT_FALSE(Mark(0, 3, false).first_delivery);
+  EXPECT_TRUE(Mark(15, 3, true).first_delivery);
+  const auto again = Mark(15, 3, true);
   EXPECT_FALSE(again.first_delivery);
   EXPECT_FALSE(again.last_part);
-  const auto last = mark(1, true);
+  const auto last = Mark(7, 3, true);  // the other ranges have no part of this post
   EXPECT_TRUE(last.last_part);
   EXPECT_TRUE(last.any_delivery);
   EXPECT_FALSE(last.first_delivery);
-  const long ttl = std::stol(console_.Run({"TTL", Name(Key::Done(kBob, PostId{9}))}));
+  EXPECT_FALSE(Mark(7, 3, true).last_part) << "told once";
+  const long ttl = std::stol(console_.Run({"TTL", Name(keys_.Done(kBob, PostId{9}))}));
   EXPECT_GT(ttl, 3500);
   EXPECT_LE(ttl, 3600);
+}
+
+TEST_F(DeliveryMarking, ThePartsOfARedispatchThatFoundMoreRangesAreNotCountedAgain) {
+  Mark(0, 2, true);
+  EXPECT_TRUE(Mark(1, 2, true).last_part);
+  EXPECT_FALSE(Mark(5, 3, true).last_part);
+}
+
+TEST_F(DeliveryMarking, ThePartsOfARedispatchThatFoundFewerRangesAreEnough) {
+  Mark(0, 3, true);
+  Mark(1, 3, false);
+  EXPECT_TRUE(Mark(1, 2, false).last_part);
+  EXPECT_FALSE(Mark(5, 3, true).last_part);
+}
+
+TEST_F(DeliveryMarking, AnUndeliveredPostHasALastPartAndNoFirst) {
+  EXPECT_FALSE(Mark(3, 1, false).first_delivery);
+  const auto later = Mark(4, 2, false);
+  EXPECT_FALSE(later.last_part);
+  EXPECT_FALSE(later.any_delivery);
 }
 
 // ---- the audit's view -----------------------------------------------------------------------
@@ -667,8 +686,8 @@ TEST_F(RedisTimelines, PartsAreMarkedOnceAndTheLastOneIsKnown) {
 TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   Build(kBob, 3, At(0, 0).created_at);
   Open(UserId{7}, "a");
-  console_.Run({"ZADD", Name(Key::Timeline(UserId{8})), "0", "rubbish"});
-  console_.Run({"SET", Name(Key::Timeline(UserId{9})), "x"});
+  console_.Run({"ZADD", Name(keys_.Timeline(UserId{8})), "0", "rubbish"});
+  console_.Run({"SET", Name(keys_.Timeline(UserId{9})), "x"});
   console_.Run({"SET", "tl:{nonsense}:9", "x"});
   TimelineScanner scanner(options_);
   std::vector<UserId> readers;
@@ -683,8 +702,8 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   EXPECT_EQ(raw[3].items, (std::vector{At(3, 3), At(2, 2), At(1, 1)}));
   EXPECT_EQ(raw[3].floor, At(0, 0).created_at);
   EXPECT_EQ(raw[3].problem, "");
-  BucketIndex index;
-  ASSERT_TRUE(scanner.Index(BucketOf(kBob), &index).done());
+  RangeIndex index;
+  ASSERT_TRUE(scanner.Index(range_, &index).done());
   EXPECT_TRUE(index.complete);
   EXPECT_EQ(index.readers, std::vector{kBob});
 }

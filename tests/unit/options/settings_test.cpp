@@ -48,7 +48,7 @@ struct World {
 TEST(Settings, DefaultsAreAccepted) {
   World world;
   EXPECT_TRUE(world.Parse({}).proceed()) << world.Parse({}).err;
-  EXPECT_EQ(redis::Problem(ToOptions(world.redis, world.timelines)), "");
+  EXPECT_EQ(redis::Problem(ToOptions(world.redis, world.timelines, {})), "");
 }
 
 TEST(Settings, ShardsAreRequired) {
@@ -100,19 +100,28 @@ TEST(Settings, ReachTheAdapterOfRedis) {
                   .Parse({"--redis", "[::1]:7000", "--redis-user", "u", "--redis-password", "p",
                           "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
                   .proceed());
-  const redis::Options options = ToOptions(world.redis, world.timelines, {100, 512});
+  mysql::Installation installation;
+  installation.window = {100, 512};
+  installation.partitions = 4;
+  installation.generation = 3;
+  const redis::Options options = ToOptions(world.redis, world.timelines, installation);
   EXPECT_EQ(options.address, (Endpoint{"::1", 7000}));
   EXPECT_EQ(options.username, "u");
   EXPECT_EQ(options.password.text, "p");
   EXPECT_EQ(options.window.window, 100u);
+  EXPECT_EQ(options.partitions, 4u);
+  EXPECT_EQ(options.generation, 3u);
   EXPECT_EQ(options.timeline_ttl, 2h);
   EXPECT_EQ(options.command_timeout, 300ms);
 }
 
 TEST(Settings, AWindowThatDoesNotFitIsRefusedExactlyWhenRedisWouldRefuseIt) {
   for (uint32_t window = 480; window < 512; ++window) {
-    const WindowLimits limits{window, 512};
-    EXPECT_EQ(Problem(limits).empty(), redis::Problem(ToOptions({}, {}, limits)).empty()) << window;
+    mysql::Installation installation;
+    installation.window = {window, 512};
+    EXPECT_EQ(Problem(installation.window).empty(),
+              redis::Problem(ToOptions({}, {}, installation)).empty())
+        << window;
   }
   EXPECT_EQ(Problem({800, 1'000}), "");
 }

@@ -269,7 +269,7 @@ TEST(Pusher, NoticesARollbackInAQuietHour) {
   w.Pass(std::chrono::seconds(6));
   w.RunUntilIdle();
 
-  EXPECT_FALSE(w.redis.LiveMembers(BucketOf(bob)).empty()) << "the bucket is not complete again";
+  EXPECT_FALSE(w.redis.LiveMembers(0).empty()) << "the range is not complete again";
   EXPECT_EQ(w.metrics.held.ranges_ready, 2u);
   EXPECT_EQ(w.metrics.takeovers.size(), 4u);  // two at the start, two now
 }
@@ -325,7 +325,8 @@ struct LoggedWorld : World {
   void HoldWalks() {
     std::erase_if(timeline_calls, [this](const TimelineRequest& call) {
       const auto* reset = std::get_if<ResetRange>(&call);
-      if (reset == nullptr || reset->range != 0 || reset->drop.empty()) return false;
+      if (reset == nullptr || reset->range != 0) return false;
+      if (reset->timelines != ResetRange::Timelines::kDrop) return false;
       walks.emplace_back(now.mono + walk_takes, *reset);
       ++walks_begun;
       return true;

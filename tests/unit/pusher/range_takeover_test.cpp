@@ -1,5 +1,5 @@
-// Guard 4 as a truth table: a bucket's pos: decides which timelines are dropped and where the
-// replay of hints begins.
+// Guard 4 as a truth table: pos: decides whether the timelines are dropped and where the replay of
+// hints begins.
 #include <gtest/gtest.h>
 
 #include "tests/unit/pusher/world.h"
@@ -9,7 +9,7 @@ namespace {
 
 struct Case {
   const char* name;
-  std::optional<AppliedPosition> position;  // of every bucket of range 0; the range's own
+  std::optional<AppliedPosition> position;  // of range 0
   int64_t committed;
   int64_t low;
   int64_t replay_from;
@@ -26,7 +26,7 @@ TEST_P(Takeover, DecidesByThePosition) {
   w.MakeLive(bob);
   if (c.position) {
     w.redis.Do(ClaimRange{1, 0, 1});
-    w.redis.Do(ResetRange{2, 0, 1, {}, {}, *c.position});
+    w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kLeave, *c.position});
   }
   w.mysql.Do(RaiseEpoch{1, 0, 1});
   w.Assign(0, c.committed, c.low, c.end);
@@ -34,8 +34,8 @@ TEST_P(Takeover, DecidesByThePosition) {
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought[0].offset, c.replay_from);
   EXPECT_EQ(w.IsLive(bob), !c.dropped);
-  EXPECT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, c.replay_from}));
-  EXPECT_TRUE(w.redis.LiveMembers(BucketOf(bob)).contains("#complete"));
+  EXPECT_EQ(w.redis.position(0), (AppliedPosition{7, c.replay_from}));
+  EXPECT_TRUE(w.redis.LiveMembers(0).contains("#complete"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -69,7 +69,7 @@ TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
   w.RunUntilIdle();
   w.Pass(std::chrono::seconds(1));
   w.RunUntilIdle();
-  ASSERT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, 1}));
+  ASSERT_EQ(w.redis.position(0), (AppliedPosition{7, 1}));
 
   w.redis = snapshot;
   w.sought.clear();
@@ -97,7 +97,7 @@ TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   w.RunUntilIdle();
   w.Pass(std::chrono::minutes(1));
   w.RunUntilIdle();
-  ASSERT_EQ(w.redis.position(BucketOf(bob)), (AppliedPosition{7, 1}));
+  ASSERT_EQ(w.redis.position(0), (AppliedPosition{7, 1}));
 
   w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over again, after a wait
   w.Pass(std::chrono::minutes(1));
@@ -120,7 +120,7 @@ TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
   uint64_t epoch = 0;
   for (int claim = 0; claim < 2; ++claim) {
     w.redis.Do(ClaimRange{1, 0, epoch += 100});
-    w.redis.Do(ResetRange{2, 0, epoch, {}, {}, AppliedPosition{7, 50}});
+    w.redis.Do(ResetRange{2, 0, epoch, ResetRange::Timelines::kLeave, AppliedPosition{7, 50}});
     w.Step();
     w.AnswerTimelines();
     w.Step();
@@ -149,7 +149,7 @@ TEST(Takeover, ALostTailIsToldOfOnce) {
   EXPECT_EQ(w.metrics.tails_lost, once);
 }
 
-// The save may have reached some buckets, so the same value is saved again, not a newer one.
+// The save may have been applied, so the same value is saved again, not a newer one.
 TEST(Takeover, APositionThatMayNotHaveBeenSavedIsSavedAgainAndNotCommitted) {
   World w;
   w.Assign(0);
@@ -203,13 +203,13 @@ TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {
   World w;
   w.redis.Do(ClaimRange{1, 0, 90});
   w.Assign(0);
-  const uint64_t before = *w.redis.own(RangeLayout(kRanges).First(0));
+  const uint64_t before = *w.redis.own(0);
   w.mysql.LoseOwner(0);
   w.redis.FlushAll();
   w.Pass(std::chrono::seconds(6));
   w.RunUntilIdle();
   ASSERT_EQ(w.metrics.held.ranges_ready, 1u);
-  EXPECT_GT(*w.redis.own(RangeLayout(kRanges).First(0)), before);
+  EXPECT_GT(*w.redis.own(0), before);
 }
 
 TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
@@ -217,7 +217,7 @@ TEST(Takeover, RaisesTheRowAboveAnEpochThatOnlyRedisKnows) {
   w.redis.Do(ClaimRange{1, 0, 90});  // MariaDB lost the row that gave 90
   w.Assign(0);
   EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
-  EXPECT_GT(*w.redis.own(RangeLayout(kRanges).First(0)), 90u);
+  EXPECT_GT(*w.redis.own(0), 90u);
 }
 
 }  // namespace

@@ -98,13 +98,8 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       ASSERT_FALSE(batch.writes.empty());
       ASSERT_LE(batch.writes.size(), limits.timelines_per_batch);
       std::set<UserId> readers;
-      std::set<Bucket> closed;
       for (size_t i = 0; i < batch.writes.size(); ++i) {
         ASSERT_TRUE(readers.insert(batch.writes[i].reader).second) << "a reader twice in a batch";
-        ASSERT_EQ(batch.writes[i].bucket, BucketOf(batch.writes[i].reader));
-        if (i > 0 && batch.writes[i].bucket != batch.writes[i - 1].bucket) {
-          ASSERT_TRUE(closed.insert(batch.writes[i - 1].bucket).second) << "not grouped";
-        }
         const uint32_t from = i == 0 ? 0 : batch.writes[i - 1].adds_end;
         ASSERT_LE(batch.writes[i].adds_end - from, limits.items_per_zadd);
       }

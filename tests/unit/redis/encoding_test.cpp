@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "backends/redis/batch_plan.h"
+#include "backends/redis/batch_job.h"
 #include "backends/redis/client/command_buffer.h"
 #include "backends/redis/client/options.h"
 #include "backends/redis/keys.h"
@@ -38,60 +38,94 @@ TEST(RedisEncoding, ACommandIsWrittenInTheProtocol) {
             "\r\n$0\r\n\r\n");
 }
 
-TEST(RedisEncoding, KeysCarryTheTagOfTheirBucket) {
-  const UserId reader{42};
-  const std::string tag = "{" + TagOf(BucketOf(reader)) + "}";
-  EXPECT_EQ(Name(Key::Timeline(reader)), "tl:" + tag + ":42");
-  EXPECT_EQ(Name(Key::Live(BucketOf(reader))), "live:" + tag);
-  EXPECT_EQ(Name(Key::Own(BucketOf(reader))), "own:" + tag);
-  EXPECT_EQ(Name(Key::Pos(BucketOf(reader))), "pos:" + tag);
-  EXPECT_EQ(Name(Key::Done(reader, PostId{7})), "done:" + tag + ":7");
+Keys KeysOf(uint32_t partitions) {
+  Options options;
+  options.partitions = partitions;
+  return Keys(options);
 }
 
-TEST(RedisEncoding, TheLongestKeyFits) {
-  for (Bucket bucket = 0; bucket < kBuckets; ++bucket) {
-    const UserId longest{UINT64_MAX - 1};
-    EXPECT_TRUE(Name(Key::Timeline(bucket, longest)).ends_with("18446744073709551614"));
+TEST(RedisEncoding, KeysCarryTheTagOfTheirRangesFirstBucket) {
+  const UserId reader{42};
+  for (const uint32_t partitions : {1u, 16u, 1024u}) {
+    const Keys keys = KeysOf(partitions);
+    const Range range = keys.layout().RangeOf(reader);
+    const std::string tag = "{" + TagOf(keys.layout().First(range)) + "}";
+    EXPECT_EQ(Name(keys.Timeline(reader)), "tl:" + tag + ":42");
+    EXPECT_EQ(Name(keys.Timeline(range, reader)), "tl:" + tag + ":42");
+    EXPECT_EQ(Name(keys.Live(range)), "live:" + tag);
+    EXPECT_EQ(Name(keys.MaxFloor(range)), "maxfloor:" + tag);
+    EXPECT_EQ(Name(keys.Own(range)), "own:" + tag);
+    EXPECT_EQ(Name(keys.Pos(range)), "pos:" + tag);
+    EXPECT_EQ(Name(keys.Done(reader, PostId{7})), "done:" + tag + ":7");
+    EXPECT_EQ(keys.TimelinesOf(range), "tl:" + tag + ":*");
   }
 }
 
-TEST(RedisEncoding, ATimelineKeyTellsItsReader) {
+TEST(RedisEncoding, TheLongestKeyFits) {
+  const Keys keys = KeysOf(kBuckets);
+  for (Range range = 0; range < static_cast<Range>(kBuckets); ++range) {
+    const UserId longest{UINT64_MAX - 1};
+    EXPECT_TRUE(Name(keys.Timeline(range, longest)).ends_with("18446744073709551614"));
+  }
+}
+
+TEST(RedisEncoding, ATimelineKeyTellsItsReaderAndWhetherTheRangeIsTheReaders) {
+  const Keys keys = KeysOf(16);
   const UserId reader{42};
-  EXPECT_EQ(ReaderOfTimelineKey(Key::Timeline(reader)), reader);
-  EXPECT_EQ(ReaderOfTimelineKey(Key::Timeline((BucketOf(reader) + 1) % kBuckets, reader)),
-            std::nullopt)
-      << "another bucket's tag";
-  EXPECT_EQ(ReaderOfTimelineKey("tl:{5}:"), std::nullopt);
-  EXPECT_EQ(ReaderOfTimelineKey("tl:{5}:x"), std::nullopt);
-  EXPECT_EQ(ReaderOfTimelineKey("live:{5}"), std::nullopt);
-  EXPECT_EQ(ReaderOfTimelineKey(""), std::nullopt);
+  const Range range = keys.layout().RangeOf(reader);
+  const auto own = keys.ParseTimeline(keys.Timeline(reader));
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->reader, reader);
+  EXPECT_EQ(own->range, range);
+  EXPECT_TRUE(own->in_its_range);
+  const Range other = (range + 1) % 16;
+  const auto stray = keys.ParseTimeline(keys.Timeline(other, reader));
+  ASSERT_TRUE(stray);
+  EXPECT_EQ(stray->range, other);
+  EXPECT_FALSE(stray->in_its_range);
+  const std::string no_range = "tl:{" + TagOf(1) + "}:42";  // of 1,024 ranges, but not of 16
+  for (const std::string& name : {no_range, std::string("tl:{5}:"), std::string("tl:{5}:x"),
+                                  std::string("tl:{5}"), std::string("live:{5}"), std::string()}) {
+    EXPECT_EQ(keys.ParseTimeline(name), std::nullopt) << name;
+  }
+}
+
+TEST(RedisEncoding, KeysOfEveryVersionAndNumberOfRangesAreOurs) {
+  for (const char* ours : {"tl:{5}:7", "done:{5}:7", "live:{5}", "edge:{5}", "maxfloor:{69571}",
+                           "own:{5}", "pos:{5}"}) {
+    EXPECT_TRUE(Keys::IsOurs(ours)) << ours;
+  }
+  for (const char* foreign : {"", "tl:{5}", "tl:{5}:", "tl:{x}:7", "tl:5:7", "live:{5}:7",
+                              "live:{}", "own:5", "owner:{5}", "cart:{5}:7", "session:7"}) {
+    EXPECT_FALSE(Keys::IsOurs(foreign)) << foreign;
+  }
 }
 
 // ---- batches --------------------------------------------------------------------------------
 
-// `adds` and `removes` per write; readers 1, 2, ... each in the bucket given.
+// Per write; readers 1, 2, ...
 struct Shape {
-  Bucket bucket;
   uint32_t adds;
   uint32_t removes;
 };
 TimelineBatch BatchOf(const std::vector<Shape>& shapes) {
   TimelineBatch batch;
+  batch.range = 3;
   batch.epoch = 7;
   for (const Shape& shape : shapes) {
     for (uint32_t i = 0; i < shape.adds; ++i) batch.adds.push_back({PostId{100 + i}, 5000 + i});
     for (uint32_t i = 0; i < shape.removes; ++i) batch.removes.push_back(PostId{200 + i});
-    batch.writes.push_back({UserId{batch.writes.size() + 1}, shape.bucket,
+    batch.writes.push_back({UserId{batch.writes.size() + 1},
                             static_cast<uint32_t>(batch.adds.size()),
                             static_cast<uint32_t>(batch.removes.size())});
   }
   return batch;
 }
 
-TEST(RedisBatchPlan, ABatchIsCutByKeysAndByBytes) {
+TEST(RedisBatch, ABatchIsCutByKeysAndByBytes) {
   Options options;
   options.keys_per_call = 4;
-  const auto batch = BatchOf(std::vector<Shape>(10, {0, 1, 0}));
+  const auto batch = BatchOf(std::vector<Shape>(10, {1, 0}));
   auto parts = CutBatch(batch, options);
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[0].last, 4u);
@@ -100,7 +134,7 @@ TEST(RedisBatchPlan, ABatchIsCutByKeysAndByBytes) {
 
   options.keys_per_call = 500;
   options.bytes_per_call = 2000;
-  const auto heavy = BatchOf(std::vector<Shape>(10, {0, 16, 0}));  // about 800 bytes each
+  const auto heavy = BatchOf(std::vector<Shape>(10, {16, 0}));  // about 800 bytes each
   parts = CutBatch(heavy, options);
   ASSERT_EQ(parts.size(), 5u);
   options.bytes_per_call = 1;
@@ -108,57 +142,48 @@ TEST(RedisBatchPlan, ABatchIsCutByKeysAndByBytes) {
   EXPECT_TRUE(CutBatch(TimelineBatch{}, options).empty());
 }
 
-TEST(RedisBatchPlan, APruneAsksForTheHeaderAndEachReaderOfOneBucket) {
-  const auto batch = BatchOf({{3, 1, 0}, {5, 1, 0}, {5, 1, 0}});
-  const auto runs = RunsOf(batch, {0, 3});
-  ASSERT_EQ(runs.size(), 2u);
+TEST(RedisBatch, APruneAsksForTheHeaderAndEachReaderAtOnce) {
+  const Keys keys = KeysOf(16);
+  const auto batch = BatchOf({{1, 0}, {1, 0}, {1, 0}});
   CommandBuffer out;
-  EncodePrune(batch, runs[1], out);
+  EncodePrune(batch, {1, 3}, keys, out);
   EXPECT_EQ(Words(out),
-            (std::vector<std::string>{"SMISMEMBER", Name(Key::Live(5)), "#complete", "2", "3"}));
+            (std::vector<std::string>{"SMISMEMBER", Name(keys.Live(3)), "#complete", "2", "3"}));
 }
 
-TEST(RedisBatchPlan, AnApplyNamesItsKeysByBucketAndEachItemOnce) {
-  const auto batch = BatchOf({{3, 1, 0}, {3, 2, 1}, {5, 1, 0}, {5, 0, 1}});
-  const auto runs = RunsOf(batch, {0, 4});
+TEST(RedisBatch, AnApplyNamesTheRangesKeysAndEachItemOnce) {
+  const Keys keys = KeysOf(16);
+  const auto batch = BatchOf({{1, 0}, {2, 1}, {1, 0}, {0, 1}});
   CommandBuffer out;
-  EncodeApply(batch, runs, {true, true, true, true}, Options{}, "sha", out);
-  const std::vector<std::string> head = {"EVALSHA", "sha", "10"};
-  const std::vector<std::string> keys = {Name(Key::Own(3)),
-                                         Name(Key::Own(5)),
-                                         Name(Key::Live(3)),
-                                         Name(Key::Live(5)),
-                                         Name(Key::Edge(3)),
-                                         Name(Key::Edge(5)),
-                                         Name(Key::Timeline(3, UserId{1})),
-                                         Name(Key::Timeline(3, UserId{2})),
-                                         Name(Key::Timeline(5, UserId{3})),
-                                         Name(Key::Timeline(5, UserId{4}))};
-  const std::vector<std::string> fixed = {"7", "2", "450", "496", "225"};
+  EncodeApply(batch, {0, 4}, {true, true, true, true}, Options{}, keys, "sha", out);
+  const std::vector<std::string> head = {"EVALSHA", "sha", "7"};
+  const std::vector<std::string> names = {Name(keys.Own(3)),
+                                          Name(keys.Live(3)),
+                                          Name(keys.MaxFloor(3)),
+                                          Name(keys.Timeline(3, UserId{1})),
+                                          Name(keys.Timeline(3, UserId{2})),
+                                          Name(keys.Timeline(3, UserId{3})),
+                                          Name(keys.Timeline(3, UserId{4}))};
+  const std::vector<std::string> fixed = {"7", "450", "496", "225"};
   const std::vector<std::string> items = {"2", "-5000", "100", "-5001", "101"};
-  const std::vector<std::string> timelines_per_bucket = {"2", "2"};
   const std::vector<std::string> reader_1 = {"1"};
   const std::vector<std::string> reader_2 = {"-34", "1", "2", "200"};  // 2 adds + 32 * 1 remove
   const std::vector<std::string> reader_3 = {"1"};
   const std::vector<std::string> reader_4 = {"-32", "200"};
   std::vector<std::string> expected;
-  for (const auto& part :
-       {head, keys, fixed, items, timelines_per_bucket, reader_1, reader_2, reader_3, reader_4}) {
+  for (const auto& part : {head, names, fixed, items, reader_1, reader_2, reader_3, reader_4}) {
     expected.insert(expected.end(), part.begin(), part.end());
   }
   EXPECT_EQ(Words(out), expected);
 }
 
-TEST(RedisBatchPlan, AnApplyFencesBucketsOfWhichNothingIsLeft) {
-  const auto batch = BatchOf({{3, 1, 0}, {5, 1, 0}});
-  const auto runs = RunsOf(batch, {0, 2});
+TEST(RedisBatch, AnApplyFencesAlsoWhenNoWriteIsLeft) {
+  const Keys keys = KeysOf(16);
   CommandBuffer out;
-  EncodeApply(batch, runs, {false, true}, Options{}, "sha", out);
-  const auto words = Words(out);
-  EXPECT_EQ(words[2], "7");
-  EXPECT_EQ(words[3], Name(Key::Own(3)));
-  EXPECT_EQ((std::vector<std::string>{words.end() - 3, words.end()}),
-            (std::vector<std::string>{"0", "1", "1"}));
+  EncodeApply(BatchOf({{1, 0}, {1, 0}}), {0, 2}, {false, false}, Options{}, keys, "sha", out);
+  EXPECT_EQ(Words(out),
+            (std::vector<std::string>{"EVALSHA", "sha", "3", Name(keys.Own(3)), Name(keys.Live(3)),
+                                      Name(keys.MaxFloor(3)), "7", "450", "496", "225", "0"}));
 }
 
 // ---- options --------------------------------------------------------------------------------

@@ -6,7 +6,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backends/redis/client/reply.h"
 
@@ -18,6 +20,7 @@ struct PendingCalls : CommandChannel {
   void Call(Encode encode, Done done) override {
     CommandBuffer out;
     encode(out, ScriptDigests{});
+    asked.emplace_back(out.bytes());
     sent.push_back(std::move(done));
   }
   void Answer(std::string_view wire) {
@@ -33,20 +36,35 @@ struct PendingCalls : CommandChannel {
   }
 
   std::deque<Done> sent;
+  std::vector<std::string> asked;  // as written on the wire
 };
 constexpr std::string_view kYes = ":1\r\n", kNo = ":0\r\n";
 constexpr std::string_view kNoKeys = "*2\r\n$1\r\n0\r\n*0\r\n";  // all of SCAN
 
+using Timelines = ResetRange::Timelines;
+
+// A page that ends the walk.
+std::string Page(const std::vector<Key>& found) {
+  std::string wire = "*2\r\n$1\r\n0\r\n*" + std::to_string(found.size()) + "\r\n";
+  for (const std::string_view name : found) {
+    wire += "$" + std::to_string(name.size()) + "\r\n" + std::string(name) + "\r\n";
+  }
+  return wire;
+}
+
 struct World {
-  void Reset() {
-    walk.Add(ResetRange{7, 0, 5, {}, {0}, AppliedPosition{1, 10}},
+  void Reset(Timelines timelines = Timelines::kIndex, Range range = 0) {
+    walk.Add(ResetRange{7, range, 5, timelines, AppliedPosition{1, 10}},
              [this](RangeReset answer) { reply = std::move(answer); });
+  }
+  bool Asked(std::string_view words) const {
+    return redis.asked.back().find(words) != std::string::npos;
   }
 
   const Options options;
-  const RangeLayout layout{512};
+  const Keys keys{options};
   PendingCalls redis;
-  ResetWalk walk{redis, options, layout};
+  ResetWalk walk{redis, options, keys};
   std::optional<RangeReset> reply;
 };
 
@@ -59,6 +77,53 @@ TEST(ResetWalk, IsAnsweredWhenItsLastStepIs) {
   w.redis.Answer(kYes);
   ASSERT_TRUE(w.reply);
   EXPECT_TRUE(w.reply->status.done());
+}
+
+TEST(ResetWalk, ThatLeavesTheTimelinesAloneIsOneCall) {
+  World w;
+  w.Reset(Timelines::kLeave);
+  w.redis.Answer(kYes);
+  ASSERT_TRUE(w.reply);
+  EXPECT_TRUE(w.reply->status.done());
+  EXPECT_EQ(w.redis.asked.size(), 1u);
+}
+
+TEST(ResetWalk, LooksForTheTimelinesOfItsRangeAlone) {
+  World w;
+  w.Reset();
+  w.redis.Answer(kYes);
+  EXPECT_TRUE(w.Asked(w.keys.TimelinesOf(0)));
+}
+
+TEST(ResetWalk, DropsUnderItsTagWhatIsOfAnotherRange) {
+  World w;
+  UserId mine{}, other{};
+  for (uint64_t raw = 1; Raw(mine) == 0 || Raw(other) == 0; ++raw) {
+    (w.keys.layout().RangeOf(UserId{raw}) == 0 ? mine : other) = UserId{raw};
+  }
+  w.Reset(Timelines::kIndex);
+  w.redis.Answer(kYes);
+  w.redis.Answer(Page({w.keys.Timeline(0, mine), w.keys.Timeline(0, other)}));
+  const std::string first_dropped(std::string_view(w.keys.Timeline(0, other)));
+  const std::string then_listed(std::string_view(w.keys.Timeline(0, mine)));
+  const size_t dropped = w.redis.asked.back().find(first_dropped);
+  const size_t listed = w.redis.asked.back().find(then_listed);
+  ASSERT_NE(listed, std::string::npos);
+  EXPECT_LT(dropped, listed);
+  EXPECT_TRUE(w.Asked("$1\r\n5\r\n$1\r\n1\r\n")) << "epoch 5, one to drop";
+}
+
+TEST(ResetWalk, AsksForAllTimelinesWhenManyRangesWait) {
+  World w;
+  w.Reset(Timelines::kDrop, 0);
+  w.Reset(Timelines::kDrop, 1);
+  w.Reset(Timelines::kDrop, 2);
+  w.redis.Answer(kYes);  // the first walks alone
+  w.redis.Answer(kNoKeys);
+  w.redis.Answer(kYes);
+  w.redis.Answer(kYes);
+  w.redis.Answer(kYes);
+  EXPECT_TRUE(w.Asked(w.keys.Timelines()));
 }
 
 TEST(ResetWalk, IsBegunAnewWhenAnIndexWasDeletedMeanwhile) {

@@ -37,9 +37,9 @@ struct World : ReaderTruth, ReaderTimelines {
     if (on_read) on_read();
     return Status::Done();
   }
-  Status Begin(UserId reader, const std::string& token, TimelineState* found) override {
+  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
     if (redis.full) return Status::Later("redis", "OOM");
-    *found = redis.Begin(reader, token);
+    *begun = redis.Begin(reader, token, 1);
     return Status::Done();
   }
   Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
@@ -233,8 +233,7 @@ TEST(Rebuild, KeepsWhatIsPushedWhileItReads) {
   const RangeLayout layout(kRanges);
   w.redis.Do(ClaimRange{1, layout.RangeOf(kBob), 1});
   w.on_read = [&] {
-    w.redis.Do(TimelineBatch{
-        2, layout.RangeOf(kBob), 1, {{kBob, BucketOf(kBob), 1, 0}}, {{PostId{8}, 2'000}}, {}});
+    w.redis.Do(TimelineBatch{2, layout.RangeOf(kBob), 1, {{kBob, 1, 0}}, {{PostId{8}, 2'000}}, {}});
   };
   RebuildResult result;
   ASSERT_TRUE(w.home.Activate(kBob, &result).done());
@@ -247,6 +246,24 @@ TEST(Rebuild, LeavesARebuildOfAnotherAlone) {
   RebuildResult result;
   ASSERT_TRUE(w.home.Activate(kBob, &result).done());
   EXPECT_EQ(result, RebuildResult::kBusy);
+}
+
+// The range is served, or was last, under another topic generation: its timelines are not ours.
+TEST(Rebuild, IsNotBegunUnderAnotherGenerationAndTheReaderIsServedByPulls) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  const Range range = RangeLayout(kRanges).RangeOf(kBob);
+  w.redis.Do(ClaimRange{1, range, 1});
+  w.redis.Do(ResetRange{2, range, 1, ResetRange::Timelines::kDrop, AppliedPosition{2, 0}});
+  Reader::Page page;
+  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
+  EXPECT_EQ(page.items, (std::vector{Item{PostId{7}, 1'000}}));
+  EXPECT_FALSE(page.live);
+  EXPECT_TRUE(w.redis.timelines().empty());
+  RebuildResult result;
+  ASSERT_TRUE(w.home.Activate(kBob, &result).done());
+  EXPECT_EQ(result, RebuildResult::kRefused);
 }
 
 TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {

@@ -23,10 +23,12 @@ extern const Row kRelationsCounters;
 extern const Row kActivate;
 extern const Row kTimeline;
 extern const Row kAudit;
+extern const Row kTimelinesDrop;
 
 namespace {
 
 constexpr Row kTopics{"topics", "creates what Kafka needs"};
+constexpr Row kTimelines{"timelines", "looks after what Redis holds"};
 constexpr Row kRelations{"relations", "looks at who follows whom, and says how it is kept right"};
 
 constexpr const Row* kCommands[] = {
@@ -38,7 +40,7 @@ constexpr const Row* kCommands[] = {
     &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
     &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kAudit};
+    &kActivate, &kTimeline, &kAudit, &kTimelines, &kTimelinesDrop};
 
 }  // namespace
 

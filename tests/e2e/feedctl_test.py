@@ -126,7 +126,7 @@ class Using(unittest.TestCase):
         return self.installation.stack.redis.command(*words)
 
     def keys_of(self, reader):
-        """The timeline's key and its bucket's index."""
+        """The timeline's key and its range's index."""
         key, = (key for key in self.redis("KEYS", f"tl:*:{reader}"))
         return key, f"live:{re.search('{.*}', key)[0]}"
 
@@ -210,6 +210,18 @@ class Using(unittest.TestCase):
                                  "fanout-tasks": 168, "fanout-tasks.dlq": 336})
         self.assertEqual({config["cleanup.policy"].value for config in configs.values()},
                          {"delete"})
+
+    def test_dropped_timelines_are_rebuilt_and_their_ranges_taken_over_anew(self):
+        self.follow(71, 72)
+        self.run_well("activate", 71)
+        self.publish(72, 7_001)
+        self.assertGreater(self.json("timelines", "drop", "--rate", 0)["keys"], 3)
+        self.assertEqual(self.redis("KEYS", "tl:*:71"), [])
+        self.publish(72, 7_002)  # no range has an owner: each is taken over
+        self.run_well("activate", 71)
+        self.publish(72, 7_003)
+        self.assertEqual(self.posts(71), [7_003, 7_002, 7_001])
+        self.assertEqual(self.audit()[0], 0)
 
     # ---- import ----
 
@@ -679,8 +691,8 @@ class Using(unittest.TestCase):
         self.assertTrue(complaint.endswith("feedctl: interrupted\n"), complaint)
 
 
-class Failing(unittest.TestCase):
-    """Every way to be refused: one line that says what to do, and an exit code."""
+class Refusing(unittest.TestCase):
+    """An installation of which nothing is set up yet."""
 
     @classmethod
     def setUpClass(cls):
@@ -697,24 +709,19 @@ class Failing(unittest.TestCase):
         password = self.installation.env["FANLINE_MYSQL_PASSWORD"]
         self.assertNotIn(password, result.stderr)
 
-    def test_before_anything_is_set_up(self):
-        for table in ("installation", "following"):
-            for shard in self.installation.stack.mysql:
-                shard.query(f"DROP TABLE IF EXISTS {table}")
-        self.check(78, "run feedctl init first$", "audit")
-        self.check(78, "run feedctl init first$", "topics", "create")
-        self.check(78, "there is no topic feed-events .*; create it with feedctl topics create$",
-                   "publish", "--author", 1, "--post", 1)
 
-    def test_an_installation_of_the_version_before_is_converted_as_the_page_says(self):
-        shards = self.installation.stack.mysql
+class Converting(Refusing):
+
+    def test_an_installation_of_before_is_converted_as_the_page_says(self):
+        shards, redis = self.installation.stack.mysql, self.installation.stack.redis
         self.assertEqual(self.installation.run("init").returncode, 0)
         for shard in shards:
             shard.query("ALTER TABLE installation DROP COLUMN timeline_window, DROP COLUMN "
                         "timeline_max_entries, DROP COLUMN following_limit")
             shard.query("UPDATE installation SET schema_version = 3")
-        self.check(78, "its schema_version is 3, this program knows 4", "init")
-        self.check(78, "its schema_version is 3, this program knows 4", "relations", "list", "friends", 1)
+        self.check(78, "its schema_version is 3, this program knows 5", "init")
+        self.check(78, "its schema_version is 3, this program knows 5", "relations", "list", "friends", 1)
+        self.check(78, "its schema_version is 3, this program knows 5", "timelines", "drop")
         page = Path("docs/feedctl.md").read_text(encoding="utf-8")
         for statement in re.search(r"```sql\n(.*?)```", page, re.S)[1].split(";")[:-1]:
             for shard in shards:
@@ -723,8 +730,50 @@ class Failing(unittest.TestCase):
         procedures = ("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = "
                       "DATABASE() AND routine_name = 'change_edge'")
         self.assertEqual(self.installation.number(procedures), 0)
-        self.assertEqual(self.installation.run("init").returncode, 0)
+        advice = "schema_version is 4, this program knows 5; stop all programs and run feedctl timelines drop"
+        self.check(78, advice, "init")
+        self.check(78, advice, "audit")
+        # A bucket's keys, as they were.
+        for key in ("own:{188}", "pos:{188}", "edge:{188}"):
+            redis.command("SET", key, "1:7")
+        redis.command("SADD", "live:{188}", "#complete", "5")
+        redis.command("ZADD", "tl:{188}:5", "-inf", "T", "+inf", "F")
+        redis.command("SETBIT", "done:{188}:9", "1", "1")
+        redis.command("SET", "cart:{188}:5", "of another application")
+        dropped = self.installation.run("timelines", "drop", "--json")
+        self.assertEqual(dropped.returncode, 0, dropped.stderr)
+        self.assertEqual(json.loads(dropped.stdout)["keys"], 6)
+        self.assertEqual(redis.command("KEYS", "*"), ["cart:{188}:5"])
+        self.assertEqual(self.installation.run("timelines", "drop").returncode, 0)  # may be run again
+        for words in (("init",), ("topics", "create")):
+            self.assertEqual(self.installation.run(*words).returncode, 0)
         self.assertEqual(self.installation.number(procedures), len(shards))
+        ports = Ports()
+        self.addCleanup(ports.close)
+        fleet = Fleet(self.installation.stack, ports)
+        self.addCleanup(fleet.close)
+        fleet.start().wait_serving()
+        for words in (("follow", "--reader", 5, "--author", 6), ("activate", 5),
+                      ("publish", "--author", 6, "--post", 7)):
+            result = self.installation.run(*words)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        fleet.wait_idle(TIMEOUT_S)
+        result = self.installation.run("timeline", 5)
+        self.assertIn("from the live timeline", result.stdout)
+        self.assertEqual(self.installation.run("audit").returncode, 0)
+
+
+class Failing(Refusing):
+    """Every way to be refused: one line that says what to do, and an exit code."""
+
+    def test_before_anything_is_set_up(self):
+        for table in ("installation", "following"):
+            for shard in self.installation.stack.mysql:
+                shard.query(f"DROP TABLE IF EXISTS {table}")
+        self.check(78, "run feedctl init first$", "audit")
+        self.check(78, "run feedctl init first$", "topics", "create")
+        self.check(78, "there is no topic feed-events .*; create it with feedctl topics create$",
+                   "publish", "--author", 1, "--post", 1)
 
     def test_before_there_are_topics(self):
         self.assertEqual(self.installation.run("init").returncode, 0)

@@ -113,6 +113,35 @@ Status ApplySchema(const Config& config) {
   return Status::Done();
 }
 
+Status CheckConvertible(const Config& config) {
+  ShardConnections connections(config);
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    std::optional<InstallationRow> row;
+    if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
+    if (!row) return NoRow(shard);
+    const std::string& version = row->front().value;
+    if (version != std::to_string(kSchemaVersion) &&
+        version != std::to_string(kSchemaOfKeysByBucket)) {
+      return Status::Never(ResourceOf(shard) + ": " + SchemaDiffers(version));
+    }
+  }
+  return Status::Done();
+}
+
+Status ConvertInstallation(const Config& config) {
+  if (Status status = CheckConvertible(config); !status.done()) return status;
+  ShardConnections connections(config);
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    Status status = connections.Run(shard, [&](Connection& connection) {
+      connection.Execute(
+          "UPDATE installation SET schema_version = " + std::to_string(kSchemaVersion) +
+          " WHERE schema_version = " + std::to_string(kSchemaOfKeysByBucket));
+    });
+    if (!status.done()) return status;
+  }
+  return Status::Done();
+}
+
 Status CreateInstallation(const Config& config, const Installation& installation) {
   if (installation.shard_map.shards() != ShardCount(config)) {
     return WrongShardCount(config, installation.shard_map.shards());

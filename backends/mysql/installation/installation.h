@@ -22,4 +22,12 @@ Status CreateInstallation(const Config& config, const Installation& installation
 // values. Later: a shard cannot be asked.
 Status ReadInstallation(const Config& config, Installation* out);
 
+// Makes an installation of kSchemaOfKeysByBucket one of kSchemaVersion, shard by shard, when the
+// caller has dropped what Redis held. Running it again finishes an interrupted run.
+Status ConvertInstallation(const Config& config);
+
+// What ConvertInstallation would find, with nothing written. Never: a shard belongs to no
+// installation, or to one of another schema_version that it does not convert.
+Status CheckConvertible(const Config& config);
+
 }  // namespace fanline::mysql

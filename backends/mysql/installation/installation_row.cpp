@@ -32,8 +32,12 @@ bool Parse(const std::string& text, Integer& out) {
 }  // namespace
 
 std::string SchemaDiffers(const std::string& found) {
-  return "its schema_version is " + found + ", this program knows " +
-         std::to_string(kSchemaVersion);
+  std::string words =
+      "its schema_version is " + found + ", this program knows " + std::to_string(kSchemaVersion);
+  if (found == std::to_string(kSchemaOfKeysByBucket)) {
+    words += "; stop all programs and run feedctl timelines drop, which converts it";
+  }
+  return words;
 }
 
 InstallationRow RowOf(const Installation& installation, Shard shard) {

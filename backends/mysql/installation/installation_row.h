@@ -13,7 +13,10 @@
 
 namespace fanline::mysql {
 
-inline constexpr uint32_t kSchemaVersion = 4;  // of schemas/sql
+// Of schemas/sql and of schemas/redis: what is kept, and where.
+inline constexpr uint32_t kSchemaVersion = 5;
+// Its tables are the same. In Redis every bucket had keys of its own.
+inline constexpr uint32_t kSchemaOfKeysByBucket = 4;
 
 struct Installation {
   uint32_t schema_version = kSchemaVersion;
@@ -37,7 +40,7 @@ using InstallationRow = std::array<InstallationField, 12>;  // in the order of t
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 
-// The words for a schema_version that is not kSchemaVersion.
+// The words for a schema_version that is not kSchemaVersion, and what to do about it.
 std::string SchemaDiffers(const std::string& found);
 
 // Nothing, and *why set, when the row is of another schema or not one this program can work with.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "backends/redis/key_sweeper.h"
 #include "backends/redis/keys.h"
 #include "tests/integration/redis/redis_world.h"
 
@@ -706,6 +707,22 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   ASSERT_TRUE(scanner.Index(range_, &index).done());
   EXPECT_TRUE(index.complete);
   EXPECT_EQ(index.readers, std::vector{kBob});
+}
+
+// ---- the sweep ------------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, ASweepDeletesWhatIsOursPageByPageAndNothingElse) {
+  for (uint64_t raw = 1; raw <= 300; ++raw) Open(UserId{raw}, "a");
+  console_.Run({"SET", "edge:{188}", "7"});  // of version 4
+  console_.Run({"SET", "cart:{188}:7", "of another application"});
+  Options paged = options_;
+  paged.scan_count = 50;
+  KeySweeper sweeper(paged);
+  int pages = 0;
+  for (; !sweeper.done(); ++pages) ASSERT_TRUE(sweeper.Step().done());
+  EXPECT_GE(pages, 3);
+  EXPECT_EQ(console_.Run({"KEYS", "*"}), "cart:{188}:7");
+  EXPECT_GE(sweeper.deleted(), 301u + 3u);  // and own:, pos:, maxfloor: of Bob's range
 }
 
 }  // namespace

@@ -90,6 +90,27 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
   EXPECT_THAT(status.message, HasSubstr("shard_index"));
 }
 
+TEST_F(InstallationTest, OneOfKeysByBucketIsConvertedAlsoWhenThatWasInterrupted) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  const auto set = [this](Shard shard, uint32_t version) {
+    shards_.on(shard).Execute("UPDATE installation SET schema_version = " +
+                              std::to_string(version));
+  };
+  set(1, kSchemaOfKeysByBucket);  // and shard 0 is converted already
+  Installation found;
+  EXPECT_TRUE(ReadInstallation(shards_.config(), &found).never());
+  ASSERT_TRUE(ConvertInstallation(shards_.config()).done());
+  EXPECT_TRUE(ReadInstallation(shards_.config(), &found).done());
+
+  set(0, kSchemaOfKeysByBucket);
+  set(1, kSchemaOfKeysByBucket - 1);
+  EXPECT_TRUE(ConvertInstallation(shards_.config()).never());
+  EXPECT_EQ(shards_.Number(0, "SELECT schema_version FROM installation"), kSchemaOfKeysByBucket)
+      << "nothing is written when a shard cannot be converted";
+  shards_.on(1).Execute("DELETE FROM installation");
+  EXPECT_TRUE(ConvertInstallation(shards_.config()).never());
+}
+
 // The programs of the other schema run on, and call its procedures.
 TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());

@@ -1,0 +1,42 @@
+#include "backends/redis/key_sweeper.h"
+
+#include "backends/redis/client/errors.h"
+#include "backends/redis/client/reply.h"
+#include "backends/redis/keys.h"
+
+namespace fanline::redis {
+
+KeySweeper::KeySweeper(const Options& options) : options_(options), connection_(options) {}
+
+Status KeySweeper::Step() {
+  CommandBuffer scan;
+  scan.Command("SCAN", cursor_, "MATCH", Keys::kAll, "COUNT", options_.scan_count);
+  std::string next;
+  CommandBuffer unlinks;
+  size_t found = 0;
+  Status status = connection_.Call(scan, [&](const redisReply& reply) {
+    if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
+      return Away("unexpected answer of SCAN");
+    }
+    next = Text(At(reply, 0));
+    const redisReply& names = At(reply, 1);
+    for (size_t i = 0; i < names.elements; ++i) {
+      if (!Keys::IsOurs(Text(At(names, i)))) continue;
+      unlinks.Command("UNLINK", Text(At(names, i)));  // each alone: their slots differ
+      ++found;
+    }
+    return Status::Done();
+  });
+  if (status.done() && found > 0) {
+    status = connection_.Pipeline(unlinks, found, [this](const redisReply& reply) {
+      deleted_ += static_cast<uint64_t>(Integer(reply).value_or(0));
+      return Status::Done();
+    });
+  }
+  if (!status.done()) return status;
+  begun_ = true;
+  cursor_ = next;
+  return Status::Done();
+}
+
+}  // namespace fanline::redis

@@ -1,0 +1,73 @@
+// feedctl timelines drop: deletes all that Fanline keeps in Redis, and says of an installation
+// whose keys were cut otherwise that they are gone.
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "backends/mysql/installation/installation.h"
+#include "backends/redis/key_sweeper.h"
+#include "daemon/clock.h"
+#include "feedctl/commands/command.h"
+#include "feedctl/events/pace.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/json.h"
+#include "feedctl/support/progress.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr Duration kLongestNap = std::chrono::milliseconds(100);
+
+class TimelinesDrop : public Command {
+ public:
+  TimelinesDrop(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table.Add("rate", &rate_, "keys per second; 0 is as fast as can be").Range(0, 10'000'000);
+    table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.redis);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    interrupt.Advise("run it again to finish it");
+    const mysql::Config shards = options::ToConfig(settings_.mysql);
+    Require(mysql::CheckConvertible(shards), settings_);
+    const Time begin = daemon::SystemNow().mono;
+    // The number of ranges does not matter: all keys are looked at.
+    redis::KeySweeper sweeper(options::ToOptions(settings_.redis, {}, {}));
+    Sweep(sweeper, begin);
+    Require(mysql::ConvertInstallation(shards), settings_);
+    const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
+    if (json_) {
+      PutJson({{"keys", sweeper.deleted()}, {"seconds", seconds}});
+    } else {
+      std::printf("%s deleted in %s; readers rebuild their timelines\n",
+                  Counted(sweeper.deleted(), "key").c_str(), Seconds(seconds).c_str());
+    }
+    return 0;
+  }
+
+ private:
+  void Sweep(redis::KeySweeper& sweeper, Time begin) const {
+    Progress progress("dropping", "keys", 0);
+    const Pace pace(rate_, begin);
+    while (!sweeper.done()) {
+      Require(sweeper.Step(), settings_);
+      progress.At(sweeper.deleted());
+      for (Duration wait; (wait = pace.WaitBefore(sweeper.deleted(), daemon::SystemNow().mono)) >
+                          Duration::zero();) {
+        std::this_thread::sleep_for(std::min(wait, kLongestNap));
+      }
+    }
+  }
+
+  double rate_ = 20'000;
+  bool json_ = false;
+};
+
+}  // namespace
+
+extern const Row kTimelinesDrop =
+    RowOf<TimelinesDrop>("timelines drop", "deletes all timelines; their readers rebuild them");
+
+}  // namespace fanline::feedctl

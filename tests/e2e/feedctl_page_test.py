@@ -10,7 +10,7 @@ from stack.programs import BIN
 from tests.e2e.decoding import ROOT
 
 PAGE = (ROOT / "docs" / "feedctl.md").read_text()
-SHARED = ("Kafka", "Redis", "MariaDB")
+SHARED = ("Kafka", "Redis", "Timelines", "MariaDB")
 OF_ALL_PROGRAMS = {"--config", "--check-config", "--version", "--help"}
 
 
@@ -108,7 +108,7 @@ class FeedctlPage(unittest.TestCase):
                     del told["--version"]
                 if command == "unfollow":
                     del told["--following-limit"]
-                takes = re.search(r"Also\s+takes?\s+the\s+options\s+of\s([\w\s]+)", section)[1]
+                takes = re.search(r"Also\s+takes?\s+the\s+options\s+of\s([\w\s,]+)", section)[1]
                 for service in SHARED:
                     if service in takes:
                         told.update(shared[service])

@@ -260,7 +260,7 @@ TEST(Settings, TlsToRedisIsToldLikewise) {
   World world;
   const File file("PEM");
   ASSERT_TRUE(world.Parse({"--redis-tls-ca", file.path()}).proceed());
-  EXPECT_EQ(ToOptions(world.redis).tls.authority, file.path());
+  EXPECT_EQ(ToOptions(world.redis, {}, {}).tls.authority, file.path());
 }
 
 TEST(Settings, TlsByHalfIsRefused) {

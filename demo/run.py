@@ -63,8 +63,9 @@ def main():
 
 def tell(story):
     """The chapters; the figures, and what is wrong with them."""
-    story.start_fleet()
+    story.install()
     story.import_graph()
+    story.start_fleet()
     story.publish_history()
     story.make_readers_live()
     story.burst()

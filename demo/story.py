@@ -26,11 +26,16 @@ class Story:
         self._options, self._progress, self._ports = options, progress, ports
         self._stage = Stage(stack, ports, graph, options.seed)
 
+    def install(self):
+        stage = self._stage
+        with self._progress.step("install") as step:
+            stage.feedctl.run("init", "--ranges", RANGES)
+            stage.feedctl.run("topics", "create", "--feed-partitions", FEED_PARTITIONS)
+            step.note(f"{len(stage.stack.mysql)} shards, {RANGES} ranges of readers")
+
     def start_fleet(self):
         stage = self._stage
         with self._progress.step("start the fleet") as step:
-            stage.feedctl.run("init", "--ranges", RANGES)
-            stage.feedctl.run("topics", "create", "--feed-partitions", FEED_PARTITIONS)
             stage.fleet.start().wait_serving()
             step.note("2 dispatchers and 2 pushers, each a process")
 

@@ -1,6 +1,7 @@
 #include "dispatcher/dispatcher.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "fanline/consuming/answered.h"
@@ -119,6 +120,8 @@ void Dispatcher::SendTransactions(Now now) {
 
 void Dispatcher::SendTransaction(Shard shard, ShardQueue::Jobs jobs) {
   ApplyEvents request{++ids_, shard, {}};
+  const uint32_t ranges = setup_.layout.partitions();
+  if (ranges >= limits_.leave_out_from) request.most_followers = ranges;
   request.events.reserve(jobs.size());
   for (uint64_t id : jobs) request.events.push_back(jobs_.at(id).event);
   ports_.metrics.TransactionSent(jobs.size());
@@ -142,14 +145,35 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
     return SendToDeadLetters(jobs.front(), applied.status.message);
   }
   queue.Done();
+  if (!applied.followers.done()) ports_.metrics.FollowersUnread(applied.followers);
   for (size_t i = 0; i < jobs.size(); ++i) {
-    jobs_.at(jobs[i]).followers = applied.applied.at(i).followers;
-    if (applied.applied[i].pushed) {
-      Append(jobs[i]);
+    const EventsApplied::Applied& each = applied.applied.at(i);
+    Job& job = jobs_.at(jobs[i]);
+    job.followers = each.followers;
+    if (each.pushed) job.ranges = RangesOf(each);  // else merged at read: nothing to fan out
+    if (job.ranges.empty()) {
+      Done(jobs[i], now);
     } else {
-      Done(jobs[i], now);  // merged at read: nothing to fan out
+      Append(jobs[i]);
     }
   }
+}
+
+// Those that may hold a follower of the author, in order.
+std::vector<Range> Dispatcher::RangesOf(const EventsApplied::Applied& applied) const {
+  const RangeLayout& layout = setup_.layout;
+  std::vector<Range> ranges;
+  if (!applied.buckets) {
+    ranges.resize(layout.partitions());
+    std::iota(ranges.begin(), ranges.end(), Range{0});
+    return ranges;
+  }
+  for (const Bucket bucket : *applied.buckets) {
+    const Range range = layout.RangeOf(bucket);
+    if (ranges.empty() || ranges.back() != range) ranges.push_back(range);
+  }
+  ports_.metrics.RangesLeftOut(layout.partitions() - ranges.size());
+  return ranges;
 }
 
 // ---- hints ----------------------------------------------------------------------------------
@@ -163,22 +187,22 @@ bool Dispatcher::sampled(const FeedEvent& event) const {
 
 void Dispatcher::Append(uint64_t id) {
   const Job& job = jobs_.at(id);
-  const uint32_t parts = setup_.layout.partitions();
+  const auto parts = static_cast<uint32_t>(job.ranges.size());
   const bool sample = sampled(job.event);
   AppendHints request{id, {}, TravelOn(job.record.headers)};
   request.hints.reserve(parts);
-  for (uint32_t part = 0; part < parts; ++part) {
+  for (const Range range : job.ranges) {
     std::optional<DeliverySample> measured;
+    const auto part = static_cast<uint32_t>(range);
     if (sample) measured = DeliverySample{part, parts, job.record.timestamp, job.followers};
-    request.hints.emplace_back(static_cast<Range>(part),
-                               Hint::OfPost(job.event.author, job.event.post, measured));
+    request.hints.emplace_back(range, Hint::OfPost(job.event.author, job.event.post, measured));
   }
   ports_.hints.Submit(std::move(request));
 }
 
 void Dispatcher::On(HintsAppended& appended, Now now) {
   if (appended.status.done()) {
-    ports_.metrics.HintsAppended(setup_.layout.partitions());
+    ports_.metrics.HintsAppended(jobs_.at(appended.id).ranges.size());
     Done(appended.id, now);
   } else if (appended.status.never()) {
     SendToDeadLetters(appended.id, appended.status.message);

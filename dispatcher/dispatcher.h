@@ -2,8 +2,13 @@
 // per range of readers, however many followers the author has. Its offset is committed after the
 // brokers acknowledged every hint.
 //
-//   record -> decode, validate -> row (MariaDB, many per transaction) -> P hints -> committable
+//   record -> decode, validate -> row (MariaDB, many per transaction) -> hints -> committable
 //
+// From Limits::leave_out_from ranges on, a range that held no follower of the author after the
+// row's commit gets no hint: whoever follows later brings a hint of that follow, which finds the
+// post (docs/decisions/0016-empty-ranges-are-left-out.md). Where the store does not know, all
+// ranges get hints. A hint that was not acknowledged is appended again together with all others of
+// its event. An event without any hint is done once its row is committed.
 // Row changes are idempotent and commutative, and hints have no verb: events in any order, twice,
 // or through two dispatchers at once leave the same rows and timelines. Every apply appends the
 // hints, even if it changed no row: an earlier one may have crashed before its hints.
@@ -73,6 +78,7 @@ class Dispatcher {
     std::string reason;          // set: on its way to the dead letters
     std::optional<Shard> shard;  // of the author; none: never stored
     uint64_t followers = 0;
+    std::vector<Range> ranges;  // that get its hints: settled when its row is committed
     uint32_t attempts = 0;
   };
 
@@ -88,6 +94,7 @@ class Dispatcher {
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
+  std::vector<Range> RangesOf(const EventsApplied::Applied& applied) const;
   void Append(uint64_t id);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
   void RetryLater(uint64_t id, const Status& status, Now now);

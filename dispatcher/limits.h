@@ -23,6 +23,9 @@ struct Limits {
   // refused, because its row may have been collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
   Duration furthest_future = std::chrono::hours(24);  // of created_at
+  // Ranges from which on those that hold no follower of the author are left out. With fewer ranges
+  // nearly every one holds a follower, and the read would spare nothing.
+  uint32_t leave_out_from = 64;
   double sample_rate = 0.01;  // of publishes, measured from publish to delivery
   Backoff backoff;
 };

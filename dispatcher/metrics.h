@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/model/event.h"
@@ -18,6 +19,10 @@ class Metrics : public ConsumerMetrics {
   virtual void EventDone(Duration /*since_published*/) {}
   virtual void TransactionSent(uint64_t /*events*/) {}
   virtual void HintsAppended(uint64_t /*hints*/) {}
+  // Ranges of an event that got no hint, as they hold no follower of its author.
+  virtual void RangesLeftOut(uint64_t /*ranges*/) {}
+  // Followers could not be read after a transaction: its events' hints go to all ranges.
+  virtual void FollowersUnread(const Status& /*why*/) {}
   // Events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
 };

@@ -50,6 +50,14 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void HintsAppended(uint64_t hints) override { hints_.Increment(static_cast<double>(hints)); }
 
+  void RangesLeftOut(uint64_t ranges) override { left_out_.Increment(static_cast<double>(ranges)); }
+
+  void FollowersUnread(const Status& why) override {
+    unread_.Increment();
+    log_.Warn("followers could not be read after a commit; the hints go to all ranges",
+              {{"resource", why.resource}, {"reason", why.message}});
+  }
+
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
     lost_.Increment(static_cast<double>(to - from));
     log_.Error("events were cut from the log before they were read; publish them again",
@@ -74,6 +82,12 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                                                 "Events per transaction", SizeBuckets());
   Counter& hints_ =
       AddCounter(registry_, "fanline_hints_appended_total", "Hints acknowledged by Kafka");
+  Counter& left_out_ =
+      AddCounter(registry_, "fanline_ranges_left_out_total",
+                 "Ranges that got no hint of an event, as they hold no follower of its author");
+  Counter& unread_ = AddCounter(registry_, "fanline_followers_unread_total",
+                                "Transactions whose authors' followers could not be read, so that "
+                                "all ranges got hints");
   Counter& lost_ =
       AddCounter(registry_, "fanline_events_lost_total",
                  "Offsets cut from the log before they were read: longer retention needed");

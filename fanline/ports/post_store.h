@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fanline/base/outcome.h"
@@ -17,6 +18,8 @@ struct ApplyEvents {
   uint64_t id = 0;
   Shard shard = 0;
   std::vector<FeedEvent> events;  // any order, any mix of authors of that shard
+  // After the commit the followers of authors who have at most so many are read; 0: of nobody.
+  uint32_t most_followers = 0;
 };
 struct EventsApplied {
   uint64_t id = 0;
@@ -24,8 +27,12 @@ struct EventsApplied {
   struct Applied {
     bool pushed = true;      // read back. true: to be fanned out, false: merged at read
     uint64_t followers = 0;  // the author's counter row
+    // Every bucket that held a follower after the commit, each once, ascending. Nothing: not asked
+    // for, too many or not readable, so that any bucket may hold one.
+    std::optional<std::vector<Bucket>> buckets{};
   };
   std::vector<Applied> applied;  // one per event, in the request's order
+  Status followers{};            // of the read of followers; the events are committed all the same
 };
 
 }  // namespace fanline

@@ -1,11 +1,18 @@
-// feedctl import: a graph from a file, at once, into both directions of the relations.
+// feedctl import: a graph from a file, at once, into both directions of the relations; then, as
+// every writer of followers does, the hints that bring live timelines in line with it. Ranges that
+// no pusher has ever owned need none (docs/decisions/0016-empty-ranges-are-left-out.md).
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
+#include "backends/kafka/producer.h"
+#include "backends/mysql/installation/owned_ranges.h"
 #include "backends/mysql/tools/bulk_load.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/command.h"
+#include "feedctl/events/acknowledgements.h"
 #include "feedctl/relations/graph.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
@@ -17,6 +24,9 @@
 
 namespace fanline::feedctl {
 namespace {
+
+constexpr size_t kHintsPerAppend = 200;
+constexpr uint64_t kMostAppendsUnderWay = 100;
 
 // An author whom every n-th user follows.
 struct Followed {
@@ -50,6 +60,7 @@ class Import : public Command {
              "adds an author whom every N-th user of the file follows, by ascending id")
         .Unit("N:ID,...");
     table.Add("json", &json_, "print the result as one JSON object");
+    options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
 
@@ -64,7 +75,13 @@ class Import : public Command {
     AddAuthors(graph, users);
 
     interrupt.Advise("run the same import again: what is loaded already stays as it is");
-    const auto result = Load(graph, installation);
+    if (const auto owned = OwnedRanges(installation); AnyIn(owned)) {
+      RequireTopic(settings_, installation.tasks_topic, installation.partitions);
+    }
+    mysql::BulkLoader::Result result;
+    const Status loaded = Load(graph, installation, &result);
+    if (!loaded.later()) SendHints(graph, installation);
+    Require(loaded, settings_, kExitData);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(graph, users.size(), result, seconds);
     return 0;
@@ -98,20 +115,70 @@ class Import : public Command {
     }
   }
 
-  mysql::BulkLoader::Result Load(const Graph& graph, const mysql::Installation& installation) {
+  std::vector<bool> OwnedRanges(const mysql::Installation& installation) const {
+    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
+    std::vector<bool> owned;
+    Require(
+        mysql::ReadOwnedRanges(connections, installation.layout(), installation.shard_map, &owned),
+        settings_);
+    return owned;
+  }
+
+  static bool AnyIn(const std::vector<bool>& owned) {
+    return std::find(owned.begin(), owned.end(), true) != owned.end();
+  }
+
+  // After the load, and asked of the ranges then: a range that is owned first after this question
+  // drops its timelines. Sent for every edge of the file, loaded now or before: an earlier import
+  // may have been killed before its hints were acknowledged.
+  void SendHints(const Graph& graph, const mysql::Installation& installation) {
+    const std::vector<bool> owned = OwnedRanges(installation);
+    if (!AnyIn(owned)) return;
+    const RangeLayout layout = installation.layout();
+    Acknowledgements acknowledged;
+    kafka::ProducerOptions options;
+    options.client = options::ToOptions(settings_.kafka, kClientId);
+    options.hint_topic = installation.tasks_topic;
+    kafka::Producer producer(options, [](LogLevel, const std::string&) {});
+    Progress progress("hinting", "relations", graph.edges().size());
+    AppendHints next;
+    const auto send = [&] {
+      if (next.hints.empty()) return;
+      acknowledged.AwaitAtMost(kMostAppendsUnderWay);
+      acknowledged.Expect();
+      hints_ += next.hints.size();
+      producer.Submit(std::exchange(next, {}), acknowledged);
+    };
+    uint64_t seen = 0;
+    for (const auto& [reader, author] : graph.edges()) {
+      progress.At(++seen);
+      const Range range = layout.RangeOf(reader);
+      if (!owned[static_cast<size_t>(range)]) continue;
+      next.hints.emplace_back(range, Hint::OfSync(reader, author));
+      if (next.hints.size() == kHintsPerAppend) send();
+      if (!acknowledged.failure().done()) break;
+    }
+    send();
+    acknowledged.AwaitAtMost(0);
+    if (acknowledged.failure().done()) return;
+    throw Failure(kExitTempFail,
+                  std::string("loaded, but not all hints are acknowledged: ") +
+                      Explain(acknowledged.failure(), settings_).what() +
+                      "; run the same import again, what is loaded already stays as it is");
+  }
+
+  Status Load(const Graph& graph, const mysql::Installation& installation,
+              mysql::BulkLoader::Result* result) {
     mysql::BulkLoader loader(options::ToConfig(settings_.mysql), installation.shard_map);
     for (const auto& [from, to] : graph.edges()) loader.Add(from, to);
     Progress progress("loading", "rows", 2 * graph.edges().size());
-    mysql::BulkLoader::Result result;
-    const Status status = loader.Load(
+    return loader.Load(
         static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000,
         [&](uint64_t rows, uint64_t of) {
           progress.SetTotal(of);
           progress.At(rows);
         },
-        &result);
-    Require(status, settings_, kExitData);
-    return result;
+        result);
   }
 
   void Report(const Graph& graph, size_t users, const mysql::BulkLoader::Result& result,
@@ -122,14 +189,16 @@ class Import : public Command {
                {"repeated", result.repeated},
                {"to_oneself", graph.to_oneself()},
                {"already_there", result.already_there},
+               {"hints", hints_},
                {"seconds", seconds}});
       return;
     }
     std::printf(
         "imported %s in %s: %s left out, %s already there; both directions and their "
-        "counters agree\n",
+        "counters agree; %s for pushers\n",
         Counted(result.edges, "edge").c_str(), Seconds(seconds).c_str(),
-        (Grouped(result.repeated) + " repeated").c_str(), Grouped(result.already_there).c_str());
+        (Grouped(result.repeated) + " repeated").c_str(), Grouped(result.already_there).c_str(),
+        Counted(hints_, "hint").c_str());
   }
 
   void Say(const std::string& line) const {
@@ -141,6 +210,7 @@ class Import : public Command {
   std::vector<std::string> everybody_follows_;
   std::vector<std::string> every_nth_follows_;
   std::vector<Followed> authors_;
+  uint64_t hints_ = 0;
   bool json_ = false;
 };
 

@@ -230,7 +230,7 @@ class Using(unittest.TestCase):
         self.imported["seconds"] = seconds
         self.assertEqual({**self.imported, "seconds": 0}, {
             "users": USERS, "edges": EDGES + USERS + USERS // 2, "repeated": 1, "to_oneself": 1,
-            "already_there": 0, "seconds": 0})
+            "already_there": 0, "hints": 0, "seconds": 0})
         star = f"SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = {STAR}"
         half = f"SELECT SUM(fans_cnt) FROM user_fan WHERE user_id = {HALF_STAR}"
         self.assertEqual(self.installation.number(star), USERS)

@@ -35,6 +35,7 @@ def made_up_graph(seed=1):
 class Installation(unittest.TestCase):
     """Subclasses say how many daemons there are, and how the services are set up."""
 
+    ranges = 16
     dispatchers = 1
     pushers = 1
     mirrors = 0
@@ -48,17 +49,17 @@ class Installation(unittest.TestCase):
         cls.stack.start()
         cls.prepare_services()
         cls.feedctl = Feedctl(cls.stack)
-        cls.feedctl.run("init")
+        cls.feedctl.run("init", "--ranges", cls.ranges)
         cls.feedctl.run("topics", "create")
-        cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers,
+        cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers, ranges=cls.ranges,
                           dispatcher_args=["--sample-rate", "1", *SESSION], pusher_args=SESSION,
                           mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)
-        cls.fleet.start()
         cls.ledger = Ledger(made_up_graph())
         graph = cls.stack.logs / "graph.txt"
         graph.write_text("".join(f"{src} {dst}\n" for src, dst in sorted(cls.ledger.edges())))
         cls.feedctl.run("import", graph)
+        cls.fleet.start()
         cls.producer = Producer(cls.stack.env["FANLINE_KAFKA_BROKERS"], FEED)
         cls.post_ids = itertools.count(1)
         cls.fleet.wait_serving()

@@ -24,6 +24,40 @@ bool FakeMysql::Apply(const FeedEvent& event) {
 }
 
 EventsApplied FakeMysql::Do(const ApplyEvents& request) {
+  EventsApplied applied = Commit(request);
+  ReadFollowers(request, relations.reverse(), applied);
+  return applied;
+}
+
+void FakeMysql::ReadFollowers(const ApplyEvents& request, const FakeRelations::Edges& reverse,
+                              EventsApplied& applied) const {
+  for (size_t i = 0; i < applied.applied.size(); ++i) {
+    EventsApplied::Applied& each = applied.applied[i];
+    if (request.most_followers == 0 || each.followers > request.most_followers) continue;
+    each.buckets.emplace();
+    if (each.followers == 0 && !rules.counters_only_choose) continue;
+    each.buckets = FollowerBuckets(request.events[i].author, request.most_followers, reverse);
+  }
+}
+
+// At most one row more than `most`; having read that one, it knows nothing.
+std::optional<std::vector<Bucket>> FakeMysql::FollowerBuckets(
+    UserId author, uint32_t most, const FakeRelations::Edges& reverse) const {
+  std::set<std::pair<UnixMs, UserId>> followers;  // in the order of the index
+  for (const auto& [edge, row] : reverse) {
+    if (edge.dst == author && row.live) followers.emplace(row.pos, edge.src);
+  }
+  if (followers.size() > most && rules.met_limit_is_all) return std::nullopt;
+  std::vector<Bucket> buckets;
+  for (const auto& [pos, reader] : followers) {
+    if (buckets.size() <= most) buckets.push_back(BucketOf(reader));
+  }
+  std::sort(buckets.begin(), buckets.end());
+  buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
+  return buckets;
+}
+
+EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
   EventsApplied applied{request.id, Status::Done(), {}};
   for (const FeedEvent& event : request.events) {
     const bool changed = Apply(event);

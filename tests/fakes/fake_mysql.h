@@ -22,10 +22,12 @@
 namespace fanline::fakes {
 
 struct MysqlRules {
-  bool sticky_tombstones = true;    // a delete of an unknown post leaves a tombstone
-  bool versions = true;             // hide and unhide: higher wins, not later
-  bool hint_on_every_apply = true;  // off: an event that changed nothing emits no hints
-  bool last_at_grows = true;        // off: the latest event's time, not the newest
+  bool sticky_tombstones = true;     // a delete of an unknown post leaves a tombstone
+  bool versions = true;              // hide and unhide: higher wins, not later
+  bool hint_on_every_apply = true;   // off: an event that changed nothing emits no hints
+  bool last_at_grows = true;         // off: the latest event's time, not the newest
+  bool counters_only_choose = true;  // off: nobody is read whose counter says 0
+  bool met_limit_is_all = true;      // off: followers cut by the limit count as all of them
 };
 
 class FakeMysql {
@@ -36,6 +38,11 @@ class FakeMysql {
   FakeRelations relations;
 
   EventsApplied Do(const ApplyEvents& request);
+  // Its two halves: the transaction and the counters, then the followers of those who are worth
+  // reading, as `reverse` has them.
+  EventsApplied Commit(const ApplyEvents& request);
+  void ReadFollowers(const ApplyEvents& request, const FakeRelations::Edges& reverse,
+                     EventsApplied& applied) const;
   PostPage Do(const ReadPostPage& request) const;
   SyncTruth Do(const ReadSync& request) const;
   RangeOwned Do(const AcquireRange& request);
@@ -62,6 +69,8 @@ class FakeMysql {
   };
 
   bool Apply(const FeedEvent& event);
+  std::optional<std::vector<Bucket>> FollowerBuckets(UserId author, uint32_t most,
+                                                     const FakeRelations::Edges& reverse) const;
   std::vector<Item> Visible(UserId author) const;
 
   RangeLayout layout_;

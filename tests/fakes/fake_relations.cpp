@@ -124,6 +124,12 @@ Edge FakeRelations::Change(UserId src, UserId dst, bool live, Origin origin,
   return Do(ChangeEdge{0, {src, dst, live, unix_us, origin, origin_version}}).forward.edge;
 }
 
+void FakeRelations::Import(const EdgeKey& key) {
+  forward_[key] = {static_cast<uint64_t>(now) * 1000, true, now};
+  reverse_[key] = forward_[key];
+  ++fans_[key.dst];
+}
+
 uint64_t FakeRelations::Befriend(UserId low, UserId high, bool friends, uint64_t version) {
   const EdgeKey one{low, high}, other{high, low};
   version = std::max({version, origins_[one].friendship + 1, origins_[other].friendship + 1});

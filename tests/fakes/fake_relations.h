@@ -62,6 +62,9 @@ class FakeRelations {
   uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
   uint64_t next_row = 0;  // 0: the next free one
 
+  // Both rows of an edge that has none, without a row of log1.
+  void Import(const EdgeKey& key);
+
   const Edges& forward() const { return forward_; }
   const Edges& reverse() const { return reverse_; }
   const std::map<UserId, int64_t>& fans() const { return fans_; }

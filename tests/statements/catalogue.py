@@ -158,6 +158,8 @@ ENTRIES = [
     # Followers and followed users.
     entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst IN ([]) AND bucket"
           " BETWEEN 64 AND 127 ORDER BY dst, bucket, src LIMIT 10000", listed(owners(AUTHORS))),
+    entry("SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ([]) LIMIT 12865",
+          listed(owners(AUTHORS))),
     entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst = {OWNER} AND bucket ="
           f" {bucket(MEMBER)} AND src > 7 ORDER BY src LIMIT {PAGE}"),
     entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst = {OWNER} AND bucket BETWEEN 64"
@@ -263,6 +265,7 @@ ENTRIES = [
     entry(f"UPDATE friend_request SET state = 1, asked_by = {OWNER}, ver = 9 WHERE {KEY}"),
 
     # Small tables.
+    entry("SELECT range_id FROM range_owner"),
     entry("SELECT epoch, last_offset, starts FROM range_owner WHERE range_id = 3 FOR UPDATE"),
     entry("INSERT INTO range_owner (range_id, epoch) VALUES [] ON DUPLICATE KEY UPDATE epoch = epoch", [row(3, 0)]),
     entry("UPDATE range_owner SET epoch = 1, last_offset = 7, starts = 1 WHERE range_id = 3"),

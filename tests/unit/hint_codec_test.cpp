@@ -95,6 +95,7 @@ TEST(HintCodec, RefusesASampleThatIsNoPartOfAPublish) {
     return message.SerializeAsString();
   };
   EXPECT_THAT(DecodeHint(with(kBuckets - 1, kBuckets, 0)), VariantWith<Hint>(_));
+  EXPECT_THAT(DecodeHint(with(kBuckets - 1, 1, 0)), VariantWith<Hint>(_)) << "the last range alone";
   EXPECT_THAT(ReasonOf(with(kBuckets, 16, 1)), HasSubstr("post.sample: found part 1024 of 16"));
   EXPECT_THAT(ReasonOf(with(0, 0, 1)), HasSubstr("part 0 of 0"));
   EXPECT_THAT(ReasonOf(with(0, kBuckets + 1, 1)), HasSubstr("part 0 of 1025"));

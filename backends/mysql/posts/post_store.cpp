@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/mysql/posts/follower_buckets.h"
 #include "backends/mysql/posts/post_merge.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/statements.h"
@@ -41,13 +42,14 @@ std::set<PostKey> ReadNotPushed(Connection& connection, const std::vector<FeedEv
   return merged_at_read;
 }
 
-// A counter below zero is drift and reads as no followers.
+// Of every author. A counter below zero is drift and reads as no followers.
 std::map<UserId, uint64_t> ReadFansCounts(Connection& connection,
                                           const std::vector<FeedEvent>& events) {
   std::vector<UserId> authors;
   for (const FeedEvent& event : events) authors.push_back(event.author);
   SortUnique(authors);
   std::map<UserId, uint64_t> counts;
+  for (const UserId author : authors) counts[author] = 0;
   ForEachChunk(authors, kListLimit, [&](std::span<const UserId> chunk) {
     connection.Query(FansCountSql(chunk), [&](const Row& row) {
       const int64_t count = row.Int64(2);
@@ -72,12 +74,20 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     merged_at_read = ReadNotPushed(connection, request.events);
     return true;
   });
+  // Committed: from here on nothing may fail the request for a read of its followers.
   const auto counts = ReadFansCounts(connection, request.events);
-  for (const FeedEvent& event : request.events) {
-    const auto count = counts.find(event.author);
-    reply.applied.push_back({.pushed = !merged_at_read.contains({event.author, event.post}),
-                             .followers = count == counts.end() ? 0 : count->second});
+  FollowerBuckets followers;
+  if (request.most_followers > 0) {
+    followers = ReadFollowerBuckets(connection, counts, request.most_followers);
   }
+  for (const FeedEvent& event : request.events) {
+    EventsApplied::Applied& applied = reply.applied.emplace_back();
+    applied.pushed = !merged_at_read.contains({event.author, event.post});
+    applied.followers = counts.at(event.author);
+    const auto found = followers.whole.find(event.author);
+    if (found != followers.whole.end()) applied.buckets = found->second;
+  }
+  reply.followers = std::move(followers.status);
   return reply;
 }
 

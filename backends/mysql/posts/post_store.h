@@ -1,9 +1,10 @@
 // The dispatcher's writes of truth (fanline/ports/post_store.h).
 //
 // One request = one transaction: the rows of all its posts in one upsert in primary key order, then
-// the authors' last_at, then what the dispatcher must know of each event is read back. A deadlock's
-// victim starts over, a few times. With more than one thread per shard, requests for one shard may
-// be committed in any order (the rule of ApplyEvent allows it).
+// the authors' last_at, then what the dispatcher must know of each event is read back. After the
+// commit follow the authors' counters and, if asked for, their followers (follower_buckets.h). A
+// deadlock's victim starts over, a few times. With more than one thread per shard, requests for one
+// shard may be committed in any order (the rule of ApplyEvent allows it).
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"

@@ -90,6 +90,14 @@ std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bu
   return sql;
 }
 
+std::string FollowerBucketsSql(std::span<const UserId> authors, uint32_t limit) {
+  std::string sql =
+      "SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ";
+  AppendInList(sql, authors);
+  AppendLimit(sql, limit);
+  return sql;
+}
+
 std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit) {
   std::string sql = FollowersOfSql(author);
   sql += " AND bucket = ";

@@ -36,6 +36,8 @@ std::string PostRowsFromSql(const PostKey& from, size_t limit);
 // dst, bucket, src of live edges, in primary key order: a page of many authors at once.
 std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
                                uint32_t limit);
+// dst, bucket of live edges, at most `limit`, in no order: read from the index alone.
+std::string FollowerBucketsSql(std::span<const UserId> authors, uint32_t limit);
 // src of live edges, the rest of one bucket. Bucket by bucket on purpose: the comparison
 // (bucket, src) > (?, ?) is three times slower.
 std::string FollowersInBucketSql(UserId author, Bucket bucket, UserId after, uint32_t limit);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
+#include "backends/mysql/installation/owned_ranges.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
 
@@ -33,6 +35,22 @@ TEST_F(RangeOwnersTest, EachAssignmentGetsAHigherEpochAndCountsAStart) {
   EXPECT_EQ(owned.epoch, 2u);
   EXPECT_EQ(owned.starts, 2u);
   EXPECT_EQ(Ask(AcquireRange{.range = 4}).epoch, 1u);
+}
+
+TEST_F(RangeOwnersTest, OwnedAreTheRangesThatAPusherEverAcquired) {
+  ShardConnections connections(shards_.config());
+  std::vector<bool> expected(16), owned;
+  const auto read = [&] {
+    const auto status = ReadOwnedRanges(connections, RangeLayout(16), shards_.map(), &owned);
+    EXPECT_TRUE(status.done()) << status.message;
+    return owned;
+  };
+  EXPECT_EQ(read(), expected);
+  for (const Range range : {0, 5, 15}) {  // on both shards
+    Ask(AcquireRange{.range = range});
+    expected[static_cast<size_t>(range)] = true;
+  }
+  EXPECT_EQ(read(), expected);
 }
 
 TEST_F(RangeOwnersTest, ARaisedEpochIsAboveBothAndCountsNoStart) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "fanline/model/post_state.h"
 #include "tests/integration/mysql/shards.h"
@@ -114,6 +116,154 @@ TEST_F(PostStoreTest, AnswersWhetherThePostIsPushedAndHowManyFollowTheAuthor) {
   EXPECT_EQ(reply.applied[1].followers, 123u);
   EXPECT_FALSE(reply.applied[2].pushed);
   EXPECT_EQ(reply.applied[3].followers, 0u);
+}
+
+// Where followers are: of authors on shard 0, of whom nobody is pushed to more than four ranges.
+class FollowersOfPosts : public PostStoreTest {
+ protected:
+  static constexpr uint32_t kMost = 4;
+
+  EventsApplied ApplyPosts(const std::vector<UserId>& authors) {
+    ApplyEvents request{0, 0, {}, kMost};
+    for (const UserId author : authors) {
+      request.events.push_back({.kind = EventKind::kPublished,
+                                .post = PostId{++posts_},
+                                .author = author,
+                                .created_at = 5});
+    }
+    return Ask(store_, std::move(request));
+  }
+  std::optional<std::vector<Bucket>> BucketsOf(UserId author) {
+    const EventsApplied reply = ApplyPosts({author});
+    EXPECT_TRUE(reply.status.done()) << reply.status.message;
+    EXPECT_TRUE(reply.followers.done()) << reply.followers.message;
+    return reply.applied.at(0).buckets;
+  }
+  void Count(UserId author, int64_t followers) {
+    shards_.of(author).Execute("REPLACE INTO user_fan (user_id, fans_cnt) VALUES (" +
+                               ToString(author) + ", " + std::to_string(followers) + ")");
+  }
+  // The n-th user of shard 0 from `first` on.
+  UserId UserFrom(uint64_t first, int n) const {
+    for (uint64_t id = first;; ++id) {
+      if (shards_.map().ShardOf(UserId{id}) == 0 && n-- == 0) return UserId{id};
+    }
+  }
+  static std::vector<Bucket> Buckets(const std::vector<UserId>& users) {
+    std::set<Bucket> buckets;
+    for (const UserId user : users) buckets.insert(BucketOf(user));
+    return {buckets.begin(), buckets.end()};
+  }
+
+  uint64_t posts_ = 0;
+  const UserId author_ = shards_.UserOn(0, 1);
+};
+
+TEST_F(FollowersOfPosts, AreReadOnlyWhenAskedFor) {
+  const auto reply =
+      Apply(0, {{.kind = EventKind::kDeleted, .post = PostId{1}, .author = author_}});
+  EXPECT_EQ(reply.applied.at(0).buckets, std::nullopt);
+}
+
+TEST_F(FollowersOfPosts, AreLiveOnesOfEachAuthorWhateverTheLengthOfIds) {
+  const std::vector<UserId> authors = {author_, UserFrom(10'000'000'000, 0),
+                                       UserFrom((uint64_t{1} << 63) - 9, 0),
+                                       UserFrom(uint64_t{1} << 63, 3), UserFrom(~0ull - 500, 0)};
+  std::vector<std::vector<UserId>> live(authors.size());
+  for (size_t i = 1; i < authors.size(); ++i) {
+    for (uint64_t n = 0; n < i; ++n) {
+      live[i].push_back(UserId{n % 2 == 0 ? 100 * i + n : ~0ull - 100 * i - n});
+      shards_.PutFollower(authors[i], live[i].back());
+    }
+    shards_.PutFollower(authors[i], UserId{900 + i}, false);
+    Count(authors[i], static_cast<int64_t>(i));
+  }
+  const auto reply = ApplyPosts(authors);
+  ASSERT_EQ(reply.applied.size(), authors.size());
+  for (size_t i = 0; i < authors.size(); ++i) {
+    EXPECT_EQ(reply.applied[i].buckets, Buckets(live[i])) << ToString(authors[i]);
+    EXPECT_EQ(reply.applied[i].followers, i);
+  }
+}
+
+TEST_F(FollowersOfPosts, AreReadOfAnAuthorWhoseCounterSaysThatThereAreNone) {
+  shards_.PutFollower(author_, UserId{7});
+  for (const int64_t counted : {0, -3}) {
+    Count(author_, counted);
+    EXPECT_EQ(BucketsOf(author_), Buckets({UserId{7}}));
+  }
+}
+
+TEST_F(FollowersOfPosts, AreNotReadOfAnAuthorWithMoreThanAsked) {
+  shards_.PutFollower(author_, UserId{7});
+  Count(author_, kMost + 1);
+  EXPECT_EQ(BucketsOf(author_), std::nullopt);
+  Count(author_, kMost);
+  EXPECT_EQ(BucketsOf(author_), Buckets({UserId{7}}));
+}
+
+TEST_F(FollowersOfPosts, AreNotBelievedToBeAllWhenTheLimitIsMet) {
+  std::vector<UserId> followers;
+  for (uint64_t id = 1; id <= kMost; ++id) followers.push_back(UserId{id});
+  shards_.PutFollowers(author_, followers);  // and no counter
+  EXPECT_EQ(BucketsOf(author_), Buckets(followers)) << "one less than the limit";
+  shards_.PutFollower(author_, UserId{1'000});
+  EXPECT_EQ(BucketsOf(author_), std::nullopt);
+}
+
+TEST_F(FollowersOfPosts, AreReadOfManyAuthorsAtOnce) {
+  std::vector<UserId> authors;
+  for (uint64_t n = 1; n <= 300; ++n) authors.push_back(shards_.UserOn(0, n));
+  for (const UserId author : authors) {
+    shards_.PutFollowers(author, {UserId{Raw(author) + 1}, UserId{Raw(author) + 2}});
+    Count(author, 2);
+  }
+  const auto reply = ApplyPosts(authors);
+  ASSERT_EQ(reply.applied.size(), authors.size());
+  for (size_t i = 0; i < authors.size(); ++i) {
+    const uint64_t id = Raw(authors[i]);
+    EXPECT_EQ(reply.applied[i].buckets, Buckets({UserId{id + 1}, UserId{id + 2}}));
+  }
+}
+
+// The whole proof that nobody is missed rests on this order (follower_buckets.h).
+TEST_F(FollowersOfPosts, AreReadAfterTheCommitOnItsConnectionInNoTransaction) {
+  Config config = shards_.config();
+  config.user = "admin";  // of the same password, see stack/services/mysql.py
+  Connection admin(config, 0);
+  admin.Open();
+  const auto number = [&](const std::string& sql) {
+    std::string text;
+    admin.Query(sql, [&](const Row& row) { text = row.Text(1); });
+    return text;
+  };
+  const std::string log = number("SELECT @@global.general_log"),
+                    output = number("SELECT @@global.log_output");
+  admin.Execute("TRUNCATE TABLE mysql.general_log");
+  admin.Execute("SET GLOBAL log_output = 'FILE,TABLE', GLOBAL general_log = 1");
+  ApplyPosts({author_});
+  admin.Execute("SET GLOBAL general_log = " + log + ", GLOBAL log_output = '" + output + "'");
+
+  std::string told;  // by one connection, from the row's statement on
+  admin.Query(
+      "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE thread_id ="
+      " (SELECT MAX(thread_id) FROM mysql.general_log WHERE argument LIKE"
+      " 'INSERT INTO author\\_post%') ORDER BY event_time",
+      [&](const Row& row) { told += row.Text(1).substr(0, 24) + "\n"; });
+  const size_t commit = told.find("COMMIT"), read = told.find("SELECT dst, bucket FROM ");
+  EXPECT_LT(commit, read) << told;
+  EXPECT_NE(read, std::string::npos) << told;
+  EXPECT_EQ(told.find("START TRANSACTION", commit), std::string::npos) << told;
+}
+
+TEST_F(FollowersOfPosts, ThatCannotBeReadLeaveTheirPostStored) {
+  shards_.on(0).Execute("RENAME TABLE follower TO follower_away");
+  const EventsApplied reply = ApplyPosts({author_});
+  shards_.on(0).Execute("RENAME TABLE follower_away TO follower");
+  EXPECT_TRUE(reply.status.done()) << reply.status.message;
+  EXPECT_TRUE(reply.followers.later()) << reply.followers.message;
+  EXPECT_EQ(reply.applied.at(0).buckets, std::nullopt);
+  EXPECT_EQ(shards_.ReadPost(author_, PostId{1}).created_at, 5);
 }
 
 TEST_F(PostStoreTest, OneEventThatCannotBeStoredKeepsTheWholeRequestOut) {

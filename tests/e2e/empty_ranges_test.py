@@ -1,0 +1,92 @@
+"""An installation of 64 ranges: hints go only where an author has followers, and nobody who begins to
+follow meanwhile misses a post."""
+
+import threading
+import unittest
+
+from tests.e2e.installation import Installation
+
+RANGES = 64
+QUIET, READERS = 9_001, range(8_001, 8_004)  # followed by three, who are live
+RACED = range(9_101, 9_111)                  # followed by nobody, at first
+RACERS = range(8_101, 8_131)
+
+
+class EmptyRanges(Installation):
+    ranges = RANGES
+    dispatchers = 2
+
+    def hints(self):
+        return self.counter("fanline_hints_appended_total")
+
+    def import_edges(self, edges):
+        graph = self.stack.logs / "more.txt"
+        graph.write_text("".join(f"{reader} {author}\n" for reader, author in edges))
+        said = self.feedctl.json("import", graph, "--json")
+        for reader, author in edges:
+            self.ledger.follow(reader, author)
+        return said
+
+    def test_an_author_of_three_followers_is_hinted_to_their_ranges_only(self):
+        said = self.import_edges([(reader, QUIET) for reader in READERS])
+        self.assertEqual(said["hints"], len(READERS), "pushers own the ranges: every edge is hinted")
+        self.settle()
+        self.make_live(READERS)
+        before, left_out = self.hints(), self.counter("fanline_ranges_left_out_total")
+        post = self.publish(QUIET)
+        self.settle()
+        hints = self.hints() - before
+        self.assertGreaterEqual(hints, 1)
+        self.assertLessEqual(hints, len(READERS))
+        self.assertEqual(self.counter("fanline_ranges_left_out_total") - left_out, RANGES - hints)
+        for reader in READERS:
+            self.assertEqual(self.posts_of(reader), [post])
+        self.assertEqual(self.counter("fanline_followers_unread_total"), 0)
+        self.wait_for(lambda: self.counter("fanline_publish_to_last_delivery_seconds_count") >= 1,
+                      "the last of fewer parts than ranges to be observed")
+
+    def test_a_post_of_an_author_without_followers_is_done_without_a_hint(self):
+        before = self.hints()
+        done = self.counter("fanline_events_done_total")
+        self.publish(9_002)
+        self.wait_for(lambda: self.counter("fanline_events_done_total") == done + 1, "the event")
+        self.assertEqual(self.hints(), before)
+
+    def test_an_import_brings_live_timelines_what_was_published_before(self):
+        reader, author = 8_200, 9_200
+        self.import_edges([(reader, 9_201)])
+        self.settle()
+        self.make_live([reader])
+        post = self.publish(author)
+        self.settle()
+        self.assertEqual(self.posts_of(reader), [])
+        self.import_edges([(reader, author)])
+        self.settle()
+        self.assertEqual(self.posts_of(reader), [post])
+        again = self.import_edges([(reader, author)])
+        self.assertEqual((again["already_there"], again["hints"]), (1, 1),
+                         "an import that was killed before its hints is run again")
+
+    def test_follows_that_race_with_posts_miss_nothing(self):
+        self.import_edges([(reader, 9_100) for reader in RACERS])
+        self.settle()
+        self.make_live(RACERS)
+        racer = threading.Thread(target=lambda: self.feedctl.run(
+            "follow", "--threads", 2,
+            lines=[f"{reader} {author}" for reader in RACERS for author in RACED]))
+        racer.start()
+        posts = 0
+        while racer.is_alive() or posts == 0:
+            self.publish_all(RACED)
+            posts += 1
+        racer.join()
+        for reader in RACERS:
+            for author in RACED:
+                self.ledger.follow(reader, author)
+        self.settle()
+        self.assertGreater(self.counter("fanline_ranges_left_out_total"), 0)
+        self.assert_exact()
+
+
+if __name__ == "__main__":
+    unittest.main()

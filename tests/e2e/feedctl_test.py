@@ -171,6 +171,12 @@ class Using(unittest.TestCase):
         self.assertEqual(result.returncode, 78)
         self.assertIn('--tasks-topic: "others" is not the installation\'s', result.stderr)
 
+    def test_auto_is_by_the_masters_of_redis_and_the_readers_expected(self):
+        self.assertEqual(self.run_well("init", "--ranges", "auto"), self.told[0])
+        result = self.installation.run("init", "--ranges", "auto", "--live-readers", 5_000_000)
+        self.assertEqual(result.returncode, 78)
+        self.assertIn('partitions is "16", expected "32"', result.stderr)
+
     def test_the_mirror_mode_is_shown_and_set(self):
         self.assertEqual(self.run_well("relations", "mode"), "async\n")
         self.assertEqual(self.run_well("relations", "mode", "sync"), "sync, was async\n")
@@ -857,7 +863,9 @@ class Failing(Refusing):
         self.check(64, "--from: not together", "relations", "check", 1, 2, "--from", "x")
         self.check(64, "more than 500 users at once", "relations", "check", 1, *range(2, 503))
         self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
-        self.check(64, "--ranges: 15 does not divide 1024", "init", "--ranges", 15)
+        self.check(64, '--ranges: "15" does not divide 1024', "init", "--ranges", 15)
+        self.check(64, "--live-readers: only with --ranges auto", "init", "--live-readers", 5)
+        self.check(69, "cannot reach Redis at 127.0.0.1:1: .*; start it or set --redis", "init", "--ranges", "auto", "--redis", "127.0.0.1:1")
         self.check(64, '"0:1" is not N:ID', "import", "-", "--every-nth-follows", "0:1")
         self.check(64, '"0" is no user id', "import", "-", "--everybody-follows", "0")
 

@@ -37,10 +37,11 @@ struct Config {
   uint64_t seed = 1;
 };
 
-// As long as a timeline's key, in the same slots.
+// As long as a timeline's key, in the slots of 16 ranges.
 std::string KeyOf(uint64_t set) {
   const UserId reader{1'000'000'000 + set};
-  return "bz:{" + TagOf(BucketOf(reader)) + "}:" + ToString(reader);
+  const RangeLayout layout(16);
+  return "bz:{" + TagOf(layout.First(layout.RangeOf(reader))) + "}:" + ToString(reader);
 }
 
 // Others are copies of the first: Redis makes them faster than it takes them.

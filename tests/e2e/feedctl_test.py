@@ -229,6 +229,17 @@ class Using(unittest.TestCase):
         self.assertEqual(self.posts(71), [7_003, 7_002, 7_001])
         self.assertEqual(self.audit()[0], 0)
 
+    def test_no_timeline_is_made_where_another_generation_is_served(self):
+        self.follow(73, 74)
+        self.publish(74, 7_101)
+        self.installed("generation", 2)
+        result = self.installation.run("activate", 73)
+        self.assertEqual(result.returncode, 69, result.stderr)
+        self.assertIn("Redis holds timelines of another generation of the tasks topic; start the pushers",
+                      result.stderr)
+        self.assertEqual(self.posts(73), [7_101])  # pulled
+        self.assertEqual(self.redis("KEYS", "tl:*:73"), [])
+
     # ---- import ----
 
     def test_import_counts_what_it_loaded_and_what_it_left_out(self):

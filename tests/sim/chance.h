@@ -116,6 +116,15 @@ struct Chances {
     }
     // Only relation-log tells of unmirrored edges. With it they are lost; only scans find them.
     if (character.lose_tail + character.lose_other_heads > 0) character.unmirrored = 0;
+    character.leave_out = weight(30, 1) > 0;
+    if (character.leave_out) {
+      character.readers += weight(60, 12);
+      character.counter_drift = static_cast<int>(weight(50, 60));
+      character.read_lag = weight(70, 60);
+      // An import comes from outside of everything else that changes relations.
+      if (character.befriend + character.relation_event == 0) character.import = weight(70, 8);
+      if (weight(50, 1) > 0) character.first_follows = 15;
+    }
   }
 
   void DrawRelationFaults() {

@@ -43,7 +43,13 @@ struct Character {
   bool inline_too = false;  // clients write the reverse row as well (mirror mode sync)
   int grace_ms = 100;       // of a pair
   bool few_pairs = false;   // only so few may be pending that some go to the retries
-  bool healthy = false;     // no faults, nothing slow: then nothing may be checked or repaired
+  // Ranges without followers are left out. Schedules without it are as they were before there was.
+  bool leave_out = false;
+  int counter_drift = 0;  // percent of counters of followers that are read as something else
+  uint64_t read_lag = 0;  // how long it may take from a commit to the read, in turns of the network
+  uint64_t import = 0;    // weight
+  int first_follows = 60;  // percent of edges that are there from the start
+  bool healthy = false;    // no faults, nothing slow: then nothing may be checked or repaired
 };
 
 }  // namespace fanline::sim

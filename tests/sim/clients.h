@@ -40,7 +40,8 @@ struct Clients {
 
   void Act() {
     const Character& of = world.character;
-    switch (world.Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event})) {
+    switch (
+        world.Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event, of.import})) {
       case 0:
         Publish();
         return;
@@ -53,11 +54,14 @@ struct Clients {
       case 3:
         BefriendAny();
         return;
-      default: {
+      case 4: {
         const bool unusable = world.Chance(10);
         const EdgeKey edge{world.AnyReader(), world.AnyAuthor()};
         unusable ? application.EmitUnusable(edge) : application.EmitRelation(edge);
+        return;
       }
+      default:
+        Import({world.AnyReader(), world.AnyAuthor()});
     }
   }
 
@@ -123,6 +127,20 @@ struct Clients {
         Emit({EventKind::kEdited, post, author, 0, ++versions[post]});
         ++world.counts.edited;
     }
+  }
+
+  // Loads both rows of an edge that has none, past log1 and the mirrors. One that is killed before
+  // its hints are acknowledged is run again.
+  void Import(const EdgeKey& edge) {
+    if (world.AnyAway() || world.mysql.relations.forward().contains(edge)) return;
+    world.Count(Letter::kImported);
+    world.Trace("import of " + ToString(edge.src) + " and " + ToString(edge.dst));
+    world.said.AtOnce(edge, true);
+    world.mysql.relations.Import(edge);
+    if (!world.options.guards.imports_hint) return;
+    world.Later("hint of an import", [this, edge] {
+      world.AppendHint(RangeLayout(kRanges).RangeOf(edge.src), Hint::OfSync(edge.src, edge.dst));
+    });
   }
 
   // The forward row and its row of log1, in one transaction; the mirrors do the rest.

@@ -8,7 +8,8 @@
 // at any await, a call that times out and is carried out much later or never, a partition moved
 // while its old owner goes on (zombie), Redis rolled back to a snapshot or flushed, keys expiring,
 // the mirror lagging, forgetting edges, losing and repeating messages, a shard away; and the
-// letters of fleet_options.h.
+// letters of fleet_options.h. In part of the schedules a dispatcher leaves out the ranges that hold
+// no follower of the author, and graphs are imported.
 //
 // Then faults stop and everything under way ends. Every live timeline, every edge and every counter
 // is compared with what the clients did. Everybody posts once more, so that a stuck lane or a range

@@ -32,6 +32,14 @@ struct Guards {
   bool changes_settle = true;         // off: a friendship undoes what a user said after it
   bool application_versions = true;   // off: the event written last wins
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
+  // Empty ranges.
+  bool followers_after_commit = true;  // off: an author's followers are read before the post's row
+  bool followers_as_they_are = true;   // off: they are read after it, on a snapshot from before
+  bool unread_is_all = true;           // off: followers that could not be read count as none
+  bool append_whole_again = true;      // off: an append that is tried again leaves out a hint
+  bool stale_applies_hint = true;      // off: a mirror hints only what its own message wrote
+  bool repairs_hint = true;            // off: a repair sends no hint
+  bool imports_hint = true;            // off: an import sends none
 };
 
 // What else may happen, counted where it takes effect, so that a test can see that it does.
@@ -60,6 +68,11 @@ enum class Letter : size_t {
   kEventAway,            // its shard is away
   kEventDeadLettered,    // nobody can use it
   kPostedAtRest,         // one post each, before all is compared again
+  kRangeLeftOut,         // a range without a follower of the author got no hint
+  kNoHint,               // no range has one
+  kFollowersCut,         // an author had more followers than the counter said
+  kFollowersUnread,      // the shard went away after the commit
+  kImported,             // an edge came by an import
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -68,7 +81,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "redis later", "redis full", "never", "long reset", "index forgotten", "pruned before",
     "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
-    "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest"};
+    "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
+    "range left out", "no hint", "followers cut", "followers unread", "imported"};
 // clang-format on
 
 struct FleetOptions {

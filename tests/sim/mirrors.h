@@ -38,6 +38,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
 
   mirror::Metrics metrics;
   std::set<std::pair<EdgeKey, uint64_t>> forgotten;  // between msg1 and the reverse row
+  std::set<EdgeKey> stale;                           // their last message wrote nothing
 
   // ---- rows -----------------------------------------------------------------------------------
   void Serve(const ApplyEdges& request, ReplyTo<EdgesApplied> to) {
@@ -52,7 +53,12 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     }
     const int patience = world.Chance(50) ? world.character.mirror_lag : 0;
     const auto apply = [this, request, now_forgotten] {
-      return ApplyReverse(world, request, now_forgotten);
+      EdgesApplied applied = ApplyReverse(world, request, now_forgotten);
+      for (size_t i = 0; i < applied.applied.size(); ++i) {
+        const EdgeKey edge = request.edges[i].key();
+        applied.applied[i].written ? (void)stale.erase(edge) : (void)stale.insert(edge);
+      }
+      return applied;
     };
     Ask(to, "reverse rows", EdgesApplied{request.id, {}, {}, 0}, apply, patience);
   }
@@ -97,6 +103,12 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     const Guards& guards = world.options.guards;
     const HintsAppended done{request.id, {}};
     if (!guards.hint_after_truth) request.hints.clear();  // the hints are out already
+    if (!guards.stale_applies_hint) {
+      std::erase_if(request.hints, [this](const auto& each) {
+        const Hint& hint = each.second;
+        return stale.contains({std::get<Hint::Sync>(hint.what).reader, hint.author});
+      });
+    }
     const auto append = [this, request, done] {
       world.AppendAll(request);
       return done;
@@ -129,6 +141,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
 
   void Start() {
     forgotten.clear();
+    stale.clear();
     mirror::Limits limits;
     limits.records_open = 24;
     limits.records_open_per_partition = 12;

@@ -60,6 +60,18 @@ bool LosesHeads(const Character& of) { return of.lose_head > 0; }
 bool LosesTails(const Character& of) { return of.lose_tail > 0; }
 bool HasFriends(const Character& of) { return of.befriend > 0; }
 bool HasEvents(const Character& of) { return of.relation_event > 0; }
+bool LeavesOut(const Character& of) { return Calm(of) && of.leave_out; }
+bool ReadsLate(const Character& of) {
+  return LeavesOut(of) && of.read_lag > 5 && of.import > 1 && of.publish > of.change &&
+         of.readers < 7 && of.reader > 3 && of.slow_rebuild == 0;
+}
+bool CountsWrong(const Character& of) { return LeavesOut(of) && of.counter_drift > 0; }
+bool CountsFew(const Character& of) { return CountsWrong(of) && of.readers > 9; }
+bool LosesReads(const Character& of) { return ReadsLate(of) && of.shard_away + of.time_out > 0; }
+bool TimesOut(const Character& of) { return LeavesOut(of) && of.time_out > 5; }
+bool Imports(const Character& of) { return Steady(of) && of.import > 0; }
+bool AppliesStale(const Character& of) { return Steady(of) && of.inline_too; }
+bool Repairs(const Character& of) { return Steady(of) && of.unmirrored > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
@@ -71,14 +83,14 @@ const Mutation kMutations[] = {
     {"positions", [](Guards& guards) { guards.redis.positions = false; }, {5, 85, 151}, 150, RollsBack},
     {"never_create", [](Guards& guards) { guards.redis.never_create = false; }, {1, 3, 4}, 100},
     {"raise_floor", [](Guards& guards) { guards.redis.raise_floor = false; }, {5, 6, 8}, 100},
-    {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {105, 473, 568}, 400, FastRebuilds},
+    {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {87, 268, 494}, 400, FastRebuilds},
     {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {15, 20, 38}, 400},
     {"short_rule", [](Guards& guards) { guards.redis.short_rule = false; }, {6, 8, 17}, 300},
     {"hide_building", [](Guards& guards) { guards.redis.hide_building = false; }, {1, 3, 5}, 50},
     {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {149, 189, 416}, 350, WhileFull},
     {"pending_index", [](Guards& guards) { guards.redis.pending_index = false; }, {518, 605, 777}, 1000, ForgetsIndexes},
     {"truth_after_hint", [](Guards& guards) { guards.truth_after_hint = false; }, {3, 4, 5}, 50},
-    {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {393, 960, 1020}, 700, WithReaders},
+    {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {1058, 1492}, 700, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {7, 24, 27}, 250},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {3, 6, 19}, 100},
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {114, 437, 1951, 2985}, 2500, WithLostConnections},
@@ -95,6 +107,16 @@ const Mutation kMutations[] = {
     {"changes_settle", [](Guards& guards) { guards.changes_settle = false; }, {12, 25, 38}, 150, HasFriends},
     {"application_versions", [](Guards& guards) { guards.application_versions = false; }, {9, 12, 22}, 100, HasEvents},
     {"event_rows_before_commit", [](Guards& guards) { guards.event_rows_before_commit = false; }, {8, 9, 14}, 100, HasEvents},
+    // Empty ranges.
+    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {53919, 195652, 238128}, 3000, ReadsLate},
+    {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {11627, 15206, 25273}, 3000, ReadsLate},
+    {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 141}, 400, CountsWrong},
+    {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, 400, CountsFew},
+    {"unread_is_all", [](Guards& guards) { guards.unread_is_all = false; }, {3679, 8589, 11627}, 700, LosesReads},
+    {"append_whole_again", [](Guards& guards) { guards.append_whole_again = false; }, {9711, 16754, 17857}, 1000, TimesOut},
+    {"stale_applies_hint", [](Guards& guards) { guards.stale_applies_hint = false; }, {6, 12, 22}, 150, AppliesStale},
+    {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {23, 116, 280}, 400, Repairs},
+    {"imports_hint", [](Guards& guards) { guards.imports_hint = false; }, {31, 151, 649}, 250, Imports},
     // clang-format on
 };
 

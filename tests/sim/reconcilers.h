@@ -129,8 +129,9 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
 
   // ---- logs -----------------------------------------------------------------------------------
   void Serve(const AppendHints& request, ReplyTo<HintsAppended> to) {
-    AskWith(to, "repair hints", HintsAppended{request.id, {}},
-            [this, request](HintsAppended&) { world.AppendAll(request); });
+    AskWith(to, "repair hints", HintsAppended{request.id, {}}, [this, request](HintsAppended&) {
+      if (world.options.guards.repairs_hint) world.AppendAll(request);
+    });
   }
 
   void Serve(const AppendRelations& request, ReplyTo<RelationsAppended> to) {

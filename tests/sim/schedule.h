@@ -39,7 +39,7 @@ struct Schedule {
     programs.Start();
     for (uint64_t reader = 1; reader <= world.character.readers; ++reader) {
       for (uint64_t author = 0; author < world.character.authors; ++author) {
-        if (!world.Chance(60)) continue;
+        if (!world.Chance(world.character.first_follows)) continue;
         const EdgeKey key{UserId{reader}, UserId{World::kFirstAuthor + author}};
         world.said.AtOnce(key, true);
         world.mysql.WriteForward(key.src, key.dst, true);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,13 +23,125 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints
   dispatcher::Metrics metrics;
 
   void Serve(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
+    if (request.most_followers > 0) {
+      const bool first = !world.options.guards.followers_after_commit;
+      return first ? ReadThenCommit(request, to) : CommitThenRead(request, to);
+    }
     const EventsApplied failed{request.id, AwayStatus(), {}};
     Ask(to, "rows", failed, [this, request, failed] {
-      return world.Away(request.shard) ? failed : world.mysql.Do(request);
+      return world.Away(request.shard) ? failed : world.mysql.Commit(request);
     });
   }
 
-  void Serve(const AppendHints& request, ReplyTo<HintsAppended> to) {
+  // ---- empty ranges ---------------------------------------------------------------------------
+  // Two steps, and anything may happen in between. A read that fails leaves the rows committed.
+  void CommitThenRead(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
+    const bool as_they_are = world.options.guards.followers_as_they_are;
+    const auto before = as_they_are ? Edges{} : world.mysql.relations.reverse();
+    const auto read = [this, request, to, before, as_they_are](const EventsApplied& committed) {
+      if (!committed.status.done()) return to(committed);
+      const auto answer = [this, request, to](const EventsApplied& applied) {
+        Count(request, applied);
+        to(applied);
+      };
+      const auto make = [this, request, committed, before, as_they_are] {
+        if (world.Away(request.shard)) return Unread(request, committed);
+        EventsApplied applied = committed;
+        world.mysql.ReadFollowers(request, as_they_are ? world.mysql.relations.reverse() : before,
+                                  applied);
+        return applied;
+      };
+      AskAndGoOn("followers", Unread(request, committed), answer, make, AnyLag());
+    };
+    const EventsApplied failed{request.id, AwayStatus(), {}};
+    AskAndGoOn(
+        "rows", failed, read,
+        [this, request, failed] {
+          return world.Away(request.shard) ? failed : Drifted(world.mysql.Commit(request));
+        },
+        AnyLag());
+  }
+
+  // The mutation: who follows while the rows are being committed is seen by nobody.
+  void ReadThenCommit(const ApplyEvents& request, ReplyTo<EventsApplied> to) {
+    const EventsApplied failed{request.id, AwayStatus(), {}};
+    const auto commit = [this, request, to, failed](const EventsApplied& read) {
+      if (!read.status.done()) return to(failed);
+      const auto make = [this, request, failed, read] {
+        if (world.Away(request.shard)) return failed;
+        EventsApplied applied = world.mysql.Commit(request);
+        for (size_t i = 0; i < applied.applied.size(); ++i) {
+          applied.applied[i].buckets = read.applied[i].buckets;
+        }
+        return applied;
+      };
+      Ask(to, "rows", failed, make, AnyLag());
+    };
+    AskAndGoOn("followers", failed, commit, [this, request] {
+      EventsApplied read{request.id, {}, {}};
+      read.applied.resize(request.events.size());
+      world.mysql.ReadFollowers(request, world.mysql.relations.reverse(), read);
+      return read;
+    });
+  }
+
+  using Edges = fakes::FakeRelations::Edges;
+
+  // As Ask, but this process goes on with the answer, `failed` as it is when the call times out: on
+  // that it sends nothing.
+  template <typename Next, typename F>
+  void AskAndGoOn(const char* name, const EventsApplied& failed, Next next, F make,
+                  int patience = 0) {
+    const uint64_t owner = incarnation;
+    const auto go_on = [this, owner, next](const EventsApplied& answer) {
+      if (incarnation == owner) next(answer);
+    };
+    const auto carry_out = [go_on, make]() mutable {
+      return std::function<void()>([go_on, answer = make()] { go_on(answer); });
+    };
+    world.network.Send(
+        {name, carry_out, [go_on, failed] { go_on(failed); }, owner, false, patience});
+  }
+
+  // Between the two steps: what happens then is what may go wrong.
+  int AnyLag() {
+    const uint64_t lag = world.character.read_lag;
+    return lag == 0 ? 0 : 1 + world.PickInt(lag);
+  }
+
+  EventsApplied Unread(const ApplyEvents& request, EventsApplied committed) const {
+    committed.followers = AwayStatus();
+    if (world.options.guards.unread_is_all) return committed;
+    for (EventsApplied::Applied& each : committed.applied) {
+      if (each.followers <= request.most_followers) each.buckets.emplace();
+    }
+    return committed;
+  }
+
+  EventsApplied Drifted(EventsApplied committed) {
+    for (EventsApplied::Applied& each : committed.applied) {
+      if (world.Chance(world.character.counter_drift)) each.followers = world.Chance(70) ? 0 : 100;
+    }
+    return committed;
+  }
+
+  void Count(const ApplyEvents& request, const EventsApplied& applied) {
+    if (!applied.followers.done()) return world.Count(Letter::kFollowersUnread);
+    for (const EventsApplied::Applied& each : applied.applied) {
+      if (each.buckets && each.buckets->empty()) world.Count(Letter::kNoHint);
+      if (each.buckets && each.buckets->size() < kRanges) world.Count(Letter::kRangeLeftOut);
+      if (!each.buckets && each.followers <= request.most_followers)
+        world.Count(Letter::kFollowersCut);
+    }
+  }
+
+  // ---- hints ----------------------------------------------------------------------------------
+  std::set<uint64_t> appended;  // requests, once they were tried
+
+  void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
+    if (!appended.insert(request.id).second && !world.options.guards.append_whole_again) {
+      request.hints.erase(request.hints.begin());
+    }
     const HintsAppended done{request.id, {}};
     const auto append = [this, request, done] {
       world.AppendAll(request);
@@ -48,6 +161,8 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints
     dispatcher::Limits limits;
     limits.events_per_transaction = 3;
     limits.sample_rate = 0.5;
+    limits.leave_out_from = world.character.leave_out ? kRanges : kRanges + 1;
+    appended.clear();
     logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
         dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random()}, limits);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fanline/consuming/answered.h"
+#include "fanline/wire/dead_letter.h"
 #include "fanline/wire/event_form.h"
 
 namespace fanline::dispatcher {
@@ -97,10 +98,10 @@ void Dispatcher::On(Record& record, Now now) {
 }
 
 std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, Now now) const {
-  if (record.timestamp > 0 &&
-      now.unix_ms - record.timestamp > Milliseconds(limits_.oldest_record)) {
-    return "the record is older than rows are kept (its timestamp is " +
-           std::to_string(record.timestamp) + " ms): publish the event anew";
+  const UnixMs since = FirstAppended(record);
+  if (since > 0 && now.unix_ms - since > Milliseconds(limits_.oldest_record)) {
+    return "the record is older than rows are kept (its timestamp is " + std::to_string(since) +
+           " ms): publish the event anew";
   }
   if (event.kind == EventKind::kPublished &&
       event.created_at - now.unix_ms > Milliseconds(limits_.furthest_future)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fanline/consuming/answered.h"
+#include "fanline/wire/dead_letter.h"
 
 namespace fanline::mirror {
 namespace {
@@ -57,9 +58,10 @@ void Applier::On(Record& record, Now now) {
 }
 
 std::string Applier::WhyTooOld(const Record& record, Now now) const {
-  if (record.timestamp <= 0 || Since(record.timestamp, now) <= limits_.oldest_record) return {};
-  return "the record is older than tombstones are kept (its timestamp is " +
-         std::to_string(record.timestamp) + " ms)";
+  const UnixMs since = FirstAppended(record);
+  if (since <= 0 || Since(since, now) <= limits_.oldest_record) return {};
+  return "the record is older than tombstones are kept (its timestamp is " + std::to_string(since) +
+         " ms)";
 }
 
 Progress Applier::Send(Now now) {

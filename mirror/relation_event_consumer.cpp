@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fanline/base/check.h"
+#include "fanline/wire/dead_letter.h"
 #include "fanline/wire/event_form.h"
 
 namespace fanline::mirror {
@@ -54,12 +55,11 @@ void RelationEventConsumer::On(Record& record, Now now) {
   if (const auto* rejection = std::get_if<Rejection>(&decoded))
     return SendToDeadLetters(id, rejection->reason);
   job.event = std::get<RelationEvent>(decoded);
-  const auto age = std::chrono::milliseconds(now.unix_ms - job.record.timestamp);
-  if (job.record.timestamp > 0 && age > limits_.oldest_record) {
+  const UnixMs since = FirstAppended(job.record);
+  if (since > 0 && std::chrono::milliseconds(now.unix_ms - since) > limits_.oldest_record) {
     ports_.metrics.OldMessageRejected();
     return SendToDeadLetters(id, "the record is older than tombstones are kept (its timestamp is " +
-                                     std::to_string(job.record.timestamp) +
-                                     " ms): send the event anew");
+                                     std::to_string(since) + " ms): send the event anew");
   }
   job.shard = setup_.shards.ShardOf(job.event.edge.src);
   room_.Took(*job.shard, job.record);

@@ -9,6 +9,7 @@
 #include "backends/kafka/errors.h"
 #include "backends/kafka/producer_session.h"
 #include "fanline/model/bucket.h"
+#include "fanline/wire/dead_letter.h"
 
 namespace fanline::kafka {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 constexpr Duration kServeWait = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSessions = std::chrono::milliseconds(500);
 constexpr size_t kShortReason = 1024;  // of a letter that is to be small
-
-std::string OriginOf(const Record& record) {
-  return record.topic + "/" + std::to_string(record.partition) + "/" +
-         std::to_string(record.offset);
-}
 
 // One request. It deletes itself when its last record is answered. `open_` counts the records under
 // way, and Submit while it still adds some.
@@ -178,7 +174,7 @@ void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended
       if (origin_only.never()) {
         if (log_) {
           log_(LogLevel::kError, "kafka: a dead letter is lost: " + origin_only.message +
-                                     "; the record stands at " + OriginOf(letter->record) +
+                                     "; the record stands at " + ToString(PlaceOf(letter->record)) +
                                      " until it is too old; " + letter->stage + ": " +
                                      letter->reason);
         }
@@ -196,13 +192,16 @@ void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string&
   const std::string topic = DeadLetterTopic(record.topic);
   auto* open = new CallingRequest(unanswered_, "appending to " + topic, std::move(reply));
   const bool whole = omitted.empty();
-  const HeadersHandle headers = ToHandle(whole ? record.headers : Headers(), 4);
+  const HeadersHandle headers = ToHandle(whole ? record.headers : Headers(), 5);
   const auto add = [&](const char* name, const std::string& value) {
     rd_kafka_header_add(headers.get(), name, -1, value.data(), static_cast<ssize_t>(value.size()));
   };
   add(kReasonHeader, whole ? letter.reason : letter.reason.substr(0, kShortReason));
   add(kStageHeader, letter.stage);
-  add(kOriginHeader, OriginOf(record));
+  add(kOriginHeader, ToString(PlaceOf(record)));
+  const bool says_when = whole && HeaderOf(record, kFirstAppendedHeader);
+  if (const UnixMs first = FirstAppended(record); first > 0 && !says_when)
+    add(kFirstAppendedHeader, std::to_string(first));
   if (!whole) {
     add(kOmittedHeader, "value of " + std::to_string(record.value.size()) + " bytes, CRC-32 " +
                             std::to_string(Crc32(record.value)) + ": " + omitted);
@@ -339,7 +338,5 @@ void Producer::Produce(const std::string& topic, int32_t partition, std::string_
 
 bool Producer::Flush(Duration limit) { return impl_->Flush(limit); }
 void Producer::Close(Duration limit) { impl_->Close(limit); }
-
-std::string DeadLetterTopic(std::string_view topic) { return std::string(topic) + ".dlq"; }
 
 }  // namespace fanline::kafka

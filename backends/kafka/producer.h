@@ -53,11 +53,11 @@ class Producer final : public Serves<AppendHints>,
   // To relation-log.retry, with the same key.
   void Submit(AppendRetries request, ReplyTo<RetriesAppended> to) override;
 
-  // To `<topic>.dlq`: key, value and headers as they were, plus fanline-reason, fanline-stage and
-  // fanline-origin (topic/partition/offset). A record without a key has none there either. A letter
-  // that the topic never takes is appended without key, value and headers, with fanline-omitted
-  // (size and CRC-32 of the value, why). One that is refused even so is logged as an error with its
-  // origin and answered kDone, never kNever.
+  // To `<topic>.dlq`: key, value and headers as they were, plus those of a letter
+  // (fanline/wire/dead_letter.h). A record without a key has none there either. A letter that the
+  // topic never takes is appended without key, value and headers, with fanline-omitted (size and
+  // CRC-32 of the value, why). One that is refused even so is logged as an error with its origin
+  // and answered kDone, never kNever.
   void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) override;
 
   // Any record. An empty key is none.
@@ -75,12 +75,5 @@ class Producer final : public Serves<AppendHints>,
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// Names of the text headers a dead letter carries.
-inline constexpr const char* kReasonHeader = "fanline-reason";
-inline constexpr const char* kStageHeader = "fanline-stage";
-inline constexpr const char* kOriginHeader = "fanline-origin";
-inline constexpr const char* kOmittedHeader = "fanline-omitted";
-std::string DeadLetterTopic(std::string_view topic);
 
 }  // namespace fanline::kafka

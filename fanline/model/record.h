@@ -22,9 +22,8 @@ struct Record {
   Headers headers;  // unknown ones travel on
 };
 
-// A record that can never be processed, kept byte for byte in `<topic>.dlq` with the reason,
-// stage and origin in text headers (fanline-reason, fanline-stage, fanline-origin =
-// topic/partition/offset). Writing it twice is harmless; losing it is not.
+// A record that can never be processed, kept byte for byte in `<topic>.dlq`, with what is said here
+// in text headers (fanline/wire/dead_letter.h). Writing it twice is harmless; losing it is not.
 struct DeadLetter {
   Record record;
   std::string stage;   // "dispatcher", "pusher"

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backends/kafka/admin.h"
-#include "backends/kafka/producer.h"
+#include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/commands/command.h"
@@ -83,7 +83,7 @@ class TopicsCreate : public Command {
   }
 
   kafka::TopicSpec DeadLetterSpec(const std::string& topic, int32_t partitions) const {
-    auto spec = Spec(kafka::DeadLetterTopic(topic), partitions, dlq_retention_);
+    auto spec = Spec(DeadLetterTopic(topic), partitions, dlq_retention_);
     spec.configs["max.message.bytes"] = std::to_string(kMaxRecordBytes + kDeadLetterExtraBytes);
     return spec;
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "backends/kafka/testing/raw_log.h"
+#include "fanline/wire/dead_letter.h"
 #include "tests/integration/kafka/real_broker.h"
 #include "tests/integration/replies.h"
 

@@ -400,6 +400,17 @@ TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
   EXPECT_TRUE(w.stored.empty()) << "it was inserted";
 }
 
+TEST(Dispatcher, AReplayMakesARecordNoYounger) {
+  World w;
+  w.Assign();
+  const UnixMs first = w.now.unix_ms;
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.Give(Published(), {{"fanline-first-appended", std::to_string(first)}});
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_TRUE(w.stored.empty()) << "it was inserted";
+}
+
 TEST(Dispatcher, RefusesAPostFromTheFuture) {
   World w;
   w.Assign();

@@ -13,6 +13,7 @@
 #include "backends/kafka/testing/mock_cluster.h"
 #include "backends/kafka/testing/raw_log.h"
 #include "fanline/base/misconfigured.h"
+#include "fanline/wire/dead_letter.h"
 
 namespace fanline::kafka {
 namespace {
@@ -300,7 +301,25 @@ TEST_F(ProducerTest, ADeadLetterIsTheRecordByteForByteWithItsStory) {
       log[0].headers,
       ElementsAre(Pair("traceparent", "00-abc-01"), Pair("traceparent", "twice"),
                   Pair("fanline-reason", "author_id: missing"), Pair("fanline-stage", "dispatcher"),
-                  Pair("fanline-origin", events + "/1/4711")));
+                  Pair("fanline-origin", events + "/1/4711"), Pair("fanline-first-appended", "5")));
+}
+
+TEST_F(ProducerTest, ADeadLetterOfAReplayKeepsItsFirstTime) {
+  auto producer = Start();
+  AppendDeadLetter request;
+  request.id = 1;
+  Record& record = request.letter.record;
+  record = {events, 1, 4711, 5'000, {}, "v", {{"fanline-first-appended", "5"}}};
+
+  producer->Submit(request, replies);
+
+  ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  const auto log = Log(dead_letters, 0, 1);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(std::count_if(log[0].headers.begin(), log[0].headers.end(),
+                          [](const auto& header) { return header.first.ends_with("appended"); }),
+            1);
+  EXPECT_EQ(FirstAppended(log[0]), 5);
 }
 
 TEST_F(ProducerTest, ProducesAnyRecordAndCallsBack) {

@@ -478,6 +478,21 @@ TEST(Applier, RefusesAMessageOlderThanTombstonesAreKept) {
   EXPECT_THAT(w.store.reverse(), IsEmpty());
 }
 
+TEST(Applier, AReplayMakesAMessageNoYounger) {
+  ApplierWorld w;
+  const UnixMs first = w.now.unix_ms;
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.Give(w.ann, w.bob, 9);
+  for (auto& records : w.log) {
+    for (Record& record : records) {
+      record.headers = {{"fanline-first-appended", std::to_string(first)}};
+    }
+  }
+  w.RunUntilIdle();
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_THAT(w.store.reverse(), IsEmpty());
+}
+
 TEST(Applier, PausesWhileTooMuchIsUnderWay) {
   Limits limits;
   limits.records_open = 4;

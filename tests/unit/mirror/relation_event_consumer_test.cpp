@@ -143,6 +143,18 @@ TEST(RelationEventConsumer, RefusesAnEventOlderThanTombstonesAreKept) {
   EXPECT_THAT(w.store.forward(), IsEmpty());
 }
 
+TEST(RelationEventConsumer, AReplayMakesAnEventNoYounger) {
+  EventWorld w;
+  w.Follow(1);
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  Record& record = w.events.back();
+  record.headers = {{"fanline-first-appended", std::to_string(record.timestamp)}};
+  record.timestamp = w.now.unix_ms;
+  w.Turns();
+  ASSERT_THAT(w.letters, SizeIs(1));
+  EXPECT_THAT(w.store.forward(), IsEmpty());
+}
+
 TEST(RelationEventConsumer, WritesALetterAgainThatMayNotHaveBeenWritten) {
   EventWorld w;
   w.AppendEventBytes("{}");

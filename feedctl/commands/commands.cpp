@@ -24,12 +24,16 @@ extern const Row kActivate;
 extern const Row kTimeline;
 extern const Row kAudit;
 extern const Row kTimelinesDrop;
+extern const Row kDlqList;
+extern const Row kDlqShow;
+extern const Row kDlqReplay;
 
 namespace {
 
 constexpr Row kTopics{"topics", "creates what Kafka needs"};
 constexpr Row kTimelines{"timelines", "looks after what Redis holds"};
 constexpr Row kRelations{"relations", "looks at who follows whom, and says how it is kept right"};
+constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it processed again"};
 
 constexpr const Row* kCommands[] = {
     // Setting up
@@ -40,7 +44,9 @@ constexpr const Row* kCommands[] = {
     &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
     &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kAudit, &kTimelines, &kTimelinesDrop};
+    &kActivate, &kTimeline, &kAudit, &kTimelines, &kTimelinesDrop,
+    // Dead letters
+    &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 
 }  // namespace
 

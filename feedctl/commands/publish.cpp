@@ -1,13 +1,11 @@
 // feedctl publish: one post, or a file of events of any kind.
 #include <cstdio>
-#include <thread>
 
-#include "daemon/clock.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/events/event_sender.h"
-#include "feedctl/events/pace.h"
 #include "feedctl/events/post_event.h"
+#include "feedctl/events/turn.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/line_reader.h"
@@ -18,7 +16,6 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr std::chrono::milliseconds kLinger{5};  // batches, when there are many
-constexpr Duration kLongestNap = std::chrono::milliseconds(100);
 
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
@@ -100,16 +97,6 @@ class Publish : public Command {
     sender.Finish();
     throw lines.Bad(std::get<Rejection>(decoded).reason + "; " +
                     Counted(sender.acknowledged(), "event") + " before it were acknowledged");
-  }
-
-  // False: interrupted.
-  static bool AwaitTurn(const Pace& pace, uint64_t n, const Interrupt& interrupt) {
-    for (;;) {
-      const Duration wait = pace.WaitBefore(n, daemon::SystemNow().mono);
-      if (wait == Duration::zero()) return true;
-      if (interrupt.requested()) return false;
-      std::this_thread::sleep_for(std::min(wait, kLongestNap));
-    }
   }
 
   Failure NotAcknowledged(const EventSender& sender) const {

@@ -22,7 +22,7 @@ mysql::Installation ReadInstalled(const Settings& settings) {
   return installation;
 }
 
-void RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions) {
+int32_t RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions) {
   kafka::Admin admin(options::ToOptions(settings.kafka, kClientId), kKafkaTimeout,
                      [](LogLevel, const std::string&) {});
   int32_t found = 0;
@@ -38,6 +38,7 @@ void RequireTopic(const Settings& settings, const std::string& topic, uint32_t p
                                    std::to_string(partitions) +
                                    " ranges; it needs a topic of as many partitions");
   }
+  return found;
 }
 
 }  // namespace fanline::feedctl

@@ -12,7 +12,8 @@ namespace fanline::feedctl {
 // yet, or when an option says something else.
 [[nodiscard]] mysql::Installation ReadInstalled(const Settings& settings);
 
-// Never makes a topic. Failure 69 or 78 unless it exists, with so many partitions unless 0.
-void RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions = 0);
+// The number of the topic's partitions. Never makes a topic. Failure 69 or 78 unless it exists,
+// with so many partitions unless 0.
+int32_t RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions = 0);
 
 }  // namespace fanline::feedctl

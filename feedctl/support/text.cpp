@@ -3,6 +3,15 @@
 #include <cstdio>
 
 namespace fanline::feedctl {
+namespace {
+
+std::string Printable(std::string_view text, size_t most) {
+  std::string line;
+  for (const char c : text.substr(0, most)) line += c < ' ' || c > '~' ? '?' : c;
+  return line + (text.size() > most ? "..." : "");
+}
+
+}  // namespace
 
 std::string Grouped(uint64_t number) {
   const std::string digits = std::to_string(number);
@@ -29,11 +38,8 @@ std::string Left(std::string text, size_t width) {
   return text;
 }
 
-std::string QuotedShort(std::string_view text) {
-  constexpr size_t kMost = 40;
-  std::string quoted = "\"";
-  for (const char c : text.substr(0, kMost)) quoted += c < ' ' || c > '~' ? '?' : c;
-  return quoted + (text.size() > kMost ? "...\"" : "\"");
-}
+std::string QuotedShort(std::string_view text) { return '"' + Printable(text, 40) + '"'; }
+
+std::string OneLine(std::string_view text) { return Printable(text, 2'000); }
 
 }  // namespace fanline::feedctl

@@ -19,6 +19,10 @@ std::string Seconds(double seconds);
 // A column: blanks behind the text up to `width`; one, if the text is as long or longer.
 std::string Left(std::string text, size_t width);
 
+// The text, fit for one line of a terminal: control and other unprintable characters as '?', at
+// most 2,000 of them.
+std::string OneLine(std::string_view text);
+
 // '"', the text, '"', fit for one line of a message: shortened, control characters as '?'.
 std::string QuotedShort(std::string_view text);
 

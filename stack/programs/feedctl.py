@@ -52,6 +52,13 @@ class Running:
         return self._process.running
 
     @property
+    def exit_code(self):
+        return self._process.exit_code
+
+    def interrupt(self, signal):
+        self._process.signal(signal)
+
+    @property
     def last_word(self):
         """The last line it complained or reported on the way; "" if none."""
         lines = self._read_errors().splitlines()

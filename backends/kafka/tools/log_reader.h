@@ -1,0 +1,52 @@
+// Reads what stands in a topic, for an operator's tools: no group, no commits, nothing is written.
+// Blocking calls; a call that gets no further for `patience` ends kLater. Messages are one line.
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/kafka/client_options.h"
+#include "fanline/base/log_sink.h"
+#include "fanline/base/outcome.h"
+#include "fanline/base/time.h"
+#include "fanline/model/record.h"
+
+namespace fanline::kafka {
+
+// Records [from, to) of a partition.
+struct LogSpan {
+  int32_t partition = 0;
+  int64_t from = 0;
+  int64_t to = 0;
+
+  [[nodiscard]] bool empty() const { return from >= to; }
+};
+
+class LogReader {
+ public:
+  // Throws like Admin; brokers need not be there yet.
+  LogReader(ClientOptions options, Duration patience, LogSink log);
+  ~LogReader();
+  LogReader(const LogReader&) = delete;
+  LogReader& operator=(const LogReader&) = delete;
+
+  // What each of the topic's partitions holds now, from the first record that is not older than
+  // `since` on; 0: from the log's first. `partitions` is their number.
+  Status Look(const std::string& topic, int32_t partitions, UnixMs since,
+              std::vector<LogSpan>* spans);
+
+  // Hands over the records of the span that still stand there, in their order. `take` answers
+  // whether to go on.
+  Status Read(const std::string& topic, const LogSpan& span,
+              const std::function<bool(Record)>& take);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fanline::kafka

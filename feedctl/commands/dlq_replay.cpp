@@ -1,0 +1,205 @@
+// feedctl dlq replay: has letters processed once more, after what was wrong is mended.
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "backends/kafka/producer.h"
+#include "feedctl/commands/command.h"
+#include "feedctl/dead_letters/letter_log.h"
+#include "feedctl/dead_letters/letter_options.h"
+#include "feedctl/dead_letters/letter_text.h"
+#include "feedctl/dead_letters/replayer.h"
+#include "feedctl/events/turn.h"
+#include "feedctl/support/explain.h"
+#include "feedctl/support/installed.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+struct Tally {
+  uint64_t found = 0, before = 0, replayed = 0, cannot = 0, failed = 0;
+};
+
+kafka::ProducerOptions OptionsOf(const Settings& settings,
+                                 const mysql::Installation& installation) {
+  kafka::ProducerOptions options;
+  options.client = options::ToOptions(settings.kafka, kClientId);
+  options.hint_topic = installation.tasks_topic;
+  options.linger = std::chrono::milliseconds(5);
+  return options;
+}
+
+// What a dry run has none of.
+struct Appending {
+  Appending(const Settings& settings, const mysql::Installation& installation,
+            Replayer::Report report)
+      : replayer([this](const std::string& topic, int32_t partition,
+                        const auto&... record) { producer.Produce(topic, partition, record...); },
+                 producer, std::move(report)),
+        producer(OptionsOf(settings, installation), [](LogLevel, const std::string&) {}) {}
+
+  Replayer replayer;
+  kafka::Producer producer;  // last: it answers from its own thread
+};
+
+class DlqReplay : public Command {
+ public:
+  DlqReplay(daemon::OptionTable& table, Settings& settings)
+      : Command(settings), options_(table, settings) {
+    table
+        .AddPositional("letter", &places_,
+                       "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
+        .Optional();
+    table.Add("all", &all_, "all letters, where nothing else says which");
+    table.Add("dry-run", &dry_run_, "say what would be done, and do nothing");
+    table.Add("again", &again_, "also letters that were replayed before");
+    table.Add("rate", &rate_, "letters per second; 0 is as fast as can be").Range(0, 1'000'000);
+    table.Add("show", &show_, "letters to name").Range(0, 1'000'000);
+    table.Add("json", &json_, "print what was done as one JSON object");
+    options::AddOptions(table, settings.kafka);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt& interrupt) override {
+    const bool chosen = all_ || !places_.empty() || options_.given();
+    RequireUsage(chosen ? "" : "say which: <letter>, --topic, --reason, --since or --all");
+    const Selection selection = options_.Selected(places_);
+    const mysql::Installation installation = ReadInstalled(settings_);
+    const std::string mismatch = options::TopicMismatch(settings_.topics, installation);
+    if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
+    RequireSources(selection, installation);
+
+    const Interrupt::Graceful graceful(interrupt);
+    std::optional<Appending> appending;
+    if (!dry_run_)
+      appending.emplace(settings_, installation, [this](const auto&... told) { Told(told...); });
+    Replayer* const replayer = appending ? &appending->replayer : nullptr;
+    std::vector<bool> met(selection.places.size());
+    const Pace pace(rate_, daemon::SystemNow().mono);
+    ForEachLetter(settings_, selection, [&](Letter letter) {
+      for (size_t i = 0; i < met.size(); ++i) {
+        if (selection.places[i].Holds(letter.place)) met[i] = true;
+      }
+      return Replay(std::move(letter), installation.layout(), pace, interrupt, replayer);
+    });
+    if (replayer != nullptr) replayer->Finish();
+    Report(interrupt.requested());
+    if (replayer != nullptr) RequireReplayed(*replayer);
+    for (size_t i = 0; i < met.size() && !interrupt.requested(); ++i) {
+      if (!met[i]) throw NoLetter(places_[i]);
+    }
+    return tally_.cannot > 0 ? kExitData : 0;
+  }
+
+ private:
+  // A producer that asks for a missing topic would create it, with the cluster's defaults.
+  void RequireSources(const Selection& selection, const mysql::Installation& installation) const {
+    for (const LetterTopic& topic : selection.topics) {
+      RequireTopic(settings_, topic.source,
+                   topic.kind == LetterKind::kHint ? installation.partitions : 0);
+    }
+  }
+
+  // False: no more.
+  bool Replay(Letter letter, const RangeLayout& layout, const Pace& pace,
+              const Interrupt& interrupt, Replayer* replayer) {
+    ++tally_.found;
+    if (letter.replayed && !again_) {
+      ++tally_.before;
+      return !interrupt.requested();
+    }
+    const ReplayPlan plan = PlanOf(letter, SourceOf(letter), layout);
+    if (std::holds_alternative<CannotReplay>(plan)) {
+      ++tally_.cannot;
+      Name(letter, Describe(plan));
+    } else if (replayer == nullptr) {
+      ++tally_.replayed;
+      Name(letter, "would " + Describe(plan));
+    } else {
+      // What waits for its turn must not hold up the marks of what is sent.
+      if (pace.WaitBefore(sent_, daemon::SystemNow().mono) > Duration::zero()) replayer->Finish();
+      if (!AwaitTurn(pace, sent_, interrupt)) return false;
+      ++sent_;
+      replayer->Take(std::move(letter), plan);
+    }
+    return !interrupt.requested() && (replayer == nullptr || replayer->failure().done());
+  }
+
+  std::string SourceOf(const Letter& letter) const {
+    return RequireLetterTopic(letter.place.topic, LetterTopics(settings_.topics)).source;
+  }
+
+  void Told(const Letter& letter, const Status& status) {
+    if (status.done()) {
+      ++tally_.replayed;
+      Name(letter, "replayed");
+    } else if (status.never()) {
+      ++tally_.cannot;
+      Name(letter, "cannot be replayed: " + OneLine(status.message));
+    } else {
+      ++tally_.failed;
+      Name(letter, "not replayed: " + OneLine(status.message));
+    }
+  }
+
+  void Name(const Letter& letter, const std::string& what) {
+    if (named_++ >= show_) return;
+    if (json_) {
+      letters_.push_back(
+          {{"letter", ToString(letter.place)}, {"summary", Summary(letter)}, {"result", what}});
+    } else {
+      std::printf("%s%s: %s\n", Left(ToString(letter.place), 26).c_str(), Summary(letter).c_str(),
+                  what.c_str());
+    }
+  }
+
+  void Report(bool interrupted) {
+    if (json_) {
+      PutJson({{"found", tally_.found},
+               {"replayed", tally_.replayed},
+               {"before", tally_.before},
+               {"cannot", tally_.cannot},
+               {"failed", tally_.failed},
+               {"dry_run", dry_run_},
+               {"interrupted", interrupted},
+               {"letters", std::move(letters_)}});
+      return;
+    }
+    std::string line =
+        Counted(tally_.replayed, "dead letter") + (dry_run_ ? " would be replayed" : " replayed");
+    if (tally_.cannot > 0) line += ", " + Grouped(tally_.cannot) + " cannot be";
+    if (tally_.failed > 0) line += ", " + Grouped(tally_.failed) + " not replayed";
+    if (tally_.before > 0) {
+      line += ", " + Grouped(tally_.before) + " were before (--again repeats them)";
+    }
+    std::printf("%s%s\n", interrupted ? "interrupted: " : "", line.c_str());
+  }
+
+  void RequireReplayed(const Replayer& replayer) const {
+    if (replayer.failure().done()) return;
+    const Failure why = Explain(replayer.failure(), settings_, kExitData);
+    throw Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
+                  std::string(why.what()) + "; replay the same again: what is replayed is marked");
+  }
+
+  LetterOptions options_;
+  std::vector<std::string> places_;
+  bool all_ = false;
+  bool dry_run_ = false;
+  bool again_ = false;
+  double rate_ = 0;
+  uint32_t show_ = 1000;
+  bool json_ = false;
+  Tally tally_;
+  uint64_t sent_ = 0;
+  uint64_t named_ = 0;
+  Json letters_ = Json::array();
+};
+
+}  // namespace
+
+extern const Row kDlqReplay =
+    RowOf<DlqReplay>("dlq replay", "has dead letters processed again, after a fix");
+
+}  // namespace fanline::feedctl

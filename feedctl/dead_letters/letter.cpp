@@ -1,0 +1,144 @@
+#include "feedctl/dead_letters/letter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fanline/model/hint.h"
+#include "fanline/wire/event_codec.h"
+#include "fanline/wire/event_form.h"
+#include "fanline/wire/relation_event.h"
+#include "fanline/wire/relation_log.h"
+#include "fanline/wire/relation_retry.h"
+#include "feedctl/events/post_event.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+std::string Edge(const EdgeKey& edge) { return ToString(edge.src) + " -> " + ToString(edge.dst); }
+
+std::string Version(uint64_t version) { return ", version " + std::to_string(version); }
+
+std::string Told(const FeedEvent& event) { return Describe(event); }
+
+std::string Told(const Hint& hint) {
+  const auto* sync = std::get_if<Hint::Sync>(&hint.what);
+  return sync != nullptr
+             ? "hint: reader " + ToString(sync->reader) + ", author " + ToString(hint.author)
+             : "hint: post " + ToString(std::get<Hint::Post>(hint.what).post) + " of author " +
+                   ToString(hint.author);
+}
+
+std::string Told(const RelationMessage& message) {
+  if (const auto* written = std::get_if<EdgeWritten>(&message)) {
+    return Edge(written->edge.key()) + (written->edge.live ? " follows" : " ended") +
+           Version(written->edge.ver);
+  }
+  const auto& mirrored = std::get<EdgeMirrored>(message);
+  return Edge(mirrored.edge) + " mirrored" + Version(mirrored.ver);
+}
+
+std::string Told(const RelationRetry& retry) {
+  return "check of " + Edge(retry.edge) + Version(retry.ver);
+}
+
+std::string Told(const RelationEvent& event) {
+  return std::string(event.kind == RelationEventKind::kFollow ? "relation.follow "
+                                                              : "relation.unfollow ") +
+         Edge(event.edge) + Version(event.version);
+}
+
+template <typename T>
+std::optional<std::string> ToldOf(const Decoded<T>& decoded) {
+  const T* value = std::get_if<T>(&decoded);
+  return value == nullptr ? std::nullopt : std::optional(Told(*value));
+}
+
+std::optional<std::string> Read(const Letter& letter) {
+  const Record& record = letter.record;
+  switch (letter.kind) {
+    case LetterKind::kEvent:
+      return ToldOf(DecodeEvent(record.value, ContentTypeOf(record)));
+    case LetterKind::kHint:
+      return ToldOf(DecodeHint(record.value));
+    case LetterKind::kRelation:
+      return ToldOf(DecodeRelationMessage(record.value));
+    case LetterKind::kRetry:
+      return ToldOf(DecodeRelationRetry(record.value));
+    case LetterKind::kRelationEvent:
+      return ToldOf(DecodeRelationEvent(record.value, ContentTypeOf(record)));
+  }
+  return std::nullopt;
+}
+
+const char* NameOf(LetterKind kind) {
+  switch (kind) {
+    case LetterKind::kEvent:
+      return "event";
+    case LetterKind::kHint:
+      return "hint";
+    case LetterKind::kRelation:
+      return "message about a relation";
+    case LetterKind::kRetry:
+      return "entry of the retries";
+    case LetterKind::kRelationEvent:
+      return "relation event";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<LetterTopic> LetterTopics(const options::TopicSettings& topics) {
+  std::vector<LetterTopic> all;
+  const auto add = [&all](const std::string& source, LetterKind kind) {
+    all.push_back({DeadLetterTopic(source), source, kind});
+  };
+  add(topics.feed, LetterKind::kEvent);
+  add(topics.tasks, LetterKind::kHint);
+  add(kRelationLogTopic, LetterKind::kRelation);
+  add(kRelationRetryTopic, LetterKind::kRetry);
+  add(topics.relation_events, LetterKind::kRelationEvent);
+  return all;
+}
+
+Letter LetterOf(const LetterTopic& topic, Record record) {
+  Letter letter;
+  letter.kind = topic.kind;
+  letter.place = PlaceOf(record);
+  letter.set_aside = record.timestamp;
+  const auto text = [&](const char* name) { return OneLine(HeaderOf(record, name).value_or("")); };
+  letter.reason = text(kReasonHeader);
+  letter.stage = text(kStageHeader);
+  letter.origin = text(kOriginHeader);
+  letter.omitted = text(kOmittedHeader);
+  letter.came_back = static_cast<uint32_t>(
+      std::count_if(record.headers.begin(), record.headers.end(),
+                    [](const auto& header) { return header.first == kReplayHeader; }));
+  letter.record = std::move(record);
+  return letter;
+}
+
+std::optional<int64_t> MarkedOffset(const Record& record) {
+  if (HeaderOf(record, kOriginHeader)) return std::nullopt;  // a letter, whatever else it carries
+  const auto text = HeaderOf(record, kReplayedHeader);
+  const auto place = text ? ParseLogPlace(*text) : std::nullopt;
+  if (!place || place->topic != record.topic || place->partition != record.partition) {
+    return std::nullopt;
+  }
+  return place->offset;
+}
+
+Headers MarkOf(const LogPlace& letter) { return {{kReplayedHeader, ToString(letter)}}; }
+
+std::string Summary(const Letter& letter) {
+  if (!letter.omitted.empty()) return "not kept: " + letter.omitted;
+  const auto told = Read(letter);
+  return told ? *told
+              : std::string("no ") + NameOf(letter.kind) + ", " +
+                    Counted(letter.record.value.size(), "byte");
+}
+
+bool Readable(const Letter& letter) { return letter.omitted.empty() && Read(letter).has_value(); }
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,64 @@
+#include "feedctl/dead_letters/replay_plan.h"
+
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+bool IsOfTheLetter(const std::string& name) {
+  return name == kReasonHeader || name == kStageHeader || name == kOriginHeader ||
+         name == kOmittedHeader || name == kFirstAppendedHeader;
+}
+
+// The record's own, since when it is there, and which letter it was.
+Headers HeadersAgain(const Letter& letter) {
+  Headers headers;
+  for (const auto& header : letter.record.headers) {
+    if (!IsOfTheLetter(header.first)) headers.push_back(header);
+  }
+  headers.emplace_back(kFirstAppendedHeader, std::to_string(FirstAppended(letter.record)));
+  headers.emplace_back(kReplayHeader, ToString(letter.place));
+  return headers;
+}
+
+std::vector<Range> RangesOf(const Hint& hint, const RangeLayout& layout) {
+  if (const auto* sync = std::get_if<Hint::Sync>(&hint.what)) return {layout.RangeOf(sync->reader)};
+  std::vector<Range> all;
+  for (uint32_t range = 0; range < layout.partitions(); ++range) {
+    all.push_back(static_cast<Range>(range));
+  }
+  return all;
+}
+
+// A sample would measure how long the letter lay there.
+Hint WithoutSample(Hint hint) {
+  if (auto* post = std::get_if<Hint::Post>(&hint.what)) post->sample.reset();
+  return hint;
+}
+
+}  // namespace
+
+ReplayPlan PlanOf(const Letter& letter, const std::string& source, const RangeLayout& layout) {
+  if (!letter.omitted.empty()) {
+    return CannotReplay{"its value was not kept; the record may still stand at " + letter.origin};
+  }
+  if (letter.kind != LetterKind::kHint) return AppendAgain{source, HeadersAgain(letter)};
+  const Decoded<Hint> decoded = DecodeHint(letter.record.value);
+  if (const auto* refused = std::get_if<Rejection>(&decoded)) {
+    return CannotReplay{"it is no hint (" + refused->reason +
+                        "); nothing is missing: the timelines of its range were dropped, and are "
+                        "rebuilt from the rows"};
+  }
+  const Hint hint = WithoutSample(std::get<Hint>(decoded));
+  return HintAnew{hint, RangesOf(hint, layout), HeadersAgain(letter)};
+}
+
+std::string Describe(const ReplayPlan& plan) {
+  if (const auto* again = std::get_if<AppendAgain>(&plan)) return "append to " + again->topic;
+  if (const auto* anew = std::get_if<HintAnew>(&plan)) {
+    return "append its hint to " + Counted(anew->ranges.size(), "range");
+  }
+  return "cannot be replayed: " + std::get<CannotReplay>(plan).why;
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,177 @@
+"""Dead letters as an operator deals with them: listed, shown, replayed after a fix."""
+
+import signal
+import time
+import unittest
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from demo.workload import Event
+from stack.programs.daemon import Daemon
+from stack.programs.fleet import FEED
+from tests.e2e.installation import SESSION, Installation, most_followed
+
+HOUR_MS = 3_600_000
+BAD = b'{"schema_version":1,"type":"post.gone","post_id":"7","author_id":"5"}'
+FEED_DLQ = f"{FEED}.dlq"
+
+
+class Dlq(Installation):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.author = most_followed(cls.ledger)[0]
+        cls.readers = sorted(cls.ledger.followers[cls.author])[:20]
+        cls.feedctl.run("activate", lines=cls.readers)
+        cls.kafka = Producer({"bootstrap.servers": cls.stack.kafka.address})
+
+    # ---- what happens --------------------------------------------------------------------------
+
+    def produce(self, *values):
+        """To the feed, as an application would; waits until they are dead letters."""
+        before = self.found()
+        for value in values:
+            self.kafka.produce(FEED, key=b"7", value=value, headers={
+                "content-type": b"application/json", "traceparent": b"00-1-2-01",
+                "authorization": b"Bearer secret"})
+        self.assertEqual(self.kafka.flush(60), 0)
+        self.wait_for(lambda: self.found() == before + len(values), "the letters")
+
+    def mended(self, *args):
+        """Another dispatcher instead of ours, with these options."""
+        if self.fleet.dispatchers[0].running:
+            self.fleet.dispatchers[0].stop()
+        other = Daemon(self.stack, self.ports, "fanline-dispatcher", "mended-dispatcher",
+                       [*SESSION, *args])
+        self.addCleanup(lambda: other.running and other.stop())
+        return other.start().wait_ready()
+
+    def list(self, *words):
+        return self.feedctl.json("dlq", "list", "--json", *words)
+
+    def found(self, topic=FEED):
+        return self.list("--topic", topic, "--limit", 0)["found"]
+
+    def newest(self, topic=FEED):
+        return self.list("--topic", topic, "--limit", 1)["letters"][0]
+
+    def replay(self, *words, codes=(0,)):
+        return self.feedctl.json("dlq", "replay", "--json", *words, codes=codes)
+
+    def refused(self, *words):
+        """Exit code and complaint."""
+        running = self.feedctl.start("dlq", *words)
+        running.finish(60, range(1, 256))
+        return running.exit_code, running.last_word
+
+    def ends(self, *topics):
+        """How many records each topic has been given so far."""
+        reader = Consumer({"bootstrap.servers": self.stack.kafka.address, "group.id": "nobody"})
+        try:
+            return [sum(reader.get_watermark_offsets(TopicPartition(topic, partition), 60)[1]
+                        for partition in reader.list_topics(topic, 60).topics[topic].partitions)
+                    for topic in topics]
+        finally:
+            reader.close()
+
+    # ---- tests ---------------------------------------------------------------------------------
+
+    def test_a_letter_is_listed_and_shown_and_nothing_of_others_with_it(self):
+        self.produce(BAD)
+        letter = self.newest()
+        self.assertEqual((letter["replayed"], letter["came_back"], letter["stage"]),
+                         (False, 0, "dispatcher"))
+        self.assertIn('type: found "post.gone"', letter["reason"])
+        self.assertRegex(letter["origin"], rf"^{FEED}/\d+/\d+$")
+        self.assertEqual(letter["summary"], f"no event, {len(BAD)} bytes")
+        self.assertEqual(self.list("--reason", "no such reason")["found"], 0)
+        self.assertGreater(self.list("--since", "1h")["found"], 0)
+        text = self.feedctl.run("dlq", "list")
+        self.assertIn(letter["letter"], text)
+
+        shown = self.feedctl.run("dlq", "show", letter["letter"])
+        self.assertIn(BAD.hex(), shown)
+        self.assertIn('"traceparent": 00-1-2-01', shown)
+        self.assertIn('"authorization": (13 bytes, not shown)', shown)
+        self.assertNotIn("secret", shown)
+        self.assertEqual(self.feedctl.json("dlq", "show", "--json", letter["letter"])["key"], "7")
+
+    def test_a_dry_run_writes_nothing_and_a_replay_that_is_refused_again_says_so(self):
+        self.produce(BAD)
+        letter = self.newest()["letter"]
+        before = self.ends(FEED, FEED_DLQ)
+        planned = self.replay(letter, "--dry-run")
+        self.assertEqual((planned["replayed"], planned["letters"][0]["result"]),
+                         (1, f"would append to {FEED}"))
+        self.assertEqual(self.ends(FEED, FEED_DLQ), before)
+
+        letters = self.found()
+        self.assertEqual(self.replay(letter)["replayed"], 1)
+        self.wait_for(lambda: self.found() == letters + 1, "it to come back")
+        self.assertEqual(self.newest()["came_back"], 1)
+        self.assertEqual(self.newest()["reason"],
+                         self.feedctl.json("dlq", "show", "--json", letter)["reason"])
+        again = self.replay(letter)
+        self.assertEqual((again["replayed"], again["before"]), (0, 1))
+        self.assertEqual(self.replay(letter, "--again", "--dry-run")["replayed"], 1)
+
+    def test_a_refused_post_is_delivered_once_the_fix_is_made(self):
+        created = time.time_ns() // 1_000_000 + 30 * HOUR_MS
+        post = Event("published", next(self.post_ids), self.author, created)
+        self.produce(post.encode())
+        letter = self.newest()
+        self.assertIn("further in the future", letter["reason"])
+        self.assertTrue(letter["summary"].startswith(f"post.published post {post.post} of author"))
+
+        self.make_live(self.readers)
+        mended = self.mended("--furthest-future", "48h")
+        self.assertEqual(self.replay(letter["letter"])["replayed"], 1)
+        self.ledger.apply(post)
+        self.settle()
+        self.assertEqual(self.posts_of(self.readers[0])[0], post.post)
+        self.assert_exact(live=self.readers)
+        # It is as old as it was, however often it is replayed.
+        mended.stop()
+        self.mended("--furthest-future", "48h", "--oldest-record", "1s")
+        letters = self.found()
+        self.replay(letter["letter"], "--again")
+        self.wait_for(lambda: self.found() == letters + 1, "it to be refused")
+        self.assertIn("older than rows are kept", self.newest()["reason"])
+
+    def test_an_interrupted_replay_goes_on_where_it_was(self):
+        self.produce(*[b'{"number": %d}' % number for number in range(6)])
+        places = [letter["letter"] for letter in
+                  self.list("--topic", FEED, "--limit", 6)["letters"]]
+        appended = self.ends(FEED)[0]
+        slow = self.feedctl.start("dlq", "replay", "--rate", 2, *places)
+        self.wait_for(lambda: self.ends(FEED)[0] >= appended + 2, "the first replays")
+        slow.interrupt(signal.SIGINT)
+        slow.finish(60, [130])
+        self.wait_for(lambda: self.fleet.backlog() == 0, "the dispatcher")
+        done = self.ends(FEED)[0] - appended
+        self.assertLess(done, 6)
+        rest = self.replay(*places)
+        self.assertEqual((rest["found"], rest["before"], rest["replayed"]), (6, done, 6 - done))
+        self.assertEqual(self.ends(FEED)[0], appended + 6)
+
+    def test_what_cannot_be_done_says_what_to_type(self):
+        self.assertEqual(self.replay("--topic", "relation-log")["found"], 0)
+        self.assertIn("0 dead letters", self.feedctl.run("dlq", "list", "--topic", "relation-log"))
+        for words, code, complaint in [
+                (["replay"], 64, "say which"),
+                (["show", "feed-events/0/0"], 64, "there are feed-events.dlq, fanout-tasks.dlq"),
+                (["show", f"{FEED_DLQ}/0"], 64, "write feed-events.dlq/3/17"),
+                (["show", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
+                (["replay", f"{FEED_DLQ}/0/999999"], 65, "feedctl dlq list"),
+                (["list", "--topic", "nothing"], 64, "no topic of dead letters"),
+                (["list", "--relation-events-topic", "gone"], 78, "feedctl topics create"),
+                (["list", "--kafka-brokers", "127.0.0.1:1"], 69, "--kafka-brokers"),
+                (["replay", "--all", "--tasks-topic", "other"], 78, "set --tasks-topic to that")]:
+            with self.subTest(words):
+                told = self.refused(*words)
+                self.assertEqual(told[0], code, told)
+                self.assertIn(complaint, told[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,251 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fanline/wire/relation_log.h"
+#include "fanline/wire/relation_retry.h"
+#include "feedctl/dead_letters/letter_text.h"
+#include "feedctl/dead_letters/replay_plan.h"
+#include "feedctl/dead_letters/replayer.h"
+#include "feedctl/dead_letters/selection.h"
+#include "feedctl/support/failure.h"
+
+namespace fanline::feedctl {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::Pair;
+
+const std::vector<LetterTopic> kTopics = LetterTopics({});
+const RangeLayout kLayout{4};
+
+// A letter of the topic at partition 3, offset 17.
+Letter Of(const std::string& source, std::string value, Headers headers = {}) {
+  Record record{source + ".dlq", 3, 17, 1'000, "7", std::move(value), std::move(headers)};
+  record.headers.emplace_back(kReasonHeader, "it cannot be");
+  record.headers.emplace_back(kStageHeader, "tester");
+  record.headers.emplace_back(kOriginHeader, source + "/1/4711");
+  record.headers.emplace_back(kFirstAppendedHeader, "900");
+  return LetterOf(RequireLetterTopic(source, kTopics), std::move(record));
+}
+
+std::string Complaint(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Failure& failure) {
+    return std::to_string(failure.exit_code()) + ": " + failure.what();
+  }
+  return "";
+}
+
+TEST(DeadLetters, EachTopicsRecordsAreReadByItsOwnCodec) {
+  const UserId ann{5}, bob{7};
+  const std::pair<Letter, const char*> kTable[] = {
+      {Of("feed-events",
+          R"({"schema_version":1,"type":"post.deleted","post_id":"77","author_id":"5"})"),
+       "post.deleted post 77 of author 5"},
+      {Of("fanout-tasks", EncodeHint(Hint::OfPost(ann, PostId{77}))), "hint: post 77 of author 5"},
+      {Of("fanout-tasks", EncodeHint(Hint::OfSync(bob, ann))), "hint: reader 7, author 5"},
+      {Of("relation-log", EncodeRelationMessage(EdgeWritten{{ann, bob, 3, true, 1}, 9})),
+       "5 -> 7 follows, version 3"},
+      {Of("relation-log", EncodeRelationMessage(EdgeMirrored{{ann, bob}, 3})),
+       "5 -> 7 mirrored, version 3"},
+      {Of("relation-log.retry", EncodeRelationRetry({{ann, bob}, 3, 1, 0})),
+       "check of 5 -> 7, version 3"},
+      {Of("relation-events",
+          R"({"schema_version":1,"type":"relation.unfollow","src":"5","dst":"7","version":2})"),
+       "relation.unfollow 5 -> 7, version 2"}};
+  for (const auto& [letter, summary] : kTable) {
+    EXPECT_EQ(Summary(letter), summary);
+    EXPECT_TRUE(Readable(letter));
+  }
+}
+
+TEST(DeadLetters, WhatNobodyReadsIsToldByItsSize) {
+  const Letter letter = Of("fanout-tasks", "\xff\xfe");
+  EXPECT_EQ(Summary(letter), "no hint, 2 bytes");
+  EXPECT_FALSE(Readable(letter));
+  EXPECT_EQ(ShownBytes(letter.record.value), "fffe");
+  EXPECT_EQ(ShownBytes(std::string(5000, 'a')).size(), 2 * 4096 + 3);
+}
+
+TEST(DeadLetters, OnlyIdsAndOurHeadersAreShown) {
+  EXPECT_EQ(ShownHeader("authorization", "Bearer x"), "(8 bytes, not shown)");
+  EXPECT_EQ(ShownHeader("ce_type", "post\x1b[2J"), "post?[2J");
+  EXPECT_EQ(ShownKey("5:7"), "5:7");
+  EXPECT_EQ(ShownKey("ann@example.org").substr(0, 6), "0x616e");
+  Record record{"feed-events.dlq", 3, 17, 1, {}, {}, {{kReasonHeader, "a\nb"}}};
+  EXPECT_EQ(LetterOf(kTopics[0], record).reason, "a?b");
+}
+
+TEST(DeadLetters, AMarkNamesALetterOfItsPartition) {
+  const auto marked = [](const LogPlace& letter, int32_t partition = 3) {
+    Record record{"feed-events.dlq", partition, 20, 1, {}, {}, MarkOf(letter)};
+    return MarkedOffset(record);
+  };
+  EXPECT_EQ(marked({"feed-events.dlq", 3, 17}), 17);
+  EXPECT_EQ(marked({"feed-events.dlq", 3, 17}, 4), std::nullopt);
+  EXPECT_EQ(marked({"fanout-tasks.dlq", 3, 17}), std::nullopt);
+  EXPECT_EQ(MarkedOffset(Of("feed-events", "{}").record), std::nullopt);
+  EXPECT_EQ(MarkedOffset(Of("feed-events", "{}", MarkOf({"feed-events.dlq", 3, 17})).record),
+            std::nullopt)
+      << "a record with such a header that became a letter is a letter";
+}
+
+TEST(DeadLetters, PlacesAreALetterOrARangeOfThem) {
+  const LetterPlaces one = RequirePlaces("feed-events.dlq/3/17", kTopics);
+  const LetterPlaces some = RequirePlaces("feed-events.dlq/3/17-40", kTopics);
+  EXPECT_TRUE(one.Holds({"feed-events.dlq", 3, 17}));
+  EXPECT_FALSE(one.Holds({"feed-events.dlq", 3, 18}));
+  EXPECT_TRUE(some.Holds({"feed-events.dlq", 3, 40}));
+  EXPECT_FALSE(some.Holds({"feed-events.dlq", 3, 41}));
+  EXPECT_FALSE(some.Holds({"feed-events.dlq", 4, 17}));
+  EXPECT_FALSE(some.Holds({"fanout-tasks.dlq", 3, 17}));
+  for (const char* text :
+       {"", "17", "feed-events.dlq", "feed-events.dlq/3", "feed-events.dlq/3/17-",
+        "feed-events.dlq/3/40-17", "feed-events/3/17"}) {
+    EXPECT_THAT(Complaint([&] { (void)RequirePlaces(text, kTopics); }), HasSubstr("64: <letter>"))
+        << text;
+  }
+}
+
+TEST(DeadLetters, ASelectionGoesByPlaceReasonAndTime) {
+  const Letter letter = Of("feed-events", "{}");
+  const auto takes = [&](Selection selection) { return selection.Takes(letter); };
+  EXPECT_TRUE(takes({kTopics}));
+  EXPECT_TRUE(takes({kTopics, {}, "cannot"}));
+  EXPECT_FALSE(takes({kTopics, {}, "can not"}));
+  EXPECT_TRUE(takes({kTopics, {}, "", 1'000}));
+  EXPECT_FALSE(takes({kTopics, {}, "", 1'001}));
+  EXPECT_TRUE(takes({kTopics, {RequirePlaces("feed-events.dlq/3/17", kTopics)}}));
+  EXPECT_FALSE(takes({kTopics, {RequirePlaces("feed-events.dlq/3/18", kTopics)}}));
+}
+
+// Marks stand behind their letters, so a partition is read from the first letter to its end.
+TEST(DeadLetters, OnlyWhatMayMatterIsRead) {
+  const Selection selection{kTopics,
+                            {RequirePlaces("feed-events.dlq/3/40-50", kTopics),
+                             RequirePlaces("feed-events.dlq/3/17", kTopics)}};
+  const auto from = [&](const std::string& topic, int32_t partition) {
+    return selection.Narrowed(topic, {partition, 5, 60}).from;
+  };
+  EXPECT_EQ(from("feed-events.dlq", 3), 17);
+  EXPECT_EQ(from("feed-events.dlq", 4), 60);
+  EXPECT_EQ(from("fanout-tasks.dlq", 3), 60);
+  EXPECT_EQ(selection.Narrowed("feed-events.dlq", {3, 20, 60}).from, 20);
+}
+
+TEST(DeadLetters, AnEventIsAppendedAgainAndSaysSo) {
+  const Letter letter =
+      Of("feed-events", "{}", {{"app", "x"}, {kReplayHeader, "feed-events.dlq/3/2"}});
+  EXPECT_EQ(letter.came_back, 1u);
+  const ReplayPlan plan = PlanOf(letter, "feed-events", kLayout);
+  const auto& again = std::get<AppendAgain>(plan);
+  EXPECT_EQ(again.topic, "feed-events");
+  EXPECT_THAT(
+      again.headers,
+      ElementsAre(Pair("app", "x"), Pair(kReplayHeader, "feed-events.dlq/3/2"),
+                  Pair(kFirstAppendedHeader, "900"), Pair(kReplayHeader, "feed-events.dlq/3/17")));
+  EXPECT_EQ(Describe(plan), "append to feed-events");
+}
+
+// The record was one range's, and may carry the sample of that day's publish.
+TEST(DeadLetters, OfAHintItsCauseIsAnnouncedAnew) {
+  const UserId ann{5}, bob{7};
+  const Letter post =
+      Of("fanout-tasks", EncodeHint(Hint::OfPost(ann, PostId{77}, DeliverySample{3, 4, 1, 2})));
+  const auto of_post = std::get<HintAnew>(PlanOf(post, "fanout-tasks", kLayout));
+  EXPECT_EQ(of_post.hint, Hint::OfPost(ann, PostId{77}));
+  EXPECT_THAT(of_post.ranges, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(of_post.headers, Not(Contains(Key(std::string(kReasonHeader)))));
+
+  const Letter sync = Of("fanout-tasks", EncodeHint(Hint::OfSync(bob, ann)));
+  const auto of_sync = std::get<HintAnew>(PlanOf(sync, "fanout-tasks", kLayout));
+  EXPECT_THAT(of_sync.ranges, ElementsAre(kLayout.RangeOf(bob)));
+}
+
+TEST(DeadLetters, WhatCannotBeReplayedSaysWhy) {
+  const auto why = [](const Letter& letter, const char* source) {
+    return Describe(PlanOf(letter, source, kLayout));
+  };
+  EXPECT_THAT(why(Of("fanout-tasks", "\xff"), "fanout-tasks"), HasSubstr("nothing is missing"));
+  EXPECT_THAT(why(Of("feed-events", "", {{kOmittedHeader, "too large"}}), "feed-events"),
+              HasSubstr("may still stand at feed-events/1/4711"));
+}
+
+// Brokers that answer at once.
+struct ReplayWorld : Serves<AppendHints> {
+  void Submit(AppendHints request, ReplyTo<HintsAppended> to) override {
+    hints.push_back(request);
+    to({request.id, answer});
+  }
+  void Replay(const Letter& letter, const char* source) {
+    replayer.Take(letter, PlanOf(letter, source, kLayout));
+  }
+
+  Status answer;
+  std::vector<AppendHints> hints;
+  std::vector<Record> records, marks;  // appended
+  std::vector<Status> told;
+  Replayer replayer{[this](const std::string& topic, int32_t partition, const std::string& key,
+                           const std::string& value, const Headers& headers, auto reply) {
+                      (topic.ends_with(".dlq") ? marks : records)
+                          .push_back({topic, partition, 0, 0, key, value, headers});
+                      reply(answer);
+                    },
+                    *this, [this](const Letter&, const Status& status) { told.push_back(status); }};
+};
+
+TEST(Replayer, ALetterIsMarkedBehindItselfOnceItsRecordIsAcknowledged) {
+  ReplayWorld w;
+  w.Replay(Of("feed-events", "{}"), "feed-events");
+  EXPECT_THAT(w.marks, ElementsAre());
+  w.replayer.Finish();
+  ASSERT_EQ(w.records.size(), 1u);
+  EXPECT_EQ(w.records[0].topic, "feed-events");
+  EXPECT_EQ(w.records[0].partition, -1);
+  EXPECT_EQ(w.records[0].key, "7");
+  EXPECT_EQ(w.records[0].value, "{}");
+  ASSERT_EQ(w.marks.size(), 1u);
+  EXPECT_EQ(w.marks[0].partition, 3);
+  EXPECT_EQ(MarkedOffset(w.marks[0]), 17);
+  ASSERT_EQ(w.told.size(), 1u);
+  EXPECT_TRUE(w.told[0].done());
+}
+
+TEST(Replayer, WhatIsNotAcknowledgedIsNotMarkedAndIsTold) {
+  ReplayWorld w;
+  w.answer = Status::Later("kafka", "away");
+  w.Replay(Of("feed-events", "{}"), "feed-events");
+  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{7}, UserId{5}))), "fanout-tasks");
+  w.replayer.Finish();
+  EXPECT_THAT(w.marks, ElementsAre());
+  EXPECT_EQ(w.replayer.failure().message, "away");
+  ASSERT_EQ(w.told.size(), 2u);
+  EXPECT_TRUE(w.told[1].later());
+
+  w.answer = {};
+  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{7}, UserId{5}))), "fanout-tasks");
+  w.replayer.Finish();
+  EXPECT_EQ(w.hints.size(), 2u) << "the one that failed stands for no other";
+  EXPECT_EQ(w.marks.size(), 1u);
+}
+
+TEST(Replayer, LettersOfOneHintShareAReplay) {
+  ReplayWorld w;
+  const Letter letter = Of("fanout-tasks", EncodeHint(Hint::OfPost(UserId{5}, PostId{77})));
+  for (int i = 0; i < 3; ++i) w.Replay(letter, "fanout-tasks");
+  w.replayer.Finish();
+  w.Replay(letter, "fanout-tasks");
+  w.Replay(Of("fanout-tasks", EncodeHint(Hint::OfSync(UserId{77}, UserId{5}))), "fanout-tasks");
+  w.replayer.Finish();
+  ASSERT_EQ(w.hints.size(), 2u);
+  EXPECT_EQ(w.hints[0].hints.size(), 4u);
+  EXPECT_EQ(w.marks.size(), 5u);
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

@@ -40,8 +40,8 @@ STAR, HALF_STAR = 900, 901  # followed by everybody, by every second user
 class Installation:
     """A stack, and feedctl beside it."""
 
-    def __init__(self, case):
-        self.stack = LocalStack()
+    def __init__(self, case, **options):
+        self.stack = LocalStack(**options)
         case.addClassCleanup(self.stack.stop)
         self.stack.start()
         self.folder = tempfile.TemporaryDirectory()
@@ -778,6 +778,15 @@ class Converting(Refusing):
         result = self.installation.run("timeline", 5)
         self.assertIn("from the live timeline", result.stdout)
         self.assertEqual(self.installation.run("audit").returncode, 0)
+
+
+class InACluster(unittest.TestCase):
+    def test_auto_is_eight_ranges_for_each_master_rounded_up(self):
+        installation = Installation(self, cluster=True)
+        seed = installation.stack.redis.nodes[-1].address
+        result = installation.run("init", "--ranges", "auto", "--redis", seed)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("ranges 32,", result.stdout)
 
 
 class Failing(Refusing):

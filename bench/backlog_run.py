@@ -8,7 +8,6 @@ from collections import Counter
 from typing import NamedTuple
 
 from bench.processes import rss_mb
-from stack.programs.fleet import PARTITIONS
 from stack.waiting import NotInTime
 
 # A look costs the pusher about a millisecond: few of them, and dense only near the end.
@@ -107,7 +106,7 @@ def _attempt(rig, authors, posts, held_back, fill, watch_memory):
     finally:
         held_back.resume()
     moments = []
-    end = _watch(rig, begin, before, posts * PARTITIONS, moments, watch_memory)
+    end = _watch(rig, begin, before, posts * rig.ranges, moments, watch_memory)
     return _summed_up(before, end, end.at - begin, meter.spent(), moments,
                       rig.deliveries_due(authors, posts))
 

@@ -58,6 +58,7 @@ FULL = Population(live=20_000, authors={
     "live100": Authors(first=10_000_000, count=5_000, followers=200, live_percent=100),
     "live20": Authors(first=20_000_000, count=2_000, followers=200, live_percent=20),
     "live5": Authors(first=30_000_000, count=4_000, followers=200, live_percent=5),
+    "moderate": Authors(first=35_000_000, count=4_000, followers=70, live_percent=20),
     "celebrity": Authors(first=40_000_000, count=1, followers=1_000_000, live_percent=0),
     "known": Authors(first=50_000_000, count=1, followers=10_000, live_percent=0),
 })
@@ -67,6 +68,7 @@ QUICK = Population(live=400, authors={
     "live100": Authors(first=10_000_000, count=100, followers=20, live_percent=100),
     "live20": Authors(first=20_000_000, count=50, followers=20, live_percent=20),
     "live5": Authors(first=30_000_000, count=50, followers=20, live_percent=5),
+    "moderate": Authors(first=35_000_000, count=50, followers=10, live_percent=20),
     "celebrity": Authors(first=40_000_000, count=1, followers=5_000, live_percent=0),
     "known": Authors(first=50_000_000, count=1, followers=50, live_percent=0),
 })

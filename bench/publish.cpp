@@ -1,9 +1,11 @@
 // fanline-bench-publish: puts published events into the feed topic, as JSON, one per author and
-// turn, and returns when the broker has acknowledged all. Prints {"events": n, "seconds": s}.
+// turn, as fast as it goes or at a steady rate, and returns when the broker has acknowledged all.
+// Prints {"events": n, "seconds": s}.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
+#include <thread>
 
 #include "backends/kafka/producer.h"
 #include "backends/options/kafka_settings.h"
@@ -23,6 +25,7 @@ struct Config {
   uint64_t authors = 0;
   uint64_t turns = 1;
   UnixMs created_at = 0;
+  double rate = 0;
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -35,6 +38,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("created-at", &config.created_at,
            "time of the first post, in milliseconds since 1970; each next one is 1 ms later")
       .Required();
+  table.Add("rate", &config.rate, "events per second; 0: as fast as it goes").Range(0, 1'000'000);
 }
 
 constexpr auto kPatience = std::chrono::seconds(30);
@@ -85,6 +89,11 @@ int Main(int argc, char** argv) {
   UnixMs created_at = config.created_at;
   for (uint64_t turn = 0; turn < config.turns; ++turn) {
     for (uint64_t i = 0; i < config.authors; ++i) {
+      if (config.rate > 0) {
+        const auto due = std::chrono::duration<double>((turn * config.authors + i) / config.rate);
+        std::this_thread::sleep_until(
+            begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(due));
+      }
       publisher.Publish(config.first_author + i, created_at++);
     }
   }

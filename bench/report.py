@@ -39,6 +39,10 @@ def details(row):
         return f"{row['beside']}: {row['statement']}; {row['durability']}"
     if "mariadb_cpu_ms" in row:
         return f"MariaDB CPU per rebuild: {row['mariadb_cpu_ms']:.2f} ms"
+    if "events_per_second" in row:
+        return (f"{number(row['events_per_second'])} events/s"
+                + processes("; CPU us per event", row.get("cpu_us_per_event"))
+                + processes("; in the burst", row.get("burst_cpu_us_per_event")))
     if "posts_per_zadd" not in row:
         return ""
     cpu = row["cpu_us_per_delivery"]
@@ -47,6 +51,13 @@ def details(row):
             f"{number(row['probes_per_second'])} followers/s; CPU us per delivery: "
             + ", ".join(f"{name} {used:.2g}" for name, used in cpu.items())
             + f"; Redis for a plain ZADD {row['beside_redis_cpu_us']:.2g}")
+
+
+def processes(what, used):
+    """CPU by process, in words; "" when there is none."""
+    if not used:
+        return ""
+    return f"{what}: " + ", ".join(f"{name} {number(spent)}" for name, spent in used.items())
 
 
 def number(value):

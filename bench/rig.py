@@ -1,5 +1,5 @@
-"""One installation to measure: services in memory, one dispatcher, one pusher, the population's
-graph. It keeps from row to row what takes time to make."""
+"""One installation to measure: services in memory, one dispatcher, one pusher (for some rows two of
+each), the population's graph. It keeps from row to row what takes time to make."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.feedctl import Feedctl
-from stack.programs.fleet import Fleet
+from stack.programs.fleet import PARTITIONS, Fleet
 from stack.waiting import wait_until
 
 WINDOW, LONGEST = 450, 496  # items of a timeline after a trim, and before the next
@@ -31,8 +31,9 @@ _HOUR_MS = 3_600_000
 
 
 class Rig:
-    def __init__(self, population, say):
+    def __init__(self, population, say, ranges=PARTITIONS):
         self.population = population
+        self.ranges = ranges
         self.say = say
         self.fleet = None
         self._ports = Ports()
@@ -47,7 +48,7 @@ class Rig:
     def __enter__(self):
         self.stack.start()
         self._feedctl = Feedctl(self.stack)
-        self._feedctl.run("init")
+        self._feedctl.run("init", "--ranges", self.ranges)
         self._feedctl.run("topics", "create")
         return self
 
@@ -65,27 +66,28 @@ class Rig:
         self.redis("FLUSHALL")
         self._scene = None
 
-    def scene(self, encoding, pusher_args=()):
+    def scene(self, encoding, pusher_args=(), dispatcher_args=(), of_each=1):
         """Makes a fleet that serves, timelines and plain sorted sets in Redis. The same scene
         again stays as it was left."""
-        if self._scene == (encoding, pusher_args):
+        fleet = (tuple(pusher_args), tuple(dispatcher_args), of_each)
+        if self._scene == (encoding, fleet):
             return
         if self._scene and self._scene[0] == encoding:
             self._end_fleet()
-            self._start_fleet(pusher_args)  # takes over what the former left
+            self._start_fleet(*fleet)  # takes over what the former left
         else:
             self.fresh_redis(encoding)
-            self._start_fleet(pusher_args)
+            self._start_fleet(*fleet)
             self.make_live(WINDOW, LONGEST)
             self.make_plain_sets()
-        self._scene = (encoding, pusher_args)
+        self._scene = (encoding, fleet)
 
     def dispatcher_alone(self):
         """Starts a dispatcher alone: nobody takes what it appends."""
         self._end_fleet()
         self._scene = None
         self._import()
-        self.fleet = Fleet(self.stack, self._ports, pushers=0).start()
+        self.fleet = Fleet(self.stack, self._ports, pushers=0, ranges=self.ranges).start()
         self.dispatcher.wait_ready()
 
     def no_relations(self):
@@ -112,7 +114,13 @@ class Rig:
 
     def dispatched(self):
         """Events whose every hint is acknowledged."""
-        return self.dispatcher.scrape().total("fanline_events_done_total")
+        return sum(daemon.scrape().total("fanline_events_done_total")
+                   for daemon in self.fleet.dispatchers)
+
+    def pushed(self):
+        """Hints whose every write is acknowledged."""
+        return sum(daemon.scrape().total("fanline_hints_done_total")
+                   for daemon in self.fleet.pushers)
 
     def wait_dispatched(self, events):
         wait_until(lambda: self.dispatched() >= events, 120, f"{events:.0f} events to be dispatched")
@@ -126,9 +134,11 @@ class Rig:
         """Makes as many plain sorted sets as there are timelines."""
         self._zadd("fill", "--size", size, "--newest", self.moments(1))
 
-    def _start_fleet(self, pusher_args):
+    def _start_fleet(self, pusher_args, dispatcher_args, of_each):
         self._import()
-        self.fleet = Fleet(self.stack, self._ports, pusher_args=pusher_args).start()
+        self.fleet = Fleet(self.stack, self._ports, dispatchers=of_each, pushers=of_each,
+                           ranges=self.ranges, dispatcher_args=dispatcher_args,
+                           pusher_args=pusher_args).start()
         self.fleet.wait_serving()
 
     def _end_fleet(self):
@@ -182,11 +192,12 @@ class Rig:
         self._edges += count
         return first
 
-    def publish(self, authors, posts):
-        """Puts that many events of the block's first authors in turn into the feed topic."""
+    def publish(self, authors, posts, rate=0):
+        """Puts that many events of the block's first authors in turn into the feed topic: as fast
+        as it goes, or so many a second."""
         each, turns = _in_turns(authors, posts)
         self.helper("fanline-bench-publish", "--first-author", authors.first, "--authors", each,
-                    "--turns", turns, "--created-at", self.moments(posts))
+                    "--turns", turns, "--created-at", self.moments(posts), "--rate", rate)
 
     def deliveries_due(self, authors, posts):
         """How many timelines these posts must come into."""
@@ -225,7 +236,7 @@ class Rig:
 
     def cpu_meter(self):
         return CpuMeter({
-            "dispatcher": [self.dispatcher.process.pid],
+            "dispatcher": [daemon.process.pid for daemon in self.fleet.dispatchers],
             "pusher": [daemon.process.pid for daemon in self.fleet.pushers],
             "redis": [self.stack.redis.pid],
             "mariadb": [shard.pid for shard in self.stack.mysql],

@@ -17,6 +17,7 @@ class Sizes(NamedTuple):
     posts: dict  # of a round, by block of authors
     many_posts: int  # of live100: those of the long run
     dispatched: int  # events of a round of dispatch_cost_ratio
+    moderate: int  # events of a burst, and of each slower run beside it
     imported: int  # edges
 
 

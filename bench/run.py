@@ -16,18 +16,20 @@ sys.path.insert(0, str(ROOT))
 from bench import population, report  # noqa: E402
 from bench.backlog_run import run_hints  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
+from bench.moderate_rows import cpu_per_event, latency  # noqa: E402
 from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
                                  large_ids, pair_kafka, pair_machine, rebuild)
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
                         timeline_bytes)
+from stack.programs.fleet import PARTITIONS  # noqa: E402
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
-             many_posts=5_000, dispatched=20_000, imported=508_837)
+             many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
                                checks=400, pair_edges=500_000, rebuilt=100, followees=200)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
-              dispatched=3_000, imported=10_000)
+              dispatched=3_000, moderate=50, imported=10_000)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
                                 pair_edges=2_000, rebuilt=5, followees=40)
 
@@ -48,6 +50,8 @@ def measurements(rig, sizes, relations):
             yield ("deliveries_live100_compact_one_post",
                    lambda: deliveries(rig, sizes, "live100", "compact", "one_post", one_post))
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
+    yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
+    yield "latency", lambda: latency(rig, sizes)
     for mode in ("async", "sync"):
         yield f"follow_{mode}", lambda m=mode: follows(rig, relations, m)
     yield "apply_rows", lambda: apply_rows(rig, relations)
@@ -70,7 +74,7 @@ def main():
     people, sizes, relations = ((population.QUICK, QUICK, QUICK_RELATIONS) if options.quick
                                 else (population.FULL, FULL, FULL_RELATIONS))
     rows = []
-    with Rig(people, say) as rig:
+    with Rig(people, say, options.ranges) as rig:
         machine = report.machine(rig.in_memory)
         say(machine)
         for measure in chosen(dict(measurements(rig, sizes, relations)), options.rows):
@@ -97,6 +101,8 @@ def parse():
                         help="only these")
     parser.add_argument("--quick", action="store_true",
                         help="tiny: shows that the bench works, measures nothing")
+    parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
+                        help="of the installation (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", metavar="FOLDER",
                         help="where report.json goes (default: build/bench)")
     return parser.parse_args()

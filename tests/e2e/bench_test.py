@@ -12,6 +12,9 @@ SHARES, ENCODINGS = ("live100", "live20", "live5"), ("compact", "skiplist")
 ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
         | {f"deliveries_{share}_{encoding}" for share in SHARES for encoding in ENCODINGS}
         | {"deliveries_live100_compact_hints_only", "deliveries_live100_compact_one_post",
+           *(f"cpu_per_event_{share}" for share in ("half", "quarter", "tenth")),
+           *(f"latency_{share}_rate{suffix}" for share in ("half", "quarter", "tenth")
+             for suffix in ("", "_p99")),
            "last_fifth_of_a_million", "rss_dispatcher_mb", "rss_pusher_mb", "dispatch_cost_ratio",
            "follow_async", "follow_sync", "apply_rows", "check_batch", "large_ids_apply_rows",
            "large_ids_check_batch", "large_ids_rebuild", "pair_machine", "pair_kafka",

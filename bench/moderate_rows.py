@@ -1,0 +1,115 @@
+"""What an event costs, and how long it takes, when the fleet has less to do than it could: two
+dispatchers and two pushers at a half, a quarter and a tenth of the rate of a burst of the same run.
+Load must make a delivery cheaper, and little of it not dear."""
+
+import math
+import statistics
+import time
+from collections import Counter
+from typing import NamedTuple
+
+from bench.measure import row
+from stack.programs.metrics import Samples
+from stack.waiting import wait_until
+
+SHARES = {"half": 1 / 2, "quarter": 1 / 4, "tenth": 1 / 10}  # of the burst's rate
+_LAST_DELIVERY = "fanline_publish_to_last_delivery_seconds"
+_PATIENCE = 120
+_LONGEST = 12  # seconds of a run at a steady rate: the slow ones publish fewer events
+# What the daemons gather their input for, unless told otherwise: the relay's linger.
+GATHER_MS = 50
+
+
+class Run(NamedTuple):
+    seconds: float
+    events: int
+    cpu: Counter  # seconds by process, without the load generator's
+    samples: Samples  # what the pushers counted
+
+    @property
+    def rate(self):
+        return self.events / self.seconds
+
+    @property
+    def cost_us(self):
+        return sum(self.cpu.values()) / self.events * 1e6
+
+    @property
+    def busy(self):
+        """Cores of all processes but the broker."""
+        return sum(spent for name, spent in self.cpu.items() if name != "kafka") / self.seconds
+
+
+def cpu_per_event(rig, sizes):
+    """CPU of all daemons and services per event of distinct authors - 70 followers, of whom 14 are
+    live - beside that of the burst."""
+    rig.scene("compact", of_each=2)
+    rounds = [_round(rig, rig.population.authors["moderate"], sizes.moderate)
+              for _ in range(_rounds(sizes) + 1)][1:]
+    bursts = [each["burst"] for each in rounds]
+    for name in SHARES:
+        runs = [each[name] for each in rounds]
+        yield row(f"cpu_per_event_{name}", [run.cost_us for run in runs], "CPU us/event",
+                  "in the burst", [run.cost_us for run in bursts],
+                  events_per_second=statistics.median(run.rate for run in runs),
+                  cpu_us_per_event=_by_process(runs), burst_cpu_us_per_event=_by_process(bursts))
+
+
+def latency(rig, sizes):
+    """Publish to last delivery of authors with 200 followers, beside two bare Kafka hops: as many
+    records a second, the same lingers, as many cores kept busy by other work."""
+    rig.scene("compact", dispatcher_args=("--sample-rate", "1"), of_each=2)
+    authors = rig.population.authors["live20"]
+    events = min(sizes.moderate, authors.count)
+    found = {name: [] for name in SHARES}
+    for number in range(_rounds(sizes) + 1):
+        runs = _round(rig, authors, events)
+        for name in SHARES:
+            if number:
+                found[name].append((runs[name], _hops(rig, runs[name])))
+    for name, pairs in found.items():
+        for suffix, share in (("", 0.5), ("_p99", 0.99)):
+            key = f"p{share * 100:.0f}_ms"
+            yield row(f"latency_{name}_rate{suffix}",
+                      [run.samples.histogram(_LAST_DELIVERY).quantile(share) * 1e3
+                       for run, _ in pairs], f"ms, p{share * 100:.0f}", "two bare Kafka hops",
+                      [hops[key] for _, hops in pairs],
+                      events_per_second=statistics.median(run.rate for run, _ in pairs))
+
+
+def _rounds(sizes):
+    return math.ceil(sizes.rounds / 2)  # each takes half a minute
+
+
+def _round(rig, authors, events):
+    runs = {"burst": _run(rig, authors, events)}
+    for name, share in SHARES.items():
+        rate = runs["burst"].rate * share
+        runs[name] = _run(rig, authors, min(events, math.ceil(rate * _LONGEST)), rate)
+    rig.say("; ".join(f"{name} {run.rate:.0f} events/s, {run.cost_us:.0f} us each"
+                      for name, run in runs.items()))
+    return runs
+
+
+def _run(rig, authors, events, rate=0):
+    """Publishes, as fast as it goes or at a steady rate, until the last hint is done."""
+    rig.fleet.wait_idle(_PATIENCE)
+    before, hints = rig.fleet.counters(), rig.pushed()
+    meter, begin = rig.cpu_meter(), time.perf_counter()
+    rig.publish(authors, events, rate)
+    wait_until(lambda: rig.pushed() >= hints + events * rig.ranges, _PATIENCE,
+               f"the hints of {events} events to be done")
+    seconds, cpu = time.perf_counter() - begin, meter.spent()
+    return Run(seconds, events, cpu, rig.fleet.counters() - before)
+
+
+def _hops(rig, run):
+    return rig.helper("fanline-bench-hops", "--records", run.events, "--rate", run.rate,
+                      "--partitions", rig.ranges, "--linger", f"{GATHER_MS}ms", "--busy",
+                      f"{run.busy:.3f}")
+
+
+def _by_process(runs):
+    events = sum(run.events for run in runs)
+    total = sum((run.cpu for run in runs), start=Counter())
+    return {name: spent * 1e6 / events for name, spent in sorted(total.items())}

@@ -14,6 +14,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Range(1, 5'000);
   table.Add("events-open", &limits.events_open, "events under way before consuming is paused")
       .Range(16, 1'000'000);
+  options::AddGather(table, &limits.gather);
   table
       .Add("sample-rate", &limits.sample_rate,
            "share of publishes measured from publish to delivery")

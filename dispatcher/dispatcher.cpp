@@ -45,6 +45,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
               ShardQueue({limits_.events_per_transaction, limits_.transactions_in_flight,
                           limits_.backoff})),
       room_(setup_.shards.shards(), limits_.parked_bytes_per_shard),
+      gathered_(limits_.gather),
       retries_(limits_.backoff) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
@@ -58,9 +59,11 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   }
   while (const auto id = retries_.Take(now.mono)) Retry(*id);
   SendTransactions(now);
+  AppendStored(now);
   Progress progress = partitions_.Order(
       {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
   progress.StepBy(retries_.timer());
+  progress.StepBy(gathered_.timer());
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
@@ -155,7 +158,8 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
     if (job.ranges.empty()) {
       Done(jobs[i], now);
     } else {
-      Append(jobs[i]);
+      stored_.push_back(jobs[i]);
+      gathered_.Add(now.mono);
     }
   }
 }
@@ -184,6 +188,15 @@ bool Dispatcher::sampled(const FeedEvent& event) const {
   if (event.kind != EventKind::kPublished) return false;
   const double place = static_cast<double>(Mix(Raw(event.post)) >> 11) * 0x1.0p-53;  // [0, 1)
   return place < limits_.sample_rate;
+}
+
+// Clients send a request for each range, whatever it holds. So the hints of what was consumed
+// together, and was stored on several shards, are appended together.
+void Dispatcher::AppendStored(Now now) {
+  const bool more = !transactions_.empty() && stored_.size() < limits_.events_per_transaction;
+  if (!gathered_.due(more, now.mono)) return;
+  gathered_.Went();
+  for (const uint64_t id : std::exchange(stored_, {})) Append(id);
 }
 
 void Dispatcher::Append(uint64_t id) {

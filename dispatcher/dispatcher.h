@@ -30,6 +30,7 @@
 
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
+#include "fanline/base/gather.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
@@ -95,6 +96,7 @@ class Dispatcher {
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
   std::vector<Range> RangesOf(const EventsApplied::Applied& applied) const;
+  void AppendStored(Now now);
   void Append(uint64_t id);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
   void RetryLater(uint64_t id, const Status& status, Now now);
@@ -114,7 +116,9 @@ class Dispatcher {
   std::vector<ShardQueue> queues_;  // by shard
   ShardRoom room_;
   std::unordered_map<uint64_t, ShardQueue::Jobs> transactions_;  // request -> jobs
-  RetryQueue<uint64_t> retries_;                                 // jobs
+  std::vector<uint64_t> stored_;  // jobs whose hints are to be appended
+  GatherReady gathered_;          // the same
+  RetryQueue<uint64_t> retries_;  // jobs
 };
 
 }  // namespace fanline::dispatcher

@@ -54,7 +54,7 @@ int Main(int argc, char** argv) {
        .metrics = *metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process.registry,
-                           process.health);
+                           process.health, config.limits.gather);
   return process.Run(loop);
 }
 

@@ -26,6 +26,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("buffered-hints", &limits.buffered_hints_per_range,
            "hints held of one range before it is paused")
       .Range(16, 1'000'000);
+  options::AddGather(table, &limits.gather);
   table.Add("save-position-every", &limits.save_position_every,
             "how often progress is written to Redis and then committed");
 }

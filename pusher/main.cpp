@@ -65,7 +65,7 @@ int Main(int argc, char** argv) {
                          .metrics = *metrics},
                         {layout, installation.generation, wiring::RandomSeed()}, config.limits);
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process.registry,
-                           process.health);
+                           process.health, config.limits.gather);
   return process.Run(loop);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/kafka/client_options.h"
+#include "backends/kafka/fetch_rest.h"
 #include "backends/kafka/handles.h"
 #include "backends/kafka/log_limiter.h"
 #include "backends/kafka/security/credentials.h"
@@ -29,6 +30,7 @@ struct ClientContext {
   std::atomic<rd_kafka_t*> client = nullptr;  // until it exists, its threads may already connect
   std::atomic<bool> fatal = false;            // the client can do nothing any more
   void* owner = nullptr;                      // of callbacks served by the owner's own polls
+  FetchRest rest;                             // of a consumer
 };
 
 using Properties = std::initializer_list<std::pair<const char*, std::string>>;

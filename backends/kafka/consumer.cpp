@@ -24,8 +24,20 @@ constexpr Duration kSettleAgainAfter = std::chrono::milliseconds(5);
 constexpr Duration kEndsEvery = std::chrono::seconds(5);
 constexpr Duration kEndsEveryWhileAway = std::chrono::seconds(1);
 constexpr uint64_t kWakePayload = 1;
+constexpr int16_t kFetch = 1;  // ApiKey
 
 std::string Ms(std::chrono::milliseconds ms) { return std::to_string(ms.count()); }
+
+rd_kafka_resp_err_t OnResponse(rd_kafka_t*, int, const char*, int32_t, int16_t api_key, int16_t,
+                               int32_t, size_t, int64_t, rd_kafka_resp_err_t, void* context) {
+  if (api_key == kFetch) static_cast<const ClientContext*>(context)->rest.Take();
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+rd_kafka_resp_err_t OnNew(rd_kafka_t* client, const rd_kafka_conf_t*, void*, char*, size_t) {
+  return rd_kafka_interceptor_add_on_response_received(client, "fetch rest", OnResponse,
+                                                       &ContextOf(rd_kafka_opaque(client)));
+}
 
 ClientConfig ConfigOf(const ConsumerOptions& options) {
   return ClientConfig(
@@ -55,6 +67,7 @@ class Consumer::Impl {
 
   void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
   void Apply(const ConsumerOrders& orders);
+  void RestUntil(Time moment) { client_->context().rest.Until(moment); }
   std::vector<Lag> Lags(UnixMs now);
   std::vector<Parked> AllParked() const;
   std::optional<std::string> Unreachable() const { return unreachable_; }
@@ -118,6 +131,7 @@ Consumer::Impl::Impl(ConsumerOptions options, LogSink log)
 
 ClientConfig Consumer::Impl::Configure(const ConsumerOptions& options) {
   ClientConfig config = ConfigOf(options);
+  rd_kafka_conf_interceptor_add_on_new(config.get(), "fetch rest", OnNew, nullptr);
   // Both are called by our own polls only.
   rd_kafka_conf_set_rebalance_cb(
       config.get(), [](rd_kafka_t*, rd_kafka_resp_err_t what, rd_kafka_topic_partition_list_t* list,
@@ -314,6 +328,7 @@ void Consumer::Impl::Wake() const {
 
 void Consumer::Impl::Close(Duration limit) {
   const Time until = MonoNow() + limit;
+  RestUntil({});
   const auto left = [until] { return std::max(until - MonoNow(), Duration::zero()); };
   {
     // The descriptor is the caller's, and may be gone soon.
@@ -354,6 +369,8 @@ Consumer::~Consumer() {
 void Consumer::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
   impl_->Poll(max_records, out);
 }
+
+void Consumer::RestUntil(Time moment) { impl_->RestUntil(moment); }
 
 void Consumer::Apply(const ConsumerOrders& orders) { impl_->Apply(orders); }
 

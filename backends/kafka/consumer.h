@@ -69,6 +69,10 @@ class Consumer {
   // partitions. After PartitionRevoked or an order to seek, no record fetched before is delivered.
   void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
 
+  // Fetches rest until that moment, where an earlier one is due (fetch_rest.h). Records that arrive
+  // in the log meanwhile are delivered together.
+  void RestUntil(Time moment);
+
   // In this order: seeks, pauses, resumes, commits. Orders for partitions that are not ours are
   // ignored. Commits are sent without waiting, and again when they fail.
   void Apply(const ConsumerOrders& orders);

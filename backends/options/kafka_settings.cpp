@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <sstream>
 #include <string_view>
 
@@ -133,6 +134,14 @@ void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings)
 void AddOptions(daemon::OptionTable& table, TopicSettings& settings) {
   AddFeedTopic(table, settings);
   AddTasksTopic(table, settings);
+}
+
+void AddGather(daemon::OptionTable& table, Duration* gather) {
+  table
+      .Add("gather", gather,
+           "how long work may wait for more of it: larger batches cost less processor time; after "
+           "quiet nothing waits; 0 switches it off")
+      .Range(Duration::zero(), std::chrono::seconds(1));
 }
 
 kafka::ClientOptions ToOptions(const KafkaSettings& settings, const std::string& client_id) {

@@ -9,6 +9,7 @@
 #include "backends/mysql/installation/installation.h"
 #include "daemon/options/options.h"
 #include "fanline/base/secret.h"
+#include "fanline/base/time.h"
 
 namespace fanline::options {
 
@@ -41,6 +42,10 @@ void AddFeedTopic(daemon::OptionTable& table, TopicSettings& settings);
 void AddTasksTopic(daemon::OptionTable& table, TopicSettings& settings);
 // --relation-events-topic
 void AddRelationEventsTopic(daemon::OptionTable& table, TopicSettings& settings);
+
+// --gather: how long a daemon that consumes lets its work gather into batches
+// (fanline/base/gather.h)
+void AddGather(daemon::OptionTable& table, Duration* gather);
 
 // `settings` must have been accepted by a table. `client_id` names the program to the brokers.
 [[nodiscard]] kafka::ClientOptions ToOptions(const KafkaSettings& settings,

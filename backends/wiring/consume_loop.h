@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,15 +19,18 @@
 #include "daemon/observe/health.h"
 #include "daemon/observe/metrics.h"
 #include "daemon/run/run.h"
+#include "fanline/base/gather.h"
 
 namespace fanline::wiring {
 
 template <typename Logic, typename Input>
 class ConsumeLoop {
  public:
-  // All outlive this object. `topic` is the consumer's.
+  // All outlive this object. `topic` is the consumer's. What arrives in it waits for more, at most
+  // for `gather` (fanline/base/gather.h).
   ConsumeLoop(kafka::Consumer& consumer, const std::string& topic, daemon::Inbox<Input>& inbox,
-              Logic& logic, prometheus::Registry& registry, daemon::Health& health)
+              Logic& logic, prometheus::Registry& registry, daemon::Health& health,
+              Duration gather = Duration::zero())
       : consumer_(consumer),
         inbox_(inbox),
         logic_(logic),
@@ -34,6 +38,8 @@ class ConsumeLoop {
         health_(health),
         condition_("kafka_" + topic),
         labels_{{"topic", topic}},
+        gather_(gather),
+        pace_(gather),
         lag_seconds_(daemon::AddGauge(
             registry, "fanline_lag_seconds",
             "How long the oldest record that is not committed has been in its log", labels_)),
@@ -65,8 +71,7 @@ class ConsumeLoop {
   };
 
   Turn RunOnce(const Now& now) {
-    events_.clear();
-    consumer_.Poll(kRecordsPerTurn, events_);
+    TakeEvents(now.mono);
     // Events of the log first: a reply may be about a partition that was just revoked.
     std::vector<Input> inputs;
     inputs.reserve(events_.size());
@@ -75,7 +80,24 @@ class ConsumeLoop {
     const auto progress = logic_.Step(inputs, now);
     consumer_.Apply(progress.orders);
     Show(now);
-    return {!inputs.empty(), progress.next_timer};
+    return {!inputs.empty(), Earlier(progress.next_timer, look_at_)};
+  }
+
+  // Whoever wakes the loop, the log is looked at once it is time; it may hold something by then.
+  void TakeEvents(Time now) {
+    events_.clear();
+    look_at_.reset();
+    if (!pace_.open(now)) {
+      look_at_ = pace_.opens_at();
+      return;
+    }
+    consumer_.Poll(kRecordsPerTurn, events_);
+    // A full turn has left records behind: a backlog waits for nothing.
+    if (events_.empty() || events_.size() >= kRecordsPerTurn) return;
+    pace_.Started(now);
+    look_at_ = pace_.opens_at();
+    // In time for what the log holds to be here by then.
+    consumer_.RestUntil(*look_at_ - gather_ / 8);
   }
 
   void Take(kafka::ConsumerEvent event, std::vector<Input>& inputs) {
@@ -140,6 +162,9 @@ class ConsumeLoop {
   daemon::Health& health_;
   const std::string condition_;
   const prometheus::Labels labels_;
+  const Duration gather_;
+  GatherPace pace_;
+  std::optional<Time> look_at_;
   std::vector<kafka::ConsumerEvent> events_;
   std::map<int32_t, prometheus::Gauge*> lag_;
   prometheus::Gauge& lag_seconds_;

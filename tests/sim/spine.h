@@ -160,6 +160,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints
   void Start() {
     dispatcher::Limits limits;
     limits.events_per_transaction = 3;
+    limits.gather = Duration::zero();  // only delays the appends, and here a fault does that
     limits.sample_rate = 0.5;
     limits.leave_out_from = world.character.leave_out ? kRanges : kRanges + 1;
     appended.clear();

@@ -327,12 +327,46 @@ TEST(Dispatcher, CommitsTheContiguousPrefixOnly) {
   const auto first = std::move(w.transactions.front());  // shard 0 does not answer
   w.transactions.erase(w.transactions.begin());
   w.RunUntilIdle();
+  w.RunUntilIdle();  // the hints have waited for the other transaction
   EXPECT_EQ(w.log.size(), 1u);
   EXPECT_LE(w.committed, 0);
 
   w.inbox.emplace_back(w.mysql.Do(first));
   w.RunUntilIdle();
   EXPECT_EQ(w.committed, 2);
+}
+
+TEST(Dispatcher, AppendsTogetherWhatWasStoredOnSeveralShards) {
+  World w;
+  w.Assign();
+  w.Give(Published(PostId{1}, AuthorOn(0)));
+  w.Give(Published(PostId{2}, AuthorOn(1)));
+  w.Step();
+  ASSERT_EQ(w.transactions.size(), 2u);
+  w.inbox.emplace_back(w.mysql.Do(w.transactions[1]));
+  w.Step();
+  EXPECT_TRUE(w.appends.empty()) << "the other shard may answer any moment";
+  w.inbox.emplace_back(w.mysql.Do(w.transactions[0]));
+  w.Step();
+  EXPECT_EQ(w.appends.size(), 2u);
+}
+
+TEST(Dispatcher, HintsWaitForAShardThatDoesNotAnswerNoLongerThanTheyGather) {
+  const Limits limits;
+  World w(limits);
+  w.Assign();
+  w.Give(Published(PostId{1}, AuthorOn(0)));
+  w.Give(Published(PostId{2}, AuthorOn(1)));
+  w.Step();
+  ASSERT_EQ(w.transactions.size(), 2u);
+  w.inbox.emplace_back(w.mysql.Do(w.transactions[1]));
+  w.Step();
+  ASSERT_TRUE(w.appends.empty());
+  ASSERT_TRUE(w.next_timer.has_value()) << "or it sleeps until the shard answers";
+  EXPECT_LE(*w.next_timer, w.now.mono + limits.gather);
+  w.Pass(limits.gather);
+  w.Step();
+  EXPECT_EQ(w.appends.size(), 1u);
 }
 
 TEST(Dispatcher, AppendsHintsAgainForAnEventThatChangesNothing) {

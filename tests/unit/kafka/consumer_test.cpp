@@ -171,6 +171,21 @@ TEST_F(ConsumerTest, ASleepingLoopIsWokenByARecord) {
   ASSERT_TRUE(m.Delivered(0, kRecords + 1));
 }
 
+TEST_F(ConsumerTest, WhatComesWhileFetchesRestIsDeliveredAfterTheMoment) {
+  Member& m = Flowing();
+  ASSERT_TRUE(m.Delivered(0, kRecords));
+  ASSERT_TRUE(m.Delivered(1, kRecords));
+  const Time moment = std::chrono::time_point_cast<Duration>(Clock::now()) + milliseconds(400);
+  m.consumer().RestUntil(moment);
+  PassTime(m);
+  EXPECT_GE(Clock::now(), moment);
+
+  m.consumer().RestUntil(std::chrono::time_point_cast<Duration>(Clock::now()) + seconds(30));
+  PassTime(m);  // a rest is bounded, whatever was asked for
+  m.consumer().RestUntil({});
+  PassTime(m);
+}
+
 TEST_F(ConsumerTest, APollThatStoppedAtItsLimitWakesTheLoopAgain) {
   Member& m = Flowing();
   while (m.All<Record>().size() < 2 * kRecords) {

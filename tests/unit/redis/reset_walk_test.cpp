@@ -126,6 +126,22 @@ TEST(ResetWalk, AsksForAllTimelinesWhenManyRangesWait) {
   EXPECT_TRUE(w.Asked(w.keys.Timelines()));
 }
 
+// The owner gave up on the one that waits: it claimed again meanwhile.
+TEST(ResetWalk, AResetThatWaitsIsAnsweredWhenAnotherOfItsRangeComes) {
+  World w;
+  w.Reset(Timelines::kDrop, 0);
+  w.Reset(Timelines::kDrop, 1);
+  ASSERT_FALSE(w.reply);
+  w.Reset(Timelines::kDrop, 1);
+  ASSERT_TRUE(w.reply);
+  EXPECT_TRUE(w.reply->status.later());
+  w.redis.Answer(kYes);  // the first walk
+  w.redis.Answer(kNoKeys);
+  w.redis.Answer(kYes);
+  w.redis.Answer(kYes);  // the second, of one range
+  EXPECT_TRUE(w.Asked(w.keys.TimelinesOf(1)));
+}
+
 TEST(ResetWalk, IsBegunAnewWhenAnIndexWasDeletedMeanwhile) {
   World w;
   w.Reset();

@@ -28,7 +28,8 @@ void Asked::Takes(std::initializer_list<std::string_view> parameters) const {
   for (const std::string_view each : parameters) {
     there_are += (there_are.empty() ? "there are " : ", ") + std::string(each);
   }
-  for (const auto& [name, value] : given) {
+  for (const auto& parameter : given) {
+    const std::string& name = parameter.first;
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
       RefuseParameter(Quoted(name) + " is no parameter of this path; " +
                       (there_are.empty() ? "it takes none" : there_are));

@@ -28,7 +28,9 @@ std::optional<AppliedPosition> ParsePosition(std::string_view text) {
   const auto generation = ParseNumber<uint64_t>(text.substr(0, colon));
   const auto offset = ParseNumber<int64_t>(text.substr(colon + 1));
   if (!generation || !offset) return std::nullopt;
-  return AppliedPosition{*generation, *offset};
+  const AppliedPosition position{*generation, *offset};
+  if (TextOf(position) != text) return std::nullopt;  // compare-and-set is on the text
+  return position;
 }
 
 // ---- claim ----------------------------------------------------------------------------------

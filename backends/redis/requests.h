@@ -34,7 +34,7 @@ SyncApplied Parse(const ApplySync&, const redisReply& reply);
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply);
 PartMarked Parse(const MarkPart&, const redisReply& reply);
 
-// pos:{tag}: "generation:offset".
+// pos:{tag}: "generation:offset". Nothing for any text that TextOf does not write.
 std::string TextOf(const AppliedPosition& position);
 std::optional<AppliedPosition> ParsePosition(std::string_view text);
 

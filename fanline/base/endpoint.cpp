@@ -13,10 +13,12 @@ std::optional<uint16_t> ParsePort(std::string_view text) {
   return port;
 }
 
-// The host without its brackets; empty if a v6 address lacks them, for then the port is a guess.
+// The host without its brackets; empty if a v6 address lacks them, for then the port is a guess, or
+// if there are more than two.
 std::string_view HostOf(std::string_view text) {
-  if (text.starts_with('[') && text.ends_with(']')) return text.substr(1, text.size() - 2);
-  return text.find_first_of(":[]") == text.npos ? text : std::string_view();
+  const bool in_brackets = text.starts_with('[') && text.ends_with(']');
+  if (in_brackets) text = text.substr(1, text.size() - 2);
+  return text.find_first_of(in_brackets ? "[]" : ":[]") == text.npos ? text : std::string_view();
 }
 
 }  // namespace

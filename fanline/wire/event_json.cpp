@@ -17,6 +17,11 @@ constexpr uint64_t kMaxExactInteger = (uint64_t{1} << 53) - 1;
 
 using Kind = JsonEvent::Value::Kind;
 
+// As many digits as a reader can use: a number can be as long as the message.
+std::string Shortened(const std::string& digits) {
+  return digits.size() <= 40 ? digits : digits.substr(0, 40) + "...";
+}
+
 // Keeps the values of the top level's known fields; looks through everything else.
 class FieldCollector {
  public:
@@ -69,7 +74,8 @@ class FieldCollector {
 
   bool Value(Kind kind, const std::string& text) {
     if (depth_ == 0) {
-      return Fail(Refuse("value", kind == Kind::kString ? Quoted(text) : text, kSendObject));
+      return Fail(
+          Refuse("value", kind == Kind::kString ? Quoted(text) : Shortened(text), kSendObject));
     }
     if (depth_ > 1) return true;
     for (size_t i = 0; i < known_.size(); ++i) {
@@ -98,11 +104,6 @@ std::optional<uint64_t> ParseDecimal(const std::string& text) {
   const auto [stopped, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stopped != end) return std::nullopt;
   return number;
-}
-
-// As many digits as a reader can use: a number can be as long as the message.
-std::string Shortened(const std::string& digits) {
-  return digits.size() <= 40 ? digits : digits.substr(0, 40) + "...";
 }
 
 }  // namespace

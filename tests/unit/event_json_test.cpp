@@ -10,6 +10,8 @@ namespace {
 using namespace fanline::testing;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Lt;
+using ::testing::SizeIs;
 
 std::string HiddenWithVersion(const std::string& json) {
   return R"({"schema_version":1,"type":"post.hidden","post_id":"77","author_id":"5","version":)" +
@@ -140,6 +142,16 @@ TEST(EventJson, RefusesWhatIsNotOneJsonObject) {
     EXPECT_THAT(ReasonOf(bad, kJsonContentType),
                 AllOf(HasSubstr("value: found "), HasSubstr("send one JSON object")))
         << bad;
+  }
+}
+
+// A reason becomes a header of the dead letter, which has 64 KB more room than the event.
+TEST(EventJson, AReasonNeverHoldsANumberAsLongAsTheMessage) {
+  const std::string digits = "1." + std::string(60'000, '1');
+  for (const std::string& value :
+       {digits, PublishedWith("post_id", digits), PublishedWith("type", digits)}) {
+    EXPECT_THAT(ReasonOf(value, kJsonContentType),
+                AllOf(HasSubstr("found 1.11111"), SizeIs(Lt(300u))));
   }
 }
 

@@ -39,12 +39,13 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// The time behind a score, which is minus the time of an item or a floor; +inf is no floor.
+// The time behind a score, which is minus the time of an item or a floor; +inf is no floor. Nothing
+// for a score that is no exact time.
 inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
   if (score == "inf") return kNoFloor;
-  if (const auto whole = ParseNumber<int64_t>(score)) return -*whole;
   const auto number = ParseNumber<double>(score);  // "-1.7e+17", should Redis ever write it so
-  if (!number || std::abs(*number) > static_cast<double>(kMaxCreatedAt)) return std::nullopt;
+  const bool exact = number && std::abs(*number) <= static_cast<double>(kMaxCreatedAt);  // no NaN
+  if (!exact) return std::nullopt;
   return -static_cast<UnixMs>(*number);
 }
 

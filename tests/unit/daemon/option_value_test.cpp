@@ -109,7 +109,8 @@ TEST(OptionValue, AnEndpointNeedsHostAndPort) {
   EXPECT_EQ(Read<Endpoint>("db-1:3306"), (Endpoint{"db-1", 3306}));
   EXPECT_EQ(Read<Endpoint>("[::1]:0"), (Endpoint{"::1", 0}));
   EXPECT_EQ(Shown(Endpoint{"::1", 80}), "[::1]:80");
-  for (const char* text : {"", ":80", "db", "db:", "db:65536", "::1:80", "[]:80", "db:-1"}) {
+  for (const char* text : {"", ":80", "db", "db:", "db:65536", "::1:80", "[]:80", "db:-1", "[",
+                           "[:80", "[][]:80", "[[::1]]:80"}) {
     EXPECT_EQ(Refusal<Endpoint>(text), "is not host:port") << text;
   }
 }

@@ -68,7 +68,8 @@ TEST(RedisReplies, MembersKeepTheirOrder) {
 TEST(RedisReplies, PositionsHaveOneSpelling) {
   EXPECT_EQ(TextOf(AppliedPosition{3, 400}), "3:400");
   EXPECT_EQ(ParsePosition("3:400"), (AppliedPosition{3, 400}));
-  for (const char* wrong : {"", ":", "3", "3:", ":4", "3:4x", "x:4", "-3:4"}) {
+  for (const char* wrong :
+       {"", ":", "3", "3:", ":4", "3:4x", "x:4", "-3:4", "03:4", "3:04", "3:-0"}) {
     EXPECT_EQ(ParsePosition(wrong), std::nullopt) << wrong;
   }
 }
@@ -79,7 +80,9 @@ TEST(RedisReplies, AScoreIsMinusTheTime) {
   EXPECT_EQ(TimeOfScore("-1.7e+12"), 1'700'000'000'000);
   EXPECT_EQ(TimeOfScore("inf"), kNoFloor);
   EXPECT_EQ(TimeOfScore("-inf"), std::nullopt);
-  EXPECT_EQ(TimeOfScore("x"), std::nullopt);
+  for (const char* none : {"x", "", "nan", "-9007199254740992", "-9223372036854775808", "1e300"}) {
+    EXPECT_EQ(TimeOfScore(none), std::nullopt) << none;
+  }
 }
 
 TEST(RedisIdentity, IsReadFromInfo) {

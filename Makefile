@@ -53,6 +53,12 @@ tsan: setup  ## the logic's tests under the thread sanitizer
 	@cmake --build --preset tsan
 	@ctest --preset tsan
 
+fuzz:  ## look for bytes that break a decoder, with clang: make fuzz [SECONDS=60] [ONLY=target,...] [KEEP=1]
+	@stack/setup stack/fuzzing.list
+	@$(MAKE) build/fuzz/build.ninja
+	@cmake --build --preset fuzz
+	@$(PYTHON) tests/fuzz/run.py --seconds $(or $(SECONDS),60) $(if $(ONLY),--only '$(ONLY)') $(if $(KEEP),--keep)
+
 format: setup  ## put all C++ in shape
 	@$(cpp_files) | xargs -0 clang-format-14 -i
 
@@ -77,4 +83,4 @@ ctest --test-dir build/tests --output-on-failure \
   --parallel $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
 endef
 
-.PHONY: help setup build build-all test test-long demo bench bench-against up down mutants tsan format format-check clean
+.PHONY: help setup build build-all test test-long demo bench bench-against up down mutants tsan fuzz format format-check clean

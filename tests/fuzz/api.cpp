@@ -1,0 +1,74 @@
+// The API: the first line is method and target as a client writes them, the rest the body. Every
+// answer is JSON with the status it names; no request is a fault of the server.
+#include <nlohmann/json.hpp>
+
+#include "api/handler.h"
+#include "fanline/base/check.h"
+#include "http/answer.h"
+#include "http/head.h"
+#include "tests/fakes/fake_relation_store.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/target.h"
+
+using namespace fanline;
+using namespace fanline::api;
+
+namespace {
+
+// Serves each request on an empty store.
+class Api {
+ public:
+  http::Response Ask(const http::Request& request) {
+    *store_ = {};
+    http::Response answered;
+    int answers = 0;
+    handler_.Serve(request, [&](http::Response response) {
+      answered = std::move(response);
+      ++answers;
+    });
+    FANLINE_CHECK(answers == 1, "one answer, at once when a store is free");
+    return answered;
+  }
+
+ private:
+  std::vector<std::unique_ptr<RelationStore>> Stores() {
+    std::vector<std::unique_ptr<RelationStore>> stores;
+    stores.push_back(std::make_unique<fakes::FakeRelationStore>());
+    store_ = static_cast<fakes::FakeRelationStore*>(stores.back().get());
+    return stores;
+  }
+
+  fakes::FakeRelationStore* store_ = nullptr;
+  const ShardMap map_ = ShardMap::Even(2);
+  Metrics metrics_;
+  StorePool pool_{Stores(), 2, {}};
+  Handler handler_{pool_, map_, {}, metrics_, [] { return Now{{}, 1'700'000'000'000}; }};
+};
+
+void CheckAnswered(const http::Response& response) {
+  const auto body = nlohmann::json::parse(response.body, nullptr, false);
+  FANLINE_CHECK(body.is_object(), "an answer is a JSON object");
+  FANLINE_CHECK(response.status != 500, "no request is a fault of the server");
+  if (response.status == 200) return;
+  FANLINE_CHECK(body.value("status", 0) == response.status, "a problem names its status");
+  FANLINE_CHECK(!body.value("code", "").empty() && !body.value("detail", "").empty(),
+                "and its reason");
+  FANLINE_CHECK(body.value("detail", "").size() <= 1024, "what was found is shortened");
+}
+
+}  // namespace
+
+FUZZ_TARGET(api) {
+  static Api api;
+  const std::string line(fuzz::TakeLine(bytes));
+  auto read =
+      http::ReadHead(line + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\r\n", {});
+  auto* head = std::get_if<http::Head>(&read);
+  if (head == nullptr) return;
+  head->request.body = bytes;
+  const http::Response response = api.Ask(head->request);
+  CheckAnswered(response);
+  const std::string text = http::AnswerText(response, {}, 0);
+  FANLINE_CHECK(text.find("\r\n\r\n") + 4 + response.body.size() == text.size(),
+                "one head, one body");
+}

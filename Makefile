@@ -48,10 +48,10 @@ mutants: setup  ## take guards away and see that a test fails: make mutants [SEE
 	@$(PYTHON) tests/mutants/run.py $(if $(SEED),--seed $(SEED)) $(if $(DRAWN),--drawn $(DRAWN)) \
 	  $(if $(ONLY),--only '$(ONLY)') $(if $(RESUME),--resume)
 
-tsan: setup  ## the logic's tests under the thread sanitizer
+tsan: setup  ## what has threads, on real services, under the thread sanitizer
 	@$(MAKE) build/tsan/build.ninja
 	@cmake --build --preset tsan
-	@ctest --preset tsan
+	@$(run_under_tsan)
 
 fuzz:  ## look for bytes that break a decoder, with clang: make fuzz [SECONDS=60] [ONLY=target,...] [KEEP=1]
 	@stack/setup stack/fuzzing.list
@@ -81,6 +81,17 @@ mkdir -p build/tests
 printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
 ctest --test-dir build/tests --output-on-failure \
   --parallel $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
+endef
+
+# A daemon's report must not get lost in its log: each goes to a file, and a file is a failure.
+define run_under_tsan
+rm -rf build/tsan/reports && mkdir -p build/tsan/reports
+failed=0; \
+TSAN_OPTIONS="log_path=$$PWD/build/tsan/reports/race" ctest --preset tsan || failed=1; \
+for report in $$(find build/tsan/reports -type f); do \
+  failed=1; echo "==== $$report"; head -60 "$$report"; \
+done; \
+exit $$failed
 endef
 
 .PHONY: help setup build build-all test test-long demo bench bench-against up down mutants tsan fuzz format format-check clean

@@ -277,7 +277,7 @@ BY_HAND = (
            "    found.status = StatusOf(error, connection.shard());",
            "    throw;",
            tests=("mysql_integration_test",), filter="FollowersOfPosts.*"),
-    Mutant("authors read before one that failed are all there are",
+    Mutant("authors beyond those of one statement are not read",
            "backends/mysql/posts/follower_buckets.cpp",
            "      if (next.TakesNoMore(count)) read();\n",
            "      if (next.TakesNoMore(count)) next = {};\n",

@@ -81,7 +81,7 @@ int Main(int argc, char** argv) {
   redis.window.window = config.most;  // as long as a timeline may be before its next trim
   redis::RedisReaderTimelines timelines(redis);
   const redis::Keys keys(redis);
-  bench::Pipeline pipeline(config.redis.address, 256);
+  bench::Pipeline pipeline(config.redis.addresses().front(), 256);
   std::map<uint32_t, UserId> first_of;  // by size
   std::vector<bool> is_known(installation.partitions, false);
   for (uint64_t i = 0; i < config.readers; ++i) {

@@ -222,7 +222,7 @@ int Main(int argc, char** argv) {
   }
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
   const redis::Keys keys(redis_options);
-  bench::Pipeline redis(config.redis.address, 256);
+  bench::Pipeline redis(config.redis.addresses().front(), 256);
   for (uint64_t i = 0; i < config.readers; ++i) {
     redis.Send(
         {"DEL", std::string(std::string_view(keys.Timeline(Reader(config, i)))), Known(config, i)});

@@ -46,7 +46,7 @@ std::string KeyOf(uint64_t set) {
 
 // Others are copies of the first: Redis makes them faster than it takes them.
 void Fill(const Config& config) {
-  bench::Pipeline pipeline(config.redis.address, 256);
+  bench::Pipeline pipeline(config.redis.addresses().front(), 256);
   std::vector<std::string> words{"ZADD", KeyOf(0)};
   for (uint64_t i = config.size; i-- > 0;) {  // oldest first: each goes to the head
     const UnixMs at = config.newest - static_cast<UnixMs>(i) * 60'000;
@@ -59,7 +59,7 @@ void Fill(const Config& config) {
 }
 
 void CutBack(const Config& config) {
-  bench::Pipeline pipeline(config.redis.address, config.in_flight);
+  bench::Pipeline pipeline(config.redis.addresses().front(), config.in_flight);
   for (uint64_t set = 0; set < config.sets; ++set) {
     pipeline.Send({"ZREMRANGEBYRANK", KeyOf(set), std::to_string(config.size), "-1"});
   }
@@ -89,7 +89,7 @@ double Run(const Config& config) {
   const std::vector<uint32_t> drawn = Draw(config);
   std::vector<std::string> keys;
   for (uint64_t set = 0; set < config.sets; ++set) keys.push_back(KeyOf(set));
-  bench::Pipeline pipeline(config.redis.address, config.in_flight);
+  bench::Pipeline pipeline(config.redis.addresses().front(), config.in_flight);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::string> words{"ZADD", "", "", ""};
   for (size_t i = 0; i < drawn.size(); ++i) {

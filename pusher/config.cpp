@@ -18,7 +18,9 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Range(1, 5'000);
   table.Add("items-per-zadd", &limits.items_per_zadd, "posts that may meet in one timeline's write")
       .Range(1, kMaxAddsPerWrite);
-  table.Add("batches-in-flight", &limits.batches_in_flight, "write batches sent ahead")
+  table
+      .Add("batches-in-flight", &limits.batches_in_flight,
+           "write batches sent ahead to each node of Redis")
       .Range(1, 64);
   table.Add("followers-per-page", &limits.followers_per_page, "followers read at once")
       .Range(100, 100'000);

@@ -15,8 +15,9 @@ struct Limits {
 
   uint32_t timelines_per_batch = 500;          // bounds how long one call holds a Redis node
   uint32_t items_per_zadd = kMaxAddsPerWrite;  // posts that may meet in one timeline's write
-  // Redis carries one out while the next travels. More only lengthen the queue in front of Redis
-  // and keep batches small: at 8 a post arrived twice as late under half load (decision 6).
+  // To each node of Redis, which carries one out while the next travels. More only lengthen the
+  // queue in front of it and keep batches small: at 8 a post arrived twice as late under half load
+  // (decision 6).
   uint32_t batches_in_flight = 2;
   uint32_t posts_per_unit = kMaxAddsPerWrite;  // hints at the head of a lane handled as one
   // Syncs at the head of a lane handled as one unit: their calls are under way together.

@@ -45,10 +45,14 @@ int Main(int argc, char** argv) {
   mysql::MysqlTruth truth(mysql_config, wiring::ShardHealth(process.health), log, {map, layout},
                           {.threads_per_shard = config.truth_threads, .batch = 256});
   mysql::MysqlRangeOwners owners(mysql_config, nullptr, log, {map, layout});
-  redis::RedisLiveTimelines timelines(redis_options, log,
-                                      [&process](bool up, const std::string& reason) {
-                                        process.health.SetReady("redis", up, reason);
-                                      });
+  auto& left_migrating = daemon::AddGauge(process.registry, "fanline_ranges_left_migrating",
+                                          "Ranges whose Redis slot was left between two nodes");
+  redis::RedisLiveTimelines timelines(
+      redis_options, log,
+      {.on_state = [&](bool up,
+                       const std::string& why) { process.health.SetReady("redis", up, why); },
+       .on_left_migrating =
+           [&](size_t ranges) { left_migrating.Set(static_cast<double>(ranges)); }});
   kafka::Producer dead_letters({.client = client}, log);
   kafka::Consumer hints({.client = client,
                          .group = config.group,

@@ -53,32 +53,42 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
   const Unit& unit = *run.unit;
   Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
   writes.epoch = unit.epoch;
+  writes.node = unit.node;
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone});
   return std::nullopt;
 }
 
+// Round robin over the ranges that have something to write to a node that may be sent more.
 void PostRuns::SendBatches() {
-  while (batches_.size() < limits_.batches_in_flight) {
-    // The next range, round robin, that has something to write.
-    auto at = writes_.upper_bound(last_sent_);
-    size_t looked = 0;
-    for (; looked < writes_.size(); ++looked, ++at) {
-      if (at == writes_.end()) at = writes_.begin();
-      if (!at->second.batcher.empty()) break;
-    }
-    if (looked == writes_.size()) return;
-    last_sent_ = at->first;
-    TimelineBatch batch = at->second.batcher.Cut(&batches_[++ports_.ids]);
-    batch.id = ports_.ids;
-    batch.range = at->first;
-    batch.epoch = at->second.epoch;
-    ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());
-    ports_.timelines.Submit(std::move(batch));
+  auto at = writes_.upper_bound(last_sent_);
+  size_t looked = 0;
+  while (looked < writes_.size()) {
+    if (at == writes_.end()) at = writes_.begin();
+    auto& [range, writes] = *at++;
+    ++looked;
+    if (writes.batcher.empty()) continue;
+    if (batches_at_[writes.node] >= limits_.batches_in_flight) continue;
+    Send(range, writes);
+    last_sent_ = range;
+    looked = 0;
   }
 }
 
+void PostRuns::Send(Range range, Writes& writes) {
+  Sent& sent = batches_[++ports_.ids];
+  sent.node = writes.node;
+  ++batches_at_[sent.node];
+  TimelineBatch batch = writes.batcher.Cut(&sent.shares);
+  batch.id = ports_.ids;
+  batch.range = range;
+  batch.epoch = writes.epoch;
+  ports_.metrics.BatchSent(batch.writes.size(), batch.adds.size() + batch.removes.size());
+  ports_.timelines.Submit(std::move(batch));
+}
+
 std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
-  const std::vector<Share> shares = TakeAnswered(batches_, written.id);
+  const auto [node, shares] = TakeAnswered(batches_, written.id);
+  --batches_at_[node];
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
   for (const Share& share : shares) {

@@ -31,7 +31,7 @@ class PostRuns {
   std::optional<RunStep> On(PostPage& page);
   std::vector<RunStep> On(const BatchWritten& written);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
-  // Sends the writes that wait, as far as batches may be under way.
+  // Sends the writes that wait, as far as batches may be under way to each node of Redis.
   void SendBatches();
   // Forgets all units of a range that was lost. Their writes may still arrive in Redis, where the
   // epoch refuses them.
@@ -56,9 +56,15 @@ class PostRuns {
     explicit Writes(const Limits& limits) : batcher(limits) {}
     WriteBatcher batcher;
     uint64_t epoch = 0;
+    uint32_t node = 0;
+  };
+  struct Sent {  // a batch under way
+    uint32_t node = 0;
+    std::vector<Share> shares;
   };
 
   void ReadPage(const Run& run);
+  void Send(Range range, Writes& writes);
   RunStep PageDone(Run& run);
   RunStep Failed(const Run& run, const Status& status);
   void MarkParts(const Run& run);
@@ -68,8 +74,9 @@ class PostRuns {
   DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
   std::unordered_map<uint64_t, Run> runs_;  // by unit
   std::map<Range, Writes> writes_;
-  Range last_sent_ = -1;                                      // round robin over ranges
-  std::unordered_map<uint64_t, std::vector<Share>> batches_;  // under way, by request
+  Range last_sent_ = -1;                        // round robin over ranges
+  std::unordered_map<uint64_t, Sent> batches_;  // under way, by request
+  std::map<uint32_t, uint32_t> batches_at_;     // how many of them, by node
 };
 
 }  // namespace fanline::pusher

@@ -114,6 +114,7 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
     }
   } else {
     raised_ = false;
+    node_ = reply.node;
     Decide(reply);
   }
   return true;

@@ -66,6 +66,7 @@ class RangeTakeover {
   // Set once when the range becomes ready: deliver hints from here on.
   std::optional<int64_t> TakeSeek() { return std::exchange(seek_, std::nullopt); }
   uint64_t epoch() const { return start_.epoch; }
+  uint32_t node() const { return node_; }  // of Redis, as the claim told
   // The id of the request for an epoch that is not answered yet; else 0.
   uint64_t asked() const { return stage_ == Stage::kOwning ? awaited_ : 0; }
   const OwnStart& start() const { return start_; }
@@ -101,6 +102,7 @@ class RangeTakeover {
   uint64_t saving_ = 0;   // id of the SavePosition under way
   OwnStart start_;
   uint64_t raise_above_ = 0;
+  uint32_t node_ = 0;
   AppliedPosition saved_;  // what pos: holds
   AppliedPosition saving_next_;
   bool unsure_ = false;   // pos: may hold saving_next_ already

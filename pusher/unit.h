@@ -39,6 +39,7 @@ struct Unit {
   uint64_t id = 0;  // its requests carry it
   Range range = 0;
   uint64_t epoch = 0;  // the range's: a unit does not outlive it
+  uint32_t node = 0;   // of Redis, that holds the range
   UserId author{};
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs, or what cannot be decoded
   bool alone = false;               // a culprit is looked for: one hint, in a batch of its own

@@ -8,6 +8,17 @@ namespace fanline::pusher {
 
 using Stage = Unit::Stage;
 
+namespace {
+
+// Who waits together. Of Redis one range may be held back alone: its node is away, or its slot is
+// on its way to another node.
+std::string QueueOf(const Status& status, Range range) {
+  const bool by_range = status.resource == "redis";
+  return by_range ? "redis, range " + std::to_string(range) : status.resource;
+}
+
+}  // namespace
+
 Unit* Pusher::Find(uint64_t id) {
   const auto found = units_.find(id);
   return found == units_.end() ? nullptr : &found->second;
@@ -52,6 +63,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   taken.id = ++ids_;
   taken.range = range;
   taken.epoch = owned.takeover.epoch();
+  taken.node = owned.takeover.node();
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
   if (!one_by_one) {
     Begin(unit);
@@ -121,7 +133,7 @@ void Pusher::Finish(Unit& unit, Now now) {
 
 void Pusher::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  parking_.Park(status.resource, unit.id, now.mono, random_());
+  parking_.Park(QueueOf(status, unit.range), unit.id, now.mono, random_());
   ranges_.at(unit.range)->lanes.SetParked(unit, true);
 }
 

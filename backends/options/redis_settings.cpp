@@ -8,6 +8,11 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string Problem(const RedisSettings& settings) {
+  for (const std::string& seed : settings.seeds) {
+    const auto address = ParseEndpoint(seed);
+    if (!address || address->port == 0) return "--redis: '" + seed + "' is not host:port";
+  }
+  if (settings.seeds.empty()) return "--redis: names no address";
   if (settings.user.empty() || settings.password.given()) return {};
   return "--redis-user: has no password, and nobody signs in without; set --redis-password-file "
          "or --redis-password";
@@ -15,8 +20,19 @@ std::string Problem(const RedisSettings& settings) {
 
 }  // namespace
 
+std::vector<Endpoint> RedisSettings::addresses() const {
+  std::vector<Endpoint> addresses;
+  for (const std::string& seed : seeds) addresses.push_back(ParseEndpoint(seed).value());
+  return addresses;
+}
+
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
-  table.Add("redis", &settings.address, "where the timelines live");
+  table
+      .Add(
+          "redis", &settings.seeds,
+          "where the timelines live: one node, or some nodes of a Redis Cluster, which tell of the "
+          "others")
+      .Unit("HOST:PORT,...");
   table.Add("redis-user", &settings.user, "the user of its ACL; empty is the default user");
   table.AddSecret("redis-password", &settings.password, "the password of that user");
   AddTls(table, "redis", settings.tls);
@@ -37,7 +53,7 @@ void AddOptions(daemon::OptionTable& table, TimelineSettings& settings) {
 redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& timelines,
                          const mysql::Installation& installation) {
   redis::Options options;
-  options.address = redis.address;
+  options.seeds = redis.addresses();
   options.username = redis.user;
   options.password = redis.password;
   options.tls = redis.tls;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/redis/client/options.h"
@@ -14,12 +15,14 @@
 namespace fanline::options {
 
 struct RedisSettings {
-  Endpoint address{"127.0.0.1", 6379};
-  std::string user;  // empty: the default user
+  std::vector<std::string> seeds{"127.0.0.1:6379"};  // one node, or some of a Cluster
+  std::string user;                                  // empty: the default user
   Secret password;
   TlsFiles tls;
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};
+
+  std::vector<Endpoint> addresses() const;  // the seeds, once a table has accepted them
 };
 
 // All writers and readers of timelines must be told the same.

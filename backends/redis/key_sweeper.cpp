@@ -6,15 +6,21 @@
 
 namespace fanline::redis {
 
-KeySweeper::KeySweeper(const Options& options) : options_(options), connection_(options) {}
+KeySweeper::KeySweeper(const Options& options) : options_(options), masters_(options) {}
 
 Status KeySweeper::Step() {
+  if (!begun_) {
+    if (Status asked = masters_.Refresh(Masters::Ask::kAll); !asked.done()) return asked;
+    nodes_ = masters_.map().masters();
+    begun_ = true;
+  }
+  BlockingConnection& connection = masters_.At(nodes_.back());
   CommandBuffer scan;
   scan.Command("SCAN", cursor_, "MATCH", Keys::kAll, "COUNT", options_.scan_count);
   std::string next;
   CommandBuffer unlinks;
   size_t found = 0;
-  Status status = connection_.Call(scan, [&](const redisReply& reply) {
+  Status status = connection.Call(scan, [&](const redisReply& reply) {
     if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
       return Away("unexpected answer of SCAN");
     }
@@ -28,14 +34,14 @@ Status KeySweeper::Step() {
     return Status::Done();
   });
   if (status.done() && found > 0) {
-    status = connection_.Pipeline(unlinks, found, [this](const redisReply& reply) {
+    status = connection.Pipeline(unlinks, found, [this](const redisReply& reply) {
       deleted_ += static_cast<uint64_t>(Integer(reply).value_or(0));
       return Status::Done();
     });
   }
   if (!status.done()) return status;
-  begun_ = true;
   cursor_ = next;
+  if (cursor_ == "0") nodes_.pop_back();
   return Status::Done();
 }
 

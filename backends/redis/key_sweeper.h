@@ -4,8 +4,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/cluster/masters.h"
 
 namespace fanline::redis {
 
@@ -13,15 +14,17 @@ class KeySweeper {
  public:
   explicit KeySweeper(const Options& options);
 
-  // The next page of a SCAN. The caller waits between pages, so that others are served meanwhile.
-  // After a failure it may be tried again. A key made during the walk may stay.
+  // The next page of a SCAN, of one master after the other. The caller waits between pages, so that
+  // others are served meanwhile. After a failure it may be tried again. A key made during the walk
+  // may stay.
   Status Step();
-  bool done() const { return begun_ && cursor_ == "0"; }
+  bool done() const { return begun_ && nodes_.empty(); }
   uint64_t deleted() const { return deleted_; }
 
  private:
   const Options options_;
-  BlockingConnection connection_;
+  Masters masters_;
+  std::vector<Endpoint> nodes_;  // not walked to the end yet; the last is under way
   std::string cursor_ = "0";
   bool begun_ = false;
   uint64_t deleted_ = 0;

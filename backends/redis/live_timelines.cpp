@@ -1,15 +1,251 @@
 #include "backends/redis/live_timelines.h"
 
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "backends/redis/client/errors.h"
+#include "backends/redis/cluster/migration_watch.h"
+#include "backends/redis/cluster/topology.h"
 #include "backends/redis/node.h"
+#include "fanline/base/check.h"
 
 namespace fanline::redis {
+namespace {
 
-RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, OnState on_state)
-    : node_(std::make_unique<Node>(options, std::move(on_state), std::move(log))) {}
+template <class R>
+Range RangeOf(const R& request, const RangeLayout& layout) {
+  if constexpr (std::is_same_v<R, MarkPart>) {
+    return layout.RangeOf(request.author);
+  } else {
+    return request.range;
+  }
+}
+
+}  // namespace
+
+// Which node serves which range, and the nodes. Lock order: told_mutex_, mutex_, a node's own.
+class RedisLiveTimelines::Routes {
+ public:
+  Routes(const Options& options, LogSink log, Events events);
+  ~Routes();
+
+  void Submit(OfEach<Asked> asked);
+
+ private:
+  struct Home {
+    Node* node = nullptr;  // none: nobody serves the range
+    Node::Stay stay = 0;   // a new one each time the range comes to another node
+  };
+  using Nodes = std::map<std::string, std::unique_ptr<Node>>;  // by address
+  struct State {
+    bool connected = false;
+    std::string why_not;  // empty: not known yet
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  // ---- the topology's thread
+  bool TakeMap(const SlotMap& map);
+  Nodes Settle(const SlotMap& map);
+  Node* NodeAt(const Endpoint& address);
+  void Watch(const SlotMap& map);
+  void HearNobody(const std::string& why);
+
+  // ---- any thread
+  void Hear(const std::string& node, bool connected, const std::string& why_not);
+  void Tell();  // under told_mutex_
+  void Log(LogLevel level, const std::string& message) const {
+    if (log_) log_(level, message);
+  }
+
+  const Options options_;
+  const RangeLayout layout_;
+  const LogSink log_;
+  const Events events_;
+
+  std::mutex told_mutex_;                // the next two; held while events are told
+  std::map<std::string, State> states_;  // of each node, and of the map: ""
+  State told_;
+
+  std::mutex mutex_;  // the next three
+  std::vector<Home> homes_;
+  Nodes nodes_;
+  std::string why_nobody_ = "redis: not connected yet";
+
+  // ---- the topology's thread
+  Node::Stay stays_ = 0;
+  uint32_t numbers_ = 0;  // of nodes
+  MigrationWatch migrations_;
+  Topology topology_;
+};
+
+RedisLiveTimelines::Routes::Routes(const Options& options, LogSink log, Events events)
+    : options_(options),
+      layout_(options.partitions),
+      log_(std::move(log)),
+      events_(std::move(events)),
+      states_{{"", {}}},
+      homes_(options.partitions),
+      migrations_(options.slot_left_after),
+      topology_(
+          options, [this](const SlotMap& map) { return TakeMap(map); },
+          [this](const std::string& why) { HearNobody(why); }) {
+  FANLINE_CHECK(Problem(options).empty(), "options of redis that cannot work");
+  topology_.Start();
+}
+
+RedisLiveTimelines::Routes::~Routes() {
+  topology_.Stop();
+  nodes_.clear();  // they doubt aloud to their end
+}
+
+// ---- requests -------------------------------------------------------------------------------
+
+void RedisLiveTimelines::Routes::Submit(OfEach<Asked> asked) {
+  const auto range =
+      std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, asked);
+  std::string why;
+  {
+    const std::lock_guard lock(mutex_);
+    const Home& home = homes_.at(static_cast<size_t>(range));
+    if (home.node != nullptr) return home.node->Submit(std::move(asked), home.stay);
+    why = why_nobody_;
+  }
+  const auto refuse = [&why]<class R>(const Asked<R>& of) {
+    of.to(Failed<R>({of.request.id, of.to}, Away(why), true).reply);
+  };
+  std::visit(refuse, asked);
+}
+
+// ---- the map --------------------------------------------------------------------------------
+
+bool RedisLiveTimelines::Routes::TakeMap(const SlotMap& map) {
+  Nodes retired;
+  {
+    const std::lock_guard told(told_mutex_);
+    const std::lock_guard lock(mutex_);
+    retired = Settle(map);
+  }
+  for (const auto& [address, node] : retired) node->Retire();
+  Watch(map);
+  const std::lock_guard told(told_mutex_);
+  Tell();
+  return told_.connected;
+}
+
+// Gives every range the node that the map names; answers the nodes that serve none any more.
+RedisLiveTimelines::Routes::Nodes RedisLiveTimelines::Routes::Settle(const SlotMap& map) {
+  size_t moved = 0;
+  std::set<const Node*> used;
+  State& whole = states_[""];
+  whole = {true, ""};
+  for (Range range = 0; range < static_cast<Range>(homes_.size()); ++range) {
+    const Endpoint* master = map.MasterOf(layout_.First(range));
+    Node* node = master == nullptr ? nullptr : NodeAt(*master);
+    if (node == nullptr) {
+      const std::string slot = std::to_string(SlotOf(layout_.First(range)));
+      why_nobody_ = "redis: no node of the cluster serves slot " + slot;
+      whole = {false, why_nobody_};
+    }
+    used.insert(node);
+    Home& home = homes_[static_cast<size_t>(range)];
+    if (home.node == node) continue;
+    home = {node, ++stays_};
+    ++moved;
+  }
+  Nodes retired;
+  for (auto at = nodes_.begin(); at != nodes_.end();) {
+    const auto current = at++;
+    if (used.contains(current->second.get())) continue;
+    states_.erase(current->first);
+    retired.insert(nodes_.extract(current));
+  }
+  if (moved > 0) {
+    Log(LogLevel::kInfo, "redis: " + std::to_string(moved) + " ranges came to another node; " +
+                             std::to_string(nodes_.size()) + " nodes serve them now");
+  }
+  return retired;
+}
+
+Node* RedisLiveTimelines::Routes::NodeAt(const Endpoint& address) {
+  const std::string name = ToString(address);
+  auto& node = nodes_[name];
+  if (!node) {
+    states_[name] = {};
+    node = std::make_unique<Node>(
+        options_.At(address), ++numbers_,
+        Node::Events{[this, name](bool connected, const std::string& why_not) {
+                       Hear(name, connected, why_not);
+                     },
+                     [this] { topology_.Doubt(); }},
+        log_);
+  }
+  return node.get();
+}
+
+void RedisLiveTimelines::Routes::Watch(const SlotMap& map) {
+  std::vector<OpenSlot> ours;
+  for (const OpenSlot& open : map.open()) {
+    const Bucket bucket = BucketAt(open.slot);
+    if (layout_.First(layout_.RangeOf(bucket)) == bucket) ours.push_back(open);
+  }
+  const auto now = std::chrono::time_point_cast<Duration>(Clock::now());
+  for (const OpenSlot& left : migrations_.Look(ours, now)) {
+    Log(LogLevel::kWarn,
+        "redis: slot " + std::to_string(left.slot) + " of range " +
+            std::to_string(layout_.RangeOf(BucketAt(left.slot))) +
+            " is left half-way between two nodes, and what its range cannot write waits. If nobody "
+            "is moving it, type: redis-cli --cluster fix " +
+            ToString(left.from.port == 0 ? left.to : left.from));
+  }
+  if (events_.on_left_migrating) events_.on_left_migrating(migrations_.left());
+}
+
+void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
+  const std::lock_guard told(told_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!nodes_.empty()) return;  // they know better
+    why_nobody_ = why;
+  }
+  if (states_[""].why_not == why) return;
+  states_[""] = {false, why};
+  Log(LogLevel::kWarn, why);
+  Tell();
+}
+
+// ---- the state ------------------------------------------------------------------------------
+
+void RedisLiveTimelines::Routes::Hear(const std::string& node, bool connected,
+                                      const std::string& why_not) {
+  const std::lock_guard told(told_mutex_);
+  const auto found = states_.find(node);
+  if (found == states_.end()) return;  // it is being retired
+  found->second = {connected, why_not};
+  Tell();
+}
+
+void RedisLiveTimelines::Routes::Tell() {
+  State now{true, ""};
+  for (const auto& [node, state] : states_) {
+    if (state.connected) continue;
+    now.connected = false;
+    if (now.why_not.empty()) now.why_not = state.why_not;
+  }
+  if (now == told_) return;
+  told_ = now;
+  const bool unknown = !now.connected && now.why_not.empty();
+  if (!unknown && events_.on_state) events_.on_state(now.connected, now.why_not);
+}
+
+// ---- the adapter ----------------------------------------------------------------------------
+
+RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Events events)
+    : routes_(std::make_unique<Routes>(options, std::move(log), std::move(events))) {}
 
 RedisLiveTimelines::~RedisLiveTimelines() = default;
 
-// With one node every range is on it. This is where a request would be routed by range.
-void RedisLiveTimelines::Take(OfEach<Asked> asked) { node_->Submit(std::move(asked)); }
+void RedisLiveTimelines::Take(OfEach<Asked> asked) { routes_->Submit(std::move(asked)); }
 
 }  // namespace fanline::redis

@@ -1,9 +1,15 @@
-// Live timelines on a real Redis (fanline/ports/live_timelines.h says what each request means,
-// schemas/redis/README.md what is stored).
+// Live timelines on a real Redis, one node or a Cluster (fanline/ports/live_timelines.h says what
+// each request means, schemas/redis/README.md what is stored).
 //
-// Replies come from the adapter's own thread, beyond max_requests from within Submit. While the
-// node is away every request is answered kLater ("redis") at once, and the adapter reconnects with
-// back-off.
+// All keys of a range lie on one node. A request goes to the node that serves its range by the
+// latest map (cluster/topology.h); each such node has a thread and a connection of its own
+// (node.h), so the ranges of other nodes never notice that one is away. A range that comes to
+// another node - a failover, a slot that was moved - is not claimed there: its next request is
+// refused with needs_claim. A node that is no Cluster is the map in which all ranges are its own.
+//
+// Replies come from the adapter's own threads; from within Submit beyond max_requests, or when
+// nobody serves the range. While a node is away, every request of its ranges is answered kLater
+// ("redis") at once, and the adapter reconnects with back-off.
 #pragma once
 
 #include <functional>
@@ -16,17 +22,22 @@
 
 namespace fanline::redis {
 
-class Node;
-
 class RedisLiveTimelines final
     : public ServesAll<RedisLiveTimelines, ClaimRange, ResetRange, SavePosition, TimelineBatch,
                        ReadTimeline, ApplySync, DropTimeline, MarkPart> {
  public:
-  // Called at each change, for readiness; `reason` says why it is not connected.
-  using OnState = std::function<void(bool connected, const std::string& reason)>;
+  // From the adapter's threads, one at a time.
+  struct Events {
+    // Called at each change, for readiness: connected means that every range is served by a node
+    // with a session; `reason` says why not.
+    std::function<void(bool connected, const std::string& reason)> on_state;
+    // How many ranges were left between two nodes: their slot has been migrating for longer than
+    // slot_left_after. Called with each new map.
+    std::function<void(size_t ranges)> on_left_migrating;
+  };
 
   // `options` must have no Problem(). Starts to connect at once.
-  RedisLiveTimelines(const Options& options, LogSink log, OnState on_state = nullptr);
+  RedisLiveTimelines(const Options& options, LogSink log, Events events);
   ~RedisLiveTimelines() override;  // open requests stay unanswered
 
   template <class R>
@@ -35,9 +46,10 @@ class RedisLiveTimelines final
   }
 
  private:
+  class Routes;
   void Take(OfEach<Asked> asked);
 
-  const std::unique_ptr<Node> node_;  // one: all ranges live on it
+  const std::unique_ptr<Routes> routes_;
 };
 
 }  // namespace fanline::redis

@@ -18,10 +18,11 @@ Time ClockNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
 
 }  // namespace
 
-Node::Node(const Options& options, OnState on_state, LogSink log)
+Node::Node(const Options& options, uint32_t number, Events events, LogSink log)
     : options_(options),
+      number_(number),
       keys_(options),
-      on_state_(std::move(on_state)),
+      events_(std::move(events)),
       log_(std::move(log)),
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       random_(std::random_device{}()) {
@@ -31,18 +32,30 @@ Node::Node(const Options& options, OnState on_state, LogSink log)
 }
 
 Node::~Node() {
-  stopping_ = true;
-  eventfd_write(wakeup_, 1);
-  thread_.join();
+  Stop();
   close(wakeup_);
 }
 
-void Node::Submit(OfEach<Asked> asked) {
+void Node::Stop() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  eventfd_write(wakeup_, 1);
+  thread_.join();
+}
+
+void Node::Retire() {
+  Stop();
+  DropSession("redis " + ToString(options_.address) + ": serves no range any more");
+  TakeRequests();
+  DeliverReplies();
+}
+
+void Node::Submit(OfEach<Asked> asked, Stay stay) {
   {
     const std::lock_guard lock(mutex_);
     if (unanswered_ < options_.max_requests) {
       ++unanswered_;
-      inbox_.push_back(std::move(asked));
+      inbox_.push_back({std::move(asked), stay});
       eventfd_write(wakeup_, 1);
       return;
     }
@@ -100,36 +113,37 @@ void Node::DeliverReplies() {
 // ---- requests -------------------------------------------------------------------------------
 
 void Node::TakeRequests() {
-  std::vector<OfEach<Asked>> requests;
+  std::vector<Waiting> requests;
   {
     const std::lock_guard lock(mutex_);
     requests.swap(inbox_);
   }
-  for (auto& request : requests) {
-    std::visit([this](auto& asked) { Accept(std::move(asked)); }, request);
+  for (auto& [asked, stay] : requests) {
+    std::visit([this, stay = stay](auto& of) { Accept(std::move(of), stay); }, asked);
   }
 }
 
 template <class R>
-void Node::Accept(Asked<R> asked) {
+void Node::Accept(Asked<R> asked, Stay stay) {
   const Open<R> open{asked.request.id, asked.to};
   if (!ready_) {
     replies_.push_back(Failed(open, Away(reason_), true));
     return;
   }
   if constexpr (kNeedsClaimedRange<R>) {
-    if (!claimed_.contains(asked.request.range)) {
+    const auto claimed = claimed_.find(asked.request.range);
+    if (claimed == claimed_.end() || claimed->second != stay) {
       replies_.push_back(Failed(open, Away("the range is not claimed in this session"), true));
       return;
     }
   }
   const Ticket ticket = next_ticket_++;
   open_.emplace(ticket, open);
-  Start(std::move(asked.request), ticket);
+  Start(std::move(asked.request), ticket, stay);
 }
 
 template <class R>
-void Node::Start(R request, Ticket ticket) {
+void Node::Start(R request, Ticket ticket, Stay stay) {
   const Answer<typename R::Reply> answer = [this, ticket](typename R::Reply reply) {
     Reply<R>(ticket, std::move(reply));
   };
@@ -144,13 +158,14 @@ void Node::Start(R request, Ticket ticket) {
         [this, shared](CommandBuffer& out, const ScriptDigests& digests) {
           Encoder{options_, keys_, digests, out}(*shared);
         },
-        [this, shared, answer](const CallResult& result) {
+        [this, shared, answer, stay](const CallResult& result) {
           if (!result.status.done()) {
             return answer(Failed<R>({shared->id, {}}, result.status, result.needs_claim).reply);
           }
           auto parsed = Parse(*shared, *result.reply);
           if constexpr (std::is_same_v<R, ClaimRange>) {
-            if (parsed.status.done() && parsed.refused_by == 0) claimed_.insert(shared->range);
+            if (parsed.status.done() && parsed.refused_by == 0) claimed_[shared->range] = stay;
+            parsed.node = number_;
           }
           answer(std::move(parsed));
         });
@@ -255,6 +270,14 @@ void Node::Beat() {
 
 void Node::Lose(const std::string& why) {
   const std::string reason = "redis " + ToString(options_.address) + ": " + why;
+  DropSession(reason);
+  next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());
+  SetState(false, reason);
+  if (events_.on_doubt) events_.on_doubt();
+}
+
+void Node::DropSession(const std::string& reason) {
+  reason_ = reason;
   connection_.reset();  // and with it every callback
   walk_.reset();
   batches_.clear();
@@ -266,20 +289,18 @@ void Node::Lose(const std::string& why) {
                request);
   }
   open_.clear();
-  next_attempt_ = now_ + options_.reconnect.Delay(++failures_, random_());
-  SetState(false, reason);
   leave_.clear();
 }
 
 void Node::SetState(bool connected, const std::string& reason) {
-  if (connected_ == connected && reason_ == reason) return;
+  if (connected_ == connected && told_ == reason) return;
   connected_ = connected;
-  reason_ = reason;
+  told_ = reason;
   if (log_) {
     log_(connected ? LogLevel::kInfo : LogLevel::kWarn,
          connected ? "redis " + ToString(options_.address) + ": connected" : reason);
   }
-  if (on_state_) on_state_(connected, reason);
+  if (events_.on_state) events_.on_state(connected, reason);
 }
 
 // ---- calls ----------------------------------------------------------------------------------
@@ -304,10 +325,30 @@ void Node::OnError(std::string_view error, Encode encode, Done done, bool may_lo
     Send(std::move(encode), std::move(done), false);
     return;
   }
-  if (meaning.action == ErrorAction::kLeaveNode && leave_.empty()) leave_ = std::string(error);
-  const bool needs_claim =
-      meaning.action == ErrorAction::kNeedsClaim || meaning.action == ErrorAction::kLeaveNode;
+  const bool needs_claim = Act(meaning, error);
   done({StatusOf(meaning, error), needs_claim, nullptr});
+}
+
+// What becomes of the session and its claims; whether the call's range must be claimed again.
+bool Node::Act(const ErrorMeaning& meaning, std::string_view error) {
+  switch (meaning.action) {
+    case ErrorAction::kNeedsClaim:
+      return true;
+    case ErrorAction::kLeaveNode:
+      if (leave_.empty()) leave_ = std::string(error);
+      return true;
+    case ErrorAction::kFollowMove:
+      if (events_.on_doubt) events_.on_doubt();
+      return true;
+    case ErrorAction::kAskForMap:
+      if (events_.on_doubt) events_.on_doubt();
+      return false;
+    case ErrorAction::kHoldRange:  // the caller tries again until the slot has moved
+    case ErrorAction::kLoadScripts:
+    case ErrorAction::kNone:
+      return false;
+  }
+  return false;
 }
 
 }  // namespace fanline::redis

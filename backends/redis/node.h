@@ -1,19 +1,20 @@
-// One Redis node as the pusher sees it: a thread of its own and one pipelined connection, made
-// again with back-off when lost. The next calls are encoded and sent while replies are outstanding,
-// so that the node always has work.
+// One Redis node that serves ranges, as the pusher sees it: a thread of its own and one pipelined
+// connection, made again with back-off when lost. The next calls are encoded and sent while replies
+// are outstanding, so that the node always has work.
 //
-// A session is one connection to one unchanged node. Ranges are claimed per session: a request for
-// a range not claimed in this one is refused with needs_claim. When the session ends, all open
-// requests are answered kLater.
+// A session is one connection to one unchanged node. Ranges are claimed per session, and anew each
+// time the range comes here (its stay): a request for a range not claimed in this session and stay
+// is refused with needs_claim. When the session ends, all open requests are answered kLater; what
+// meets a range that has left for another node (MOVED) needs a claim, too, and the others go on.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
-#include <set>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "backends/redis/answers.h"
 #include "backends/redis/batch_job.h"
 #include "backends/redis/client/command_channel.h"
+#include "backends/redis/client/errors.h"
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/pipelined_connection.h"
 #include "backends/redis/keys.h"
@@ -31,15 +33,23 @@ namespace fanline::redis {
 
 class Node : private CommandChannel {
  public:
-  using OnState = std::function<void(bool connected, const std::string& reason)>;
+  // From the node's thread.
+  struct Events {
+    std::function<void(bool connected, const std::string& reason)> on_state;
+    std::function<void()> on_doubt;  // somebody else may serve what we took for this node's
+  };
 
-  // `on_state` comes from the node's thread.
-  Node(const Options& options, OnState on_state, LogSink log);
+  // `options.address` is the node's, `number` what claims are told (RangeClaimed::node).
+  Node(const Options& options, uint32_t number, Events events, LogSink log);
   ~Node() override;  // open requests stay unanswered
 
+  // Which stay of a range at a node a request belongs to. Never 0.
+  using Stay = uint64_t;
   // Any thread; never blocks. Replies come from the node's thread, in groups; beyond max_requests,
   // kLater comes from within Submit.
-  void Submit(OfEach<Asked> asked);
+  void Submit(OfEach<Asked> asked, Stay stay);
+  // The end: answers all open requests kLater, with needs_claim. No Submit may follow.
+  void Retire();
 
  private:
   using Ticket = uint64_t;
@@ -51,11 +61,15 @@ class Node : private CommandChannel {
   void DeliverReplies();
 
   // ---- requests
+  struct Waiting {
+    OfEach<Asked> asked;
+    Stay stay = 0;
+  };
   void TakeRequests();
   template <class R>
-  void Accept(Asked<R> asked);
+  void Accept(Asked<R> asked, Stay stay);
   template <class R>
-  void Start(R request, Ticket ticket);
+  void Start(R request, Ticket ticket, Stay stay);
   void StartParts();
   template <class R>
   void Reply(Ticket ticket, typename R::Reply reply);
@@ -69,29 +83,34 @@ class Node : private CommandChannel {
   void TakeIdentity(const Identity& identity);
   void Beat();
   void Lose(const std::string& why);
+  void DropSession(const std::string& reason);
   void SetState(bool connected, const std::string& reason);
 
   // ---- CommandChannel
   void Call(Encode encode, Done done) override;
   void Send(Encode encode, Done done, bool may_load_scripts);
   void OnError(std::string_view error, Encode encode, Done done, bool may_load_scripts);
+  bool Act(const ErrorMeaning& meaning, std::string_view error);
+  void Stop();
 
   const Options options_;
+  const uint32_t number_;
   const Keys keys_;
-  const OnState on_state_;
+  const Events events_;
   const LogSink log_;
   const int wakeup_;  // eventfd
 
   // ---- shared with the callers, under mutex_
   std::mutex mutex_;
-  std::vector<OfEach<Asked>> inbox_;
+  std::vector<Waiting> inbox_;
   std::atomic<size_t> unanswered_{0};
   std::atomic<bool> stopping_{false};
 
   // ---- the thread's own
   Time now_{};
   bool connected_ = false;
-  std::string reason_ = "not connected yet";  // why not; empty when connected
+  std::string reason_ = "not connected yet";  // why requests are refused while not ready
+  std::string told_ = "not connected yet";    // by on_state; empty when connected
   std::unique_ptr<PipelinedConnection> connection_;
   ScriptDigests digests_;
   Identity identity_;
@@ -101,7 +120,7 @@ class Node : private CommandChannel {
   Time next_attempt_{};
   Time next_beat_{};
   std::mt19937_64 random_;
-  std::set<Range> claimed_;  // in this session
+  std::map<Range, Stay> claimed_;  // in this session
   Ticket next_ticket_ = 1;
   std::unordered_map<Ticket, OfEach<Open>> open_;
   PruneGate prune_gate_;

@@ -42,7 +42,12 @@ Status ParsePage(const redisReply& reply, ReaderTimelines::Page* page) {
 }  // namespace
 
 RedisReaderTimelines::RedisReaderTimelines(const Options& options)
-    : options_(options), keys_(options), connection_(options) {}
+    : options_(options), keys_(options), masters_(options) {}
+
+// The bucket whose tag all keys of the reader's range carry.
+Bucket RedisReaderTimelines::Home(UserId reader) const {
+  return keys_.layout().First(keys_.layout().RangeOf(reader));
+}
 
 Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
@@ -51,7 +56,7 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Rebu
                 keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), token,
                 options_.building_ttl.count(), options_.generation);
   };
-  return connection_.Eval(Script::kRebuildBegin, encode, [&](const redisReply& reply) {
+  return masters_.Eval(Home(reader), Script::kRebuildBegin, encode, [&](const redisReply& reply) {
     const std::string_view word = Text(reply);
     if (word == "created") {
       *begun = RebuildBegun::kCreated;
@@ -88,7 +93,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
       out.Arg(MemberText(item.post));
     }
   };
-  return connection_.Eval(Script::kRebuildFinish, encode, [&](const redisReply& reply) {
+  return masters_.Eval(Home(reader), Script::kRebuildFinish, encode, [&](const redisReply& reply) {
     const auto answer = Integer(reply);
     if (!answer) return Unexpected("rebuild_finish");
     *applied = *answer == 1;
@@ -115,8 +120,10 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
     out.Arg(limit);
     out.Arg(options_.timeline_ttl.count());
   };
-  return connection_.Eval(Script::kReadPage, encode,
-                          [&](const redisReply& reply) { return ParsePage(reply, page); });
+  // The one script that needs no other key: it goes where the timeline is while its slot moves.
+  return masters_.Eval(
+      Home(reader), Script::kReadPage, encode,
+      [&](const redisReply& reply) { return ParsePage(reply, page); }, Masters::OnAsk::kFollow);
 }
 
 }  // namespace fanline::redis

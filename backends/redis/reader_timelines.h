@@ -4,7 +4,7 @@
 // and the rebuild starts again.
 #pragma once
 
-#include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/cluster/masters.h"
 #include "backends/redis/keys.h"
 #include "fanline/ports/reader_ports.h"
 
@@ -21,9 +21,11 @@ class RedisReaderTimelines : public ReaderTimelines {
               Page* page) override;
 
  private:
+  Bucket Home(UserId reader) const;
+
   const Options options_;
   const Keys keys_;
-  BlockingConnection connection_;
+  Masters masters_;
 };
 
 }  // namespace fanline::redis

@@ -1,6 +1,7 @@
 #include "backends/redis/timeline_scanner.h"
 
 #include <algorithm>
+#include <map>
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
@@ -51,17 +52,17 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
 }  // namespace
 
 TimelineScanner::TimelineScanner(const Options& options)
-    : options_(options), keys_(options), connection_(options) {}
+    : options_(options), keys_(options), masters_(options) {}
 
 // SCAN or SSCAN, page by page.
 Status TimelineScanner::ScanAll(
-    const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
+    const Ask& ask, const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
     const std::function<void(std::string_view)>& on_element) {
   std::string cursor = "0";
   do {
     CommandBuffer scan;
     encode(scan, cursor);
-    const Status status = connection_.Call(scan, [&](const redisReply& reply) {
+    const Status status = ask(scan, [&](const redisReply& reply) {
       if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
         return Away("unexpected answer of a scan");
       }
@@ -77,42 +78,74 @@ Status TimelineScanner::ScanAll(
 
 Status TimelineScanner::Readers(std::vector<UserId>* out) {
   out->clear();
-  const Status status = ScanAll(
-      [this](CommandBuffer& scan, const std::string& cursor) {
-        scan.Command("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT", options_.scan_count);
-      },
-      [&](std::string_view key) {
-        const auto timeline = keys_.ParseTimeline(key);
-        if (timeline && timeline->in_its_range) out->push_back(timeline->reader);
-      });
+  Status status = masters_.Refresh(Masters::Ask::kAll);
+  const auto nodes = masters_.map().masters();
+  for (size_t node = 0; status.done() && node < nodes.size(); ++node) {
+    status = ScanAll(
+        [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
+          return masters_.At(nodes[node]).Call(scan, on_reply);
+        },
+        [this](CommandBuffer& scan, const std::string& cursor) {
+          scan.Command("SCAN", cursor, "MATCH", keys_.Timelines(), "COUNT", options_.scan_count);
+        },
+        [&](std::string_view key) {
+          const auto timeline = keys_.ParseTimeline(key);
+          if (timeline && timeline->in_its_range) out->push_back(timeline->reader);
+        });
+  }
   std::sort(out->begin(), out->end());
   out->erase(std::unique(out->begin(), out->end()), out->end());
   return status;
 }
 
+Bucket TimelineScanner::Home(UserId reader) const {
+  return keys_.layout().First(keys_.layout().RangeOf(reader));
+}
+
 Status TimelineScanner::Read(std::span<const UserId> readers,
                              const std::function<void(const RawTimeline&)>& on_timeline) {
+  if (Status status = masters_.EnsureMap(); !status.done()) return status;
+  const SlotMap map = masters_.map();
   while (!readers.empty()) {
     const auto chunk = readers.first(std::min(readers.size(), kTimelinesInFlight));
     readers = readers.subspan(chunk.size());
-    CommandBuffer commands;
-    for (UserId reader : chunk) {
-      commands.Command("ZRANGE", keys_.Timeline(reader), "0", "-1", "WITHSCORES");
+    std::map<const Endpoint*, std::vector<UserId>> by_master;
+    for (UserId reader : chunk) by_master[map.MasterOf(Home(reader))].push_back(reader);
+    std::vector<RawTimeline> found;
+    for (const auto& [master, its_readers] : by_master) {
+      if (master == nullptr) return Away("a part of the redis cluster is served by no node");
+      const Status status = ReadOf(*master, its_readers, &found);
+      if (!status.done()) return status;
     }
-    size_t next = 0;
-    const Status status =
-        connection_.PipelineRaw(commands, chunk.size(), [&](const redisReply& reply) {
-          on_timeline(ParseTimeline(chunk[next++], reply));
-          return Status::Done();
-        });
-    if (!status.done()) return status;
+    std::sort(found.begin(), found.end(),
+              [](const auto& a, const auto& b) { return a.reader < b.reader; });
+    std::for_each(found.begin(), found.end(), on_timeline);
   }
   return Status::Done();
+}
+
+Status TimelineScanner::ReadOf(const Endpoint& master, std::span<const UserId> readers,
+                               std::vector<RawTimeline>* out) {
+  CommandBuffer commands;
+  for (UserId reader : readers) {
+    commands.Command("ZRANGE", keys_.Timeline(reader), "0", "-1", "WITHSCORES");
+  }
+  size_t next = 0;
+  return masters_.At(master).PipelineRaw(commands, readers.size(), [&](const redisReply& reply) {
+    const bool elsewhere =
+        IsError(reply) && MeaningOf(Text(reply)).action == ErrorAction::kFollowMove;
+    if (elsewhere) return Away(std::string(Text(reply)) + ": its slot has just moved; ask again");
+    out->push_back(ParseTimeline(readers[next++], reply));
+    return Status::Done();
+  });
 }
 
 Status TimelineScanner::Index(Range range, RangeIndex* out) {
   *out = {};
   return ScanAll(
+      [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
+        return masters_.Call(keys_.layout().First(range), scan, on_reply);
+      },
       [&](CommandBuffer& scan, const std::string& cursor) {
         scan.Command("SSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);
       },

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/cluster/masters.h"
 #include "backends/redis/keys.h"
 #include "fanline/ports/reader_ports.h"
 
@@ -31,22 +31,27 @@ class TimelineScanner {
   explicit TimelineScanner(const Options& options);
 
   // All readers with a timeline key under their range's tag, ready or building, each once,
-  // ascending; found by SCAN. A
-  // key created or expired during the walk may or may not be among them.
+  // ascending; found by SCAN on every master. A key created or expired during the walk may or may
+  // not be among them, nor may one whose slot moves meanwhile.
   Status Readers(std::vector<UserId>* out);
-  // One RawTimeline per reader, in order.
+  // One RawTimeline per reader; `readers` are ascending, and so are these.
   Status Read(std::span<const UserId> readers,
               const std::function<void(const RawTimeline&)>& on_timeline);
   // Found by SSCAN: a reader who enters or leaves meanwhile may or may not be among them.
   Status Index(Range range, RangeIndex* out);
 
  private:
-  Status ScanAll(const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
+  using Ask = std::function<Status(const CommandBuffer&, const Masters::OnReply&)>;
+  Status ScanAll(const Ask& ask,
+                 const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
                  const std::function<void(std::string_view)>& on_element);
+  Status ReadOf(const Endpoint& master, std::span<const UserId> readers,
+                std::vector<RawTimeline>* out);
+  Bucket Home(UserId reader) const;
 
   const Options options_;
   const Keys keys_;
-  BlockingConnection connection_;
+  Masters masters_;
 };
 
 }  // namespace fanline::redis

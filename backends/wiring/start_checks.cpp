@@ -6,7 +6,7 @@
 
 #include "backends/kafka/admin.h"
 #include "backends/options/kafka_settings.h"
-#include "backends/redis/client/server_check.h"
+#include "backends/redis/cluster/server_check.h"
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "fanline/wire/relation_log.h"

@@ -51,6 +51,7 @@ struct RangeClaimed {
   // When claimed:
   bool index_complete = false;              // live:{tag} has its header member
   std::optional<AppliedPosition> position;  // none: missing
+  uint32_t node = 0;  // which of Redis' nodes holds the range: those with one number share its time
 };
 
 // Gives a range a known state. A takeover names a `position`, to which pos: is set at the end. A

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"
-#include "backends/redis/client/masters.h"
+#include "backends/redis/cluster/masters.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/suggested_ranges.h"
@@ -59,10 +59,9 @@ class Init : public Command {
  private:
   uint32_t Ranges() const {
     if (ranges_ == "auto") {
-      uint32_t masters = 0;
-      Require(redis::CountMasters(options::ToOptions(settings_.redis, {}, mysql::Installation{}),
-                                  &masters),
-              settings_);
+      redis::Masters redis(options::ToOptions(settings_.redis, {}, mysql::Installation{}));
+      Require(redis.Refresh(redis::Masters::Ask::kAll), settings_);
+      const auto masters = static_cast<uint32_t>(redis.map().masters().size());
       return SuggestedRanges(masters, live_readers_);
     }
     if (live_readers_ != 0) throw Failure(kExitUsage, "--live-readers: only with --ranges auto");

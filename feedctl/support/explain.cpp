@@ -43,15 +43,22 @@ Failure Line(const std::string& service, const std::string& address, const Told&
 
 // ---- Redis ----
 
-// The adapter writes "redis <address>: <why>" when it is the connection that failed.
-Told OfRedis(const std::string& message, const std::string& address) {
-  const std::string lost = "redis " + address + ": ";
-  if (message.starts_with(lost)) {
-    std::string why = LowerFirst(message.substr(lost.size()));
-    if (message.compare(lost.size(), 5, "TLS: ") == 0) {
-      return {Told::kMisconfigured, message.substr(lost.size()),
-              "set --redis-tls-ca to who signed its certificate"};
+// The adapter writes "redis <address>: <why>" when it is the connection that failed. Answers the
+// address; empty for other messages.
+std::string LostRedis(const std::string& message) {
+  constexpr std::string_view kHead = "redis ";
+  if (!message.starts_with(kHead)) return {};
+  const std::string address = message.substr(kHead.size(), message.find(": ") - kHead.size());
+  return ParseEndpoint(address) ? address : std::string();
+}
+
+Told OfRedis(const std::string& message) {
+  if (const std::string lost = LostRedis(message); !lost.empty()) {
+    std::string why = message.substr(message.find(": ") + 2);
+    if (why.starts_with("TLS: ")) {
+      return {Told::kMisconfigured, why, "set --redis-tls-ca to who signed its certificate"};
     }
+    why = LowerFirst(why);
     if (why == "resource temporarily unavailable") why = "no answer in time";
     return {Told::kAway, why, "start it or set --redis / FANLINE_REDIS"};
   }
@@ -159,8 +166,11 @@ Failure LaterOf(const Status& status, const Settings& settings) {
     return Line("Kafka", settings.kafka.brokers, OfKafka(status.message));
   }
   if (status.resource == "redis") {
-    const std::string address = ToString(settings.redis.address);
-    return Line("Redis", address, OfRedis(status.message, address));
+    std::string address = LostRedis(status.message);
+    for (const std::string& seed : settings.redis.seeds) {
+      if (address.empty()) address = seed;
+    }
+    return Line("Redis", address, OfRedis(status.message));
   }
   if (status.resource.starts_with("mysql_")) {
     return Line("MariaDB shard " + status.resource.substr(6), AddressOf(status.resource, settings),

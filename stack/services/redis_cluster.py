@@ -140,10 +140,13 @@ class RedisCluster:
         return list(dict.fromkeys(owners[slot] for slot in sorted(owners)))
 
     def owner(self, slot):
-        owners = self._owners()
-        if slot not in owners:
+        owner = self.owner_if_any(slot)
+        if owner is None:
             raise ServiceFailed(f"{self.name}: nobody serves slot {slot}")
-        return owners[slot]
+        return owner
+
+    def owner_if_any(self, slot):
+        return self._owners().get(slot)
 
     def replica_of(self, master):
         found = [seat.node for seat in self._seats() if seat.follows == master.id]
@@ -161,6 +164,15 @@ class RedisCluster:
         wait_until(self._whole, timeout, f"{self.name} to serve all slots")
 
     # ---- faults and changes --------------------------------------------------------------------
+
+    def let_lag(self, master):
+        """Its replica, paused: what the master is written from now on it never gets, unless it is
+        resumed while the master lives. A pause alone would leave megabytes in its socket, which it
+        reads afterwards."""
+        replica = self.replica_of(master)
+        replica.pause()
+        master.command("CLIENT", "KILL", "TYPE", "replica")
+        return replica
 
     def begin_move(self, slot, to):
         """From now on the slot is migrating: keys that left it are asked for at `to`."""

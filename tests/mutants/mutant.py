@@ -28,10 +28,13 @@ class Mutant(NamedTuple):
 
 class Test(NamedTuple):
     program: str
-    services: bool = False  # needs a stack around it
+    services: str = ""  # the stack that it needs around it, of STACKS
     arguments: tuple = ()
     environment: dict = {}
 
+
+# What LocalStack is told.
+STACKS = {"plain": {}, "cluster": {"cluster": True, "shards": 0}}
 
 # The simulation's seeds are given, so that a mutant meets the same schedules each time.
 TESTS = {
@@ -41,9 +44,10 @@ TESTS = {
         "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test",
         "backend_options_test")
 } | {
-    name: Test(name, services=True) for name in ("kafka_test", "mysql_integration_test",
-                                                 "redis_test")
+    name: Test(name, services="plain") for name in ("kafka_test", "mysql_integration_test",
+                                                    "redis_test")
 } | {
+    "redis_cluster_test": Test("redis_cluster_test", services="cluster"),
     "fleet_sim": Test("fleet_sim", arguments=("--gtest_filter=Fleet.*",),
                       environment={"FANLINE_SIM_SCHEDULES": "150",
                                    "FANLINE_SIM_FIRST_SEED": "1"}),
@@ -66,6 +70,7 @@ TESTS_OF = {
     "backends/options/": ("backend_options_test",),
     "backends/mysql/": ("mysql_adapter_test", "mysql_integration_test"),
     "backends/redis/": ("redis_adapter_test", "redis_test"),
+    "backends/redis/cluster/": ("redis_adapter_test", "redis_cluster_test"),
     "backends/wiring/": ("wiring_test",),
     "schemas/redis/": ("redis_test",),
     "schemas/sql/": ("mysql_integration_test",),

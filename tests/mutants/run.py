@@ -24,7 +24,7 @@ from stack.local_stack import LocalStack  # noqa: E402
 from tests.mutants import page  # noqa: E402
 from tests.mutants.answers import ANSWERS  # noqa: E402
 from tests.mutants.by_hand import BY_HAND  # noqa: E402
-from tests.mutants.mutant import TESTS, tests_for  # noqa: E402
+from tests.mutants.mutant import STACKS, TESTS, tests_for  # noqa: E402
 from tests.mutants.operators import drawn  # noqa: E402
 from tests.mutants.report import Report  # noqa: E402
 from tests.mutants.workbench import Workbench  # noqa: E402
@@ -57,8 +57,9 @@ def main():
 
     with contextlib.ExitStack() as stacks:
         services = [{}] * min(options.jobs, len(left))
-        if any(TESTS[test].services for mutant in left for test in tests_for(mutant)):
-            services = [stacks.enter_context(LocalStack()).env for _ in services]
+        wanted = {TESTS[test].services for mutant in left for test in tests_for(mutant)} - {""}
+        services = [{kind: stacks.enter_context(LocalStack(**STACKS[kind])).env
+                     for kind in sorted(wanted)} for _ in services]
         for mutant, outcome in judged(left, spare, services):
             origin = origins.setdefault(mutant, f"seed {options.seed}")
             report.add(mutant, outcome)
@@ -97,8 +98,8 @@ def settled(row):
 
 
 def judged(mutants, spare, services):
-    """(mutant, outcome) as they come, from workbenches beside each other, one for each stack's
-    environment. A drawn one that does not build is no mutant: the next of `spare` takes its
+    """(mutant, outcome) as they come, from workbenches beside each other, one for each of the
+    stacks' environments. A drawn one that does not build is no mutant: the next of `spare` takes its
     place."""
     waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
     for mutant in mutants:

@@ -26,8 +26,8 @@ class Outcome(NamedTuple):
 
 class Workbench:
     def __init__(self, root, folder, services=None):
-        """`services`: the environment that tells tests of a stack, which they find as the mutant
-        before left it; each clears what it uses."""
+        """`services`: the environment that tells tests of a stack, by its kind. They find it as
+        the mutant before left it; each clears what it uses."""
         self.root, self.folder, self.services = root, folder, services or {}
         self._seconds = {}  # that a test may take
 
@@ -128,7 +128,8 @@ class Workbench:
             command.append(f"--gtest_filter={only}")
         run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
                              errors="replace", timeout=self._seconds.get(name, _TEST_SECONDS),
-                             env={**os.environ, **self.services, **test.environment})
+                             env={**os.environ, **self.services.get(test.services, {}),
+                                  **test.environment})
         if run.returncode == 0:
             return None
         if failed := re.search(r"\[  FAILED  \] ([\w./]+)", run.stdout):

@@ -122,14 +122,14 @@ class Services(unittest.TestCase):
         self.root = Path(folder.name)
         self.services, self.gone = self.root / "services", self.root / "gone"
         self.services.touch()
-        for patch in (mock.patch.dict(TESTS, {"script": Test("script", services=True)}),
+        for patch in (mock.patch.dict(TESTS, {"script": Test("script", services="plain")}),
                       mock.patch.object(run, "Workbench", ScriptBench),
                       mock.patch.object(run, "ROOT", self.root)):
             patch.start()
             self.addCleanup(patch.stop)
 
     def test_a_mutant_is_killed_while_they_answer(self):
-        done = dict(run.judged([self.EQUAL, self.FATAL], iter(()), [{"SERVICES": self.services}]))
+        done = dict(run.judged([self.EQUAL, self.FATAL], iter(()), [{"plain": {"SERVICES": self.services}}]))
         self.assertEqual({mutant.name: (outcome.result, outcome.by)
                           for mutant, outcome in done.items()},
                          {"changes nothing": ("survived", ""),
@@ -138,10 +138,10 @@ class Services(unittest.TestCase):
     def test_a_workbench_without_them_judges_nothing(self):
         with self.assertRaisesRegex(SystemExit, "script fails without any mutant"):
             list(run.judged([self.EQUAL], iter(()),
-                            [{"SERVICES": self.services}, {"SERVICES": self.gone}]))
+                            [{"plain": {"SERVICES": self.services}}, {"plain": {"SERVICES": self.gone}}]))
 
     def test_a_workbench_whose_services_died_kills_nothing(self):
-        bench = ScriptBench(self.root, self.root / "tree", {"SERVICES": self.services})
+        bench = ScriptBench(self.root, self.root / "tree", {"plain": {"SERVICES": self.services}})
         bench.prepare([self.EQUAL])
         self.assertEqual(bench.judge(self.EQUAL).result, "survived")
         self.services.unlink()

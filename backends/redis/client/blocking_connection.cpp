@@ -31,6 +31,7 @@ void BlockingConnection::Close() {
 
 Status BlockingConnection::Broken(const std::string& why) {
   Close();
+  asks_ = ErrorAction::kLeaveNode;
   return Away("redis " + ToString(options_.address) + ": " + why);
 }
 
@@ -101,7 +102,7 @@ Status BlockingConnection::Receive(const OnReply& on_reply) {
 
 Status BlockingConnection::Judged(const redisReply& error) {
   const ErrorMeaning meaning = MeaningOf(Text(error));
-  forgotten_ = meaning.action == ErrorAction::kLoadScripts;
+  asks_ = meaning.action;
   if (meaning.action == ErrorAction::kLeaveNode) Close();
   return StatusOf(meaning, Text(error));
 }
@@ -119,6 +120,7 @@ Status BlockingConnection::Pipeline(const CommandBuffer& commands, size_t count,
 
 Status BlockingConnection::PipelineRaw(const CommandBuffer& commands, size_t count,
                                        const OnReply& on_reply) {
+  asks_ = ErrorAction::kNone;
   Status status = Open();
   if (!status.done()) return status;
   status = Send(commands);
@@ -142,16 +144,19 @@ Status BlockingConnection::Load(Script script) {
 }
 
 Status BlockingConnection::Eval(Script script, const CommandChannel::Encode& encode,
-                                const OnReply& on_reply) {
+                                const OnReply& on_reply, bool asking) {
   Status status;
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (attempt > 0 || digests_.Of(script).empty()) status = Load(script);
     if (!status.done()) return status;
     CommandBuffer command;
+    if (asking) command.Command("ASKING");
     encode(command, digests_);
-    forgotten_ = false;
-    status = Call(command, on_reply);
-    if (!forgotten_) return status;
+    size_t replies = asking ? 2 : 1;
+    status = Pipeline(command, replies, [&](const redisReply& reply) {
+      return --replies == 0 ? on_reply(reply) : Status::Done();
+    });
+    if (asks_ != ErrorAction::kLoadScripts) return status;
   }
   return status;
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backends/redis/client/command_channel.h"
+#include "backends/redis/client/errors.h"
 #include "backends/redis/client/stream.h"
 
 struct redisContext;
@@ -32,7 +33,11 @@ class BlockingConnection {
   // The same, but `on_reply` also sees error replies: one bad key does not end the others.
   Status PipelineRaw(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
   // EVALSHA, loading the script when the node does not know it. `encode` writes the whole command.
-  Status Eval(Script script, const CommandChannel::Encode& encode, const OnReply& on_reply);
+  // `asking`: of a slot that the node is taking over (it answers other nodes' ASK).
+  Status Eval(Script script, const CommandChannel::Encode& encode, const OnReply& on_reply,
+              bool asking = false);
+  // What the last call that was not done asks for; kLeaveNode also when there was no answer.
+  ErrorAction asks() const { return asks_; }
 
  private:
   Status Open();
@@ -49,7 +54,7 @@ class BlockingConnection {
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
   std::optional<Stream> stream_;  // of the context
   ScriptDigests digests_;
-  bool forgotten_ = false;  // the last error was NOSCRIPT
+  ErrorAction asks_ = ErrorAction::kNone;
 };
 
 }  // namespace fanline::redis

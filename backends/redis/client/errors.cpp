@@ -13,14 +13,16 @@ constexpr ErrorMeaning kMeanings[] = {
     {"READONLY", Outcome::kLater, ErrorAction::kLeaveNode},
     {"LOADING", Outcome::kLater, ErrorAction::kLeaveNode},
     {"MASTERDOWN", Outcome::kLater, ErrorAction::kLeaveNode},
-    {"MOVED", Outcome::kLater, ErrorAction::kLeaveNode},
     {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode},
     {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode},
     {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode},
+    // A node of a Cluster about one slot; its other slots go on. ASK is not followed by writers: a
+    // script needs all keys of its range in one place.
+    {"MOVED", Outcome::kLater, ErrorAction::kFollowMove},
+    {"ASK", Outcome::kLater, ErrorAction::kHoldRange},
+    {"TRYAGAIN", Outcome::kLater, ErrorAction::kHoldRange},
+    {"CLUSTERDOWN", Outcome::kLater, ErrorAction::kAskForMap},
     // These pass, or an operator ends them.
-    {"ASK", Outcome::kLater, ErrorAction::kNone},
-    {"TRYAGAIN", Outcome::kLater, ErrorAction::kNone},
-    {"CLUSTERDOWN", Outcome::kLater, ErrorAction::kNone},
     {"CROSSSLOT", Outcome::kLater, ErrorAction::kNone},
     {"OOM", Outcome::kLater, ErrorAction::kNone},
     {"BUSY", Outcome::kLater, ErrorAction::kNone},

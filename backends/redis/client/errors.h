@@ -17,6 +17,9 @@ enum class ErrorAction {
   kLoadScripts,  // the node forgot the scripts: load them and send the call again
   kNeedsClaim,   // the fence: somebody else owns the range, or nobody does
   kLeaveNode,    // not the node we took it for: close, connect again, all claims are void
+  kFollowMove,   // the slot is another node's: claims of its range on this one are void
+  kHoldRange,    // the slot is between two nodes: its range waits until it has moved
+  kAskForMap,    // who serves the slot is not settled: ask again
 };
 
 struct ErrorMeaning {

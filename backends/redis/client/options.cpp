@@ -5,8 +5,10 @@
 namespace fanline::redis {
 
 std::string Problem(const Options& options) {
-  if (options.address.host.empty() || options.address.port == 0)
-    return "redis address must be host:port";
+  if (options.seeds.empty()) return "redis needs at least one address";
+  for (const Endpoint& seed : options.seeds) {
+    if (seed.host.empty() || seed.port == 0) return "redis address must be host:port";
+  }
   if (!RangeLayout::Divides(options.partitions)) return "partitions must divide 1024";
   if (!options.window.fits()) {
     return "the window must leave room for 2 sentinels and " + std::to_string(kMaxAddsPerWrite) +

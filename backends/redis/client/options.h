@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fanline/base/backoff.h"
 #include "fanline/base/endpoint.h"
@@ -14,7 +15,9 @@
 namespace fanline::redis {
 
 struct Options {
-  Endpoint address{"127.0.0.1", 6379};
+  // One node, or some nodes of a Cluster: the others are found by asking these.
+  std::vector<Endpoint> seeds{{"127.0.0.1", 6379}};
+  Endpoint address;      // of the one node that a connection goes to; see At
   std::string username;  // empty: the default user
   Secret password;       // not given: no AUTH. Never logged; read for each connection
   TlsFiles tls;          // when on: a node that does not prove its name by it is refused
@@ -37,7 +40,16 @@ struct Options {
   uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
   uint32_t scan_count = 1000;                 // keys per SCAN while ranges are reset
   std::chrono::milliseconds heartbeat{1000};  // how often the node's identity is checked
+  std::chrono::milliseconds map_every{5000};  // who serves which slot is asked so often, at least
+  std::chrono::milliseconds slot_left_after{30000};  // a slot that migrates for longer was left so
   Backoff reconnect;
+
+  // For a connection to that node.
+  Options At(const Endpoint& node) const {
+    Options copy = *this;
+    copy.address = node;
+    return copy;
+  }
 };
 
 // Why these options cannot work together, or empty.

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "backends/redis/client/scripts.h"
-#include "backends/redis/client/server_check.h"
+#include "backends/redis/cluster/server_check.h"
 #include "backends/redis/keys.h"
 #include "tests/integration/redis/redis_world.h"
 
@@ -401,7 +401,7 @@ TEST_F(RedisOwnership, RequestsBeyondTheBoundAreAnsweredLater) {
 
 TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   Options nowhere = options_;
-  nowhere.address = {"127.0.0.1", 1};
+  nowhere.seeds = {{"127.0.0.1", 1}};
   Driver driver(nowhere);
   const auto claimed = driver.Do(ClaimRange{0, range_, 5});
   EXPECT_TRUE(claimed.status.later());

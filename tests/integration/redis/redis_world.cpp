@@ -1,6 +1,7 @@
 #include "tests/integration/redis/redis_world.h"
 
 #include <cstdlib>
+#include <sstream>
 
 #include "backends/redis/client/reply.h"
 #include "fanline/base/check.h"
@@ -42,10 +43,14 @@ CommandBuffer CommandOf(const std::vector<std::string>& words) {
 Options OptionsFromEnvironment() {
   const char* text = std::getenv("FANLINE_REDIS");
   FANLINE_CHECK(text != nullptr, "FANLINE_REDIS is not set: run this under stack/with-stack");
-  const auto address = ParseEndpoint(text);
-  FANLINE_CHECK(address.has_value(), "FANLINE_REDIS is host:port");
   Options options;
-  options.address = *address;
+  options.seeds.clear();
+  std::istringstream seeds(text);
+  for (std::string seed; std::getline(seeds, seed, ',');) {
+    const auto address = ParseEndpoint(seed);
+    FANLINE_CHECK(address.has_value(), "FANLINE_REDIS is host:port,...");
+    options.seeds.push_back(*address);
+  }
   options.reconnect = {std::chrono::milliseconds(5), std::chrono::milliseconds(50)};
   return options;
 }
@@ -70,13 +75,24 @@ std::vector<std::string> Console::List(const std::vector<std::string>& words) {
 }
 
 Driver::Driver(const Options& options)
-    : adapter_(options, nullptr, [this](bool connected, const std::string& why_not) {
-        const std::lock_guard lock(mutex_);
-        connected_ = connected;
-        why_not_ = why_not;
-        times_connected_ += connected;
-        changed_.notify_all();
-      }) {}
+    : adapter_(options,
+               [this](LogLevel, const std::string& message) {
+                 const std::lock_guard lock(mutex_);
+                 log_ += message + '\n';
+               },
+               {.on_state =
+                    [this](bool connected, const std::string& why_not) {
+                      const std::lock_guard lock(mutex_);
+                      connected_ = connected;
+                      why_not_ = why_not;
+                      times_connected_ += connected;
+                      changed_.notify_all();
+                    },
+                .on_left_migrating =
+                    [this](size_t ranges) {
+                      const std::lock_guard lock(mutex_);
+                      left_migrating_ = ranges;
+                    }}) {}
 
 template <class Condition>
 void Driver::Wait(std::unique_lock<std::mutex>& lock, const char* what, Condition condition) {
@@ -97,6 +113,16 @@ std::string Driver::WhyNotConnected() {
 void Driver::WaitForConnection(size_t more_than) {
   std::unique_lock lock(mutex_);
   Wait(lock, "the connection was not made again", [&] { return times_connected_ > more_than; });
+}
+
+size_t Driver::left_migrating() const {
+  const std::lock_guard lock(mutex_);
+  return left_migrating_;
+}
+
+std::string Driver::log() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
 }
 
 size_t Driver::times_connected() const {

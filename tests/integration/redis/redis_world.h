@@ -20,7 +20,7 @@ Options OptionsFromEnvironment();
 // Commands as an operator would type them.
 class Console {
  public:
-  explicit Console(const Options& options) : connection_(options) {}
+  explicit Console(const Options& options) : connection_(options.At(options.seeds.front())) {}
 
   // The reply as text: strings and numbers as they are, arrays joined by blanks, nil as "(nil)",
   // errors as "(error) ...".
@@ -44,6 +44,8 @@ class Driver {
 
   void WaitUntilConnected(bool connected = true);
   std::string WhyNotConnected();  // once it is told
+  size_t left_migrating() const;
+  std::string log() const;
   size_t times_connected() const;
   void WaitForConnection(size_t more_than);  // until times_connected() is
   RedisLiveTimelines& adapter() { return adapter_; }
@@ -57,6 +59,8 @@ class Driver {
   bool connected_ = false;
   std::string why_not_;
   size_t times_connected_ = 0;
+  size_t left_migrating_ = 0;
+  std::string log_;
   RedisLiveTimelines adapter_;  // last: it calls back
 };
 

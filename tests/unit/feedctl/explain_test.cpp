@@ -19,7 +19,7 @@ struct Explained {
 Explained Explain(const Status& status) {
   Settings settings;
   settings.kafka.brokers = "k1:9092,k2:9092";
-  settings.redis.address = {"r1", 6379};
+  settings.redis.seeds = {"r1:6379"};
   settings.mysql.shards = "tcp://m0:3306/feed,tcp://m1:3307/feed";
   const Failure failure = feedctl::Explain(status, settings);
   return {failure.exit_code(), failure.what()};

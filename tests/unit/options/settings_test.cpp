@@ -97,15 +97,15 @@ TEST(Settings, ALockIsGivenUpBeforeTheConnectionIs) {
 TEST(Settings, ReachTheAdapterOfRedis) {
   World world;
   ASSERT_TRUE(world
-                  .Parse({"--redis", "[::1]:7000", "--redis-user", "u", "--redis-password", "p",
-                          "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
+                  .Parse({"--redis", "[::1]:7000,r2:7001", "--redis-user", "u", "--redis-password",
+                          "p", "--timeline-ttl", "2h", "--redis-command-timeout", "300ms"})
                   .proceed());
   mysql::Installation installation;
   installation.window = {100, 512};
   installation.partitions = 4;
   installation.generation = 3;
   const redis::Options options = ToOptions(world.redis, world.timelines, installation);
-  EXPECT_EQ(options.address, (Endpoint{"::1", 7000}));
+  EXPECT_EQ(options.seeds, (std::vector<Endpoint>{{"::1", 7000}, {"r2", 7001}}));
   EXPECT_EQ(options.username, "u");
   EXPECT_EQ(options.password.text, "p");
   EXPECT_EQ(options.window.window, 100u);

@@ -97,6 +97,117 @@ TEST(Away, TheShardIsAskedNowAndThenAndMetByAFewWhenItIsBack) {
   EXPECT_EQ(w.metrics.held.hints_parked, 0u);
 }
 
+// A slot that migrates: what is written to range 0 is put off; range 1 had a bad moment.
+struct HeldWorld : World {
+  static constexpr uint64_t kLanes = 50;
+
+  HeldWorld() {
+    AssignAll();
+    for (uint64_t n = 0; n < kLanes; ++n) {
+      Follow(bob, UserId{2'000 + n});
+      Publish(UserId{2'000 + n}, PostId{100 + n}, 1'000);
+    }
+    Follow(cid, kAnn);
+    Publish(kAnn, kPost, 1'000);
+    MakeLive(bob);
+    MakeLive(cid);
+  }
+  void Answer() {
+    AnswerTruth();
+    for (const auto& call : std::exchange(timeline_calls, {})) {
+      const auto* batch = std::get_if<TimelineBatch>(&call);
+      if (batch != nullptr && (batch->range == 0 || bad_moment)) {
+        bad_moment = bad_moment && batch->range == 0;
+        BatchWritten failed;
+        failed.id = batch->id;
+        failed.status = Status::Later("redis", "TRYAGAIN");
+        inbox.emplace_back(failed);
+      } else {
+        std::visit([this](const auto& asked) { inbox.emplace_back(redis.Do(asked)); }, call);
+      }
+    }
+  }
+  void Go(Duration time) {
+    for (Duration passed{}; passed < time; passed += milliseconds(10)) {
+      Pass(milliseconds(10));
+      Step();
+      Answer();
+    }
+  }
+
+  const UserId bob = ReaderIn(0), cid = ReaderIn(1);
+  bool bad_moment = true;
+};
+
+TEST(Away, ARangeThatRedisHoldsBackKeepsNoOtherWaiting) {
+  HeldWorld w;
+  for (uint64_t n = 0; n < HeldWorld::kLanes; ++n) {
+    w.Give(0, Hint::OfPost(UserId{2'000 + n}, PostId{100 + n}));
+  }
+  w.Go(seconds(5));
+  EXPECT_EQ(w.metrics.held.units_parked, HeldWorld::kLanes);
+  w.Give(1, Hint::OfPost(kAnn, kPost));
+  w.Go(milliseconds(300));
+  EXPECT_FALSE(w.bad_moment) << "it failed once";
+  EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{kPost});
+  EXPECT_TRUE(w.Items(w.bob).empty());
+}
+
+// Each range on a node of its own; that of range 0 does not answer.
+struct TwoNodes : BobsWorld {
+  TwoNodes() : BobsWorld() {
+    Follow(cid, kAnn);
+    MakeLive(cid);
+    for (const Range range : {0, 1}) inbox.emplace_back(PartitionRevoked{range});
+    for (const Range range : {0, 1}) {
+      inbox.emplace_back(PartitionAssigned{range, 0, 0, 1'000'000});
+    }
+    Go();
+  }
+  void Answer() {
+    AnswerTruth();
+    for (const auto& call : std::exchange(timeline_calls, {})) {
+      const auto* batch = std::get_if<TimelineBatch>(&call);
+      if (const auto* claim = std::get_if<ClaimRange>(&call)) {
+        RangeClaimed claimed = redis.Do(*claim);
+        claimed.node = static_cast<uint32_t>(claim->range);
+        inbox.emplace_back(claimed);
+      } else if (batch != nullptr && batch->range == 0) {
+        ++unanswered;
+      } else {
+        std::visit([this](const auto& asked) { inbox.emplace_back(redis.Do(asked)); }, call);
+      }
+    }
+  }
+  void Go() {
+    do {
+      Step();
+      Answer();
+    } while (!inbox.empty());
+    Step();
+  }
+
+  const UserId cid = ReaderIn(1);
+  uint32_t unanswered = 0;
+};
+
+TEST(Away, ANodeThatDoesNotAnswerTakesNoBatchFromAnother) {
+  TwoNodes w;
+  for (uint64_t post = 1; post <= 5; ++post) {
+    w.Publish(kAnn, PostId{post}, 1'000);
+    w.Give(0, Hint::OfPost(kAnn, PostId{post}));
+    w.Go();
+    w.Publish(UserId{3'000 + post}, PostId{10 * post}, 1'000);
+    w.Follow(w.bob, UserId{3'000 + post});
+    w.Give(0, Hint::OfPost(UserId{3'000 + post}, PostId{10 * post}));
+    w.Go();
+  }
+  EXPECT_EQ(w.unanswered, Limits{}.batches_in_flight);
+  w.Give(1, Hint::OfPost(kAnn, PostId{1}));
+  w.Go();
+  EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{PostId{1}});
+}
+
 TEST(Away, NothingBehindAParkedHeadIsStartedAndTheBoundCountsIt) {
   AwayWorld w;
   w.GiveAbsent(1);

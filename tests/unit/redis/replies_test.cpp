@@ -4,7 +4,7 @@
 
 #include "backends/redis/client/identity.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/client/server_check.h"
+#include "backends/redis/cluster/server_check.h"
 #include "backends/redis/requests.h"
 
 namespace fanline::redis {
@@ -100,14 +100,14 @@ constexpr const char* kGood =
     "redis_version:7.0.15\r\ncluster_enabled:0\r\nmaxmemory_policy:volatile-lru\r\n";
 
 TEST(RedisServerCheck, AcceptsWhatKeepsTheFence) {
-  const auto check = Judge(kGood, "512", {});
+  const auto check = Judge({kGood, "512", ""}, {});
   EXPECT_TRUE(check.refusals.empty());
   EXPECT_TRUE(check.warnings.empty());
-  EXPECT_EQ(check.version, "7.0.15");
 }
 
 TEST(RedisServerCheck, RefusesToLetTheFenceBeEvictedAndSaysWhatToSet) {
-  const auto check = Judge("redis_version:7.0.15\r\nmaxmemory_policy:allkeys-lfu\r\n", "512", {});
+  const auto check =
+      Judge({"redis_version:7.0.15\r\nmaxmemory_policy:allkeys-lfu\r\n", "512", ""}, {});
   ASSERT_EQ(check.refusals.size(), 1u);
   EXPECT_NE(check.refusals[0].find("allkeys-lfu"), std::string::npos);
   EXPECT_NE(check.refusals[0].find("noeviction"), std::string::npos);
@@ -115,7 +115,7 @@ TEST(RedisServerCheck, RefusesToLetTheFenceBeEvictedAndSaysWhatToSet) {
 
 TEST(RedisServerCheck, RefusesServersWithoutSmismember) {
   const auto refused = [](const std::string& version) {
-    return !Judge("redis_version:" + version + "\r\n", "512", {}).refusals.empty();
+    return !Judge({"redis_version:" + version + "\r\n", "512", ""}, {}).refusals.empty();
   };
   EXPECT_TRUE(refused("5.0.14"));
   EXPECT_TRUE(refused("6.0.16"));
@@ -124,17 +124,25 @@ TEST(RedisServerCheck, RefusesServersWithoutSmismember) {
   EXPECT_FALSE(refused("10.0.0"));
 }
 
-TEST(RedisServerCheck, RefusesAClusterNode) {
-  EXPECT_EQ(Judge("redis_version:7.0.15\r\ncluster_enabled:1\r\n", "512", {}).refusals.size(), 1u);
+TEST(RedisServerCheck, RefusesAClusterThatStopsAsAWholeAndSaysWhatToType) {
+  const auto judge = [](const char* full_coverage) {
+    return Judge({"redis_version:7.0.15\r\ncluster_enabled:1\r\n", "512", full_coverage}, {});
+  };
+  ASSERT_EQ(judge("yes").refusals.size(), 1u);
+  EXPECT_NE(judge("yes").refusals[0].find("CONFIG SET cluster-require-full-coverage no"),
+            std::string::npos);
+  EXPECT_EQ(judge("no").refusals.size() + judge("no").warnings.size(), 0u);
+  EXPECT_EQ(judge("").refusals.size(), 0u);
+  EXPECT_EQ(judge("").warnings.size(), 1u) << "hidden";
 }
 
 TEST(RedisServerCheck, WarnsWhatATooSmallListpackCosts) {
-  const auto check = Judge(kGood, "128", {});
+  const auto check = Judge({kGood, "128", ""}, {});
   EXPECT_TRUE(check.refusals.empty());
   ASSERT_EQ(check.warnings.size(), 1u);
   EXPECT_NE(check.warnings[0].find("5.6"), std::string::npos);
   EXPECT_NE(check.warnings[0].find("512"), std::string::npos);
-  EXPECT_EQ(Judge(kGood, "", {}).warnings.size(), 1u) << "hidden";
+  EXPECT_EQ(Judge({kGood, "", ""}, {}).warnings.size(), 1u) << "hidden";
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+// Redis, one node or a Cluster, over blocking connections: one to each master, opened when first
+// needed, and the map of who serves what. One thread. The timeouts bound every call.
+//
+// A call on a key goes to its bucket's master. MOVED is followed, once. After a node that did not
+// answer, the next call first asks the others for the map.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/cluster/slot_map.h"
+
+namespace fanline::redis {
+
+class Masters {
+ public:
+  explicit Masters(const Options& options);
+  ~Masters();
+
+  enum class Ask {
+    kOne,  // who answers first: quick
+    kAll,  // every master: a former one that claims its slots yet is overruled by its successor
+  };
+  // Makes the map anew. Not done: nobody answered, and the old map stays.
+  Status Refresh(Ask ask);
+  const SlotMap& map() const { return map_; }
+  Status EnsureMap() { return map_.empty() || doubt_ ? Refresh(Ask::kOne) : Status::Done(); }
+
+  using OnReply = BlockingConnection::OnReply;
+  enum class OnAsk {
+    kFail,    // a slot between two nodes answers kLater
+    kFollow,  // the key may have left already: it is asked for where it goes
+  };
+  // One command, or script, whose keys are all of that bucket.
+  Status Call(Bucket bucket, const CommandBuffer& command, const OnReply& on_reply);
+  Status Eval(Bucket bucket, Script script, const CommandChannel::Encode& encode,
+              const OnReply& on_reply, OnAsk on_ask = OnAsk::kFail);
+
+  // The connection to a node, for what concerns no single key.
+  BlockingConnection& At(const Endpoint& node);
+
+ private:
+  using Asking = std::function<Status(BlockingConnection& connection, bool asking)>;
+  Status Route(Bucket bucket, const Asking& ask, OnAsk on_ask);
+  std::vector<Endpoint> Candidates() const;
+  Status AskNode(const Endpoint& node, SlotMap* fresh);
+
+  const Options options_;
+  SlotMap map_;
+  bool doubt_ = false;  // a node did not answer: it may have a successor
+  std::string silent_;  // the node that did not answer last: asked for the map after the others
+  std::map<std::string, std::unique_ptr<BlockingConnection>> connections_;  // by address
+};
+
+}  // namespace fanline::redis

@@ -1,0 +1,47 @@
+// Keeps the map of who serves what in Redis: a thread that asks all masters, now and then and
+// whenever somebody doubts it.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "backends/redis/cluster/masters.h"
+
+namespace fanline::redis {
+
+class Topology {
+ public:
+  // Both from the topology's thread. OnMap: a new map, the same or another; false: something is not
+  // as it should be yet, ask again soon. OnNobody: no node answers.
+  using OnMap = std::function<bool(const SlotMap& map)>;
+  using OnNobody = std::function<void(const std::string& why)>;
+
+  Topology(const Options& options, OnMap on_map, OnNobody on_nobody);
+  ~Topology() { Stop(); }
+
+  void Start();
+  void Stop();   // returns when the thread has ended
+  void Doubt();  // any thread, never blocks: asks soon
+
+ private:
+  void Run();
+  bool Ask();
+
+  const Options options_;
+  const OnMap on_map_;
+  const OnNobody on_nobody_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  bool doubted_ = false;
+  // ---- the thread's own
+  Masters masters_;
+  std::mt19937_64 random_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace fanline::redis

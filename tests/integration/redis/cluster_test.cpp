@@ -1,0 +1,322 @@
+// A real Redis Cluster of three masters (stack/with-stack --cluster): ranges go to the node of
+// their slot, and what happens to one node or slot is no other range's business.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "backends/redis/cluster/masters.h"
+#include "backends/redis/cluster/server_check.h"
+#include "backends/redis/keys.h"
+#include "tests/integration/redis/redis_world.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr Item kPost{PostId{77}, 1'700'000'000'000};
+constexpr auto kPatience = 10s;
+
+std::string Name(std::string_view key) { return std::string(key); }
+
+// Asks until it is so.
+template <class Predicate>
+::testing::AssertionResult Soon(Predicate predicate) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!predicate()) {
+    if (std::chrono::steady_clock::now() > deadline) return ::testing::AssertionFailure();
+    std::this_thread::sleep_for(10ms);
+  }
+  return ::testing::AssertionSuccess();
+}
+
+class RedisCluster : public ::testing::Test {
+ protected:
+  RedisCluster() : options_(Quick()), keys_(options_), masters_(options_), reader_(options_) {
+    Clean();
+    driver_ = std::make_unique<Driver>(options_);
+    driver_->WaitUntilConnected();
+  }
+
+  static Options Quick() {
+    Options options = OptionsFromEnvironment();
+    options.heartbeat = 20ms;
+    options.map_every = 200ms;
+    options.slot_left_after = 300ms;
+    return options;
+  }
+
+  // Also after a test that failed in the middle of a move.
+  void Clean() {
+    EXPECT_TRUE(masters_.Refresh(Masters::Ask::kAll).done());
+    const auto nodes = masters_.map().masters();
+    for (const Endpoint& node : nodes) {
+      At(node).Run({"FLUSHALL"});
+      At(node).Run({"CLUSTER", "SETSLOT", SlotText(first()), "STABLE"});
+    }
+    const Endpoint home = HomeOf(beside());
+    if (HomeOf(first()) != home) EndMove(first(), home);
+  }
+
+  // ---- the cluster as an operator moves its slots
+  static Console At(const Endpoint& node) {
+    Options options = OptionsFromEnvironment();
+    options.seeds = {node};
+    return Console(options);
+  }
+  Endpoint HomeOf(Range range) {
+    EXPECT_TRUE(masters_.Refresh(Masters::Ask::kAll).done());
+    return *masters_.map().MasterOf(keys_.layout().First(range));
+  }
+  Endpoint AnotherThan(const Endpoint& node) {
+    const auto all = masters_.map().masters();
+    return all[0] == node ? all[1] : all[0];
+  }
+  std::string SlotText(Range range) { return std::to_string(SlotOf(keys_.layout().First(range))); }
+  void BeginMove(Range range, const Endpoint& to) {
+    const Endpoint from = HomeOf(range);
+    const std::string slot = SlotText(range);
+    EXPECT_EQ(
+        At(to).Run({"CLUSTER", "SETSLOT", slot, "IMPORTING", At(from).Run({"CLUSTER", "MYID"})}),
+        "OK");
+    EXPECT_EQ(
+        At(from).Run({"CLUSTER", "SETSLOT", slot, "MIGRATING", At(to).Run({"CLUSTER", "MYID"})}),
+        "OK");
+  }
+  void MoveKey(Range range, const std::string& key, const Endpoint& to) {
+    EXPECT_EQ(
+        At(HomeOf(range)).Run({"MIGRATE", to.host, std::to_string(to.port), key, "0", "1000"}),
+        "OK");
+  }
+  void MoveKeys(Range range, const Endpoint& to) {
+    for (const auto& key :
+         At(HomeOf(range)).List({"CLUSTER", "GETKEYSINSLOT", SlotText(range), "1000"})) {
+      MoveKey(range, key, to);
+    }
+  }
+  void EndMove(Range range, const Endpoint& to) {
+    const std::string id = At(to).Run({"CLUSTER", "MYID"});
+    const auto all = masters_.map().masters();
+    At(to).Run({"CLUSTER", "SETSLOT", SlotText(range), "NODE", id});
+    for (const Endpoint& node : all) {
+      At(node).Run({"CLUSTER", "SETSLOT", SlotText(range), "NODE", id});
+    }
+  }
+  void Stay(Range range, const Endpoint& with) {  // an operator gives up
+    for (const Endpoint& node : {HomeOf(range), with}) {
+      At(node).Run({"CLUSTER", "SETSLOT", SlotText(range), "STABLE"});
+    }
+  }
+
+  // ---- ranges
+  UserId ReaderIn(Range range) {
+    for (uint64_t id = 1;; ++id) {
+      if (keys_.layout().RangeOf(UserId{id}) == range) return UserId{id};
+    }
+  }
+  // Two ranges of the first master, one of the last.
+  Range first() const { return 0; }
+  Range beside() const { return 1; }
+  Range elsewhere() const { return static_cast<Range>(keys_.layout().partitions()) - 1; }
+
+  RangeClaimed Claim(Range range, uint64_t epoch) {
+    return driver_->Do(ClaimRange{0, range, epoch});
+  }
+  void Own(Range range, uint64_t epoch, AppliedPosition position) {
+    ASSERT_TRUE(Soon([&] {
+      const RangeClaimed claimed = Claim(range, epoch);
+      return claimed.status.done() && claimed.refused_by == 0;
+    }));
+    ASSERT_TRUE(Reset(range, epoch, position).status.done());
+  }
+  BatchWritten Push(Range range, uint64_t epoch) {
+    return driver_->Do(BatchOf(range, epoch).Write(ReaderIn(range), {kPost}).Take());
+  }
+  PositionSaved Save(Range range, uint64_t epoch, AppliedPosition from, AppliedPosition to) {
+    return driver_->Do(SavePosition{0, range, epoch, from, to});
+  }
+  RangeReset Reset(Range range, uint64_t epoch, AppliedPosition position) {
+    return driver_->Do(ResetRange{0, range, epoch, ResetRange::Timelines::kDrop, position});
+  }
+  void Build(Range range) {
+    RebuildBegun begun{};
+    bool applied = false;
+    ASSERT_TRUE(reader_.Begin(ReaderIn(range), "t", &begun).done());
+    ASSERT_TRUE(reader_.Finish(ReaderIn(range), "t", {}, kNoFloor, &applied).done());
+    ASSERT_TRUE(applied);
+  }
+  std::string Timeline(Range range) { return Name(keys_.Timeline(ReaderIn(range))); }
+  std::string Pos(Range range) { return Name(keys_.Pos(range)); }
+
+  const Options options_;
+  const Keys keys_;
+  Masters masters_;
+  RedisReaderTimelines reader_;
+  std::unique_ptr<Driver> driver_;
+};
+
+TEST_F(RedisCluster, EachRangeIsWrittenOnTheMasterOfItsSlot) {
+  ASSERT_THAT(masters_.map().masters(), SizeIs(3));
+  ASSERT_EQ(HomeOf(first()), HomeOf(beside()));
+  ASSERT_NE(HomeOf(first()), HomeOf(elsewhere()));
+  for (const Range range : {first(), beside(), elsewhere()}) {
+    Own(range, 5, {1, 400});
+    Build(range);
+    EXPECT_EQ(Push(range, 5).results, std::vector<int8_t>{1});
+    EXPECT_EQ(At(HomeOf(range)).Run({"ZCARD", Timeline(range)}), "3");
+    EXPECT_EQ(At(HomeOf(range)).Run({"GET", Pos(range)}), "1:400");
+  }
+}
+
+TEST_F(RedisCluster, AnyOfItsNodesTellsOfTheOthers) {
+  Options one = options_;
+  for (const Endpoint& seed : options_.seeds) {  // a replica, too
+    one.seeds = {seed};
+    Masters masters(one);
+    ASSERT_TRUE(masters.Refresh(Masters::Ask::kOne).done());
+    EXPECT_THAT(masters.map().masters(), SizeIs(3));
+  }
+  one.seeds = {{"127.0.0.1", 1}, options_.seeds.back()};
+  EXPECT_TRUE(Masters(one).Refresh(Masters::Ask::kOne).done()) << "a seed that is away";
+}
+
+TEST_F(RedisCluster, WhileASlotMovesItsRangeAloneWaitsAndIsClaimedWhereItCame) {
+  for (const Range range : {first(), beside(), elsewhere()}) {
+    Own(range, 5, {1, 400});
+    Build(range);
+  }
+  const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
+  BeginMove(first(), to);
+  MoveKey(first(), Timeline(first()), to);
+  const BatchWritten held = Push(first(), 5);
+  EXPECT_TRUE(held.status.later());
+  EXPECT_THAT(held.status.message, HasSubstr("TRYAGAIN"));
+  EXPECT_FALSE(held.needs_claim) << "nothing is lost: it waits";
+  EXPECT_EQ(Push(beside(), 5).results, std::vector<int8_t>{1});
+
+  MoveKeys(first(), to);
+  EXPECT_THAT(Push(first(), 5).status.message, HasSubstr("ASK"));
+  EndMove(first(), to);
+  const BatchWritten moved = Push(first(), 5);
+  EXPECT_TRUE(moved.needs_claim);
+  EXPECT_EQ(Push(beside(), 5).results, std::vector<int8_t>{0}) << "its session went on";
+  EXPECT_FALSE(Push(elsewhere(), 5).needs_claim);
+
+  ASSERT_TRUE(Soon([&] { return Claim(first(), 6).status.done(); }));
+  EXPECT_EQ(HomeOf(first()), to);
+  EXPECT_EQ(At(to).Run({"GET", Pos(first())}), "1:400");
+  EXPECT_EQ(Push(first(), 6).results, std::vector<int8_t>{1});
+  BeginMove(first(), from);
+  MoveKeys(first(), from);
+  EndMove(first(), from);
+}
+
+TEST_F(RedisCluster, ARangeThatWasElsewhereMeanwhileIsClaimedAnewThoughItIsBack) {
+  Own(first(), 5, {1, 400});
+  Build(first());
+  const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
+  for (const auto& [source, target] : {std::pair{from, to}, std::pair{to, from}}) {
+    BeginMove(first(), target);
+    MoveKeys(first(), target);
+    EndMove(first(), target);
+    ASSERT_TRUE(Soon([&, target = target] { return HomeOf(first()) == target; }));
+    std::this_thread::sleep_for(2 * options_.map_every);  // the adapter looks, nobody writes
+  }
+  EXPECT_TRUE(Push(first(), 5).needs_claim);
+}
+
+TEST_F(RedisCluster, AfterAFailoverOnlyTheRangesOfThatMasterAreClaimedAnew) {
+  for (const Range range : {first(), beside(), elsewhere()}) {
+    Own(range, 5, {1, 400});
+    Build(range);
+  }
+  const Endpoint before = HomeOf(elsewhere());
+  Endpoint replica;
+  for (const Endpoint& seed : options_.seeds) {
+    const std::string role = At(seed).Run({"ROLE"});
+    if (role.starts_with("slave") && role.find(std::to_string(before.port)) != std::string::npos) {
+      replica = seed;
+    }
+  }
+  ASSERT_TRUE(Soon([&] { return At(replica).Run({"CLUSTER", "FAILOVER"}) == "OK"; }));
+  ASSERT_TRUE(Soon([&] { return HomeOf(elsewhere()) == replica; }));
+  ASSERT_TRUE(Soon([&] { return Push(elsewhere(), 5).needs_claim; }));
+  EXPECT_FALSE(Push(first(), 5).needs_claim);
+  EXPECT_FALSE(Push(beside(), 5).needs_claim);
+  ASSERT_TRUE(Soon([&] { return Claim(elsewhere(), 6).status.done(); }));
+  EXPECT_TRUE(Soon([&] { return Push(elsewhere(), 6).status.done(); }));
+}
+
+TEST_F(RedisCluster, ASlotLeftHalfWayIsTold) {
+  const Endpoint to = HomeOf(elsewhere());
+  BeginMove(first(), to);
+  EXPECT_TRUE(Soon([&] { return driver_->left_migrating() == 1; }));
+  Stay(first(), to);
+  EXPECT_TRUE(Soon([&] { return driver_->left_migrating() == 0; }));
+  EXPECT_THAT(driver_->log(), HasSubstr("slot 0 of range 0"));
+  EXPECT_THAT(driver_->log(), HasSubstr("redis-cli --cluster fix"));
+}
+
+TEST_F(RedisCluster, AReaderFollowsASlotThatMovesWithItsOneKeyAndWaitsWithTheRest) {
+  Own(first(), 5, {1, 400});
+  Build(first());
+  Push(first(), 5);
+  const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
+  BeginMove(first(), to);
+  MoveKey(first(), Timeline(first()), to);
+  ReaderTimelines::Page page;
+  ASSERT_TRUE(reader_.Read(ReaderIn(first()), std::nullopt, 10, &page).done());
+  EXPECT_EQ(page.state, TimelineState::kReady);
+  EXPECT_THAT(page.items, SizeIs(1));
+  RebuildBegun begun{};
+  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", &begun).message, HasSubstr("TRYAGAIN"));
+  MoveKeys(first(), to);
+  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", &begun).message, HasSubstr("ASK"));
+  EndMove(first(), to);
+  ASSERT_TRUE(reader_.Read(ReaderIn(first()), std::nullopt, 10, &page).done()) << "MOVED";
+  EXPECT_THAT(page.items, SizeIs(1));
+  BeginMove(first(), from);
+  MoveKeys(first(), from);
+  EndMove(first(), from);
+}
+
+TEST_F(RedisCluster, EveryMasterIsScanned) {
+  for (const Range range : {first(), beside(), elsewhere()}) {
+    Own(range, 5, {1, 400});
+    Build(range);
+  }
+  TimelineScanner scanner(options_);
+  std::vector<UserId> readers;
+  ASSERT_TRUE(scanner.Readers(&readers).done());
+  EXPECT_THAT(readers, SizeIs(3));
+  std::vector<UserId> seen;
+  ASSERT_TRUE(scanner
+                  .Read(readers,
+                        [&](const RawTimeline& timeline) {
+                          EXPECT_EQ(timeline.problem, "");
+                          seen.push_back(timeline.reader);
+                        })
+                  .done());
+  EXPECT_EQ(seen, readers);
+}
+
+TEST_F(RedisCluster, OneThatStopsAsAWholeIsRefused) {
+  ServerCheck check;
+  ASSERT_TRUE(CheckServer(options_, &check).done());
+  EXPECT_THAT(check.refusals, IsEmpty());
+  EXPECT_THAT(check.warnings, IsEmpty());
+  const Endpoint node = HomeOf(elsewhere());
+  At(node).Run({"CONFIG", "SET", "cluster-require-full-coverage", "yes"});
+  check = {};
+  ASSERT_TRUE(CheckServer(options_, &check).done());
+  At(node).Run({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
+  ASSERT_THAT(check.refusals, SizeIs(1));
+  EXPECT_THAT(check.refusals[0], HasSubstr(ToString(node)));
+}
+
+}  // namespace
+}  // namespace fanline::redis::testing

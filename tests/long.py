@@ -11,10 +11,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SCHEDULES = 20_000
 FAULTS = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.relation_faults_test$"]
+CLUSTER = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.redis_cluster_test$"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
     *[(f"faults of relations, round {number} of 3", FAULTS) for number in (1, 2, 3)],
+    *[(f"a Redis Cluster that changes, round {number} of 3", CLUSTER) for number in (1, 2, 3)],
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -23,6 +23,7 @@ extern const Row kRelationsCounters;
 extern const Row kActivate;
 extern const Row kTimeline;
 extern const Row kAudit;
+extern const Row kRanges;
 extern const Row kTimelinesDrop;
 extern const Row kDlqList;
 extern const Row kDlqShow;
@@ -44,7 +45,7 @@ constexpr const Row* kCommands[] = {
     &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
     &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kAudit, &kTimelines, &kTimelinesDrop,
+    &kActivate, &kTimeline, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

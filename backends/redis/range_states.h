@@ -1,0 +1,28 @@
+// What Redis holds of each range, for an operator: on which node, whose it is, how far its hints
+// are applied, how many readers have a timeline. Only reads. Blocking; one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/redis/client/options.h"
+#include "fanline/base/outcome.h"
+
+namespace fanline::redis {
+
+struct RangeState {
+  Range range = 0;
+  uint32_t slot = 0;                        // of its keys, in a Cluster
+  Status status;                            // not done: the rest is unknown
+  std::string master;                       // host:port; empty: nobody serves the slot
+  uint64_t owner = 0;                       // the epoch of own:; 0: nobody claimed the range
+  std::optional<AppliedPosition> position;  // pos:
+  uint64_t readers = 0;                     // in live:, also those whose timeline has expired since
+  bool index_complete = false;
+};
+
+// Every range, in order. Not done: no node of Redis could be asked.
+Status ReadRangeStates(const Options& options, std::vector<RangeState>* out);
+
+}  // namespace fanline::redis

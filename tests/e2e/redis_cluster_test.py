@@ -1,0 +1,133 @@
+"""A Redis Cluster under a fleet: slots move, masters fail over to replicas that lag, a master is away
+with its replica. It concerns the ranges that it concerns; in the end every timeline is exact."""
+
+import time
+import unittest
+
+from stack.services.redis_cluster import SLOTS
+from tests.e2e.installation import USERS, Installation
+
+EVERYBODY = range(1, USERS + 1)
+RANGES = 16
+
+
+def slot_of(a_range):
+    return SLOTS // RANGES * a_range
+
+
+class RedisClusterChanges(Installation):
+    pushers = 2
+    stack_options = {"cluster": True}
+
+    def setUp(self):
+        super().setUp()
+        self.cluster = self.stack.redis
+        self.cluster.start()  # what an earlier test left down
+        self.wait_served()
+        self.make_live(EVERYBODY)
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+
+    def wait_served(self):
+        self.wait_for(lambda: self.fleet.ranges_ready() == RANGES, "every range to be owned")
+
+    def ranges_of(self, master):
+        return [number for number in range(RANGES)
+                if self.cluster.owner(slot_of(number)) is master]
+
+    def takeovers(self):
+        return self.counter("fanline_takeovers_total")
+
+    def publish_for(self, seconds):
+        """Posts of everybody again and again."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.publish_all(list(EVERYBODY))
+
+    def test_timelines_are_delivered_on_all_masters(self):
+        keys = [len(master.command("KEYS", "tl:*")) for master in self.cluster.masters()]
+        self.assertEqual(sum(keys), USERS)
+        self.assertTrue(all(keys), keys)
+        self.assert_exact(live=EVERYBODY)
+
+    def test_every_range_is_shown_with_its_master_and_owner(self):
+        shown = self.feedctl.json("ranges", "--json")["ranges"]
+        self.assertEqual([line["range"] for line in shown], list(range(RANGES)))
+        self.assertEqual(sum(line["readers"] for line in shown), USERS)
+        for line in shown:
+            self.assertEqual(line["slot"], slot_of(line["range"]))
+            self.assertEqual(line["master"], self.cluster.owner(line["slot"]).address)
+            self.assertGreater(line["epoch"], 0)
+            self.assertGreater(line["offset"], 0)
+        text = self.feedctl.run("ranges")
+        self.assertEqual(len(text.splitlines()), 1 + RANGES, text)
+
+    def test_slots_that_move_while_posts_are_pushed_take_their_ranges_along(self):
+        masters, before = self.cluster.masters(), self.takeovers()
+        moved = [1, 7, 13]
+        for number in moved:
+            self.publish_all(list(EVERYBODY))
+            source = self.cluster.owner(slot_of(number))
+            target = next(master for master in masters if master is not source)
+            self.cluster.begin_move(slot_of(number), target)
+            self.cluster.move_keys(slot_of(number), target, most=10)
+            self.publish_all(list(EVERYBODY))
+            self.cluster.move_keys(slot_of(number), target)
+            self.publish_all(list(EVERYBODY))
+            self.cluster.end_move(slot_of(number), target)
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+        self.assertEqual(self.takeovers() - before, len(moved), "of other ranges, too")
+
+    def test_a_replica_that_lagged_is_given_again_what_it_never_had(self):
+        master = self.cluster.owner(slot_of(0))
+        theirs, before = self.ranges_of(master), self.counter("fanline_hints_replayed_total")
+        replica = self.cluster.let_lag(master)
+        self.publish_for(1.5)  # positions are saved once a second
+        master.kill()
+        replica.resume()
+        least = RANGES
+        deadline = time.monotonic() + 60
+        while self.cluster.owner_if_any(slot_of(0)) is not replica:
+            self.assertLess(time.monotonic(), deadline)
+            self.publish_all(list(EVERYBODY))
+            least = min(least, self.fleet.ranges_ready())
+        self.wait_served()
+        self.assertEqual(least, RANGES - len(theirs), "ranges of other masters noticed")
+        self.settle()
+        self.assertGreater(self.counter("fanline_hints_replayed_total"), before)
+        self.assert_exact()
+        master.start()
+        self.cluster.wait_whole()
+
+    def test_a_master_that_is_away_with_its_replica_parks_its_own_ranges_alone(self):
+        master = self.cluster.owner(slot_of(RANGES - 1))
+        pair, theirs = [master, self.cluster.replica_of(master)], self.ranges_of(master)
+        others = {reader for other in self.cluster.masters() if other is not master
+                  for reader in self.readers_on(other)}
+        for node in pair:
+            node.kill()
+        self.wait_for(lambda: self.fleet.ranges_ready() == RANGES - len(theirs),
+                      "the pushers to notice")
+        author = max(self.ledger.followers,
+                     key=lambda each: len(self.ledger.followers[each] & others))
+        post = self.publish(author)
+        reader = min(self.ledger.followers[author] & others)
+        self.wait_for(lambda: post in (self.posts_of(reader) or []), "another master's reader", 10)
+        for node in pair:
+            node.start()  # empty: nothing of it was saved
+        self.cluster.wait_whole()
+        self.wait_served()
+        self.settle()
+        self.make_live(EVERYBODY)
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+    def readers_on(self, master):
+        return [int(key.rsplit(":", 1)[1]) for key in master.command("KEYS", "tl:*")]
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 std::string Problem(const RedisSettings& settings) {
   for (const std::string& seed : settings.seeds) {
     const auto address = ParseEndpoint(seed);
-    if (!address || address->port == 0) return "--redis: '" + seed + "' is not host:port";
+    if (!address || address->port == 0) return "--redis: \"" + seed + "\" is not host:port";
   }
   if (settings.seeds.empty()) return "--redis: names no address";
   if (settings.user.empty() || settings.password.given()) return {};

@@ -846,12 +846,12 @@ class Failing(Refusing):
                    "publish", "--author", 1, "--post", 1, "--kafka-properties", "flavour=sweet")
         self.check(78, "--window: 500 does not fit --timeline-max-entries 512",
                    "init", env={"FANLINE_WINDOW": "500"})
+        self.check(78, '--redis: "here" is not host:port', "audit", "--redis", "here")
 
     def test_a_wrong_command_line(self):
         self.check(64, 'unknown command "publsh"', "publsh")
         self.check(64, "which command", "topics")
         self.check(64, "unknown option --redsi, did you mean --redis", "audit", "--redsi", "x")
-        self.check(64, '--redis: "here" is not host:port', "audit", "--redis", "here")
         self.check(64, "--author and --post are required, or --from$", "publish")
         self.check(64, "--from: not together", "publish", "--from", "x", "--author", 1)
         self.check(64, 'author_id: found "18446744073709551615"', "delete", "--author", 2**64 - 1,

@@ -136,6 +136,9 @@ void Pusher::On(RangeOwned& reply, Now now) {
     Later(*unit, reply.status, now);
   } else if (reply.refused) {
     Redo(unit->range, TakeoverCause::kFenced, now);
+  } else if (unit->stage == Unit::Stage::kClearingStart) {
+    parking_.GotThrough(unit->id);
+    Finish(*unit, now);
   } else {
     Begin(*unit);
   }
@@ -247,6 +250,14 @@ void Pusher::SavePosition(Owned& owned, Now now) {
 
 // After the second crash hints start one at a time, each after its offset was saved.
 bool Pusher::isolating(const Owned& owned) const { return owned.takeover.start().starts >= 3; }
+
+// Of all ranges that isolate: a crash ends the work on all of them, and must be the fault of one
+// hint alone.
+bool Pusher::OneIsTried() const {
+  return std::any_of(ranges_.begin(), ranges_.end(), [this](const auto& entry) {
+    return isolating(*entry.second) && entry.second->lanes.units() > 0;
+  });
+}
 
 // ---- outside view ---------------------------------------------------------------------------
 

@@ -144,6 +144,7 @@ class Pusher {
   void LeaveUnready(Now now);
   void SavePosition(Owned& owned, Now now);
   bool isolating(const Owned& owned) const;
+  bool OneIsTried() const;
   void Show() const;
   std::optional<Time> NextTimer() const;
 

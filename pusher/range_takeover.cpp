@@ -134,7 +134,11 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   const int64_t furthest = Furthest(found);
   const bool tail_lost = end_ && furthest > *end_;
   if (tail_lost) lost_from_ = furthest;
-  const bool usable = !tail_lost && found && found->offset >= assigned_.low;
+  // A position that no commit stands beside may be of a log that is gone (the topic was made anew),
+  // with hints that nobody has read.
+  const bool orphan = end_ && !assigned_.committed && found;
+  if (orphan) ports_.metrics.NothingCommitted(assigned_.partition, assigned_.low);
+  const bool usable = !tail_lost && !orphan && found && found->offset >= assigned_.low;
   int64_t start = tail_lost ? assigned_.low : std::max(expected_, assigned_.low);
   if (usable) start = std::min(start, found->offset);
   saved_ = {generation_, start};

@@ -17,7 +17,8 @@
 // log -> the timelines are dropped, readers rebuild them; else -> replay from it.
 // A log that ends before pos: or before the committed offset lost its tail: all the range's
 // timelines are dropped, because hints that nobody has read may be gone, and the log is replayed
-// from its first record.
+// from its first record. So are they when the group has committed nothing although there is a
+// pos:: it may be of a topic that was deleted, with hints in it.
 // Passive, not thread-safe. One object per assignment.
 #pragma once
 

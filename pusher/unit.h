@@ -31,6 +31,7 @@ struct Unit {
   // What is under way, and is asked for again after a failure.
   enum class Stage {
     kMarkingStart,   // isolating: its offset is saved before it starts
+    kClearingStart,  // isolating: it is done, so a later crash is no fault of its
     kRunning,        // its run goes on (post_runs.h, sync_runs.h)
     kDropping,       // quarantine: its readers' timelines are made not live
     kDeadLettering,  // quarantine: its hints go to the dead letters, one by one
@@ -43,6 +44,7 @@ struct Unit {
   UserId author{};
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs, or what cannot be decoded
   bool alone = false;               // a culprit is looked for: one hint, in a batch of its own
+  bool marked = false;              // range_owner names it as the one that is being tried
   Stage stage = Stage::kRunning;
   std::string reason;        // of its quarantine; none: each hint has its own
   size_t dead_lettered = 0;  // hints in the dead letters

@@ -57,7 +57,7 @@ bool Pusher::HasRoom() const {
 // Starts the head of the next runnable lane as a unit.
 bool Pusher::StartOne(Owned& owned, Range range) {
   const bool one_by_one = isolating(owned);
-  if (!owned.lanes.runnable() || (one_by_one && owned.lanes.units() > 0)) return false;
+  if (!owned.lanes.runnable() || (one_by_one && OneIsTried())) return false;
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
   Unit taken = owned.lanes.Take(one_by_one, syncs);
   taken.id = ++ids_;
@@ -89,7 +89,12 @@ void Pusher::Enter(Unit& unit, Stage stage) {
   unit.stage = stage;
   const ReceivedHint& first = unit.hints.front();
   switch (stage) {
+    case Stage::kClearingStart:
+      unit.marked = false;
+      ports_.owners.Submit(SaveStart{unit.id, unit.range, unit.epoch, -1});
+      return;
     case Stage::kMarkingStart:
+      unit.marked = true;
       ports_.owners.Submit(SaveStart{unit.id, unit.range, unit.epoch, first.record.offset});
       return;
     case Stage::kRunning:
@@ -120,6 +125,7 @@ void Pusher::Advance(const std::optional<RunStep>& step, Now now) {
 }
 
 void Pusher::Finish(Unit& unit, Now now) {
+  if (unit.marked) return Enter(unit, Stage::kClearingStart);
   Owned& owned = *ranges_.at(unit.range);
   for (const ReceivedHint& hint : unit.hints) {
     owned.ledger.Finished(hint.record.offset);

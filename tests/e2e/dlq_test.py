@@ -1,4 +1,5 @@
-"""Dead letters as an operator deals with them: listed, shown, replayed after a fix."""
+"""Dead letters as an operator deals with them: listed, shown, replayed after a fix. And what makes
+a hint one: three crashes, of which no other hint is blamed."""
 
 import signal
 import time
@@ -8,7 +9,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from demo.workload import Event
 from stack.programs.daemon import Daemon
-from stack.programs.fleet import FEED
+from stack.programs.fleet import FEED, TASKS
 from tests.e2e.installation import SESSION, Installation, most_followed
 
 HOUR_MS = 3_600_000
@@ -153,6 +154,42 @@ class Dlq(Installation):
         rest = self.replay(*places)
         self.assertEqual((rest["found"], rest["before"], rest["replayed"]), (6, done, 6 - done))
         self.assertEqual(self.ends(FEED)[0], appended + 6)
+
+    def test_a_hint_that_crashes_the_process_three_times_is_quarantined_alone(self):
+        pusher = self.fleet.pushers[0]
+        pusher.stop()
+        poison = self.publish(self.author)
+        others = self.publish_all([author for author in most_followed(self.ledger, 40)
+                                   for _ in range(3)])
+        self.wait_for(lambda: self.counter("fanline_hints_appended_total")
+                      >= 16 * (1 + len(others)), "the hints")
+        dying = Daemon(self.stack, self.ports, "dying_pusher", "dying-pusher", SESSION,
+                       env={"DIE_AT_POST": poison, "DIE_IN_RANGE": 5})
+        crashes = 0
+        while crashes < 10:
+            dying.start()
+            self.wait_for(lambda: not dying.running or self.found(TASKS) > 0, "its end, or the letter")
+            if dying.running:
+                break
+            crashes += 1
+        self.assertEqual(crashes, 3)
+        self.wait_for(lambda: self.fleet.backlog() == 0, "the others' hints")
+        quarantined = self.list("--topic", TASKS)["letters"]
+        self.assertEqual([letter["summary"] for letter in quarantined],
+                         [f"hint: post {poison} of author {self.author}"])
+        self.assertIn("crashed on this hint again and again", quarantined[0]["reason"])
+        self.assertRegex(quarantined[0]["origin"], rf"^{TASKS}/5/\d+$")
+
+        dying.kill()
+        pusher.start().wait_ready()
+        planned = self.replay("--topic", TASKS, "--dry-run")
+        self.assertEqual(planned["letters"][0]["result"], "would append its hint to 16 ranges")
+        self.make_live(self.readers)
+        before = self.ends(TASKS)[0]
+        self.assertEqual(self.replay("--topic", TASKS)["replayed"], 1)
+        self.assertEqual(self.ends(TASKS)[0], before + 16)
+        self.settle()
+        self.assert_exact(live=self.readers)
 
     def test_what_cannot_be_done_says_what_to_type(self):
         self.assertEqual(self.replay("--topic", "relation-log")["found"], 0)

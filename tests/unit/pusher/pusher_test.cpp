@@ -626,6 +626,24 @@ TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   EXPECT_FALSE(w.IsLive(bob));
 }
 
+TEST(Pusher, IsolatesOneHintOfAllItsRangesAndBlamesNoneThatIsDone) {
+  World w;
+  for (const Range range : {0, 1}) {
+    for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, range});
+    w.Assign(range);  // after two crashes
+  }
+  for (const Range range : {0, 1}) w.Give(range, Hint::OfPost(kAnn, kPost));
+  for (int i = 0; i < 4; ++i) w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 1u) << "a crash must be the fault of one";
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 2);
+  for (const Range range : {0, 1}) {
+    const RangeOwned next = w.mysql.Do(AcquireRange{1, range});
+    EXPECT_EQ(next.starts, 4u) << "not settled yet";
+    EXPECT_EQ(next.last_offset, -1);
+  }
+}
+
 TEST(Pusher, RefusesAPartitionThatTheInstallationDoesNotHave) {
   World w;
   w.inbox.emplace_back(PartitionAssigned{.partition = static_cast<int32_t>(kRanges)});

@@ -226,7 +226,8 @@ void Consumer::Impl::TakeAnswers() {
 // A lost position that retention has not passed lay beyond the log's end: records written since
 // stand where other records were.
 PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& found) const {
-  PartitionAssigned assigned{found.partition, found.committed, found.low, found.end};
+  PartitionAssigned assigned{found.partition, found.committed.value_or(found.low), found.low,
+                             found.end, found.committed.has_value()};
   const ParkedPartitions::Entry* lost = parked_.Find(found.partition);
   if (lost != nullptr && lost->position >= found.low) {
     assigned.start = lost->position;

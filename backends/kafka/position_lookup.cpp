@@ -175,7 +175,8 @@ std::vector<PositionLookup::Position> PositionLookup::Shared::Positions(
     } else if (end->err != RD_KAFKA_RESP_ERR_NO_ERROR || end->offset < 0) {
       LogFailure("looking up where a log ends", end->err);
     } else {
-      const int64_t start = group->offset == RD_KAFKA_OFFSET_INVALID ? low->offset : group->offset;
+      const bool none = group->offset == RD_KAFKA_OFFSET_INVALID;
+      const auto start = none ? std::nullopt : std::optional(group->offset);
       found.push_back({of, partition, start, low->offset, end->offset});
     }
   }

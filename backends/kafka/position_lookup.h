@@ -27,9 +27,9 @@ class PositionLookup {
   struct Position {
     uint64_t assignment = 0;  // the one asked about
     int32_t partition = 0;
-    int64_t committed = 0;  // the group's committed offset; the log's first when there is none
-    int64_t low = 0;        // the log's first offset
-    int64_t end = 0;        // of the next record to be written; looked up last
+    std::optional<int64_t> committed;  // the group's committed offset
+    int64_t low = 0;                   // the log's first offset
+    int64_t end = 0;                   // of the next record to be written; looked up last
   };
   struct End {
     int32_t partition = 0;

@@ -24,8 +24,18 @@ class ConsumedLog : public Metrics {
                {{"partition", partition}, {"position", position}, {"end", end}});
   }
 
+  void NothingCommitted(int32_t partition, int64_t low) final {
+    log_.Error(
+        "the group has no committed offset where records were before: this is its first start on a "
+        "topic in use, or its offsets expired while it stood still "
+        "(offsets.retention.minutes), or the topic was made anew; it is read from its first "
+        "record; " +
+            consequence_,
+        {{"partition", partition}, {"first_offset", low}});
+  }
+
  protected:
-  // `registry` and `log` outlive this object. `consequence`: what follows from a lost tail.
+  // `registry` and `log` outlive this object. `consequence`: what follows from a loss.
   ConsumedLog(prometheus::Registry& registry, const Log& log, std::string consequence)
       : registry_(registry), log_(log), consequence_(std::move(consequence)) {}
 

@@ -24,6 +24,9 @@ struct PartitionAssigned {
   int64_t low = 0;  // the log's first offset: what is older is gone
   // The offset of the next record to be written, looked up after `start`; int64 max: not known.
   int64_t end = std::numeric_limits<int64_t>::max();
+  // False: the group has no committed offset here. A first start, or its offsets expired while it
+  // stood still, or the topic was made anew: what was read before, nobody knows.
+  bool committed = true;
 
   // The log ends before `start` (an unclean election, a broker restored from a backup, a topic made
   // anew). Its offsets may hold other records than those that were read there, and records that
@@ -69,6 +72,9 @@ class ConsumerMetrics {
   // The partition's log ends before the position that was read: it lost its tail, and perhaps
   // records nobody has read. It is read again from its first record.
   virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
+  // The group has committed nothing, and yet records were there that it may never have read: those
+  // before `low`, or those of the log that a position of ours is of.
+  virtual void NothingCommitted(int32_t /*partition*/, int64_t /*low*/) {}
 };
 
 }  // namespace fanline

@@ -14,8 +14,10 @@ void Partitions::Assigned(const PartitionAssigned& assigned) {
   } else if (start > assigned.start) {
     metrics_.LogGap(assigned.partition, assigned.start, start);
   }
+  const bool unsure = !assigned.committed && assigned.low > 0;
+  if (unsure) metrics_.NothingCommitted(assigned.partition, assigned.low);
   // Commit the moved start at once, or the next owner reports the loss again.
-  if (start != assigned.start) commit_at_ = {};
+  if (start != assigned.start || unsure) commit_at_ = {};
   partition.ledger.Reset(start);
   DropSeek(assigned.partition);
   seeks_.push_back({assigned.partition, start});

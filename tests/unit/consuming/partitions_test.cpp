@@ -23,7 +23,11 @@ struct Losses : ConsumerMetrics {
   void LogGap(int32_t partition, int64_t from, int64_t to) override {
     gaps.push_back({partition, from, to});
   }
+  void NothingCommitted(int32_t partition, int64_t low) override {
+    uncommitted.push_back({partition, low});
+  }
   std::vector<std::array<int64_t, 3>> tails, gaps;
+  std::vector<std::array<int64_t, 2>> uncommitted;
 };
 
 struct World {
@@ -40,6 +44,20 @@ struct World {
   Time now{kSecond};
   Partitions partitions{{.open = 4, .span = 10, .commit_every = kSecond / 5}, metrics};
 };
+
+// Offsets expire, also those of a group that will come back.
+TEST(Partitions, AGapIsNotTakenForTheStart) {
+  constexpr int64_t kNotKnown = 1'000;
+  World w;
+  w.partitions.Assigned({0, 0, 0, kNotKnown, false});
+  EXPECT_TRUE(w.metrics.uncommitted.empty()) << "nothing was there before";
+  w.partitions.Assigned({1, 8, 8, kNotKnown, false});
+  EXPECT_EQ(w.metrics.uncommitted, (std::vector<std::array<int64_t, 2>>{{1, 8}}));
+  EXPECT_TRUE(w.metrics.gaps.empty()) << "nobody knows how large it is";
+  const auto orders = w.Order();
+  ASSERT_EQ(orders.seek.size(), 2u);
+  EXPECT_EQ(orders.seek[1].offset, 8);
+}
 
 TEST(Partitions, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {
   World w;

@@ -126,6 +126,7 @@ TEST_F(ConsumerTest, OnTheVeryFirstStartAPartitionComesWithTheLogsFirstOffset) {
   ASSERT_TRUE(member().Assigned(kPartitions));
   for (const PartitionAssigned& assigned : member().All<PartitionAssigned>()) {
     EXPECT_EQ(assigned.start, 0);
+    EXPECT_FALSE(assigned.committed);
     EXPECT_EQ(assigned.low, 0);
     EXPECT_EQ(assigned.end, kRecords);
     EXPECT_FALSE(assigned.tail_lost());

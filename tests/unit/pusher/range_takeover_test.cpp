@@ -110,6 +110,23 @@ TEST(Takeover, APositionBeyondAnEndThatIsLongPassedIsNoLoss) {
   EXPECT_TRUE(w.IsLive(bob));
 }
 
+// The topic was deleted, and made anew by the same name: its hints went with it.
+TEST(Takeover, APositionWithoutACommitIsOfALogThatMayBeGone) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  for (const bool committed : {true, false}) {
+    w.MakeLive(bob);
+    w.redis.Do(ClaimRange{1, 0, 1'000});
+    w.redis.Do(ResetRange{2, 0, 1'000, ResetRange::Timelines::kLeave, AppliedPosition{7, 3}});
+    w.inbox.emplace_back(PartitionAssigned{0, committed ? 3 : 0, 0, 9, committed});
+    w.RunUntilIdle();
+    EXPECT_EQ(w.IsLive(bob), committed);
+    EXPECT_EQ(w.sought.back().offset, committed ? 3 : 0);
+    w.inbox.emplace_back(PartitionRevoked{0});
+    w.RunUntilIdle();
+  }
+}
+
 // Another owner has read further since the log's end was looked up.
 TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
   World w;

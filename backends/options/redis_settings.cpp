@@ -13,6 +13,10 @@ std::string Problem(const RedisSettings& settings) {
     if (!address || address->port == 0) return "--redis: \"" + seed + "\" is not host:port";
   }
   if (settings.seeds.empty()) return "--redis: names no address";
+  if (!redis::IsKeyPrefix(settings.key_prefix)) {
+    return "--redis-key-prefix: \"" + settings.key_prefix + "\" is not at most " +
+           std::to_string(redis::kMostOfPrefix) + " letters, digits, '.', '_', ':' or '-'";
+  }
   if (settings.user.empty() || settings.password.given()) return {};
   return "--redis-user: has no password, and nobody signs in without; set --redis-password-file "
          "or --redis-password";
@@ -36,6 +40,11 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
   table.Add("redis-user", &settings.user, "the user of its ACL; empty is the default user");
   table.AddSecret("redis-password", &settings.password, "the password of that user");
   AddTls(table, "redis", settings.tls);
+  table
+      .Add("redis-key-prefix", &settings.key_prefix,
+           "before every key, so that installations may share a server; the same for every program "
+           "of an installation")
+      .Unit("TEXT");
   table.Add("redis-connect-timeout", &settings.connect_timeout, "how long connecting may take")
       .Range(1ms, 1min);
   table
@@ -57,6 +66,7 @@ redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& tim
   options.username = redis.user;
   options.password = redis.password;
   options.tls = redis.tls;
+  options.key_prefix = redis.key_prefix;
   options.connect_timeout = redis.connect_timeout;
   options.command_timeout = redis.command_timeout;
   options.window = installation.window;

@@ -19,6 +19,7 @@ struct RedisSettings {
   std::string user;                                  // empty: the default user
   Secret password;
   TlsFiles tls;
+  std::string key_prefix;
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};
 
@@ -30,7 +31,7 @@ struct TimelineSettings {
   std::chrono::milliseconds ttl = std::chrono::hours(168);
 };
 
-// --redis, --redis-user, --redis-password[-file], --redis-tls-{ca,cert,key},
+// --redis, --redis-user, --redis-password[-file], --redis-tls-{ca,cert,key}, --redis-key-prefix,
 // --redis-connect-timeout,
 // --redis-command-timeout. `settings` outlives the table, here and below.
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings);

@@ -2,11 +2,11 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "backends/redis/keys.h"
 
 namespace fanline::redis {
 
-KeySweeper::KeySweeper(const Options& options) : options_(options), masters_(options) {}
+KeySweeper::KeySweeper(const Options& options)
+    : options_(options), keys_(options), masters_(options) {}
 
 Status KeySweeper::Step() {
   if (!begun_) {
@@ -16,7 +16,7 @@ Status KeySweeper::Step() {
   }
   BlockingConnection& connection = masters_.At(nodes_.back());
   CommandBuffer scan;
-  scan.Command("SCAN", cursor_, "MATCH", Keys::kAll, "COUNT", options_.scan_count);
+  scan.Command("SCAN", cursor_, "MATCH", keys_.All(), "COUNT", options_.scan_count);
   std::string next;
   CommandBuffer unlinks;
   size_t found = 0;
@@ -27,7 +27,7 @@ Status KeySweeper::Step() {
     next = Text(At(reply, 0));
     const redisReply& names = At(reply, 1);
     for (size_t i = 0; i < names.elements; ++i) {
-      if (!Keys::IsOurs(Text(At(names, i)))) continue;
+      if (!keys_.IsOurs(Text(At(names, i)))) continue;
       unlinks.Command("UNLINK", Text(At(names, i)));  // each alone: their slots differ
       ++found;
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/redis/cluster/masters.h"
+#include "backends/redis/keys.h"
 
 namespace fanline::redis {
 
@@ -23,6 +24,7 @@ class KeySweeper {
 
  private:
   const Options options_;
+  const Keys keys_;
   Masters masters_;
   std::vector<Endpoint> nodes_;  // not walked to the end yet; the last is under way
   std::string cursor_ = "0";

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "backends/redis/client/options.h"
+#include "fanline/base/check.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
 
@@ -21,13 +22,15 @@ class Key {
 
  private:
   friend class Keys;
-  Key(std::string_view head, std::string_view tag) {
+  Key(std::string_view prefix, std::string_view head, std::string_view tag) {
+    Append(prefix);
     Append(head);
     Append("{");
     Append(tag);
     Append("}");
   }
-  Key(std::string_view head, std::string_view tag, uint64_t id) : Key(head, tag) {
+  Key(std::string_view prefix, std::string_view head, std::string_view tag, uint64_t id)
+      : Key(prefix, head, tag) {
     Append(":");
     size_ = static_cast<size_t>(std::to_chars(text_ + size_, text_ + sizeof text_, id).ptr - text_);
   }
@@ -36,31 +39,38 @@ class Key {
     size_ += part.size();
   }
 
-  char text_[48];  // "maxfloor:{" + 5 digits + "}:" + 20 digits fits well
+  char text_[48 + kMostOfPrefix];  // "maxfloor:{" + 5 digits + "}:" + 20 digits fits well
   size_t size_ = 0;
 };
 
 // The keys of one installation: how its buckets are cut into ranges is part of every name.
 class Keys {
  public:
-  explicit Keys(const Options& options) : layout_(options.partitions) {}
+  explicit Keys(const Options& options) : prefix_(options.key_prefix), layout_(options.partitions) {
+    FANLINE_CHECK(IsKeyPrefix(prefix_), "a prefix that fits");
+  }
 
   const RangeLayout& layout() const { return layout_; }
 
-  Key Timeline(Range range, UserId reader) const { return Key("tl:", Tag(range), Raw(reader)); }
+  Key Timeline(Range range, UserId reader) const {
+    return Key(prefix_, "tl:", Tag(range), Raw(reader));
+  }
   Key Timeline(UserId reader) const { return Timeline(layout_.RangeOf(reader), reader); }
-  Key Live(Range range) const { return Key("live:", Tag(range)); }
-  Key MaxFloor(Range range) const { return Key("maxfloor:", Tag(range)); }
-  Key Own(Range range) const { return Key("own:", Tag(range)); }
-  Key Pos(Range range) const { return Key("pos:", Tag(range)); }
+  Key Live(Range range) const { return Key(prefix_, "live:", Tag(range)); }
+  Key MaxFloor(Range range) const { return Key(prefix_, "maxfloor:", Tag(range)); }
+  Key Own(Range range) const { return Key(prefix_, "own:", Tag(range)); }
+  Key Pos(Range range) const { return Key(prefix_, "pos:", Tag(range)); }
   // Delivery bits of a sampled post, in its author's range.
   Key Done(UserId author, PostId post) const {
-    return Key("done:", Tag(layout_.RangeOf(author)), Raw(post));
+    return Key(prefix_, "done:", Tag(layout_.RangeOf(author)), Raw(post));
   }
 
+  // Whose keys these are, see installation_mark.h.
+  Key Installation() const { return Key(prefix_, "installation:", Tag(0)); }
+
   // Patterns for SCAN: the timelines of a range, those of all ranges.
-  std::string TimelinesOf(Range range) const { return "tl:{" + Tag(range) + "}:*"; }
-  std::string Timelines() const { return "tl:{*"; }
+  std::string TimelinesOf(Range range) const { return prefix_ + "tl:{" + Tag(range) + "}:*"; }
+  std::string Timelines() const { return prefix_ + "tl:{*"; }
 
   // Whose timeline a key holds, and under which range's tag it stands. Nothing: no timeline's key,
   // or one with a tag of no range. A reader of another range was put there when the buckets were
@@ -85,15 +95,16 @@ class Keys {
   }
 
   // A pattern that all of our keys fit, and perhaps others'.
-  static constexpr std::string_view kAll = "*:{*}*";
+  std::string All() const { return prefix_ + "*:{*}*"; }
   // Whether a key is one of ours, of this version or of one before, however the buckets were cut.
-  static bool IsOurs(std::string_view key) {
+  bool IsOurs(std::string_view key) const {
     for (const std::string_view head : {"tl:", "done:"}) {
       const auto [tag, rest] = Split(key, head);
       if (AllDigits(tag) && rest.starts_with(':') && AllDigits(rest.substr(1))) return true;
     }
     // `edge:` is what maxfloor: was before version 5 of the schema.
-    for (const std::string_view head : {"live:", "maxfloor:", "own:", "pos:", "edge:"}) {
+    for (const std::string_view head :
+         {"live:", "maxfloor:", "own:", "pos:", "installation:", "edge:"}) {
       const auto [tag, rest] = Split(key, head);
       if (AllDigits(tag) && rest.empty()) return true;
     }
@@ -106,8 +117,10 @@ class Keys {
   struct Parts {
     std::string_view tag, rest;  // both empty: no such key
   };
-  // head{tag}rest
-  static Parts Split(std::string_view key, std::string_view head) {
+  // prefix head{tag}rest
+  Parts Split(std::string_view key, std::string_view head) const {
+    if (!key.starts_with(prefix_)) return {};
+    key.remove_prefix(prefix_.size());
     if (!key.starts_with(head)) return {};
     key.remove_prefix(head.size());
     const size_t end = key.find('}');
@@ -118,6 +131,7 @@ class Keys {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   }
 
+  std::string prefix_;
   RangeLayout layout_;
 };
 

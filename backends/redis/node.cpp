@@ -8,6 +8,7 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/sign_in.h"
+#include "backends/redis/installation_mark.h"
 #include "backends/redis/requests.h"
 #include "fanline/base/check.h"
 
@@ -139,7 +140,23 @@ void Node::Accept(Asked<R> asked, Stay stay) {
   }
   const Ticket ticket = next_ticket_++;
   open_.emplace(ticket, open);
+  if constexpr (std::is_same_v<R, ClaimRange>) {
+    if (asked.request.range == 0) return StartMarked(asked.request, ticket, stay);
+  }
   Start(std::move(asked.request), ticket, stay);
+}
+
+// Range 0 is claimed only where its keys are marked as this installation's.
+void Node::StartMarked(const ClaimRange& request, Ticket ticket, Stay stay) {
+  Call([this](CommandBuffer& out, const ScriptDigests&) { EncodeMark(options_, keys_, out); },
+       [](const CallResult&) {});
+  Call([this](CommandBuffer& out, const ScriptDigests&) { EncodeAskMark(keys_, out); },
+       [this, request, ticket, stay](const CallResult& result) {
+         const Status whose =
+             result.status.done() ? JudgeMark(options_, *result.reply) : Status::Done();
+         if (whose.done()) return Start(request, ticket, stay);
+         if (leave_.empty()) leave_ = whose.message;
+       });
 }
 
 template <class R>

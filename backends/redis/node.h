@@ -70,6 +70,7 @@ class Node : private CommandChannel {
   void Accept(Asked<R> asked, Stay stay);
   template <class R>
   void Start(R request, Ticket ticket, Stay stay);
+  void StartMarked(const ClaimRange& request, Ticket ticket, Stay stay);
   void StartParts();
   template <class R>
   void Reply(Ticket ticket, typename R::Reply reply);

@@ -7,6 +7,7 @@
 #include "backends/kafka/admin.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/server_check.h"
+#include "backends/redis/installation_mark.h"
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "fanline/wire/relation_log.h"
@@ -104,8 +105,11 @@ void AwaitRedis(const redis::Options& options, daemon::Process& process) {
   const bool known = Await("redis", process, [&] {
     check = {};
     const Status status = redis::CheckServer(options, &check);
-    if (status.done() && !check.refusals.empty()) return Status::Never(check.refusals.front());
-    return status;
+    if (!status.done()) return status;
+    if (!check.refusals.empty()) return Status::Never(check.refusals.front());
+    // Where the mark is away others may be served: who claims range 0 asks again.
+    const Status whose = redis::CheckMark(options);
+    return whose.never() ? whose : Status::Done();
   });
   if (!known) return;
   for (const std::string& warning : check.warnings) {

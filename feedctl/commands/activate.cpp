@@ -51,7 +51,7 @@ class Activate : public Command {
     if (given_.empty()) readers = every_nth_ > 0 ? EveryNth() : FromFile();
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
-    Work work{readers, installation, interrupt};
+    Work work{readers, installation, RequireRedis(settings_, installation), interrupt};
     RebuildAll(work);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(work, seconds);
@@ -63,6 +63,7 @@ class Activate : public Command {
   struct Work {
     const std::vector<UserId>& readers;
     const mysql::Installation& installation;
+    const redis::Options redis;
     const Interrupt& interrupt;
     Tokens tokens = {};
     std::atomic<size_t> next = 0;
@@ -104,8 +105,7 @@ class Activate : public Command {
 
   void RebuildSome(Work& work, Progress& progress) {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), work.installation.shard_map);
-    redis::RedisReaderTimelines timelines(
-        options::ToOptions(settings_.redis, settings_.timelines, work.installation));
+    redis::RedisReaderTimelines timelines(work.redis);
     timeline::Reader reader(truth, timelines, work.installation.window,
                             [&work] { return work.tokens.Next(); });
     while (!work.interrupt.requested() && !work.failure.any()) {

@@ -58,6 +58,7 @@ class Audit : public Command {
   int Run(Interrupt&) override {
     const Time begin = daemon::SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // the shards are those we take them for
+    redis_ = RequireRedis(settings_, installation_);
     const std::vector<UserId> readers = Readers();
     const Unindexed unindexed = ReadIndexes(readers);
     const AuditTruth truth = ReadTruth(readers, installation_.shard_map.shards());
@@ -68,13 +69,9 @@ class Audit : public Command {
   }
 
  private:
-  redis::Options RedisOptions() const {
-    return options::ToOptions(settings_.redis, settings_.timelines, installation_);
-  }
-
   // Readers with a timeline, ascending.
   std::vector<UserId> Readers() const {
-    redis::TimelineScanner scanner(RedisOptions());
+    redis::TimelineScanner scanner(redis_);
     std::vector<UserId> all;
     Require(scanner.Readers(&all), settings_);
     if (sample_ == 0 || sample_ >= all.size()) return all;
@@ -87,7 +84,7 @@ class Audit : public Command {
     const RangeLayout layout = installation_.layout();
     std::map<Range, std::vector<UserId>> by_range;
     for (const UserId reader : readers) by_range[layout.RangeOf(reader)].push_back(reader);
-    redis::TimelineScanner scanner(RedisOptions());
+    redis::TimelineScanner scanner(redis_);
     Unindexed unindexed;
     for (auto& [range, listed] : by_range) {
       redis::RangeIndex index;
@@ -134,7 +131,7 @@ class Audit : public Command {
     FirstFailure failure;
     std::vector<AuditFindings> findings(threads_);
     InThreads(threads_, [&](size_t thread) {
-      redis::TimelineScanner scanner(RedisOptions());
+      redis::TimelineScanner scanner(redis_);
       TimelineCheck check(truth, installation_.window.underfilled_below(), show_);
       for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && !failure.any();) {
         const auto turn =
@@ -155,6 +152,7 @@ class Audit : public Command {
   }
 
   mysql::Installation installation_;
+  redis::Options redis_;
   uint64_t sample_ = 0;
   uint32_t show_ = 10;
   uint32_t threads_ = 2;

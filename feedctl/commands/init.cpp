@@ -39,6 +39,7 @@ class Init : public Command {
     const mysql::Config config = options::ToConfig(settings_.mysql);
     mysql::Installation installation;
     installation.partitions = ranges;
+    installation.generation = mysql::kAnyGeneration;
     installation.shard_map = ShardMap::Even(static_cast<uint32_t>(config.shards.size()));
     installation.feed_topic = settings_.topics.feed;
     installation.tasks_topic = settings_.topics.tasks;

@@ -56,8 +56,7 @@ class Timeline : public Command {
                                      ": follows nobody, is followed by nobody, has not posted");
     }
     mysql::MysqlReaderTruth truth(config, installation.shard_map);
-    redis::RedisReaderTimelines timelines(
-        options::ToOptions(settings_.redis, settings_.timelines, installation));
+    redis::RedisReaderTimelines timelines(RequireRedis(settings_, installation));
     Tokens tokens;
     timeline::Reader pages(truth, timelines, installation.window,
                            [&tokens] { return tokens.Next(); });

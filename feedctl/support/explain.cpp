@@ -66,7 +66,8 @@ Told OfRedis(const std::string& message) {
     return {Told::kMisconfigured, message,
             "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD"};
   }
-  if (Contains(message, "NOPERM")) {
+  if (Contains(message, "NOPERM") || Contains(message, "ACL failure") ||
+      Contains(message, "user executing the script")) {
     return {Told::kMisconfigured, message,
             "let --redis-user do what schemas/redis/README.md lists"};
   }

@@ -1,6 +1,7 @@
 #include "feedctl/support/installed.h"
 
 #include "backends/kafka/admin.h"
+#include "backends/redis/installation_mark.h"
 #include "feedctl/support/explain.h"
 
 namespace fanline::feedctl {
@@ -20,6 +21,13 @@ mysql::Installation ReadInstalled(const Settings& settings) {
   const std::string mismatch = options::Mismatch(settings.agreed, installation);
   if (!mismatch.empty()) throw Failure(kExitConfig, mismatch);
   return installation;
+}
+
+redis::Options RequireRedis(const Settings& settings, const mysql::Installation& installation) {
+  const auto options = options::ToOptions(settings.redis, settings.timelines, installation);
+  const Status whose = redis::CheckMark(options);
+  if (whose.never()) throw Failure(kExitConfig, whose.message);
+  return options;
 }
 
 int32_t RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions) {

@@ -27,11 +27,13 @@ local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
 
 -- A timeline that cannot take the item (out of memory) would claim more than it has: it is dropped,
 -- ready or building, and its reader rebuilds it. The memory it frees lets the others take theirs.
+-- Any other refusal (an ACL, MISCONF) is no timeline's fault and ends the script.
 local function refused_by(answer, key)
   if string.find(answer.err, 'WRONGTYPE', 1, true) then
     failure = answer.err
     return FAILED
   end
+  if not string.find(answer.err, 'OOM', 1, true) then error(answer.err) end
   if drop(key, live) == 1 then
     full, failure = full + 1, answer.err
   end

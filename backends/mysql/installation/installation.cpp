@@ -1,5 +1,7 @@
 #include "backends/mysql/installation/installation.h"
 
+#include <random>
+
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
@@ -84,6 +86,23 @@ Status WrongShardCount(const Config& config, uint32_t installed) {
                        " shards");
 }
 
+// Of kAnyGeneration; any other stays as it is.
+Status ChooseGeneration(ShardConnections& connections, Installation& installation) {
+  for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
+    if (installation.generation != kAnyGeneration) return Status::Done();
+    std::optional<InstallationRow> row;
+    if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
+    std::string why;
+    const auto found = row ? InstallationOf(*row, &why) : std::nullopt;
+    if (found) installation.generation = found->generation;
+  }
+  if (installation.generation != kAnyGeneration) return Status::Done();
+  // Up to what JSON can count; 0 and 1 are nobody's.
+  std::random_device random;
+  installation.generation = std::uniform_int_distribution<uint64_t>(2, uint64_t{1} << 53)(random);
+  return Status::Done();
+}
+
 }  // namespace
 
 Status ApplySchema(const Config& config) {
@@ -142,11 +161,12 @@ Status ConvertInstallation(const Config& config) {
   return Status::Done();
 }
 
-Status CreateInstallation(const Config& config, const Installation& installation) {
+Status CreateInstallation(const Config& config, Installation installation) {
   if (installation.shard_map.shards() != ShardCount(config)) {
     return WrongShardCount(config, installation.shard_map.shards());
   }
   ShardConnections connections(config);
+  if (Status status = ChooseGeneration(connections, installation); !status.done()) return status;
   // Before anything is written: a shard that refuses must not leave the others half converted.
   if (Status status = CompareRows(connections, installation, MissingRow::kIsFine); !status.done()) {
     return status;

@@ -13,10 +13,14 @@ namespace fanline::mysql {
 // shard belongs to an installation of another schema_version.
 Status ApplySchema(const Config& config);
 
+// Of an Installation to be created: the generation that a shard already has, else one drawn at
+// random, so that no two installations have the same.
+inline constexpr uint64_t kAnyGeneration = 0;
+
 // Writes the row on every shard that has none. Writes nothing when a shard that has it disagrees.
 // Running it again finishes an interrupted run. `installation.shard_map` is of config.shards.size()
 // shards.
-Status CreateInstallation(const Config& config, const Installation& installation);
+Status CreateInstallation(const Config& config, Installation installation);
 
 // What all shards agree on. Never: the message names the first difference: shard, field and both
 // values. Later: a shard cannot be asked.

@@ -31,6 +31,9 @@ constexpr ErrorMeaning kMeanings[] = {
     // The same each time, until the key is gone.
     {"WRONGTYPE", Outcome::kNever, ErrorAction::kNone},
 };
+// NOPERM as a script passes it on: without its word. Of Redis up to 7.0, and since.
+constexpr std::string_view kDeniedInScript[] = {"user executing the script can't run",
+                                                "ACL failure in script"};
 constexpr ErrorMeaning kUnknown = {"", Outcome::kLater, ErrorAction::kNone};
 
 const ErrorMeaning* Find(std::string_view text) {
@@ -48,6 +51,9 @@ ErrorMeaning MeaningOf(std::string_view error) {
   // "... : WORD text": the word a script passed on.
   for (size_t at = error.find(": "); at != std::string_view::npos; at = error.find(": ", at + 1)) {
     if (const auto* meaning = Find(error.substr(at + 2))) return *meaning;
+  }
+  for (const std::string_view words : kDeniedInScript) {
+    if (error.find(words) != std::string_view::npos) return *Find("NOPERM");
   }
   return kUnknown;
 }

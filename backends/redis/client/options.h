@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fanline/base/backoff.h"
@@ -32,6 +33,7 @@ struct Options {
   // What table installation says of the tasks topic.
   uint32_t partitions = 16;  // the ranges: part of every key's name
   uint64_t generation = 1;   // no timeline is made in a range whose pos: is of another one
+  std::string key_prefix;    // of all our keys: several installations may share a server
 
   // The pusher's connection.
   uint32_t keys_per_call = 500;               // timelines per script call: bounds how long one call
@@ -51,6 +53,10 @@ struct Options {
     return copy;
   }
 };
+
+inline constexpr size_t kMostOfPrefix = 32;
+// Letters, digits and "._:-" only: a prefix is part of patterns for SCAN, and braces make the tag.
+bool IsKeyPrefix(std::string_view text);
 
 // Why these options cannot work together, or empty.
 std::string Problem(const Options& options);

@@ -8,6 +8,8 @@
 
 #include "backends/redis/client/scripts.h"
 #include "backends/redis/cluster/server_check.h"
+#include "backends/redis/installation_mark.h"
+#include "backends/redis/key_sweeper.h"
 #include "backends/redis/keys.h"
 #include "tests/integration/redis/redis_world.h"
 
@@ -470,6 +472,23 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   console_.Run({"ACL", "DELUSER", "fanline"});
 }
 
+TEST_F(RedisOwnership, ACommandThatTheUserMayNotUseFailsTheBatchAndDropsNoTimeline) {
+  ASSERT_TRUE(Claim(5).status.done());
+  Build(kBob);
+  console_.Run({"ACL", "SETUSER", "fanline", "on", ">s3cret", "~*", "+@all", "-zadd"});
+  Options named = options_;
+  named.username = "fanline";
+  named.password.text = "s3cret";
+  Driver unable(named);
+  unable.WaitUntilConnected();
+  ASSERT_TRUE(unable.Do(ClaimRange{0, range_, 6}).status.done());
+  const auto written = unable.Do(BatchOf(range_, 6).Write(kBob, {kPost}).Take());
+  console_.Run({"ACL", "DELUSER", "fanline"});
+  EXPECT_TRUE(written.status.later());
+  EXPECT_TRUE(written.needs_claim) << "the session ends, so that it shows";
+  EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "1");
+}
+
 TEST_F(RedisOwnership, APasswordThatCannotBeReadIsNamedByItsFile) {
   Options named = options_;
   named.password.file = "/nowhere/password";
@@ -481,6 +500,69 @@ TEST_F(RedisOwnership, APasswordThatCannotBeReadIsNamedByItsFile) {
   ReaderTimelines::Page page;
   EXPECT_NE(reader.Read(kBob, std::nullopt, 1, &page).message.find("/nowhere/password"),
             std::string::npos);
+}
+
+// ---- whose keys -------------------------------------------------------------------------------
+
+class RedisMark : public RedisOwnership {
+ protected:
+  static Options Of(uint64_t generation, const std::string& prefix = {}) {
+    Options options = Quick();
+    options.generation = generation;
+    options.key_prefix = prefix;
+    return options;
+  }
+  std::string Mark() { return Get(keys_.Installation()); }
+};
+
+TEST_F(RedisMark, TheFirstInstallationMarksTheKeysAsItsOwn) {
+  EXPECT_TRUE(CheckMark(Of(7)).done());
+  EXPECT_EQ(Mark(), "7");
+  EXPECT_TRUE(CheckMark(Of(7)).done());
+}
+
+TEST_F(RedisMark, AnotherInstallationIsToldToChooseAPrefixAndChangesNothing) {
+  ASSERT_TRUE(CheckMark(Of(7)).done());
+  const Status status = CheckMark(Of(8));
+  EXPECT_TRUE(status.never());
+  EXPECT_NE(status.message.find("keys of installation 7, this one is 8"), std::string::npos);
+  EXPECT_NE(status.message.find("--redis-key-prefix"), std::string::npos);
+  EXPECT_EQ(Mark(), "7");
+  EXPECT_TRUE(CheckMark(Of(8, "blue:")).done());
+  EXPECT_EQ(console_.Run({"GET", Name(Keys(Of(8, "blue:")).Installation())}), "8");
+}
+
+TEST_F(RedisMark, ARedisThatComesBackEmptyIsMarkedAgainByWhoClaimsRange0) {
+  EXPECT_TRUE(driver_->Do(ClaimRange{0, 0, 5}).status.done());
+  EXPECT_EQ(Mark(), "1");
+  console_.Run({"FLUSHALL"});
+  EXPECT_TRUE(driver_->Do(ClaimRange{0, 0, 6}).status.done());
+  EXPECT_EQ(Mark(), "1");
+}
+
+TEST_F(RedisMark, AnotherInstallationClaimsNoRange0) {
+  ASSERT_TRUE(CheckMark(Of(7)).done());
+  const auto claimed = driver_->Do(ClaimRange{0, 0, 5});
+  EXPECT_TRUE(claimed.status.later());
+  EXPECT_NE(claimed.status.message.find("keys of installation 7"), std::string::npos)
+      << claimed.status.message;
+  EXPECT_EQ(Get(keys_.Own(0)), "(nil)");
+}
+
+TEST_F(RedisMark, TwoInstallationsOfDifferentPrefixesNeverMeet) {
+  Driver blue(Of(8, "blue:"));
+  blue.WaitUntilConnected();
+  const Keys blues(Of(8, "blue:"));
+  ASSERT_TRUE(driver_->Do(ClaimRange{0, range_, 5}).status.done());
+  ASSERT_TRUE(blue.Do(ClaimRange{0, range_, 9}).status.done());
+  EXPECT_EQ(Get(keys_.Own(range_)), "5");
+  EXPECT_EQ(Get(blues.Own(range_)), "9");
+  Build(kBob);
+  KeySweeper sweeper(Of(8, "blue:"));
+  while (!sweeper.done()) ASSERT_TRUE(sweeper.Step().done());
+  EXPECT_EQ(Get(blues.Own(range_)), "(nil)");
+  EXPECT_EQ(Get(keys_.Own(range_)), "5");
+  EXPECT_TRUE(IsListed(kBob));
 }
 
 // ---- start-up -------------------------------------------------------------------------------

@@ -277,6 +277,18 @@ TEST(Settings, TlsByHalfIsRefused) {
               HasSubstr("--mysql-tls-ca: /nowhere/ca: cannot be read"));
 }
 
+TEST(Settings, AKeyPrefixIsShortAndPlain) {
+  World world;
+  ASSERT_TRUE(world.Parse({"--redis-key-prefix", "blue_1.2-x:"}).proceed());
+  EXPECT_EQ(ToOptions(world.redis, {}, {}).key_prefix, "blue_1.2-x:");
+  for (const std::string& wrong : {std::string("b{lue}"), std::string("b*"), std::string("b l"),
+                                   std::string(redis::kMostOfPrefix + 1, 'b')}) {
+    World other;
+    EXPECT_THAT(other.Parse({"--redis-key-prefix", wrong.c_str()}).err,
+                HasSubstr("--redis-key-prefix: \"" + wrong + "\" is not at most 32 letters"));
+  }
+}
+
 TEST(Settings, SecretsAreNotShown) {
   World world;
   const auto parsed =

@@ -38,9 +38,10 @@ TEST(RedisEncoding, ACommandIsWrittenInTheProtocol) {
             "\r\n$0\r\n\r\n");
 }
 
-Keys KeysOf(uint32_t partitions) {
+Keys KeysOf(uint32_t partitions, const std::string& prefix = {}) {
   Options options;
   options.partitions = partitions;
+  options.key_prefix = prefix;
   return Keys(options);
 }
 
@@ -61,8 +62,38 @@ TEST(RedisEncoding, KeysCarryTheTagOfTheirRangesFirstBucket) {
   }
 }
 
+TEST(RedisEncoding, APrefixStandsBeforeEveryKeyAndPattern) {
+  const Keys keys = KeysOf(16, "blue:");
+  const Keys others = KeysOf(16);
+  const UserId reader{42};
+  const Range range = keys.layout().RangeOf(reader);
+  const auto prefixed = [](const std::string& name) { return "blue:" + name; };
+  EXPECT_EQ(Name(keys.Timeline(reader)), prefixed(Name(others.Timeline(reader))));
+  EXPECT_EQ(Name(keys.Live(range)), prefixed(Name(others.Live(range))));
+  EXPECT_EQ(Name(keys.MaxFloor(range)), prefixed(Name(others.MaxFloor(range))));
+  EXPECT_EQ(Name(keys.Own(range)), prefixed(Name(others.Own(range))));
+  EXPECT_EQ(Name(keys.Pos(range)), prefixed(Name(others.Pos(range))));
+  EXPECT_EQ(Name(keys.Installation()), prefixed(Name(others.Installation())));
+  EXPECT_EQ(Name(keys.Done(reader, PostId{7})), prefixed(Name(others.Done(reader, PostId{7}))));
+  EXPECT_EQ(keys.TimelinesOf(range), prefixed(others.TimelinesOf(range)));
+  EXPECT_EQ(keys.Timelines(), prefixed(others.Timelines()));
+  EXPECT_EQ(keys.All(), prefixed(others.All()));
+}
+
+TEST(RedisEncoding, KeysOfAnotherPrefixAreNotOurs) {
+  const Keys blue = KeysOf(16, "blue:");
+  const Keys none = KeysOf(16);
+  const UserId reader{42};
+  EXPECT_TRUE(blue.IsOurs(blue.Timeline(reader)));
+  EXPECT_TRUE(blue.ParseTimeline(blue.Timeline(reader)));
+  EXPECT_FALSE(blue.IsOurs(none.Timeline(reader)));
+  EXPECT_FALSE(blue.ParseTimeline(none.Timeline(reader)));
+  EXPECT_FALSE(none.IsOurs(blue.Timeline(reader)));
+  EXPECT_FALSE(none.ParseTimeline(blue.Timeline(reader)));
+}
+
 TEST(RedisEncoding, TheLongestKeyFits) {
-  const Keys keys = KeysOf(kBuckets);
+  const Keys keys = KeysOf(kBuckets, std::string(kMostOfPrefix, 'p'));
   for (Range range = 0; range < static_cast<Range>(kBuckets); ++range) {
     const UserId longest{UINT64_MAX - 1};
     EXPECT_TRUE(Name(keys.Timeline(range, longest)).ends_with("18446744073709551614"));
@@ -91,13 +122,14 @@ TEST(RedisEncoding, ATimelineKeyTellsItsReaderAndWhetherTheRangeIsTheReaders) {
 }
 
 TEST(RedisEncoding, KeysOfEveryVersionAndNumberOfRangesAreOurs) {
+  const Keys keys = KeysOf(16);
   for (const char* ours : {"tl:{5}:7", "done:{5}:7", "live:{5}", "edge:{5}", "maxfloor:{69571}",
-                           "own:{5}", "pos:{5}"}) {
-    EXPECT_TRUE(Keys::IsOurs(ours)) << ours;
+                           "own:{5}", "pos:{5}", "installation:{5}"}) {
+    EXPECT_TRUE(keys.IsOurs(ours)) << ours;
   }
   for (const char* foreign : {"", "tl:{5}", "tl:{5}:", "tl:{x}:7", "tl:5:7", "live:{5}:7",
                               "live:{}", "own:5", "owner:{5}", "cart:{5}:7", "session:7"}) {
-    EXPECT_FALSE(Keys::IsOurs(foreign)) << foreign;
+    EXPECT_FALSE(keys.IsOurs(foreign)) << foreign;
   }
 }
 

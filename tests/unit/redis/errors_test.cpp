@@ -24,6 +24,12 @@ TEST(RedisErrors, EachFirstWordHasItsOutcomeAndAction) {
       {"MOVED 3999 127.0.0.1:6381", Outcome::kLater, ErrorAction::kFollowMove},
       {"NOAUTH Authentication required.", Outcome::kLater, ErrorAction::kLeaveNode},
       {"WRONGPASS invalid username-password pair", Outcome::kLater, ErrorAction::kLeaveNode},
+      {"ERR user_script:40: ACL failure in script: User fanline has no permissions to run the "
+       "'zadd'",
+       Outcome::kLater, ErrorAction::kLeaveNode},
+      {"ERR user_script:137: ERR The user executing the script can't run this command or "
+       "subcommand",
+       Outcome::kLater, ErrorAction::kLeaveNode},
       {"NOPERM this user has no permissions to run the 'zadd' command", Outcome::kLater,
        ErrorAction::kLeaveNode},
       {"ASK 3999 127.0.0.1:6381", Outcome::kLater, ErrorAction::kHoldRange},

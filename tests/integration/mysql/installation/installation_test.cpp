@@ -52,6 +52,24 @@ TEST_F(InstallationTest, CreatingAgainFinishesAnInterruptedRunAndChangesNothing)
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM installation"), shards_.count());
 }
 
+TEST_F(InstallationTest, AGenerationOfItsOwnIsDrawnAndKeptByARunThatFinishesAnother) {
+  installation_.generation = kAnyGeneration;
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Installation first;
+  ASSERT_TRUE(ReadInstallation(shards_.config(), &first).done());
+  EXPECT_GT(first.generation, 1u);
+  shards_.on(0).Execute("DELETE FROM installation");
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Installation finished;
+  ASSERT_TRUE(ReadInstallation(shards_.config(), &finished).done());
+  EXPECT_EQ(finished.generation, first.generation);
+  for (const Shard shard : {0u, 1u}) shards_.on(shard).Execute("DELETE FROM installation");
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Installation another;
+  ASSERT_TRUE(ReadInstallation(shards_.config(), &another).done());
+  EXPECT_NE(another.generation, first.generation);
+}
+
 TEST_F(InstallationTest, CreatingAnotherOneOverItIsRefusedNamingTheDifference) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   installation_.partitions = 64;

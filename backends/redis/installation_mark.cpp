@@ -1,0 +1,41 @@
+#include "backends/redis/installation_mark.h"
+
+#include "backends/redis/client/reply.h"
+#include "backends/redis/cluster/masters.h"
+
+namespace fanline::redis {
+
+void EncodeMark(const Options& options, const Keys& keys, CommandBuffer& out) {
+  out.Command("SET", keys.Installation(), options.generation, "NX");
+}
+
+void EncodeAskMark(const Keys& keys, CommandBuffer& out) {
+  out.Command("MGET", keys.Installation());
+}
+
+Status JudgeMark(const Options& options, const redisReply& answer) {
+  const std::string ours = std::to_string(options.generation);
+  const std::string found(IsArray(answer, 1) ? Text(At(answer, 0)) : std::string_view());
+  // Empty: deleted between the two commands, or no string. The next who asks will see.
+  if (found.empty() || found == ours) return Status::Done();
+  return Status::Never("this Redis holds the keys of installation " + found + ", this one is " +
+                       ours +
+                       ": give one of them a --redis-key-prefix of its own, in all its programs "
+                       "(or, when the other is no more, run feedctl timelines drop)");
+}
+
+Status CheckMark(const Options& options) {
+  Masters masters(options);
+  const Keys keys(options);
+  const Bucket home = keys.layout().First(0);
+  CommandBuffer out;
+  EncodeMark(options, keys, out);
+  const Status marked = masters.Call(home, out, [](const redisReply&) { return Status::Done(); });
+  if (!marked.done()) return marked;
+  out.Clear();
+  EncodeAskMark(keys, out);
+  return masters.Call(home, out,
+                      [&](const redisReply& answer) { return JudgeMark(options, answer); });
+}
+
+}  // namespace fanline::redis

@@ -45,8 +45,9 @@ void Pusher::On(PartitionAssigned& assigned, Now now) {
         "partition " + std::to_string(assigned.partition) +
         " of the tasks topic was assigned, but the installation says " +
         std::to_string(setup_.layout.partitions()) +
-        " ranges: its partitions must not be added to. Kafka takes none away again: make a topic "
-        "with the right number, under a new topic generation");
+        " ranges: its partitions must not be added to. Kafka takes none away again: stop all "
+        "programs, delete the topic, run feedctl topics create and start them again. Live "
+        "timelines are rebuilt");
   }
   PartitionRevoked before{assigned.partition};
   On(before, now);

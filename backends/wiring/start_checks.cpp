@@ -75,9 +75,11 @@ void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, ui
       return Status::Later("kafka", "there is no topic " + topic + ": run feedctl topics create");
     }
     if (partitions != 0 && found != static_cast<int32_t>(partitions)) {
-      return Status::Never("topic " + topic + " has " + std::to_string(found) +
-                           " partitions, but the installation says " + std::to_string(partitions) +
-                           " ranges: a new number needs a new topic generation");
+      return Status::Never(
+          "topic " + topic + " has " + std::to_string(found) +
+          " partitions, but the installation says " + std::to_string(partitions) +
+          " ranges: stop all programs, delete the topic, run feedctl topics create and start "
+          "them again. Live timelines are rebuilt");
     }
     return Status::Done();
   });

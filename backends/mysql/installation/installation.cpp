@@ -60,8 +60,7 @@ Status ReadRow(ShardConnections& connections, Shard shard, std::optional<Install
 }
 
 Status NoRow(Shard shard) {
-  return Status::Never(ResourceOf(shard) +
-                       ": table installation is empty: create the installation first");
+  return Status::Never(ResourceOf(shard) + ": table installation is empty: run feedctl init");
 }
 
 enum class MissingRow { kIsFine, kIsRefused };
@@ -190,8 +189,13 @@ Status ReadInstallation(const Config& config, Installation* out) {
   if (found->shard_map.shards() != ShardCount(config)) {
     return WrongShardCount(config, found->shard_map.shards());
   }
-  if (Status status = CompareRows(connections, *found, MissingRow::kIsRefused); !status.done())
-    return status;
+  Status status = CompareRows(connections, *found, MissingRow::kIsRefused);
+  if (status.never()) {
+    status.message +=
+        "; all shards must hold the same row: name them in the order of feedctl init, or set the "
+        "row right there (UPDATE installation)";
+  }
+  if (!status.done()) return status;
   *out = *std::move(found);
   return Status::Done();
 }

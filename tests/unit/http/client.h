@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
 namespace fanline::http {
@@ -32,7 +33,8 @@ class Client {
   // False: the server takes no more.
   bool Send(const std::string& text) const {
     for (size_t at = 0; at < text.size();) {
-      const ssize_t size = send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
+      const ssize_t size =
+          Again([&] { return send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL); });
       if (size <= 0) return false;
       at += static_cast<size_t>(size);
     }
@@ -44,7 +46,8 @@ class Client {
   std::string ReceiveAll() const {
     std::string text;
     char buffer[4096];
-    for (ssize_t size = 0; (size = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
+    for (ssize_t size = 0;
+         (size = Again([&] { return recv(fd_, buffer, sizeof buffer, 0); })) > 0;) {
       text.append(buffer, static_cast<size_t>(size));
     }
     return text;
@@ -53,11 +56,22 @@ class Client {
   std::string ReceiveUntil(const std::string& end) const {
     std::string text;
     char byte = 0;
-    while (text.find(end) == std::string::npos && recv(fd_, &byte, 1, 0) == 1) text += byte;
+    const auto one = [&] { return recv(fd_, &byte, 1, 0); };
+    while (text.find(end) == std::string::npos && Again(one) == 1) text += byte;
     return text;
   }
 
  private:
+  // A signal interrupts a call: libFuzzer's alarm does.
+  template <class Call>
+  static ssize_t Again(Call call) {
+    ssize_t size = 0;
+    do {
+      size = call();
+    } while (size < 0 && errno == EINTR);
+    return size;
+  }
+
   int fd_;
   bool connected_ = false;
 };

@@ -17,7 +17,7 @@ _LAST_DELIVERY = "fanline_publish_to_last_delivery_seconds"
 _PATIENCE = 120
 _LONGEST = 12  # seconds of a run at a steady rate: the slow ones publish fewer events
 # What the daemons gather their input for, unless told otherwise: the relay's linger.
-GATHER_MS = 50
+GATHER_MS = 100
 
 
 class Run(NamedTuple):

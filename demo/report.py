@@ -13,6 +13,7 @@ FIGURES = {
     "skipped_not_live": "times a follower was passed over whose timeline was not live",
     "deliveries_per_s": "deliveries a second in the burst, first event to last delivery",
     "publish_to_last_delivery_ms": "ms, half and 99 of 100 posts, at half the burst's rate",
+    "cpu_per_event_ms": "ms of processor time an event took there, and in the burst",
     "live_timelines": "timelines live at the end, every one of them audited",
     "trimmed_timelines": "of them were cut back to the window as posts came in",
     "missing": "items that should be in a live timeline and are not",

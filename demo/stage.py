@@ -17,9 +17,6 @@ FEED_PARTITIONS = 4  # two for each dispatcher
 SETTINGS = ",".join([
     # The group misses a killed member this soon; in production it takes ten seconds.
     "session.timeout.ms=3000", "heartbeat.interval.ms=500",
-    # Broker, shards, Redis and daemons share two cores here, where fetching record by record would
-    # keep the broker busy at half the burst's rate. A fetch waits this long for more records.
-    "fetch.min.bytes=1000000", "fetch.wait.max.ms=40", "linger.ms=3",
 ])
 
 
@@ -109,6 +106,12 @@ class Stage:
         if cpu_before:
             self.parts[name]["cpu_seconds"] = {
                 role: round(now - cpu_before[role], 2) for role, now in self.cpu().items()}
+
+    def cpu_per_event_ms(self, name):
+        """Of all daemons and services, in the part of that name."""
+        part = self.parts[name]
+        spent = sum(seconds for role, seconds in part["cpu_seconds"].items() if role != "demo")
+        return round(spent / part["events"] * 1000, 2)
 
     def close(self):
         self.fleet.close()

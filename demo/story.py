@@ -119,9 +119,11 @@ class Story:
             seconds = stage.wait_idle(step, len(part)) - begin
             self._latency = (stage.fleet.counters() - before).histogram(
                 "fanline_publish_to_last_delivery_seconds")
+            stage.note_part("paced", part, seconds, cpu)
             step.note(f"{count_distinct(part):,} events, {rate:,.0f} a second; the last delivery "
-                      "after {p50} ms (p50), {p99} ms (p99)".format(**self._percentiles()))
-        stage.note_part("paced", part, seconds, cpu)
+                      "after {p50} ms (p50), {p99} ms (p99); ".format(**self._percentiles())
+                      + "{half} ms of processor time an event, {burst} in the burst".format(
+                          **self._cpu_per_event_ms()))
 
     def first_audit(self):
         """Ends what `seconds` measures. What it finds wrong is kept for the end."""
@@ -173,6 +175,10 @@ class Story:
         return {name: report.milliseconds(self._latency.quantile(share))
                 for name, share in (("p50", 0.5), ("p99", 0.99))}
 
+    def _cpu_per_event_ms(self):
+        return {"half": self._stage.cpu_per_event_ms("paced"),
+                "burst": self._stage.cpu_per_event_ms("burst")}
+
     def _figures(self, audit, floors):
         stage = self._stage
         counters = stage.fleet.counters()
@@ -182,6 +188,7 @@ class Story:
             **report.work_figures(counters),
             "deliveries_per_s": round(self._deliveries_per_s),
             "publish_to_last_delivery_ms": self._percentiles(),
+            "cpu_per_event_ms": self._cpu_per_event_ms(),
             "live_timelines": audit["timelines"],
             "trimmed_timelines": trimmed,
             "missing": audit["missing"],

@@ -19,7 +19,7 @@ struct Limits {
   // From the oldest unfinished event to the newest received. A restart reads these again.
   uint32_t events_span_per_partition = 1'000'000;
   // How long a record waits for others, and hints for those of transactions under way (gather.h).
-  Duration gather = std::chrono::milliseconds(50);
+  Duration gather = std::chrono::milliseconds(100);
   Duration commit_every = std::chrono::milliseconds(200);
   // Rows are sticky for at least this long (design 2, guard 1). An event whose record is older is
   // refused, because its row may have been collected.

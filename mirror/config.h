@@ -18,6 +18,7 @@ struct Config {
   std::string group = "fanline-mirror";  // on relation-log; <group>-events on the relation events
   options::MysqlSettings mysql;
   options::AgreedSettings agreed;
+  Duration gather = std::chrono::milliseconds(100);  // how long a record waits for others
   Limits limits;
 };
 

@@ -41,7 +41,7 @@ struct Limits {
   // a quarter of an hour at a thousand hints a second.
   uint32_t span_per_range = 1'000'000;
   // How long a hint waits for others (fanline/base/gather.h).
-  Duration gather = std::chrono::milliseconds(50);
+  Duration gather = std::chrono::milliseconds(100);
   Duration save_position_every = std::chrono::seconds(1);
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
   Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash

@@ -11,7 +11,8 @@ from stack.programs.metrics import Samples
 GOOD = {
     "events": 25_000, "sub_tasks": 400_000, "followers": 3_000_000, "deliveries": 1_500_000,
     "skipped_not_live": 5_000_000, "deliveries_per_s": 150_000,
-    "publish_to_last_delivery_ms": {"p50": 12.5, "p99": 80.0}, "live_timelines": 15_175,
+    "publish_to_last_delivery_ms": {"p50": 12.5, "p99": 80.0},
+    "cpu_per_event_ms": {"half": 1.4, "burst": 1.2}, "live_timelines": 15_175,
     "trimmed_timelines": 1_500, "missing": 0, "extra": 0, "seconds": 88.8,
     "edges_forward": 600_000, "edges_reverse": 600_000, "differences_after": 0,
     "counter_drift_after": 0, "repairs": {"pair": 600}, "repair_p99_s": 7.1,

@@ -3,23 +3,21 @@
 // off.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "fanline/base/time.h"
 
 namespace fanline {
 
-// Where work arrives: how often to look. After quiet the first pieces are taken at once, so that a
-// lone one waits for nobody. Under steady load a batch starts once in each `bound`, with all that
-// came meanwhile; no piece waits longer.
-//
-// The pieces of one event come a moment apart. So quiet allows for kAtOnce batches, with a little
-// room between them.
+// Where work arrives: how often to look. Under steady load a batch starts once in each `bound`,
+// with all that came meanwhile; no piece waits longer. After quiet - no batch in two bounds - a
+// lone event waits for nobody. Its pieces come a moment apart: for a while batches start as they
+// come, with a little room between them.
 class GatherPace {
  public:
-  static constexpr int kAtOnce = 3;
-  static constexpr int kRoom = 16;  // of the bound
+  static constexpr int kQuiet = 2;  // bounds
+  static constexpr int kEager = 2;  // of these a bound: after quiet
+  static constexpr int kRoom = 16;  // of these a bound: between two batches then
 
   explicit GatherPace(Duration bound) : bound_(bound) {}
 
@@ -28,13 +26,15 @@ class GatherPace {
   Time opens_at() const { return opens_at_; }
   // A batch started.
   void Started(Time now) {
-    busy_until_ = std::max(busy_until_, now) + bound_;
-    opens_at_ = std::max(now + bound_ / kRoom, busy_until_ - (kAtOnce - 1) * bound_);
+    if (now >= started_ + kQuiet * bound_) eager_until_ = now + bound_ / kEager;
+    opens_at_ = now + (now < eager_until_ ? bound_ / kRoom : bound_);
+    started_ = now;
   }
 
  private:
   const Duration bound_;
-  Time busy_until_{};  // each batch pays for one bound
+  Time started_{};  // the latest batch
+  Time eager_until_{};
   Time opens_at_{};
 };
 

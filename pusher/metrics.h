@@ -28,6 +28,8 @@ class Metrics : public ConsumerMetrics {
   virtual void HintQuarantined(const std::string& /*reason*/) {}
   virtual void Written(const BatchWritten&) {}  // a batch that is done
   virtual void Full(uint64_t /*timelines*/) {}  // deleted by a full Redis, outside batches
+  // Redis refused a write, or the read before one: another owner has claimed the range since.
+  virtual void WriteFenced() {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}

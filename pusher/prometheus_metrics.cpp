@@ -69,6 +69,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void Full(uint64_t timelines) override { full_.Increment(static_cast<double>(timelines)); }
 
+  void WriteFenced() override { fenced_.Increment(); }
+
   void BatchSent(uint64_t timelines, uint64_t items) override {
     batch_timelines_.Observe(static_cast<double>(timelines));
     batch_items_.Observe(static_cast<double>(items));
@@ -173,6 +175,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                  "Timelines deleted because removals left less than half a window");
   Counter& full_ = AddCounter(registry_, "fanline_timelines_dropped_full_total",
                               "Timelines deleted because a full Redis let them take no more");
+  Counter& fenced_ = AddCounter(registry_, "fanline_fenced_writes_total",
+                                "Writes that Redis refused: another pusher has claimed the range");
   Histogram& batch_timelines_ = AddHistogram(registry_, "fanline_batch_timelines",
                                              "Timelines per write batch", SizeBuckets());
   Histogram& batch_items_ =

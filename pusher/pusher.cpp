@@ -9,6 +9,19 @@
 
 namespace fanline::pusher {
 
+namespace {
+
+// Whether Redis refused the request since another owner has claimed the range.
+template <typename Value>
+bool Fenced(const Value& input) {
+  if constexpr (requires { input.needs_claim; }) {
+    return input.needs_claim && CauseOf(input.status) == TakeoverCause::kFenced;
+  }
+  return false;
+}
+
+}  // namespace
+
 Pusher::Pusher(Ports ports, Setup setup, Limits limits)
     : ports_(ports),
       setup_(setup),
@@ -22,7 +35,13 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
 Progress Pusher::Step(std::span<Input> inputs, Now now) {
   Progress progress;
   for (Input& input : inputs) {
-    std::visit([&](auto& value) { On(value, now); }, input);
+    std::visit(
+        [&](auto& value) {
+          // Before anybody looks whose it was: the range may be gone by now.
+          if (Fenced(value)) ports_.metrics.WriteFenced();
+          On(value, now);
+        },
+        input);
   }
   TryParked(now);
   TendRanges(now, progress.orders);

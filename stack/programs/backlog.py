@@ -26,11 +26,18 @@ class Backlog:
         except KafkaException as error:
             raise ConnectionError(f"{self._topic}: {error}") from error
 
-    def _count(self):
+    def committed(self):
+        """The group's offset by partition; negative: nothing committed yet."""
+        return {place.partition: place.offset for place in self._places()}
+
+    def _places(self):
         partitions = self._asker.list_topics(self._topic, _TIMEOUT).topics[self._topic].partitions
-        places = [TopicPartition(self._topic, number) for number in partitions]
+        return self._asker.committed(
+            [TopicPartition(self._topic, number) for number in partitions], _TIMEOUT)
+
+    def _count(self):
         left = 0
-        for place in self._asker.committed(places, _TIMEOUT):
+        for place in self._places():
             begin, end = self._asker.get_watermark_offsets(place, _TIMEOUT)
             left += end - max(place.offset, begin)  # a negative offset: nothing committed yet
         return left

@@ -4,7 +4,11 @@ import random
 import time
 import unittest
 
-from tests.e2e.installation import USERS, Installation
+from stack.programs.backlog import Backlog
+from stack.programs.daemon import Daemon
+from stack.programs.fleet import FEED
+from stack.wire.holding_proxy import HoldingProxy
+from tests.e2e.installation import SESSION, USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
 DRAIN_LIMIT_S = 20  # --drain-limit
@@ -52,22 +56,50 @@ class TwoOfEach(Installation):
         victim.start()
         self.wait_until_ranges([8, 8])
 
-    def test_a_pusher_that_hangs_is_replaced_and_does_no_harm_when_it_wakes(self):
-        sleeper, other = self.fleet.pushers
+    def test_a_zombie_pusher_writes_late_and_changes_nothing(self):
+        proxy = HoldingProxy(self.ports.take(), self.stack.redis.port)
+        self.addCleanup(proxy.close)
+        zombie = Daemon(self.stack, self.ports, "fanline-pusher", "zombie-pusher",
+                        [*SESSION, "--redis", proxy.address, "--redis-command-timeout", "50s"])
+        zombie.start()
+        self.addCleanup(lambda: zombie.running and zombie.stop())
+        ranges = self.wait_for(lambda: self.all_shared_with(zombie), "the third to get its ranges")
+
+        # It has read that the posts are there. Its writes are on their way when it hangs.
+        proxy.hold_from(b"tl:{")
+        posts = self.publish_all(EVERYBODY)
+        self.wait_for(lambda: proxy.holding, "its writes to be under way")
+        zombie.pause()
+        for author, post in zip(EVERYBODY, posts):
+            self.delete(author, post)
         self.post_many()
-        sleeper.pause()
-        self.addCleanup(sleeper.resume)
-        self.post_many()
-        self.wait_for(lambda: other.scrape().total("fanline_ranges_ready") == 16,
-                      "the other to own all ranges")
-        self.post_many()
-        self.wait_for(lambda: self.fleet.backlog() == 0, "the other to do the work")
-        self.assert_exact(live=EVERYBODY)
-        sleeper.resume()
         self.wait_until_ranges([8, 8])
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+        proxy.release()
+        self.wait_for(lambda: b"-FENCED" in proxy.answered(), "its writes to arrive")
+        self.assert_exact(live=EVERYBODY)
+
+        zombie.resume()
+        self.wait_for(lambda: zombie.scrape().total("fanline_fenced_writes_total"),
+                      "it to learn that it was refused")
+        self.assertEqual(self.wait_for(lambda: self.all_shared_with(zombie),
+                                       "the third to get ranges again"), ranges)
+        self.assert_exact(live=EVERYBODY)
+        done = zombie.scrape().total("fanline_hints_done_total")
         self.post_many()
         self.settle()
         self.assert_exact(live=EVERYBODY)
+        self.assertGreater(zombie.scrape().total("fanline_hints_done_total"), done)
+        self.assertEqual(zombie.stop(), 0)
+        self.wait_until_ranges([8, 8])
+
+    def all_shared_with(self, third):
+        """How many ranges the third pusher has, once every range is claimed; else 0."""
+        owned = [pusher.scrape().total("fanline_ranges_ready") if pusher.status("/healthz") else 0
+                 for pusher in (third, *self.fleet.pushers)]
+        return owned[0] if sum(owned) == 16 and all(owned) else 0
 
     def test_a_dispatcher_killed_at_work_is_replaced_by_the_other(self):
         victim = self.fleet.dispatchers[0]
@@ -78,19 +110,45 @@ class TwoOfEach(Installation):
         self.assert_exact(live=EVERYBODY)
         victim.start().wait_ready()
 
-    def test_a_dispatcher_that_hangs_is_replaced_and_does_no_harm_when_it_wakes(self):
-        sleeper = self.fleet.dispatchers[0]
+    def test_a_zombie_dispatcher_appends_late_and_changes_nothing(self):
+        zombie = self.fleet.dispatchers[0]
+        log = Backlog(self.stack.env["FANLINE_KAFKA_BROKERS"], "fanline-dispatcher", FEED)
+        self.addCleanup(log.close)
+
+        # Its transactions are on their way when it hangs; they are committed while it does.
+        for shard in self.stack.mysql:
+            shard.pause()
+            self.addCleanup(shard.resume)
+        sent = zombie.scrape().total("fanline_transaction_events_count")
         self.post_many()
-        sleeper.pause()
-        self.addCleanup(sleeper.resume)
+        self.wait_for(lambda: zombie.scrape().total("fanline_transaction_events_count") > sent,
+                      "its transactions to be under way")
+        appended = zombie.scrape().total("fanline_hints_appended_total")
+        zombie.pause()
+        self.addCleanup(zombie.resume)
+        for shard in self.stack.mysql:
+            shard.resume()
         self.post_many()
         self.wait_for(lambda: self.fleet.backlog() == 0, "the other to do the work")
         self.assert_exact(live=EVERYBODY)
-        sleeper.resume()
-        sleeper.wait_ready()
-        self.post_many()
+        committed = log.committed()
+
+        zombie.resume()
+        self.wait_for(lambda: zombie.scrape().total("fanline_hints_appended_total") > appended,
+                      "it to append what the other has appended")
+        zombie.wait_ready()
         self.settle()
         self.assert_exact(live=EVERYBODY)
+        self.assertEqual(log.committed(), committed, "a late commit moved the group")
+        work = self.events_done()
+        self.wait_for(lambda: self.post_many(20) or all(map(int.__gt__, self.events_done(), work)),
+                      "both to be given events again")
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+    def events_done(self):
+        return [int(dispatcher.scrape().total("fanline_events_done_total"))
+                for dispatcher in self.fleet.dispatchers]
 
     def test_a_daemon_told_to_leave_finishes_in_time_and_hands_over_at_once(self):
         for daemon in (self.fleet.pushers[1], self.fleet.dispatchers[1]):

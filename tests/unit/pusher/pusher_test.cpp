@@ -249,6 +249,7 @@ TEST(Pusher, ClaimsAgainAndReplaysWhenAnotherOwnerWasThere) {
   EXPECT_EQ(w.Items(w.bob), Posts{}) << "a fenced write was applied";
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
   EXPECT_TRUE(w.sought.empty()) << "taken back before it could be known whose it is";
+  EXPECT_EQ(w.metrics.fenced, 1);
   w.Pass(std::chrono::seconds(2));
   w.RunUntilIdle();
   ASSERT_EQ(w.sought.size(), 1u);
@@ -540,6 +541,35 @@ TEST(Pusher, AZombieThatHearsItLostTheRangeNeverTakesItBack) {
   EXPECT_EQ(d.two.metrics.takeovers.size(), 1u) << "the owner was disturbed";
   EXPECT_EQ(d.position(), 990);
   EXPECT_EQ(d.one.Items(ReaderIn(0)).front(), PostId{990});
+}
+
+// It slept on its write; meanwhile another pusher took the post, saw it deleted, and went on.
+TEST(Pusher, ALateWriteOfAZombieChangesNothingAndIsCounted) {
+  BobsWorld w;
+  w.Post();
+  w.Step();
+  w.AnswerTruth();  // the post is there
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u) << "no write is under way";
+  w.Delete(kAnn, kPost);
+  w.redis.Do(ClaimRange{1, 0, 50});
+
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.Items(w.bob), Posts{});
+  EXPECT_EQ(w.metrics.fenced, 1) << "whoever asked for it is gone, but it was refused";
+  EXPECT_EQ(w.metrics.takeovers.size(), 2u) << "what was revoked is not claimed again";
+}
+
+// Redis lost the epoch, or the connection was lost: nobody else owns the range.
+TEST(Pusher, WhatIsRefusedForWantOfAClaimIsNotFenced) {
+  BobsWorld w;
+  w.redis.FlushAll();
+  w.Post();
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kSessionLost);
+  EXPECT_EQ(w.metrics.fenced, 0);
 }
 
 TEST(Pusher, WaitsLongerForAnotherOwnerUntilThereIsPeace) {

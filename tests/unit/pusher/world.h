@@ -40,6 +40,7 @@ struct Seen : Metrics {
     full += batch.full;
   }
   void Full(uint64_t timelines) override { full += timelines; }
+  void WriteFenced() override { ++fenced; }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
   void TailLost(int32_t, int64_t position, int64_t end) override {
     tails_lost.emplace_back(position, end);
@@ -64,6 +65,7 @@ struct Seen : Metrics {
   uint64_t skipped = 0;
   uint64_t delivered = 0;
   uint64_t full = 0;
+  int fenced = 0;
   std::vector<TakeoverCause> takeovers;
   std::vector<std::pair<int64_t, int64_t>> tails_lost;  // position, end
   std::vector<Duration> contests;

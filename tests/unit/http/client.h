@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ class Client {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ||
+                 (errno == EINTR && Completed());
   }
   Client(const Client&) = delete;
   ~Client() { close(fd_); }
@@ -70,6 +72,15 @@ class Client {
       size = call();
     } while (size < 0 && errno == EINTR);
     return size;
+  }
+
+  // A connect that was interrupted goes on by itself.
+  bool Completed() const {
+    pollfd waiting{fd_, POLLOUT, 0};
+    Again([&] { return poll(&waiting, 1, -1); });
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
   }
 
   int fd_;

@@ -142,6 +142,14 @@ Status CheckConvertible(const Config& config) {
         version != std::to_string(kSchemaOfKeysByBucket)) {
       return Status::Never(ResourceOf(shard) + ": " + SchemaDiffers(version));
     }
+    uint32_t count = 0;  // both versions have this column
+    Status status = connections.Run(shard, [&](Connection& connection) {
+      connection.Query("SELECT shard_count FROM installation", [&](const Row& columns) {
+        count = static_cast<uint32_t>(columns.UInt64(1));
+      });
+    });
+    if (!status.done()) return status;
+    if (count != ShardCount(config)) return WrongShardCount(config, count);
   }
   return Status::Done();
 }
@@ -149,7 +157,8 @@ Status CheckConvertible(const Config& config) {
 Status ConvertInstallation(const Config& config) {
   if (Status status = CheckConvertible(config); !status.done()) return status;
   ShardConnections connections(config);
-  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+  // Shard 0 last: programs ask it first, and of an old one they say what to type.
+  for (Shard shard = ShardCount(config); shard-- > 0;) {
     Status status = connections.Run(shard, [&](Connection& connection) {
       connection.Execute(
           "UPDATE installation SET schema_version = " + std::to_string(kSchemaVersion) +

@@ -27,11 +27,13 @@ Status CreateInstallation(const Config& config, Installation installation);
 Status ReadInstallation(const Config& config, Installation* out);
 
 // Makes an installation of kSchemaOfKeysByBucket one of kSchemaVersion, shard by shard, when the
-// caller has dropped what Redis held. Running it again finishes an interrupted run.
+// caller has dropped what Redis held. Running it again finishes an interrupted run; shard 0 comes
+// last, so that until then every program refuses and says what to type.
 Status ConvertInstallation(const Config& config);
 
 // What ConvertInstallation would find, with nothing written. Never: a shard belongs to no
-// installation, or to one of another schema_version that it does not convert.
+// installation, to one of another schema_version that it does not convert, or to one of another
+// number of shards.
 Status CheckConvertible(const Config& config);
 
 }  // namespace fanline::mysql

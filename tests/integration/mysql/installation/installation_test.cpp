@@ -129,6 +129,40 @@ TEST_F(InstallationTest, OneOfKeysByBucketIsConvertedAlsoWhenThatWasInterrupted)
   EXPECT_TRUE(ConvertInstallation(shards_.config()).never());
 }
 
+// Programs ask shard 0 first, and of the version before they say what to type.
+TEST_F(InstallationTest, ShardZeroIsConvertedLast) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  for (Shard shard = 0; shard < shards_.count(); ++shard) {
+    shards_.on(shard).Execute("UPDATE installation SET schema_version = " +
+                              std::to_string(kSchemaOfKeysByBucket));
+  }
+  // Shard 0 cannot be written, as if the conversion were killed before it.
+  shards_.on(0).Execute(
+      "CREATE TRIGGER killed BEFORE UPDATE ON installation FOR EACH ROW"
+      " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'killed'");
+  EXPECT_FALSE(ConvertInstallation(shards_.config()).done());
+  EXPECT_EQ(shards_.Number(0, "SELECT schema_version FROM installation"), kSchemaOfKeysByBucket);
+  EXPECT_EQ(shards_.Number(1, "SELECT schema_version FROM installation"), kSchemaVersion);
+  Installation found;
+  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("timelines drop"));
+  shards_.on(0).Execute("DROP TRIGGER killed");
+  ASSERT_TRUE(ConvertInstallation(shards_.config()).done());
+  EXPECT_TRUE(ReadInstallation(shards_.config(), &found).done());
+}
+
+// The shards left out would keep the version of before.
+TEST_F(InstallationTest, PartOfTheShardsIsNotConverted) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  shards_.on(0).Execute("UPDATE installation SET schema_version = " +
+                        std::to_string(kSchemaOfKeysByBucket));
+  Config one = shards_.config();
+  one.shards.resize(1);
+  const Status status = ConvertInstallation(one);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, HasSubstr("shard_count"));
+  EXPECT_EQ(shards_.Number(0, "SELECT schema_version FROM installation"), kSchemaOfKeysByBucket);
+}
+
 // The programs of the other schema run on, and call its procedures.
 TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());

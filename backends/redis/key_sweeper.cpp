@@ -1,5 +1,7 @@
 #include "backends/redis/key_sweeper.h"
 
+#include <algorithm>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 
@@ -40,6 +42,7 @@ Status KeySweeper::Step() {
     });
   }
   if (!status.done()) return status;
+  looked_at_ += std::max<uint64_t>(options_.scan_count, found);
   cursor_ = next;
   if (cursor_ == "0") nodes_.pop_back();
   return Status::Done();

@@ -21,6 +21,8 @@ class KeySweeper {
   Status Step();
   bool done() const { return begun_ && nodes_.empty(); }
   uint64_t deleted() const { return deleted_; }
+  // Keys looked at, deleted or not; about, since Redis does not say.
+  uint64_t looked_at() const { return looked_at_; }
 
  private:
   const Options options_;
@@ -30,6 +32,7 @@ class KeySweeper {
   std::string cursor_ = "0";
   bool begun_ = false;
   uint64_t deleted_ = 0;
+  uint64_t looked_at_ = 0;
 };
 
 }  // namespace fanline::redis

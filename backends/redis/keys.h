@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "backends/redis/client/options.h"
 #include "fanline/base/check.h"
@@ -97,16 +98,17 @@ class Keys {
   // A pattern that all of our keys fit, and perhaps others'.
   std::string All() const { return prefix_ + "*:{*}*"; }
   // Whether a key is one of ours, of this version or of one before, however the buckets were cut.
+  // Other applications have keys such as live:{41}: only TagOf's tags are ours.
   bool IsOurs(std::string_view key) const {
     for (const std::string_view head : {"tl:", "done:"}) {
       const auto [tag, rest] = Split(key, head);
-      if (AllDigits(tag) && rest.starts_with(':') && AllDigits(rest.substr(1))) return true;
+      if (IsTag(tag) && rest.starts_with(':') && AllDigits(rest.substr(1))) return true;
     }
     // `edge:` is what maxfloor: was before version 5 of the schema.
     for (const std::string_view head :
          {"live:", "maxfloor:", "own:", "pos:", "installation:", "edge:"}) {
       const auto [tag, rest] = Split(key, head);
-      if (AllDigits(tag) && rest.empty()) return true;
+      if (IsTag(tag) && rest.empty()) return true;
     }
     return false;
   }
@@ -126,6 +128,14 @@ class Keys {
     const size_t end = key.find('}');
     if (key.empty() || key.front() != '{' || end == std::string_view::npos) return {};
     return {key.substr(1, end - 1), key.substr(end + 1)};
+  }
+  static bool IsTag(std::string_view text) {
+    static const std::unordered_set<std::string_view> tags = [] {
+      std::unordered_set<std::string_view> all;
+      for (Bucket bucket = 0; bucket < kBuckets; ++bucket) all.insert(TagOf(bucket));
+      return all;
+    }();
+    return tags.contains(text);
   }
   static bool AllDigits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

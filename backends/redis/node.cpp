@@ -179,7 +179,7 @@ void Node::Start(R request, Ticket ticket, Stay stay) {
           if (!result.status.done()) {
             return answer(Failed<R>({shared->id, {}}, result.status, result.needs_claim).reply);
           }
-          auto parsed = Parse(*shared, *result.reply);
+          auto parsed = Parse(*shared, *result.reply, keys_.layout());
           if constexpr (std::is_same_v<R, ClaimRange>) {
             if (parsed.status.done() && parsed.refused_by == 0) claimed_[shared->range] = stay;
             parsed.node = number_;

@@ -22,7 +22,7 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
         state.owner = ParseNumber<uint64_t>(Text(reply)).value_or(0);
         break;
       case 1:
-        state.position = ParsePosition(Text(reply));
+        state.position = ParsePosition(Text(reply), keys.layout());
         break;
       case 2:
         state.readers = static_cast<uint64_t>(Integer(reply).value_or(0));

@@ -17,7 +17,7 @@ struct RangeState {
   Status status;                            // not done: the rest is unknown
   std::string master;                       // host:port; empty: nobody serves the slot
   uint64_t owner = 0;                       // the epoch of own:; 0: nobody claimed the range
-  std::optional<AppliedPosition> position;  // pos:
+  std::optional<AppliedPosition> position;  // pos:; none: also one of another number of ranges
   uint64_t readers = 0;                     // in live:, also those whose timeline has expired since
   bool index_complete = false;
 };

@@ -2,6 +2,7 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
+#include "backends/redis/requests.h"
 
 namespace fanline::redis {
 namespace {
@@ -54,7 +55,7 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Rebu
     const Range range = keys_.layout().RangeOf(reader);
     out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 3, keys_.Live(range),
                 keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), token,
-                options_.building_ttl.count(), options_.generation);
+                options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()));
   };
   return masters_.Eval(Home(reader), Script::kRebuildBegin, encode, [&](const redisReply& reply) {
     const std::string_view word = Text(reply);

@@ -1,5 +1,7 @@
 #include "backends/redis/requests.h"
 
+#include <algorithm>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 
@@ -18,18 +20,23 @@ TimelineState StateOf(std::string_view word) {
 
 }  // namespace
 
-std::string TextOf(const AppliedPosition& position) {
-  return std::to_string(position.generation) + ':' + std::to_string(position.offset);
+std::string LogOf(uint64_t generation, const RangeLayout& layout) {
+  return std::to_string(generation) + '.' + std::to_string(layout.partitions());
 }
 
-std::optional<AppliedPosition> ParsePosition(std::string_view text) {
+std::string TextOf(const AppliedPosition& position, const RangeLayout& layout) {
+  return LogOf(position.generation, layout) + ':' + std::to_string(position.offset);
+}
+
+std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeLayout& layout) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto generation = ParseNumber<uint64_t>(text.substr(0, colon));
+  const auto generation = ParseNumber<uint64_t>(text.substr(0, std::min(colon, text.find('.'))));
   const auto offset = ParseNumber<int64_t>(text.substr(colon + 1));
   if (!generation || !offset) return std::nullopt;
   const AppliedPosition position{*generation, *offset};
-  if (TextOf(position) != text) return std::nullopt;  // compare-and-set is on the text
+  // The number of ranges must agree, and compare-and-set is on the text.
+  if (TextOf(position, layout) != text) return std::nullopt;
   return position;
 }
 
@@ -40,7 +47,7 @@ void Encoder::operator()(const ClaimRange& request) const {
               keys.Live(request.range), keys.Pos(request.range), request.epoch);
 }
 
-RangeClaimed Parse(const ClaimRange&, const redisReply& reply) {
+RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout) {
   RangeClaimed claimed;
   const auto refused_by =
       IsArray(reply, 1) ? ParseNumber<uint64_t>(Text(At(reply, 0))) : std::nullopt;
@@ -51,7 +58,7 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply) {
   claimed.refused_by = *refused_by;
   if (claimed.refused_by != 0) return claimed;
   claimed.index_complete = Text(At(reply, 1)) == "1";
-  claimed.position = ParsePosition(Text(At(reply, 2)));
+  claimed.position = ParsePosition(Text(At(reply, 2)), layout);
   return claimed;
 }
 
@@ -59,11 +66,11 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply) {
 
 void Encoder::operator()(const SavePosition& request) const {
   out.Command("EVALSHA", digests.Of(Script::kSavePosition), 2, keys.Own(request.range),
-              keys.Pos(request.range), request.epoch, TextOf(request.expected),
-              TextOf(request.next));
+              keys.Pos(request.range), request.epoch, TextOf(request.expected, keys.layout()),
+              TextOf(request.next, keys.layout()));
 }
 
-PositionSaved Parse(const SavePosition&, const redisReply& reply) {
+PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout&) {
   PositionSaved saved;
   const auto answer = Integer(reply);
   if (!answer) saved.status = Unexpected("save_position");
@@ -78,7 +85,7 @@ void Encoder::operator()(const ReadTimeline& request) const {
               keys.Timeline(request.range, request.reader), request.epoch);
 }
 
-TimelineRead Parse(const ReadTimeline&, const redisReply& reply) {
+TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout&) {
   TimelineRead read;
   if (!IsArray(reply, 1)) {
     read.status = Unexpected("read_members");
@@ -119,7 +126,7 @@ void Encoder::operator()(const ApplySync& request) const {
   }
 }
 
-SyncApplied Parse(const ApplySync&, const redisReply& reply) {
+SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout&) {
   SyncApplied applied;
   const auto answer = Integer(reply);
   if (!answer) applied.status = Unexpected("sync");
@@ -134,7 +141,7 @@ void Encoder::operator()(const DropTimeline& request) const {
               request.epoch);
 }
 
-TimelineDropped Parse(const DropTimeline&, const redisReply& reply) {
+TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout&) {
   TimelineDropped dropped;
   if (!Integer(reply)) dropped.status = Unexpected("drop");
   return dropped;
@@ -148,7 +155,7 @@ void Encoder::operator()(const MarkPart& request) const {
               options.done_ttl.count());
 }
 
-PartMarked Parse(const MarkPart&, const redisReply& reply) {
+PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout&) {
   PartMarked marked;
   if (!IsArray(reply, 3)) {
     marked.status = Unexpected("mark_part");

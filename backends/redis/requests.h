@@ -27,15 +27,20 @@ struct Encoder {
 };
 
 // `reply` is no error. An answer of another shape than the script gives is kLater.
-RangeClaimed Parse(const ClaimRange&, const redisReply& reply);
-PositionSaved Parse(const SavePosition&, const redisReply& reply);
-TimelineRead Parse(const ReadTimeline&, const redisReply& reply);
-SyncApplied Parse(const ApplySync&, const redisReply& reply);
-TimelineDropped Parse(const DropTimeline&, const redisReply& reply);
-PartMarked Parse(const MarkPart&, const redisReply& reply);
+// `layout` is the one that the keys are made by.
+RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout);
+PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout& layout);
+TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout& layout);
+SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout& layout);
+TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout& layout);
+PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout& layout);
 
-// pos:{tag}: "generation:offset". Nothing for any text that TextOf does not write.
-std::string TextOf(const AppliedPosition& position);
-std::optional<AppliedPosition> ParsePosition(std::string_view text);
+// What pos:{tag} counts the hints of: "generation.ranges". Programs that cut the buckets into
+// another number of ranges use keys of the same names for other readers.
+std::string LogOf(uint64_t generation, const RangeLayout& layout);
+// pos:{tag}: "generation.ranges:offset". Nothing for any text that TextOf does not write for this
+// layout, such as the "generation:offset" of version 4.
+std::string TextOf(const AppliedPosition& position, const RangeLayout& layout);
+std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeLayout& layout);
 
 }  // namespace fanline::redis

@@ -136,7 +136,7 @@ void ResetWalk::End(const std::shared_ptr<Reset>& reset, std::function<void()> t
         if (walked) out.Arg(keys_.Live(request.range));
         if (walked) out.Arg(keys_.MaxFloor(request.range));
         out.Arg(request.epoch);
-        out.Arg(request.position ? TextOf(*request.position) : std::string());
+        out.Arg(request.position ? TextOf(*request.position, keys_.layout()) : std::string());
       },
       [this, reset, then = std::move(then)](const CallResult& result) {
         if (!result.status.done()) {

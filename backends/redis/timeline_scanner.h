@@ -1,6 +1,6 @@
 // What is really in Redis, for the audit: every timeline's raw members, and the live: indexes.
-// Only reads, fences nothing, refreshes no TTL. Blocking; one thread. Pipelined: 15,000 timelines
-// of 450 items take a few seconds.
+// Only reads, fences nothing, refreshes no TTL. Pipelined: 15,000 timelines of 450 items take a few
+// seconds. Blocking; one thread.
 #pragma once
 
 #include <functional>

@@ -29,7 +29,8 @@
 namespace fanline {
 
 // How far the hints of a range were applied to its timelines: pos:{tag}. All hints of topic
-// generation `generation` below `offset` are applied.
+// generation `generation` below `offset` are applied. One that was written for another number of
+// ranges, or by version 4, counts as missing.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;

@@ -22,7 +22,10 @@ constexpr Duration kLongestNap = std::chrono::milliseconds(100);
 class TimelinesDrop : public Command {
  public:
   TimelinesDrop(daemon::OptionTable& table, Settings& settings) : Command(settings) {
-    table.Add("rate", &rate_, "keys per second; 0 is as fast as can be").Range(0, 10'000'000);
+    table
+        .Add("rate", &rate_,
+             "keys looked at per second, also those of others; 0 is as fast as can be")
+        .Range(0, 10'000'000);
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
@@ -54,7 +57,7 @@ class TimelinesDrop : public Command {
     while (!sweeper.done()) {
       Require(sweeper.Step(), settings_);
       progress.At(sweeper.deleted());
-      for (Duration wait; (wait = pace.WaitBefore(sweeper.deleted(), daemon::SystemNow().mono)) >
+      for (Duration wait; (wait = pace.WaitBefore(sweeper.looked_at(), daemon::SystemNow().mono)) >
                           Duration::zero();) {
         std::this_thread::sleep_for(std::min(wait, kLongestNap));
       }

@@ -4,6 +4,7 @@
 -- ARGV  epoch
 -- Reply refused: {the own: found}, when it is not lower than the epoch: nothing was written.
 --       claimed: {"0", "1" or "0" (live: is complete), pos: ("" = none)}
+-- A live: of a wrong type counts as incomplete: the reset that follows deletes it.
 -- Not idempotent on purpose: a claim of unknown fate is tried again with a higher epoch, so that
 -- no two owners ever hold the same one.
 local epoch = ARGV[1]
@@ -12,4 +13,5 @@ local own = tonumber(held[1])
 if own and own >= tonumber(epoch) then return {held[1]} end
 overwrites(KEYS[1])
 redis.call('SET', KEYS[1], epoch)
-return {'0', tostring(redis.call('SISMEMBER', KEYS[2], '#complete')), held[2] or ''}
+local complete = redis.pcall('SISMEMBER', KEYS[2], '#complete') == 1
+return {'0', complete and '1' or '0', held[2] or ''}

@@ -3,16 +3,17 @@
 -- pusher passes it over.
 --
 -- KEYS  live:{tag}, pos:{tag}, the timeline
--- ARGV  reader, token, TTL of the building key in milliseconds, topic generation
+-- ARGV  reader, token, TTL of the building key in milliseconds, log ("generation.ranges")
 -- Reply "ready" = somebody was faster; "building" = another rebuild is under way; "created";
---       "refused" = pos: is of another generation, under which the ranges are cut otherwise: the
---       timelines here are not this reader's, until the range is taken over. Nothing was written.
+--       "refused" = pos: is of another log, by which the ranges are cut otherwise, or of version 4:
+--       the timelines here are not this reader's, until the range is taken over. Nothing was
+--       written.
 --       Without a pos: the range's next owner drops what is made now.
 -- Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the first
 -- write and so the whole script: no timeline is made, and its reader is served by pulls.
 local live, key = KEYS[1], KEYS[3]
 local position = redis.call('MGET', KEYS[2])[1]
-if position and string.match(position, '^%d+') ~= ARGV[4] then return 'refused' end
+if position and string.match(position, '^[^:]*') ~= ARGV[4] then return 'refused' end
 local tail = tail_of(key)
 if tail and is_building(tail) then return 'building' end
 if tail and (tail == 'F' or redis.call('ZSCORE', key, 'F')) then return 'ready' end

@@ -6,12 +6,15 @@
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}
 -- ARGV  epoch, 1 = the timelines are to be dropped
 -- Reply FENCED error, or 1. Idempotent.
--- UNLINK, since live: may name 250,000 readers: another thread frees them.
+-- UNLINK, since live: may name 250,000 readers: another thread frees them. A live: of a wrong type
+-- goes too, for nothing could be listed in it.
 local refused = fence(ARGV[1])
 if refused then return refused end
 overwrites(KEYS[1])
 local live = KEYS[2]
-if ARGV[2] == '1' then redis.call('UNLINK', live) else redis.call('SREM', live, '#complete') end
+if ARGV[2] == '1' or type(redis.pcall('SREM', live, '#complete')) == 'table' then
+  redis.call('UNLINK', live)
+end
 redis.call('SADD', live, '#pending')
 redis.call('SET', KEYS[3], '?0')
 return 1

@@ -1,7 +1,7 @@
 -- save_position.lua - moves the applied position of a range on, by compare-and-set.
 --
 -- KEYS  own:{tag}, pos:{tag}
--- ARGV  epoch, expected position, next position ("generation:offset")
+-- ARGV  epoch, expected position, next position ("generation.ranges:offset")
 -- Reply FENCED error; 0 = pos: holds neither of the two: Redis was rolled back under us, no
 --       position was written; 1 = it holds `next`. Idempotent: `next` is accepted as found.
 local refused = fence(ARGV[1])

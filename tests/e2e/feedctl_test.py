@@ -738,7 +738,9 @@ class Converting(Refusing):
             shard.query("UPDATE installation SET schema_version = 3")
         self.check(78, "its schema_version is 3, this program knows 5", "init")
         self.check(78, "its schema_version is 3, this program knows 5", "relations", "list", "friends", 1)
+        redis.command("SET", "pos:{42}", "1:7")
         self.check(78, "its schema_version is 3, this program knows 5", "timelines", "drop")
+        self.assertEqual(redis.command("KEYS", "*"), ["pos:{42}"])
         page = Path("docs/feedctl.md").read_text(encoding="utf-8")
         for statement in re.search(r"```sql\n(.*?)```", page, re.S)[1].split(";")[:-1]:
             for shard in shards:
@@ -751,16 +753,22 @@ class Converting(Refusing):
         self.check(78, advice, "init")
         self.check(78, advice, "audit")
         # A bucket's keys, as they were.
-        for key in ("own:{188}", "pos:{188}", "edge:{188}"):
+        for key in ("own:{42}", "pos:{42}", "edge:{42}"):
             redis.command("SET", key, "1:7")
-        redis.command("SADD", "live:{188}", "#complete", "5")
-        redis.command("ZADD", "tl:{188}:5", "-inf", "T", "+inf", "F")
-        redis.command("SETBIT", "done:{188}:9", "1", "1")
-        redis.command("SET", "cart:{188}:5", "of another application")
-        dropped = self.installation.run("timelines", "drop", "--json")
+        redis.command("SADD", "live:{42}", "#complete", "5")
+        redis.command("ZADD", "tl:{42}:5", "-inf", "T", "+inf", "F")
+        redis.command("SETBIT", "done:{42}:9", "1", "1")
+        redis.command("SET", "cart:{42}:5", "of another application")
+        redis.command("SET", "pos:{41}", "likewise: the tag is of no bucket")
+        # A run that does not come to its end leaves the version, and the programs refuse to start.
+        self.check(69, "", "timelines", "drop", "--redis", "127.0.0.1:1")
+        self.check(78, advice, "audit")
+        dropped = self.installation.run("timelines", "drop", "--json", "--rate", 2_000)
         self.assertEqual(dropped.returncode, 0, dropped.stderr)
-        self.assertEqual(json.loads(dropped.stdout)["keys"], 6)
-        self.assertEqual(redis.command("KEYS", "*"), ["cart:{188}:5"])
+        result = json.loads(dropped.stdout)
+        self.assertEqual(result["keys"], 6)
+        self.assertGreaterEqual(result["seconds"], 0.4)  # a page of 1,000 was looked at
+        self.assertEqual(sorted(redis.command("KEYS", "*")), ["cart:{42}:5", "pos:{41}"])
         self.assertEqual(self.installation.run("timelines", "drop").returncode, 0)  # may be run again
         for words in (("init",), ("topics", "create")):
             self.assertEqual(self.installation.run(*words).returncode, 0)

@@ -77,20 +77,21 @@ void CheckStatus(const Status& status) {
 }
 
 void CheckReply(const redisReply& reply) {
-  const RangeClaimed claimed = Parse(ClaimRange{}, reply);
+  const RangeLayout layout(16);
+  const RangeClaimed claimed = Parse(ClaimRange{}, reply, layout);
   CheckStatus(claimed.status);
   FANLINE_CHECK(claimed.status.done() || claimed.refused_by == 0, "an answer or none");
-  CheckStatus(Parse(SavePosition{}, reply).status);
-  const TimelineRead read = Parse(ReadTimeline{}, reply);
+  CheckStatus(Parse(SavePosition{}, reply, layout).status);
+  const TimelineRead read = Parse(ReadTimeline{}, reply, layout);
   CheckStatus(read.status);
   FANLINE_CHECK(reply.type != REDIS_REPLY_ARRAY || read.members.size() <= reply.elements,
                 "members");
   for (const PostId post : read.members) FANLINE_CHECK(IsValidId(Raw(post)), "ids are valid");
-  const SyncApplied applied = Parse(ApplySync{}, reply);
+  const SyncApplied applied = Parse(ApplySync{}, reply, layout);
   CheckStatus(applied.status);
   FANLINE_CHECK(!(applied.live && applied.full), "live or deleted");
-  CheckStatus(Parse(DropTimeline{}, reply).status);
-  CheckStatus(Parse(MarkPart{}, reply).status);
+  CheckStatus(Parse(DropTimeline{}, reply, layout).status);
+  CheckStatus(Parse(MarkPart{}, reply, layout).status);
 }
 
 // Answers each call with the next reply of the input, and with nil once there is none left.

@@ -61,8 +61,9 @@ FUZZ_TARGET(redis_texts) {
   if (const auto time = TimeOfScore(bytes)) {
     FANLINE_CHECK(*time >= -kMaxCreatedAt && *time <= kMaxCreatedAt, "a time that is exact");
   }
-  if (const auto position = ParsePosition(bytes)) {
-    FANLINE_CHECK(TextOf(*position) == bytes,
+  const RangeLayout layout(16);
+  if (const auto position = ParsePosition(bytes, layout)) {
+    FANLINE_CHECK(TextOf(*position, layout) == bytes,
                   "a position has one spelling: pos: is compared as text");
   }
 }

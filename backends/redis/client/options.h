@@ -32,7 +32,7 @@ struct Options {
 
   // What table installation says of the tasks topic.
   uint32_t partitions = 16;  // the ranges: part of every key's name
-  uint64_t generation = 1;   // no timeline is made in a range whose pos: is of another one
+  uint64_t generation = 1;   // no timeline is made in a range whose pos: is of other ones
   std::string key_prefix;    // of all our keys: several installations may share a server
 
   // The pusher's connection.

@@ -168,7 +168,7 @@ TEST_F(RedisCluster, EachRangeIsWrittenOnTheMasterOfItsSlot) {
     Build(range);
     EXPECT_EQ(Push(range, 5).results, std::vector<int8_t>{1});
     EXPECT_EQ(At(HomeOf(range)).Run({"ZCARD", Timeline(range)}), "3");
-    EXPECT_EQ(At(HomeOf(range)).Run({"GET", Pos(range)}), "1:400");
+    EXPECT_EQ(At(HomeOf(range)).Run({"GET", Pos(range)}), "1.16:400");
   }
 }
 
@@ -208,7 +208,7 @@ TEST_F(RedisCluster, WhileASlotMovesItsRangeAloneWaitsAndIsClaimedWhereItCame) {
 
   ASSERT_TRUE(Soon([&] { return Claim(first(), 6).status.done(); }));
   EXPECT_EQ(HomeOf(first()), to);
-  EXPECT_EQ(At(to).Run({"GET", Pos(first())}), "1:400");
+  EXPECT_EQ(At(to).Run({"GET", Pos(first())}), "1.16:400");
   EXPECT_EQ(Push(first(), 6).results, std::vector<int8_t>{1});
   BeginMove(first(), from);
   MoveKeys(first(), from);

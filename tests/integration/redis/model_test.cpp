@@ -326,7 +326,7 @@ class Model {
                 own ? std::to_string(*own) : "(nil)");
       const auto position = fake_.position(range);
       EXPECT_EQ(console_.Run({"GET", Name(keys_.Pos(range))}),
-                position ? TextOf(*position) : "(nil)");
+                position ? TextOf(*position, layout_) : "(nil)");
     }
   }
 

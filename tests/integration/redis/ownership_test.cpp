@@ -95,7 +95,7 @@ TEST_F(RedisOwnership, AClaimTellsWhatTheRangeHolds) {
   EXPECT_FALSE(first.index_complete);
   EXPECT_EQ(first.position, std::nullopt);
   console_.Run({"SADD", Name(keys_.Live(range_)), "#complete"});
-  console_.Run({"SET", Name(keys_.Pos(range_)), "3:400"});
+  console_.Run({"SET", Name(keys_.Pos(range_)), "3.16:400"});
   const RangeClaimed second = Claim(6);
   EXPECT_TRUE(second.index_complete);
   EXPECT_EQ(second.position, (AppliedPosition{3, 400}));
@@ -121,7 +121,7 @@ TEST_F(RedisOwnership, AResetWithoutAPositionLeavesPositionsToTheirSaves) {
   Build(kBob);
   const ResetRange quarantine{0, range_, 5, Timelines::kDrop, std::nullopt};
   ASSERT_TRUE(driver_->Do(quarantine).status.done());
-  EXPECT_EQ(Get(keys_.Pos(range_)), "1:400");
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:400");
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
   const PositionSaved saved = driver_->Do(SavePosition{0, range_, 5, {1, 400}, {1, 500}});
   EXPECT_TRUE(saved.status.done() && !saved.mismatch);
@@ -168,9 +168,9 @@ TEST_F(RedisOwnership, APositionMovesOnlyFromWhereItWasLeft) {
   Reset(5, Timelines::kLeave, {1, 100});
   EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch);
   EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 200}}).mismatch) << "repeated";
-  console_.Run({"SET", Name(keys_.Pos(range_)), "1:150"});  // rolled back
+  console_.Run({"SET", Name(keys_.Pos(range_)), "1.16:150"});  // rolled back
   EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 200}, {1, 300}}).mismatch);
-  EXPECT_EQ(Get(keys_.Pos(range_)), "1:150") << "nothing is written on a mismatch";
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:150") << "nothing is written on a mismatch";
 }
 
 // ---- resets ---------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
   EXPECT_EQ(reset.dropped, 1u);
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
   EXPECT_EQ(console_.Run({"SMEMBERS", Name(keys_.Live(range_))}), "#complete");
-  EXPECT_EQ(Get(keys_.Pos(range_)), "1:10");
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:10");
 }
 
 TEST_F(RedisOwnership, AResetListsEveryTimelineOfARangeToIndex) {
@@ -206,7 +206,7 @@ TEST_F(RedisOwnership, AnIndexDeletedDuringAResetNeverEndsAsComplete) {
   };
   const auto end = [&] {
     return console_.Run(
-        {"EVAL", TextOf(Script::kResetEnd), "4", own, pos, live, maxfloor, "5", "1:10"});
+        {"EVAL", TextOf(Script::kResetEnd), "4", own, pos, live, maxfloor, "5", "1.16:10"});
   };
   Claim(5);
   for (const char* drops : {"0", "1"}) {
@@ -224,7 +224,7 @@ TEST_F(RedisOwnership, AnIndexDeletedDuringAResetNeverEndsAsComplete) {
   EXPECT_EQ(end(), "1");
   EXPECT_EQ(end(), "1") << "repeated";
   EXPECT_EQ(console_.Run({"SMEMBERS", live}), "#complete");
-  EXPECT_EQ(Get(keys_.Pos(range_)), "1:10");
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:10");
 }
 
 TEST_F(RedisOwnership, AResetLeavesOtherRangesAndDeliveryMarksAlone) {
@@ -259,6 +259,7 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
   const std::string stray = Name(before.Timeline(kBob)), live = Name(keys_.Live(range));
   uint64_t epoch = 5;
   for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
+    console_.Run({"DEL", Name(keys_.Pos(range))});
     RebuildBegun begun{};
     ASSERT_TRUE(reader_of_before.Begin(kBob, "t", &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
@@ -292,6 +293,40 @@ TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
   EXPECT_EQ(begun, RebuildBegun::kRefused);
   ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kCreated);
+}
+
+// Version 4 has keys of the same names for the first bucket of each range, and a pusher of it may
+// outlive the conversion. The like holds for pushers of another number of ranges.
+TEST_F(RedisOwnership, AForeignPositionNeitherServesNorTakesTimelines) {
+  uint64_t epoch = 5;
+  Claim(epoch);
+  Reset(epoch, Timelines::kDrop, {1, 0});
+  for (const char* foreign : {"1:100", "1.32:100"}) {
+    console_.Run({"SET", Name(keys_.Pos(range_)), foreign});
+    EXPECT_TRUE(driver_->Do(SavePosition{0, range_, epoch, {1, 100}, {1, 200}}).mismatch);
+    const RangeClaimed claimed = Claim(++epoch);
+    EXPECT_TRUE(claimed.index_complete);
+    EXPECT_EQ(claimed.position, std::nullopt) << "missing: the range's timelines are dropped";
+    RebuildBegun begun{};
+    ASSERT_TRUE(reader_.Begin(kBob, "t", &begun).done());
+    EXPECT_EQ(begun, RebuildBegun::kRefused);
+  }
+}
+
+TEST_F(RedisOwnership, AnIndexOfAWrongTypeIsReplacedByTheReset) {
+  uint64_t epoch = 5;
+  for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
+    console_.Run({"DEL", Name(keys_.Live(range_)), Name(keys_.Timeline(kBob))});
+    Build(kBob);
+    console_.Run({"SET", Name(keys_.Live(range_)), "no set"});
+    const RangeClaimed claimed = Claim(++epoch);
+    ASSERT_TRUE(claimed.status.done()) << claimed.status.message;
+    EXPECT_FALSE(claimed.index_complete);
+    const RangeReset reset = Reset(epoch, timelines, {1, 0});
+    ASSERT_TRUE(reset.status.done()) << reset.status.message;
+    EXPECT_TRUE(Claim(++epoch).index_complete);
+    EXPECT_EQ(IsListed(kBob), timelines == Timelines::kIndex);
+  }
 }
 
 TEST_F(RedisOwnership, ResetsOfManyRangesShareOneWalk) {

@@ -690,6 +690,9 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   console_.Run({"ZADD", Name(keys_.Timeline(UserId{8})), "0", "rubbish"});
   console_.Run({"SET", Name(keys_.Timeline(UserId{9})), "x"});
   console_.Run({"SET", "tl:{nonsense}:9", "x"});
+  const Range other = (keys_.layout().RangeOf(UserId{10}) + 1) % 16;
+  console_.Run(
+      {"SET", Name(keys_.Timeline(other, UserId{10})), "of when buckets were cut otherwise"});
   TimelineScanner scanner(options_);
   std::vector<UserId> readers;
   ASSERT_TRUE(scanner.Readers(&readers).done());
@@ -713,16 +716,23 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
 
 TEST_F(RedisTimelines, ASweepDeletesWhatIsOursPageByPageAndNothingElse) {
   for (uint64_t raw = 1; raw <= 300; ++raw) Open(UserId{raw}, "a");
-  console_.Run({"SET", "edge:{188}", "7"});  // of version 4
-  console_.Run({"SET", "cart:{188}:7", "of another application"});
+  console_.Run({"SET", "edge:{42}", "7"});  // of version 4
+  console_.Run({"SET", "cart:{42}:7", "of another application"});
+  console_.Run({"SADD", "live:{41}", "likewise: the tag is of no range"});
   Options paged = options_;
   paged.scan_count = 50;
   KeySweeper sweeper(paged);
   int pages = 0;
   for (; !sweeper.done(); ++pages) ASSERT_TRUE(sweeper.Step().done());
   EXPECT_GE(pages, 3);
-  EXPECT_EQ(console_.Run({"KEYS", "*"}), "cart:{188}:7");
+  EXPECT_EQ(console_.Run({"KEYS", "cart:*"}), "cart:{42}:7");
+  EXPECT_EQ(console_.Run({"KEYS", "live:*"}), "live:{41}");
+  EXPECT_EQ(console_.Run({"DBSIZE"}), "2");
   EXPECT_GE(sweeper.deleted(), 301u + 3u);  // and own:, pos:, maxfloor: of Bob's range
+  KeySweeper again(paged);
+  ASSERT_TRUE(again.Step().done());
+  EXPECT_EQ(again.deleted(), 0u);
+  EXPECT_EQ(again.looked_at(), 50u) << "a page costs Redis as much where nothing is ours";
 }
 
 }  // namespace

@@ -123,12 +123,26 @@ TEST(RedisEncoding, ATimelineKeyTellsItsReaderAndWhetherTheRangeIsTheReaders) {
 
 TEST(RedisEncoding, KeysOfEveryVersionAndNumberOfRangesAreOurs) {
   const Keys keys = KeysOf(16);
-  for (const char* ours : {"tl:{5}:7", "done:{5}:7", "live:{5}", "edge:{5}", "maxfloor:{69571}",
-                           "own:{5}", "pos:{5}", "installation:{5}"}) {
-    EXPECT_TRUE(keys.IsOurs(ours)) << ours;
+  for (Bucket bucket : {0u, 1u, 1023u}) {
+    const std::string tag = "{" + TagOf(bucket) + "}";
+    for (const std::string& ours :
+         {"tl:" + tag + ":7", "done:" + tag + ":7", "live:" + tag, "edge:" + tag, "maxfloor:" + tag,
+          "own:" + tag, "pos:" + tag, "installation:" + tag}) {
+      EXPECT_TRUE(keys.IsOurs(ours)) << ours;
+    }
+    for (const std::string& foreign :
+         {"tl:" + tag, "tl:" + tag + ":", "tl:" + tag + ":x", "done:" + tag + ":7x",
+          "live:" + tag + ":7", "own:" + TagOf(bucket), "owner:" + tag, "cart:" + tag + ":7"}) {
+      EXPECT_FALSE(keys.IsOurs(foreign)) << foreign;
+    }
   }
-  for (const char* foreign : {"", "tl:{5}", "tl:{5}:", "tl:{x}:7", "tl:5:7", "live:{5}:7",
-                              "live:{}", "own:5", "owner:{5}", "cart:{5}:7", "session:7"}) {
+}
+
+TEST(RedisEncoding, KeysWithATagOfNoRangeAreNotOurs) {
+  const Keys keys = KeysOf(16);
+  for (const char* foreign :
+       {"", "session:7", "tl:{x}:7", "tl:5:7", "tl:{41}:7", "done:{41}:7", "live:{41}", "pos:{7}",
+        "own:{41}", "edge:{41}", "maxfloor:{41}", "live:{}", "live:{5}"}) {
     EXPECT_FALSE(keys.IsOurs(foreign)) << foreign;
   }
 }

@@ -10,6 +10,8 @@
 namespace fanline::redis {
 namespace {
 
+const RangeLayout kLayout(16);
+
 // A reply as it comes from the wire.
 class Reply {
  public:
@@ -28,50 +30,60 @@ class Reply {
 
 TEST(RedisReplies, AClaimTellsTheStateOfTheRange) {
   const auto known =
-      Parse(ClaimRange{4, 0, 7}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$5\r\n2:300\r\n"));
+      Parse(ClaimRange{4, 0, 7}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$8\r\n2.16:300\r\n"), kLayout);
   EXPECT_TRUE(known.status.done());
   EXPECT_EQ(known.refused_by, 0u);
   EXPECT_TRUE(known.index_complete);
   EXPECT_EQ(known.position, (AppliedPosition{2, 300}));
-  const auto unknown = Parse(ClaimRange{}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n0\r\n$0\r\n\r\n"));
+  const auto unknown =
+      Parse(ClaimRange{}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n0\r\n$0\r\n\r\n"), kLayout);
   EXPECT_TRUE(unknown.status.done());
   EXPECT_FALSE(unknown.index_complete);
   EXPECT_EQ(unknown.position, std::nullopt);
 }
 
 TEST(RedisReplies, ARefusedClaimNamesTheOwner) {
-  const auto claimed = Parse(ClaimRange{}, *Reply("*1\r\n$2\r\n12\r\n"));
+  const auto claimed = Parse(ClaimRange{}, *Reply("*1\r\n$2\r\n12\r\n"), kLayout);
   EXPECT_TRUE(claimed.status.done());
   EXPECT_EQ(claimed.refused_by, 12u);
 }
 
 TEST(RedisReplies, AnAnswerOfAnotherShapeIsLater) {
   const Reply odd("+WHAT\r\n");
-  EXPECT_TRUE(Parse(ClaimRange{}, *odd).status.later());
-  EXPECT_TRUE(Parse(SavePosition{}, *odd).status.later());
-  EXPECT_TRUE(Parse(ReadTimeline{}, *odd).status.later());
-  EXPECT_TRUE(Parse(ApplySync{}, *odd).status.later());
-  EXPECT_TRUE(Parse(DropTimeline{}, *odd).status.later());
-  EXPECT_TRUE(Parse(MarkPart{}, *odd).status.later());
-  EXPECT_TRUE(Parse(ClaimRange{}, *Reply("*2\r\n$1\r\n0\r\n$1\r\n1\r\n")).status.later());
+  EXPECT_TRUE(Parse(ClaimRange{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(SavePosition{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(ReadTimeline{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(ApplySync{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(DropTimeline{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(MarkPart{}, *odd, kLayout).status.later());
+  EXPECT_TRUE(Parse(ClaimRange{}, *Reply("*2\r\n$1\r\n0\r\n$1\r\n1\r\n"), kLayout).status.later());
 }
 
 TEST(RedisReplies, MembersKeepTheirOrder) {
-  const auto read = Parse(ReadTimeline{}, *Reply("*3\r\n$5\r\nready\r\n$1\r\n9\r\n$1\r\n3\r\n"));
+  const auto read =
+      Parse(ReadTimeline{}, *Reply("*3\r\n$5\r\nready\r\n$1\r\n9\r\n$1\r\n3\r\n"), kLayout);
   EXPECT_EQ(read.state, TimelineState::kReady);
   EXPECT_EQ(read.members, (std::vector{PostId{9}, PostId{3}}));
-  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$8\r\nbuilding\r\n")).state,
+  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$8\r\nbuilding\r\n"), kLayout).state,
             TimelineState::kBuilding);
-  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$4\r\nnone\r\n")).state, TimelineState::kNotLive);
+  EXPECT_EQ(Parse(ReadTimeline{}, *Reply("*1\r\n$4\r\nnone\r\n"), kLayout).state,
+            TimelineState::kNotLive);
 }
 
 TEST(RedisReplies, PositionsHaveOneSpelling) {
-  EXPECT_EQ(TextOf(AppliedPosition{3, 400}), "3:400");
-  EXPECT_EQ(ParsePosition("3:400"), (AppliedPosition{3, 400}));
+  EXPECT_EQ(TextOf(AppliedPosition{3, 400}, kLayout), "3.16:400");
+  EXPECT_EQ(ParsePosition("3.16:400", kLayout), (AppliedPosition{3, 400}));
   for (const char* wrong :
-       {"", ":", "3", "3:", ":4", "3:4x", "x:4", "-3:4", "03:4", "3:04", "3:-0"}) {
-    EXPECT_EQ(ParsePosition(wrong), std::nullopt) << wrong;
+       {"", ":", ".", "3.16", "3.16:", ":4", ".16:4", "3.16:4x", "x.16:4", "-3.16:4", "03.16:4",
+        "3.16:04", "3.16:-0", "3.016:4", "3.x:4", "3.:4", "3:4.16"}) {
+    EXPECT_EQ(ParsePosition(wrong, kLayout), std::nullopt) << wrong;
   }
+}
+
+// Keys of the same name then belong to other readers.
+TEST(RedisReplies, APositionOfAnotherNumberOfRangesIsNone) {
+  EXPECT_EQ(ParsePosition("3.32:400", kLayout), std::nullopt);
+  EXPECT_EQ(ParsePosition("3:400", kLayout), std::nullopt) << "of version 4";
 }
 
 TEST(RedisReplies, AScoreIsMinusTheTime) {

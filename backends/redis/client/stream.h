@@ -1,5 +1,5 @@
 // The bytes of one connection to a node: plain, or TLS when the options say so. TLS is ours, by
-// OpenSSL, whatever the client library of Redis can do (docs/decisions/0016). The node must prove
+// OpenSSL, whatever the client library of Redis can do (docs/decisions/0020). The node must prove
 // the name or address that it was reached by.
 //
 // One thread. Never blocks on a descriptor that does not.

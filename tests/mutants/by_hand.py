@@ -1937,7 +1937,7 @@ BY_HAND = (
     Mutant("a score that is no exact time is one",
            "backends/redis/client/reply.h",
            "number && std::abs(*number) <= static_cast<double>(kMaxCreatedAt)",
-           "number",
+           "number.has_value()",
            tests=("redis_adapter_test",)),
     Mutant("a position has many spellings",
            "backends/redis/requests.cpp",

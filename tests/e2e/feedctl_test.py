@@ -761,7 +761,7 @@ class Converting(Refusing):
         redis.command("SET", "cart:{42}:5", "of another application")
         redis.command("SET", "pos:{41}", "likewise: the tag is of no bucket")
         # A run that does not come to its end leaves the version, and the programs refuse to start.
-        self.check(69, "", "timelines", "drop", "--redis", "127.0.0.1:1")
+        self.check(69, "127.0.0.1:1", "timelines", "drop", "--redis", "127.0.0.1:1")
         self.check(78, advice, "audit")
         dropped = self.installation.run("timelines", "drop", "--json", "--rate", 2_000)
         self.assertEqual(dropped.returncode, 0, dropped.stderr)

@@ -201,7 +201,7 @@ TEST_F(InstallationTest, AnEmptyTableSaysWhatToDo) {
   Installation found;
   const Status status = ReadInstallation(shards_.config(), &found);
   EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message, HasSubstr("create the installation"));
+  EXPECT_THAT(status.message, HasSubstr("run feedctl init"));
 }
 
 TEST_F(InstallationTest, AShardOutOfReachIsLaterNotAMismatch) {

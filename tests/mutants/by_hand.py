@@ -1942,7 +1942,7 @@ BY_HAND = (
     Mutant("a position has many spellings",
            "backends/redis/requests.cpp",
            "  if (TextOf(position, layout) != text) return std::nullopt;\n",
-           "",
+           "  if (TextOf(position, layout).empty()) return std::nullopt;\n",
            tests=("redis_adapter_test",)),
     Mutant("a host has brackets of its own",
            "fanline/base/endpoint.cpp",

@@ -123,7 +123,7 @@ class Activate : public Command {
   static Status OtherGeneration() {
     return Status::Later(
         "redis",
-        "Redis holds timelines of another generation of the tasks topic; start the "
+        "Redis holds timelines of another generation or number of ranges; start the "
         "pushers, which drop them, and run it again");
   }
 

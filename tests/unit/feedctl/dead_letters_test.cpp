@@ -127,8 +127,8 @@ TEST(DeadLetters, ASelectionGoesByPlaceReasonAndTime) {
 // Marks stand behind their letters, so a partition is read from the first letter to its end.
 TEST(DeadLetters, OnlyWhatMayMatterIsRead) {
   const Selection selection{kTopics,
-                            {RequirePlaces("feed-events.dlq/3/40-50", kTopics),
-                             RequirePlaces("feed-events.dlq/3/17", kTopics)}};
+                            {RequirePlaces("feed-events.dlq/3/17", kTopics),
+                             RequirePlaces("feed-events.dlq/3/40-50", kTopics)}};
   const auto from = [&](const std::string& topic, int32_t partition) {
     return selection.Narrowed(topic, {partition, 5, 60}).from;
   };

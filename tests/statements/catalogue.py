@@ -282,6 +282,8 @@ ENTRIES = [
     entry("SELECT schema_version,buckets,partitions,shard_count,shard_index,shard_map,generation,feed_topic,"
           "tasks_topic,timeline_window,timeline_max_entries,following_limit FROM installation"),
     entry("SELECT schema_version FROM installation"),
+    entry("SELECT shard_count FROM installation"),
+    entry("UPDATE installation SET schema_version = 5 WHERE schema_version = 4"),
 ]
 
 _SESSION = "touches no table"
@@ -298,7 +300,7 @@ EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SELECT COALESCE\(SUM\((following|fans)_cnt\),\?\) FROM user_(rel|fan)$", _BULK),
     (r"INSERT INTO user_(rel|fan) \(user_id, \w+\) SELECT \w+, COUNT\(\*\) FROM ", _BULK),
     (r"(INSERT INTO|SELECT|UPDATE) `", _APPLICATION),
-    (r"KILL |SHOW |SELECT SLEEP|SELECT .* FROM information_schema\.|SELECT COUNT\(\*\) FROM author$", _TEST),
+    (r"KILL |SHOW |SIGNAL |SELECT SLEEP|SELECT .* FROM information_schema\.|SELECT COUNT\(\*\) FROM author$", _TEST),
     (r"SELECT CONCAT\(src,|UPDATE user_(rel|fan) SET \w+ = \w+ \+ \(\?\)$|UPDATE setting SET ", _TEST),
     (r"UPDATE author SET last_at = |INSERT INTO author .* last_at = last_at \+ \?$", _TEST),
 ]]

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <type_traits>
+
+#include "fanline/base/number.h"
 
 namespace fanline::daemon {
 namespace {
@@ -26,15 +27,6 @@ struct Unit {
 // Longest unit first: the order in which a duration is shown.
 constexpr std::array<Unit, 5> kUnits{
     {{"h", 3'600'000'000}, {"m", 60'000'000}, {"s", 1'000'000}, {"ms", 1000}, {"us", 1}}};
-
-template <typename T>
-std::optional<T> ParseNumber(std::string_view text) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
 
 std::optional<microseconds> ParseDuration(std::string_view text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());

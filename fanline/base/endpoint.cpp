@@ -1,17 +1,9 @@
 #include "fanline/base/endpoint.h"
 
-#include <charconv>
+#include "fanline/base/number.h"
 
 namespace fanline {
 namespace {
-
-std::optional<uint16_t> ParsePort(std::string_view text) {
-  uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, port);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return port;
-}
 
 // The host without its brackets; empty if a v6 address lacks them, for then the port is a guess, or
 // if there are more than two.
@@ -27,7 +19,7 @@ std::optional<Endpoint> ParseEndpoint(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == text.npos) return std::nullopt;
   const std::string_view host = HostOf(text.substr(0, colon));
-  const auto port = ParsePort(text.substr(colon + 1));
+  const auto port = ParseNumber<uint16_t>(text.substr(colon + 1));
   if (host.empty() || !port) return std::nullopt;
   return Endpoint{std::string(host), *port};
 }

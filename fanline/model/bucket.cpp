@@ -1,9 +1,9 @@
 #include "fanline/model/bucket.h"
 
 #include <array>
-#include <charconv>
 
 #include "fanline/base/check.h"
+#include "fanline/base/number.h"
 
 namespace fanline {
 namespace {
@@ -47,19 +47,19 @@ std::vector<std::string> MakeTags() {
   return tags;
 }
 
-bool ParseNumber(std::string_view digits, uint32_t& out) {
-  const char* end = digits.data() + digits.size();
-  const auto [stopped, error] = std::from_chars(digits.data(), end, out);
-  return error == std::errc() && stopped == end;
-}
+struct Span {
+  uint32_t first = 0;
+  uint32_t last = 0;  // inclusive
+};
 
-// "12" or "12-34" -> the inclusive span; false when it is neither.
-bool ParseSpan(std::string_view text, uint32_t& first, uint32_t& last) {
+// "12" or "12-34".
+std::optional<Span> ParseSpan(std::string_view text) {
   const auto dash = text.find('-');
-  if (!ParseNumber(text.substr(0, dash), first)) return false;
-  last = first;
-  return dash == std::string_view::npos ||
-         (ParseNumber(text.substr(dash + 1), last) && first <= last);
+  const auto first = ParseNumber<uint32_t>(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : ParseNumber<uint32_t>(text.substr(dash + 1));
+  if (!first || !last || *first > *last) return std::nullopt;
+  return Span{*first, *last};
 }
 
 }  // namespace
@@ -111,15 +111,14 @@ std::optional<ShardMap> ShardMap::Parse(std::string_view text, uint32_t shards) 
     comma = text.find(',', start);
     const auto entry = text.substr(start, comma == std::string_view::npos ? comma : comma - start);
     const auto colon = entry.find(':');
-    uint32_t first = 0, last = 0, shard = 0;
-    if (colon == std::string_view::npos || !ParseSpan(entry.substr(0, colon), first, last) ||
-        !ParseNumber(entry.substr(colon + 1), shard) || shard >= shards || last >= kBuckets) {
-      return std::nullopt;
-    }
-    for (Bucket bucket = first; bucket <= last; ++bucket) {
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto span = ParseSpan(entry.substr(0, colon));
+    const auto shard = ParseNumber<uint32_t>(entry.substr(colon + 1));
+    if (!span || span->last >= kBuckets || !shard || *shard >= shards) return std::nullopt;
+    for (Bucket bucket = span->first; bucket <= span->last; ++bucket) {
       if (seen[bucket]) return std::nullopt;
       seen[bucket] = true;
-      map.map_[bucket] = shard;
+      map.map_[bucket] = *shard;
       ++named;
     }
   }

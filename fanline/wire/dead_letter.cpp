@@ -1,7 +1,8 @@
 #include "fanline/wire/dead_letter.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "fanline/base/number.h"
 
 namespace fanline {
 namespace {
@@ -11,10 +12,8 @@ constexpr std::string_view kSuffix = ".dlq";
 // A number from 0 on, all of the text.
 template <typename Number>
 std::optional<Number> ParseCount(std::string_view text) {
-  Number number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = ParseNumber<Number>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include "fanline/wire/event_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "fanline/base/check.h"
+#include "fanline/base/number.h"
 
 namespace fanline {
 namespace {
@@ -99,11 +99,7 @@ class FieldCollector {
 // The one decimal spelling of a number: no sign, leading zero, blank, point or exponent.
 std::optional<uint64_t> ParseDecimal(const std::string& text) {
   if (text.empty() || (text.front() == '0' && text.size() > 1)) return std::nullopt;
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) return std::nullopt;
-  return number;
+  return ParseNumber<uint64_t>(text);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "feedctl/relations/edge_line.h"
 
-#include <charconv>
-
+#include "fanline/base/number.h"
 #include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
@@ -28,12 +27,9 @@ BadEdge BadId(std::string_view word, std::optional<uint64_t> id_offset) {
 }
 
 std::optional<UserId> ParseUser(std::string_view word, uint64_t id_offset) {
-  uint64_t raw = 0;
-  const char* end = word.data() + word.size();
-  const auto [stopped, error] = std::from_chars(word.data(), end, raw);
-  if (error != std::errc() || stopped != end || raw > UINT64_MAX - id_offset) return std::nullopt;
-  if (!IsValidId(raw + id_offset)) return std::nullopt;
-  return UserId{raw + id_offset};
+  const auto raw = ParseNumber<uint64_t>(word);
+  if (!raw || *raw > UINT64_MAX - id_offset || !IsValidId(*raw + id_offset)) return std::nullopt;
+  return UserId{*raw + id_offset};
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "backends/mysql/installation/installation_row.h"
 
-#include <charconv>
-
 #include "backends/mysql/sql/config.h"
+#include "fanline/base/number.h"
 
 namespace fanline::mysql {
 namespace {
@@ -24,9 +23,9 @@ enum Field {
 
 template <typename Integer>
 bool Parse(const std::string& text, Integer& out) {
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc() && stopped == end && !text.empty();
+  const auto number = ParseNumber<Integer>(text);
+  out = number.value_or(out);
+  return number.has_value();
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 
 #include <hiredis/hiredis.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
+#include "fanline/base/number.h"
 #include "fanline/model/item.h"
 
 namespace fanline::redis {
@@ -28,15 +28,6 @@ inline std::string_view Text(const redisReply& reply) {
 inline std::optional<int64_t> Integer(const redisReply& reply) {
   if (reply.type != REDIS_REPLY_INTEGER) return std::nullopt;
   return reply.integer;
-}
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) return std::nullopt;
-  return number;
 }
 
 // The time behind a score, which is minus the time of an item or a floor; +inf is no floor. Nothing

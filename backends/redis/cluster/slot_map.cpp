@@ -1,23 +1,15 @@
 #include "backends/redis/cluster/slot_map.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
+
+#include "fanline/base/number.h"
 
 namespace fanline::redis {
 namespace {
 
 constexpr Slot kPerBucket = kSlots / kBuckets;
-
-template <class Number>
-std::optional<Number> ParseNumber(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) return std::nullopt;
-  return number;
-}
 
 std::vector<std::string_view> Split(std::string_view text, char by) {
   std::vector<std::string_view> parts;

@@ -32,7 +32,7 @@ std::string ReadOpened(int fd, std::string* content) {
   if (fstat(fd, &status) != 0) return "cannot be read: " + SystemError();
   if (!S_ISREG(status.st_mode)) return "is no file";  // reading a pipe may take for ever
   if (std::string wrong = ReadAll(fd, content); !wrong.empty()) return wrong;
-  if (content->size() > Secret::kMostBytes) return "is too large for a secret";
+  if (content->size() > Secret::kMostBytes) return "is too large";
   if (content->ends_with('\n')) content->pop_back();
   if (content->ends_with('\r')) content->pop_back();
   return content->empty() ? "is empty" : "";

@@ -72,6 +72,11 @@ TEST_F(SecretFile, IsReadAnewEachTimeAlsoThroughALinkThatWasSwapped) {
   EXPECT_EQ(Read(password), "new");
 }
 
+// Files of certificates are read the same way.
+TEST_F(SecretFile, ABundleOfAuthoritiesIsNotTooLarge) {
+  EXPECT_EQ(Read(Write("authorities.crt", std::string(256 * 1024, 'a'))).size(), 256u * 1024);
+}
+
 TEST_F(SecretFile, WhatHoldsNoSecretIsRefusedByItsPath) {
   EXPECT_THAT(Wrong(folder_ / "absent"), HasSubstr("cannot be read: No such file"));
   EXPECT_THAT(Wrong(Write("empty", "")), HasSubstr("is empty"));

@@ -1,5 +1,5 @@
-// Units that wait for a resource that is away (Status::resource): a queue for each resource, and
-// the pace at which its units are tried again.
+// Units that wait for what is away: a queue for each name that the caller gives (a resource, or a
+// range's part of one), and the pace at which its units are tried again.
 //
 // A failure closes the resource. After a jittered back-off the unit that has waited longest is
 // tried. While that fails, one unit is tried at a time, further and further apart, so that

@@ -88,7 +88,7 @@ void PostRuns::Send(Range range, Writes& writes) {
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
   const auto [node, shares] = TakeAnswered(batches_, written.id);
-  --batches_at_[node];
+  if (--batches_at_[node] == 0) batches_at_.erase(node);
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
   for (const Share& share : shares) {

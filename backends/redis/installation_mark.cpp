@@ -27,7 +27,7 @@ Status JudgeMark(const Options& options, const redisReply& answer) {
 Status CheckMark(const Options& options) {
   Masters masters(options);
   const Keys keys(options);
-  const Bucket home = keys.layout().First(0);
+  const Bucket home = keys.Home(Range{0});
   CommandBuffer out;
   EncodeMark(options, keys, out);
   const Status marked = masters.Call(home, out, [](const redisReply&) { return Status::Done(); });

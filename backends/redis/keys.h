@@ -53,6 +53,10 @@ class Keys {
 
   const RangeLayout& layout() const { return layout_; }
 
+  // The bucket whose tag all keys of the range carry.
+  Bucket Home(Range range) const { return layout_.First(range); }
+  Bucket Home(UserId reader) const { return Home(layout_.RangeOf(reader)); }
+
   Key Timeline(Range range, UserId reader) const {
     return Key(prefix_, "tl:", Tag(range), Raw(reader));
   }
@@ -114,7 +118,7 @@ class Keys {
   }
 
  private:
-  const std::string& Tag(Range range) const { return TagOf(layout_.First(range)); }
+  const std::string& Tag(Range range) const { return TagOf(Home(range)); }
 
   struct Parts {
     std::string_view tag, rest;  // both empty: no such key

@@ -105,15 +105,17 @@ RedisLiveTimelines::Routes::~Routes() {
 void RedisLiveTimelines::Routes::Submit(OfEach<Asked> asked) {
   const auto range =
       std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, asked);
-  std::string why;
+  std::string why = "too many requests are waiting";
+  bool needs_claim = false;
   {
     const std::lock_guard lock(mutex_);
     const Home& home = homes_.at(static_cast<size_t>(range));
-    if (home.node != nullptr) return home.node->Submit(std::move(asked), home.stay);
-    why = why_nobody_;
+    if (home.node != nullptr && home.node->Submit(asked, home.stay)) return;
+    needs_claim = home.node == nullptr;
+    if (needs_claim) why = why_nobody_;
   }
-  const auto refuse = [&why]<class R>(const Asked<R>& of) {
-    of.to(Failed<R>({of.request.id, of.to}, Away(why), true).reply);
+  const auto refuse = [&]<class R>(const Asked<R>& of) {  // may submit again: without the lock
+    of.to(Failed<R>({of.request.id, of.to}, Away(why), needs_claim).reply);
   };
   std::visit(refuse, asked);
 }

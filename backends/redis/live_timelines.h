@@ -26,7 +26,7 @@ class RedisLiveTimelines final
     : public ServesAll<RedisLiveTimelines, ClaimRange, ResetRange, SavePosition, TimelineBatch,
                        ReadTimeline, ApplySync, DropTimeline, MarkPart> {
  public:
-  // From the adapter's threads, one at a time.
+  // From the adapter's threads; calls of one of them come one at a time.
   struct Events {
     // Called at each change, for readiness: connected means that every range is served by a node
     // with a session; `reason` says why not.

@@ -51,20 +51,13 @@ void Node::Retire() {
   DeliverReplies();
 }
 
-void Node::Submit(OfEach<Asked> asked, Stay stay) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (unanswered_ < options_.max_requests) {
-      ++unanswered_;
-      inbox_.push_back({std::move(asked), stay});
-      eventfd_write(wakeup_, 1);
-      return;
-    }
-  }
-  const auto refuse = []<class R>(const Asked<R>& of) {
-    of.to(Failed<R>({of.request.id, of.to}, Away("too many requests are waiting"), false).reply);
-  };
-  std::visit(refuse, asked);
+bool Node::Submit(OfEach<Asked>& asked, Stay stay) {
+  const std::lock_guard lock(mutex_);
+  if (unanswered_ >= options_.max_requests) return false;
+  ++unanswered_;
+  inbox_.push_back({std::move(asked), stay});
+  eventfd_write(wakeup_, 1);
+  return true;
 }
 
 // ---- the thread -----------------------------------------------------------------------------

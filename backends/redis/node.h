@@ -45,9 +45,9 @@ class Node : private CommandChannel {
 
   // Which stay of a range at a node a request belongs to. Never 0.
   using Stay = uint64_t;
-  // Any thread; never blocks. Replies come from the node's thread, in groups; beyond max_requests,
-  // kLater comes from within Submit.
-  void Submit(OfEach<Asked> asked, Stay stay);
+  // Any thread; never blocks. Replies come from the node's thread, in groups. False: max_requests
+  // are waiting, and `asked` was not taken.
+  [[nodiscard]] bool Submit(OfEach<Asked>& asked, Stay stay);
   // The end: answers all open requests kLater, with needs_claim. No Submit may follow.
   void Retire();
 

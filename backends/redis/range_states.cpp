@@ -1,5 +1,7 @@
 #include "backends/redis/range_states.h"
 
+#include <algorithm>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/cluster/masters.h"
@@ -13,9 +15,10 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
   CommandBuffer commands;
   commands.Command("GET", keys.Own(state.range));
   commands.Command("GET", keys.Pos(state.range));
+  commands.Command("SMISMEMBER", keys.Live(state.range), "#complete", "#pending");
   commands.Command("SCARD", keys.Live(state.range));
-  commands.Command("SISMEMBER", keys.Live(state.range), "#complete");
   size_t next = 0;
+  uint64_t marks = 0;  // members that are no readers
   return connection.Pipeline(commands, 4, [&](const redisReply& reply) {
     switch (next++) {
       case 0:
@@ -25,11 +28,14 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
         state.position = ParsePosition(Text(reply), keys.layout());
         break;
       case 2:
-        state.readers = static_cast<uint64_t>(Integer(reply).value_or(0));
+        if (!IsArray(reply, 2)) break;
+        state.index_complete = Integer(At(reply, 0)) == 1;
+        marks = state.index_complete + (Integer(At(reply, 1)) == 1);
         break;
-      default:
-        state.index_complete = Integer(reply) == 1;
-        state.readers -= state.index_complete;  // its header is a member
+      default: {
+        const auto members = static_cast<uint64_t>(Integer(reply).value_or(0));
+        state.readers = members - std::min(members, marks);
+      }
     }
     return Status::Done();
   });
@@ -46,8 +52,8 @@ Status ReadRangeStates(const Options& options, std::vector<RangeState>* out) {
   for (Range range = 0; range < static_cast<Range>(options.partitions); ++range) {
     RangeState state;
     state.range = range;
-    state.slot = SlotOf(keys.layout().First(range));
-    const Endpoint* master = masters.map().MasterOf(keys.layout().First(range));
+    state.slot = SlotOf(keys.Home(range));
+    const Endpoint* master = masters.map().MasterOf(keys.Home(range));
     if (master == nullptr) {
       state.status = Away("no node of the redis cluster serves slot " + std::to_string(state.slot));
     } else {

@@ -46,10 +46,6 @@ RedisReaderTimelines::RedisReaderTimelines(const Options& options)
     : options_(options), keys_(options), masters_(options) {}
 
 // The bucket whose tag all keys of the reader's range carry.
-Bucket RedisReaderTimelines::Home(UserId reader) const {
-  return keys_.layout().First(keys_.layout().RangeOf(reader));
-}
-
 Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
@@ -57,21 +53,22 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Rebu
                 keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), token,
                 options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()));
   };
-  return masters_.Eval(Home(reader), Script::kRebuildBegin, encode, [&](const redisReply& reply) {
-    const std::string_view word = Text(reply);
-    if (word == "created") {
-      *begun = RebuildBegun::kCreated;
-    } else if (word == "building") {
-      *begun = RebuildBegun::kBusy;
-    } else if (word == "ready") {
-      *begun = RebuildBegun::kAlreadyReady;
-    } else if (word == "refused") {
-      *begun = RebuildBegun::kRefused;
-    } else {
-      return Unexpected("rebuild_begin");
-    }
-    return Status::Done();
-  });
+  return masters_.Eval(keys_.Home(reader), Script::kRebuildBegin, encode,
+                       [&](const redisReply& reply) {
+                         const std::string_view word = Text(reply);
+                         if (word == "created") {
+                           *begun = RebuildBegun::kCreated;
+                         } else if (word == "building") {
+                           *begun = RebuildBegun::kBusy;
+                         } else if (word == "ready") {
+                           *begun = RebuildBegun::kAlreadyReady;
+                         } else if (word == "refused") {
+                           *begun = RebuildBegun::kRefused;
+                         } else {
+                           return Unexpected("rebuild_begin");
+                         }
+                         return Status::Done();
+                       });
 }
 
 Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
@@ -94,12 +91,13 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
       out.Arg(MemberText(item.post));
     }
   };
-  return masters_.Eval(Home(reader), Script::kRebuildFinish, encode, [&](const redisReply& reply) {
-    const auto answer = Integer(reply);
-    if (!answer) return Unexpected("rebuild_finish");
-    *applied = *answer == 1;
-    return Status::Done();
-  });
+  return masters_.Eval(keys_.Home(reader), Script::kRebuildFinish, encode,
+                       [&](const redisReply& reply) {
+                         const auto answer = Integer(reply);
+                         if (!answer) return Unexpected("rebuild_finish");
+                         *applied = *answer == 1;
+                         return Status::Done();
+                       });
 }
 
 Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& after,
@@ -123,7 +121,7 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
   };
   // The one script that needs no other key: it goes where the timeline is while its slot moves.
   return masters_.Eval(
-      Home(reader), Script::kReadPage, encode,
+      keys_.Home(reader), Script::kReadPage, encode,
       [&](const redisReply& reply) { return ParsePage(reply, page); }, Masters::OnAsk::kFollow);
 }
 

@@ -21,8 +21,6 @@ class RedisReaderTimelines : public ReaderTimelines {
               Page* page) override;
 
  private:
-  Bucket Home(UserId reader) const;
-
   const Options options_;
   const Keys keys_;
   Masters masters_;

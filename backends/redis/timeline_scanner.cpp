@@ -98,10 +98,6 @@ Status TimelineScanner::Readers(std::vector<UserId>* out) {
   return status;
 }
 
-Bucket TimelineScanner::Home(UserId reader) const {
-  return keys_.layout().First(keys_.layout().RangeOf(reader));
-}
-
 Status TimelineScanner::Read(std::span<const UserId> readers,
                              const std::function<void(const RawTimeline&)>& on_timeline) {
   if (Status status = masters_.EnsureMap(); !status.done()) return status;
@@ -110,7 +106,7 @@ Status TimelineScanner::Read(std::span<const UserId> readers,
     const auto chunk = readers.first(std::min(readers.size(), kTimelinesInFlight));
     readers = readers.subspan(chunk.size());
     std::map<const Endpoint*, std::vector<UserId>> by_master;
-    for (UserId reader : chunk) by_master[map.MasterOf(Home(reader))].push_back(reader);
+    for (UserId reader : chunk) by_master[map.MasterOf(keys_.Home(reader))].push_back(reader);
     std::vector<RawTimeline> found;
     for (const auto& [master, its_readers] : by_master) {
       if (master == nullptr) return Away("a part of the redis cluster is served by no node");
@@ -132,9 +128,9 @@ Status TimelineScanner::ReadOf(const Endpoint& master, std::span<const UserId> r
   }
   size_t next = 0;
   return masters_.At(master).PipelineRaw(commands, readers.size(), [&](const redisReply& reply) {
-    const bool elsewhere =
-        IsError(reply) && MeaningOf(Text(reply)).action == ErrorAction::kFollowMove;
-    if (elsewhere) return Away(std::string(Text(reply)) + ": its slot has just moved; ask again");
+    // What is no fault of the key: its slot moves, the node is away or refuses.
+    const bool later = IsError(reply) && MeaningOf(Text(reply)).outcome == Outcome::kLater;
+    if (later) return Away(std::string(Text(reply)) + ": ask again");
     out->push_back(ParseTimeline(readers[next++], reply));
     return Status::Done();
   });
@@ -144,7 +140,7 @@ Status TimelineScanner::Index(Range range, RangeIndex* out) {
   *out = {};
   return ScanAll(
       [&](const CommandBuffer& scan, const Masters::OnReply& on_reply) {
-        return masters_.Call(keys_.layout().First(range), scan, on_reply);
+        return masters_.Call(keys_.Home(range), scan, on_reply);
       },
       [&](CommandBuffer& scan, const std::string& cursor) {
         scan.Command("SSCAN", keys_.Live(range), cursor, "COUNT", options_.scan_count);

@@ -47,7 +47,6 @@ class TimelineScanner {
                  const std::function<void(std::string_view)>& on_element);
   Status ReadOf(const Endpoint& master, std::span<const UserId> readers,
                 std::vector<RawTimeline>* out);
-  Bucket Home(UserId reader) const;
 
   const Options options_;
   const Keys keys_;

@@ -40,7 +40,6 @@ class RangeLayout {
   }
 
   uint32_t partitions() const { return partitions_; }
-  uint32_t buckets_per_range() const { return per_range_; }
   Range RangeOf(Bucket bucket) const { return static_cast<Range>(bucket / per_range_); }
   Range RangeOf(UserId user) const { return RangeOf(BucketOf(user)); }
   Bucket First(Range range) const { return static_cast<Bucket>(range) * per_range_; }

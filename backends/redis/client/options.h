@@ -1,4 +1,5 @@
-// How to reach the Redis node that holds the timelines, and the bounds of every call.
+// How to reach the Redis, one node or a Cluster, that holds the timelines, and the bounds of every
+// call.
 #pragma once
 
 #include <chrono>

@@ -3,7 +3,6 @@
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>

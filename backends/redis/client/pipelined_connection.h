@@ -33,7 +33,6 @@ class PipelinedConnection {
 
   CommandBuffer& out() { return out_; }
   void Expect(OnReply on_reply, Time now);  // the command just appended
-  size_t unanswered() const { return expected_.size(); }
 
   // Sends what can be sent, reads what is there. False: failed, see failure().
   [[nodiscard]] bool Pump(Time now);

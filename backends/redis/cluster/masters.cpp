@@ -45,16 +45,26 @@ std::vector<Endpoint> Masters::Candidates() const {
 Status Masters::Refresh(Ask ask) {
   SlotMap fresh;
   Status last = Away("no address of redis is known");
-  const auto known = map_.masters();
-  for (const Endpoint& node : Candidates()) {
+  auto known = map_.masters();
+  auto candidates = Candidates();
+  const auto holds = [](const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
+    return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
+  };
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Endpoint node = candidates[i];  // a copy: the list grows by masters that are heard of
     if (!fresh.empty()) {
-      const bool master = std::find(known.begin(), known.end(), node) != known.end();
-      if (ask == Ask::kOne || !master || fresh.failing(node)) continue;
+      if (ask == Ask::kOne || !holds(known, node) || fresh.failing(node)) continue;
     }
     const Status status = AskNode(node, &fresh);
-    if (status.done()) continue;
-    silent_ = ToString(node);
-    if (fresh.empty()) last = status;
+    if (!status.done()) {
+      silent_ = ToString(node);
+      if (fresh.empty()) last = status;
+      continue;
+    }
+    for (const Endpoint& master : fresh.masters()) {
+      if (!holds(known, master)) known.push_back(master);
+      if (!holds(candidates, master)) candidates.push_back(master);
+    }
   }
   if (fresh.empty()) return last;
   map_ = std::move(fresh);

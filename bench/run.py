@@ -102,7 +102,9 @@ def parse():
     parser.add_argument("--quick", action="store_true",
                         help="tiny: shows that the bench works, measures nothing")
     parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
-                        help="of the installation (default: %(default)s)")
+                        choices=[1, 2, 4, 8, 16, 32],
+                        help="of the installation (default: %(default)s); below 64, since the bench "
+                             "counts on a hint for every range")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", metavar="FOLDER",
                         help="where report.json goes (default: build/bench)")
     return parser.parse_args()

@@ -51,7 +51,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
 
 void Quiet(LogLevel, const std::string&) {}
 
-Time MonoNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
+using kafka::MonoNow;
 
 class Producer {
  public:

@@ -1,14 +1,12 @@
 // feedctl timelines drop: deletes all that Fanline keeps in Redis, and says of an installation
 // whose keys were cut otherwise that they are gone.
-#include <algorithm>
 #include <cstdio>
-#include <thread>
 
 #include "backends/mysql/installation/installation.h"
 #include "backends/redis/key_sweeper.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/command.h"
-#include "feedctl/events/pace.h"
+#include "feedctl/events/turn.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/json.h"
 #include "feedctl/support/progress.h"
@@ -16,8 +14,6 @@
 
 namespace fanline::feedctl {
 namespace {
-
-constexpr Duration kLongestNap = std::chrono::milliseconds(100);
 
 class TimelinesDrop : public Command {
  public:
@@ -38,7 +34,7 @@ class TimelinesDrop : public Command {
     const Time begin = daemon::SystemNow().mono;
     // The number of ranges does not matter: all keys are looked at.
     redis::KeySweeper sweeper(options::ToOptions(settings_.redis, {}, {}));
-    Sweep(sweeper, begin);
+    Sweep(sweeper, begin, interrupt);
     Require(mysql::ConvertInstallation(shards), settings_);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     if (json_) {
@@ -51,16 +47,13 @@ class TimelinesDrop : public Command {
   }
 
  private:
-  void Sweep(redis::KeySweeper& sweeper, Time begin) const {
+  void Sweep(redis::KeySweeper& sweeper, Time begin, const Interrupt& interrupt) const {
     Progress progress("dropping", "keys", 0);
     const Pace pace(rate_, begin);
     while (!sweeper.done()) {
       Require(sweeper.Step(), settings_);
       progress.At(sweeper.deleted());
-      for (Duration wait; (wait = pace.WaitBefore(sweeper.looked_at(), daemon::SystemNow().mono)) >
-                          Duration::zero();) {
-        std::this_thread::sleep_for(std::min(wait, kLongestNap));
-      }
+      AwaitTurn(pace, sweeper.looked_at(), interrupt);  // Ctrl-C ends the process
     }
   }
 

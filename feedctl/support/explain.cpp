@@ -168,9 +168,7 @@ Failure LaterOf(const Status& status, const Settings& settings) {
   }
   if (status.resource == "redis") {
     std::string address = LostRedis(status.message);
-    for (const std::string& seed : settings.redis.seeds) {
-      if (address.empty()) address = seed;
-    }
+    if (address.empty() && !settings.redis.seeds.empty()) address = settings.redis.seeds.front();
     return Line("Redis", address, OfRedis(status.message));
   }
   if (status.resource.starts_with("mysql_")) {

@@ -44,7 +44,7 @@ TEST(GatherPace, ALonePieceWaitsForNobody) {
 
 TEST(GatherPace, ThePiecesOfALoneEventAreTakenAsTheyComeInAFewBatches) {
   Arrivals w(kBound);
-  w.Go(milliseconds(5), 8);
+  w.Go(milliseconds(1), 40);
   EXPECT_LE(w.batches, 8);
   EXPECT_LE(w.longest, kBound / GatherPace::kRoom) << "each of the first batches may start early";
 }

@@ -39,8 +39,8 @@ class LogReader {
   Status Look(const std::string& topic, int32_t partitions, UnixMs since,
               std::vector<LogSpan>* spans);
 
-  // Hands over the records of the span that still stand there, in their order. `take` answers
-  // whether to go on.
+  // Hands over the records of the span, in their order. `take` answers whether to go on. kLater
+  // also when the span's first records are gone meanwhile: nothing is handed over then.
   Status Read(const std::string& topic, const LogSpan& span,
               const std::function<bool(Record)>& take);
 

@@ -9,6 +9,10 @@
 A secure stack has a second door at Kafka (SASL/SCRAM over TLS) and at Redis (TLS), and shards that
 speak TLS when asked; `stack.certificates` are theirs. The harness goes on using the plain doors.
 `stack.told` is what programs are told beyond `stack.env`, or in place of it.
+
+Of a proxied stack `stack.env` names `stack.links`, one link per service by its name (of a cluster:
+per node): a test cuts, stalls and delays them (network/links.py). The services' own addresses and
+clients go past them.
 """
 
 import os
@@ -19,11 +23,11 @@ import sys
 import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import partial
 from pathlib import Path
 
 from stack import statement_shapes, tag, watchdog
 from stack.certificates import Certificates
+from stack.network.links import Links
 from stack.ports import Ports
 from stack.process import Process
 from stack.services.kafka import Kafka
@@ -45,28 +49,31 @@ def _say_on_stderr(line):
 
 class LocalStack:
     def __init__(self, shards=2, redis_args=(), mysql_args=(), kafka_config=None,
-                 kafka_java_args=(), redis_appendonly=False, cluster=False, redis_announce=None,
+                 kafka_java_args=(), redis_appendonly=False, cluster=False, proxied=False,
                  mysql_buffer_pool="256M", data=None, ports=None, secure=False,
                  say=_say_on_stderr):
         """The `_args` are appended to a server's command line, `kafka_config` overrides
-        server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py, which
-        says what `redis_announce` is). `data`: the folder to hold the stack's own (default: memory when there is
-        room). `say` takes progress lines. Nothing runs before `start()` or `with`."""
+        server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py).
+        `proxied`: programs come through `links`. `data`: the folder to hold the stack's own
+        (default: memory when there is room). `say` takes progress lines. Nothing runs before
+        `start()` or `with`."""
         self._say = say
         self._data = data
         self._ports = ports or Ports()
         assert not (secure and cluster), "a cluster's nodes have no second door"
         self._secure = secure
+        self._proxied = proxied
+        self.links = None
         self.certificates = None
         self.told = {}
-        redis = partial(RedisCluster, announce=redis_announce) if cluster else Redis
-        self._make = lambda workspace, ports, env, password, tls: (
+        redis = RedisCluster if cluster else Redis
+        self._make = lambda password, workspace, ports, env, **common: (
             Kafka("kafka", workspace, ports, env, config=kafka_config, java_args=kafka_java_args,
-                  certificates=tls),
+                  **common),
             redis("redis", workspace, ports, env, appendonly=redis_appendonly, args=redis_args,
-                  certificates=tls),
+                  **common),
             [Mysql(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
-                   args=[f"--server-id={i + 1}", *mysql_args], certificates=tls)
+                   args=[f"--server-id={i + 1}", *mysql_args], **common)
              for i in range(shards)])
         self._spawned = []
         self._workspace = None
@@ -88,16 +95,19 @@ class LocalStack:
         password = secrets.token_urlsafe(24)
         if self._secure:
             self.certificates = Certificates(self._workspace.path / "certificates")
+        if self._proxied:
+            self.links = Links(self._workspace, self._ports, self._tagged)
         self.kafka, self.redis, self.mysql = self._make(
-            self._workspace, self._ports, self._tagged, password, self.certificates)
+            password, self._workspace, self._ports, self._tagged,
+            certificates=self.certificates, links=self.links)
         try:
             self._start_together()
         except BaseException:
             self.stop()
             raise
         self.env = {
-            "FANLINE_KAFKA_BROKERS": self.kafka.address,
-            "FANLINE_REDIS": self.redis.address,
+            "FANLINE_KAFKA_BROKERS": self.kafka.announced,
+            "FANLINE_REDIS": self.redis.announced,
             "FANLINE_MYSQL_SHARDS": ",".join(shard.uri for shard in self.mysql),
             "FANLINE_MYSQL_USER": USER,
             "FANLINE_MYSQL_PASSWORD": password,
@@ -132,8 +142,9 @@ class LocalStack:
 
     def failures(self):
         """For every service that is gone though nobody stopped it, what it said last."""
-        return [f"{service.name} is gone; its last words:\n{service.tail()}"
-                for service in self.services if service.failed]
+        parts = self.services + ([self.links] if self._proxied else [])
+        return [f"{part.name} is gone; its last words:\n{part.tail()}"
+                for part in parts if part.failed]
 
     def keep_logs(self, name):
         """Copies the logs to a folder of that name that outlives the stack, and returns it."""
@@ -151,6 +162,8 @@ class LocalStack:
         with ThreadPoolExecutor() as pool:
             for service in self.services:
                 pool.submit(service.stop, 8)
+        if self._proxied:
+            self.links.stop()
         tag.sweep(self._workspace.id)
         if statement_shapes.wanted():
             statement_shapes.leave(

@@ -28,7 +28,7 @@ class Fleet:
         self.mirrors = [
             Daemon(stack, ports, "fanline-mirror", f"mirror-{n}", mirror_args)
             for n in range(1, mirrors + 1)]
-        brokers = stack.env["FANLINE_KAFKA_BROKERS"]
+        brokers = stack.kafka.address
         # What is upstream first: its effects are not yet counted below.
         self._backlogs = [Backlog(brokers, "fanline-dispatcher", FEED)]
         if mirrors:

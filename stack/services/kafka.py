@@ -17,13 +17,17 @@ _JAVA = ["/usr/bin/java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel
 
 
 class Kafka(Service):
-    ports_wanted = 2  # clients, controller; of a secure one also clients that show who they are
+    # Clients, controller; of a secure one also clients that show who they are, of one behind a link
+    # also those that come through it.
+    ports_wanted = 2
 
-    def __init__(self, name, workspace, ports, env, config=None, java_args=(), certificates=None):
-        super().__init__(name, workspace, ports, env)
+    def __init__(self, name, workspace, ports, env, config=None, java_args=(), certificates=None,
+                 links=None):
+        super().__init__(name, workspace, ports, env, links)
+        assert not (certificates and links is not None), "the door that asks has no link"
         self._config = config or {}
         self._certificates = certificates
-        if certificates:
+        if certificates or links is not None:
             self.ports_wanted = 3
         self._java_args = list(java_args)
         self._cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
@@ -76,6 +80,10 @@ class Kafka(Service):
         } | self._door() | self._config
 
     @property
+    def linked_port(self):
+        return self._taken[-1]  # a listener of its own, for it tells its clients where to come
+
+    @property
     def sasl_address(self):
         """Where it asks for a name and a password (SCRAM-SHA-512) over TLS."""
         return f"127.0.0.1:{self._taken[2]}"
@@ -86,13 +94,21 @@ class Kafka(Service):
         set_scram_password(self.port, user, password)
 
     def _door(self):
+        port, controller = self._taken[:2]
+        plain, own = f"PLAINTEXT://127.0.0.1:{port}", f"CONTROLLER://127.0.0.1:{controller}"
+        if self._links is not None:
+            return {
+                "listeners": f"{plain},LINK://127.0.0.1:{self.linked_port},{own}",
+                "advertised.listeners": f"{plain},LINK://{self.announced}",
+                "listener.security.protocol.map":
+                    "PLAINTEXT:PLAINTEXT,LINK:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            }
         if not self._certificates:
             return {}
-        port, controller = self._taken[:2]
-        plain, sasl = f"PLAINTEXT://127.0.0.1:{port}", f"SASL_SSL://{self.sasl_address}"
+        sasl = f"SASL_SSL://{self.sasl_address}"
         login = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
         return {
-            "listeners": f"{plain},{sasl},CONTROLLER://127.0.0.1:{controller}",
+            "listeners": f"{plain},{sasl},{own}",
             "advertised.listeners": f"{plain},{sasl}",
             "listener.security.protocol.map":
                 "PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT",

@@ -18,8 +18,8 @@ _ADMIN = "admin"
 
 class Mysql(Service):
     def __init__(self, name, workspace, ports, env, password, buffer_pool="256M", args=(),
-                 certificates=None):
-        super().__init__(name, workspace, ports, env)
+                 certificates=None, links=None):
+        super().__init__(name, workspace, ports, env, links)
         self._password = password
         self._buffer_pool = buffer_pool
         self._args = list(args)
@@ -35,7 +35,8 @@ class Mysql(Service):
 
     @property
     def uri(self):
-        return f"tcp://{self.address}/{DATABASE}"
+        """What programs are told."""
+        return f"tcp://{self.announced}/{DATABASE}"
 
     def prepare(self):
         self._tmp.mkdir()

@@ -11,8 +11,9 @@ SERVER = BUILD / "tools" / "redis-server"
 
 
 class Redis(Service):
-    def __init__(self, name, workspace, ports, env, appendonly=False, args=(), certificates=None):
-        super().__init__(name, workspace, ports, env)
+    def __init__(self, name, workspace, ports, env, appendonly=False, args=(), certificates=None,
+                 links=None):
+        super().__init__(name, workspace, ports, env, links)
         self._appendonly = appendonly
         self._args = list(args)
         self._certificates = certificates

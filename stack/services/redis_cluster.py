@@ -38,26 +38,17 @@ def slot_of(key):
 class ClusterNode(Redis):
     ports_wanted = 2  # clients, the nodes' own bus
 
-    def __init__(self, name, workspace, ports, env, announce=None, **options):
+    def __init__(self, name, workspace, ports, env, **options):
         super().__init__(name, workspace, ports, env, **options)
-        self._announce = announce
-        self._announced = None
         self.id = None  # once it has joined
 
-    @property
-    def announced(self):
-        """The port that clients and other nodes are told."""
-        return self._announced or self.port
-
     def argv(self):
-        if self._announce:
-            self._announced = self._announce(self)
         return super().argv() + [
             "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
             "--cluster-port", self.bus_port, "--cluster-node-timeout", "1000",
             "--cluster-require-full-coverage", "no",
             "--cluster-allow-replica-migration", "no", "--cluster-replica-validity-factor", "0",
-            "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", self.announced,
+            "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", self.announced_port,
             "--repl-diskless-sync-delay", "0",
         ]
 
@@ -77,8 +68,9 @@ class Seat(NamedTuple):
 
 class RedisCluster:
     def __init__(self, name, workspace, ports, env, masters=MASTERS, replicas=1, **options):
-        """`replicas`: of each master. `options` are every node's. `announce`: called with a node that is about to start (its
-        port is known), gives the port to tell others: a proxy's in front of it."""
+        """`replicas`: of each master. `options` are every node's. A node has one port for clients
+        and for its replica: with `links` its replica, too, comes through its link, and lags while
+        the link is cut. What nodes think of each other goes past the links."""
         self.name = name
         self.ready_after = None
         self.nodes = [ClusterNode(f"{name}{number}", workspace, ports, env, **options)
@@ -90,8 +82,13 @@ class RedisCluster:
 
     @property
     def address(self):
-        """All nodes, as seeds."""
-        return ",".join(f"127.0.0.1:{node.announced}" for node in self.nodes)
+        """All nodes."""
+        return ",".join(node.address for node in self.nodes)
+
+    @property
+    def announced(self):
+        """All nodes, as seeds for programs."""
+        return ",".join(node.announced for node in self.nodes)
 
     @property
     def running(self):
@@ -216,8 +213,10 @@ class RedisCluster:
             first, end = (SLOTS * at // len(masters) for at in (number, number + 1))
             node.command("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         for node in self.nodes[1:]:
-            self.nodes[0].command("CLUSTER", "MEET", "127.0.0.1", node.announced, node.bus_port)
-        self._wait(lambda: all(len(_table(node)) == len(self.nodes) for node in self.nodes),
+            self.nodes[0].command("CLUSTER", "MEET", "127.0.0.1", node.announced_port, node.bus_port)
+        # While two shake hands they have made-up ids for each other.
+        ids = {node.id for node in self.nodes}
+        self._wait(lambda: all({line.id for line in _table(node)} == ids for node in self.nodes),
                    "its nodes to know each other")
         for master, replica in zip(itertools.cycle(masters), replicas):
             replica.command("CLUSTER", "REPLICATE", master.id)

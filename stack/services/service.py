@@ -23,13 +23,16 @@ class Service:
     start_timeout = 180
     ports_wanted = 1
 
-    def __init__(self, name, workspace, ports, env):
+    def __init__(self, name, workspace, ports, env, links=None):
+        """`links`: of a stack whose programs come through them (stack/network)."""
         self.name = name
         self.data = workspace.path / name
         self.log = workspace.logs / f"{name}.log"
         self.ready_after = None  # seconds the latest start took
         self._ports = ports
         self._env = env
+        self._links = links
+        self._announced_port = None
         self._taken = []
         self._process = None
         self._wanted = False
@@ -42,7 +45,22 @@ class Service:
 
     @property
     def address(self):
+        """The harness's own way to it."""
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def announced_port(self):
+        """The port that programs are told: the link's where there is one."""
+        return self._announced_port or self.port
+
+    @property
+    def announced(self):
+        return f"127.0.0.1:{self.announced_port}"
+
+    @property
+    def linked_port(self):
+        """Where its link leads."""
+        return self.port
 
     @property
     def pid(self):
@@ -102,6 +120,8 @@ class Service:
         self.prepare()
         for _ in range(_PORT_ATTEMPTS):
             self._taken = [self._ports.take() for _ in range(self.ports_wanted)]
+            if self._links is not None:
+                self._announced_port = self._links.lead(self.name, self.linked_port)
             self._launch()
             try:
                 return self._wait_ready()

@@ -5,9 +5,11 @@ import tempfile
 import unittest
 
 from stack import tag
+from stack.network.links import Links
 from stack.ports import Ports
 from stack.services.redis_cluster import SLOTS, RedisCluster, slot_of
 from stack.tests.outside import MEMORY
+from stack.waiting import wait_until
 from stack.wire.redis import RedisError
 from stack.workspace import Workspace
 
@@ -90,13 +92,25 @@ class ARedisCluster(unittest.TestCase):
         self.assertIs(cluster.replica_of(replica), master)
 
     def test_clients_are_sent_to_the_ports_that_are_announced(self):
-        announced = {}
+        links = Links(self.workspace, self.ports, dict(os.environ))
+        self.addCleanup(links.stop)
+        proxied = self.make("proxied", masters=1, links=links)
+        self.assertEqual(set(links), {"proxied1", "proxied2"})
+        self.assertEqual(proxied.announced,
+                         f"{links['proxied1'].address},{links['proxied2'].address}")
+        (first, last, (_, port, *_), *_), = proxied.nodes[0].command("CLUSTER", "SLOTS")
+        self.assertEqual((first, last, port), (0, SLOTS - 1, links["proxied1"].port))
 
-        def announce(node):
-            return announced.setdefault(node.name, self.ports.take())
-
-        # No proxy listens there, so replicas could not follow: masters alone.
-        proxied = self.make("proxied", masters=1, replicas=0, announce=announce)
-        self.assertEqual(proxied.address, f"127.0.0.1:{announced['proxied1']}")
-        (first, last, (_, port, *_)), = proxied.nodes[0].command("CLUSTER", "SLOTS")
-        self.assertEqual((first, last, port), (0, SLOTS - 1, announced["proxied1"]))
+    def test_a_replica_comes_through_its_masters_link_and_follows_again(self):
+        links = Links(self.workspace, self.ports, dict(os.environ))
+        self.addCleanup(links.stop)
+        cluster = self.make("linked", masters=1, links=links)
+        master, replica = cluster.nodes
+        links[master.name].cut()
+        master.command("SET", "late", "1")
+        wait_until(lambda: "master_link_status:down" in replica.command("INFO", "replication"),
+                   10, "the replica to miss its master")
+        self.assertIn("cluster_state:ok", replica.command("CLUSTER", "INFO"))
+        links[master.name].heal()
+        cluster.wait_whole()
+        self.assertEqual(master.command("WAIT", 1, 5000), 1)

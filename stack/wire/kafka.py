@@ -27,6 +27,12 @@ def ask_cluster(port, timeout=10):
                 timeout).cluster()
 
 
+def brokers_told(port, timeout=10):
+    """(host, port) of each broker, as clients who come by this port are told."""
+    return _ask(port, _METADATA, _METADATA_VERSION, struct.pack(">i", _NO_TOPICS),
+                timeout).brokers()
+
+
 def delete_records(port, topic, partitions, timeout=10):
     """Deletes all that these partitions hold. Returns their first offsets from now on."""
     name = topic.encode()
@@ -77,13 +83,16 @@ class _Answer:
             raise ConnectionError("the broker closed the connection")
 
     def cluster(self):
-        brokers = self._number(">i")
-        for _ in range(brokers):
-            self._number(">i")  # node id
-            self._text()  # host
-            self._number(">i")  # port
-            self._text()  # rack
+        brokers = len(self.brokers())
         return Cluster(id=self._text(), brokers=brokers, controller=self._number(">i"))
+
+    def brokers(self):
+        found = []
+        for _ in range(self._number(">i")):
+            self._number(">i")  # node id
+            found.append((self._text(), self._number(">i")))
+            self._text()  # rack
+        return found
 
     def deleted(self):
         self._number(">i")  # throttled so long

@@ -92,7 +92,7 @@ class BrokerComesBack(Installation):
         self.wait_for(lambda: self.counter("fanline_log_tails_lost_total") == lost + 2,
                       "the losses to be noticed")
         # A client that knows what was lost refuses to go on.
-        type(self).producer = Producer(self.stack.env["FANLINE_KAFKA_BROKERS"], FEED)
+        type(self).producer = Producer(self.stack.kafka.address, FEED)
         self.publish_all(EVERYBODY)
         self.settle()
         live = set(self.timelines())

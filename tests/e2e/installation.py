@@ -60,7 +60,7 @@ class Installation(unittest.TestCase):
         graph.write_text("".join(f"{src} {dst}\n" for src, dst in sorted(cls.ledger.edges())))
         cls.feedctl.run("import", graph)
         cls.fleet.start()
-        cls.producer = Producer(cls.stack.env["FANLINE_KAFKA_BROKERS"], FEED)
+        cls.producer = Producer(cls.stack.kafka.address, FEED)
         cls.post_ids = itertools.count(1)
         cls.fleet.wait_serving()
 

@@ -112,7 +112,7 @@ class TwoOfEach(Installation):
 
     def test_a_zombie_dispatcher_appends_late_and_changes_nothing(self):
         zombie = self.fleet.dispatchers[0]
-        log = Backlog(self.stack.env["FANLINE_KAFKA_BROKERS"], "fanline-dispatcher", FEED)
+        log = Backlog(self.stack.kafka.address, "fanline-dispatcher", FEED)
         self.addCleanup(log.close)
 
         # Its transactions are on their way when it hangs; they are committed while it does.

@@ -1,0 +1,1 @@
+"""The network between programs and services, and what goes wrong in it."""

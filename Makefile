@@ -48,6 +48,10 @@ mutants: setup  ## take guards away and see that a test fails: make mutants [SEE
 	@$(PYTHON) tests/mutants/run.py $(if $(SEED),--seed $(SEED)) $(if $(DRAWN),--drawn $(DRAWN)) \
 	  $(if $(ONLY),--only '$(ONLY)') $(if $(RESUME),--resume)
 
+chaos: build  ## whole runs while everything breaks: make chaos [SEEDS=1] [FIRST=1] [SEED=n] [EVENTS=20000] [PLAN=file]
+	@$(PYTHON) tests/chaos/run.py $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(EVENTS),--events $(EVENTS)) $(if $(PLAN),--plan '$(PLAN)')
+
 tsan: setup  ## what has threads, on real services, under the thread sanitizer
 	@$(MAKE) build/tsan/build.ninja
 	@cmake --build --preset tsan
@@ -94,4 +98,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-long demo bench bench-against up down mutants tsan fuzz format format-check clean
+.PHONY: help setup build build-all test test-long demo bench bench-against up down mutants chaos tsan fuzz format format-check clean

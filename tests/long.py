@@ -17,6 +17,7 @@ STEPS = [
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
     *[(f"faults of relations, round {number} of 3", FAULTS) for number in (1, 2, 3)],
     *[(f"a Redis Cluster that changes, round {number} of 3", CLUSTER) for number in (1, 2, 3)],
+    ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -46,6 +46,11 @@ struct Limits {
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
   Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash
   Backoff backoff;
+  // Of a takeover that Redis or MariaDB did not answer. A range goes on this long after its node
+  // has a successor, so the pause stays small beside the second or two of a failover. Many ranges
+  // that wait cost next to nothing: as long as no node serves them, their claims are refused in
+  // this process.
+  Backoff takeover{std::chrono::milliseconds(50), std::chrono::milliseconds(500)};
   // Of parked units: one for each resource asks whether it is back (parking.h).
   Backoff probe{std::chrono::milliseconds(50), std::chrono::seconds(1)};
   // How long a pusher waits that finds another owner in its range. The wait grows while the contest

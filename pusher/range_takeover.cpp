@@ -57,7 +57,7 @@ void RangeTakeover::Claim() {
 
 void RangeTakeover::Retry(Now now, uint64_t random) {
   awaited_ = 0;
-  retry_at_ = now.mono + limits_->backoff.Delay(++attempts_, random);
+  retry_at_ = now.mono + limits_->takeover.Delay(++attempts_, random);
 }
 
 void RangeTakeover::GiveWay(Now now, uint64_t random) {
@@ -81,7 +81,9 @@ void RangeTakeover::Failed(const Status& status, Now now, uint64_t random) {
 
 void RangeTakeover::OnTimer(Now now) {
   if (!retry_at_ || *retry_at_ > now.mono) return;
-  // A claim or a reset that failed half-way is begun anew under a higher epoch.
+  // A claim that failed is made again as it is: one that was carried out after all refuses it, and
+  // the epoch is raised then. A reset that failed half-way is begun anew under a higher epoch.
+  if (stage_ == Stage::kClaiming) return Claim();
   raise_above_ = std::max(raise_above_, epoch());
   Own(epoch() == 0);
 }

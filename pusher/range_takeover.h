@@ -6,7 +6,8 @@
 // Nothing is read or written for the range before it is ready. It is taken over again whenever
 // Redis may have changed: session lost, fenced, or pos: does not hold what was written (rolled
 // back). Each takeover raises the epoch, so that Redis refuses a write of before that is still
-// under way.
+// under way. A claim that failed is repeated after a short pause (Limits::takeover), with the epoch
+// it had: a claim that was carried out is refused the second time, and raises the epoch.
 //
 // Fenced means that another owner was there. Taking the range back at once would only make the
 // other do the same, for ever. So the takeover waits, longer each time (Limits::contested), and the

@@ -303,7 +303,7 @@ struct PusherProcess
     limits.check_position_every = std::chrono::milliseconds(60);
     limits.settle_after = std::chrono::milliseconds(100);
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
-    limits.probe = limits.backoff;
+    limits.probe = limits.takeover = limits.backoff;
     logic = std::make_unique<pusher::Pusher>(
         pusher::Pusher::Ports{
             {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},

@@ -7,7 +7,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kLeast = 50ms;  // between two askings, however loud the doubts
 // While something is not as it should be: a failover takes a second or two.
-constexpr Backoff kUneasy{100ms, 1s};
+constexpr Backoff kUneasy{100ms, 500ms};
 
 }  // namespace
 

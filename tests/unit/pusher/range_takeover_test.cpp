@@ -214,6 +214,48 @@ TEST(Takeover, TellsWhatItWaitsFor) {
   EXPECT_EQ(w.metrics.parked["redis_2"], 2);
 }
 
+// While a node fails over nobody can say how long it will take. The ranges that wait must not cost
+// MariaDB an epoch each time.
+TEST(Takeover, AClaimThatFailsIsMadeAgainSoonAndWithTheEpochItHad) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+  for (int i = 0; i < 2; ++i) w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto first = std::get<ClaimRange>(w.timeline_calls.front());
+  uint64_t failed = first.id;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    w.timeline_calls.clear();
+    w.inbox.emplace_back(RangeClaimed{failed, Status::Later("redis", "away"), 0, false, {}});
+    w.Step();
+    ASSERT_TRUE(w.timeline_calls.empty()) << "no pause";
+    w.Pass(std::chrono::milliseconds(500));
+    w.Step();
+    ASSERT_EQ(w.timeline_calls.size(), 1u) << attempt;
+    const auto& again = std::get<ClaimRange>(w.timeline_calls.front());
+    EXPECT_EQ(again.epoch, first.epoch);
+    failed = again.id;
+  }
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
+}
+
+TEST(Takeover, AClaimThatWasCarriedOutAlthoughItFailedIsMadeWithAHigherEpoch) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+  for (int i = 0; i < 2; ++i) w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto claim = std::get<ClaimRange>(w.timeline_calls.front());
+  w.timeline_calls.clear();
+  w.redis.Do(claim);
+  w.inbox.emplace_back(RangeClaimed{claim.id, Status::Later("redis", "timed out"), 0, false, {}});
+  w.Step();
+  w.Pass(std::chrono::milliseconds(500));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
+  EXPECT_GT(*w.redis.own(0), claim.epoch);
+  EXPECT_TRUE(w.metrics.contests.empty());
+}
+
 // MariaDB and Redis both lost what they knew of the range. A write of before that is still on its
 // way would pass the fence of a lower epoch.
 TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {

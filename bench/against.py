@@ -11,6 +11,7 @@ meanwhile.
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from bench.measure import interleaved  # noqa: E402
 # Units of which less is better.
 COSTS = ("bytes", "MB", "us/", "CPU")
 LEAST_ROUNDS = 7
+SLOW = ("backlog_drain", "recovery")  # minutes a round: only when named
 
 
 class Side:
@@ -121,7 +123,8 @@ def chosen(names, known, wanted):
     unknown = [name for name in wanted or () if name not in names]
     if unknown:
         raise SystemExit(f"there is no row {unknown[0]}; there are {', '.join(names)}")
-    return [name for name in names if name in known and (not wanted or name in wanted)]
+    return [name for name in names
+            if name in known and (name in wanted if wanted else name not in SLOW)]
 
 
 def built(commit, say):
@@ -133,9 +136,15 @@ def built(commit, say):
     say(f"building {commit[:10]} in {folder}")
     subprocess.run(["stack/setup"], cwd=folder, check=True)
     subprocess.run(["cmake", "--preset", "release"], cwd=folder, check=True, capture_output=True)
-    subprocess.run(["cmake", "--build", "--preset", "release"], cwd=folder, check=True,
-                   capture_output=True)
+    subprocess.run(["cmake", "--build", "--preset", "release", "--target", "programs",
+                    *bench_programs(folder)], cwd=folder, check=True, capture_output=True)
     return folder
+
+
+def bench_programs(folder):
+    """The names of that revision's own: its tests need not be built."""
+    return re.findall(r"^add_executable\((fanline-bench-\S+)",
+                      (folder / "bench" / "CMakeLists.txt").read_text(), re.M)
 
 
 def git(*words):

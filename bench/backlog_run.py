@@ -1,6 +1,8 @@
 """One measured run of the pipeline: events wait in Kafka, both daemons are up, idle and own their
 partitions; then the one that was held back is let go, and the clock runs until the last write is
-acknowledged by Redis (the pusher has counted every hint as done)."""
+acknowledged by Redis (the pusher has counted every hint as done).
+
+A pusher that is held back for longer than its session must be given HELD."""
 
 import re
 import time
@@ -14,7 +16,11 @@ from stack.waiting import NotInTime
 _LOOK_EVERY = 0.05
 _LOOK_NEAR_END = 0.004
 _PATIENCE = 120
+_SLOWEST = 4_000  # hints a second: more patience for more of them
 _ATTEMPTS = 3
+
+# Of pushers that stand still for as long as it takes to fill the log, and stay in their group.
+HELD = ("--kafka-properties", "session.timeout.ms=600000,max.poll.interval.ms=600000")
 
 _DONE = re.compile(r'^fanline_hints_done_total\{kind="post"\} (\S+)', re.M)
 _DELIVERIES = re.compile(r'^fanline_deliveries_total\{result="(\w+)"\} (\S+)', re.M)
@@ -75,15 +81,22 @@ def run_events(rig, authors, posts, watch_memory=False):
                 watch_memory)
 
 
-def run_hints(rig, authors, posts):
+def run_hints(rig, authors, posts, watch_memory=False):
     """Second half: the dispatcher has done its part, hints wait in the tasks topic, the pusher is
     let go."""
-    def fill():
-        before = rig.dispatched()
-        rig.publish(authors, posts)
-        rig.wait_dispatched(before + posts)
+    return _run(rig, authors, posts, rig.pusher, lambda: fill_with_hints(rig, authors, posts),
+                watch_memory)
 
-    return _run(rig, authors, posts, rig.pusher, fill, False)
+
+def fill_with_hints(rig, authors, posts):
+    """Returns when all hints of these posts are in the tasks topic."""
+    before = rig.dispatched()
+    rig.publish(authors, posts)
+    rig.wait_dispatched(before + posts, patience(posts * rig.ranges))
+
+
+def patience(hints):
+    return _PATIENCE + hints / _SLOWEST
 
 
 def _run(rig, authors, posts, held_back, fill, watch_memory):
@@ -106,23 +119,24 @@ def _attempt(rig, authors, posts, held_back, fill, watch_memory):
     finally:
         held_back.resume()
     moments = []
-    end = _watch(rig, begin, before, posts * rig.ranges, moments, watch_memory)
-    return _summed_up(before, end, end.at - begin, meter.spent(), moments,
-                      rig.deliveries_due(authors, posts))
+    end = watch(rig.pusher, begin, before, posts * rig.ranges, moments,
+                lambda: _rss(rig) if watch_memory else {})
+    return summed_up(before, end, end.at - begin, meter.spent(), moments,
+                     rig.deliveries_due(authors, posts))
 
 
-def _watch(rig, begin, before, hints, moments, watch_memory):
-    """Looks until all hints are done; the last look."""
-    deadline = begin + _PATIENCE
+def watch(pusher, begin, before, hints, moments, rss=dict):
+    """Looks until the pusher has done so many hints more than `before`; the last look."""
+    longest = patience(hints)
     while True:
-        look = Look.at_pusher(rig.pusher)
+        look = Look.at_pusher(pusher)
         done = look.hints_done - before.hints_done
         moments.append(Moment(look.at - begin, look.deliveries["added"] - before.deliveries["added"],
-                              _rss(rig) if watch_memory else {}))
+                              rss()))
         if done >= hints:
             return look
-        if look.at > deadline:
-            raise NotInTime(f"{done:.0f} of {hints} hints are done after {_PATIENCE} s")
+        if look.at > begin + longest:
+            raise NotInTime(f"{done:.0f} of {hints} hints are done after {longest:.0f} s")
         left = (look.at - begin) * (hints - done) / max(done, 1)  # at the pace so far
         time.sleep(max(_LOOK_NEAR_END, min(_LOOK_EVERY, left / 2)))
 
@@ -132,7 +146,7 @@ def _rss(rig):
             for name, daemon in (("dispatcher", rig.dispatcher), ("pusher", rig.pusher))}
 
 
-def _summed_up(before, end, seconds, cpu, moments, due):
+def summed_up(before, end, seconds, cpu, moments, due):
     if end.takeovers != before.takeovers:
         raise Disturbed("ranges were taken over on the way")
     added = end.deliveries["added"] - before.deliveries["added"]

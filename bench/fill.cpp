@@ -1,17 +1,20 @@
-// fanline-bench-fill: makes readers live. The first timeline of each size is made as a read makes
-// it, by the two scripts of a rebuild. So is the first of each range, in the shortest size: it
-// leaves the range's key `maxfloor:` as all of them would. The others are copies, which Redis makes
-// a hundred times faster. Sizes are spread evenly, as in timelines that grow and are trimmed. The
-// pushers must own their ranges before: they drop timelines they do not know. Prints {"timelines":
-// n}.
+// fanline-bench-fill: makes readers live, on one node or a Cluster. The first timeline of each
+// range and size is made as a read makes it, by the two scripts of a rebuild. So is the first of
+// each range, in the shortest size: it leaves the range's key `maxfloor:` as all of them would. The
+// others are copies within their range, which Redis makes a hundred times faster. Sizes are spread
+// evenly, as in timelines that grow and are trimmed. The pushers must own their ranges before: they
+// drop timelines they do not know. Prints {"timelines": n}.
 #include <cstdio>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/mysql/installation/installation.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
+#include "backends/redis/cluster/masters.h"
 #include "backends/redis/keys.h"
 #include "backends/redis/reader_timelines.h"
 #include "bench/made_up.h"
@@ -69,6 +72,30 @@ void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32
 
 std::string Text(std::string_view key) { return std::string(key); }
 
+// A pipeline to each master.
+class Pipelines {
+ public:
+  explicit Pipelines(const redis::Options& options)
+      : masters_(options), layout_(options.partitions) {
+    Must(masters_.EnsureMap());
+  }
+
+  bench::Pipeline& Of(Range range) {
+    const Endpoint* master = masters_.map().MasterOf(layout_.First(range));
+    if (master == nullptr) throw std::runtime_error("nobody serves a range");
+    return pipelines_.try_emplace(ToString(*master), *master, 256).first->second;
+  }
+
+  void Drain() {
+    for (auto& [master, pipeline] : pipelines_) pipeline.Drain();
+  }
+
+ private:
+  redis::Masters masters_;
+  const RangeLayout layout_;
+  std::map<std::string, bench::Pipeline> pipelines_;
+};
+
 int Main(int argc, char** argv) {
   Config config;
   daemon::OptionTable table("fanline-bench-fill", "makes readers live");
@@ -81,8 +108,8 @@ int Main(int argc, char** argv) {
   redis.window.window = config.most;  // as long as a timeline may be before its next trim
   redis::RedisReaderTimelines timelines(redis);
   const redis::Keys keys(redis);
-  bench::Pipeline pipeline(config.redis.addresses().front(), 256);
-  std::map<uint32_t, UserId> first_of;  // by size
+  Pipelines pipelines(redis);
+  std::map<std::pair<Range, uint32_t>, UserId> first_of;  // by range and size
   std::vector<bool> is_known(installation.partitions, false);
   for (uint64_t i = 0; i < config.readers; ++i) {
     const UserId reader{config.first_reader + i};
@@ -90,16 +117,17 @@ int Main(int argc, char** argv) {
     const bool known = is_known[static_cast<size_t>(range)];
     uint32_t size = config.least + static_cast<uint32_t>(i % (config.most - config.least + 1));
     if (!known) size = config.least;
-    const auto [first, is_new] = first_of.emplace(size, reader);
-    if (is_new || !known) {
-      is_known[static_cast<size_t>(range)] = true;
+    is_known[static_cast<size_t>(range)] = true;
+    const auto [first, is_new] = first_of.emplace(std::pair(range, size), reader);
+    if (is_new) {
       MakeByRebuild(timelines, reader, size, config.newest);
       continue;
     }
+    bench::Pipeline& pipeline = pipelines.Of(range);
     pipeline.Send({"SADD", Text(keys.Live(range)), ToString(reader)});
     pipeline.Send({"COPY", Text(keys.Timeline(first->second)), Text(keys.Timeline(reader))});
   }
-  pipeline.Drain();
+  pipelines.Drain();
   std::printf("{\"timelines\": %llu}\n", static_cast<unsigned long long>(config.readers));
   return 0;
 }

@@ -43,6 +43,16 @@ def details(row):
         return (f"{number(row['events_per_second'])} events/s"
                 + processes("; CPU us per event", row.get("cpu_us_per_event"))
                 + processes("; in the burst", row.get("burst_cpu_us_per_event")))
+    if "rss_mb" in row:
+        return ("RSS at the start, in the middle, at the end: "
+                + ", ".join(f"{held:.0f}" for held in row["rss_mb"])
+                + f" MB, {row['rss_most_mb']:.0f} at most; steady rounds: "
+                + ", ".join(number(rate) for rate in row["steady_rounds"]))
+    if "beside_cpu_us_per_delivery" in row:
+        ours, other = map(number, row["timelines_per_batch_of"])
+        return (f"{ours} timelines in a batch beside {other}"
+                + processes("; CPU us per delivery", row["cpu_us_per_delivery"])
+                + processes("; beside", row["beside_cpu_us_per_delivery"]))
     if "posts_per_zadd" not in row:
         return ""
     cpu = row["cpu_us_per_delivery"]

@@ -7,15 +7,20 @@ import os
 import subprocess
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+
+from confluent_kafka import Consumer, TopicPartition
 
 from bench.population import FIRST_LIVE
 from bench.processes import CpuMeter
 from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
+from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
-from stack.programs.fleet import PARTITIONS, Fleet
+from stack.programs.fleet import PARTITIONS, TASKS, Fleet
+from stack.services.redis_cluster import RedisCluster
 from stack.waiting import wait_until
 
 WINDOW, LONGEST = 450, 496  # items of a timeline after a trim, and before the next
@@ -28,6 +33,7 @@ ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 _BUFFER_POOL = "768M"
 _RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post")
 _HOUR_MS = 3_600_000
+_KAFKA_TIMEOUT = 10
 
 
 class Rig:
@@ -42,6 +48,7 @@ class Rig:
         self._edges = 0
         self._pair_edges = None  # relation-log holds the messages of so many
         self._groups = itertools.count()
+        self._cluster = None
         self._clock_ms = int(time.time() * 1000) - 2 * _HOUR_MS
         self.stack = LocalStack(ports=self._ports, mysql_buffer_pool=_BUFFER_POOL, say=say)
 
@@ -122,13 +129,34 @@ class Rig:
         return sum(daemon.scrape().total("fanline_hints_done_total")
                    for daemon in self.fleet.pushers)
 
-    def wait_dispatched(self, events):
-        wait_until(lambda: self.dispatched() >= events, 120, f"{events:.0f} events to be dispatched")
+    def wait_dispatched(self, events, patience=120):
+        wait_until(lambda: self.dispatched() >= events, patience,
+                   f"{events:.0f} events to be dispatched")
 
-    def make_live(self, least, most):
+    def make_live(self, least, most, redis=None):
+        """Of `redis`, a service beside ours; else of ours."""
         self.helper("fanline-bench-fill", "--first-reader", FIRST_LIVE, "--readers",
                     self.population.live, "--least", least, "--most", most, "--newest",
-                    self.moments(1))
+                    self.moments(1), env=at_redis(redis))
+
+    def cluster(self):
+        """A Redis Cluster of three masters without replicas, empty. The caller stops it."""
+        if self._cluster is None:
+            self._cluster = self.stack.add(partial(RedisCluster, "cluster", replicas=0))
+        elif not self._cluster.running:
+            self._cluster.start()
+        return self._cluster
+
+    def pusher_beside(self, redis, args=()):
+        """A pusher that serves another Redis from the same log, for a group of its own. The caller
+        stops it."""
+        group = self.new_group()
+        place_at_end(self.stack.env["FANLINE_KAFKA_BROKERS"], group, TASKS)
+        pusher = Daemon(self.stack, self._ports, "fanline-pusher", group,
+                        ["--group", group, *args], at_redis(redis)).start().wait_ready()
+        wait_until(lambda: pusher.scrape().total("fanline_ranges_ready") == self.ranges, 120,
+                   f"every range to be owned by {group}")
+        return pusher
 
     def make_plain_sets(self, size=PLAIN):
         """Makes as many plain sorted sets as there are timelines."""
@@ -217,9 +245,10 @@ class Rig:
     def _zadd(self, command, *args):
         return self.helper("fanline-bench-zadd", command, "--sets", self.population.live, *args)
 
-    def helper(self, program, *args):
+    def helper(self, program, *args, env=None):
         """Runs a program of the bench; returns the JSON it printed."""
-        run = subprocess.run([BIN / program, *map(str, args)], env={**os.environ, **self.stack.env},
+        run = subprocess.run([BIN / program, *map(str, args)],
+                             env={**os.environ, **self.stack.env, **(env or {})},
                              capture_output=True, text=True, timeout=300)
         if run.returncode != 0:
             raise RuntimeError(f"{program} ended with {run.returncode}: {run.stderr.strip()}")
@@ -242,6 +271,22 @@ class Rig:
             "mariadb": [shard.pid for shard in self.stack.mysql],
             "kafka": [self.stack.kafka.pid],
         })
+
+
+def at_redis(service):
+    """The environment of a program that is to use that Redis; None: the stack's own."""
+    return {"FANLINE_REDIS": service.address} if service else {}
+
+
+def place_at_end(brokers, group, topic):
+    """The group, which has no member yet, begins with what is appended from now on."""
+    asker = Consumer({"bootstrap.servers": brokers, "group.id": group, "enable.auto.commit": False,
+                      "log_level": 0})
+    partitions = asker.list_topics(topic, _KAFKA_TIMEOUT).topics[topic].partitions
+    ends = [TopicPartition(topic, number, asker.get_watermark_offsets(
+        TopicPartition(topic, number), _KAFKA_TIMEOUT)[1]) for number in partitions]
+    asker.commit(offsets=ends, asynchronous=False)
+    asker.close()
 
 
 def _in_turns(authors, posts):

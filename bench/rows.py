@@ -19,6 +19,7 @@ class Sizes(NamedTuple):
     dispatched: int  # events of a round of dispatch_cost_ratio
     moderate: int  # events of a burst, and of each slower run beside it
     imported: int  # edges
+    waiting: int  # posts of moderate, whose hints wait to be drained
 
 
 def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_events):

@@ -76,6 +76,7 @@ class LocalStack:
                    args=[f"--server-id={i + 1}", *mysql_args], **common)
              for i in range(shards)])
         self._spawned = []
+        self._added = []
         self._workspace = None
 
     def __enter__(self):
@@ -117,7 +118,15 @@ class LocalStack:
 
     @property
     def services(self):
-        return [self.kafka, self.redis, *self.mysql]
+        return [self.kafka, self.redis, *self.mysql, *self._added]
+
+    def add(self, make):
+        """One more service, started now and stopped with the others: `make(workspace, ports, env)`.
+        `stack.env` does not name it."""
+        service = make(self._workspace, self._ports, self._tagged)
+        self._added.append(service)
+        self._start_one(service)
+        return service
 
     @property
     def logs(self):

@@ -30,3 +30,8 @@ class Compared(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "there is no row nope; there are a, b"):
             chosen(["a", "b"], ["a"], ["nope"])
         self.assertEqual(chosen(["a", "b"], ["a"], None), ["a"])
+
+    def test_rows_that_take_minutes_are_taken_only_when_named(self):
+        names = ["a", "recovery"]
+        self.assertEqual(chosen(names, names, None), ["a"])
+        self.assertEqual(chosen(names, names, ["recovery"]), ["recovery"])

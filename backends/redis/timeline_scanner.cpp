@@ -101,22 +101,35 @@ Status TimelineScanner::Readers(std::vector<UserId>* out) {
 Status TimelineScanner::Read(std::span<const UserId> readers,
                              const std::function<void(const RawTimeline&)>& on_timeline) {
   if (Status status = masters_.EnsureMap(); !status.done()) return status;
-  const SlotMap map = masters_.map();
   while (!readers.empty()) {
     const auto chunk = readers.first(std::min(readers.size(), kTimelinesInFlight));
     readers = readers.subspan(chunk.size());
-    std::map<const Endpoint*, std::vector<UserId>> by_master;
-    for (UserId reader : chunk) by_master[map.MasterOf(keys_.Home(reader))].push_back(reader);
     std::vector<RawTimeline> found;
-    for (const auto& [master, its_readers] : by_master) {
-      if (master == nullptr) return Away("a part of the redis cluster is served by no node");
-      const Status status = ReadOf(*master, its_readers, &found);
-      if (!status.done()) return status;
+    Status status = ReadChunk(chunk, &found);
+    if (!status.done()) {
+      // The map was one node's word, or a slot has moved since, or a master has a successor.
+      status = masters_.Refresh(Masters::Ask::kAll);
+      if (status.done()) status = ReadChunk(chunk, &found);
     }
-    std::sort(found.begin(), found.end(),
-              [](const auto& a, const auto& b) { return a.reader < b.reader; });
+    if (!status.done()) return status;
     std::for_each(found.begin(), found.end(), on_timeline);
   }
+  return Status::Done();
+}
+
+Status TimelineScanner::ReadChunk(std::span<const UserId> readers, std::vector<RawTimeline>* out) {
+  out->clear();
+  std::map<const Endpoint*, std::vector<UserId>> by_master;
+  for (UserId reader : readers) {
+    by_master[masters_.map().MasterOf(keys_.Home(reader))].push_back(reader);
+  }
+  for (const auto& [master, its_readers] : by_master) {
+    if (master == nullptr) return Away("a part of the redis cluster is served by no node");
+    const Status status = ReadOf(*master, its_readers, out);
+    if (!status.done()) return status;
+  }
+  std::sort(out->begin(), out->end(),
+            [](const auto& a, const auto& b) { return a.reader < b.reader; });
   return Status::Done();
 }
 

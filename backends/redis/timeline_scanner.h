@@ -34,7 +34,8 @@ class TimelineScanner {
   // ascending; found by SCAN on every master. A key created or expired during the walk may or may
   // not be among them, nor may one whose slot moves meanwhile.
   Status Readers(std::vector<UserId>* out);
-  // One RawTimeline per reader; `readers` are ascending, and so are these.
+  // One RawTimeline per reader; `readers` are ascending, and so are these. After a master that did
+  // not answer, or serves a reader no longer, all masters are asked for the map, and it once more.
   Status Read(std::span<const UserId> readers,
               const std::function<void(const RawTimeline&)>& on_timeline);
   // Found by SSCAN: a reader who enters or leaves meanwhile may or may not be among them.
@@ -45,6 +46,7 @@ class TimelineScanner {
   Status ScanAll(const Ask& ask,
                  const std::function<void(CommandBuffer&, const std::string& cursor)>& encode,
                  const std::function<void(std::string_view)>& on_element);
+  Status ReadChunk(std::span<const UserId> readers, std::vector<RawTimeline>* out);
   Status ReadOf(const Endpoint& master, std::span<const UserId> readers,
                 std::vector<RawTimeline>* out);
 

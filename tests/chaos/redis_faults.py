@@ -90,7 +90,25 @@ class RedisFaults:
         time.sleep(fault.seconds)
         redis.begin_move(slot, heir)
         wait_until(lambda: self._finish_move(slot, heir), WHOLE_WITHIN_S, "a slot to move")
+        target.start()
+        time.sleep(fault.seconds)
+        wait_until(lambda: self._rejoin(target, slot, heir), WHOLE_WITHIN_S,
+                   f"{target.name} to follow {heir.name}")
         self._heal()
+
+    @staticmethod
+    def _rejoin(node, slot, heir):
+        """What an operator types: until then it goes on importing the slot, and is a master of
+        nothing, with keys that are no longer its."""
+        try:
+            if "role:slave" in node.command("INFO", "replication"):
+                return True
+            node.command("CLUSTER", "SETSLOT", slot, "STABLE")
+            node.command("FLUSHALL")
+            node.command("CLUSTER", "REPLICATE", heir.id)
+        except RedisError:
+            pass  # it has not heard yet that its slots are another's
+        return False
 
     def _finish_move(self, slot, target):
         try:

@@ -304,6 +304,33 @@ TEST_F(RedisCluster, EveryMasterIsScanned) {
   EXPECT_EQ(seen, readers);
 }
 
+// A node keeps the owner of a slot that it is told to import, whatever it hears from others.
+TEST_F(RedisCluster, TimelinesAreReadWhereTheyCameWhenOneNodeKnowsAnOldMap) {
+  Own(first(), 5, {1, 400});
+  Build(first());
+  const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
+  Options behind = options_;
+  for (const Endpoint& node : masters_.map().masters()) {
+    if (node != from && node != to) behind.seeds = {node};
+  }
+  const std::string slot = SlotText(first());
+  At(behind.seeds.front())
+      .Run({"CLUSTER", "SETSLOT", slot, "IMPORTING", At(from).Run({"CLUSTER", "MYID"})});
+  BeginMove(first(), to);
+  MoveKeys(first(), to);
+  for (const Endpoint& node : {to, from}) {
+    At(node).Run({"CLUSTER", "SETSLOT", slot, "NODE", At(to).Run({"CLUSTER", "MYID"})});
+  }
+  TimelineScanner scanner(behind);
+  std::vector<RawTimeline> found;
+  const Status status =
+      scanner.Read(std::vector{ReaderIn(first())},
+                   [&](const RawTimeline& timeline) { found.push_back(timeline); });
+  EXPECT_TRUE(status.done()) << status.message;
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].state, TimelineState::kReady);
+}
+
 TEST_F(RedisCluster, OneThatStopsAsAWholeIsRefused) {
   ServerCheck check;
   ASSERT_TRUE(CheckServer(options_, &check).done());

@@ -11,6 +11,7 @@ from confluent_kafka import Producer as KafkaProducer
 
 from demo.clients import Client
 from stack.programs.feedctl import FeedctlFailed
+from tests.chaos.plan import ALL_LINKS
 from tests.chaos.redis_faults import RedisFaults
 from tests.chaos.rig import JOINING
 
@@ -102,24 +103,29 @@ class Doing(RedisFaults):
     # ---- the network ---------------------------------------------------------------------------
 
     def cut(self, fault):
-        self._link(fault).cut()
+        for link in self._links(fault):
+            link.cut()
         self._heals(fault)
 
     def stall(self, fault):
         """What had been sent arrives afterwards, also of those who gave up meanwhile."""
-        self._link(fault).stall()
+        for link in self._links(fault):
+            link.stall()
         self._heals(fault)
 
     def delay(self, fault):
-        self._link(fault).delay(random.Random(fault.seed).choice(DELAYS_S))
+        for link in self._links(fault):
+            link.delay(random.Random(fault.seed).choice(DELAYS_S))
         self._heals(fault)
 
-    def _link(self, fault):
-        return self.stack.links[fault.target]
+    def _links(self, fault):
+        links = self.stack.links
+        return links.values() if fault.target == ALL_LINKS else [links[fault.target]]
 
     def _heals(self, fault):
         time.sleep(fault.seconds)
-        self._link(fault).heal()
+        for link in self._links(fault):
+            link.heal()
 
     # ---- broker and shards ---------------------------------------------------------------------
 

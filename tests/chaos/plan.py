@@ -17,7 +17,9 @@ CALM_S = 2  # at least so much from the end of one to the next
 MEMBERS = ["pusher-1", "pusher-2", "pusher-3", "dispatcher-1", "dispatcher-2"]
 RELATION_MEMBERS = ["mirror-1", "mirror-2", "reconciler-1", "reconciler-2", "api"]
 SHARDS = ["mysql0", "mysql1"]
-LINKS = ("kafka", "kafka", "kafka", *SHARDS, *SHARDS, *(f"redis{n}" for n in range(1, 7)))
+ALL_LINKS = "everything"
+LINKS = (ALL_LINKS, "kafka", "kafka", "kafka", *SHARDS, *SHARDS,
+         *(f"redis{number}" for number in range(1, 7)))
 TOPICS = ["feed-events", "fanout-tasks", "relation-events", "relation-log"]
 
 
@@ -44,6 +46,7 @@ KINDS = {
     "hang_master": Kind("redis", 0.5, 5),
     "restart_master": Kind("redis", 0, 0.3),
     "pair_away": Kind("redis", 1, 5),
+    "all_away": Kind("redis", 0.5, 3, ("all nodes",)),
     "flush": Kind("redis", 0, 0),
     "reshard": Kind("redis", 0.5, 3),
     "reshard_failover": Kind("redis", 0.5, 3),
@@ -81,6 +84,7 @@ class Plan(NamedTuple):
     ranges: int
     window: int
     appendonly: bool  # whether Redis writes a log
+    patience_s: int  # after which the daemons' producers give a record up, and send it anew
     faults: tuple
 
     def drawn(self, what):
@@ -99,7 +103,8 @@ class Plan(NamedTuple):
     def lines(self):
         yield (f"seed {self.seed}: {self.events:,} events and {self.changes:,} changes in "
                f"{self.seconds} s, {self.ranges} ranges, window {self.window}, Redis "
-               f"{'with' if self.appendonly else 'without'} AOF, {len(self.faults)} faults")
+               f"{'with' if self.appendonly else 'without'} AOF, producers' patience "
+               f"{self.patience_s} s, {len(self.faults)} faults")
         yield from map(str, self.faults)
 
 
@@ -108,7 +113,7 @@ def draw(seed, events, changes):
     seconds = max(LEAST_SECONDS, round(events / EVENTS_PER_SECOND))
     ranges = random_.choice([8, 16, 16, 64])
     return Plan(seed, events, changes, seconds, ranges, random_.choice([60, 450]),
-                random_.random() < 0.5, tuple(sorted(_faults(random_, seconds, ranges))))
+                random_.random() < 0.5, random_.choice([2, 30]), tuple(sorted(_faults(random_, seconds, ranges))))
 
 
 def _faults(draw_, seconds, ranges):

@@ -1,5 +1,6 @@
 """Readers while everything breaks: timelines expire, and their readers' visits rebuild them."""
 
+import signal
 import time
 
 from demo.clients import Client
@@ -8,6 +9,8 @@ from stack.programs.timelines import read_timelines
 from stack.wire.redis import RedisClient, RedisError
 
 VISITS = 60  # readers who come at a time
+BROKEN_OFF = 0.15  # of the visits: whoever rebuilds is killed within LIFE_S
+LIFE_S = 0.2
 EXPIRING = 6  # timelines of each master, about once a second
 _EVERY_S = 1.0
 _ANSWER_WITHIN = 1
@@ -57,9 +60,13 @@ class Readers(Client):
     def _visit(self):
         running = self._feedctl.start("activate", "--threads", 2,
                                       lines=self._draw.sample(self._users, VISITS))
+        self.visits += 1
+        if self._draw.random() < BROKEN_OFF:
+            time.sleep(self._draw.uniform(0, LIFE_S))
+            running.interrupt(signal.SIGKILL)
+            return
         try:
             running.finish(90, (0, _AWAY, _UNFINISHED))
         except FeedctlFailed as error:
             raise AssertionError(str(error)) from error
-        self.visits += 1
         self.refused += running.exit_code != 0

@@ -62,6 +62,12 @@ class RedisFaults:
         time.sleep(fault.seconds)
         self._heal()
 
+    def all_away(self, fault):
+        """Every node at once."""
+        self.stack.redis.kill()
+        time.sleep(fault.seconds)
+        self._heal()
+
     def flush(self, fault):
         self._master(fault).command("FLUSHALL")
 
@@ -134,7 +140,6 @@ class RedisFaults:
     def _heal(self):
         redis = self.stack.redis
         for node in redis.nodes:
-            if not node.running:
-                node.start()
-            node.resume()
-        redis.wait_whole(WHOLE_WITHIN_S)
+            if node.running:
+                node.resume()
+        redis.start()

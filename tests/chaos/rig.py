@@ -15,7 +15,7 @@ from tests.chaos.kept import Kept
 USERS = 400
 # A member that is gone is missed after two seconds, and what is away is found out as soon.
 SESSION = "session.timeout.ms=2000,heartbeat.interval.ms=300"
-COMMON = ["--kafka-properties", SESSION, "--mysql-read-timeout", "2s", "--drain-limit", "5s"]
+COMMON = ["--mysql-read-timeout", "2s", "--drain-limit", "5s"]
 OPTIONS = {
     "dispatcher": ["--sample-rate", "0.1"],
     "pusher": ["--redis-command-timeout", "1s"],
@@ -130,9 +130,11 @@ class Rig:
         self.feedctl.run("activate", "--threads", 4, lines=self.users)
 
     def _make_daemons(self):
-        self.api = Api(self.stack, self._ports, args=[*COMMON[2:], *OPTIONS["api"]])
+        self.api = Api(self.stack, self._ports, args=[*COMMON, *OPTIONS["api"]])
+        kafka = ["--kafka-properties", f"{SESSION},request.timeout.ms=1000,"
+                 f"delivery.timeout.ms={self.plan.patience_s * 1000}"]
         daemons = [Daemon(self.stack, self._ports, f"fanline-{role}", f"{role}-{number}",
-                          [*COMMON, *OPTIONS[role]])
+                          [*kafka, *COMMON, *OPTIONS[role]])
                    for role, members in MEMBERS.items()
                    for number in [*range(1, members + 1), JOINING]]
         self.kept = {daemon.name: Kept(daemon, self.complaints.append)

@@ -17,6 +17,15 @@ namespace fanline::pusher {
 // Why a range was taken over (again), and why timelines were dropped or hints replayed.
 enum class TakeoverCause { kAssigned, kSessionLost, kFenced, kRolledBack };
 
+// What Redis had of a range when it was claimed, and should have had: pos: says it (guard 4). A
+// failover, a restart, a snapshot put back and FLUSHALL differ in nothing else.
+enum class RedisLoss {
+  kBehind,        // pos: lies behind what was saved: hints are replayed from there
+  kOlderThanLog,  // the log does not reach back to pos:, for whatever reason: dropped
+  kMissing,       // no pos:, though the range had one: dropped
+  kForeign,       // pos: of another topic generation or number of ranges, or of version 4: dropped
+};
+
 // Which bound of limits.h a range that is paused has reached.
 enum class PauseCause { kBuffered, kParked, kSpan };
 inline constexpr size_t kPauseCauses = 3;
@@ -33,6 +42,8 @@ class Metrics : public ConsumerMetrics {
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
+  // Told once the range is ready again: what was lost is given to it again, or dropped.
+  virtual void RedisLost(Range /*range*/, RedisLoss) {}
   // Another pusher owns the range that the consumer group gave to this one; this one tries again
   // after `wait`.
   virtual void RangeContested(Range /*range*/, Duration /*wait*/) {}

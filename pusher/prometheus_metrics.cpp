@@ -22,6 +22,7 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Registry;
 
+constexpr const char* kLossNames[] = {"behind", "older_than_log", "missing", "foreign"};
 constexpr const char* kPauseCauseNames[] = {"buffered", "parked", "span"};
 
 class Prometheus final : public daemon::ConsumedLog<Metrics> {
@@ -82,9 +83,15 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void TakeoverStarted(TakeoverCause cause) override {
     takeovers_[static_cast<size_t>(cause)]->Increment();
-    if (cause == TakeoverCause::kRolledBack) {
-      log_.Error("Redis lost acknowledged writes: the range is claimed again and replayed");
-    }
+  }
+
+  void RedisLost(Range range, RedisLoss loss) override {
+    losses_[static_cast<size_t>(loss)]->Increment();
+    log_.Error(loss == RedisLoss::kBehind
+                   ? "Redis lost what it had acknowledged of a range: its hints are applied again"
+                   : "Redis lost what it had of a range: its timelines are dropped, and their "
+                     "readers rebuild them",
+               {{"range", range}, {"cause", kLossNames[static_cast<size_t>(loss)]}});
   }
 
   void RangeContested(Range range, Duration wait) override {
@@ -97,7 +104,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   }
 
   void RangeReady(int64_t replayed_hints, uint64_t timelines_dropped) override {
-    if (replayed_hints > 0) replayed_.Increment(static_cast<double>(replayed_hints));
+    replayed_.Increment(static_cast<double>(replayed_hints));
     dropped_.Increment(static_cast<double>(timelines_dropped));
     if (replayed_hints > 0 || timelines_dropped > 0) {
       log_.Warn("a takeover set timelines right",
@@ -186,10 +193,15 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                    SizeBuckets());
   Counter& followers_read_ =
       AddCounter(registry_, "fanline_followers_read_total", "Follower rows read for fan-out");
-  std::array<Counter*, 4> takeovers_ =
-      AddCounters(registry_, "fanline_takeovers_total",
-                  "Ranges claimed, by cause; rolled_back is a Redis that lost writes", "cause",
-                  {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
+  std::array<Counter*, 4> takeovers_ = AddCounters(
+      registry_, "fanline_takeovers_total",
+      "Ranges claimed, by what asked for it; a loss shows in "
+      "fanline_redis_losses_total",
+      "cause", {"assigned", "session_lost", "fenced", "rolled_back"});  // by TakeoverCause
+  std::array<Counter*, 4> losses_ = AddCounters(                        // by RedisLoss
+      registry_, "fanline_redis_losses_total",
+      "Ranges of which Redis had less than it had acknowledged, by what pos: was found to be",
+      "cause", kLossNames);
   Counter& contested_ = AddCounter(registry_, "fanline_ranges_contested_total",
                                    "Times another pusher was found to own a range of ours");
   Counter& replayed_ =

@@ -129,7 +129,20 @@ int64_t RangeTakeover::Furthest(const std::optional<AppliedPosition>& found) con
   return std::max(expected_, found->offset);
 }
 
+// What Redis should have and has not. The log may begin behind pos: for two reasons, a snapshot
+// that is so old or a group that stood still for so long; after a seek in vain there is no telling.
+std::optional<RedisLoss> RangeTakeover::LossIn(const RangeClaimed& claimed) const {
+  const auto& found = claimed.position;
+  if (claimed.foreign || (found && found->generation != generation_)) return RedisLoss::kForeign;
+  const bool had_one = assigned_.committed || ready_since_;
+  if (!found) return had_one ? std::optional(RedisLoss::kMissing) : std::nullopt;
+  if (found->offset < assigned_.low) return RedisLoss::kOlderThanLog;
+  const bool behind = found->offset < expected_ && contests_ == 0;
+  return behind ? std::optional(RedisLoss::kBehind) : std::nullopt;
+}
+
 void RangeTakeover::Decide(const RangeClaimed& claimed) {
+  if (const auto loss = LossIn(claimed)) loss_ = loss;
   auto found = claimed.position;
   // A position of another generation says nothing about this log.
   if (found && found->generation != generation_) found.reset();
@@ -164,9 +177,12 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   attempts_ = 0;
   if (lost_from_) ports_.metrics.TailLost(assigned_.partition, *lost_from_, *end_);
   lost_from_.reset();
+  if (loss_) ports_.metrics.RedisLost(assigned_.partition, *loss_);
+  loss_.reset();
   end_.reset();
   seek_ = saved_.offset;
-  ports_.metrics.RangeReady(expected_ - saved_.offset, reply.dropped);
+  const int64_t replayed = std::max<int64_t>(expected_ - saved_.offset, 0);
+  ports_.metrics.RangeReady(replayed, reply.dropped);
   return true;
 }
 

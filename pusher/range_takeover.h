@@ -15,7 +15,10 @@
 // installation take turns, each for long enough to get on.
 //
 // The decision (design 2, guard 4): pos: missing, of another topic generation or older than the
-// log -> the timelines are dropped, readers rebuild them; else -> replay from it.
+// log -> the timelines are dropped, readers rebuild them; else -> replay from it. Whatever became
+// of Redis comes down to this, and nobody has to do anything about it. RedisLoss (metrics.h) names
+// the causes. Nothing is lost by a range that never had a pos: (a first start), nor told of while
+// another owner may have moved pos: back (a contest).
 // A log that ends before pos: or before the committed offset lost its tail: all the range's
 // timelines are dropped, because hints that nobody has read may be gone, and the log is replayed
 // from its first record. So are they when the group has committed nothing although there is a
@@ -88,6 +91,7 @@ class RangeTakeover {
   void Own(bool first);
   void Claim();
   void Decide(const RangeClaimed& claimed);
+  std::optional<RedisLoss> LossIn(const RangeClaimed& claimed) const;
   int64_t Furthest(const std::optional<AppliedPosition>& found) const;
   void Retry(Now now, uint64_t random);
   void GiveWay(Now now, uint64_t random);
@@ -113,6 +117,7 @@ class RangeTakeover {
   // The log's end, until the first claim is decided. Later positions rightly lie beyond it.
   std::optional<int64_t> end_;
   std::optional<int64_t> lost_from_;  // set: the log ends before this position of ours
+  std::optional<RedisLoss> loss_;     // found by a claim, not told of yet
   uint32_t attempts_ = 0;
   uint32_t contests_ = 0;  // times another owner was found, since the last peace
   bool raised_ = false;    // the epoch was raised above the one that refused a claim

@@ -11,12 +11,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SCHEDULES = 20_000
 FAULTS = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.relation_faults_test$"]
-CLUSTER = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.redis_cluster_test$"]
+REDIS = ["env", "FANLINE_TEST_LONG=1", "ctest", "--preset", "release", "--output-on-failure",
+         "-R", r"^e2e\.redis(_cluster)?_test$"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
     *[(f"faults of relations, round {number} of 3", FAULTS) for number in (1, 2, 3)],
-    *[(f"a Redis Cluster that changes, round {number} of 3", CLUSTER) for number in (1, 2, 3)],
+    *[(f"a Redis that loses much, a Cluster that changes, round {number} of 3", REDIS)
+      for number in (1, 2, 3)],
     ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]

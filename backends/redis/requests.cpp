@@ -58,7 +58,9 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout
   claimed.refused_by = *refused_by;
   if (claimed.refused_by != 0) return claimed;
   claimed.index_complete = Text(At(reply, 1)) == "1";
-  claimed.position = ParsePosition(Text(At(reply, 2)), layout);
+  const std::string_view position = Text(At(reply, 2));
+  claimed.position = ParsePosition(position, layout);
+  claimed.foreign = !claimed.position && !position.empty();
   return claimed;
 }
 

@@ -51,7 +51,8 @@ struct RangeClaimed {
   uint64_t refused_by = 0;  // the own: found, >= epoch; 0 = claimed
   // When claimed:
   bool index_complete = false;              // live:{tag} has its header member
-  std::optional<AppliedPosition> position;  // none: missing
+  std::optional<AppliedPosition> position;  // none: missing, or
+  bool foreign = false;  // there, but of another number of ranges or of version 4
   uint32_t node = 0;  // which of Redis' nodes holds the range: those with one number share its time
 };
 

@@ -14,7 +14,7 @@ class Redis(Service):
     def __init__(self, name, workspace, ports, env, appendonly=False, args=(), certificates=None,
                  links=None):
         super().__init__(name, workspace, ports, env, links)
-        self._appendonly = appendonly
+        self.appendonly = appendonly  # from its next start on
         self._args = list(args)
         self._certificates = certificates
         if certificates:
@@ -31,7 +31,7 @@ class Redis(Service):
     def argv(self):
         return [
             SERVER, "--port", self.port, "--bind", "127.0.0.1", "--dir", self.data,
-            "--save", "", "--appendonly", "yes" if self._appendonly else "no",
+            "--save", "", "--appendonly", "yes" if self.appendonly else "no",
             "--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "512",
         ] + self._tls_args() + self._args
 

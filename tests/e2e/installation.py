@@ -5,6 +5,7 @@ import itertools
 import random
 import time
 import unittest
+from collections import Counter
 
 from demo.check import check_timelines
 from demo.ledger import Ledger
@@ -147,6 +148,12 @@ class Installation(unittest.TestCase):
 
     def counter(self, name, **labels):
         return self.fleet.counters().total(name, **labels)
+
+    def redis_losses(self):
+        """How many ranges found that Redis had lost something of theirs, by cause."""
+        counters = self.fleet.counters()
+        return Counter({cause: int(counters.total("fanline_redis_losses_total", cause=cause))
+                        for cause in ("behind", "older_than_log", "missing", "foreign")})
 
     def wait_for(self, predicate, what, timeout=120):
         return wait_until(predicate, timeout, what)

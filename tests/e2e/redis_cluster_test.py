@@ -1,11 +1,14 @@
 """A Redis Cluster under a fleet: slots move, masters fail over to replicas that lag, a master is away
-with its replica. It concerns the ranges that it concerns; in the end every timeline is exact."""
+with its replica, or loses what it had. It concerns the ranges that it concerns; in the end every
+timeline is exact."""
 
+import contextlib
 import time
 import unittest
 
 from stack.services.redis_cluster import SLOTS
 from tests.e2e.installation import USERS, Installation
+from tests.e2e.meanwhile import long, publishing, reading
 
 EVERYBODY = range(1, USERS + 1)
 RANGES = 16
@@ -35,14 +38,48 @@ class RedisClusterChanges(Installation):
         return [number for number in range(RANGES)
                 if self.cluster.owner(slot_of(number)) is master]
 
+    @contextlib.contextmanager
+    def a_loss(self, master, cause):
+        """While posts are published and read, the block takes something from this master. Its
+        ranges notice, for that cause; those of other masters are not even claimed, and theirs is
+        delivered. Then everybody's timeline is exact."""
+        theirs, takeovers = self.ranges_of(master), self.takeovers()
+        losses, epochs = self.redis_losses(), self.epochs_but_of(theirs)
+        with publishing(self, EVERYBODY), reading(self, EVERYBODY):
+            yield
+            self.wait_for(lambda: (self.redis_losses() - losses)[cause] >= len(theirs),
+                          "the loss to be noticed")
+        self.cluster.wait_whole()
+        self.wait_served()
+        self.settle()
+        self.assertEqual(+(self.redis_losses() - losses), {cause: len(theirs)})
+        self.assertGreaterEqual(self.takeovers() - takeovers, len(theirs))
+        self.assertEqual(self.epochs_but_of(theirs), epochs, "other masters' ranges were claimed")
+        self.make_live(EVERYBODY)
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+    def epochs_but_of(self, some_ranges):
+        return {line["range"]: line["epoch"] for line in self.feedctl.json("ranges", "--json")["ranges"]
+                if line["range"] not in some_ranges}
+
+    @contextlib.contextmanager
+    def deliveries_but_at(self, master):
+        """While it is away others' timelines go on changing."""
+        node, key = max(((node, key) for node in self.cluster.masters() if node is not master
+                         for key in node.command("KEYS", "tl:*")),
+                        key=lambda at: at[0].command("ZCARD", at[1]))
+        seen = []
+
+        def look():
+            seen.append(node.command("ZRANGE", key, 1, 1))
+
+        yield look
+        self.assertGreater(len({str(each) for each in seen}), 2, seen)
+
     def takeovers(self):
         return self.counter("fanline_takeovers_total")
-
-    def publish_for(self, seconds):
-        """Posts of everybody again and again."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.publish_all(list(EVERYBODY))
 
     def test_timelines_are_delivered_on_all_masters(self):
         keys = [len(master.command("KEYS", "tl:*")) for master in self.cluster.masters()]
@@ -83,23 +120,55 @@ class RedisClusterChanges(Installation):
     def test_a_replica_that_lagged_is_given_again_what_it_never_had(self):
         master = self.cluster.owner(slot_of(0))
         theirs, before = self.ranges_of(master), self.counter("fanline_hints_replayed_total")
-        replica = self.cluster.let_lag(master)
-        self.publish_for(1.5)  # positions are saved once a second
-        master.kill()
-        replica.resume()
         least = RANGES
-        deadline = time.monotonic() + 60
-        while self.cluster.owner_if_any(slot_of(0)) is not replica:
-            self.assertLess(time.monotonic(), deadline)
-            self.publish_all(list(EVERYBODY))
-            least = min(least, self.fleet.ranges_ready())
-        self.wait_served()
+        with self.a_loss(master, "behind"), self.deliveries_but_at(master) as look:
+            replica = self.cluster.let_lag(master)
+            time.sleep(1.5)  # positions are saved once a second
+            master.kill()
+            replica.resume()
+            deadline = time.monotonic() + 60
+            while self.cluster.owner_if_any(slot_of(0)) is not replica:
+                self.assertLess(time.monotonic(), deadline)
+                look()
+                least = min(least, self.fleet.ranges_ready())
+            master.start()
         self.assertEqual(least, RANGES - len(theirs), "ranges of other masters noticed")
-        self.settle()
         self.assertGreater(self.counter("fanline_hints_replayed_total"), before)
-        self.assert_exact()
-        master.start()
-        self.cluster.wait_whole()
+
+    def test_a_master_that_is_flushed_loses_its_own_ranges_alone(self):
+        master = self.cluster.owner(slot_of(0))
+        with self.a_loss(master, "missing"):
+            master.command("FLUSHALL")
+        self.assertEqual(len(self.cluster.owner(slot_of(0)).command("KEYS", "installation:*")), 1)
+
+    @long
+    def test_a_master_that_is_back_before_its_replica_takes_over_empties_it_too(self):
+        master = self.cluster.owner(slot_of(RANGES - 1))
+        replica = self.cluster.replica_of(master)
+        with self.a_loss(master, "missing"):
+            replica.pause()
+            self.restart(master, dump=False)
+            replica.resume()
+
+    @long
+    def test_a_master_that_is_given_an_old_snapshot_is_given_again_what_came_since(self):
+        master = self.cluster.owner(slot_of(RANGES - 1))
+        replica = self.cluster.replica_of(master)
+        master.command("SAVE")
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        with self.a_loss(master, "behind"):
+            replica.kill()
+            self.restart(master, dump=True)
+            replica.start()
+
+    @staticmethod
+    def restart(node, dump):
+        """With the snapshot that it has, or with nothing."""
+        node.kill()
+        if not dump:
+            (node.data / "dump.rdb").unlink(missing_ok=True)
+        node.start()
 
     def test_a_master_that_is_away_with_its_replica_parks_its_own_ranges_alone(self):
         master = self.cluster.owner(slot_of(RANGES - 1))

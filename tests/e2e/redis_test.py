@@ -1,10 +1,16 @@
-"""Redis goes away and comes back: with what it had, with less, or with nothing."""
+"""Redis goes away and comes back: with what it had, with less, or with nothing. Nobody does anything
+about it but its readers, who come again."""
 
+import contextlib
 import unittest
 
+from stack.programs.fleet import TASKS
+from stack.wire.kafka import delete_records
 from tests.e2e.installation import USERS, Installation, most_followed
+from tests.e2e.meanwhile import long, publishing, reading
 
 EVERYBODY = range(1, USERS + 1)
+RANGES = 16
 
 
 class RedisComesBack(Installation):
@@ -25,11 +31,32 @@ class RedisComesBack(Installation):
         self.wait_served()
 
     def wait_served(self):
-        self.wait_for(lambda: self.pusher.status("/readyz") == 200 and self.ranges_ready() == 16,
-                      "the pusher to serve again")
+        self.wait_for(lambda: self.pusher.status("/readyz") == 200
+                      and self.ranges_ready() == RANGES, "the pusher to serve again")
 
     def ranges_ready(self):
         return self.pusher.scrape().total("fanline_ranges_ready")
+
+    @contextlib.contextmanager
+    def a_loss(self, cause, ranges=RANGES):
+        """While posts are published and read, the block takes something from Redis. So many ranges
+        notice, for that cause; then everybody's timeline is exact."""
+        before = self.redis_losses()
+        with publishing(self, EVERYBODY), reading(self, EVERYBODY):
+            yield
+            self.wait_for(lambda: (self.redis_losses() - before)[cause] >= ranges,
+                          "the loss to be noticed")
+        self.wait_served()
+        self.settle()
+        self.assertEqual(+(self.redis_losses() - before), {cause: ranges})
+        self.assert_all_come_back()
+
+    def assert_all_come_back(self):
+        self.make_live(EVERYBODY)
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+        self.assertEqual(len(self.redis.command("KEYS", "installation:*")), 1)
 
     def wait_replayed(self, before):
         """Waits until the pusher has redone all that it was asked to do since `before`."""
@@ -58,30 +85,80 @@ class RedisComesBack(Installation):
         self.publish_all(list(EVERYBODY))
         self.settle()
         self.assertEqual(self.timelines(), {})
-        self.make_live(EVERYBODY)
-        self.publish_all(list(EVERYBODY))
+        self.assert_all_come_back()
+
+    def test_killed_and_restarted_empty_it_is_claimed_again(self):
+        with self.a_loss("missing"):
+            self.redis.kill()
+            self.redis.start()
+
+    @long
+    def test_killed_and_restarted_with_its_log_it_is_claimed_again(self):
+        self.redis.appendonly = True
+        self.addCleanup(setattr, self.redis, "appendonly", False)
+        self.redis.command("CONFIG", "SET", "appendonly", "yes")
+        self.wait_for(lambda: "aof_rewrite_in_progress:0" in self.redis.command("INFO")
+                      and "aof_last_bgrewrite_status:ok" in self.redis.command("INFO"),
+                      "the log to hold everything")
+        before = self.redis_losses()
+        with publishing(self, EVERYBODY), reading(self, EVERYBODY):
+            self.redis.kill()
+            self.redis.start()
+            self.wait_served()
         self.settle()
+        self.assertEqual((self.redis_losses() - before)["missing"], 0)
         self.assert_exact(live=EVERYBODY)
 
     def test_flushed_under_the_pushers_hands_it_is_claimed_again(self):
-        self.redis.command("FLUSHALL")
-        self.publish_all(list(EVERYBODY))
-        self.settle()
-        self.make_live(EVERYBODY)
-        self.publish_all(list(EVERYBODY))
-        self.settle()
-        self.assert_exact(live=EVERYBODY)
+        with self.a_loss("missing"):
+            self.redis.command("FLUSHALL")
 
-    def test_rolled_back_by_a_restart_it_is_given_again_what_it_lost(self):
+    @long
+    def test_flushed_while_nothing_happens_it_is_claimed_again(self):
+        before = self.redis_losses()
+        self.redis.command("FLUSHALL")
+        self.make_live(EVERYBODY)  # by readers who are faster than the owner, who drops these
+        self.wait_for(lambda: (self.redis_losses() - before)["missing"] == RANGES, "the loss", 15)
+        self.assert_all_come_back()
+
+    @long
+    def test_flushed_again_and_again_it_is_claimed_again(self):
+        with publishing(self, EVERYBODY), reading(self, EVERYBODY):
+            for _ in range(20):
+                self.redis.command("FLUSHALL")
+                self.wait_for(lambda: self.redis.command("KEYS", "own:*"), "a claim")
+        self.wait_served()
+        self.settle()
+        self.assert_all_come_back()
+
+    def test_rolled_back_by_a_restart_to_before_its_owner_came_it_is_given_again_what_it_lost(self):
         self.redis.command("SAVE")
         self.publish_all(list(EVERYBODY))
-        self.delete(self.author, self.publish(self.author))
+        self.pusher.kill()
+        self.pusher.start()
+        self.wait_served()
+        self.publish_all(list(EVERYBODY))
         self.settle()
-        before = self.fleet.counters()
+        with self.a_loss("behind"):
+            self.redis.kill()
+            self.redis.start()
+            self.forget_what_was_saved()
+
+    def test_rolled_back_to_before_the_log_begins_it_is_filled_by_rebuilds(self):
+        self.redis.command("SAVE")
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.wait_for(lambda: self.fleet.backlog() == 0, "the commits")
+        delete_records(self.stack.kafka.port, TASKS, range(RANGES))
+        before = self.redis_losses()
         self.restart_redis()
         self.forget_what_was_saved()
-        self.wait_replayed(before)
-        self.assert_exact(live=EVERYBODY)
+        # That the log begins later shows only when it is asked for what it has not.
+        self.wait_for(lambda: self.redis_losses() - before
+                      == {"behind": RANGES, "older_than_log": RANGES}, "the loss to be noticed")
+        self.wait_served()
+        self.assertEqual(self.timelines(), {})
+        self.assert_all_come_back()
 
     def test_rolled_back_under_the_pushers_hands_it_is_given_again_what_it_lost(self):
         self.redis.command("SAVE")
@@ -94,6 +171,7 @@ class RedisComesBack(Installation):
         self.assert_exact(live=EVERYBODY)
 
     def test_hanging_for_a_while_it_loses_nothing(self):
+        before = self.redis_losses()
         self.redis.pause()
         self.addCleanup(self.redis.resume)
         self.publish_all(list(EVERYBODY))
@@ -102,6 +180,7 @@ class RedisComesBack(Installation):
         self.wait_served()
         self.settle()
         self.assert_exact(live=EVERYBODY)
+        self.assertEqual(self.redis_losses(), before)
 
     def forget_what_was_saved(self):
         """So that other tests find an empty Redis after a restart."""

@@ -1,5 +1,5 @@
-// Guard 4 as a truth table: pos: decides whether the timelines are dropped and where the replay of
-// hints begins.
+// Guard 4 as a truth table: pos: decides whether the timelines are dropped, where the replay of
+// hints begins, and what Redis is said to have lost.
 #include <gtest/gtest.h>
 
 #include "tests/unit/pusher/world.h"
@@ -14,6 +14,7 @@ struct Case {
   int64_t low;
   int64_t replay_from;
   bool dropped;
+  std::optional<RedisLoss> loss = std::nullopt;
   int64_t end = 100;
 };
 
@@ -36,24 +37,105 @@ TEST_P(Takeover, DecidesByThePosition) {
   EXPECT_EQ(w.IsLive(bob), !c.dropped);
   EXPECT_EQ(w.redis.position(0), (AppliedPosition{7, c.replay_from}));
   EXPECT_TRUE(w.redis.LiveMembers(0).contains("#complete"));
+  EXPECT_EQ(w.metrics.losses, c.loss ? std::vector{*c.loss} : std::vector<RedisLoss>{});
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Positions, Takeover,
     ::testing::Values(
         Case{"as_committed", AppliedPosition{7, 40}, 40, 0, 40, false},
-        Case{"behind_is_a_rollback", AppliedPosition{7, 30}, 40, 0, 30, false},
+        Case{"behind_is_a_rollback", AppliedPosition{7, 30}, 40, 0, 30, false, RedisLoss::kBehind},
         Case{"ahead_of_the_commit", AppliedPosition{7, 50}, 40, 0, 40, false},
-        Case{"missing", std::nullopt, 40, 0, 40, true},
-        Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 40, true},
-        Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 40, true},
+        Case{"missing", std::nullopt, 40, 0, 40, true, RedisLoss::kMissing},
+        Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 40, true, RedisLoss::kForeign},
+        Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 40, true,
+             RedisLoss::kOlderThanLog},
+        Case{"both_are_older_than_the_log", AppliedPosition{7, 10}, 10, 20, 20, true,
+             RedisLoss::kOlderThanLog},
         Case{"the_commit_is_older_than_the_log", AppliedPosition{7, 30}, 10, 20, 20, false},
-        Case{"at_the_logs_end", AppliedPosition{7, 40}, 40, 0, 40, false, 40},
-        Case{"beyond_the_logs_end", AppliedPosition{7, 50}, 50, 20, 20, true, 45},
-        Case{"beyond_the_logs_end_unlike_the_commit", AppliedPosition{7, 50}, 40, 20, 20, true, 45},
-        Case{"the_commit_is_beyond_the_logs_end", AppliedPosition{7, 40}, 50, 20, 20, true, 45},
-        Case{"beyond_the_end_in_another_generation", AppliedPosition{6, 50}, 40, 0, 40, true, 45}),
+        Case{"at_the_logs_end", AppliedPosition{7, 40}, 40, 0, 40, false, std::nullopt, 40},
+        Case{"beyond_the_logs_end", AppliedPosition{7, 50}, 50, 20, 20, true, std::nullopt, 45},
+        Case{"beyond_the_logs_end_unlike_the_commit", AppliedPosition{7, 50}, 40, 20, 20, true,
+             std::nullopt, 45},
+        Case{"the_commit_is_beyond_the_logs_end", AppliedPosition{7, 40}, 50, 20, 20, true,
+             RedisLoss::kBehind, 45},
+        Case{"beyond_the_end_in_another_generation", AppliedPosition{6, 50}, 40, 0, 40, true,
+             RedisLoss::kForeign, 45}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+TEST(Takeover, AFirstStartFindsNoPositionAndLosesNothing) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0, 100, false});
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.metrics.losses.empty());
+
+  w.redis.FlushAll();  // before anything was committed
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kMissing});
+}
+
+TEST(Takeover, APositionOfAnotherNumberOfRangesIsForeign) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 40, 0, 100, false});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.AnswerTimelines();
+  std::get<RangeClaimed>(w.inbox.at(0)).foreign = true;
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kForeign});
+}
+
+// What was lost shows once the range is right again, however many claims that took.
+TEST(Takeover, ALossIsToldOfOnceThoughItsResetFails) {
+  World w;
+  w.inbox.emplace_back(PartitionAssigned{0, 40, 0, 100});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto reset = std::get<ResetRange>(w.timeline_calls.front());
+  w.AnswerTimelines();  // it is carried out, and its answer lost
+  w.inbox.clear();
+  w.inbox.emplace_back(RangeReset{.id = reset.id, .status = Status::Later("redis", "away")});
+  w.Step();
+  EXPECT_TRUE(w.metrics.losses.empty());
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kMissing});
+
+  w.redis.Do(ClaimRange{1, 0, 90});  // fenced: taken over once more
+  for (int i = 0; i < 3; ++i) {
+    w.Pass(std::chrono::seconds(10));
+    w.RunUntilIdle();
+  }
+  ASSERT_EQ(w.sought.size(), 2u);
+  EXPECT_EQ(w.metrics.losses.size(), 1u);
+}
+
+// Flushed again while the first loss is being set right.
+TEST(Takeover, ASecondLossDuringTheFirstIsSetRightToo) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.Assign(0, 40);
+  w.metrics.losses.clear();
+  w.redis.FlushAll();
+  w.Pass(std::chrono::seconds(6));
+  while (w.timeline_calls.empty() ||
+         !std::holds_alternative<ResetRange>(w.timeline_calls.front())) {
+    w.Step();
+    if (w.timeline_calls.empty()) continue;
+    if (!std::holds_alternative<ResetRange>(w.timeline_calls.front())) w.AnswerTimelines();
+  }
+  w.redis.FlushAll();
+  w.MakeLive(bob);  // a reader was faster than the owner
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
+  EXPECT_EQ(w.metrics.losses, std::vector{RedisLoss::kMissing});
+  EXPECT_FALSE(w.IsLive(bob));
+  EXPECT_EQ(w.redis.position(0), (AppliedPosition{7, 40}));
+}
 
 // The same owner, the same connection, an older pos: (a snapshot restored in place). No fence sees
 // it; the compare-and-set does.
@@ -80,6 +162,7 @@ TEST(Takeover, APositionThatIsNotWhatWasWrittenIsARollback) {
   ASSERT_EQ(w.sought.size(), 1u);
   EXPECT_EQ(w.sought[0].offset, 0);
   EXPECT_EQ(w.metrics.replayed, 1);
+  EXPECT_EQ(w.metrics.losses.back(), RedisLoss::kBehind);
 
   w.next_offset[0] = 0;
   w.Give(0, Hint::OfPost(kAnn, PostId{77}));
@@ -125,6 +208,22 @@ TEST(Takeover, APositionWithoutACommitIsOfALogThatMayBeGone) {
     w.inbox.emplace_back(PartitionRevoked{0});
     w.RunUntilIdle();
   }
+}
+
+// Two consumer groups take turns on a range, each from what it has committed.
+TEST(Takeover, APositionThatAnotherOwnerMovedBackIsNoLoss) {
+  World w;
+  w.Assign(0, 40);
+  w.metrics.losses.clear();
+  w.redis.Do(ClaimRange{1, 0, 90});
+  w.redis.Do(ResetRange{2, 0, 90, ResetRange::Timelines::kLeave, AppliedPosition{7, 30}});
+  w.Pass(std::chrono::seconds(6));
+  w.RunUntilIdle();
+  w.Pass(std::chrono::seconds(30));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.metrics.held.ranges_ready, 1u);
+  EXPECT_EQ(w.sought.back().offset, 30);
+  EXPECT_TRUE(w.metrics.losses.empty());
 }
 
 // Another owner has read further since the log's end was looked up.

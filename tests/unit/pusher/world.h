@@ -45,6 +45,7 @@ struct Seen : Metrics {
   void TailLost(int32_t, int64_t position, int64_t end) override {
     tails_lost.emplace_back(position, end);
   }
+  void RedisLost(Range, RedisLoss loss) override { losses.push_back(loss); }
   void RangeContested(Range, Duration wait) override { contests.push_back(wait); }
   void RangeReady(int64_t hints, uint64_t timelines) override {
     replayed = hints;
@@ -68,6 +69,7 @@ struct Seen : Metrics {
   int fenced = 0;
   std::vector<TakeoverCause> takeovers;
   std::vector<std::pair<int64_t, int64_t>> tails_lost;  // position, end
+  std::vector<RedisLoss> losses;
   std::vector<Duration> contests;
   int64_t replayed = 0;
   uint64_t dropped = 0;

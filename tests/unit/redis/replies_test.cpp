@@ -40,6 +40,15 @@ TEST(RedisReplies, AClaimTellsTheStateOfTheRange) {
   EXPECT_TRUE(unknown.status.done());
   EXPECT_FALSE(unknown.index_complete);
   EXPECT_EQ(unknown.position, std::nullopt);
+  EXPECT_FALSE(known.foreign || unknown.foreign);
+}
+
+TEST(RedisReplies, AClaimThatFindsThePositionOfOtherRangesSaysSo) {
+  const auto claimed =
+      Parse(ClaimRange{}, *Reply("*3\r\n$1\r\n0\r\n$1\r\n1\r\n$7\r\n2.8:300\r\n"), kLayout);
+  EXPECT_TRUE(claimed.status.done());
+  EXPECT_EQ(claimed.position, std::nullopt);
+  EXPECT_TRUE(claimed.foreign);
 }
 
 TEST(RedisReplies, ARefusedClaimNamesTheOwner) {

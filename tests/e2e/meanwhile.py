@@ -1,0 +1,62 @@
+"""What goes on while a test does something else; and tests that `make test-long` alone runs."""
+
+import contextlib
+import os
+import random
+import threading
+import unittest
+
+from stack.programs.feedctl import FeedctlFailed
+
+_POSTS_AT_ONCE = 10
+_PAUSE = 0.05  # seconds
+
+long = unittest.skipUnless(os.environ.get("FANLINE_TEST_LONG"), "a test of make test-long")
+
+
+@contextlib.contextmanager
+def publishing(installation, authors, seed=1):
+    """Posts appear and some go again, some two hundred a second, until the end of the block. Nothing
+    else may send events meanwhile."""
+    draw, authors = random.Random(seed), list(authors)
+
+    def publish():
+        chosen = draw.sample(authors, _POSTS_AT_ONCE)
+        posts = installation.publish_all(chosen)
+        installation.delete(chosen[0], posts[0])
+
+    with _again_and_again(publish):
+        yield
+
+
+@contextlib.contextmanager
+def reading(installation, readers):
+    """All of them come for their timelines again and again, also in vain."""
+    def read():
+        with contextlib.suppress(FeedctlFailed):
+            installation.make_live(readers)
+
+    with _again_and_again(read):
+        yield
+
+
+@contextlib.contextmanager
+def _again_and_again(do):
+    over, failures = threading.Event(), []
+
+    def work():
+        try:
+            while not over.wait(_PAUSE):
+                do()
+        except Exception as error:  # the test's thread raises it
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    if failures:
+        raise failures[0]

@@ -11,6 +11,7 @@
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
+#include "daemon/run/process_name.h"
 #include "pusher/config.h"
 #include "pusher/prometheus_metrics.h"
 #include "pusher/pusher.h"
@@ -30,7 +31,7 @@ int Main(int argc, char** argv) {
 
   // What all programs must agree on: shards, ranges, topic, a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto client = options::ToOptions(config.kafka, "fanline-pusher");
+  const auto client = options::ToOptions(config.kafka, daemon::ProcessName("fanline-pusher"));
   const auto installation = wiring::AwaitInstallation(
       mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed}, process);
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);

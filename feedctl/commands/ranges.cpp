@@ -1,6 +1,9 @@
-// feedctl ranges: what Redis holds of each range, and where.
+// feedctl ranges: whose each range is, by the pushers' consumer group; what Redis holds of it, and
+// where.
+#include <algorithm>
 #include <cstdio>
 
+#include "backends/kafka/tools/group_owners.h"
 #include "backends/redis/range_states.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
@@ -16,10 +19,14 @@ std::string PositionOf(const redis::RangeState& state) {
   return std::to_string(state.position->generation) + ":" + std::to_string(state.position->offset);
 }
 
+constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
+
 class Ranges : public Command {
  public:
   Ranges(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table.Add("group", &group_, "the consumer group of the pushers");
     table.Add("json", &json_, "print the ranges as one JSON object");
+    options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
   }
@@ -29,21 +36,43 @@ class Ranges : public Command {
     std::vector<redis::RangeState> states;
     Require(redis::ReadRangeStates(options::ToOptions(settings_.redis, {}, installation), &states),
             settings_);
+    AskOwners(installation.tasks_topic);
     json_ ? PrintJson(states) : PrintText(states);
     return 0;
   }
 
  private:
-  static void PrintText(const std::vector<redis::RangeState>& states) {
-    std::printf("range  slot   master                 owner's epoch  position        readers\n");
+  // A Kafka that is away hides names, and nothing of what Redis holds.
+  void AskOwners(const std::string& topic) {
+    const Status asked = kafka::ReadGroupOwners(options::ToOptions(settings_.kafka, kClientId),
+                                                group_, topic, kKafkaTimeout, &owners_);
+    if (asked.done()) return;
+    unknown_ = Explain(asked, settings_).what();
+    std::fprintf(stderr, "feedctl: owners are not known: %s\n", unknown_.c_str());
+  }
+
+  std::string OwnerOf(Range range) const {
+    if (!unknown_.empty()) return "?";
+    const auto owner = owners_.find(range);
+    return owner == owners_.end() ? "nobody" : owner->second.client + "@" + owner->second.host;
+  }
+
+  void PrintText(const std::vector<redis::RangeState>& states) const {
+    size_t width = sizeof "owner" + 1;
+    for (const redis::RangeState& state : states) {
+      width = std::max(width, OwnerOf(state.range).size() + 2);
+    }
+    std::printf("range  slot   master                 %sepoch  position        readers\n",
+                Left("owner", width).c_str());
     for (const redis::RangeState& state : states) {
       std::string line = Left(std::to_string(state.range), 7) +
                          Left(std::to_string(state.slot), 7) +
-                         Left(state.master.empty() ? "nobody" : state.master, 23);
+                         Left(state.master.empty() ? "nobody" : state.master, 23) +
+                         Left(OwnerOf(state.range), width);
       if (!state.status.done()) {
         line += state.status.message;
       } else {
-        line += Left(state.owner == 0 ? "none" : std::to_string(state.owner), 15) +
+        line += Left(state.owner == 0 ? "none" : std::to_string(state.owner), 7) +
                 Left(PositionOf(state), 16) + Grouped(state.readers);
         if (!state.index_complete) line += " listed";
       }
@@ -51,10 +80,13 @@ class Ranges : public Command {
     }
   }
 
-  static void PrintJson(const std::vector<redis::RangeState>& states) {
+  void PrintJson(const std::vector<redis::RangeState>& states) const {
     Json ranges = Json::array();
     for (const redis::RangeState& state : states) {
       Json line = {{"range", state.range}, {"slot", state.slot}, {"master", state.master}};
+      const auto owner = owners_.find(state.range);
+      line["owner"] = owner == owners_.end() ? Json() : Json(owner->second.client);
+      line["owner_host"] = owner == owners_.end() ? Json() : Json(owner->second.host);
       if (!state.status.done()) {
         line["away"] = state.status.message;
       } else {
@@ -66,9 +98,13 @@ class Ranges : public Command {
       }
       ranges.push_back(std::move(line));
     }
-    PutJson({{"ranges", std::move(ranges)}});
+    PutJson({{"ranges", std::move(ranges)},
+             {"owners_unknown", unknown_.empty() ? Json() : Json(unknown_)}});
   }
 
+  std::string group_ = "fanline-pusher";
+  kafka::GroupOwners owners_;
+  std::string unknown_;  // why the owners are not known; empty: they are
   bool json_ = false;
 };
 

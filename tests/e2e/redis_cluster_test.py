@@ -3,6 +3,7 @@ with its replica, or loses what it had. It concerns the ranges that it concerns;
 timeline is exact."""
 
 import contextlib
+import socket
 import time
 import unittest
 
@@ -96,8 +97,20 @@ class RedisClusterChanges(Installation):
             self.assertEqual(line["master"], self.cluster.owner(line["slot"]).announced)
             self.assertGreater(line["epoch"], 0)
             self.assertGreater(line["offset"], 0)
+        owners = [line["owner"] for line in shown]
+        for pusher in self.fleet.pushers:
+            name = f"fanline-pusher-{socket.gethostname()}-{pusher.process.pid}"
+            self.assertEqual(owners.count(name), pusher.scrape().total("fanline_ranges_ready"))
+        self.assertEqual({line["owner_host"] for line in shown}, {"127.0.0.1"})
         text = self.feedctl.run("ranges")
         self.assertEqual(len(text.splitlines()), 1 + RANGES, text)
+        self.assertIn(owners[0] + "@127.0.0.1", text.splitlines()[1])
+
+    def test_ranges_are_shown_without_their_owners_while_kafka_is_away(self):
+        said = self.feedctl.json("ranges", "--json", "--kafka-brokers", "127.0.0.1:1")
+        self.assertEqual({line["owner"] for line in said["ranges"]}, {None})
+        self.assertEqual(sum(line["readers"] for line in said["ranges"]), USERS)
+        self.assertIn("127.0.0.1:1", said["owners_unknown"])
 
     def test_slots_that_move_while_posts_are_pushed_take_their_ranges_along(self):
         masters, before = self.cluster.masters(), self.takeovers()

@@ -1,0 +1,73 @@
+#include "backends/kafka/tools/group_owners.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/kafka/testing/member.h"
+#include "tests/integration/kafka/real_broker.h"
+
+namespace fanline::kafka {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class GroupOwnersTest : public test::RealBrokerTest {
+ protected:
+  ConsumerOptions MemberCalled(const std::string& name) const {
+    ConsumerOptions options = GroupMember();
+    options.client.client_id = name;
+    return options;
+  }
+  static void TurnUntilItOwns(test::Member& member, size_t partitions) {
+    ASSERT_TRUE(member.Until([&] { return member.events.size() >= partitions; }));
+  }
+  Status Read(const std::string& of, GroupOwners* owners) const {
+    owners->clear();
+    return ReadGroupOwners(test::RealBroker(), GroupMember().group, of, std::chrono::seconds(5),
+                           owners);
+  }
+};
+
+TEST_F(GroupOwnersTest, EveryPartitionIsOfTheMemberThatWasGivenIt) {
+  CreateTopic(topic, 2);
+  GroupOwners owners;
+  ASSERT_TRUE(Read(topic, &owners).done());
+  EXPECT_THAT(owners, IsEmpty()) << "nobody has joined";
+  test::Member member(MemberCalled("ann"));
+  TurnUntilItOwns(member, 2);
+  ASSERT_TRUE(Read(topic, &owners).done());
+  ASSERT_THAT(owners, SizeIs(2));
+  EXPECT_EQ(owners[1].client, "ann");
+  EXPECT_EQ(owners[1].host, "127.0.0.1");
+  ASSERT_TRUE(Read("another topic", &owners).done());
+  EXPECT_THAT(owners, IsEmpty());
+}
+
+TEST_F(GroupOwnersTest, WhilePartitionsChangeHandsNobodyIsNamed) {
+  CreateTopic(topic, 2);
+  test::Member ann(MemberCalled("ann"));
+  TurnUntilItOwns(ann, 2);
+  test::Member bob(MemberCalled("bob"));  // waits for Ann, who does not look
+  GroupOwners owners;
+  Status status;
+  for (int looks = 0; looks < 100 && !status.later(); ++looks) status = Read(topic, &owners);
+  EXPECT_THAT(status.message, HasSubstr("shared out anew"));
+  EXPECT_THAT(owners, IsEmpty());
+  EXPECT_TRUE(ann.Until([&] {  // so that both may leave at once
+    bob.Turn(std::chrono::milliseconds(20));
+    return !bob.events.empty();
+  }));
+}
+
+TEST_F(GroupOwnersTest, BrokersThatAreAwayAreAskedAgainLater) {
+  ClientOptions nowhere;
+  nowhere.brokers = "127.0.0.1:1";
+  GroupOwners owners;
+  EXPECT_TRUE(
+      ReadGroupOwners(nowhere, "any", topic, std::chrono::milliseconds(300), &owners).later());
+}
+
+}  // namespace
+}  // namespace fanline::kafka

@@ -2,12 +2,14 @@
 
 `stack.env` is all a program needs to reach them:
     FANLINE_KAFKA_BROKERS   127.0.0.1:PORT
-    FANLINE_REDIS           127.0.0.1:PORT (of a cluster: all its nodes)
+    FANLINE_REDIS           127.0.0.1:PORT (of a cluster: all its nodes; behind Sentinels: these)
+    FANLINE_REDIS_SENTINEL_MASTER   behind Sentinels: the master that they watch
     FANLINE_MYSQL_SHARDS    tcp://127.0.0.1:P1/fanline,tcp://127.0.0.1:P2/fanline
     FANLINE_MYSQL_USER, FANLINE_MYSQL_PASSWORD
 
-A secure stack has a second door at Kafka (SASL/SCRAM over TLS) and at Redis (TLS), and shards that
-speak TLS when asked; `stack.certificates` are theirs. The harness goes on using the plain doors.
+A secure stack has a second door at Kafka (SASL/SCRAM over TLS) and at Redis (TLS, each node and
+Sentinel), and shards that speak TLS when asked; `stack.certificates` are theirs. The harness goes on
+using the plain doors.
 `stack.told` is what programs are told beyond `stack.env`, or in place of it.
 
 Of a proxied stack `stack.env` names `stack.links`, one link per service by its name (of a cluster:
@@ -34,6 +36,7 @@ from stack.services.kafka import Kafka
 from stack.services.mysql import USER, Mysql
 from stack.services.redis import Redis
 from stack.services.redis_cluster import RedisCluster
+from stack.services.redis_sentinels import WatchedRedis
 from stack.services.service import ServiceFailed
 from stack.waiting import NotInTime, wait_until
 from stack.workspace import BUILD, Workspace
@@ -49,24 +52,24 @@ def _say_on_stderr(line):
 
 class LocalStack:
     def __init__(self, shards=2, redis_args=(), mysql_args=(), kafka_config=None,
-                 kafka_java_args=(), redis_appendonly=False, cluster=False, proxied=False,
-                 mysql_buffer_pool="256M", data=None, ports=None, secure=False,
-                 say=_say_on_stderr):
+                 kafka_java_args=(), redis_appendonly=False, cluster=False, sentinels=False,
+                 proxied=False, mysql_buffer_pool="256M", data=None, ports=None,
+                 secure=False, say=_say_on_stderr):
         """The `_args` are appended to a server's command line, `kafka_config` overrides
-        server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py).
-        `proxied`: programs come through `links`. `data`: the folder to hold the stack's own
-        (default: memory when there is room). `say` takes progress lines. Nothing runs before
-        `start()` or `with`."""
+        server.properties. `cluster`: `redis` is a Redis Cluster (services/redis_cluster.py);
+        `sentinels`: nodes that Sentinels watch (services/redis_sentinels.py). `proxied`: programs
+        come through `links`. `data`: the folder to hold the stack's own (default: memory when there
+        is room). `say` takes progress lines. Nothing runs before `start()` or `with`."""
         self._say = say
         self._data = data
         self._ports = ports or Ports()
-        assert not (secure and cluster), "a cluster's nodes have no second door"
+        assert not (sentinels and (cluster or proxied)), "Sentinels watch one node, without links"
         self._secure = secure
         self._proxied = proxied
         self.links = None
         self.certificates = None
         self.told = {}
-        redis = RedisCluster if cluster else Redis
+        redis = RedisCluster if cluster else WatchedRedis if sentinels else Redis
         self._make = lambda password, workspace, ports, env, **common: (
             Kafka("kafka", workspace, ports, env, config=kafka_config, java_args=kafka_java_args,
                   **common),
@@ -109,6 +112,7 @@ class LocalStack:
         self.env = {
             "FANLINE_KAFKA_BROKERS": self.kafka.announced,
             "FANLINE_REDIS": self.redis.announced,
+            **self.redis.also_told,
             "FANLINE_MYSQL_SHARDS": ",".join(shard.uri for shard in self.mysql),
             "FANLINE_MYSQL_USER": USER,
             "FANLINE_MYSQL_PASSWORD": password,

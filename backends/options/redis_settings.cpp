@@ -7,6 +7,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+std::string SentinelProblem(const RedisSettings& settings) {
+  const bool names_user = !settings.sentinel_user.empty();
+  const bool has_password = settings.sentinel_password.given();
+  if (settings.sentinel_master.empty() && (names_user || has_password)) {
+    return "--redis-sentinel-password: for whom? --redis names Sentinels only when "
+           "--redis-sentinel-master is set";
+  }
+  if (!names_user || has_password) return {};
+  return "--redis-sentinel-user: has no password, and nobody signs in without; set "
+         "--redis-sentinel-password-file or --redis-sentinel-password";
+}
+
 std::string Problem(const RedisSettings& settings) {
   for (const std::string& seed : settings.seeds) {
     const auto address = ParseEndpoint(seed);
@@ -17,6 +29,7 @@ std::string Problem(const RedisSettings& settings) {
     return "--redis-key-prefix: \"" + settings.key_prefix + "\" is not at most " +
            std::to_string(redis::kMostOfPrefix) + " letters, digits, '.', '_', ':' or '-'";
   }
+  if (std::string wrong = SentinelProblem(settings); !wrong.empty()) return wrong;
   if (settings.user.empty() || settings.password.given()) return {};
   return "--redis-user: has no password, and nobody signs in without; set --redis-password-file "
          "or --redis-password";
@@ -35,8 +48,15 @@ void AddOptions(daemon::OptionTable& table, RedisSettings& settings) {
       .Add(
           "redis", &settings.seeds,
           "where the timelines live: one node, or some nodes of a Redis Cluster, which tell of the "
-          "others")
+          "others, or the Sentinels that tell of --redis-sentinel-master")
       .Unit("HOST:PORT,...");
+  table
+      .Add("redis-sentinel-master", &settings.sentinel_master,
+           "what Sentinels call the master; --redis names the Sentinels when it is set")
+      .Unit("NAME");
+  table.Add("redis-sentinel-user", &settings.sentinel_user, "the user of the Sentinels' own ACL");
+  table.AddSecret("redis-sentinel-password", &settings.sentinel_password,
+                  "the Sentinels' own password");
   table.Add("redis-user", &settings.user, "the user of its ACL; empty is the default user");
   table.AddSecret("redis-password", &settings.password, "the password of that user");
   AddTls(table, "redis", settings.tls);
@@ -63,6 +83,9 @@ redis::Options ToOptions(const RedisSettings& redis, const TimelineSettings& tim
                          const mysql::Installation& installation) {
   redis::Options options;
   options.seeds = redis.addresses();
+  options.sentinel_master = redis.sentinel_master;
+  options.sentinel_username = redis.sentinel_user;
+  options.sentinel_password = redis.sentinel_password;
   options.username = redis.user;
   options.password = redis.password;
   options.tls = redis.tls;

@@ -15,8 +15,11 @@
 namespace fanline::options {
 
 struct RedisSettings {
-  std::vector<std::string> seeds{"127.0.0.1:6379"};  // one node, or some of a Cluster
-  std::string user;                                  // empty: the default user
+  std::vector<std::string> seeds{"127.0.0.1:6379"};  // one node, some of a Cluster, or Sentinels
+  std::string sentinel_master;                       // empty: the seeds are no Sentinels
+  std::string sentinel_user;
+  Secret sentinel_password;
+  std::string user;  // empty: the default user
   Secret password;
   TlsFiles tls;
   std::string key_prefix;
@@ -31,9 +34,9 @@ struct TimelineSettings {
   std::chrono::milliseconds ttl = std::chrono::hours(168);
 };
 
-// --redis, --redis-user, --redis-password[-file], --redis-tls-{ca,cert,key}, --redis-key-prefix,
-// --redis-connect-timeout,
-// --redis-command-timeout. `settings` outlives the table, here and below.
+// --redis, --redis-sentinel-{master,user,password[-file]}, --redis-user, --redis-password[-file],
+// --redis-tls-{ca,cert,key}, --redis-key-prefix, --redis-connect-timeout, --redis-command-timeout.
+// `settings` outlives the table, here and below.
 void AddOptions(daemon::OptionTable& table, RedisSettings& settings);
 
 // --timeline-ttl

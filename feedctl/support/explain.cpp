@@ -64,7 +64,9 @@ Told OfRedis(const std::string& message) {
   }
   if (Contains(message, "NOAUTH") || Contains(message, "WRONGPASS")) {
     return {Told::kMisconfigured, message,
-            "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD"};
+            message.starts_with("Sentinel ")
+                ? "set --redis-sentinel-user and --redis-sentinel-password"
+                : "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD"};
   }
   if (Contains(message, "NOPERM") || Contains(message, "ACL failure") ||
       Contains(message, "user executing the script")) {

@@ -10,7 +10,16 @@ from stack.workspace import BUILD
 SERVER = BUILD / "tools" / "redis-server"
 
 
+def tls_args(port, certificates):
+    """Nodes speak TLS among themselves, too; clients need no certificate of their own."""
+    return ["--tls-port", port, "--tls-cert-file", certificates.certificate,
+            "--tls-key-file", certificates.key, "--tls-ca-cert-file", certificates.authority,
+            "--tls-auth-clients", "no", "--tls-replication", "yes"]
+
+
 class Redis(Service):
+    also_told = {}  # what programs must know besides its address
+
     def __init__(self, name, workspace, ports, env, appendonly=False, args=(), certificates=None,
                  links=None):
         super().__init__(name, workspace, ports, env, links)
@@ -18,11 +27,20 @@ class Redis(Service):
         self._args = list(args)
         self._certificates = certificates
         if certificates:
-            self.ports_wanted = 2  # plain, TLS
+            self.ports_wanted += 1  # the last is the door with TLS
+
+    @property
+    def tls_port(self):
+        return self._taken[-1]
 
     @property
     def tls_address(self):
-        return f"127.0.0.1:{self._taken[1]}"
+        return f"127.0.0.1:{self.tls_port}"
+
+    @property
+    def peers_port(self):
+        """Where other nodes reach it: they speak TLS when it does."""
+        return self.tls_port if self._certificates else self.port
 
     def prepare(self):
         if not SERVER.exists():
@@ -38,9 +56,7 @@ class Redis(Service):
     def _tls_args(self):
         if not self._certificates:
             return []
-        return ["--tls-port", self._taken[1], "--tls-cert-file", self._certificates.certificate,
-                "--tls-key-file", self._certificates.key,
-                "--tls-ca-cert-file", self._certificates.authority, "--tls-auth-clients", "no"]
+        return tls_args(self.tls_port, self._certificates)
 
     def answers(self):
         try:

@@ -67,6 +67,8 @@ class Seat(NamedTuple):
 
 
 class RedisCluster:
+    also_told = {}
+
     def __init__(self, name, workspace, ports, env, masters=MASTERS, replicas=1, **options):
         """`replicas`: of each master. `options` are every node's. A node has one port for clients
         and for its replica: with `links` its replica, too, comes through its link, and lags while

@@ -17,8 +17,12 @@
 namespace fanline::redis {
 
 struct Options {
-  // One node, or some nodes of a Cluster: the others are found by asking these.
+  // One node, or some nodes of a Cluster (the others are found by asking these), or the Sentinels
+  // that tell where `sentinel_master` is.
   std::vector<Endpoint> seeds{{"127.0.0.1", 6379}};
+  std::string sentinel_master;    // what they call it; empty: the seeds are no Sentinels
+  std::string sentinel_username;  // of the Sentinels alone, as the next; TLS is that of all
+  Secret sentinel_password;
   Endpoint address;      // of the one node that a connection goes to; see At
   std::string username;  // empty: the default user
   Secret password;       // not given: no AUTH. Never logged; read for each connection
@@ -51,6 +55,12 @@ struct Options {
   Options At(const Endpoint& node) const {
     Options copy = *this;
     copy.address = node;
+    return copy;
+  }
+  Options AtSentinel(const Endpoint& sentinel) const {
+    Options copy = At(sentinel);
+    copy.username = sentinel_username;
+    copy.password = sentinel_password;
     return copy;
   }
 };

@@ -19,7 +19,7 @@ Status ReadText(BlockingConnection& connection, const CommandBuffer& command, st
 
 }  // namespace
 
-Masters::Masters(const Options& options) : options_(options) {}
+Masters::Masters(const Options& options) : options_(options), sentinels_(options) {}
 Masters::~Masters() = default;
 
 BlockingConnection& Masters::At(const Endpoint& node) {
@@ -44,29 +44,9 @@ std::vector<Endpoint> Masters::Candidates() const {
 
 Status Masters::Refresh(Ask ask) {
   SlotMap fresh;
-  Status last = Away("no address of redis is known");
-  auto known = map_.masters();
-  auto candidates = Candidates();
-  const auto holds = [](const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
-    return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
-  };
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const Endpoint node = candidates[i];  // a copy: the list grows by masters that are heard of
-    if (!fresh.empty()) {
-      if (ask == Ask::kOne || !holds(known, node) || fresh.failing(node)) continue;
-    }
-    const Status status = AskNode(node, &fresh);
-    if (!status.done()) {
-      silent_ = ToString(node);
-      if (fresh.empty()) last = status;
-      continue;
-    }
-    for (const Endpoint& master : fresh.masters()) {
-      if (!holds(known, master)) known.push_back(master);
-      if (!holds(candidates, master)) candidates.push_back(master);
-    }
-  }
-  if (fresh.empty()) return last;
+  Status asked =
+      options_.sentinel_master.empty() ? AskNodes(ask, &fresh) : AskSentinels(ask, &fresh);
+  if (!asked.done()) return asked;
   map_ = std::move(fresh);
   doubt_ = false;
   const auto masters = map_.masters();
@@ -77,27 +57,93 @@ Status Masters::Refresh(Ask ask) {
   return Status::Done();
 }
 
+Status Masters::AskNodes(Ask ask, SlotMap* fresh) {
+  Status last = Away("no address of redis is known");
+  auto known = map_.masters();
+  auto candidates = Candidates();
+  const auto holds = [](const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
+    return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
+  };
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Endpoint node = candidates[i];  // a copy: the list grows by masters that are heard of
+    if (!fresh->empty()) {
+      if (ask == Ask::kOne || !holds(known, node) || fresh->failing(node)) continue;
+    }
+    const Status status = AskNode(node, fresh);
+    if (!status.done()) {
+      silent_ = ToString(node);
+      if (fresh->empty()) last = status;
+      continue;
+    }
+    for (const Endpoint& master : fresh->masters()) {
+      if (!holds(known, master)) known.push_back(master);
+      if (!holds(candidates, master)) candidates.push_back(master);
+    }
+  }
+  return fresh->empty() ? last : Status::Done();
+}
+
 Status Masters::AskNode(const Endpoint& node, SlotMap* fresh) {
   BlockingConnection& connection = At(node);
   CommandBuffer info;
   info.Command("INFO", "cluster");
   std::string text;
   if (Status status = ReadText(connection, info, &text); !status.done()) return status;
-  if (InfoField(text, "cluster_enabled") != "1") {
-    if (options_.seeds.size() > 1) {
-      return Away("redis " + ToString(node) +
-                  " is no node of a cluster, so it must be the only address: of several that know "
-                  "nothing of each other each would hold a part of the timelines");
-    }
-    *fresh = SlotMap::Single(node);
-    return Status::Done();
-  }
+  if (InfoField(text, "cluster_enabled") != "1") return AskNoCluster(node, fresh);
   CommandBuffer nodes;
   nodes.Command("CLUSTER", "NODES");
   if (Status status = ReadText(connection, nodes, &text); !status.done()) return status;
   fresh->Add(ParseNodes(text, node));
   if (!fresh->empty()) return Status::Done();
   return Away("redis " + ToString(node) + " is a cluster node that knows no master with slots");
+}
+
+Status Masters::AskNoCluster(const Endpoint& node, SlotMap* fresh) {
+  CommandBuffer info;
+  info.Command("INFO", "server");
+  std::string text;
+  if (Status status = ReadText(At(node), info, &text); !status.done()) return status;
+  if (InfoField(text, "redis_mode") == "sentinel") {
+    return Away(
+        "redis " + ToString(node) +
+        " is a Sentinel: say by --redis-sentinel-master which master it is to be asked for");
+  }
+  if (options_.seeds.size() > 1) {
+    return Away("redis " + ToString(node) +
+                " is no node of a cluster, so it must be the only address: of several that know "
+                "nothing of each other each would hold a part of the timelines");
+  }
+  *fresh = SlotMap::Single(node);
+  return Status::Done();
+}
+
+// ---- Sentinels ------------------------------------------------------------------------------
+
+Status Masters::AskSentinels(Ask ask, SlotMap* fresh) {
+  std::optional<Sentinels::Word> latest;
+  Status checked;
+  const Status heard = sentinels_.Ask([&](const Sentinels::Word& word) {
+    if (latest && word.epoch <= latest->epoch) return true;
+    latest = word;
+    if (ask == Ask::kAll) return true;
+    checked = CheckMaster(word.master);
+    return !checked.done();
+  });
+  if (!heard.done()) return heard;
+  if (ask == Ask::kAll) checked = CheckMaster(latest->master);
+  if (checked.done()) *fresh = SlotMap::Single(latest->master);
+  return checked;
+}
+
+// A replica that is being made a master is named before it is one.
+Status Masters::CheckMaster(const Endpoint& node) {
+  CommandBuffer info;
+  info.Command("INFO", "replication");
+  std::string text;
+  if (Status status = ReadText(At(node), info, &text); !status.done()) return status;
+  if (IdentityOf(text).master()) return Status::Done();
+  return Away("redis " + ToString(node) + " is called the master " + options_.sentinel_master +
+              " by the Sentinels, but it is a replica yet");
 }
 
 // ---- calls on keys --------------------------------------------------------------------------

@@ -1,5 +1,6 @@
-// Redis, one node or a Cluster, over blocking connections: one to each master, opened when first
-// needed, and the map of who serves what. One thread. The timeouts bound every call.
+// Redis, one node, a Cluster or the master that Sentinels watch, over blocking connections: one to
+// each master, opened when first needed, and the map of who serves what. One thread. The timeouts
+// bound every call.
 //
 // A call on a key goes to its bucket's master. MOVED is followed, once. After a node that did not
 // answer, the next call first asks the others for the map.
@@ -8,10 +9,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/redis/client/blocking_connection.h"
+#include "backends/redis/cluster/sentinels.h"
 #include "backends/redis/cluster/slot_map.h"
 
 namespace fanline::redis {
@@ -23,7 +26,7 @@ class Masters {
 
   enum class Ask {
     kOne,  // who answers first: quick
-    kAll,  // every master: a former one that claims its slots yet is overruled by its successor
+    kAll,  // every master, or Sentinel: a former master is overruled by its successor
   };
   // Makes the map anew. Not done: nobody answered, and the old map stays.
   Status Refresh(Ask ask);
@@ -47,9 +50,14 @@ class Masters {
   using Asking = std::function<Status(BlockingConnection& connection, bool asking)>;
   Status Route(Bucket bucket, const Asking& ask, OnAsk on_ask);
   std::vector<Endpoint> Candidates() const;
+  Status AskNodes(Ask ask, SlotMap* fresh);
   Status AskNode(const Endpoint& node, SlotMap* fresh);
+  Status AskNoCluster(const Endpoint& node, SlotMap* fresh);
+  Status AskSentinels(Ask ask, SlotMap* fresh);
+  Status CheckMaster(const Endpoint& node);
 
   const Options options_;
+  Sentinels sentinels_;
   SlotMap map_;
   bool doubt_ = false;  // a node did not answer: it may have a successor
   std::string silent_;  // the node that did not answer last: asked for the map after the others

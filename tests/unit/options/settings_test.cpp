@@ -115,6 +115,30 @@ TEST(Settings, ReachTheAdapterOfRedis) {
   EXPECT_EQ(options.command_timeout, 300ms);
 }
 
+TEST(Settings, SentinelsHaveAUserAndPasswordOfTheirOwn) {
+  World world;
+  ASSERT_TRUE(world
+                  .Parse({"--redis", "s1:26379,s2:26379", "--redis-sentinel-master", "timelines",
+                          "--redis-sentinel-user", "asker", "--redis-sentinel-password", "q",
+                          "--redis-user", "u", "--redis-password", "p"})
+                  .proceed());
+  const redis::Options options = ToOptions(world.redis, world.timelines, {});
+  EXPECT_EQ(options.sentinel_master, "timelines");
+  const redis::Options asked = options.AtSentinel(options.seeds[1]);
+  EXPECT_EQ(asked.address, (Endpoint{"s2", 26379}));
+  EXPECT_EQ(asked.username, "asker");
+  EXPECT_EQ(asked.password.text, "q");
+  EXPECT_EQ(options.At({"r", 1}).password.text, "p");
+}
+
+TEST(Settings, APasswordOfSentinelsThatNobodyNamedIsRefused) {
+  EXPECT_THAT(World().Parse({"--redis-sentinel-password", "q"}).err,
+              HasSubstr("--redis-sentinel-master"));
+  EXPECT_THAT(
+      World().Parse({"--redis-sentinel-master", "timelines", "--redis-sentinel-user", "u"}).err,
+      HasSubstr("--redis-sentinel-user: has no password"));
+}
+
 TEST(Settings, AWindowThatDoesNotFitIsRefusedExactlyWhenRedisWouldRefuseIt) {
   for (uint32_t window = 480; window < 512; ++window) {
     mysql::Installation installation;

@@ -1,0 +1,102 @@
+// A server on a loopback port that speaks the Redis protocol and answers as a test says.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fanline/base/check.h"
+#include "fanline/base/endpoint.h"
+
+namespace fanline::redis {
+
+class FakeServer {
+ public:
+  using Words = std::vector<std::string>;
+  // The reply's bytes; called from the server's threads.
+  using Answer = std::function<std::string(const Words& command)>;
+
+  explicit FakeServer(Answer answer)
+      : answer_(std::move(answer)), listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof place;
+    FANLINE_CHECK(bind(listener_, reinterpret_cast<sockaddr*>(&place), size) == 0, "no port");
+    FANLINE_CHECK(listen(listener_, 8) == 0, "no listener");
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&place), &size);
+    port_ = ntohs(place.sin_port);
+    acceptor_ = std::thread([this] { Accept(); });
+  }
+  // Its clients must be gone.
+  ~FakeServer() {
+    shutdown(listener_, SHUT_RDWR);
+    acceptor_.join();
+    for (std::thread& session : sessions_) session.join();
+    close(listener_);
+  }
+  FakeServer(const FakeServer&) = delete;
+  FakeServer& operator=(const FakeServer&) = delete;
+
+  Endpoint address() const { return {"127.0.0.1", port_}; }
+
+ private:
+  void Accept() {
+    for (int fd = 0; (fd = accept(listener_, nullptr, nullptr)) >= 0;) {
+      sessions_.emplace_back([this, fd] {
+        Serve(fd);
+        close(fd);
+      });
+    }
+  }
+
+  void Serve(int fd) const {
+    std::string got;
+    char bytes[4096];
+    for (ssize_t size = 0; (size = recv(fd, bytes, sizeof bytes, 0)) > 0;) {
+      got.append(bytes, static_cast<size_t>(size));
+      Words command;
+      while (TakeCommand(got, command)) {
+        const std::string reply = answer_(command);
+        if (send(fd, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return;
+      }
+    }
+  }
+
+  // "*2\r\n$4\r\nINFO\r\n$7\r\ncluster\r\n"
+  static bool TakeCommand(std::string& got, Words& command) {
+    size_t at = 0;
+    const auto number = [&](char kind, size_t& value) {
+      const size_t end = got.find("\r\n", at);
+      if (end == std::string::npos || got[at] != kind) return false;
+      value = std::stoul(got.substr(at + 1, end - at - 1));
+      at = end + 2;
+      return true;
+    };
+    size_t count = 0;
+    command.clear();
+    if (got.empty() || !number('*', count)) return false;
+    for (size_t i = 0; i < count; ++i) {
+      size_t size = 0;
+      if (at >= got.size() || !number('$', size) || got.size() < at + size + 2) return false;
+      command.push_back(got.substr(at, size));
+      at += size + 2;
+    }
+    got.erase(0, at);
+    return true;
+  }
+
+  const Answer answer_;
+  const int listener_;
+  uint16_t port_ = 0;
+  std::vector<std::thread> sessions_;  // the acceptor's, until it has ended
+  std::thread acceptor_;
+};
+
+}  // namespace fanline::redis

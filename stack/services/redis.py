@@ -42,6 +42,15 @@ class Redis(Service):
         """Where other nodes reach it: they speak TLS when it does."""
         return self.tls_port if self._certificates else self.port
 
+    def start_with(self, args):
+        """Starts it with these besides its own, this time."""
+        own = self._args
+        self._args = own + args
+        try:
+            return self.start()
+        finally:
+            self._args = own
+
     def prepare(self):
         if not SERVER.exists():
             raise ServiceFailed(f"{SERVER} is missing: run `make setup`")

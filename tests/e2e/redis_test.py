@@ -3,6 +3,7 @@ about it but its readers, who come again."""
 
 import contextlib
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from stack.programs.fleet import TASKS
 from stack.wire.kafka import delete_records
@@ -168,6 +169,21 @@ class RedisComesBack(Installation):
         self.redis.command("DEBUG", "RELOAD", "NOSAVE")  # its connections live on
         self.forget_what_was_saved()
         self.wait_replayed(before)
+        self.assert_exact(live=EVERYBODY)
+
+    def test_while_it_loads_its_snapshot_it_is_waited_for(self):
+        self.redis.command("SAVE")
+        self.redis.kill()
+        self.publish_all(list(EVERYBODY))
+        slowly = ["--key-load-delay", "8000", "--loading-process-events-interval-bytes", "1024"]
+        with ThreadPoolExecutor() as pool:
+            starting = pool.submit(self.redis.start_with, slowly)
+            self.wait_for(lambda: "LOADING" in self.pusher.get("/readyz")[1],
+                          "the pusher to hear that it loads", 30)
+            starting.result()
+        self.wait_served()
+        self.forget_what_was_saved()
+        self.settle()
         self.assert_exact(live=EVERYBODY)
 
     def test_hanging_for_a_while_it_loses_nothing(self):

@@ -251,6 +251,36 @@ TEST_F(RedisCluster, AfterAFailoverOnlyTheRangesOfThatMasterAreClaimedAnew) {
   EXPECT_TRUE(Soon([&] { return Push(elsewhere(), 6).status.done(); }));
 }
 
+TEST_F(RedisCluster, ASlotThatNobodyServesIsWaitedForByItsRangeAlone) {
+  for (const Range range : {first(), beside()}) {
+    Own(range, 5, {1, 400});
+    Build(range);
+  }
+  const Endpoint home = HomeOf(first());
+  EXPECT_EQ(At(home).Run({"CLUSTER", "DELSLOTS", SlotText(first())}), "OK");
+  const BatchWritten pushed = Push(first(), 5);
+  ReaderTimelines::Page page;
+  const Status read = reader_.Read(ReaderIn(first()), std::nullopt, 10, &page);
+  const BatchWritten other = Push(beside(), 5);
+  EXPECT_EQ(At(home).Run({"CLUSTER", "ADDSLOTS", SlotText(first())}), "OK");
+  EXPECT_TRUE(pushed.status.later());
+  EXPECT_FALSE(pushed.needs_claim);
+  EXPECT_THAT(pushed.status.message, HasSubstr("CLUSTERDOWN"));
+  EXPECT_TRUE(read.later());
+  EXPECT_THAT(read.message, HasSubstr("CLUSTERDOWN"));
+  EXPECT_EQ(other.results, std::vector<int8_t>{1});
+  EXPECT_TRUE(Soon([&] { return Push(first(), 5).status.done(); })) << "nothing was lost";
+}
+
+TEST_F(RedisCluster, KeysOfTwoSlotsInOneCallAreAFaultOfOursAndLoseNoHint) {
+  CommandBuffer both;
+  both.Command("MGET", Pos(first()), Pos(beside()));
+  const Status status = masters_.Call(keys_.layout().First(first()), both,
+                                      [](const redisReply&) { return Status::Done(); });
+  EXPECT_TRUE(status.later());
+  EXPECT_THAT(status.message, HasSubstr("CROSSSLOT"));
+}
+
 TEST_F(RedisCluster, ASlotLeftHalfWayIsTold) {
   const Endpoint to = HomeOf(elsewhere());
   BeginMove(first(), to);

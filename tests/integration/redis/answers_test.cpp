@@ -1,0 +1,206 @@
+// Every refusal of client/errors.cpp as a real server gives it: what it means to the pusher and to
+// a reader, and that all goes on when it is over. Those about one key (OOM, WRONGTYPE) and NOSCRIPT
+// are in timelines_test.cpp and ownership_test.cpp, those of a Cluster in cluster_test.cpp, LOADING
+// in tests/e2e/redis_test.py.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "backends/redis/keys.h"
+#include "tests/integration/redis/redis_world.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr UserId kBob{1001};
+
+// A pusher that owns Bob's range, and his timeline.
+class RedisAnswers : public ::testing::Test {
+ protected:
+  explicit RedisAnswers(std::chrono::milliseconds heartbeat = 60s)
+      : options_(Told(heartbeat)),
+        console_(options_),
+        reader_(options_),
+        range_(Keys(options_).layout().RangeOf(kBob)),
+        driver_(options_) {
+    console_.Run({"FLUSHALL"});
+    driver_.WaitUntilConnected();
+    TakeOver();
+    RebuildBegun begun{};
+    bool applied = false;
+    EXPECT_TRUE(reader_.Begin(kBob, "t", &begun).done());
+    EXPECT_TRUE(reader_.Finish(kBob, "t", {}, kNoFloor, &applied).done());
+  }
+
+  static Options Told(std::chrono::milliseconds heartbeat) {
+    Options options = OptionsFromEnvironment();
+    options.heartbeat = heartbeat;
+    return options;
+  }
+
+  void TakeOver() {
+    const RangeClaimed claimed = driver_.Do(ClaimRange{0, range_, ++epoch_});
+    ASSERT_TRUE(claimed.status.done()) << claimed.status.message;
+    ASSERT_EQ(claimed.refused_by, 0u);
+  }
+  BatchWritten Push() {
+    return driver_.Do(
+        BatchOf(range_, epoch_).Write(kBob, {{PostId{++posts_}, 1'700'000'000'000}}).Take());
+  }
+  Status Read() {
+    ReaderTimelines::Page page;
+    return reader_.Read(kBob, std::nullopt, 10, &page);
+  }
+  void ExpectAllGoesOn() {
+    EXPECT_EQ(Push().results, std::vector<int8_t>{1});
+    EXPECT_TRUE(Read().done());
+  }
+
+  const Options options_;
+  Console console_;
+  RedisReaderTimelines reader_;
+  const Range range_;
+  Driver driver_;
+  uint64_t epoch_ = 4;
+  uint64_t posts_ = 0;
+};
+
+// Somebody's script that does not end.
+class EndlessScript {
+ public:
+  EndlessScript(Console& console, const Options& options)
+      : console_(console), thread_([&options] {
+          Console(options).Run({"EVAL", "while true do end", "0"});
+        }) {
+    while (console_.Run({"PING"}).find("BUSY") == std::string::npos) std::this_thread::yield();
+  }
+  ~EndlessScript() {
+    EXPECT_EQ(console_.Run({"SCRIPT", "KILL"}), "OK");
+    thread_.join();
+  }
+
+ private:
+  Console& console_;
+  std::thread thread_;
+};
+
+TEST_F(RedisAnswers, BusyIsWaitedOutAndTheClaimHolds) {
+  console_.Run({"CONFIG", "SET", "lua-time-limit", "20"});
+  {
+    const EndlessScript script(console_, options_);
+    const BatchWritten pushed = Push();
+    EXPECT_TRUE(pushed.status.later());
+    EXPECT_FALSE(pushed.needs_claim);
+    EXPECT_THAT(pushed.status.message, HasSubstr("BUSY"));
+    EXPECT_THAT(Read().message, HasSubstr("BUSY"));
+  }
+  ExpectAllGoesOn();
+}
+
+class RedisAnswersToABeat : public RedisAnswers {
+ protected:
+  RedisAnswersToABeat() : RedisAnswers(20ms) {}
+};
+
+TEST_F(RedisAnswersToABeat, ANodeTooBusyToSayWhoItIsIsClaimedAnew) {
+  console_.Run({"CONFIG", "SET", "lua-time-limit", "20"});
+  {
+    const EndlessScript script(console_, options_);
+    driver_.WaitUntilConnected(false);
+    EXPECT_THAT(driver_.WhyNotConnected(), HasSubstr("BUSY"));
+  }
+  driver_.WaitUntilConnected();
+  EXPECT_TRUE(Push().needs_claim);
+  TakeOver();
+  ExpectAllGoesOn();
+}
+
+TEST_F(RedisAnswers, MisconfIsWaitedOut) {
+  const std::string file = console_.List({"CONFIG", "GET", "dir"}).at(1) + "/" +
+                           console_.List({"CONFIG", "GET", "dbfilename"}).at(1);
+  const std::filesystem::path in_the_way = file;  // a folder where the snapshot should be
+  std::filesystem::remove(in_the_way);
+  std::filesystem::create_directories(in_the_way / "x");
+  console_.Run({"CONFIG", "SET", "save", "3600 1"});
+  console_.Run({"BGSAVE"});
+  while (console_.Run({"INFO", "persistence"}).find("rdb_last_bgsave_status:err") ==
+         std::string::npos) {
+    std::this_thread::sleep_for(5ms);
+  }
+  const BatchWritten pushed = Push();
+  console_.Run({"CONFIG", "SET", "save", ""});
+  std::filesystem::remove_all(in_the_way);
+  EXPECT_TRUE(pushed.status.later());
+  EXPECT_FALSE(pushed.needs_claim);
+  EXPECT_THAT(pushed.status.message, HasSubstr("MISCONF"));
+  ExpectAllGoesOn();
+}
+
+TEST_F(RedisAnswers, NoReplicasIsWaitedOut) {
+  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  const BatchWritten pushed = Push();
+  const Status read = Read();  // refreshes the time to live: a write, too
+  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  EXPECT_TRUE(pushed.status.later());
+  EXPECT_FALSE(pushed.needs_claim);
+  EXPECT_THAT(pushed.status.message, HasSubstr("NOREPLICAS"));
+  EXPECT_TRUE(read.later());
+  ExpectAllGoesOn();
+}
+
+// A master that was made a replica behind our back: nothing that was claimed there counts.
+TEST_F(RedisAnswers, ReadonlyMeansThatWhatWasClaimedIsVoid) {
+  console_.Run({"REPLICAOF", "127.0.0.1", "1"});
+  const BatchWritten pushed = Push();
+  console_.Run({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(pushed.status.later());
+  EXPECT_TRUE(pushed.needs_claim);
+  EXPECT_THAT(pushed.status.message, HasSubstr("READONLY"));
+  driver_.WaitUntilConnected();
+  EXPECT_TRUE(Push().needs_claim);
+  TakeOver();
+  ExpectAllGoesOn();
+}
+
+TEST_F(RedisAnswers, AReplicaThatLostItsMasterIsWaitedOut) {
+  console_.Run({"CONFIG", "SET", "replica-serve-stale-data", "no"});
+  console_.Run({"REPLICAOF", "127.0.0.1", "1"});
+  const std::string plain = console_.Run({"GET", "x"});
+  const BatchWritten pushed = Push();
+  const Status read = Read();
+  console_.Run({"REPLICAOF", "NO", "ONE"});
+  console_.Run({"CONFIG", "SET", "replica-serve-stale-data", "yes"});
+  EXPECT_THAT(plain, HasSubstr("MASTERDOWN"));
+  EXPECT_TRUE(pushed.status.later());
+  EXPECT_TRUE(pushed.needs_claim) << pushed.status.message;
+  EXPECT_TRUE(read.later());
+  driver_.WaitUntilConnected();
+  TakeOver();
+  ExpectAllGoesOn();
+}
+
+TEST_F(RedisAnswers, NoauthIsWaitedOutAndTheRangeClaimedAnew) {
+  const size_t before = driver_.times_connected();
+  console_.Run({"CONFIG", "SET", "requirepass", "n3w"});
+  console_.Run({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  driver_.WaitUntilConnected(false);
+  while (driver_.WhyNotConnected().find("NOAUTH") == std::string::npos) {
+    std::this_thread::sleep_for(5ms);  // the first reason is the connection that ended
+  }
+  EXPECT_TRUE(Push().status.later());
+  EXPECT_THAT(Read().message, AnyOf(HasSubstr("NOAUTH"), HasSubstr("closed")));
+  EXPECT_THAT(Read().message, HasSubstr("NOAUTH"));
+  console_.Run({"CONFIG", "SET", "requirepass", ""});
+  driver_.WaitForConnection(before);
+  TakeOver();
+  ExpectAllGoesOn();
+}
+
+}  // namespace
+}  // namespace fanline::redis::testing

@@ -95,8 +95,8 @@ def compared(pairs):
     """Sums up each row's ratios of the rounds. Rows that only one side yields are left out."""
     by_name = {}
     for ours, theirs in pairs:
-        others = {row["name"]: row for row in theirs}
-        for row in ours:
+        others = {row["name"]: row for row in with_costs(theirs)}
+        for row in with_costs(ours):
             if row["name"] in others:
                 by_name.setdefault(row["name"], []).append((row, others[row["name"]]))
     for name, rounds in by_name.items():
@@ -106,6 +106,18 @@ def compared(pairs):
                "other": statistics.median(other["value"] for _, other in rounds),
                "ratio_median": statistics.median(ratios), "ratio_min": min(ratios),
                "ratio_max": max(ratios), "rounds": len(ratios)}
+
+
+def with_costs(rows):
+    """The rows, and of those of deliveries the processor time of each delivery as rows: of Redis, and
+    of all processes."""
+    for row in rows:
+        yield row
+        cpu = row.get("cpu_us_per_delivery")
+        if cpu:
+            for whose, spent in (("redis", cpu["redis"]), ("all", sum(cpu.values()))):
+                yield {"name": f"{row['name']}_cpu_{whose}", "value": spent,
+                       "unit": "CPU us/delivery"}
 
 
 def ratio(mine, other):

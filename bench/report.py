@@ -46,8 +46,12 @@ def details(row):
     if "rss_mb" in row:
         return ("RSS at the start, in the middle, at the end: "
                 + ", ".join(f"{held:.0f}" for held in row["rss_mb"])
-                + f" MB, {row['rss_most_mb']:.0f} at most; steady rounds: "
-                + ", ".join(number(rate) for rate in row["steady_rounds"]))
+                + f" MB, {row['rss_most_mb']:.0f} at most")
+    if "steady_rounds" in row:
+        return (f"hints/s by fifths of the drain: {', '.join(map(number, row['fifths']))}; "
+                f"of the rounds around it: {', '.join(map(number, row['steady_rounds']))}"
+                + processes("; CPU us per hint", row["cpu_us_per_hint"])
+                + processes("; of the rounds", row["beside_cpu_us_per_hint"]))
     if "beside_cpu_us_per_delivery" in row:
         ours, other = map(number, row["timelines_per_batch_of"])
         return (f"{ours} timelines in a batch beside {other}"

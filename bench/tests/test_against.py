@@ -22,6 +22,14 @@ class Compared(unittest.TestCase):
                          (0.5, 1.0, 3.0))
         self.assertEqual(speed["rounds"], 3)
 
+    def test_the_processor_time_of_a_delivery_is_compared_too(self):
+        def side(redis):
+            return [{"name": "d", "value": 1, "unit": "deliveries/s",
+                     "cpu_us_per_delivery": {"redis": redis, "pusher": 2}}]
+
+        ratios = {row["name"]: row["ratio_median"] for row in compared([(side(6), side(12))])}
+        self.assertEqual(ratios, {"d": 1.0, "d_cpu_redis": 2.0, "d_cpu_all": 1.75})
+
     def test_a_row_that_one_side_lacks_is_left_out(self):
         self.assertEqual([row["name"] for row in compared([(rows(1, 1), rows(1, 1)[:1])])],
                          ["speed"])

@@ -84,6 +84,7 @@ class Plan(NamedTuple):
     ranges: int
     window: int
     appendonly: bool  # whether Redis writes a log
+    tight: bool  # whether the daemons' bounds are small, so that they are reached
     patience_s: int  # after which the daemons' producers give a record up, and send it anew
     faults: tuple
 
@@ -103,8 +104,8 @@ class Plan(NamedTuple):
     def lines(self):
         yield (f"seed {self.seed}: {self.events:,} events and {self.changes:,} changes in "
                f"{self.seconds} s, {self.ranges} ranges, window {self.window}, Redis "
-               f"{'with' if self.appendonly else 'without'} AOF, producers' patience "
-               f"{self.patience_s} s, {len(self.faults)} faults")
+               f"{'with' if self.appendonly else 'without'} AOF, {'tight' if self.tight else 'usual'} bounds, "
+               f"producers' patience {self.patience_s} s, {len(self.faults)} faults")
         yield from map(str, self.faults)
 
 
@@ -113,7 +114,8 @@ def draw(seed, events, changes):
     seconds = max(LEAST_SECONDS, round(events / EVENTS_PER_SECOND))
     ranges = random_.choice([8, 16, 16, 64])
     return Plan(seed, events, changes, seconds, ranges, random_.choice([60, 450]),
-                random_.random() < 0.5, random_.choice([2, 30]), tuple(sorted(_faults(random_, seconds, ranges))))
+                random_.random() < 0.5, random_.random() < 0.5, random_.choice([1, 30]),
+                tuple(sorted(_faults(random_, seconds, ranges))))
 
 
 def _faults(draw_, seconds, ranges):

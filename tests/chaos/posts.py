@@ -1,7 +1,6 @@
 """What applications say about posts: drawn events, several producers that send them in an order
 that is nobody's, some of them several times, each until it is acknowledged."""
 
-import threading
 import time
 from typing import NamedTuple
 
@@ -81,9 +80,7 @@ class Sender(Client):
         super().__init__(sendings)
         self._seconds = seconds
         self._brokers = brokers
-        self._open = 0
         self._failed = []
-        self._lock = threading.Lock()
         self.sent_again = 0
         self._connect()
 

@@ -23,6 +23,13 @@ OPTIONS = {
     "reconciler": ["--grace", "1s", "--counter-sweep-every", "10s"],
     "api": [],
 }
+TIGHT = {
+    "dispatcher": ["--events-per-transaction", "8", "--events-open", "64"],
+    "pusher": ["--followers-per-page", "100", "--timelines-per-batch", "20", "--items-per-zadd", "2",
+               "--buffered-hints", "64"],
+    "mirror": ["--edges-per-transaction", "8", "--records-open", "64"],
+    "reconciler": [],
+}
 MEMBERS = {"dispatcher": 2, "pusher": 3, "mirror": 2, "reconciler": 2}
 JOINING = "joining"  # one more of each role, which comes and goes
 
@@ -131,10 +138,11 @@ class Rig:
 
     def _make_daemons(self):
         self.api = Api(self.stack, self._ports, args=[*COMMON, *OPTIONS["api"]])
-        kafka = ["--kafka-properties", f"{SESSION},request.timeout.ms=1000,"
+        kafka = ["--kafka-properties", f"{SESSION},request.timeout.ms=500,"
                  f"delivery.timeout.ms={self.plan.patience_s * 1000}"]
         daemons = [Daemon(self.stack, self._ports, f"fanline-{role}", f"{role}-{number}",
-                          [*kafka, *COMMON, *OPTIONS[role]])
+                          [*kafka, *COMMON, *OPTIONS[role],
+                           *(TIGHT[role] if self.plan.tight else [])])
                    for role, members in MEMBERS.items()
                    for number in [*range(1, members + 1), JOINING]]
         self.kept = {daemon.name: Kept(daemon, self.complaints.append)

@@ -100,8 +100,8 @@ class _Run:
                        for cause in ("assigned", "session_lost", "fenced", "rolled_back")},
             fenced=int(counters.total("fanline_fenced_writes_total")),
             replayed=int(counters.total("fanline_hints_replayed_total")),
-            blamed=self.blamed, visits=self.readers.visits, seconds=0.0, quiet_s=self.quiet_s, audit=audit,
-            wrong=wrong)
+            blamed=self.blamed, visits=self.readers.visits, seconds=0.0, quiet_s=self.quiet_s,
+            audit=audit, wrong=wrong)
 
     def leave(self):
         for client in (*self.clients, *self.lanes):
@@ -139,19 +139,22 @@ class _Run:
         """All is whole again; waits until nothing is left to do and everybody's timeline is
         live."""
         since = self._said = time.monotonic()
-        self._quiet = 0
         self._left = ""
         for kept in self.rig.kept.values():
             if JOINING not in kept.name:
                 kept.start().resume()
         try:
-            wait_until(self._settled, QUIET_WITHIN_S, "nothing to be left to do")
+            self._wait_quiet()
             self.quiet_s = time.monotonic() - since
             self.blamed = dead_letters.replay_blamed(self.rig)
             wait_until(self._all_live, 120, "all timelines to be live")
-            wait_until(self._settled, QUIET_WITHIN_S, "nothing to be left to do")
+            self._wait_quiet()
         except NotInTime as error:
             raise NotInTime(f"{error}; left: {self._left}") from error
+
+    def _wait_quiet(self):
+        self._quiet = 0
+        wait_until(self._settled, QUIET_WITHIN_S, "nothing to be left to do")
 
     def _settled(self):
         self._look_after()

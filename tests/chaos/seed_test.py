@@ -5,7 +5,7 @@ import unittest
 from tests.chaos import plan, report
 from tests.chaos.run_one import run
 
-SEED = 494
+SEED = 1519
 EVENTS, CHANGES = 2_000, 1_000
 
 

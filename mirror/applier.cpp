@@ -12,6 +12,17 @@ Duration Since(UnixMs then, Now now) {
   return std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - then));
 }
 
+// Of a msg1 that is appended anew: all that it had, and since when it is in the log. Going round
+// makes no message younger.
+Headers HeadersAnew(const Record& record) {
+  Headers headers = record.headers;
+  const UnixMs first = FirstAppended(record);
+  if (first > 0 && !HeaderOf(record, kFirstAppendedHeader)) {
+    headers.emplace_back(kFirstAppendedHeader, std::to_string(first));
+  }
+  return headers;
+}
+
 LogRow RowOf(const EdgeWritten& written) {
   return {written.log_id, ChangeKind::kEdge, written.edge.key(), written.edge.ver};
 }
@@ -216,8 +227,12 @@ void Applier::AppendAnew(const Jobs& jobs) {
 void Applier::Advance(Batch batch) {
   const uint64_t id = ++ids_;
   if (batch.anew) {
-    AppendRelations request{id, {}};
-    for (uint64_t each : batch.jobs) request.messages.emplace_back(jobs_.at(each).written);
+    AppendRelations request{id, {}, {}};
+    for (uint64_t each : batch.jobs) {
+      const Job& job = jobs_.at(each);
+      request.messages.emplace_back(job.written);
+      request.headers.push_back(HeadersAnew(job.record));
+    }
     appends_.emplace(id, std::move(batch));
     ports_.relations.Submit(std::move(request));
   } else if (!batch.hinted) {
@@ -229,7 +244,7 @@ void Applier::Advance(Batch batch) {
     appends_.emplace(id, std::move(batch));
     ports_.hints.Submit(std::move(request));
   } else {
-    AppendRelations request{id, {}};
+    AppendRelations request{id, {}, {}};
     for (uint64_t each : batch.jobs) {
       const Job& job = jobs_.at(each);
       request.messages.emplace_back(EdgeMirrored{job.written.edge.key(), job.mirrored});

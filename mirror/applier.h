@@ -17,7 +17,8 @@
 // rows are never purged, and a relay sends them again. It appends the others to relation-log anew,
 // each once per keep_waiting, before it finishes their offsets. These are rows that are not pending
 // (a replay, a letter sent again, a change without a row), and rows whose own shard is away too.
-// The age of a record decides none of this.
+// The age of a record decides none of this. What is appended anew keeps its headers and carries how
+// old it is (fanline/wire/dead_letter.h).
 // When a partition is revoked, its waiting messages are forgotten: the next owner reads them again,
 // and two owners would both append them anew. Calls under way go on; all are repeatable.
 // A message that can never be applied goes to the dead letters with the reason. Its row of log1 is

@@ -139,7 +139,7 @@ void Relay::EndPass(Shard shard, Now now) {
 
 void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now) {
   ShardState& state = shards_[shard];
-  AppendRelations request{++ids_, {}};
+  AppendRelations request{++ids_, {}, {}};
   Sent sent{shard, {}};
   for (const LoggedChange& change : changes) {
     state.newest = std::max(state.newest, change.id);

@@ -259,7 +259,7 @@ void Checker::On(const HintsAppended& appended, Now) {
 
 void Checker::SendMessage(Job job) {
   if (job.mirrored == 0) return End(job.order, true);  // nothing had to be written
-  AppendRelations request{++ids_, {EdgeMirrored{job.order.edge, job.mirrored}}};
+  AppendRelations request{++ids_, {EdgeMirrored{job.order.edge, job.mirrored}}, {}};
   jobs_.emplace(request.id, std::move(job));
   ports_.relations.Submit(std::move(request));
 }

@@ -94,6 +94,7 @@ class CallingRequest final : public Request {
 struct Keyed {
   int32_t partition = kAnyPartition;
   std::string key, value;
+  const Headers* headers = nullptr;  // null: none
 };
 
 }  // namespace
@@ -112,7 +113,7 @@ class Producer::Impl {
   // Appends a record of each item; `keyed` makes them.
   template <class Items, class Appended, class F>
   void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
-              const Headers& headers, F keyed);
+              F keyed);
   void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to);
   void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
   bool Flush(Duration limit);
@@ -142,13 +143,18 @@ class Producer::Impl {
 
 template <class Items, class Appended, class F>
 void Producer::Impl::Append(const std::string& topic, const Items& items, uint64_t id,
-                            ReplyTo<Appended> to, const Headers& headers, F keyed) {
+                            ReplyTo<Appended> to, F keyed) {
   auto* open = new RequestOf<Appended>(unanswered_, "appending to " + topic, id, to);
   {
-    const HeadersHandle handle = headers.empty() ? HeadersHandle() : ToHandle(headers, 0);
+    const Headers* made = nullptr;  // all hints of an event have the same
+    HeadersHandle handle;
     const std::lock_guard lock(mutex_);
     for (const auto& item : items) {
       const Keyed record = keyed(item);
+      if (record.headers != made) {
+        made = record.headers;
+        handle = made == nullptr || made->empty() ? HeadersHandle() : ToHandle(*made, 0);
+      }
       if (Send(topic, {record.partition, record.key, record.value, handle.get()}, open) !=
           RD_KAFKA_RESP_ERR_NO_ERROR)
         break;  // all of it must be appended again anyway
@@ -305,23 +311,27 @@ Producer::Producer(ProducerOptions options, LogSink log)
 Producer::~Producer() = default;
 
 void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {
-  impl_->Append(impl_->options().hint_topic, request.hints, request.id, to, request.headers,
-                [](const auto& item) {
-                  return Keyed{item.first, {}, EncodeHint(item.second)};
-                });
+  impl_->Append(impl_->options().hint_topic, request.hints, request.id, to, [&](const auto& item) {
+    return Keyed{item.first, {}, EncodeHint(item.second), &request.headers};
+  });
 }
 
 void Producer::Submit(AppendRelations request, ReplyTo<RelationsAppended> to) {
-  impl_->Append(impl_->options().relation_topic, request.messages, request.id, to, {},
-                [](const RelationMessage& message) {
+  const auto headers_of = [&](const RelationMessage& message) {
+    const auto index = static_cast<size_t>(&message - request.messages.data());
+    return request.headers.empty() ? nullptr : &request.headers.at(index);
+  };
+  impl_->Append(impl_->options().relation_topic, request.messages, request.id, to,
+                [&](const RelationMessage& message) {
                   return Keyed{.key = RelationLogKey(KeyOf(message)),
-                               .value = EncodeRelationMessage(message)};
+                               .value = EncodeRelationMessage(message),
+                               .headers = headers_of(message)};
                 });
 }
 
 void Producer::Submit(AppendRetries request, ReplyTo<RetriesAppended> to) {
   impl_->Append(
-      kRelationRetryTopic, request.retries, request.id, to, {}, [](const RelationRetry& retry) {
+      kRelationRetryTopic, request.retries, request.id, to, [](const RelationRetry& retry) {
         return Keyed{.key = RelationLogKey(retry.edge), .value = EncodeRelationRetry(retry)};
       });
 }

@@ -30,6 +30,7 @@ struct AppendRelations {
   using Reply = struct RelationsAppended;
   uint64_t id = 0;
   std::vector<RelationMessage> messages;  // each to the partition of its edge
+  std::vector<Headers> headers;           // of each of these; empty: none has any
 };
 struct RelationsAppended {
   uint64_t id = 0;

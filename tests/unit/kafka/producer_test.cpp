@@ -139,6 +139,25 @@ TEST_F(ProducerTest, HeadersTravelOnWithTheHints) {
   EXPECT_EQ(Log(hints, 3, 1).at(0).headers, request.headers);
 }
 
+TEST_F(ProducerTest, EachMessageKeepsItsOwnHeaders) {
+  const std::string& relation_log = dead_letters;  // one partition
+  ProducerOptions options = Options();
+  options.relation_topic = relation_log;
+  auto producer = Start(options);
+  AppendRelations request{.id = 1, .messages = {}, .headers = {}};
+  for (uint64_t ver = 1; ver <= 3; ++ver) {
+    request.messages.emplace_back(EdgeWritten{{UserId{1}, UserId{2}, ver, true, 1}});
+  }
+  request.headers = {{{"traceparent", "00-abc-01"}}, {}, {{"traceparent", "00-def-02"}}};
+
+  producer->Submit(request, replies);
+
+  ASSERT_TRUE(replies.Wait(1).done());
+  std::vector<Headers> found;
+  for (const Record& record : Log(relation_log, 0, 3)) found.push_back(record.headers);
+  EXPECT_EQ(found, request.headers);
+}
+
 TEST_F(ProducerTest, ARequestWithoutHintsIsDone) {
   auto producer = Start();
   producer->Submit(AppendHints{.id = 9, .hints = {}, .headers = {}}, replies);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fanline/wire/dead_letter.h"
 #include "tests/unit/mirror/world.h"
 
 namespace fanline::mirror {
@@ -349,6 +350,36 @@ TEST(Applier, AMessageWithoutARowGoesRound) {
   w.Pass(std::chrono::minutes(1));
   w.RunUntilIdle();
   EXPECT_EQ(w.store.reverse().at({w.ann, w.bob}).ver, 16u);
+}
+
+TEST(Applier, WhatGoesRoundKeepsItsHeadersAndItsAge) {
+  Away w;
+  const UnixMs first = w.now.unix_ms;
+  w.Append(EdgeWritten{{w.ann, w.bob, 1, true, 1}},
+           {{"traceparent", "00-abc-01"}, {"odd", std::string("\0\xff", 2)}});
+  for (uint64_t ver = 2; ver <= 16; ++ver) w.Give(w.ann, w.bob, ver);
+  for (int rounds = 0; rounds < 2; ++rounds) w.RunForLong();
+  ASSERT_EQ(w.Written(), 48u);
+  std::vector<Record> newest;
+  for (const auto& records : w.log) {
+    for (const Record& record : records) {
+      if (!HeaderOf(record, "traceparent")) continue;
+      newest.push_back(record);
+    }
+  }
+  ASSERT_THAT(newest, SizeIs(3));
+  EXPECT_THAT(newest[0].headers, SizeIs(2));
+  for (const size_t round : {1, 2}) {
+    EXPECT_GT(newest[round].timestamp, first);
+    EXPECT_EQ(newest[round].headers, (Headers{{"traceparent", "00-abc-01"},
+                                              {"odd", std::string("\0\xff", 2)},
+                                              {"fanline-first-appended", std::to_string(first)}}));
+  }
+
+  w.Pass(w.limits.oldest_record - w.limits.keep_waiting);
+  w.MovePartitions(true);
+  w.RunUntilIdle();
+  EXPECT_THAT(w.letters, SizeIs(16)) << "older than tombstones are kept, though appended anew";
 }
 
 TEST(Applier, WhatIsAppendedAnewIsFinishedOnlyOnceItIsAcknowledged) {

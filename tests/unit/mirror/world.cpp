@@ -106,7 +106,9 @@ HintsAppended World::CarryOut(const AppendHints& request) {
 }
 
 RelationsAppended World::CarryOut(const AppendRelations& request) {
-  for (const RelationMessage& message : request.messages) Append(message);
+  for (size_t i = 0; i < request.messages.size(); ++i) {
+    Append(request.messages[i], request.headers.empty() ? Headers() : request.headers.at(i));
+  }
   return {request.id, {}};
 }
 
@@ -133,7 +135,7 @@ void World::AnswerAt(size_t index, Fate fate) {
 
 // ---- the logs ---------------------------------------------------------------------------------
 
-void World::Append(const RelationMessage& message) {
+void World::Append(const RelationMessage& message, const Headers& headers) {
   const std::string key = RelationLogKey(KeyOf(message));
   const size_t partition = std::hash<std::string>()(key) % kPartitions;
   auto& records = log[partition];
@@ -144,6 +146,7 @@ void World::Append(const RelationMessage& message) {
   record.timestamp = now.unix_ms;
   record.key = key;
   record.value = EncodeRelationMessage(message);
+  record.headers = headers;
   records.push_back(std::move(record));
 }
 

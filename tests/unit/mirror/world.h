@@ -77,7 +77,7 @@ struct World {
   DeadLetterAppended CarryOut(const AppendDeadLetter& request);
 
   // ---- the logs ------------------------------------------------------------------------------
-  void Append(const RelationMessage& message);
+  void Append(const RelationMessage& message, const Headers& headers = {});
   void AppendBytes(std::string bytes, std::string key = "1:2");  // to partition 0
   void AppendEvent(const RelationEvent& event) {
     AppendEventBytes(testing::EncodeRelationEventJson(event));

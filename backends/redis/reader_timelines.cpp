@@ -7,10 +7,6 @@
 namespace fanline::redis {
 namespace {
 
-Status Unexpected(const char* script) {
-  return Away(std::string("unexpected answer of script ") + script);
-}
-
 void ArgFloor(CommandBuffer& out, Floor floor) {
   if (floor == kNoFloor) {
     out.Arg("+inf");
@@ -21,14 +17,14 @@ void ArgFloor(CommandBuffer& out, Floor floor) {
 
 // {"ready", floor, reached, member, score, member, score ...}
 Status ParsePage(const redisReply& reply, ReaderTimelines::Page* page) {
-  if (!IsArray(reply, 1)) return Unexpected("read_page");
+  if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
   const std::string_view state = Text(At(reply, 0));
   if (state != "ready") {
     page->state = state == "building" ? TimelineState::kBuilding : TimelineState::kNotLive;
     return Status::Done();
   }
   const auto floor = IsArray(reply, 3) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
-  if (!floor) return Unexpected("read_page");
+  if (!floor) return UnexpectedAnswer("read_page");
   page->state = TimelineState::kReady;
   page->floor = *floor;
   page->reached_floor = Integer(At(reply, 2)) == 1;
@@ -65,7 +61,7 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Rebu
                          } else if (word == "refused") {
                            *begun = RebuildBegun::kRefused;
                          } else {
-                           return Unexpected("rebuild_begin");
+                           return UnexpectedAnswer("rebuild_begin");
                          }
                          return Status::Done();
                        });
@@ -94,7 +90,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
   return masters_.Eval(keys_.Home(reader), Script::kRebuildFinish, encode,
                        [&](const redisReply& reply) {
                          const auto answer = Integer(reply);
-                         if (!answer) return Unexpected("rebuild_finish");
+                         if (!answer) return UnexpectedAnswer("rebuild_finish");
                          *applied = *answer == 1;
                          return Status::Done();
                        });

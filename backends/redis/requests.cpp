@@ -8,10 +8,6 @@
 namespace fanline::redis {
 namespace {
 
-Status Unexpected(const char* script) {
-  return Away(std::string("unexpected answer of script ") + script);
-}
-
 TimelineState StateOf(std::string_view word) {
   if (word == "ready") return TimelineState::kReady;
   if (word == "building") return TimelineState::kBuilding;
@@ -52,7 +48,7 @@ RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout
   const auto refused_by =
       IsArray(reply, 1) ? ParseNumber<uint64_t>(Text(At(reply, 0))) : std::nullopt;
   if (!refused_by || (*refused_by == 0 && !IsArray(reply, 3))) {
-    claimed.status = Unexpected("claim");
+    claimed.status = UnexpectedAnswer("claim");
     return claimed;
   }
   claimed.refused_by = *refused_by;
@@ -75,7 +71,7 @@ void Encoder::operator()(const SavePosition& request) const {
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout&) {
   PositionSaved saved;
   const auto answer = Integer(reply);
-  if (!answer) saved.status = Unexpected("save_position");
+  if (!answer) saved.status = UnexpectedAnswer("save_position");
   saved.mismatch = answer == 0;
   return saved;
 }
@@ -90,7 +86,7 @@ void Encoder::operator()(const ReadTimeline& request) const {
 TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout&) {
   TimelineRead read;
   if (!IsArray(reply, 1)) {
-    read.status = Unexpected("read_members");
+    read.status = UnexpectedAnswer("read_members");
     return read;
   }
   read.state = StateOf(Text(At(reply, 0)));
@@ -131,7 +127,7 @@ void Encoder::operator()(const ApplySync& request) const {
 SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout&) {
   SyncApplied applied;
   const auto answer = Integer(reply);
-  if (!answer) applied.status = Unexpected("sync");
+  if (!answer) applied.status = UnexpectedAnswer("sync");
   applied.live = answer == 1;
   applied.full = answer == 2;
   return applied;
@@ -145,7 +141,7 @@ void Encoder::operator()(const DropTimeline& request) const {
 
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout&) {
   TimelineDropped dropped;
-  if (!Integer(reply)) dropped.status = Unexpected("drop");
+  if (!Integer(reply)) dropped.status = UnexpectedAnswer("drop");
   return dropped;
 }
 
@@ -160,7 +156,7 @@ void Encoder::operator()(const MarkPart& request) const {
 PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout&) {
   PartMarked marked;
   if (!IsArray(reply, 3)) {
-    marked.status = Unexpected("mark_part");
+    marked.status = UnexpectedAnswer("mark_part");
     return marked;
   }
   marked.first_delivery = Integer(At(reply, 0)) == 1;

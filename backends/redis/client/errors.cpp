@@ -67,4 +67,8 @@ Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {
 
 Status Away(std::string message) { return Status::Later(kResource, std::move(message)); }
 
+Status UnexpectedAnswer(std::string_view script) {
+  return Away("unexpected answer of script " + std::string(script));
+}
+
 }  // namespace fanline::redis

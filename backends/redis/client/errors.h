@@ -35,5 +35,7 @@ ErrorMeaning MeaningOf(std::string_view error);
 // The Status for a reply of that meaning: kLater carries the resource.
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error);
 Status Away(std::string message);  // kLater, kResource
+// A script answered what it never answers: another version of it, or of Redis.
+Status UnexpectedAnswer(std::string_view script);
 
 }  // namespace fanline::redis

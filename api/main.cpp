@@ -12,7 +12,7 @@
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/edges/relation_store.h"
 #include "backends/mysql/sql/shard_probe.h"
-#include "backends/wiring/start_checks.h"
+#include "backends/wiring/checks.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
@@ -59,12 +59,11 @@ int Main(int argc, char** argv) {
   table.ParseOrExit(argc, argv);
 
   daemon::Process process("api", config.daemon);
-  process.health.SetReady("loop", false, "starting");  // until requests are served
-
   const auto mysql_config = options::ToConfig(config.mysql);
-  const auto installation =
-      wiring::AwaitInstallation(mysql_config, {.agreed = config.agreed}, process);
+  wiring::Checks checks(process);
+  const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
   if (process.stop.requested()) return 0;
+  checks.Stand();
   const auto& map = installation.shard_map;
   config.limits.following_limit = installation.following_limit;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));

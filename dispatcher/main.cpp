@@ -3,9 +3,9 @@
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/posts/post_store.h"
+#include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/shard_health.h"
-#include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
@@ -29,11 +29,13 @@ int Main(int argc, char** argv) {
   // What all programs must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-dispatcher");
+  wiring::Checks checks(process);
   const auto installation =
-      wiring::AwaitInstallation(mysql_config, {.feed_topic = config.topics.feed}, process);
-  wiring::AwaitTopic(client, installation.feed_topic, 0, process);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
+      checks.AwaitInstallation(mysql_config, {.feed_topic = config.topics.feed});
+  checks.AwaitTopicAndLetters(client, installation.feed_topic, 0);
+  checks.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   if (process.stop.requested()) return 0;
+  checks.Stand();
 
   daemon::Inbox<dispatcher::Input> inbox(process.wakeup);
   mysql::MysqlPostStore posts(mysql_config, wiring::ShardHealth(process.health),

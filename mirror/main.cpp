@@ -4,10 +4,10 @@
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/installation/installation.h"
+#include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"
-#include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
@@ -34,12 +34,13 @@ int Main(int argc, char** argv) {
   // What all programs must agree on: shards, ranges, topics.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-mirror");
-  const auto installation =
-      wiring::AwaitInstallation(mysql_config, {.agreed = config.agreed}, process);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
-  wiring::AwaitTopic(client, config.topics.relation_events, 0, process);
-  const uint32_t partitions = wiring::AwaitRelationLog(client, process);
+  wiring::Checks checks(process);
+  const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
+  checks.AwaitTopic(client, installation.tasks_topic, installation.partitions);
+  checks.AwaitTopicAndLetters(client, config.topics.relation_events, 0);
+  const uint32_t partitions = checks.AwaitRelationLog(client);
   if (process.stop.requested()) return 0;
+  checks.Stand();
 
   daemon::Inbox<MirrorInput> inbox(process.wakeup);
   daemon::Inbox<RelationEventInput> event_inbox(process.wakeup);

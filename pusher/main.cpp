@@ -5,9 +5,9 @@
 #include "backends/mysql/installation/range_owners.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/redis/live_timelines.h"
+#include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/shard_health.h"
-#include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
@@ -32,12 +32,14 @@ int Main(int argc, char** argv) {
   // What all programs must agree on: shards, ranges, topic, a Redis that can hold timelines.
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, daemon::ProcessName("fanline-pusher"));
-  const auto installation = wiring::AwaitInstallation(
-      mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed}, process);
+  wiring::Checks checks(process);
+  const auto installation = checks.AwaitInstallation(
+      mysql_config, {.tasks_topic = config.topics.tasks, .agreed = config.agreed});
   const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
-  wiring::AwaitRedis(redis_options, process);
+  checks.AwaitTopicAndLetters(client, installation.tasks_topic, installation.partitions);
+  checks.AwaitRedis(redis_options);
   if (process.stop.requested()) return 0;
+  checks.Stand();
 
   daemon::Inbox<pusher::Input> inbox(process.wakeup);
   const auto log = process.log.Sink();

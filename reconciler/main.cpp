@@ -7,11 +7,11 @@
 #include "backends/mysql/repairs/counter_store.h"
 #include "backends/mysql/repairs/repair_store.h"
 #include "backends/mysql/sql/shard_probe.h"
+#include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/inbox_loop.h"
 #include "backends/wiring/loops.h"
 #include "backends/wiring/shard_health.h"
-#include "backends/wiring/start_checks.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
@@ -36,12 +36,13 @@ namespace {
 
 // What all programs must agree on: shards, ranges, topics.
 mysql::Installation AwaitAll(const reconciler::Config& config, const kafka::ClientOptions& client,
-                             const std::optional<mysql::AppTables>& app, daemon::Process& process) {
-  auto installation = wiring::AwaitInstallation(options::ToConfig(config.mysql), {}, process);
-  wiring::AwaitTopic(client, installation.tasks_topic, installation.partitions, process);
-  wiring::AwaitRelationLog(client, process);
-  wiring::AwaitTopic(client, kRelationRetryTopic, 0, process);
-  if (app) wiring::AwaitAppTables(*app, process);
+                             const std::optional<mysql::AppTables>& app, wiring::Checks& agreed) {
+  auto installation = agreed.AwaitInstallation(options::ToConfig(config.mysql), {});
+  agreed.AwaitTopic(client, installation.tasks_topic, installation.partitions);
+  agreed.AwaitRelationLog(client);
+  agreed.AwaitTopicAndLetters(client, kRelationRetryTopic, 0);
+  if (app) agreed.AwaitAppTables(*app);
+  agreed.Stand();
   return installation;
 }
 
@@ -111,7 +112,8 @@ int Main(int argc, char** argv) {
   const auto mysql_config = options::ToConfig(config.mysql);
   const auto client = options::ToOptions(config.kafka, "fanline-reconciler");
   const auto app = reconciler::AppTablesOf(config);
-  const auto installation = AwaitAll(config, client, app, process);
+  wiring::Checks agreed(process);
+  const auto installation = AwaitAll(config, client, app, agreed);
   if (process.stop.requested()) return 0;
 
   daemon::Inbox<PairReconcilerInput> inbox(process.wakeup);

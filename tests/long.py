@@ -13,6 +13,7 @@ SCHEDULES = 20_000
 FAULTS = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.relation_faults_test$"]
 REDIS = ["env", "FANLINE_TEST_LONG=1", "ctest", "--preset", "release", "--output-on-failure",
          "-R", r"^e2e\.redis(_cluster)?_test$"]
+GAPS = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R", r"^e2e\.gaps_test$"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
@@ -20,6 +21,8 @@ STEPS = [
     *[(f"a Redis that loses much, a Cluster that changes, round {number} of 3", REDIS)
       for number in (1, 2, 3)],
     ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
+    ("gaps of logs", GAPS),
+    ("threads under the sanitizer", ["make", "tsan"]),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -1,22 +1,20 @@
-#include "backends/wiring/start_checks.h"
+#include "backends/wiring/checks.h"
 
 #include <cstdlib>
-#include <functional>
+#include <memory>
 #include <random>
 
-#include "backends/kafka/admin.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
-#include "daemon/clock.h"
 #include "daemon/options/options.h"
+#include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
 
 namespace fanline::wiring {
 namespace {
 
 constexpr Duration kRetryEvery = std::chrono::seconds(1);
-constexpr Duration kWarnEvery = std::chrono::seconds(10);
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 
 [[noreturn]] void Refuse(const daemon::Log& log, const std::string& message) {
@@ -24,99 +22,135 @@ constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
   std::exit(daemon::kExitConfig);
 }
 
-// Tries until it is done; false: a stop was requested.
-bool Await(const std::string& what, daemon::Process& process, const std::function<Status()>& ask) {
-  while (!process.stop.requested()) {
-    const Status status = ask();
-    if (status.done()) {
-      process.health.SetReady(what, true);
-      return true;
-    }
-    if (status.never()) Refuse(process.log, status.message);
-    process.health.SetReady(what, false, status.message);
-    process.log.WarnEvery(what, kWarnEvery, daemon::SystemNow().mono, "waiting for a service",
-                          {{"service", what}, {"reason", status.message}});
-    process.wakeup.Wait(kRetryEvery);
+Status CheckTopic(kafka::Admin& admin, const std::string& topic, uint32_t partitions) {
+  int32_t found = 0;
+  const Status status = admin.CountPartitions(topic, &found);
+  if (!status.done()) return status;
+  if (found == 0) {
+    return Status::Later("kafka", "there is no topic " + topic + ": run feedctl topics create");
   }
-  return false;
+  if (partitions != 0 && found != static_cast<int32_t>(partitions)) {
+    return Status::Never(
+        "topic " + topic + " has " + std::to_string(found) +
+        " partitions, but the installation says " + std::to_string(partitions) +
+        " ranges: stop all programs, delete the topic, run feedctl topics create and start "
+        "them again. Live timelines are rebuilt");
+  }
+  return Status::Done();
+}
+
+Status CheckStamps(kafka::Admin& admin, const std::string& topic) {
+  std::string stamped;
+  Status status = admin.ReadConfig(topic, kafka::kTimestampType, &stamped);
+  if (!status.done() || stamped == kafka::kLogAppendTime) return status;
+  return Status::Never("topic " + topic + " has " + kafka::kTimestampType + "=" + stamped +
+                       "; set it to " + kafka::kLogAppendTime + ", as feedctl topics create does");
+}
+
+Status CheckPartitions(kafka::Admin& admin, const std::string& topic, int32_t at_start) {
+  int32_t found = 0;
+  const Status status = admin.CountPartitions(topic, &found);
+  if (!status.done() || found == 0 || found == at_start) return status;
+  return Status::Never("topic " + topic + " has " + std::to_string(found) + " partitions, " +
+                       std::to_string(at_start) +
+                       " when this program started: start it again, with all mirrors");
+}
+
+// Where the mark is away others may be served: who claims range 0 asks again.
+Status CheckWhose(const redis::Options& options) {
+  Status whose = redis::CheckMark(options);
+  return whose.never() ? whose : Status::Done();
 }
 
 }  // namespace
 
-mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told,
-                                      daemon::Process& process) {
+bool Checks::Await(const std::string& what, const Ask& ask) {
+  while (!process_.stop.requested()) {
+    const Status status = ask();
+    if (status.done()) {
+      process_.health.SetReady(what, true);
+      return true;
+    }
+    if (status.never()) Refuse(process_.log, status.message);
+    ShowWaiting(process_, what, status);
+    process_.wakeup.Wait(kRetryEvery);
+  }
+  return false;
+}
+
+kafka::Admin& Checks::AdminOf(const kafka::ClientOptions& client) {
+  if (!admin_) admin_.emplace(client, kKafkaTimeout, process_.log.Sink());
+  return *admin_;
+}
+
+mysql::Installation Checks::AwaitInstallation(const mysql::Config& config, const Told& told) {
   mysql::Installation installation;
-  const bool known = Await("installation", process,
-                           [&] { return mysql::ReadInstallation(config, &installation); });
+  const bool known =
+      Await("installation", [&] { return mysql::ReadInstallation(config, &installation); });
   if (!known) return installation;
   options::TopicSettings topics;
   topics.feed = told.feed_topic.value_or(installation.feed_topic);
   topics.tasks = told.tasks_topic.value_or(installation.tasks_topic);
   for (const std::string& wrong : {options::TopicMismatch(topics, installation),
                                    options::Mismatch(told.agreed, installation)}) {
-    if (!wrong.empty()) Refuse(process.log, wrong);
+    if (!wrong.empty()) Refuse(process_.log, wrong);
   }
+  auto connections = std::make_shared<mysql::ShardConnections>(config);
+  standing_.Add("installation", [connections, installation] {
+    return mysql::CheckUnchanged(*connections, installation);
+  });
   return installation;
 }
 
-void AwaitAppTables(const mysql::AppTables& tables, daemon::Process& process) {
+void Checks::AwaitAppTables(const mysql::AppTables& tables) {
   mysql::AppEdges edges(tables);
-  Await("the application's tables", process, [&] { return edges.CheckTables(); });
+  Await("the application's tables", [&] { return edges.CheckTables(); });
 }
 
-void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
-                daemon::Process& process) {
-  kafka::Admin admin(client, kKafkaTimeout, process.log.Sink());
-  Await("topic " + topic, process, [&] {
-    int32_t found = 0;
-    const Status status = admin.CountPartitions(topic, &found);
-    if (!status.done()) return status;
-    if (found == 0) {
-      return Status::Later("kafka", "there is no topic " + topic + ": run feedctl topics create");
-    }
-    if (partitions != 0 && found != static_cast<int32_t>(partitions)) {
-      return Status::Never(
-          "topic " + topic + " has " + std::to_string(found) +
-          " partitions, but the installation says " + std::to_string(partitions) +
-          " ranges: stop all programs, delete the topic, run feedctl topics create and start "
-          "them again. Live timelines are rebuilt");
-    }
-    return Status::Done();
-  });
+void Checks::AwaitTopic(const kafka::ClientOptions& client, const std::string& topic,
+                        uint32_t partitions) {
+  const Ask ask = [&admin = AdminOf(client), topic, partitions] {
+    return CheckTopic(admin, topic, partitions);
+  };
+  Await("topic " + topic, ask);
+  standing_.Add("topic " + topic, ask);
 }
 
-uint32_t AwaitRelationLog(const kafka::ClientOptions& client, daemon::Process& process) {
+void Checks::AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
+                                  uint32_t partitions) {
+  AwaitTopic(client, topic, partitions);
+  AwaitTopic(client, DeadLetterTopic(topic), 0);
+}
+
+uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
   const std::string topic = kRelationLogTopic;
-  AwaitTopic(client, topic, 0, process);
-  kafka::Admin admin(client, kKafkaTimeout, process.log.Sink());
+  AwaitTopicAndLetters(client, topic, 0);
+  kafka::Admin& admin = AdminOf(client);
   int32_t partitions = 0;
-  const bool known = Await("topic " + topic, process, [&] {
-    if (Status status = admin.CountPartitions(topic, &partitions); !status.done()) return status;
-    std::string stamped;
-    Status status = admin.ReadConfig(topic, kafka::kTimestampType, &stamped);
-    if (!status.done() || stamped == kafka::kLogAppendTime) return status;
-    return Status::Never("topic " + topic + " has " + kafka::kTimestampType + "=" + stamped +
-                         "; set it to " + kafka::kLogAppendTime +
-                         ", as feedctl topics create does");
+  const bool known = Await("partitions of " + topic, [&] {
+    const Status status = admin.CountPartitions(topic, &partitions);
+    return status.done() ? CheckStamps(admin, topic) : status;
   });
-  return known ? static_cast<uint32_t>(partitions) : 0;
+  if (!known) return 0;
+  standing_.Add("partitions of " + topic,
+                [&admin, topic, partitions] { return CheckPartitions(admin, topic, partitions); });
+  return static_cast<uint32_t>(partitions);
 }
 
-void AwaitRedis(const redis::Options& options, daemon::Process& process) {
+void Checks::AwaitRedis(const redis::Options& options) {
   redis::ServerCheck check;
-  const bool known = Await("redis", process, [&] {
+  const bool known = Await("redis", [&] {
     check = {};
     const Status status = redis::CheckServer(options, &check);
     if (!status.done()) return status;
     if (!check.refusals.empty()) return Status::Never(check.refusals.front());
-    // Where the mark is away others may be served: who claims range 0 asks again.
-    const Status whose = redis::CheckMark(options);
-    return whose.never() ? whose : Status::Done();
+    return CheckWhose(options);
   });
   if (!known) return;
   for (const std::string& warning : check.warnings) {
-    process.log.Warn("Redis works, at a price", {{"reason", warning}});
+    process_.log.Warn("Redis works, at a price", {{"reason", warning}});
   }
+  standing_.Add("installation of redis", [options] { return CheckWhose(options); });
 }
 
 uint64_t RandomSeed() {

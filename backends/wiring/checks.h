@@ -1,18 +1,23 @@
-// The checks of a daemon before it consumes anything: all agree on shards, ranges and topics, and
-// Redis can hold timelines. A check waits for a service that is away (not ready, one warning every
-// ten seconds). A disagreement ends the process with 78 and says what to change. When a stop is
-// requested meanwhile, a check returns at once and has made sure of nothing.
+// What a daemon makes sure of before it consumes anything: all agree on shards, ranges and topics,
+// the topics are there, and Redis can hold timelines. A check waits for a service that is away (not
+// ready, one warning every ten seconds). A disagreement ends the process with 78 and says what to
+// type. When a stop is requested meanwhile, a check returns at once and has made sure of nothing.
+//
+// All but the application's tables and the settings of the Redis servers is asked again while the
+// daemon runs (standing_checks.h). A service that is away then says nothing about what is agreed.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "backends/kafka/admin.h"
 #include "backends/kafka/client_options.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/repairs/app_edges.h"
 #include "backends/options/agreed_settings.h"
 #include "backends/redis/client/options.h"
+#include "backends/wiring/standing_checks.h"
 #include "daemon/run/process.h"
 
 namespace fanline::wiring {
@@ -24,22 +29,50 @@ struct Told {
   options::AgreedSettings agreed = {};
 };
 
-// The row all shards agree on. Options that were given must say what it says.
-mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told,
-                                      daemon::Process& process);
+class Checks {
+ public:
+  // As often as consumers ask where their logs end. Costs a row of each shard and the metadata of
+  // a few topics.
+  static constexpr Duration kEvery = std::chrono::seconds(5);
 
-// The application's own tables have the columns that `tables` names, on all their shards.
-void AwaitAppTables(const mysql::AppTables& tables, daemon::Process& process);
+  explicit Checks(daemon::Process& process) : process_(process), standing_(process, kEvery) {}
 
-// The topic exists and has `partitions` partitions (0: any number).
-void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic, uint32_t partitions,
-                daemon::Process& process);
+  // The row all shards agree on. Options that were given must say what it says.
+  mysql::Installation AwaitInstallation(const mysql::Config& config, const Told& told);
 
-// relation-log exists and stamps its records at the append: the age of a change is measured by
-// that. Returns its number of partitions; 0: a stop was requested.
-uint32_t AwaitRelationLog(const kafka::ClientOptions& client, daemon::Process& process);
+  // The application's own tables have the columns that `tables` names, on all their shards.
+  void AwaitAppTables(const mysql::AppTables& tables);
 
-void AwaitRedis(const redis::Options& options, daemon::Process& process);
+  // The topic exists and has `partitions` partitions (0: any number).
+  void AwaitTopic(const kafka::ClientOptions& client, const std::string& topic,
+                  uint32_t partitions);
+
+  // The topic exists, and so does the one of its dead letters: without that, the first record that
+  // cannot be used would hold up its partition.
+  void AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
+                            uint32_t partitions);
+
+  // relation-log and its dead letters exist, and it stamps its records at the append: the age of a
+  // change is measured by that. Returns its number of partitions, which must stay as it is: who
+  // relays a shard follows from it. 0: a stop was requested.
+  uint32_t AwaitRelationLog(const kafka::ClientOptions& client);
+
+  // One that can hold timelines, and holds no other installation's.
+  void AwaitRedis(const redis::Options& options);
+
+  // From now on all of it is asked again. Once, and nothing is awaited afterwards.
+  void Stand() { standing_.Begin(); }
+
+ private:
+  using Ask = StandingChecks::Ask;
+
+  // Tries until it is done; false: a stop was requested.
+  bool Await(const std::string& what, const Ask& ask);
+  kafka::Admin& AdminOf(const kafka::ClientOptions& client);
+  daemon::Process& process_;
+  std::optional<kafka::Admin> admin_;  // used by the caller until Stand, then by standing_
+  StandingChecks standing_;
+};
 
 // For jitter; not secret.
 uint64_t RandomSeed();

@@ -4,11 +4,13 @@
 
 #include <prometheus/registry.h>
 
+#include <atomic>
 #include <string>
 
 #include "daemon/observe/admin.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
+#include "daemon/options/options.h"
 #include "daemon/run/daemon_options.h"
 #include "daemon/run/run.h"
 #include "daemon/signals.h"
@@ -19,21 +21,33 @@ namespace fanline::daemon {
 // The members stand in the order in which they need each other; the signals before any thread.
 // One per process.
 struct Process {
-  // Throws as Admin does. `component` is the name in the log.
+  // Throws as Admin does. `component` is the name in the log. Not ready until Run, whatever was
+  // checked before.
   Process(const std::string& component, const DaemonOptions& options)
       : log(component, options.log),
         health(options.health),
         admin(options.admin, registry, health, log),
-        run_options(options.run) {}
+        run_options(options.run) {
+    health.SetReady("loop", false, "starting");
+  }
 
   // Turns `part` until a stop was requested and drained (run.h): it has Step(Now) -> StepResult
-  // and Drain(Now) -> DrainResult. Answers the process's exit code.
+  // and Drain(Now) -> DrainResult. Answers the process's exit code: after Refuse 78.
   template <typename Part>
   [[nodiscard]] int Run(Part& part) {
-    return daemon::Run(run_options, wakeup, health, log,
-                       {.stop_requested = [this] { return stop.requested(); },
-                        .step = [&part](const Now& now) { return part.Step(now); },
-                        .drain = [&part](const Now& now) { return part.Drain(now); }});
+    const int code = daemon::Run(run_options, wakeup, health, log,
+                                 {.stop_requested = [this] { return stop.requested() || refused_; },
+                                  .step = [&part](const Now& now) { return part.Step(now); },
+                                  .drain = [&part](const Now& now) { return part.Drain(now); }});
+    return refused_ ? kExitConfig : code;
+  }
+
+  // What was made sure of at the start holds no more: says so in the log and ends Run as a stop
+  // does. The first reason counts. Any thread.
+  void Refuse(const std::string& reason) {
+    if (refused_.exchange(true)) return;
+    log.Error("refusing to go on", {{"reason", reason}});
+    wakeup.Notify();
   }
 
   Log log;
@@ -43,6 +57,9 @@ struct Process {
   prometheus::Registry registry;
   Admin admin;  // /metrics /healthz /readyz
   const RunOptions run_options;
+
+ private:
+  std::atomic<bool> refused_ = false;
 };
 
 }  // namespace fanline::daemon

@@ -1,6 +1,6 @@
 """A few Kafka requests: who is in the cluster (a broker that answers with itself and a controller
-serves topics and groups); delete what a log holds, as its retention does; give a user a password
-for SCRAM."""
+serves topics and groups); delete what a log holds, and what groups committed, as retention does;
+give a user a password for SCRAM."""
 
 import hashlib
 import os
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 _METADATA, _METADATA_VERSION, _NO_TOPICS = 3, 2, 0
 _DELETE_RECORDS, _DELETE_RECORDS_VERSION, _TO_THE_END = 21, 0, -1
+_DELETE_GROUPS, _DELETE_GROUPS_VERSION = 42, 0
 _SCRAM, _SCRAM_SHA_512, _SCRAM_ROUNDS = 51, 2, 4096
 _FEATURES, _FEATURES_VERSION, _UPGRADE, _KAFKA_3_9 = 57, 1, 1, 21
 _NO_TAGS = b"\0"
@@ -40,6 +41,14 @@ def delete_records(port, topic, partitions, timeout=10):
     body += b"".join(struct.pack(">iq", partition, _TO_THE_END) for partition in partitions)
     return _ask(port, _DELETE_RECORDS, _DELETE_RECORDS_VERSION,
                 body + struct.pack(">i", timeout * 1000), timeout).deleted()
+
+
+def delete_groups(port, *groups, timeout=10):
+    """Deletes groups without members, with what they committed."""
+    names = [group.encode() for group in groups]
+    body = struct.pack(">i", len(names)) + b"".join(
+        struct.pack(f">h{len(name)}s", len(name), name) for name in names)
+    _ask(port, _DELETE_GROUPS, _DELETE_GROUPS_VERSION, body, timeout).refusals_of_groups()
 
 
 def allow_scram(port, timeout=10):
@@ -105,6 +114,13 @@ class _Answer:
                     raise ConnectionError(f"partition {partition}: error {error}")
                 firsts[partition] = first
         return firsts
+
+    def refusals_of_groups(self):
+        self._number(">i")  # throttled so long
+        for _ in range(self._number(">i")):
+            group = self._text()
+            if error := self._number(">h"):
+                raise ConnectionError(f"group {group}: error {error}")
 
     def refusals_of_features(self):
         self._at += 1  # tags of the header

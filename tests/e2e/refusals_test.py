@@ -1,27 +1,61 @@
-"""What an installation must not be is refused, with a line that says what to type; and typing it
-helps (docs/refusals.md)."""
+"""What an installation must not be is refused, at the start and while the daemons run, with a line
+that says what to type; and typing it helps (docs/refusals.md)."""
 
+import json
 import unittest
 
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions
 
+from stack.programs.api import Api
 from stack.programs.daemon import Daemon
-from stack.programs.fleet import TASKS
+from stack.programs.fleet import FEED, RELATION_LOG, TASKS
 from tests.e2e.installation import SESSION, USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
 REFUSES = 78
+FEED_DLQ, TASKS_DLQ = f"{FEED}.dlq", f"{TASKS}.dlq"
 
 
-class Refusals(Installation):
+class Agreement(Installation):
+    """A daemon of each kind."""
+
+    mirrors = 1
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        cls.reconciler = Daemon(cls.stack, cls.ports, "fanline-reconciler", "reconciler", SESSION)
+        cls.api = Api(cls.stack, cls.ports)
+        cls.admin = AdminClient({"bootstrap.servers": cls.stack.kafka.address})
 
     @property
     def pusher(self):
         return self.fleet.pushers[0]
+
+    @property
+    def dispatcher(self):
+        return self.fleet.dispatchers[0]
+
+    @property
+    def mirror(self):
+        return self.fleet.mirrors[0]
+
+    @property
+    def everyone(self):
+        return [*self.fleet.daemons, self.reconciler, self.api]
+
+    def setUp(self):
+        self.start_all()
+
+    def start_all(self):
+        for daemon in self.everyone:
+            if not daemon.running:
+                daemon.start()
+        self.fleet.wait_serving()
+        for daemon in self.everyone:
+            daemon.wait_ready()
 
     def said(self, daemon):
         return (self.stack.logs / f"{daemon.name}.log").read_text()
@@ -33,52 +67,154 @@ class Refusals(Installation):
         for word in words:
             self.assertIn(word, last)
 
-    def test_shards_that_disagree_are_refused(self):
-        shard = self.stack.mysql[1]
-        shard.query("UPDATE installation SET following_limit = following_limit + 1")
-        try:
-            for program in ("fanline-pusher", "fanline-dispatcher"):
-                other = Daemon(self.stack, self.ports, program, f"other-{program}").start()
-                self.wait_refused(other, "mysql_1", "following_limit", "UPDATE installation")
-        finally:
-            shard.query("UPDATE installation SET following_limit = following_limit - 1")
+    def wait_not_ready(self, daemon, *words):
+        def told():
+            status, body = daemon.get("/readyz")
+            return status == 503 and all(word in body for word in words)
 
-    def test_a_group_that_committed_nothing_trusts_no_position(self):
+        self.wait_for(told, f"{daemon.name} to say {words}")
+
+    def make_topics(self):
+        self.feedctl.run("topics", "create")
+
+    def delete_topics(self, *topics):
+        for gone in self.admin.delete_topics(list(topics)).values():
+            gone.result(60)
+        self.wait_for(lambda: not {*topics} & self.admin.list_topics(timeout=60).topics.keys(),
+                      "the end of them")
+
+    def add_partitions(self, topic, count):
+        for made in self.admin.create_partitions([NewPartitions(topic, count)]).values():
+            made.result(60)
+
+
+class Refusals(Agreement):
+    def test_options_and_shards_that_are_not_the_installations_are_refused(self):
+        one, other = self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")
+        for number, (program, args, shards, words) in enumerate([
+                ("fanline-pusher", ["--tasks-topic", "other"], [one, other], ("tasks", "other")),
+                ("fanline-dispatcher", ["--feed-topic", "other"], [one, other], ("feed", "other")),
+                ("fanline-mirror", ["--following-limit", "7"], [one, other], ("5000", "7")),
+                ("fanline-api", ["--following-limit", "7"], [one, other], ("5000", "7")),
+                ("fanline-reconciler", [], [other, one], ("shard_index", "feedctl init")),
+                ("fanline-dispatcher", [], [one], ('shard_count \\"2\\"', "1 shards"))]):
+            with self.subTest(program, args=args):
+                args = [*args, *(["--listen", "127.0.0.1:0"] if program == "fanline-api" else [])]
+                refused = Daemon(self.stack, self.ports, program, f"refused-{number}", args,
+                                 {"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
+                self.wait_refused(refused, *words)
+
+    def test_shards_without_an_installation_are_waited_for_until_they_have_tables(self):
+        for shard in self.stack.mysql:
+            shard.query("CREATE DATABASE bare")
+            shard.query(f"GRANT ALL ON bare.* TO {self.stack.env['FANLINE_MYSQL_USER']}@127.0.0.1")
+        shards = [shard.rsplit("/", 1)[0] + "/bare"
+                  for shard in self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")]
+        early = Daemon(self.stack, self.ports, "fanline-dispatcher", "early", SESSION,
+                       {"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
+        self.wait_for(lambda: early.status("/readyz") is not None, "its door")
+        self.wait_not_ready(early, "installation", "doesn't exist")
+        for shard in self.stack.mysql:
+            database = shard.query("SELECT DATABASE()")[0][0]
+            shard.query(f"CREATE TABLE bare.installation LIKE {database}.installation")
+        self.wait_refused(early, "table installation is empty", "feedctl init")
+
+    def test_rows_that_change_under_the_daemons_end_all_of_them(self):
+        shard = self.stack.mysql[1]
+        shard.query("UPDATE installation SET generation = generation + 1")
+        for daemon in self.everyone:
+            self.wait_refused(daemon, "mysql_1: generation", "stop all programs", "UPDATE installation")
+        self.pusher.start()
+        self.wait_refused(self.pusher, "refusing to start", "mysql_1: generation",
+                          "UPDATE installation")
+        shard.query("UPDATE installation SET generation = generation - 1")
+
+        for other in self.stack.mysql:
+            other.query("UPDATE installation SET schema_version = 3")
+        self.api.start()
+        self.wait_refused(self.api, "schema_version is 3", "this program knows 5")
+        for other in self.stack.mysql:
+            other.query("UPDATE installation SET schema_version = 5")
+        self.stamp("CreateTime")
+        for daemon in (self.mirror, self.reconciler):
+            daemon.start()
+            self.wait_refused(daemon, "message.timestamp.type=CreateTime", "LogAppendTime")
+        self.stamp("LogAppendTime")
+
         self.publish_all(EVERYBODY)
+        self.start_all()
         self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+    def stamp(self, how):
+        wanted = ConfigResource(ConfigResource.Type.TOPIC, RELATION_LOG,
+                                set_config={"message.timestamp.type": how})
+        for changed in self.admin.alter_configs([wanted]).values():
+            changed.result(60)
+
+    def test_another_installation_in_its_redis_ends_a_pusher(self):
+        redis = self.stack.redis
+        mark, = redis.command("KEYS", "installation:*")
+        ours = redis.command("GET", mark)
+        redis.command("SET", mark, "12345")
+        self.wait_refused(self.pusher, "installation 12345", "--redis-key-prefix")
+        self.pusher.start()
+        self.wait_refused(self.pusher, "refusing to start", "installation 12345")
+        redis.command("SET", mark, ours)
+        self.start_all()
+        self.assert_exact(live=EVERYBODY)
+
+    def test_letters_without_a_topic_wait_for_it(self):
+        self.delete_topics(FEED_DLQ, TASKS_DLQ)
+        advice = f"there is no topic {FEED_DLQ}: run feedctl topics create"
+        self.wait_not_ready(self.dispatcher, advice)
+        # A start waits, too; who runs goes on with all that can be used.
         self.pusher.stop()
-        other = Daemon(self.stack, self.ports, "fanline-pusher", "other-group",
-                       [*SESSION, "--group", "other"]).start()
-        self.wait_for(lambda: other.status("/readyz") == 200 and
-                      other.scrape().total("fanline_ranges_ready") == 16, "the ranges")
-        self.assertEqual(self.said(other).count("the group has no committed offset"), 16)
-        self.assert_exact(live=[])
-        other.stop()
-        self.pusher.start().wait_ready()
-        self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        self.pusher.start()
+        self.wait_for(lambda: self.pusher.status("/readyz") is not None, "its door")
+        self.wait_not_ready(self.pusher, f"no topic {TASKS_DLQ}: run feedctl topics create")
+        done = self.counter("fanline_events_done_total")
+        bad = Producer({"bootstrap.servers": self.stack.kafka.address})
+        bad.produce(FEED, key=b"7", value=b"no event")
+        self.assertEqual(bad.flush(60), 0)
+        self.publish_all(EVERYBODY)
+        self.wait_for(lambda: self.counter("fanline_events_done_total") == done + len(EVERYBODY),
+                      "what can be used")
+        self.make_topics()
+        self.start_all()
+        self.wait_for(lambda: self.feedctl.json("dlq", "list", "--json", "--topic", FEED)["found"],
+                      "the letter")
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
 
     def test_more_partitions_than_ranges_are_refused_and_the_topic_is_made_anew(self):
-        admin = AdminClient({"bootstrap.servers": self.stack.kafka.address})
-        for made in admin.create_partitions([NewPartitions(TASKS, 17)]).values():
-            made.result(60)
-        self.wait_refused(self.pusher, "feedctl topics create")
-        # Hints that nobody will read.
-        self.publish_all(EVERYBODY)
-        self.wait_for(lambda: self.fleet._backlogs[0].records() == 0, "the dispatcher")
+        self.add_partitions(TASKS, 17)
+        for daemon in (self.pusher, self.dispatcher, self.mirror, self.reconciler):
+            self.wait_refused(daemon, "feedctl topics create")
+        self.assertEqual(self.api.status("/readyz"), 200)
         self.pusher.start()
-        self.wait_refused(self.pusher, "17 partitions", "feedctl topics create")
+        self.wait_refused(self.pusher, "refusing to start", "17 partitions", "feedctl topics create")
+        self.publish_all(EVERYBODY)  # which nobody reads
 
-        self.fleet.dispatchers[0].stop()
-        for gone in admin.delete_topics([TASKS]).values():
-            gone.result(60)
-        self.wait_for(lambda: TASKS not in admin.list_topics(timeout=60).topics, "the end of it")
-        self.feedctl.run("topics", "create")
-        for daemon in self.fleet.daemons:
-            daemon.start()
-        self.fleet.wait_serving()
+        self.delete_topics(TASKS)
+        self.make_topics()
+        self.start_all()
+        self.settle()
         self.assert_exact(live=[])
         self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
         self.publish_all(EVERYBODY)
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+    def test_more_partitions_of_relation_log_end_whoever_counted_them(self):
+        self.add_partitions(RELATION_LOG, 9)
+        for daemon in (self.mirror, self.reconciler):
+            self.wait_refused(daemon, "9 partitions, 8 when this program started", "start it again")
+        self.start_all()
+        stranger = next(author for author in EVERYBODY[1:] if 1 not in self.ledger.followers[author])
+        self.follow(1, stranger)
+        post = self.publish(stranger)
+        self.wait_for(lambda: post in self.posts_of(1), "the post of whom he follows")
         self.settle()
         self.assert_exact(live=EVERYBODY)
 

@@ -3,7 +3,6 @@
 #include <random>
 
 #include "backends/mysql/installation/installation_row.h"
-#include "backends/mysql/sql/shard_connections.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "schemas/sql_schema.h"
 
@@ -65,16 +64,21 @@ Status NoRow(Shard shard) {
 
 enum class MissingRow { kIsFine, kIsRefused };
 
-// Whether each shard has the row it should have.
+// Whether the shard has the row it should have.
+Status CompareRow(ShardConnections& connections, Shard shard, const Installation& expected,
+                  MissingRow missing) {
+  std::optional<InstallationRow> row;
+  if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
+  if (!row) return missing == MissingRow::kIsFine ? Status::Done() : NoRow(shard);
+  const std::string difference = DifferenceOf(shard, *row, RowOf(expected, shard));
+  return difference.empty() ? Status::Done() : Status::Never(difference);
+}
+
 Status CompareRows(ShardConnections& connections, const Installation& expected,
                    MissingRow missing) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
-    std::optional<InstallationRow> row;
-    if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
-    if (!row && missing == MissingRow::kIsFine) continue;
-    if (!row) return NoRow(shard);
-    const std::string difference = DifferenceOf(shard, *row, RowOf(expected, shard));
-    if (!difference.empty()) return Status::Never(difference);
+    Status status = CompareRow(connections, shard, expected, missing);
+    if (!status.done()) return status;
   }
   return Status::Done();
 }
@@ -206,6 +210,18 @@ Status ReadInstallation(const Config& config, Installation* out) {
   }
   if (!status.done()) return status;
   *out = *std::move(found);
+  return Status::Done();
+}
+
+Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {
+  for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
+    Status status = CompareRow(connections, shard, installation, MissingRow::kIsRefused);
+    if (!status.never()) continue;
+    status.message +=
+        "; it was so when this program started: stop all programs, set the row right on every "
+        "shard (UPDATE installation) and start them again";
+    return status;
+  }
   return Status::Done();
 }
 

@@ -1,10 +1,12 @@
 // Which installation the shards belong to: table `installation`, one row copied to every shard.
 // Every program reads it at its start and refuses to run when the shards disagree, with each other
-// or with the program's own list of shards. Blocking; for start-up and rare checks.
+// or with the program's own list of shards, or when a row changes while it runs. Blocking; for
+// start-up and rare checks.
 #pragma once
 
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/mysql/sql/config.h"
+#include "backends/mysql/sql/shard_connections.h"
 #include "fanline/base/outcome.h"
 
 namespace fanline::mysql {
@@ -25,6 +27,10 @@ Status CreateInstallation(const Config& config, Installation installation);
 // What all shards agree on. Never: the message names the first difference: shard, field and both
 // values. Later: a shard cannot be asked.
 Status ReadInstallation(const Config& config, Installation* out);
+
+// Whether the shards still hold what ReadInstallation found. Never: one that can be asked does not;
+// the message says what to type. A shard that cannot be asked says nothing.
+Status CheckUnchanged(ShardConnections& connections, const Installation& installation);
 
 // Makes an installation of kSchemaOfKeysByBucket one of kSchemaVersion, shard by shard, when the
 // caller has dropped what Redis held. Running it again finishes an interrupted run; shard 0 comes

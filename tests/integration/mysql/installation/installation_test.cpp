@@ -213,6 +213,38 @@ TEST_F(InstallationTest, AShardOutOfReachIsLaterNotAMismatch) {
   EXPECT_EQ(status.resource, "mysql_1");
 }
 
+TEST_F(InstallationTest, ARowThatChangesUnderAProgramIsNoticedOnAnyShard) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  ShardConnections connections(shards_.config());
+  EXPECT_TRUE(CheckUnchanged(connections, installation_).done());
+  for (const Shard shard : {0, 1}) {
+    for (const auto& [field, was] : {std::pair{"generation", "7"}, std::pair{"partitions", "32"},
+                                     std::pair{"following_limit", "7000"}}) {
+      shards_.on(shard).Execute(std::string("UPDATE installation SET ") + field + " = 16");
+      const Status status = CheckUnchanged(connections, installation_);
+      EXPECT_TRUE(status.never());
+      EXPECT_THAT(status.message,
+                  AllOf(HasSubstr("mysql_" + std::to_string(shard) + ": " + field + " is \"16\""),
+                        HasSubstr(std::string("expected \"") + was), HasSubstr("stop all programs"),
+                        HasSubstr("UPDATE installation")));
+      shards_.on(shard).Execute(std::string("UPDATE installation SET ") + field + " = " + was);
+      EXPECT_TRUE(CheckUnchanged(connections, installation_).done());
+    }
+  }
+  shards_.on(1).Execute("DELETE FROM installation");
+  EXPECT_TRUE(CheckUnchanged(connections, installation_).never());
+}
+
+TEST_F(InstallationTest, AShardThatIsAwayWhileAProgramRunsIsNoMismatchAndHidesNone) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Config config = shards_.config();
+  config.shards[0].port = 1;
+  ShardConnections connections(config);
+  EXPECT_TRUE(CheckUnchanged(connections, installation_).done());
+  shards_.on(1).Execute("UPDATE installation SET generation = 8");
+  EXPECT_TRUE(CheckUnchanged(connections, installation_).never());
+}
+
 TEST_F(InstallationTest, TheSchemaCanBeAppliedOverItself) {
   shards_.PutFollower(UserId{1}, UserId{2});
   EXPECT_TRUE(ApplySchema(shards_.config()).done());

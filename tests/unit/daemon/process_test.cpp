@@ -1,0 +1,67 @@
+#include "daemon/run/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace fanline::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+DaemonOptions OnAnyPort() {
+  DaemonOptions options;
+  options.admin.listen = {"127.0.0.1", 0};
+  return options;
+}
+
+// A part that notes how it is turned; the test stops it from a step.
+struct Part {
+  StepResult Step(const Now&) {
+    ++steps;
+    if (on_step) on_step();
+    return {};
+  }
+  DrainResult Drain(const Now&) {
+    ++drains;
+    return {.done = true};
+  }
+
+  std::function<void()> on_step;
+  int steps = 0, drains = 0;
+};
+
+TEST(Process, IsNotReadyUntilItRunsWhateverWasCheckedBefore) {
+  Process process("test", OnAnyPort());
+  EXPECT_FALSE(process.health.Ready().ok);
+  process.health.SetReady("installation", true);
+  EXPECT_FALSE(process.health.Ready().ok);
+  EXPECT_THAT(process.health.Ready().json, HasSubstr(R"("loop":"starting")"));
+  Part part;
+  part.on_step = [&] {
+    EXPECT_TRUE(process.health.Ready().ok);
+    std::raise(SIGTERM);
+  };
+  EXPECT_EQ(process.Run(part), 0);
+  EXPECT_FALSE(process.health.Ready().ok);
+}
+
+TEST(Process, ARefusalEndsItAsAStopDoesWithItsOwnCode) {
+  Process process("test", OnAnyPort());
+  Part part;
+  std::thread refuses;
+  part.on_step = [&] {
+    if (part.steps > 1) return;  // woken, not asked to turn again
+    refuses = std::thread([&] {
+      process.Refuse("the rows differ");
+      process.Refuse("and so do others");
+    });
+  };
+  EXPECT_EQ(process.Run(part), kExitConfig);
+  EXPECT_EQ(part.drains, 1);
+  refuses.join();
+}
+
+}  // namespace
+}  // namespace fanline::daemon

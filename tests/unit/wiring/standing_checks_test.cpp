@@ -1,0 +1,78 @@
+#include "backends/wiring/standing_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+
+namespace fanline::wiring {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+daemon::DaemonOptions OnAnyPort() {
+  daemon::DaemonOptions options;
+  options.admin.listen = {"127.0.0.1", 0};
+  return options;
+}
+
+// Does nothing until the process is told to end.
+struct Idle {
+  daemon::StepResult Step(const Now&) { return {}; }
+  daemon::DrainResult Drain(const Now&) { return {.done = true}; }
+};
+
+class StandingChecksTest : public testing::Test {
+ protected:
+  daemon::Process process_{"test", OnAnyPort()};
+};
+
+TEST_F(StandingChecksTest, ADisagreementEndsTheProcess) {
+  StandingChecks checks(process_, 1ms);
+  checks.Add("one", [] { return Status::Done(); });
+  checks.Add("other", [] { return Status::Never("the rows differ: type this"); });
+  checks.Begin();
+  Idle idle;
+  EXPECT_EQ(process_.Run(idle), daemon::kExitConfig);
+}
+
+TEST_F(StandingChecksTest, WhatIsGoneIsWaitedFor) {
+  std::latch there(1);
+  std::atomic<int> asked = 0;
+  StandingChecks checks(process_, 1ms);
+  checks.Add("topic", [&] {
+    switch (++asked) {
+      case 1:
+        return Status::Later("kafka", "there is no topic: type this");
+      case 2:
+        EXPECT_THAT(process_.health.Ready().json, HasSubstr("there is no topic: type this"));
+        return Status::Done();
+      case 3:
+        EXPECT_THAT(process_.health.Ready().json, Not(HasSubstr("topic")));
+        there.count_down();
+        return Status::Done();
+      default:
+        return Status::Done();
+    }
+  });
+  checks.Begin();
+  there.wait();
+}
+
+TEST_F(StandingChecksTest, NothingIsAskedBeforeItsTimeAndNothingAfterItsEnd) {
+  std::atomic<int> asked = 0;
+  {
+    StandingChecks checks(process_, 1h);
+    checks.Add("one", [&] {
+      ++asked;
+      return Status::Done();
+    });
+    checks.Begin();
+  }
+  EXPECT_EQ(asked, 0);
+}
+
+}  // namespace
+}  // namespace fanline::wiring

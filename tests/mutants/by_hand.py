@@ -2129,4 +2129,28 @@ BY_HAND = (
            "&request.headers.at(index);",
            "&request.headers.front();",
            tests=("kafka_adapter_test",), filter="ProducerTest.*"),
+    # Imports while pushers run.
+    Mutant("an import hints nobody",
+           "feedctl/commands/import.cpp",
+           "    if (!loaded.later()) SendHints(graph, installation);\n",
+           "",
+           tests=("e2e.import_test",)),
+    Mutant("an import asks before its load whose the ranges are",
+           "feedctl/commands/import.cpp",
+           "    const Status loaded = Load(graph, installation, &result);\n"
+           "    if (!loaded.later())",
+           "    const auto early = OwnedRanges(installation);\n"
+           "    const Status loaded = Load(graph, installation, &result);\n"
+           "    if (!loaded.later() && AnyIn(early))",
+           tests=("e2e.import_test",)),
+    Mutant("an import of shards that disagree hints nobody",
+           "feedctl/commands/import.cpp",
+           "if (!loaded.later())",
+           "if (loaded.done())",
+           tests=("e2e.import_test",)),
+    Mutant("an import leaves the hints out that fill no append",
+           "feedctl/commands/import.cpp",
+           "    send();\n    acknowledged.AwaitAtMost(0);",
+           "    acknowledged.AwaitAtMost(0);",
+           tests=("e2e.import_test",)),
 )

@@ -29,6 +29,7 @@ class Mutant(NamedTuple):
 class Test(NamedTuple):
     program: str
     services: str = ""  # the stack that it needs around it, of STACKS
+    module: str = ""  # of Python: starts the programs that were built, and what they need
     arguments: tuple = ()
     environment: dict = {}
 
@@ -48,6 +49,7 @@ TESTS = {
                                                     "redis_test")
 } | {
     "redis_cluster_test": Test("redis_cluster_test", services="cluster"),
+    "e2e.import_test": Test("programs", module="tests.e2e.import_test"),
     "fleet_sim": Test("fleet_sim", arguments=("--gtest_filter=Fleet.*",),
                       environment={"FANLINE_SIM_SCHEDULES": "150",
                                    "FANLINE_SIM_FIRST_SEED": "1"}),

@@ -123,6 +123,8 @@ class Workbench:
     def _failure(self, name, only, unchanged=False):
         """The first of the program's tests that failed, or None."""
         test = TESTS[name]
+        if test.module:
+            return self._failure_of_module(name, test)
         command = [self._program(name, unchanged), *test.arguments, "--gtest_fail_fast"]
         if only:
             command.append(f"--gtest_filter={only}")
@@ -136,6 +138,16 @@ class Workbench:
             return f"{name} {failed[1]}"
         begun = re.findall(r"\[ RUN      \] ([\w./]+)", run.stdout)
         return f"{name} {begun[-1] if begun else ''} (ended with {run.returncode})"
+
+    def _failure_of_module(self, name, test):
+        run = subprocess.run(["/usr/bin/python3", "-m", "unittest", "--failfast", test.module],
+                             cwd=self.folder, capture_output=True, text=True, errors="replace",
+                             timeout=self._seconds.get(name, _TEST_SECONDS),
+                             env={**os.environ, "FANLINE_BIN": self.folder / "build/release/bin"})
+        if run.returncode == 0:
+            return None
+        failed = re.search(r"^(?:FAIL|ERROR): (\w+)", run.stderr, re.M)
+        return f"{name} {failed[1] if failed else f'(ended with {run.returncode})'}"
 
 
 def _tail(run):

@@ -1,5 +1,7 @@
 """docs/mutants.md, from what `make mutants` found."""
 
+import re
+
 HEAD = """# Mutants
 
 `make mutants` replaces one exact text of the production code, builds, and runs the tests that should notice. A build failure
@@ -24,6 +26,36 @@ def written(rows):
     lines += [f"| `{row['file']}` | {_code(row['find'])} | {_code(row['replace'])} | {_end(row)} |"
               for row in sorted(drawn, key=lambda row: (row["file"], row["find"]))]
     return "\n".join(lines) + "\n"
+
+
+_ROW = re.compile(r"^\| (.+?) \| `([^`]+)` \| (.+) \|$", re.M)
+_EARLIER = ", an earlier tree"
+_NEVER = "not run yet"
+
+
+def of_known(text, by_hand, known):
+    """The page `text`, with each mutant by hand as it is known now: killed in a tree whose file is
+    today's, killed when its file was another, or not run yet. The drawn ones are left as they are:
+    only a whole run draws. `known`: of a mutant, its outcome or None."""
+    begin, drawn = text.split("## Drawn by", 1)
+    found = {(name, file): end for name, file, end in _ROW.findall(begin)}
+    ends = {}
+    for mutant in by_hand:
+        outcome = known(mutant)
+        before = found.get((mutant.name, mutant.file), _NEVER)
+        if outcome and outcome.killed:
+            ends[mutant] = f"`{outcome.by}`"
+        else:
+            ends[mutant] = before if before.endswith((_EARLIER, _NEVER)) else before + _EARLIER
+    of_today = sum(not end.endswith((_EARLIER, _NEVER)) for end in ends.values())
+    earlier = sum(end.endswith(_EARLIER) for end in ends.values())
+    lines = [HEAD, "## By hand", "",
+             f"{len(ends)}: {of_today} killed as their files are today, {earlier} as they were in an "
+             f"earlier tree, {len(ends) - of_today - earlier} not run yet.", "",
+             "| mutant | file | killed by |", "|---|---|---|"]
+    lines += [f"| {mutant.name} | `{mutant.file}` | {end} |"
+              for mutant, end in sorted(ends.items(), key=lambda each: each[0].name)]
+    return "\n".join(lines) + "\n\n## Drawn by" + drawn
 
 
 def _counted(rows):

@@ -23,7 +23,10 @@ class CommitOrders {
   void Order(int32_t partition, int64_t offset);
   // Forgets the partition's order: until the next one nothing of it is committed.
   void Forget(int32_t partition);
-  // Forgets all orders: the partitions are no longer ours.
+  // Forgets all orders: the partitions are no longer ours. A request under way is not taken back:
+  // its offsets were ordered while the partitions were ours, and the brokers refuse them from a
+  // member of an earlier generation. Its answer, should a partition be ours again by then, tells
+  // what the group has.
   void ForgetAll();
 
   // Sends the orders not committed yet, unless a request is under way or the last one failed a

@@ -1,10 +1,10 @@
 """Dead letters of a run. No event, message or hint that the harness makes is bad, so there is none
-but this: a pusher that dies three times at work on a range's hints blames the hint it was at (the
-worker crashed on this hint again and again). Here it was the harness that killed it; an operator
+but this: of a range whose pushers ended three times without saying why, the hint is blamed that the
+last was at (the worker crashed on this hint again and again). Here it was the harness that killed
+them, or they were told to go while the shard was away where they would have said so. An operator
 who knows that has such letters replayed."""
 
 BLAMED = "the worker crashed on this hint again and again"
-FORGIVEN = 2  # deaths of a range's pusher before any hint is blamed
 
 
 def replay_blamed(rig):
@@ -19,13 +19,9 @@ def wrong(rig):
     letters = _letters(rig)
     blamed = [letter for letter in letters if _is_blamed(letter)]
     others = [letter for letter in letters if letter not in blamed]
-    # A pusher tries one hint at a time by then, so that each death blames one at most.
-    deaths = sum(kept.abrupt_ends for kept in rig.role("pusher"))
     lines = []
     if others:
         lines.append(f"{len(others)} dead letters, such as {others[0]}")
-    if len(blamed) > max(0, deaths - FORGIVEN):
-        lines.append(f"{len(blamed)} hints are blamed for {deaths} deaths, such as {blamed[0]}")
     if waiting := [letter for letter in blamed if not letter["replayed"]]:
         lines.append(f"{len(waiting)} dead letters are not replayed, such as {waiting[0]}")
     return lines

@@ -1,6 +1,7 @@
 """A daemon under a supervisor's care: what the harness ends comes again; what ends by itself comes
 again too, and is told."""
 
+import signal
 import threading
 
 ORDERLY, WORK_LEFT = 0, 75  # exit codes after SIGTERM (daemon/run/run.h)
@@ -14,7 +15,6 @@ class Kept:
         self.daemon = daemon
         self.name = daemon.name
         self._complain = complain
-        self.abrupt_ends = 0  # that its peers could see, of a process or of its session
         self._lock = threading.RLock()
         self._wanted = False
 
@@ -30,7 +30,6 @@ class Kept:
         with self._lock:
             if self._still_there():
                 self._wanted = False
-                self.abrupt_ends += 1
                 self.daemon.kill()
 
     def stop(self):
@@ -39,14 +38,15 @@ class Kept:
             if not self._still_there():
                 return
             self._wanted = False
+            begun = bool(self.daemon.process.output())
             code = self.daemon.stop(LEAVES_WITHIN_S)
-            if code not in (ORDERLY, WORK_LEFT):
+            # Before its first line it heeds no signal yet, as any process.
+            if code not in (ORDERLY, WORK_LEFT) and (begun or code != -signal.SIGTERM):
                 self._complain(f"{self.name} did not leave in good order: code {code}")
 
     def pause(self):
         with self._lock:
             if self._still_there():
-                self.abrupt_ends += 1
                 self.daemon.pause()
 
     def resume(self):

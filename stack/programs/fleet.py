@@ -28,7 +28,7 @@ class Fleet:
         self.mirrors = [
             Daemon(stack, ports, "fanline-mirror", f"mirror-{n}", mirror_args)
             for n in range(1, mirrors + 1)]
-        brokers = stack.kafka.address
+        self._brokers = brokers = stack.kafka.address
         # What is upstream first: its effects are not yet counted below.
         self._backlogs = [Backlog(brokers, "fanline-dispatcher", FEED)]
         if mirrors:
@@ -39,6 +39,12 @@ class Fleet:
     @property
     def daemons(self):
         return [*self.dispatchers, *self.pushers, *self.mirrors]
+
+    def cut_anew(self, ranges, tasks):
+        """The installation has so many ranges from now on, and their hints this topic."""
+        self.ranges = ranges
+        self._backlogs.pop().close()
+        self._backlogs.append(Backlog(self._brokers, "fanline-pusher", tasks))
 
     def start(self):
         for daemon in self.daemons:

@@ -14,7 +14,7 @@ FAULTS = ["ctest", "--preset", "release", "--output-on-failure", "-R", r"^e2e\.r
 REDIS = ["env", "FANLINE_TEST_LONG=1", "ctest", "--preset", "release", "--output-on-failure",
          "-R", r"^e2e\.redis(_cluster)?_test$"]
 LONG = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
-        r"^e2e\.(gaps|ranges_page)_test$"]
+        r"^e2e\.(gaps|ranges_page|redis_cluster_long)_test$"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
@@ -22,7 +22,7 @@ STEPS = [
     *[(f"a Redis that loses much, a Cluster that changes, round {number} of 3", REDIS)
       for number in (1, 2, 3)],
     ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
-    ("gaps of logs, and another number of ranges", LONG),
+    ("gaps of logs, another number of ranges, nodes that fail while a slot moves", LONG),
     ("threads under the sanitizer", ["make", "tsan"]),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]

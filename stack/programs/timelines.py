@@ -62,7 +62,7 @@ def _ask(redis, command_of, readers=None):
 def _keys(client):
     keys, cursor = set(), "0"
     while True:
-        cursor, page = client.command("SCAN", cursor, "MATCH", "tl:*", "COUNT", 2000)
+        cursor, page = client.command("SCAN", cursor, "MATCH", "*tl:{*", "COUNT", 2000)
         keys.update(page)
         if cursor == "0":
             return sorted(keys)

@@ -50,7 +50,18 @@ class ClusterNode(Redis):
             "--cluster-allow-replica-migration", "no", "--cluster-replica-validity-factor", "0",
             "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", self.announced_port,
             "--repl-diskless-sync-delay", "0",
-        ]
+        ] + self._tls_cluster_args()
+
+    def _tls_cluster_args(self):
+        """Who came by TLS is told of the others' doors with TLS."""
+        if not self._certificates:
+            return []
+        return ["--tls-cluster", "yes", "--cluster-announce-tls-port", self.tls_port]
+
+    @property
+    def met_at(self):
+        """Where other nodes find it."""
+        return self.tls_port if self._certificates else self.announced_port
 
     @property
     def bus_port(self):
@@ -91,6 +102,10 @@ class RedisCluster:
     def announced(self):
         """All nodes, as seeds for programs."""
         return ",".join(node.announced for node in self.nodes)
+
+    @property
+    def tls_address(self):
+        return ",".join(node.tls_address for node in self.nodes)
 
     @property
     def running(self):
@@ -188,7 +203,7 @@ class RedisCluster:
                 keys = source.command("CLUSTER", "GETKEYSINSLOT", slot, page)
                 if not keys:
                     break
-                source.command("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "KEYS", *keys)
+                source.command("MIGRATE", "127.0.0.1", to.peers_port, "", 0, 5000, "KEYS", *keys)
                 moved += len(keys)
         return moved
 
@@ -203,6 +218,16 @@ class RedisCluster:
         self.move_keys(slot, to)
         self.end_move(slot, to)
 
+    def delete_left_behind(self, slot, node):
+        """Keys of a slot that this master does not serve: a move to it was given up half-way."""
+        node.command("CLUSTER", "SETSLOT", slot, "IMPORTING", self.owner(slot).id)
+        with node.client() as client:
+            while keys := client.command("CLUSTER", "GETKEYSINSLOT", slot, _KEYS_PER_MOVE):
+                for key in keys:
+                    client.command("ASKING")
+                    client.command("UNLINK", key)
+        node.command("CLUSTER", "SETSLOT", slot, "STABLE")
+
     # ---- making it -----------------------------------------------------------------------------
 
     def _form(self):
@@ -215,7 +240,7 @@ class RedisCluster:
             first, end = (SLOTS * at // len(masters) for at in (number, number + 1))
             node.command("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         for node in self.nodes[1:]:
-            self.nodes[0].command("CLUSTER", "MEET", "127.0.0.1", node.announced_port, node.bus_port)
+            self.nodes[0].command("CLUSTER", "MEET", "127.0.0.1", node.met_at, node.bus_port)
         # While two shake hands they have made-up ids for each other.
         ids = {node.id for node in self.nodes}
         self._wait(lambda: all({line.id for line in _table(node)} == ids for node in self.nodes),

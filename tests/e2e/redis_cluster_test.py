@@ -7,38 +7,12 @@ import socket
 import time
 import unittest
 
-from stack.services.redis_cluster import SLOTS
-from tests.e2e.installation import USERS, Installation
+from tests.e2e.installation import USERS
 from tests.e2e.meanwhile import long, publishing, reading
-
-EVERYBODY = range(1, USERS + 1)
-RANGES = 16
+from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
 
 
-def slot_of(a_range):
-    return SLOTS // RANGES * a_range
-
-
-class RedisClusterChanges(Installation):
-    pushers = 2
-    stack_options = {"cluster": True}
-
-    def setUp(self):
-        super().setUp()
-        self.cluster = self.stack.redis
-        self.cluster.start()  # what an earlier test left down
-        self.wait_served()
-        self.make_live(EVERYBODY)
-        self.publish_all(list(EVERYBODY))
-        self.settle()
-
-    def wait_served(self):
-        self.wait_for(lambda: self.fleet.ranges_ready() == RANGES, "every range to be owned")
-
-    def ranges_of(self, master):
-        return [number for number in range(RANGES)
-                if self.cluster.owner(slot_of(number)) is master]
-
+class RedisClusterChanges(OnACluster):
     @contextlib.contextmanager
     def a_loss(self, master, cause):
         """While posts are published and read, the block takes something from this master. Its
@@ -79,9 +53,6 @@ class RedisClusterChanges(Installation):
         yield look
         self.assertGreater(len({str(each) for each in seen}), 2, seen)
 
-    def takeovers(self):
-        return self.counter("fanline_takeovers_total")
-
     def test_timelines_are_delivered_on_all_masters(self):
         keys = [len(master.command("KEYS", "tl:*")) for master in self.cluster.masters()]
         self.assertEqual(sum(keys), USERS)
@@ -113,12 +84,12 @@ class RedisClusterChanges(Installation):
         self.assertIn("127.0.0.1:1", said["owners_unknown"])
 
     def test_slots_that_move_while_posts_are_pushed_take_their_ranges_along(self):
-        masters, before = self.cluster.masters(), self.takeovers()
+        before = self.takeovers()
         moved = [1, 7, 13]
         for number in moved:
             self.publish_all(list(EVERYBODY))
             source = self.cluster.owner(slot_of(number))
-            target = next(master for master in masters if master is not source)
+            target = self.other_master(source)
             self.cluster.begin_move(slot_of(number), target)
             self.cluster.move_keys(slot_of(number), target, most=10)
             self.publish_all(list(EVERYBODY))

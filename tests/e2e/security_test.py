@@ -15,11 +15,11 @@ EVERYBODY = range(1, USERS + 1)
 KAFKA, MYSQL, REDIS = "kafka", "mysql", "redis"
 
 
-def acl_rules(password):
+def acl_rules(password, prefix=""):
     """As schemas/redis/README.md tells operators."""
     readme = (ROOT / "schemas" / "redis" / "README.md").read_text()
     block = re.search(r"^```\n(ACL SETUSER [^`]+)^```$", readme, re.M)[1]
-    return block.replace("PASSWORD", password).split()
+    return block.replace("PASSWORD", password).replace("~", f"~{prefix}").split()
 
 
 class SecuredServices(Installation):

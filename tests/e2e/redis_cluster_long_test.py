@@ -1,0 +1,167 @@
+"""What is too long for every `make test`: nodes of a Redis Cluster that fail while a slot moves between
+them; and a Cluster that speaks TLS and asks who comes."""
+
+import binascii
+import os
+import subprocess
+import unittest
+
+from stack.programs import BIN
+from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
+from tests.e2e.security_test import acl_rules
+
+
+class NodesThatFailWhileASlotMoves(OnACluster):
+    MOVING = 1
+
+    def setUp(self):
+        super().setUp()
+        self.slot = slot_of(self.MOVING)
+        self.source = self.cluster.owner(self.slot)
+        self.target = self.other_master(self.source)
+
+    def move_some(self, wanted):
+        """Of the keys of the moving slot those that begin so."""
+        keys = [key for key in self.source.command("CLUSTER", "GETKEYSINSLOT", self.slot, 1000)
+                if key.startswith(wanted)]
+        self.source.command("MIGRATE", "127.0.0.1", self.target.peers_port, "", 0, 5000, "KEYS",
+                            *keys)
+
+    def move(self, target):
+        """To the end, as redis-cli --cluster fix does."""
+        self.cluster.begin_move(self.slot, target)
+        self.cluster.move_keys(self.slot, target)
+        self.cluster.end_move(self.slot, target)
+
+    def assert_all_is_as_it_should_be(self):
+        self.wait_served()
+        self.settle()
+        self.assert_exact()
+        self.make_live(EVERYBODY)
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+
+    def fails_over_with_what_had_moved(self, wanted):
+        """The target, of whose replica nobody knows that a slot was on its way."""
+        self.cluster.begin_move(self.slot, self.target)
+        replica, theirs = self.cluster.let_lag(self.target), self.ranges_of(self.target)
+        self.move_some(wanted)
+        self.publish_for(1.5)
+        least = self.fail_over(self.target, replica)
+        self.assertGreaterEqual(least, RANGES - len(theirs), "ranges of other nodes noticed")
+        self.wait_served()
+        post = self.publish(1)
+        elsewhere = self.ledger.followers[1] - self.readers_of(self.MOVING)
+        self.wait_for(lambda: all(post in (self.posts_of(each) or [post]) for each in elsewhere),
+                      "the ranges that do not move", 20)
+        # It follows its successor only while that has no more slots than it took over.
+        self.target.start()
+        self.cluster.wait_whole()
+        self.move(replica)
+        self.assert_all_is_as_it_should_be()
+
+    def readers_of(self, number):
+        return {reader for reader in EVERYBODY if self.range_of(reader) == number}
+
+    @staticmethod
+    def range_of(reader):
+        return binascii.crc32(str(reader).encode()) % 1024 // (1024 // RANGES)
+
+    def test_a_target_that_fails_over_and_loses_timelines_that_had_come(self):
+        self.fails_over_with_what_had_moved("tl:")
+
+    def test_a_target_that_fails_over_and_loses_whose_the_range_is_and_how_far(self):
+        self.fails_over_with_what_had_moved(("own:", "pos:"))
+
+    def test_a_target_that_fails_over_and_loses_the_index(self):
+        self.fails_over_with_what_had_moved(("live:", "maxfloor:"))
+
+    def test_both_fail_over(self):
+        """The new source knows nothing of the move: it serves the slot, without what had left."""
+        self.cluster.begin_move(self.slot, self.target)
+        self.move_some(("tl:", "pos:", "live:"))
+        for node in (self.source, self.target):
+            replica = self.cluster.let_lag(node)
+            self.publish_for(1.5)
+            self.fail_over(node, replica)
+        for node in (self.source, self.target):
+            node.start()
+        self.cluster.wait_whole()  # the first target would not have heard of the new source
+        self.wait_served()
+        self.settle()
+        for master in self.cluster.masters():
+            if master is not self.cluster.owner(self.slot):
+                self.cluster.delete_left_behind(self.slot, master)
+        self.assert_all_is_as_it_should_be()
+        self.move(self.other_master(self.cluster.owner(self.slot)))
+        self.assert_all_is_as_it_should_be()
+
+
+class ASecuredCluster(OnACluster):
+    stack_options = {"cluster": True, "secure": True, "shards": 1}
+
+    @classmethod
+    def prepare_services(cls):
+        for node in cls.stack.redis.nodes:
+            node.command(*acl_rules("cluster-s3cret", prefix="blue:"))
+            node.command("ACL", "LOG", "RESET")
+        cls.stack.told = {
+            "FANLINE_REDIS": cls.stack.redis.tls_address,
+            "FANLINE_REDIS_TLS_CA": cls.stack.certificates.authority,
+            "FANLINE_REDIS_USER": "fanline",
+            "FANLINE_REDIS_PASSWORD": "cluster-s3cret",
+            "FANLINE_REDIS_KEY_PREFIX": "blue:",
+        }
+
+    def feedctl_says(self, **told):
+        env = {**os.environ, **self.stack.env, **self.stack.told, **told}
+        return subprocess.run([BIN / "feedctl", "timeline", "1"], env=env, text=True,
+                              capture_output=True, timeout=60)
+
+    def test_posts_arrive_wherever_slots_move_and_masters_fail(self):
+        source = self.cluster.owner(slot_of(3))
+        self.cluster.move_slot(slot_of(3), self.other_master(source))
+        self.publish_all(list(EVERYBODY))
+        self.settle()
+        self.assert_exact(live=EVERYBODY)
+        master = self.cluster.owner(slot_of(0))
+        replica = self.cluster.replica_of(master)
+        master.command("WAIT", 1, 5000)
+        self.fail_over(master, replica)
+        self.wait_served()
+        self.settle()
+        self.assert_exact()
+        self.assertEqual(replica.command("ACL", "LOG"), [])
+        clients = replica.command("CLIENT", "LIST").splitlines()
+        self.assertTrue(any("user=fanline" in line for line in clients), clients)
+        for node in self.cluster.masters():
+            keys = node.command("KEYS", "*")
+            self.assertEqual([key for key in keys if not key.startswith("blue:")], [])
+        master.start()
+        self.cluster.wait_whole()
+
+    def test_who_is_told_wrong_is_refused(self):
+        for told, words in (
+                ({"FANLINE_REDIS_TLS_CA": self.stack.certificates.stranger}, "--redis-tls-ca"),
+                ({"FANLINE_REDIS_PASSWORD": "wrong"}, "--redis-password"),
+                ({"FANLINE_REDIS_KEY_PREFIX": "green:"}, "--redis-user")):
+            with self.subTest(told=told):
+                said = self.feedctl_says(**told)
+                self.assertEqual(said.returncode, 78, said.stderr)
+                self.assertIn(words, said.stderr)
+
+    def test_another_installation_is_noticed_on_the_node_of_range_0(self):
+        home = self.cluster.owner(slot_of(0))
+        mark, = home.command("KEYS", "blue:installation:*")
+        ours = home.command("GET", mark)
+        home.command("SET", mark, "12345")
+        said = self.feedctl_says()
+        home.command("SET", mark, ours)
+        self.assertEqual(said.returncode, 78, said.stderr)
+        self.assertIn("holds the keys of installation 12345", said.stderr)
+        self.assertEqual(self.feedctl_says().returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -24,6 +24,7 @@ STEPS = [
     ("chaos, the seeds 1 to 3", [sys.executable, "tests/chaos/run.py", "--seeds", "3"]),
     ("gaps of logs, another number of ranges, nodes that fail while a slot moves", LONG),
     ("threads under the sanitizer", ["make", "tsan"]),
+    ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <thread>
 
 namespace fanline::daemon {
@@ -13,6 +14,7 @@ using testing::HasSubstr;
 DaemonOptions OnAnyPort() {
   DaemonOptions options;
   options.admin.listen = {"127.0.0.1", 0};
+  options.run.longest_sleep = std::chrono::milliseconds(10);
   return options;
 }
 
@@ -52,7 +54,8 @@ TEST(Process, ARefusalEndsItAsAStopDoesWithItsOwnCode) {
   Part part;
   std::thread refuses;
   part.on_step = [&] {
-    if (part.steps > 1) return;  // woken, not asked to turn again
+    if (part.steps == 500) std::raise(SIGTERM);  // nobody ended it
+    if (part.steps > 1) return;
     refuses = std::thread([&] {
       process.Refuse("the rows differ");
       process.Refuse("and so do others");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <latch>
 
 namespace fanline::wiring {
@@ -15,13 +16,19 @@ using testing::HasSubstr;
 daemon::DaemonOptions OnAnyPort() {
   daemon::DaemonOptions options;
   options.admin.listen = {"127.0.0.1", 0};
+  options.run.longest_sleep = std::chrono::milliseconds(10);
   return options;
 }
 
-// Does nothing until the process is told to end.
+// Does nothing until the process is told to end; a stop comes when nobody tells it.
 struct Idle {
-  daemon::StepResult Step(const Now&) { return {}; }
+  daemon::StepResult Step(const Now&) {
+    if (++steps == 500) std::raise(SIGTERM);
+    return {};
+  }
   daemon::DrainResult Drain(const Now&) { return {.done = true}; }
+
+  int steps = 0;
 };
 
 class StandingChecksTest : public testing::Test {

@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "fanline/ports/live_timelines.h"
-
 namespace fanline::pusher {
 
 void Lanes::Queue(UserId author, Lane& lane) {
@@ -27,23 +25,27 @@ void Lanes::Add(ReceivedHint hint) {
 }
 
 // How many hints of the kind at a lane's head may be one unit.
-size_t Lanes::MostHints(const Lane& lane, size_t syncs) const {
+size_t Lanes::MostHints(const Lane& lane, size_t syncs,
+                        const std::map<int64_t, BegunHints>& begun) const {
   const Hint* hint = lane.waiting.front().hint();
   if (!hint) return lane.waiting.size();  // one walk serves them all
   if (std::holds_alternative<Hint::Sync>(hint->what)) {
     return std::clamp<size_t>(syncs, 1, limits_->syncs_per_unit);
   }
-  return std::min({limits_->posts_per_unit, limits_->items_per_zadd, kMaxAddsPerWrite});
+  const uint32_t most =
+      std::min({limits_->posts_per_unit, limits_->items_per_zadd, kMaxAddsPerWrite});
+  const auto before = begun.find(lane.waiting.front().record.offset);
+  return before == begun.end() ? most : std::clamp(before->second.hints, 1u, most);
 }
 
-Unit Lanes::Take(bool singly, size_t syncs) {
+Unit Lanes::Take(bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun) {
   Unit unit;
   unit.author = runnable_.front();
   runnable_.pop_front();
   Lane& lane = lanes_.at(unit.author);
   lane.queued = false;
   unit.alone = singly || lane.singly;
-  const size_t most = unit.alone ? 1 : MostHints(lane, syncs);
+  const size_t most = unit.alone ? 1 : MostHints(lane, syncs, begun);
   const auto kind = [](const ReceivedHint& received) {
     const Hint* hint = received.hint();
     return hint ? hint->what.index() + 1 : 0;
@@ -85,12 +87,14 @@ void Lanes::SetParked(const Unit& unit, bool parked) {
   parked_hints_ -= lane.parked;
   lane.parked = parked ? unit.hints.size() + lane.waiting.size() : 0;
   parked_hints_ += lane.parked;
+  parked ? ++parked_units_ : --parked_units_;
 }
 
 void Lanes::Clear() {
   lanes_.clear();
   runnable_.clear();
   units_ = 0;
+  parked_units_ = 0;
   parked_hints_ = 0;
 }
 

@@ -12,10 +12,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <unordered_map>
 
 #include "fanline/base/mutation_switches.h"
+#include "fanline/ports/live_timelines.h"
 #include "pusher/limits.h"
 #include "pusher/unit.h"
 
@@ -31,8 +34,9 @@ class Lanes {
 
   bool runnable() const { return !runnable_.empty(); }  // some lane's head may be taken
   // The next runnable lane's head; the caller fills in id, range and epoch. The unit has one hint
-  // when `singly`. A unit of syncs has at most `syncs` of them, but always one.
-  Unit Take(bool singly, size_t syncs);
+  // when `singly`. A unit of syncs has at most `syncs` of them, but always one. Hints that `begun`
+  // names by their first offset are a unit again, and no others with them.
+  Unit Take(bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
 
   // Each unit taken ends by one of these, or by Clear.
   void Finished(const Unit& unit);
@@ -41,7 +45,8 @@ class Lanes {
   void SetParked(const Unit& unit, bool parked);
   void Clear();
 
-  size_t units() const { return units_; }  // taken and not ended
+  size_t units() const { return units_; }                    // taken and not ended
+  size_t working() const { return units_ - parked_units_; }  // of these, not parked
   size_t parked_hints() const { return parked_hints_; }
 
  private:
@@ -53,7 +58,8 @@ class Lanes {
     bool singly = false;  // being taken apart
   };
 
-  size_t MostHints(const Lane& lane, size_t syncs) const;
+  size_t MostHints(const Lane& lane, size_t syncs,
+                   const std::map<int64_t, BegunHints>& begun) const;
   void Queue(UserId author, Lane& lane);
 
   const Limits* limits_;
@@ -61,6 +67,7 @@ class Lanes {
   std::unordered_map<UserId, Lane> lanes_;
   std::deque<UserId> runnable_;
   size_t units_ = 0;
+  size_t parked_units_ = 0;
   size_t parked_hints_ = 0;
 };
 

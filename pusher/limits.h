@@ -26,6 +26,8 @@ struct Limits {
   // one.
   uint32_t syncs_in_flight = 512;
   uint32_t followers_per_page = 10'000;  // a celebrity yields to others after each page
+  // Units of a range whose pages pos: names, so that the next owner goes on behind them.
+  uint32_t begun_saved = 8;
   // Once all places are taken, they are refilled a quarter at a time, or as far as they are free
   // after `refill_within`. Parked units take no place.
   uint32_t units_in_flight = 1'024;

@@ -41,6 +41,8 @@ class Metrics : public ConsumerMetrics {
   virtual void WriteFenced() {}
   virtual void BatchSent(uint64_t /*timelines*/, uint64_t /*items*/) {}
   virtual void PageRead(uint64_t /*followers*/) {}
+  // A unit that an owner before had begun went on behind its pages, or began at the first.
+  virtual void UnitTakenUp(bool /*went_on*/) {}
   virtual void TakeoverStarted(TakeoverCause) {}
   // Told once the range is ready again: what was lost is given to it again, or dropped.
   virtual void RedisLost(Range /*range*/, RedisLoss) {}

@@ -6,6 +6,19 @@
 #include "fanline/consuming/answered.h"
 
 namespace fanline::pusher {
+namespace {
+
+// A step of a digest that stays the same from one build to the next.
+uint64_t Mixed(uint64_t digest, uint64_t with) {
+  uint64_t mixed = (digest ^ with) + 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+  return mixed ^ (mixed >> 31);
+}
+
+FollowerCursor After(UserId reader) { return {BucketOf(reader), reader}; }
+
+}  // namespace
 
 void PostRuns::Begin(const Unit& unit) {
   const auto [at, fresh] = runs_.try_emplace(unit.id);
@@ -17,6 +30,12 @@ void PostRuns::Begin(const Unit& unit) {
     }
     std::sort(run.posts.begin(), run.posts.end());
     run.posts.erase(std::unique(run.posts.begin(), run.posts.end()), run.posts.end());
+    const auto& taken_over = begun(unit.range);
+    const auto before = taken_over.find(unit.hints.front().record.offset);
+    if (before != taken_over.end()) {
+      run.page_from = After(before->second.reader);
+      run.delivered = before->second.delivered;
+    }
   }
   ReadPage(run);
 }
@@ -36,19 +55,16 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
   if (!page.status.done()) return Failed(run, page.status);
   ports_.metrics.PageRead(page.followers.size());
   if (!std::exchange(run.states_read, true)) {
-    for (size_t i = 0; i < run.posts.size(); ++i) {
-      const PostState& state = page.posts.at(i);
-      // A pull-mode post is merged at read: it must not stand in any timeline.
-      if (state.visible() && state.pushed) {
-        run.adds.push_back({run.posts[i], *state.created_at});
-      } else {
-        run.removes.push_back(run.posts[i]);
-      }
+    TakeStates(run, page.posts);
+    if (run.page_from && !GoesOn(run)) {
+      ReadPage(run);
+      return std::nullopt;
     }
   }
   run.next_page = page.next;
   run.trouble = Status::Done();
   run.writes_open = page.followers.size();
+  if (!guards_.pages_acknowledged && run.next_page) Pass(run);
   if (run.writes_open == 0) return PageDone(run);
   const Unit& unit = *run.unit;
   Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
@@ -56,6 +72,62 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
   writes.node = unit.node;
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone});
   return std::nullopt;
+}
+
+void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
+  run.content = Mixed(0, Raw(run.unit->author));
+  for (size_t i = 0; i < run.posts.size(); ++i) {
+    const PostState& state = states.at(i);
+    // A pull-mode post is merged at read: it must not stand in any timeline.
+    const bool add = state.visible() && state.pushed;
+    if (add) {
+      run.adds.push_back({run.posts[i], *state.created_at});
+    } else {
+      run.removes.push_back(run.posts[i]);
+    }
+    run.content = Mixed(run.content, Raw(run.posts[i]));
+    run.content = Mixed(run.content, add ? static_cast<uint64_t>(*state.created_at) : 0);
+    run.content = Mixed(run.content, add);
+  }
+}
+
+// Whether the pages that were done before this run are pages of what the run does. Else it begins
+// at the first.
+bool PostRuns::GoesOn(Run& run) {
+  const Unit& unit = *run.unit;
+  auto& begun = begun_.at(unit.range);
+  const auto before = begun.find(unit.hints.front().record.offset);
+  const bool same =
+      before->second.content == run.content && before->second.hints == unit.hints.size();
+  ports_.metrics.UnitTakenUp(same);
+  if (same) return true;
+  begun.erase(before);
+  run.page_from.reset();
+  run.delivered = false;
+  return false;
+}
+
+// The page is done, and there is another.
+void PostRuns::Pass(const Run& run) {
+  const Unit& unit = *run.unit;
+  const int64_t offset = unit.hints.front().record.offset;
+  begun_[unit.range][offset] = {offset, static_cast<uint32_t>(unit.hints.size()), run.content,
+                                run.next_page->reader, run.delivered};
+}
+
+void PostRuns::End(const Run& run) {
+  begun_[run.unit->range].erase(run.unit->hints.front().record.offset);
+  runs_.erase(run.unit->id);
+}
+
+const std::map<int64_t, BegunHints>& PostRuns::begun(Range range) const {
+  static const std::map<int64_t, BegunHints> kNone;
+  const auto found = begun_.find(range);
+  return found == begun_.end() ? kNone : found->second;
+}
+
+void PostRuns::TakeOver(Range range, const std::vector<BegunHints>& begun) {
+  for (const BegunHints& each : begun) begun_[range].try_emplace(each.offset, each);
 }
 
 // Round robin over the ranges that have something to write to a node that may be sent more.
@@ -112,19 +184,19 @@ RunStep PostRuns::PageDone(Run& run) {
   if (!run.trouble.done()) return Failed(run, run.trouble);  // the same page again
   const uint64_t unit = run.unit->id;
   if (run.next_page) {
+    Pass(run);
     run.page_from = run.next_page;
-    ReadPage(run);
     return {.unit = unit, .finished = false};
   }
   MarkParts(run);
-  runs_.erase(unit);
+  End(run);
   return {.unit = unit};
 }
 
 // A run that can never succeed ends here; its hints may come back in another unit.
 RunStep PostRuns::Failed(const Run& run, const Status& status) {
   RunStep failed{run.unit->id, status};
-  if (status.never()) runs_.erase(failed.unit);
+  if (status.never()) End(run);
   return failed;
 }
 
@@ -140,6 +212,7 @@ void PostRuns::MarkParts(const Run& run) {
 void PostRuns::Forget(Range range) {
   std::erase_if(runs_, [range](const auto& entry) { return entry.second.unit->range == range; });
   writes_.erase(range);
+  if (guards_.begun_as_saved) begun_.erase(range);
 }
 
 size_t PostRuns::waiting_readers() const {

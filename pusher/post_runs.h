@@ -5,6 +5,12 @@
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again, but the states are not: a state that changed since has a hint behind this one.
 // A sampled post is measured when its last page is done (delivery_marks.h).
+//
+// A unit of several pages is begun work, which pos: names (BegunHints). The range's next owner
+// reads the states again and goes on behind the pages that are done. This skips nobody: every page
+// was written after the hints were in the log, and whatever changed since - a post, an edge, a
+// timeline that became live - has a later hint, or has read the posts. When the unit is not the
+// same any more, or would do something else with its posts, it begins at its first page.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fanline/base/mutation_switches.h"
 #include "pusher/delivery_marks.h"
 #include "pusher/limits.h"
 #include "pusher/unit.h"
@@ -22,10 +29,11 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
-  PostRuns(const RunPorts& ports, const Limits& limits) : ports_(ports), limits_(limits) {}
+  PostRuns(const RunPorts& ports, const Limits& limits, const MutationSwitches& guards = {})
+      : ports_(ports), limits_(limits), guards_(guards) {}
 
-  // Reads the first page, or the one that failed. `unit` must stay where it is until its run has
-  // ended: finished, answered `never`, or forgotten.
+  // Reads the first page, the next one, or the one that failed. `unit` must stay where it is until
+  // its run has ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit);
   // Offers an answer; returns the steps that it brings.
   std::optional<RunStep> On(PostPage& page);
@@ -37,6 +45,12 @@ class PostRuns {
   // epoch refuses them.
   void Forget(Range range);
 
+  // What an owner has begun in the range, by the offset of its first hint: units that are under
+  // way, and what was taken over and is not taken up yet.
+  const std::map<int64_t, BegunHints>& begun(Range range) const;
+  // The range was taken over with this begun work.
+  void TakeOver(Range range, const std::vector<BegunHints>& begun);
+
   size_t waiting_readers() const;  // followers whose writes are in no batch yet
 
  private:
@@ -46,6 +60,7 @@ class PostRuns {
     std::vector<Item> adds;
     std::vector<PostId> removes;
     bool states_read = false;
+    uint64_t content = 0;                     // of BegunHints, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page began
     std::optional<FollowerCursor> next_page;
     size_t writes_open = 0;  // timelines of this page not yet acknowledged
@@ -64,6 +79,10 @@ class PostRuns {
   };
 
   void ReadPage(const Run& run);
+  void TakeStates(Run& run, const std::vector<PostState>& states);
+  bool GoesOn(Run& run);
+  void Pass(const Run& run);
+  void End(const Run& run);
   void Send(Range range, Writes& writes);
   RunStep PageDone(Run& run);
   RunStep Failed(const Run& run, const Status& status);
@@ -71,8 +90,10 @@ class PostRuns {
 
   const RunPorts ports_;
   const Limits& limits_;
+  const MutationSwitches guards_;
   DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
   std::unordered_map<uint64_t, Run> runs_;  // by unit
+  std::map<Range, std::map<int64_t, BegunHints>> begun_;
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request

@@ -81,6 +81,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     followers_read_.Increment(static_cast<double>(followers));
   }
 
+  void UnitTakenUp(bool went_on) override { taken_up_[went_on ? 0 : 1]->Increment(); }
+
   void TakeoverStarted(TakeoverCause cause) override {
     takeovers_[static_cast<size_t>(cause)]->Increment();
   }
@@ -193,6 +195,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                    SizeBuckets());
   Counter& followers_read_ =
       AddCounter(registry_, "fanline_followers_read_total", "Follower rows read for fan-out");
+  std::array<Counter*, 2> taken_up_ = AddCounters(
+      registry_, "fanline_units_taken_up_total",
+      "Units that an owner before had begun, by where this one went on", "from", {"page", "start"});
   std::array<Counter*, 4> takeovers_ = AddCounters(
       registry_, "fanline_takeovers_total",
       "Ranges claimed, by what asked for it; a loss shows in "

@@ -29,7 +29,7 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
       random_(setup.seed),
       settlements_(ports.owners, limits.backoff, ids_),
       parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
-      posts_({ports.truth, ports.timelines, ports.metrics, ids_}, limits_),
+      posts_({ports.truth, ports.timelines, ports.metrics, ids_}, limits_, setup.guards),
       syncs_({ports.truth, ports.timelines, ports.metrics, ids_}, limits.window.window) {}
 
 Progress Pusher::Step(std::span<Input> inputs, Now now) {
@@ -80,6 +80,13 @@ void Pusher::On(PartitionRevoked& revoked, Now now) {
   if (found == ranges_.end()) return;
   // A revocation is no crash: a rebalance takes every range from every member.
   Settle(*found->second, revoked.partition, now);
+  // The next owner goes on from here, if this reaches Redis before its claim. Before the seek that
+  // follows a takeover the ledger is of the time before it.
+  Owned& owned = *found->second;
+  const bool saves = owned.inflow.open() && owned.takeover.ready() && !owned.takeover.saving();
+  if (saves && Moved(owned, revoked.partition)) {
+    owned.takeover.Save(owned.ledger.committable(), Begun(owned, revoked.partition));
+  }
   DropWork(*found->second, revoked.partition);
   ranges_.erase(found);
 }
@@ -213,6 +220,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) {
       owned->ledger.Reset(*seek);
+      posts_.TakeOver(range, owned->takeover.begun());
       owned->inflow.Seek(*seek, orders);
       owned->save_at = now.mono + limits_.save_position_every;
       owned->check_at = now.mono + limits_.check_position_every;
@@ -220,7 +228,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     owned->inflow.Direct(owned->ledger, owned->lanes.parked_hints(), taking_, now, orders);
     if (!owned->takeover.ready()) continue;
     // A start that lasted, or that ends because we were told to go, was no crash.
-    const bool leaving = !taking_ && owned->lanes.units() == 0;
+    const bool leaving = !taking_ && owned->lanes.working() == 0;
     const bool lasted = owned->takeover.ready_for(now) >= limits_.settle_after;
     if (leaving || lasted) Settle(*owned, range, now);
 
@@ -228,7 +236,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       owned->ordered = owned->takeover.saved();
       orders.commit.push_back({range, owned->ordered});
     }
-    SavePosition(*owned, now);
+    SavePosition(*owned, range, now);
   }
 }
 
@@ -244,28 +252,46 @@ void Pusher::Settle(Owned& owned, Range range, Now now) {
   }
 }
 
-// A drain has nothing to finish in ranges that are not ready, and begins no takeover.
+// A drain has nothing to finish in ranges that are not ready, and begins no takeover. Nor does it
+// wait for a Redis that takes no position: what was not saved is done again.
 void Pusher::LeaveUnready(Now now) {
   std::erase_if(ranges_, [&](const auto& entry) {
     const auto& [range, owned] = entry;
-    if (owned->takeover.ready()) return false;
+    const bool refused = owned->takeover.unsure() && owned->lanes.working() == 0;
+    if (owned->takeover.ready() && !refused) return false;
     Settle(*owned, range, now);
     DropWork(*owned, range);
     return true;
   });
 }
 
-void Pusher::SavePosition(Owned& owned, Now now) {
+// The first of what is begun and not finished.
+std::vector<BegunHints> Pusher::Begun(const Owned& owned, Range range) const {
+  std::vector<BegunHints> begun;
+  const auto& all = posts_.begun(range);
+  for (auto at = all.lower_bound(owned.ledger.committable());
+       at != all.end() && begun.size() < limits_.begun_saved; ++at) {
+    begun.push_back(at->second);
+  }
+  return begun;
+}
+
+// Whether pos: is behind what is done.
+bool Pusher::Moved(const Owned& owned, Range range) const {
+  return owned.ledger.committable() > owned.takeover.saved() ||
+         Begun(owned, range) != owned.takeover.begun();
+}
+
+void Pusher::SavePosition(Owned& owned, Range range, Now now) {
   if (owned.takeover.saving()) return;
-  const int64_t applied = owned.ledger.committable();
-  const bool moved = applied > owned.takeover.saved();
-  const bool draining = !taking_ && owned.lanes.units() == 0;
+  const bool moved = Moved(owned, range);
+  const bool draining = !taking_ && owned.lanes.working() == 0;
   // A save now and then, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
   // hour.
   if (!(moved && (draining || now.mono >= owned.save_at)) && now.mono < owned.check_at) return;
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;
-  owned.takeover.Save(applied);
+  owned.takeover.Save(owned.ledger.committable(), Begun(owned, range));
 }
 
 // After the second crash hints start one at a time, each after its offset was saved.
@@ -282,11 +308,11 @@ bool Pusher::OneIsTried() const {
 // ---- outside view ---------------------------------------------------------------------------
 
 bool Pusher::drained() const {
-  if (!units_.empty() || !settlements_.empty()) return false;
-  return std::all_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
-    const Owned& owned = *entry.second;
-    return owned.takeover.ready() && owned.told == owned.takeover.epoch() &&
-           owned.ledger.committable() <= owned.takeover.saved() && !owned.takeover.saving();
+  if (running() > 0 || !settlements_.empty()) return false;
+  return std::all_of(ranges_.begin(), ranges_.end(), [this](const auto& entry) {
+    const auto& [range, owned] = entry;
+    return owned->takeover.ready() && owned->told == owned->takeover.epoch() &&
+           !Moved(*owned, range) && !owned->takeover.saving();
   });
 }
 
@@ -312,12 +338,12 @@ void Pusher::Show() const {
 std::optional<Time> Pusher::NextTimer() const {
   std::optional<Time> next;
   const auto earliest = [&next](std::optional<Time> time) { next = Earlier(next, time); };
-  if (HasRoom()) {  // else a reply comes first
+  if (taking_ && HasRoom()) {  // else a reply comes first
     earliest(parking_.timer());
     const bool lanes_wait = std::any_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
       return entry.second->lanes.runnable();
     });
-    if (full_since_ && taking_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
+    if (full_since_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
   }
   earliest(settlements_.timer());
   for (const auto& [range, owned] : ranges_) {
@@ -325,8 +351,7 @@ std::optional<Time> Pusher::NextTimer() const {
     earliest(owned->walk.timer());
     if (taking_) earliest(owned->inflow.timer());
     if (!owned->takeover.ready() || owned->takeover.saving()) continue;
-    const bool moved = owned->ledger.committable() > owned->takeover.saved();
-    earliest(moved ? owned->save_at : owned->check_at);
+    earliest(Moved(*owned, range) ? owned->save_at : owned->check_at);
   }
   return next;
 }

@@ -74,10 +74,12 @@ class Pusher {
   // partition that the layout does not have.
   [[nodiscard]] Progress Step(std::span<Input> inputs, Now now);
 
-  // From now on no further hint is started (SIGTERM); keep stepping until drained().
+  // From now on no further hint is started (SIGTERM), nor another page of an author's followers,
+  // nor what is parked tried again; keep stepping until drained().
   void StopTaking() { taking_ = false; }
-  // Everything started is finished, saved and ordered to be committed, and range_owner knows that
-  // no start of ours was a crash.
+  // What was under way is finished, or left to the next owner at the end of a page; the positions
+  // are saved, as far as Redis answers, and ordered to be committed; and range_owner knows that no
+  // start of ours was a crash.
   bool drained() const;
 
  private:
@@ -129,6 +131,7 @@ class Pusher {
   void Advance(const std::optional<RunStep>& step, Now now);
   void Finish(Unit& unit, Now now);
   void Later(Unit& unit, const Status& status, Now now);
+  void Park(Unit& unit, const std::string& queue, Now now);
   void Never(Unit& unit, const std::string& reason);
   void Quarantine(Unit& unit);
   void StartWalks(Now now);
@@ -142,7 +145,9 @@ class Pusher {
   void TendRanges(Now now, ConsumerOrders& orders);
   void Settle(Owned& owned, Range range, Now now);
   void LeaveUnready(Now now);
-  void SavePosition(Owned& owned, Now now);
+  std::vector<BegunHints> Begun(const Owned& owned, Range range) const;
+  bool Moved(const Owned& owned, Range range) const;
+  void SavePosition(Owned& owned, Range range, Now now);
   bool isolating(const Owned& owned) const;
   bool OneIsTried() const;
   void Show() const;

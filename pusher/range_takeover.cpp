@@ -156,7 +156,7 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   const bool usable = !tail_lost && !orphan && found && found->offset >= assigned_.low;
   int64_t start = tail_lost ? assigned_.low : std::max(expected_, assigned_.low);
   if (usable) start = std::min(start, found->offset);
-  saved_ = {generation_, start};
+  saved_ = {generation_, start, usable ? std::move(found->begun) : std::vector<BegunHints>{}};
   stage_ = Stage::kResetting;
   awaited_ = ++*ids_;
   using Timelines = ResetRange::Timelines;
@@ -186,11 +186,11 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   return true;
 }
 
-void RangeTakeover::Save(int64_t offset) {
+void RangeTakeover::Save(int64_t offset, std::vector<BegunHints> begun) {
   FANLINE_CHECK(ready() && !saving(), "one position at a time, of a range that is ready");
   // A save that failed may have been applied: finish that one first, or its value would look like a
   // rollback.
-  if (!unsure_) saving_next_ = {generation_, offset};
+  if (!unsure_) saving_next_ = {generation_, offset, std::move(begun)};
   saving_ = ++*ids_;
   ports_.timelines.Submit(
       SavePosition{saving_, assigned_.partition, epoch(), saved_, saving_next_});

@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fanline/consuming/consumer.h"
 #include "fanline/ports/live_timelines.h"
@@ -79,11 +80,14 @@ class RangeTakeover {
   // What to wait for, if anything.
   std::optional<Time> timer() const { return retry_at_; }
 
-  // All hints below `offset` are applied: writes it to pos:. Once saved() has reached it, it may be
-  // committed. One save at a time.
-  void Save(int64_t offset);
+  // Writes to pos: what is applied: all hints below `offset`, and `begun` of the others. Once
+  // saved() has reached the offset, it may be committed. One save at a time.
+  void Save(int64_t offset, std::vector<BegunHints> begun);
   bool saving() const { return saving_ != 0; }
+  // A save has failed, and may have been carried out.
+  bool unsure() const { return unsure_; }
   int64_t saved() const { return saved_.offset; }
+  const std::vector<BegunHints>& begun() const { return saved_.begun; }
 
  private:
   enum class Stage { kIdle, kOwning, kClaiming, kResetting, kReady };

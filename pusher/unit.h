@@ -71,7 +71,7 @@ struct RunStep {
   uint64_t unit = 0;
   Status status{};           // not done: what failed is tried again when the unit begins again
   bool needs_claim = false;  // Redis does not take us for the range's owner any more
-  bool finished = true;      // of a done step; false: the run goes on with its next page
+  bool finished = true;      // of a done step; false: the unit begins again, with its next page
 };
 
 }  // namespace fanline::pusher

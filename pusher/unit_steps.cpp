@@ -59,7 +59,7 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   const bool one_by_one = isolating(owned);
   if (!owned.lanes.runnable() || (one_by_one && OneIsTried())) return false;
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
-  Unit taken = owned.lanes.Take(one_by_one, syncs);
+  Unit taken = owned.lanes.Take(one_by_one, syncs, posts_.begun(range));
   taken.id = ++ids_;
   taken.range = range;
   taken.epoch = owned.takeover.epoch();
@@ -121,7 +121,9 @@ void Pusher::Advance(const std::optional<RunStep>& step, Now now) {
   if (step->status.never()) return Never(*unit, step->status.message);
   if (step->status.later()) return Later(*unit, step->status, now);
   parking_.GotThrough(unit->id);
-  if (step->finished) Finish(*unit, now);
+  if (step->finished) return Finish(*unit, now);
+  // In a drain the rest is the next owner's.
+  taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, "the next owner", now);
 }
 
 void Pusher::Finish(Unit& unit, Now now) {
@@ -139,13 +141,17 @@ void Pusher::Finish(Unit& unit, Now now) {
 
 void Pusher::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  parking_.Park(QueueOf(status, unit.range), unit.id, now.mono, random_());
+  Park(unit, QueueOf(status, unit.range), now);
+}
+
+void Pusher::Park(Unit& unit, const std::string& queue, Now now) {
+  parking_.Park(queue, unit.id, now.mono, random_());
   ranges_.at(unit.range)->lanes.SetParked(unit, true);
 }
 
 // Parked units go first: lanes that have not begun would take every place that becomes free.
 void Pusher::TryParked(Now now) {
-  while (HasRoom()) {
+  while (taking_ && HasRoom()) {
     const auto id = parking_.Take(now.mono);
     if (!id) return;
     Unit& unit = units_.at(*id);

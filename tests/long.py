@@ -15,6 +15,8 @@ REDIS = ["env", "FANLINE_TEST_LONG=1", "ctest", "--preset", "release", "--output
          "-R", r"^e2e\.redis(_cluster)?_test$"]
 LONG = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R",
         r"^e2e\.(gaps|ranges_page|redis_cluster_long)_test$"]
+CELEBRITY = ["env", "FANLINE_CELEBRITY=1000000", "ctest", "--preset", "release", "--output-on-failure",
+             "-R", r"^e2e\.hand_over_test$"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
@@ -25,6 +27,7 @@ STEPS = [
     ("gaps of logs, another number of ranges, nodes that fail while a slot moves", LONG),
     ("threads under the sanitizer", ["make", "tsan"]),
     ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),
+    ("a celebrity of 1,000,000 followers is handed over", CELEBRITY),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

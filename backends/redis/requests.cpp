@@ -21,16 +21,40 @@ std::string LogOf(uint64_t generation, const RangeLayout& layout) {
 }
 
 std::string TextOf(const AppliedPosition& position, const RangeLayout& layout) {
-  return LogOf(position.generation, layout) + ':' + std::to_string(position.offset);
+  std::string text = LogOf(position.generation, layout) + ':' + std::to_string(position.offset);
+  for (const BegunHints& begun : position.begun) {
+    text += ';' + std::to_string(begun.offset) + ',' + std::to_string(begun.hints) + ',' +
+            std::to_string(begun.content) + ',' + ToString(begun.reader) + ',' +
+            (begun.delivered ? '1' : '0');
+  }
+  return text;
 }
 
 std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeLayout& layout) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto generation = ParseNumber<uint64_t>(text.substr(0, std::min(colon, text.find('.'))));
-  const auto offset = ParseNumber<int64_t>(text.substr(colon + 1));
-  if (!generation || !offset) return std::nullopt;
-  const AppliedPosition position{*generation, *offset};
+  std::string_view rest = text;
+  const auto next = [&rest]<typename Number>(Number& number, char end) {
+    const size_t at = rest.find(end);
+    const auto parsed = ParseNumber<Number>(rest.substr(0, at));
+    rest.remove_prefix(at == std::string_view::npos ? rest.size() : at + 1);
+    if (parsed) number = *parsed;
+    return parsed.has_value();
+  };
+  AppliedPosition position;
+  uint32_t ranges = 0;
+  if (!next(position.generation, '.') || !next(ranges, ':') || !next(position.offset, ';')) {
+    return std::nullopt;
+  }
+  while (!rest.empty()) {
+    BegunHints& begun = position.begun.emplace_back();
+    uint64_t reader = 0;
+    uint8_t delivered = 0;
+    if (!next(begun.offset, ',') || !next(begun.hints, ',') || !next(begun.content, ',') ||
+        !next(reader, ',') || !next(delivered, ';')) {
+      return std::nullopt;
+    }
+    begun.reader = UserId{reader};
+    begun.delivered = delivered == 1;
+  }
   // The number of ranges must agree, and compare-and-set is on the text.
   if (TextOf(position, layout) != text) return std::nullopt;
   return position;

@@ -38,8 +38,9 @@ PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout& la
 // What pos:{tag} counts the hints of: "generation.ranges". Programs that cut the buckets into
 // another number of ranges use keys of the same names for other readers.
 std::string LogOf(uint64_t generation, const RangeLayout& layout);
-// pos:{tag}: "generation.ranges:offset". Nothing for any text that TextOf does not write for this
-// layout, such as the "generation:offset" of version 4.
+// pos:{tag}: "generation.ranges:offset", and for each begun unit
+// ";offset,hints,content,reader,delivered". Nothing for any text that TextOf does not write for
+// this layout, such as the "generation:offset" of version 4.
 std::string TextOf(const AppliedPosition& position, const RangeLayout& layout);
 std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeLayout& layout);
 

@@ -28,12 +28,26 @@
 
 namespace fanline {
 
+// Post hints of one author that are not finished, since the author has many followers in the range:
+// `hints` of them from `offset` on are applied to all followers up to `reader`, in the order of
+// their keyset (FollowerCursor).
+struct BegunHints {
+  int64_t offset = 0;
+  uint32_t hints = 0;
+  uint64_t content = 0;  // a digest of author and posts, and of what was done with each
+  UserId reader{};
+  bool delivered = false;  // to at least one live timeline
+  friend bool operator==(const BegunHints&, const BegunHints&) = default;
+};
+
 // How far the hints of a range were applied to its timelines: pos:{tag}. All hints of topic
-// generation `generation` below `offset` are applied. One that was written for another number of
-// ranges, or by version 4, counts as missing.
+// generation `generation` below `offset` are applied, and of those above it `begun` in part, in the
+// order of their offsets. One that was written for another number of ranges, or by version 4,
+// counts as missing.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;
+  std::vector<BegunHints> begun{};
   friend bool operator==(const AppliedPosition&, const AppliedPosition&) = default;
 };
 

@@ -40,6 +40,7 @@ class Installation(unittest.TestCase):
     dispatchers = 1
     pushers = 1
     mirrors = 0
+    pusher_args = ()
     stack_options = {}
 
     @classmethod
@@ -53,10 +54,11 @@ class Installation(unittest.TestCase):
         cls.feedctl.run("init", "--ranges", cls.ranges)
         cls.feedctl.run("topics", "create")
         cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers, ranges=cls.ranges,
-                          dispatcher_args=["--sample-rate", "1", *SESSION], pusher_args=SESSION,
+                          dispatcher_args=["--sample-rate", "1", *SESSION],
+                          pusher_args=[*SESSION, *cls.pusher_args],
                           mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)
-        cls.ledger = Ledger(made_up_graph())
+        cls.ledger = Ledger(cls.made_graph())
         graph = cls.stack.logs / "graph.txt"
         graph.write_text("".join(f"{src} {dst}\n" for src, dst in sorted(cls.ledger.edges())))
         cls.feedctl.run("import", graph)
@@ -64,6 +66,11 @@ class Installation(unittest.TestCase):
         cls.producer = Producer(cls.stack.kafka.address, FEED)
         cls.post_ids = itertools.count(1)
         cls.fleet.wait_serving()
+
+    @classmethod
+    def made_graph(cls):
+        """Author -> followers, imported before the daemons start."""
+        return made_up_graph()
 
     @classmethod
     def prepare_services(cls):

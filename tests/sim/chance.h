@@ -124,6 +124,9 @@ struct Chances {
       // An import comes from outside of everything else that changes relations.
       if (character.befriend + character.relation_event == 0) character.import = weight(70, 8);
       if (weight(50, 1) > 0) character.first_follows = 15;
+    } else if (weight(40, 1) > 0) {  // posts take many pages
+      character.page = 1;
+      character.readers += weight(100, 12);
     }
   }
 

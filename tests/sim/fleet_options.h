@@ -73,6 +73,7 @@ enum class Letter : size_t {
   kFollowersCut,         // an author had more followers than the counter said
   kFollowersUnread,      // the shard went away after the commit
   kImported,             // an edge came by an import
+  kGoneOn,               // an owner went on behind the pages of the one before
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -82,7 +83,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
-    "range left out", "no hint", "followers cut", "followers unread", "imported"};
+    "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on"};
 // clang-format on
 
 struct FleetOptions {

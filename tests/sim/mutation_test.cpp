@@ -71,19 +71,23 @@ bool LosesReads(const Character& of) { return ReadsLate(of) && of.shard_away + o
 bool TimesOut(const Character& of) { return LeavesOut(of) && of.time_out > 5; }
 bool Imports(const Character& of) { return Steady(of) && of.import > 0; }
 bool AppliesStale(const Character& of) { return Steady(of) && of.inline_too; }
+bool LongRuns(const Character& of) { return Steady(of) && of.page == 1 && of.crash_pusher > 0; }
+bool LongRunsRolledBack(const Character& of) {
+  return Calm(of) && of.page == 1 && of.rollback > 0 && of.move_range > 0;
+}
 bool Repairs(const Character& of) { return Steady(of) && of.unmirrored > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {4, 20, 24}, 150},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 5, 10}, 250},
-    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {84, 120, 208}, 250, DispatchersCrash},
+    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {22, 48, 189}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
     {"fence", [](Guards& guards) { guards.redis.fence = false; }, {1065, 2459, 2938}, 700, WithZombies},
     {"positions", [](Guards& guards) { guards.redis.positions = false; }, {131, 161, 202}, 150, RollsBack},
     {"never_create", [](Guards& guards) { guards.redis.never_create = false; }, {1, 3, 4}, 100},
     {"raise_floor", [](Guards& guards) { guards.redis.raise_floor = false; }, {5, 6, 8}, 100},
-    {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {87, 268, 494}, 400, FastRebuilds},
+    {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {111, 239, 271}, 400, FastRebuilds},
     {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {15, 20, 38}, 400},
     {"short_rule", [](Guards& guards) { guards.redis.short_rule = false; }, {6, 8, 17}, 300},
     {"hide_building", [](Guards& guards) { guards.redis.hide_building = false; }, {1, 3, 5}, 50},
@@ -93,7 +97,9 @@ const Mutation kMutations[] = {
     {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {1422, 1924, 2099}, 700, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {7, 24, 27}, 250},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {3, 6, 19}, 100},
-    {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {2196, 2344, 2814}, 2500, WithLostConnections},
+    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {1019, 1055, 5737}, 1000, LongRuns},
+    {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {6866, 8364, 9847}, 3000, LongRunsRolledBack},
+    {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {2449, 3383, 4056}, 2500, WithLostConnections},
     {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {97, 305, 565}, 1400, HintsOfMirrors},
     {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
     {"log1_done_last", [](Guards& guards) { guards.log1_done_last = false; }, {1, 8, 11}, 150},
@@ -103,7 +109,7 @@ const Mutation kMutations[] = {
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {126, 131, 408}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},
-    {"above_what_is_settled", [](Guards& guards) { guards.above_what_is_settled = false; }, {51, 83, 143}, 250, HasFriends},
+    {"above_what_is_settled", [](Guards& guards) { guards.above_what_is_settled = false; }, {37, 50, 147}, 250, HasFriends},
     {"changes_settle", [](Guards& guards) { guards.changes_settle = false; }, {12, 25, 38}, 150, HasFriends},
     {"application_versions", [](Guards& guards) { guards.application_versions = false; }, {9, 12, 22}, 100, HasEvents},
     {"event_rows_before_commit", [](Guards& guards) { guards.event_rows_before_commit = false; }, {8, 9, 14}, 100, HasEvents},
@@ -113,9 +119,9 @@ const Mutation kMutations[] = {
     {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 141}, 400, CountsWrong},
     {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, 400, CountsFew},
     {"unread_is_all", [](Guards& guards) { guards.unread_is_all = false; }, {3679, 8589, 11627}, 700, LosesReads},
-    {"append_whole_again", [](Guards& guards) { guards.append_whole_again = false; }, {1235, 2196, 8393}, 1000, TimesOut},
+    {"append_whole_again", [](Guards& guards) { guards.append_whole_again = false; }, {11515512488430365675u, 11112736717963301945u, 9181926245187318599u}, 1000, TimesOut},
     {"stale_applies_hint", [](Guards& guards) { guards.stale_applies_hint = false; }, {6, 12, 22}, 150, AppliesStale},
-    {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {23, 116, 280}, 400, Repairs},
+    {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {180, 322, 518}, 400, Repairs},
     {"imports_hint", [](Guards& guards) { guards.imports_hint = false; }, {31, 151, 649}, 250, Imports},
     // clang-format on
 };

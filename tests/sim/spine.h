@@ -178,6 +178,9 @@ struct PusherMetrics : pusher::Metrics {
   }
   void HintQuarantined(const std::string&) override { ++counts.quarantined; }
   void Holding(const Held& told) override { held = told; }
+  void UnitTakenUp(bool went_on) override {
+    counts.letters[static_cast<size_t>(Letter::kGoneOn)] += went_on;
+  }
   void Full(uint64_t timelines) override {
     counts.letters[static_cast<size_t>(Letter::kRedisFull)] += timelines;
   }
@@ -295,7 +298,7 @@ struct PusherProcess
     limits.batches_in_flight = 3;
     limits.posts_per_unit = 3;
     limits.syncs_per_unit = 3;
-    limits.followers_per_page = 2;
+    limits.followers_per_page = world.character.page;
     limits.buffered_hints_per_range = 16;
     limits.parked_hints_per_range = 16;
     limits.span_per_range = 32;

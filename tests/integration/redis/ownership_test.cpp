@@ -173,6 +173,18 @@ TEST_F(RedisOwnership, APositionMovesOnlyFromWhereItWasLeft) {
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:150") << "nothing is written on a mismatch";
 }
 
+TEST_F(RedisOwnership, ANewOwnerLearnsWhatIsBegun) {
+  const AppliedPosition begun{1, 100, {{100, 2, 12'345, kBob, true}, {107, 1, 9, kBob, false}}};
+  Claim(5);
+  Reset(5, Timelines::kLeave, {1, 100});
+  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, begun}).mismatch);
+  EXPECT_TRUE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 101}}).mismatch);
+  EXPECT_EQ(Claim(6).position, begun);
+  Reset(6, Timelines::kLeave, begun);
+  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 6, begun, {1, 101}}).mismatch);
+  EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:101");
+}
+
 // ---- resets ---------------------------------------------------------------------------------
 
 TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {

@@ -18,7 +18,7 @@ struct World {
     lanes.Add(std::move(received));
   }
   Offsets Take(bool singly = false, size_t syncs = 100) {
-    unit = lanes.Take(singly, syncs);
+    unit = lanes.Take(singly, syncs, begun);
     Offsets offsets;
     for (const ReceivedHint& hint : unit.hints) offsets.push_back(hint.record.offset);
     return offsets;
@@ -35,6 +35,7 @@ struct World {
 
   Limits limits;
   Lanes lanes{limits};
+  std::map<int64_t, BegunHints> begun;
   Unit unit;  // taken last
   int64_t next_offset = 0;
 };
@@ -49,6 +50,13 @@ TEST(Lanes, NothingBehindAHeadIsTakenBeforeItIsFinished) {
   EXPECT_EQ(w.Take(), Offsets{1});
   w.lanes.Finished(w.unit);
   EXPECT_EQ(w.lanes.units(), 0u);
+}
+
+TEST(Lanes, HintsThatWereBegunTogetherAreAUnitAgain) {
+  World w;
+  w.begun[0] = {.offset = 0, .hints = 2};
+  for (int i = 0; i < 4; ++i) w.Post(kAnn);
+  EXPECT_EQ(w.Rest(), (std::vector<Offsets>{{0, 1}, {2, 3}}));
 }
 
 TEST(Lanes, AuthorsTakeTurns) {

@@ -41,6 +41,8 @@ struct Seen : Metrics {
   }
   void Full(uint64_t timelines) override { full += timelines; }
   void WriteFenced() override { ++fenced; }
+  void PageRead(uint64_t followers) override { followers_read += followers; }
+  void UnitTakenUp(bool went_on) override { ++(went_on ? gone_on : begun_anew); }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
   void TailLost(int32_t, int64_t position, int64_t end) override {
     tails_lost.emplace_back(position, end);
@@ -67,6 +69,8 @@ struct Seen : Metrics {
   uint64_t delivered = 0;
   uint64_t full = 0;
   int fenced = 0;
+  uint64_t followers_read = 0;
+  int gone_on = 0, begun_anew = 0;
   std::vector<TakeoverCause> takeovers;
   std::vector<std::pair<int64_t, int64_t>> tails_lost;  // position, end
   std::vector<RedisLoss> losses;

@@ -89,6 +89,23 @@ TEST(RedisReplies, PositionsHaveOneSpelling) {
   }
 }
 
+TEST(RedisReplies, APositionNamesWhatIsBegun) {
+  const AppliedPosition position{
+      3, 400, {{400, 2, ~uint64_t{0}, UserId{9}, true}, {-7, 1, 0, UserId{~uint64_t{1}}, false}}};
+  const std::string text = "3.16:400;400,2,18446744073709551615,9,1;-7,1,0,18446744073709551614,0";
+  EXPECT_EQ(TextOf(position, kLayout), text);
+  EXPECT_EQ(ParsePosition(text, kLayout), position);
+  for (size_t length = 9; length < text.size(); ++length) {
+    const auto part = ParsePosition(text.substr(0, length), kLayout);
+    EXPECT_TRUE(!part || TextOf(*part, kLayout) == text.substr(0, length)) << length;
+  }
+  for (const char* wrong :
+       {"3.16:4;", "3.16:4;;", "3.16:4;4,1,5,9", "3.16:4;4,1,5,9,2", "3.16:4;4,1,5,9,1;",
+        "3.16:4;4,1,5,9,1,1", "3.16:4;4,01,5,9,1", "3.16:4;4,-1,5,9,1", "3.16:4,4,1,5,9,1"}) {
+    EXPECT_EQ(ParsePosition(wrong, kLayout), std::nullopt) << wrong;
+  }
+}
+
 // Keys of the same name then belong to other readers.
 TEST(RedisReplies, APositionOfAnotherNumberOfRangesIsNone) {
   EXPECT_EQ(ParsePosition("3.32:400", kLayout), std::nullopt);

@@ -4,12 +4,15 @@ Two accounts with one generated password: `fanline`, which may do all in its own
 nothing elsewhere, so that a program that needs more fails here first; and `admin` for the harness
 and for faults (kill a connection, set a global). Root has no password and no way in but the socket
 in a folder only its owner can open.
+
+    replica = stack.add(shard.replica)  # of all that is changed from now on
+    shard.hand_over_to(replica)         # a planned switch; the shard stays up, read-only
 """
 
 import os
 
 from stack import statement_shapes
-from stack.services.service import Service
+from stack.services.service import Service, ServiceFailed
 from stack.wire.mysql import MysqlClient
 
 USER, DATABASE = "fanline", "fanline"
@@ -72,8 +75,48 @@ class Mysql(Service):
         with self.client() as client:
             return client.query(sql)
 
+    # ---- replication: of a server that keeps a binary log since its first start -----------------
+
+    def replica(self, workspace, ports, env):
+        """One that has all its changes from the first on, and takes none of others."""
+        number = int(self.query("SELECT @@server_id")[0][0])
+        return _Replica(f"{self.name}_replica", workspace, ports, env, self._password,
+                        buffer_pool=self._buffer_pool, primary=self,
+                        args=[f"--server-id={100 + number}", "--read-only=ON"])
+
+    def written(self):
+        """How far this server's binary log goes."""
+        return self.query("SELECT @@gtid_binlog_pos")[0][0]
+
+    def hand_over_to(self, replica, within=30):
+        """Takes no writes any more, and the replica does once it has all there were. Who is
+        connected here stays so. Answers how far it was written."""
+        self.query("SET GLOBAL read_only = ON")
+        end = self.written()
+        if replica.query(f"SELECT MASTER_GTID_WAIT('{end}', {within})") != [("0",)]:
+            raise ServiceFailed(f"{replica.name} is not at {end} after {within} s:\n"
+                                f"{replica.tail()}")
+        replica.query("STOP SLAVE")
+        replica.query("SET GLOBAL read_only = OFF")
+        return end
+
     def client(self):
         return MysqlClient(self.port, _ADMIN, self._password, DATABASE)
+
+
+class _Replica(Mysql):
+    def __init__(self, *args, primary, **options):
+        super().__init__(*args, **options)
+        self._primary = primary
+
+    def start(self):
+        super().start()
+        self.query(
+            f"CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {self._primary.port}, "
+            f"MASTER_USER = '{_ADMIN}', MASTER_PASSWORD = '{self._password}', "
+            "MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1")
+        self.query("START SLAVE")
+        return self
 
 
 def _as_user():

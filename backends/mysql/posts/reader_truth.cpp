@@ -28,7 +28,7 @@ Status ReadByShard(ShardConnections& connections, const ShardMap& map,
   for (Shard shard = 0; shard < by_shard.size(); ++shard) {
     if (by_shard[shard].empty()) continue;
     std::vector<T> values;
-    Status status = connections.Run(shard, [&](Connection& connection) {
+    Status status = connections.ReadTruth(shard, [&](Connection& connection) {
       values.clear();
       ForEachChunk(by_shard[shard], read.chunk, [&](std::span<const UserId> chunk) {
         connection.Query(read.sql(chunk),
@@ -72,7 +72,7 @@ MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map)
 
 Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
   const size_t before = out->size();
-  return connections_.Run(map_.ShardOf(reader), [&](Connection& connection) {
+  return connections_.ReadTruth(map_.ShardOf(reader), [&](Connection& connection) {
     out->resize(before);
     connection.Query(FolloweesSql(reader),
                      [&](const Row& row) { out->push_back(UserId{row.UInt64(1)}); });
@@ -98,7 +98,7 @@ Status MysqlReaderTruth::Items(const std::vector<UserId>& authors, const TimeSpa
     if (by_shard[shard].empty()) continue;
     std::sort(by_shard[shard].begin(), by_shard[shard].end());
     ItemsRead read;
-    Status status = connections_.Run(shard, [&](Connection& connection) {
+    Status status = connections_.ReadTruth(shard, [&](Connection& connection) {
       read = {};  // Run may have to read twice
       const auto room = static_cast<uint32_t>(limit - std::min<size_t>(limit, out->items.size()));
       ReadItems(connection, by_shard[shard], span, room, &read);

@@ -3,7 +3,7 @@
 // A few threads per shard (shard_port.h); a thread takes the queued requests of its shard and reads
 // for them together: states of the posts of many requests in one statement, first pages of many
 // authors in another. All reads of a request happen after Submit, each in a transaction of its own
-// (autocommit).
+// (autocommit), and are answered only by a server that is the primary after the last of them.
 #pragma once
 
 #include <vector>
@@ -17,6 +17,7 @@ namespace fanline::mysql {
 struct TruthService {
   static constexpr const char* kName = "truth";
   static constexpr PoolLimits kLimits{.threads_per_shard = 2, .batch = 256};
+  static constexpr bool kReadsTruth = true;
 
   std::vector<PostPage> DoAll(Connection& connection, const std::vector<ReadPostPage>& requests);
   std::vector<SyncTruth> DoAll(Connection& connection, const std::vector<ReadSync>& requests);

@@ -27,7 +27,7 @@ Direction ReadAll(ShardConnections& connections, std::vector<std::vector<EdgeKey
   for (Shard shard = 0; shard < by_shard.size(); ++shard) {
     if (by_shard[shard].empty()) continue;
     SortUnique(by_shard[shard]);
-    direction.shards[shard] = connections.Run(shard, [&](Connection& connection) {
+    direction.shards[shard] = connections.ReadTruth(shard, [&](Connection& connection) {
       ForEachChunk(by_shard[shard], kListLimit, [&](std::span<const EdgeKey> chunk) {
         connection.Query(sql(chunk), [&](const Row& row) {
           const Edge edge = EdgeOf(row);

@@ -39,8 +39,8 @@ struct Config {
   // these rows wait. The server ends such a session after this long.
   std::chrono::seconds idle_transaction{5};
   // How often a connection in use asks whether its server is still the primary. After a planned
-  // switchover the old primary lags behind and refuses only writes: a row missing there would be
-  // taken for a deleted post.
+  // switchover the old primary lags behind and refuses only writes. Reads of truth ask each time
+  // (Connection::RequirePrimary): a row missing there would be taken for a deleted post.
   std::chrono::seconds primary_check{1};
   Backoff reopen{.first = std::chrono::milliseconds(100), .most = std::chrono::seconds(2)};
 };

@@ -108,16 +108,16 @@ void Connection::Open() {
       "time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = " +
       wait + ", lock_wait_timeout = " + wait +
       ", idle_transaction_timeout = " + std::to_string(Seconds(config_.idle_transaction)));
-  RefuseReadOnly();
+  RequirePrimary();
 }
 
 void Connection::CheckPrimary(Time now) {
   if (checked_primary_ && now - *checked_primary_ < config_.primary_check) return;
-  RefuseReadOnly();
+  RequirePrimary();
   checked_primary_ = now;
 }
 
-void Connection::RefuseReadOnly() {
+void Connection::RequirePrimary() {
   bool read_only = false;
   Query("SELECT @@global.read_only, @@global.innodb_read_only",
         [&](const Row& row) { read_only = !IsOff(row.Text(1)) || !IsOff(row.Text(2)); });

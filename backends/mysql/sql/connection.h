@@ -3,8 +3,12 @@
 // Never reconnects behind the caller's back (a silent reconnect drops the transaction and resets
 // the isolation level): an error of kind kLost closes it, and its owner opens it anew. Truth is
 // read on primaries only. Open refuses a read-only server (read_only or innodb_read_only).
-// CheckPrimary closes the connection to a server that has become read-only: the request is then
-// `later`, and the next Open resolves the host's name anew.
+// CheckPrimary and RequirePrimary close the connection to a server that has become read-only: the
+// request is then `later`, and the next Open resolves the host's name anew.
+//
+// A planned switchover makes the old primary read-only, lets the replica catch up, and only then
+// writes to the replica. So a read was of the truth if the server that answered it was no read-only
+// one AFTERWARDS: nobody could have written elsewhere yet. A check before a read proves nothing.
 //
 // Calls block, bounded by the timeouts of Config, and throw MysqlError. One thread at a time; it
 // may move between threads while nothing runs.
@@ -70,8 +74,11 @@ class Connection {
 
   // Call before each use. Asks the server whether it is still the primary, at the first use and
   // then every Config::primary_check. Throws like a statement; closes the connection to a read-only
-  // server. A read between two checks may be answered by a server just demoted.
+  // server. It keeps a connection from leading to the wrong server for long; it proves no read.
   void CheckPrimary(Time now);
+  // Call after reads whose answers are acted on. Throws, and closes the connection, unless the
+  // server was the primary while it answered them.
+  void RequirePrimary();
 
   // Rows inserted + 2 x rows changed for an upsert, else rows changed.
   uint64_t Execute(const std::string& sql);
@@ -92,7 +99,6 @@ class Connection {
   void RetryDeadlocks(const std::function<void()>& attempt);
   void TransactOnce(const std::function<bool()>& body);
   void RollBack() noexcept;
-  void RefuseReadOnly();
 
   const Config& config_;
   const Shard shard_;

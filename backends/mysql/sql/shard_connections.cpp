@@ -26,6 +26,13 @@ Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>
   }
 }
 
+Status ShardConnections::ReadTruth(Shard shard, const std::function<void(Connection&)>& call) {
+  return Run(shard, [&](Connection& connection) {
+    call(connection);
+    connection.RequirePrimary();
+  });
+}
+
 // False: there was no open connection, or it was found dead. A connection lost by a timeout is not
 // tried again: the caller has waited long enough.
 bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call) {

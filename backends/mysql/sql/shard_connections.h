@@ -30,6 +30,9 @@ class ShardConnections {
   // Runs `call` and maps its MysqlError to a Status. When a connection that had been idle turns out
   // to be dead, `call` runs a second time on a new one: it must be idempotent.
   Status Run(Shard shard, const std::function<void(Connection&)>& call);
+  // The same for a call that only reads, and whose answers are acted on as the truth: not done
+  // unless the server was the primary until its end.
+  Status ReadTruth(Shard shard, const std::function<void(Connection&)>& call);
 
  private:
   struct Slot {

@@ -11,7 +11,9 @@
 // kind of requests that are merged when queued together has, instead of Do,
 //   std::vector<Reply> DoAll(Connection&, const std::vector<R>&): replies in their order.
 // A kind whose requests do not name their shard has Shard ShardOf(const R&) const. A service that
-// needs other timeouts has static Config Tuned(Config). Requests queued together are served kind by
+// needs other timeouts has static Config Tuned(Config). One whose replies are read, and acted on as
+// the truth, has static constexpr bool kReadsTruth = true: a server that was demoted meanwhile
+// answers none of them. Requests queued together are served kind by
 // kind, in the order of the kinds.
 //
 // The port fills in the ids of replies. A failed request is answered with its Status. When one of
@@ -111,6 +113,10 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     for (size_t i = 0; i < requests.size(); ++i) ServeOne(connection, requests[i], to[i]);
   }
 
+  static void ProveRead(Connection& connection) {
+    if constexpr (requires { Service::kReadsTruth; }) connection.RequirePrimary();
+  }
+
   // False: one of them cannot be used.
   template <class Each>
   bool ServeMerged(Connection& connection, const std::vector<Each>& requests,
@@ -118,9 +124,11 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
     std::vector<typename Each::Reply> replies;
     try {
       replies = service_.DoAll(connection, requests);
+      ProveRead(connection);
     } catch (const MysqlError& error) {
       if (error.kind() == ErrorKind::kData && requests.size() > 1) return false;
       const Status status = pool_.Failed(connection, error);
+      replies.clear();  // read, but not proved
       for (const Each& request : requests) replies.push_back(FailureOf(request, status));
     }
     for (size_t i = 0; i < replies.size(); ++i) {
@@ -138,6 +146,7 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
       typename Each::Reply reply;
       try {
         reply = service_.Do(connection, request);
+        ProveRead(connection);
         reply.id = request.id;
       } catch (const MysqlError& error) {
         reply = FailureOf(request, pool_.Failed(connection, error));

@@ -193,6 +193,37 @@ TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
   }
 }
 
+// What is asked once a second leaves a second.
+TEST_F(Demoted, TruthReadSinceTheLastCheckIsNotTaken) {
+  Config config = With(shards_.config().shards[1].port);
+  config.primary_check = std::chrono::hours(1);
+  MysqlTruth truth(config, {}, kNoLog, service());
+  for (uint64_t id = 1; id <= 10; ++id) {  // by each of its threads
+    truth.Submit(Request(1, id), replies_);
+    truth.Submit(Request(1, id + 100), replies_);
+    ExpectDone(replies_.Await(id));
+    ExpectDone(replies_.Await(id + 100));
+  }
+  SetReadOnly("ON");
+  truth.Submit(Request(1, 1'000), replies_);
+  ExpectAway(replies_.Await(1'000), "mysql_1");
+}
+
+TEST_F(Demoted, TruthReadWhileItIsDemotedIsNotTaken) {
+  const Config config = shards_.config();
+  ShardConnections connections(config);
+  const auto read = [&](Connection& connection) {
+    connection.Query("SELECT 1", [](const Row&) {});
+  };
+  ASSERT_TRUE(connections.ReadTruth(1, read).done());
+  const Status status = connections.ReadTruth(1, [&](Connection& connection) {
+    read(connection);
+    SetReadOnly("ON");
+  });
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+}
+
 TEST_F(Demoted, ABlockingCallerIsToldSoUntilThereIsAPrimary) {
   Config config = shards_.config();
   config.primary_check = std::chrono::seconds(0);

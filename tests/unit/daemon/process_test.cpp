@@ -62,6 +62,7 @@ TEST(Process, ARefusalEndsItAsAStopDoesWithItsOwnCode) {
     });
   };
   EXPECT_EQ(process.Run(part), kExitConfig);
+  EXPECT_LT(part.steps, 500);
   EXPECT_EQ(part.drains, 1);
   refuses.join();
 }

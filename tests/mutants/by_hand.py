@@ -1459,7 +1459,7 @@ BY_HAND = (
     Mutant("partitions of any topic of the group are ranges",
            "backends/kafka/tools/group_owners.cpp",
            "list->elems[i].topic == topic",
-           "list->elems[i].topic != nullptr",
+           "!topic.empty()",
            tests=("kafka_test",),
            filter="GroupOwnersTest.*"),
     Mutant("a node of Redis that hangs takes the batches of the others",

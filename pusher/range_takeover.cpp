@@ -104,12 +104,15 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
   if (stage_ != Stage::kClaiming || reply.id != awaited_) return false;
   if (!reply.status.done()) {
     ports_.metrics.Parked(reply.status.resource);
+    unsure_claim_ = epoch();
     Retry(now, random);
   } else if (reply.refused_by != 0) {
     // Redis knows a higher epoch than MariaDB gave: raise the row above it and claim again. If
     // Redis then knows a higher one still, MariaDB lost no epoch: another owner claims beside us.
+    // An epoch that we may have written ourselves tells of nobody.
     raise_above_ = reply.refused_by;
-    if (std::exchange(raised_, true)) {
+    const bool ours = reply.refused_by == unsure_claim_;
+    if (!ours && std::exchange(raised_, true)) {
       GiveWay(now, random);
     } else {
       Own(false);

@@ -112,6 +112,7 @@ class RangeTakeover {
   uint64_t saving_ = 0;   // id of the SavePosition under way
   OwnStart start_;
   uint64_t raise_above_ = 0;
+  uint64_t unsure_claim_ = 0;  // the last epoch whose claim failed: own: may hold it
   uint32_t node_ = 0;
   AppliedPosition saved_;  // what pos: holds
   AppliedPosition saving_next_;

@@ -358,6 +358,30 @@ TEST(Takeover, AClaimThatWasCarriedOutAlthoughItFailedIsMadeWithAHigherEpoch) {
   EXPECT_TRUE(w.metrics.contests.empty());
 }
 
+// A node that carries out every claim and answers none in time is no second owner.
+TEST(Takeover, ClaimsThatWereCarriedOutAlthoughTheyFailedAreNoContest) {
+  World w;
+  w.redis.Do(ClaimRange{1, 0, 90});  // the first claim is refused, and the row raised above it
+  w.inbox.emplace_back(PartitionAssigned{0, 0, 0});
+  for (int failed = 0; failed < 3;) {
+    for (int steps = 0; steps < 4 && w.timeline_calls.empty(); ++steps) w.Step();
+    ASSERT_EQ(w.timeline_calls.size(), 1u);
+    const auto claim = std::get<ClaimRange>(w.timeline_calls.front());
+    const RangeClaimed claimed = w.redis.Do(claim);
+    w.timeline_calls.clear();
+    w.inbox.emplace_back(claimed);
+    if (claimed.refused_by != 0) continue;
+    w.inbox.clear();
+    w.inbox.emplace_back(RangeClaimed{claim.id, Status::Later("redis", "timed out"), 0, false, {}});
+    w.Step();
+    w.Pass(std::chrono::milliseconds(500));
+    ++failed;
+  }
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
+  EXPECT_TRUE(w.metrics.contests.empty());
+}
+
 // MariaDB and Redis both lost what they knew of the range. A write of before that is still on its
 // way would pass the fence of a lower epoch.
 TEST(Takeover, AnEpochIsNeverBelowThatOfBefore) {

@@ -59,6 +59,7 @@ ErrorMeaning MeaningOf(std::string_view error) {
 }
 
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {
+  if (error.empty()) error = "an error without a word";  // a status has a reason
   if (meaning.outcome == Outcome::kNever) return Status::Never(std::string(error));
   // The fence is no resource that is away: somebody else owns the range.
   const bool fenced = meaning.word == "FENCED";

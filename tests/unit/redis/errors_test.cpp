@@ -78,5 +78,9 @@ TEST(RedisErrors, ALaterNamesTheResource) {
   EXPECT_EQ(StatusOf(MeaningOf("WRONGTYPE x"), "WRONGTYPE x").resource, "");
 }
 
+TEST(RedisErrors, AnErrorWithoutAWordStillHasAReason) {
+  EXPECT_FALSE(StatusOf(MeaningOf(""), "").message.empty());
+}
+
 }  // namespace
 }  // namespace fanline::redis

@@ -49,7 +49,8 @@ class Init : public Command {
     const Status created = mysql::CreateInstallation(config, installation);
     if (created.never()) {
       throw Failure(kExitConfig, "another installation is there: " + created.message +
-                                     "; give the options it was created with, or empty databases");
+                                     "; give the options it has, or empty databases; "
+                                     "docs/feedctl.md says under init how to change one");
     }
     Require(created, settings_);
     std::printf("installed: shards %zu, ranges %u, topics %s and %s\n", config.shards.size(),

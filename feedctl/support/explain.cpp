@@ -52,15 +52,47 @@ std::string LostRedis(const std::string& message) {
   return ParseEndpoint(address) ? address : std::string();
 }
 
-Told OfRedis(const std::string& message) {
+// What was given and no server of that kind can take: waiting mends none of it. The adapters' texts
+// say already what to type, Redis's do not.
+std::optional<Told> MistakenRedis(const std::string& message) {
+  const bool sentinel = message.starts_with("Sentinel ");
+  if (Contains(message, "without any password configured")) {
+    return Told{Told::kMisconfigured, message,
+                sentinel ? "leave --redis-sentinel-password out, or give the Sentinels one"
+                         : "leave --redis-password out, or give the server one"};
+  }
+  if (sentinel && Contains(message, "ERR unknown command")) {
+    return Told{Told::kMisconfigured, "it is no Sentinel: " + message,
+                "leave --redis-sentinel-master out, or name Sentinels by --redis"};
+  }
+  for (const char* clause : {"it watches no master called", "is a Sentinel: say by",
+                             "is no node of a cluster, so it must be the only address"}) {
+    if (Contains(message, clause)) return Told{Told::kMisconfigured, message, {}};
+  }
+  return std::nullopt;
+}
+
+// A server that waits for TLS closes what does not greet; one without waits for the end of a line.
+std::string WayToRedis(const std::string& why, bool tls) {
+  const std::string way = "start it or set --redis / FANLINE_REDIS";
+  if (tls && why == "no answer in time") {
+    return way + "; if it speaks no TLS, leave --redis-tls-ca out";
+  }
+  if (!tls && why == "the node closed the connection") {
+    return way + "; if it speaks TLS only, set --redis-tls-ca";
+  }
+  return way;
+}
+
+Told OfRedis(const std::string& message, bool tls) {
+  if (auto mistaken = MistakenRedis(message)) return *mistaken;
   if (const std::string lost = LostRedis(message); !lost.empty()) {
     std::string why = message.substr(message.find(": ") + 2);
     if (why.starts_with("TLS: ")) {
       return {Told::kMisconfigured, why, "set --redis-tls-ca to who signed its certificate"};
     }
     why = LowerFirst(why);
-    if (why == "resource temporarily unavailable") why = "no answer in time";
-    return {Told::kAway, why, "start it or set --redis / FANLINE_REDIS"};
+    return {Told::kAway, why, WayToRedis(why, tls)};
   }
   if (Contains(message, "NOAUTH") || Contains(message, "WRONGPASS")) {
     return {Told::kMisconfigured, message,
@@ -114,8 +146,12 @@ Told OfMysql(const std::string& message) {
     return {Told::kMisconfigured, message,
             "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD"};
   }
-  if (is(2026))
-    return {Told::kMisconfigured, message, "set --mysql-tls-ca to who signed its certificate"};
+  if (is(2026)) {
+    return {Told::kMisconfigured, message,
+            Contains(message, "does not support it")
+                ? "turn TLS on at the server, or leave --mysql-tls-ca out"
+                : "set --mysql-tls-ca to who signed its certificate"};
+  }
   if (is(1049))
     return {Told::kMisconfigured, message, "create the database, or set --mysql-shards"};
   if (is(1146)) return {Told::kMisconfigured, message, "run feedctl init first"};
@@ -171,7 +207,7 @@ Failure LaterOf(const Status& status, const Settings& settings) {
   if (status.resource == "redis") {
     std::string address = LostRedis(status.message);
     if (address.empty() && !settings.redis.seeds.empty()) address = settings.redis.seeds.front();
-    return Line("Redis", address, OfRedis(status.message));
+    return Line("Redis", address, OfRedis(status.message, settings.redis.tls.on()));
   }
   if (status.resource.starts_with("mysql_")) {
     return Line("MariaDB shard " + status.resource.substr(6), AddressOf(status.resource, settings),

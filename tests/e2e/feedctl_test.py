@@ -856,6 +856,13 @@ class Failing(Refusing):
                    "init", env={"FANLINE_WINDOW": "500"})
         self.check(78, '--redis: "here" is not host:port', "audit", "--redis", "here")
 
+    def test_a_redis_of_another_kind_than_said(self):
+        self.assertEqual(self.installation.run("init").returncode, 0)
+        self.check(78, "it is no Sentinel: .*leave --redis-sentinel-master out, or",
+                   "ranges", "--redis-sentinel-master", "feed")
+        self.check(78, "leave --redis-password out, or give the server one$",
+                   "ranges", "--redis-password", "secret")
+
     def test_a_wrong_command_line(self):
         self.check(64, 'unknown command "publsh"', "publsh")
         self.check(64, "which command", "topics")

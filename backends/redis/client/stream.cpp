@@ -125,6 +125,10 @@ ssize_t Stream::Judged(int result) {
   return -1;
 }
 
-std::string Stream::failure() const { return failure_.empty() ? std::strerror(errno) : failure_; }
+std::string Stream::failure() const {
+  if (!failure_.empty()) return failure_;
+  // Of a socket with a time-out: it passed.
+  return errno == EAGAIN ? "no answer in time" : std::strerror(errno);
+}
 
 }  // namespace fanline::redis

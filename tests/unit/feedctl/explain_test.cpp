@@ -16,8 +16,9 @@ struct Explained {
   std::string line;
 };
 
-Explained Explain(const Status& status) {
+Explained Explain(const Status& status, const TlsFiles& redis_tls = {}) {
   Settings settings;
+  settings.redis.tls = redis_tls;
   settings.kafka.brokers = "k1:9092,k2:9092";
   settings.redis.seeds = {"r1:6379"};
   settings.mysql.shards = "tcp://m0:3306/feed,tcp://m1:3307/feed";
@@ -33,10 +34,14 @@ TEST(Explain, ARedisThatIsAwayIsNamedWithWhatToDo) {
             "FANLINE_REDIS");
 }
 
-TEST(Explain, ARedisThatIsSilentDidNotAnswerInTime) {
-  EXPECT_THAT(
-      Explain(Status::Later("redis", "redis r1:6379: Resource temporarily unavailable")).line,
-      HasSubstr("at r1:6379: no answer in time;"));
+TEST(Explain, ARedisThatMayWaitForTlsOrForNoneIsSaidToPerhapsDoSo) {
+  const auto silent = Status::Later("redis", "redis r1:6379: no answer in time");
+  const auto closes = Status::Later("redis", "redis r1:6379: the node closed the connection");
+  const TlsFiles tls{"ca.pem", {}, {}};
+  EXPECT_THAT(Explain(silent, tls).line, HasSubstr("speaks no TLS, leave --redis-tls-ca out"));
+  EXPECT_THAT(Explain(silent).line, Not(HasSubstr("tls")));
+  EXPECT_THAT(Explain(closes).line, HasSubstr("speaks TLS only, set --redis-tls-ca"));
+  EXPECT_THAT(Explain(closes, tls).line, Not(HasSubstr("tls")));
 }
 
 TEST(Explain, ARedisThatRefusesIsReachedAllTheSame) {
@@ -51,6 +56,31 @@ TEST(Explain, ARedisThatRefusesIsReachedAllTheSame) {
   EXPECT_THAT(unable.line, HasSubstr("let --redis-user do what schemas/redis/README.md lists"));
 }
 
+TEST(Explain, ARedisOfAnotherKindThanSaidIsAMatterOfConfiguration) {
+  const auto open = Explain(Status::Later(
+      "redis", "ERR AUTH <password> called without any password configured for the default user."));
+  EXPECT_EQ(open.code, 78);
+  EXPECT_THAT(open.line, HasSubstr("; leave --redis-password out"));
+  const auto watchers =
+      Explain(Status::Later("redis",
+                            "Sentinel r1:6379: ERR AUTH <password> called without any password "
+                            "configured for the default user."));
+  EXPECT_THAT(watchers.line, HasSubstr("; leave --redis-sentinel-password out"));
+  const auto node =
+      Explain(Status::Later("redis", "Sentinel r1:6379: ERR unknown command 'SENTINEL'"));
+  EXPECT_EQ(node.code, 78);
+  EXPECT_THAT(node.line, AllOf(HasSubstr("it is no Sentinel"),
+                               HasSubstr("; leave --redis-sentinel-master out")));
+  for (const char* said :
+       {"Sentinel r1:6379: it watches no master called x; set --redis-sentinel-master",
+        "redis r1:6379 is a Sentinel: say by --redis-sentinel-master which master",
+        "redis r1:6379 is no node of a cluster, so it must be the only address"}) {
+    const auto mistaken = Explain(Status::Later("redis", said));
+    EXPECT_EQ(mistaken.code, 78);
+    EXPECT_THAT(mistaken.line, AllOf(HasSubstr(said), Not(HasSubstr("cannot reach"))));
+  }
+}
+
 TEST(Explain, AServiceThatProvesNoNameIsNotSaidToBeAway) {
   const auto redis = Explain(Status::Later("redis", "redis r1:6379: TLS: hostname mismatch"));
   EXPECT_EQ(redis.code, 78);
@@ -58,7 +88,11 @@ TEST(Explain, AServiceThatProvesNoNameIsNotSaidToBeAway) {
                                 HasSubstr("--redis-tls-ca"), Not(HasSubstr("cannot reach"))));
   const auto mysql = Explain(Status::Later("mysql_0", "MariaDB error 2026: TLS/SSL error: x"));
   EXPECT_EQ(mysql.code, 78);
-  EXPECT_THAT(mysql.line, HasSubstr("--mysql-tls-ca"));
+  EXPECT_THAT(mysql.line, HasSubstr("; set --mysql-tls-ca"));
+  const auto plain = Explain(Status::Later(
+      "mysql_0", "MariaDB error 2026: SSL is required, but the server does not support it"));
+  EXPECT_EQ(plain.code, 78);
+  EXPECT_THAT(plain.line, HasSubstr("; turn TLS on at the server, or leave --mysql-tls-ca out"));
 }
 
 TEST(Explain, AShardThatIsAwayIsNamedWithItsOwnAddress) {

@@ -14,12 +14,19 @@ std::string Problem(const std::string& flag, const TlsFiles& tls) {
   if (tls.certificate.empty() != tls.key.empty()) {
     return flag + "-cert: needs " + flag + "-key, and the other way round";
   }
-  const std::tuple<const char*, const std::string&> files[] = {
-      {"-ca", tls.authority}, {"-cert", tls.certificate}, {"-key", tls.key}};
-  for (const auto& [name, path] : files) {
+  // How the first line of each kind ends; it begins in several ways ("-----BEGIN TRUSTED ").
+  const std::tuple<const char*, const std::string&, const char*> files[] = {
+      {"-ca", tls.authority, "CERTIFICATE-----"},
+      {"-cert", tls.certificate, "CERTIFICATE-----"},
+      {"-key", tls.key, "PRIVATE KEY-----"}};
+  for (const auto& [name, path, head] : files) {
+    if (path.empty()) continue;
     std::string content;
     const std::string wrong = Secret{{}, path}.Read(&content);
     if (!wrong.empty()) return flag + name + ": " + wrong;
+    if (content.find(head) == std::string::npos) {
+      return flag + name + ": " + path + ": is not PEM: it has no line that ends with " + head;
+    }
   }
   return {};
 }

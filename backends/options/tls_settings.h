@@ -10,7 +10,8 @@
 namespace fanline::options {
 
 // `service` as in the options' names: "mysql". Refused: a certificate of ours without its key or
-// without an authority, and a file that cannot be read now. `tls` outlives the table.
+// without an authority, and a file that cannot be read now or has nothing of its kind. `tls`
+// outlives the table.
 void AddTls(daemon::OptionTable& table, const std::string& service, TlsFiles& tls);
 
 }  // namespace fanline::options

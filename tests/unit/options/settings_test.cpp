@@ -14,6 +14,7 @@ namespace fanline::options {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
@@ -195,6 +196,9 @@ TEST(Settings, APropertyWithoutAValueIsRefusedWithoutBeingShown) {
   EXPECT_THAT(parsed.err, Not(HasSubstr("s3cret")));
 }
 
+constexpr char kCertificate[] = "-----BEGIN CERTIFICATE-----\n...\n-----END CERTIFICATE-----\n";
+constexpr char kKey[] = "-----BEGIN EC PRIVATE KEY-----\n...\n-----END EC PRIVATE KEY-----\n";
+
 // A file of this content, while it lives.
 class File {
  public:
@@ -268,27 +272,28 @@ TEST(Settings, AUserOfRedisNeedsAPassword) {
 
 TEST(Settings, TlsTakesAnAuthorityAndMaybeACertificateWithItsKey) {
   World world;
-  const File file("PEM");
+  const File file(kCertificate);
+  const File key(kKey);
   ASSERT_TRUE(world
                   .Parse({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path(),
-                          "--mysql-tls-key", file.path()})
+                          "--mysql-tls-key", key.path()})
                   .proceed());
   const TlsFiles tls = ToConfig(world.mysql).tls;
   EXPECT_TRUE(tls.on());
   EXPECT_EQ(tls.certificate, file.path());
-  EXPECT_EQ(tls.key, file.path());
+  EXPECT_EQ(tls.key, key.path());
   EXPECT_FALSE(MysqlSettings().tls.on());
 }
 
 TEST(Settings, TlsToRedisIsToldLikewise) {
   World world;
-  const File file("PEM");
+  const File file(kCertificate);
   ASSERT_TRUE(world.Parse({"--redis-tls-ca", file.path()}).proceed());
   EXPECT_EQ(ToOptions(world.redis, {}, {}).tls.authority, file.path());
 }
 
 TEST(Settings, TlsByHalfIsRefused) {
-  const File file("PEM");
+  const File file(kCertificate);
   const auto refusal = [](std::vector<const char*> arguments) {
     World world;
     return world.Parse(std::move(arguments)).err;
@@ -299,6 +304,13 @@ TEST(Settings, TlsByHalfIsRefused) {
               HasSubstr("--mysql-tls-cert: needs --mysql-tls-key"));
   EXPECT_THAT(refusal({"--mysql-tls-ca", "/nowhere/ca"}),
               HasSubstr("--mysql-tls-ca: /nowhere/ca: cannot be read"));
+  EXPECT_THAT(refusal({"--mysql-tls-ca", file.path(), "--mysql-tls-cert", file.path(),
+                       "--mysql-tls-key", file.path()}),
+              HasSubstr("is not PEM: it has no line that ends with PRIVATE KEY-----"));
+  const File other("s3cret");
+  EXPECT_THAT(refusal({"--redis-tls-ca", other.path()}),
+              AllOf(HasSubstr(std::string("--redis-tls-ca: ") + other.path() + ": is not PEM"),
+                    HasSubstr("CERTIFICATE-----"), Not(HasSubstr("s3cret"))));
 }
 
 TEST(Settings, AKeyPrefixIsShortAndPlain) {

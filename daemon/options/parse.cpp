@@ -92,13 +92,17 @@ class Parsing {
   }
 
   void WarnOfUnknownVariables() {
-    std::vector<std::string> names{EnvNameOf("config")};
-    for (const Option* option : known_) names.push_back(option->EnvName());
+    // Without the prefix: nine letters that all names share make any two look alike.
+    const auto own = [](const std::string& name) { return name.substr(kEnvPrefix.size()); };
+    std::vector<std::string> names{own(EnvNameOf("config"))};
+    for (const Option* option : known_) names.push_back(own(option->EnvName()));
     for (const auto& [name, value] : env_) {
       if (!name.starts_with(kEnvPrefix)) continue;
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      warnings_.push_back(name + " is set, and is no option of " + table_.name() +
-                          DidYouMean(name, names));
+      if (std::find(names.begin(), names.end(), own(name)) != names.end()) continue;
+      const auto nearest = NearestName(own(name), names);
+      warnings_.push_back(
+          name + " is set, and is no option of " + table_.name() +
+          (nearest ? ", did you mean " + std::string(kEnvPrefix) + *nearest + "?" : ""));
     }
   }
 

@@ -246,6 +246,15 @@ TEST(Options, AnUnknownVariableIsOnlyAWarningOfCheckConfig) {
   EXPECT_THAT(parsed.out, Not(HasSubstr("HOME")));
 }
 
+TEST(Options, AnUnknownVariableIsComparedWithoutThePrefixThatAllShare) {
+  World w;
+  w.env = {{"FANLINE_LITEN", "a:1"}, {"FANLINE_TOPIC", "x"}};
+  const Parsed parsed = w.Parse({"--check-config"});
+  EXPECT_THAT(parsed.out, HasSubstr("FANLINE_LITEN is set, and is no option of fanline-test, did "
+                                    "you mean FANLINE_LISTEN?\n"));
+  EXPECT_THAT(parsed.out, HasSubstr("FANLINE_TOPIC is set, and is no option of fanline-test\n"));
+}
+
 TEST(Options, CheckConfigShowsEveryValueAndItsSource) {
   World w;
   w.env["FANLINE_LINGER"] = "59s";

@@ -39,7 +39,8 @@ class Admin::Server : public http::Service {
     try {
       server_.emplace(listen.host, listen.port, AdminLimits(), *this);
     } catch (const std::runtime_error& error) {
-      throw std::runtime_error(std::string("admin server ") + error.what());
+      throw std::runtime_error(std::string("admin server ") + error.what() +
+                               "; each daemon needs an --admin-listen of its own");
     }
   }
 

@@ -58,22 +58,24 @@ class Ranges : public Command {
   }
 
   void PrintText(const std::vector<redis::RangeState>& states) const {
-    size_t width = sizeof "owner" + 1;
+    size_t owner = sizeof "owner" + 1;
+    size_t position = sizeof "position" + 1;
     for (const redis::RangeState& state : states) {
-      width = std::max(width, OwnerOf(state.range).size() + 2);
+      owner = std::max(owner, OwnerOf(state.range).size() + 2);
+      position = std::max(position, PositionOf(state).size() + 2);
     }
-    std::printf("range  slot   master                 %sepoch  position        readers\n",
-                Left("owner", width).c_str());
+    std::printf("range  slot   master                 %sepoch  %sreaders\n",
+                Left("owner", owner).c_str(), Left("position", position).c_str());
     for (const redis::RangeState& state : states) {
       std::string line = Left(std::to_string(state.range), 7) +
                          Left(std::to_string(state.slot), 7) +
                          Left(state.master.empty() ? "nobody" : state.master, 23) +
-                         Left(OwnerOf(state.range), width);
+                         Left(OwnerOf(state.range), owner);
       if (!state.status.done()) {
         line += state.status.message;
       } else {
         line += Left(state.owner == 0 ? "none" : std::to_string(state.owner), 7) +
-                Left(PositionOf(state), 16) + Grouped(state.readers);
+                Left(PositionOf(state), position) + Grouped(state.readers);
         if (!state.index_complete) line += " listed";
       }
       std::printf("%s\n", line.c_str());

@@ -115,7 +115,8 @@ TEST(Admin, DoesNotShareItsPortWithAnotherDaemon) {
     FAIL() << "two servers listen on port " << w.admin.port();
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("cannot listen on 127.0.0.1:"));
-    EXPECT_THAT(error.what(), HasSubstr("Address already in use"));
+    EXPECT_THAT(error.what(), HasSubstr("Address already in use; each daemon needs an "
+                                        "--admin-listen of its own"));
   }
 }
 

@@ -125,11 +125,12 @@ bool RangeTakeover::On(const RangeClaimed& reply, Now now, uint64_t random) {
   return true;
 }
 
-// How far the log was read, by all that is known. A position that another owner may have written
-// since the log's end was looked up says nothing about that end.
+// How far the log was read, by all that is known: what is begun was read, too. A position that
+// another owner may have written since the log's end was looked up says nothing about that end.
 int64_t RangeTakeover::Furthest(const std::optional<AppliedPosition>& found) const {
   if (contests_ > 0 || !found) return expected_;
-  return std::max(expected_, found->offset);
+  const int64_t read = found->begun.empty() ? found->offset : found->begun.back().offset + 1;
+  return std::max({expected_, found->offset, read});
 }
 
 // What Redis should have and has not. The log may begin behind pos: for two reasons, a snapshot

@@ -19,10 +19,10 @@
 // of Redis comes down to this, and nobody has to do anything about it. RedisLoss (metrics.h) names
 // the causes. Nothing is lost by a range that never had a pos: (a first start), nor told of while
 // another owner may have moved pos: back (a contest).
-// A log that ends before pos: or before the committed offset lost its tail: all the range's
-// timelines are dropped, because hints that nobody has read may be gone, and the log is replayed
-// from its first record. So are they when the group has committed nothing although there is a
-// pos:: it may be of a topic that was deleted, with hints in it.
+// A log that ends before pos:, before a hint that pos: calls begun, or before the committed offset
+// lost its tail: all the range's timelines are dropped, because hints that nobody has read may be
+// gone, and the log is replayed from its first record. So are they when the group has committed
+// nothing although there is a pos:: it may be of a topic that was deleted, with hints in it.
 // Passive, not thread-safe. One object per assignment.
 #pragma once
 

@@ -253,6 +253,26 @@ TEST(Takeover, APositionThatAnotherOwnerWroteMeanwhileIsNoLoss) {
   EXPECT_TRUE(w.IsLive(bob));
 }
 
+// The post at 47 was on its way to many followers; what stood before it, unfinished, is lost as
+// well.
+TEST(Takeover, AHintThatWasBegunBeyondTheLogsEndProvesALostTail) {
+  for (const int64_t end : {45, 48}) {
+    World w;
+    const UserId bob = ReaderIn(0);
+    w.MakeLive(bob);
+    w.redis.Do(ClaimRange{1, 0, 1});
+    w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kLeave,
+                          AppliedPosition{7, 40, {{47, 1, 5, bob, true}}}});
+    w.mysql.Do(RaiseEpoch{1, 0, 1});
+    w.Assign(0, 40, 20, end);
+    const bool lost = end == 45;
+    EXPECT_EQ(w.metrics.tails_lost.size(), lost ? 1u : 0u);
+    EXPECT_EQ(w.sought.back().offset, lost ? 20 : 40);
+    EXPECT_EQ(w.IsLive(bob), !lost);
+    EXPECT_EQ(w.redis.position(0)->begun.empty(), lost);
+  }
+}
+
 TEST(Takeover, ALostTailIsToldOfOnce) {
   World w;
   w.Assign(0, 50, 20, 45);

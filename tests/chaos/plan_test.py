@@ -1,9 +1,11 @@
 """What a seed stands for is drawn beforehand, and the same each time."""
 
+import contextlib
+import io
 import unittest
 from collections import Counter
 
-from tests.chaos import follows, plan, posts, rig
+from tests.chaos import follows, plan, posts, rig, run
 from tests.chaos.faults import Doing
 
 SEEDS = range(1, 31)
@@ -19,6 +21,16 @@ class Plans(unittest.TestCase):
     def test_a_plan_that_was_kept_is_read_again(self):
         drawn = plan.draw(7, *WHOLE)
         self.assertEqual(plan.Plan.of_json(drawn.to_json()), drawn)
+
+    def test_what_would_run_nothing_is_refused(self):
+        for words, why in ((["--seeds", "0"], "0 is no number from 1 on"),
+                           (["--events", "-5"], "-5 is no number from 1 on"),
+                           (["--plan", __file__], "is no plan that was kept")):
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as ended:
+                run.main(words)
+            self.assertEqual(ended.exception.code, 2)
+            self.assertIn(why, said.getvalue())
 
     def test_a_whole_run_has_some_thirty_faults_and_thirty_runs_have_every_kind(self):
         kinds = Counter()

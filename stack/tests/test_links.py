@@ -137,6 +137,8 @@ class ALink(unittest.TestCase):
     def test_passes_the_reset_of_its_client(self):
         server = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(server.close)
+        self.client.sendall(b"x")
+        self.client.recv(1)  # so it is led to the echo, not to the server
         self.links.lead("echo", server.getsockname()[1])
         self.addCleanup(self.links.lead, "echo", self.echo.port)
         client = self.connect()

@@ -76,7 +76,8 @@ class LoopRun {
 void AddOptions(OptionTable& table, RunOptions& options) {
   table
       .Add("drain-limit", &options.drain_limit,
-           "how long a stop may wait for work in flight; keep it below the supervisor's patience")
+           "how long a stop may wait for work in flight; leaving the consumer group takes up to 5s "
+           "more; keep the sum below the supervisor's patience")
       .AtLeast(0s);
 }
 

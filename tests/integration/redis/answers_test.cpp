@@ -10,6 +10,7 @@
 
 #include "backends/redis/keys.h"
 #include "tests/integration/redis/redis_world.h"
+#include "tests/integration/soon.h"
 
 namespace fanline::redis::testing {
 namespace {
@@ -129,10 +130,10 @@ TEST_F(RedisAnswers, MisconfIsWaitedOut) {
   std::filesystem::create_directories(in_the_way / "x");
   console_.Run({"CONFIG", "SET", "save", "3600 1"});
   console_.Run({"BGSAVE"});
-  while (console_.Run({"INFO", "persistence"}).find("rdb_last_bgsave_status:err") ==
-         std::string::npos) {
-    std::this_thread::sleep_for(5ms);
-  }
+  ASSERT_TRUE(Soon([&] {
+    return console_.Run({"INFO", "persistence"}).find("rdb_last_bgsave_status:err") !=
+           std::string::npos;
+  }));
   const BatchWritten pushed = Push();
   console_.Run({"CONFIG", "SET", "save", ""});
   std::filesystem::remove_all(in_the_way);
@@ -190,9 +191,8 @@ TEST_F(RedisAnswers, NoauthIsWaitedOutAndTheRangeClaimedAnew) {
   console_.Run({"CONFIG", "SET", "requirepass", "n3w"});
   console_.Run({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   driver_.WaitUntilConnected(false);
-  while (driver_.WhyNotConnected().find("NOAUTH") == std::string::npos) {
-    std::this_thread::sleep_for(5ms);  // the first reason is the connection that ended
-  }
+  // The first reason is the connection that ended.
+  ASSERT_TRUE(Soon([&] { return driver_.WhyNotConnected().find("NOAUTH") != std::string::npos; }));
   EXPECT_TRUE(Push().status.later());
   EXPECT_THAT(Read().message, AnyOf(HasSubstr("NOAUTH"), HasSubstr("closed")));
   EXPECT_THAT(Read().message, HasSubstr("NOAUTH"));

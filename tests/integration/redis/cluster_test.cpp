@@ -9,6 +9,7 @@
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/keys.h"
 #include "tests/integration/redis/redis_world.h"
+#include "tests/integration/soon.h"
 
 namespace fanline::redis::testing {
 namespace {
@@ -19,20 +20,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr Item kPost{PostId{77}, 1'700'000'000'000};
-constexpr auto kPatience = 10s;
 
 std::string Name(std::string_view key) { return std::string(key); }
-
-// Asks until it is so.
-template <class Predicate>
-::testing::AssertionResult Soon(Predicate predicate) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!predicate()) {
-    if (std::chrono::steady_clock::now() > deadline) return ::testing::AssertionFailure();
-    std::this_thread::sleep_for(10ms);
-  }
-  return ::testing::AssertionSuccess();
-}
 
 class RedisCluster : public ::testing::Test {
  protected:

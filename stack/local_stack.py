@@ -17,6 +17,7 @@ per node): a test cuts, stalls and delays them (network/links.py). The services'
 clients go past them.
 """
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -43,6 +44,7 @@ from stack.workspace import BUILD, Workspace
 
 __all__ = ["LocalStack", "NotInTime", "Process", "ServiceFailed", "wait_until"]
 
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 KEPT_LOGS = BUILD / "stack" / "failed"
 
 
@@ -78,9 +80,11 @@ class LocalStack:
             [Mysql(f"mysql{i}", workspace, ports, env, password, buffer_pool=mysql_buffer_pool,
                    args=[f"--server-id={i + 1}", *mysql_args], **common)
              for i in range(shards)])
+        self.kafka = self.redis = None
+        self.mysql = []
         self._spawned = []
         self._added = []
-        self._workspace = None
+        self._workspace = self._lifeline = None
 
     def __enter__(self):
         return self.start()
@@ -91,20 +95,22 @@ class LocalStack:
         self.stop()
 
     def start(self):
-        _leave_orderly_on(signal.SIGTERM, signal.SIGHUP)
+        _leave_orderly_on(*_INTERRUPTS)
         begin = time.monotonic()
-        self._workspace = Workspace(self._data)
-        self._lifeline = watchdog.start(self._workspace)
-        self._tagged = {**os.environ, tag.variable(self._workspace.id): "1"}
         password = secrets.token_urlsafe(24)
-        if self._secure:
-            self.certificates = Certificates(self._workspace.path / "certificates")
-        if self._proxied:
-            self.links = Links(self._workspace, self._ports, self._tagged)
-        self.kafka, self.redis, self.mysql = self._make(
-            password, self._workspace, self._ports, self._tagged,
-            certificates=self.certificates, links=self.links)
         try:
+            # An interrupt between the folder and its watchdog would leave the folder to nobody.
+            with _held_back(*_INTERRUPTS):
+                self._workspace = Workspace(self._data)
+                self._lifeline = watchdog.start(self._workspace)
+            self._tagged = {**os.environ, tag.variable(self._workspace.id): "1"}
+            if self._secure:
+                self.certificates = Certificates(self._workspace.path / "certificates")
+            if self._proxied:
+                self.links = Links(self._workspace, self._ports, self._tagged)
+            self.kafka, self.redis, self.mysql = self._make(
+                password, self._workspace, self._ports, self._tagged,
+                certificates=self.certificates, links=self.links)
             self._start_together()
         except BaseException:
             self.stop()
@@ -122,7 +128,8 @@ class LocalStack:
 
     @property
     def services(self):
-        return [self.kafka, self.redis, *self.mysql, *self._added]
+        made = [self.kafka, self.redis, *self.mysql, *self._added]
+        return [service for service in made if service]
 
     def add(self, make):
         """One more service, started now and stopped with the others: `make(workspace, ports, env)`.
@@ -175,7 +182,7 @@ class LocalStack:
         with ThreadPoolExecutor() as pool:
             for service in self.services:
                 pool.submit(service.stop, 8)
-        if self._proxied:
+        if self.links:
             self.links.stop()
         tag.sweep(self._workspace.id)
         if statement_shapes.wanted():
@@ -183,8 +190,9 @@ class LocalStack:
                 self._workspace.id, [shard.general_log for shard in self.mysql], USER)
         self._ports.close()
         self._workspace.remove()
-        os.close(self._lifeline)  # the watchdog has nothing left to do, and goes
-        self._workspace = None
+        if self._lifeline is not None:
+            os.close(self._lifeline)  # the watchdog has nothing left to do, and goes
+        self._workspace = self._lifeline = None
 
     def _program_env(self, env):
         own = {name: str(value) for name, value in (env or {}).items()}
@@ -205,6 +213,16 @@ class LocalStack:
         service.start()
         self._say(
             f"  {service.name:<8} {service.address:<16} ready after {service.ready_after:.1f} s")
+
+
+@contextlib.contextmanager
+def _held_back(*signals):
+    """Our thread, and what is forked meanwhile for good, takes these only afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _leave_orderly_on(*signals):

@@ -52,10 +52,12 @@ class OutsideStack:
         return [pid for pid, words in command_lines() if "stack.watchdog" in words
                 and any(word.startswith(str(self.folder)) for word in words)]
 
+    def folders(self):
+        return list(self.folder.glob("fanline-stack-*"))
+
     def remains(self):
         """Everything a stack could leave behind."""
-        folders = list(self.folder.glob("fanline-stack-*"))
-        return self.programs() + self.listening() + self.watchdogs() + folders
+        return self.programs() + self.listening() + self.watchdogs() + self.folders()
 
     def close(self):
         self.process.kill()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 import unittest
 
 from stack.tests.outside import OutsideStack
@@ -59,6 +60,17 @@ class LeavesNothing(unittest.TestCase):
         self.assertEqual((code, errors), (130, ""))
         # It may come before the stack can stop itself: then its watchdog does.
         self.assert_nothing_remains(stack, within=10)
+
+    def test_after_control_c_as_soon_as_there_is_something_to_leave(self):
+        # A few times: what is left behind here falls between the folder and its watchdog.
+        for delay in (0, 0.01, 0.03, 0.06):
+            stack = self.start("exit 0")
+            wait_until(stack.folders, 120, "the stack's folder")
+            time.sleep(delay)
+            os.killpg(stack.process.pid, signal.SIGINT)
+            code, _, errors = stack.wait_for_end()
+            self.assertEqual((code, errors), (130, ""))
+            self.assert_nothing_remains(stack, within=10)
 
     def test_after_sigterm(self):
         stack = self.start_and_look(f"{RUNAWAY} sleep 1000")

@@ -28,20 +28,26 @@ class GroupOwnersTest : public test::RealBrokerTest {
     return ReadGroupOwners(test::RealBroker(), GroupMember().group, of, std::chrono::seconds(5),
                            owners);
   }
+  // A broker that has just come up, or is busy, may first say that it is asked too early.
+  Status ReadInTheEnd(const std::string& of, GroupOwners* owners) const {
+    Status status = Read(of, owners);
+    for (int more = 0; more < 10 && status.later(); ++more) status = Read(of, owners);
+    return status;
+  }
 };
 
 TEST_F(GroupOwnersTest, EveryPartitionIsOfTheMemberThatWasGivenIt) {
   CreateTopic(topic, 2);
   GroupOwners owners;
-  ASSERT_TRUE(Read(topic, &owners).done());
+  ASSERT_TRUE(ReadInTheEnd(topic, &owners).done());
   EXPECT_THAT(owners, IsEmpty()) << "nobody has joined";
   test::Member member(MemberCalled("ann"));
   TurnUntilItOwns(member, 2);
-  ASSERT_TRUE(Read(topic, &owners).done());
+  ASSERT_TRUE(ReadInTheEnd(topic, &owners).done());
   ASSERT_THAT(owners, SizeIs(2));
   EXPECT_EQ(owners[1].client, "ann");
   EXPECT_EQ(owners[1].host, "127.0.0.1");
-  ASSERT_TRUE(Read("another topic", &owners).done());
+  ASSERT_TRUE(ReadInTheEnd("another topic", &owners).done());
   EXPECT_THAT(owners, IsEmpty());
 }
 

@@ -47,6 +47,9 @@ struct Limits {
   Duration save_position_every = std::chrono::seconds(1);
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
   Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash
+  // No hint is blamed sooner than so long after a takeover: owners of before that were told to go
+  // while MariaDB was away say so as soon as it is back (`takeover`, Config::reopen).
+  Duration last_words = std::chrono::seconds(5);
   Backoff backoff;
   // Of a takeover that Redis or MariaDB did not answer. A range goes on this long after its node
   // has a successor, so the pause stays small beside the second or two of a failover. Many ranges

@@ -27,7 +27,7 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
       setup_(setup),
       limits_(limits),
       random_(setup.seed),
-      settlements_(ports.owners, limits.backoff, ids_),
+      settlements_(ports.owners, limits.takeover, ids_),
       parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
       posts_({ports.truth, ports.timelines, ports.metrics, ids_}, limits_, setup.guards),
       syncs_({ports.truth, ports.timelines, ports.metrics, ids_}, limits.window.window) {}
@@ -150,25 +150,19 @@ void Pusher::On(TimelineDropped& dropped, Now now) {
 
 void Pusher::On(RangeOwned& reply, Now now) {
   if (OfTakeover(reply, now)) return;
-  if (const auto answered = settlements_.On(reply, now, random_())) {
-    if (!answered->carried_out) return;
-    const auto found = ranges_.find(answered->carried_out->range);
-    if (found == ranges_.end()) return;
-    found->second->takeover.Settled(*answered->carried_out);
+  if (const auto settled = settlements_.On(reply, now, random_())) {
+    const auto found = ranges_.find(*settled);
+    if (found != ranges_.end() && reply.status.done()) found->second->takeover.Learn(reply);
     return;
   }
   Unit* unit = Find(reply.id);
   if (unit == nullptr) return;
-  if (!reply.status.done()) {
-    Later(*unit, reply.status, now);
-  } else if (reply.refused) {
-    Redo(unit->range, TakeoverCause::kFenced, now);
-  } else if (unit->stage == Unit::Stage::kClearingStart) {
-    parking_.GotThrough(unit->id);
-    Finish(*unit, now);
-  } else {
-    Begin(*unit);
-  }
+  if (!reply.status.done()) return Later(*unit, reply.status, now);
+  if (reply.refused) return Redo(unit->range, TakeoverCause::kFenced, now);
+  ranges_.at(unit->range)->takeover.Learn(reply);
+  if (unit->stage == Unit::Stage::kMarkingStart) return OnMarked(*unit, reply, now);
+  parking_.GotThrough(unit->id);
+  Finish(*unit, now);
 }
 
 void Pusher::On(DeadLetterAppended& reply, Now now) {
@@ -215,7 +209,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
   if (!taking_) LeaveUnready(now);
   for (auto& [range, owned] : ranges_) {
     if (owned->assigned && !settlements_.open(range)) {
-      owned->takeover.Start(*std::exchange(owned->assigned, std::nullopt), now);
+      owned->takeover.Start(*std::exchange(owned->assigned, std::nullopt), random_(), now);
     }
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) {
@@ -243,12 +237,12 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
 // Tells settlements_ once for each epoch; settlements_ repeats it until it arrives.
 void Pusher::Settle(Owned& owned, Range range, Now now) {
   const RangeTakeover& takeover = owned.takeover;
-  if (takeover.asked() == 0 && owned.told == takeover.epoch()) return;
+  if (owned.assigned || owned.told == takeover.epoch()) return;  // not begun yet, or told
   owned.told = takeover.epoch();
   if (takeover.ready_for(now) >= limits_.settle_after) {
     settlements_.Lasted(range, takeover.start());
   } else {
-    settlements_.Leave(range, takeover.start(), takeover.asked());
+    settlements_.Leave(range, takeover.start());
   }
 }
 
@@ -295,7 +289,7 @@ void Pusher::SavePosition(Owned& owned, Range range, Now now) {
 }
 
 // After the second crash hints start one at a time, each after its offset was saved.
-bool Pusher::isolating(const Owned& owned) const { return owned.takeover.start().starts >= 3; }
+bool Pusher::isolating(const Owned& owned) const { return owned.takeover.start().crashes >= 2; }
 
 // Of all ranges that isolate: a crash ends the work on all of them, and must be the fault of one
 // hint alone.

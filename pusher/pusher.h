@@ -62,7 +62,7 @@ class Pusher {
   struct Setup {
     RangeLayout layout{16};
     uint64_t topic_generation = 1;
-    uint64_t seed = 1;  // of the jitter
+    uint64_t seed = 1;  // of the jitter and of the tokens of starts: another one in each process
     MutationSwitches guards{};
   };
 
@@ -95,8 +95,8 @@ class Pusher {
     Inflow inflow;
     Lanes lanes;
     QuarantineWalk walk;
-    int64_t ordered = -1;  // the offset of the last commit
-    uint64_t told = 0;     // the epoch whose start was given to settlements_
+    int64_t ordered = -1;          // the offset of the last commit
+    std::optional<uint64_t> told;  // the epoch whose start was given to settlements_
     Time save_at{};
     Time check_at{};
   };
@@ -128,6 +128,8 @@ class Pusher {
   bool StartOne(Owned& owned, Range range);
   void Begin(Unit& unit);
   void Enter(Unit& unit, Unit::Stage stage);
+  void Mark(Unit& unit, bool tried);
+  void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
   void Advance(const std::optional<RunStep>& step, Now now);
   void Finish(Unit& unit, Now now);
   void Later(Unit& unit, const Status& status, Now now);

@@ -11,8 +11,9 @@ RangeTakeover::RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_g
                              uint64_t& ids)
     : ports_(ports), limits_(&limits), generation_(topic_generation), ids_(&ids) {}
 
-void RangeTakeover::Start(const PartitionAssigned& assigned, Now) {
+void RangeTakeover::Start(const PartitionAssigned& assigned, uint64_t token, Now) {
   assigned_ = assigned;
+  start_.token = token;
   expected_ = assigned.start;
   end_ = assigned.end;
   ports_.metrics.TakeoverStarted(TakeoverCause::kAssigned);
@@ -36,15 +37,15 @@ void RangeTakeover::Again(TakeoverCause cause, Now now, uint64_t random) {
   }
 }
 
-// The first epoch of an assignment counts as a start; raising it again does not.
+// The first epoch of an assignment comes with a start; raising it again does not.
 void RangeTakeover::Own(bool first) {
   stage_ = Stage::kOwning;
   retry_at_.reset();
   awaited_ = ++*ids_;
   if (first) {
-    ports_.owners.Submit(AcquireRange{awaited_, assigned_.partition});
+    ports_.owners.Submit(AcquireRange{awaited_, assigned_.partition, start_.token});
   } else {
-    ports_.owners.Submit(RaiseEpoch{awaited_, assigned_.partition, raise_above_});
+    ports_.owners.Submit(RaiseEpoch{awaited_, assigned_.partition, raise_above_, start_.token});
   }
 }
 
@@ -95,7 +96,8 @@ bool RangeTakeover::On(const RangeOwned& reply, Now now, uint64_t random) {
     Retry(now, random);
     return true;
   }
-  start_.Learn(reply);
+  start_.epoch = reply.epoch;
+  Learn(reply);
   Claim();
   return true;
 }

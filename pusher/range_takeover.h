@@ -56,7 +56,8 @@ class RangeTakeover {
   // `ids` gives request ids; it outlives this object.
   RangeTakeover(Ports ports, const Limits& limits, uint64_t topic_generation, uint64_t& ids);
 
-  void Start(const PartitionAssigned& assigned, Now now);
+  // `token`: drawn for this start.
+  void Start(const PartitionAssigned& assigned, uint64_t token, Now now);
   // Takes the range over again. Does nothing when a takeover is already under way.
   void Again(TakeoverCause cause, Now now, uint64_t random);
 
@@ -73,10 +74,9 @@ class RangeTakeover {
   std::optional<int64_t> TakeSeek() { return std::exchange(seek_, std::nullopt); }
   uint64_t epoch() const { return start_.epoch; }
   uint32_t node() const { return node_; }  // of Redis, as the claim told
-  // The id of the request for an epoch that is not answered yet; else 0.
-  uint64_t asked() const { return stage_ == Stage::kOwning ? awaited_ : 0; }
   const OwnStart& start() const { return start_; }
-  void Settled(const SettleRange& settled) { start_.Settled(settled); }
+  // What MariaDB answered to a request of this start.
+  void Learn(const RangeOwned& answer) { start_.crashes = answer.crashes; }
   // What to wait for, if anything.
   std::optional<Time> timer() const { return retry_at_; }
 

@@ -65,15 +65,29 @@ bool Pusher::StartOne(Owned& owned, Range range) {
   taken.epoch = owned.takeover.epoch();
   taken.node = owned.takeover.node();
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
-  if (!one_by_one) {
-    Begin(unit);
-  } else if (owned.takeover.start().suspect == unit.hints.front().record.offset) {
-    unit.reason = "the worker crashed on this hint again and again";
-    Quarantine(unit);
-  } else {
-    Enter(unit, Stage::kMarkingStart);
-  }
+  one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
   return true;
+}
+
+// Has MariaDB know whether this hint is the one that is being tried.
+void Pusher::Mark(Unit& unit, bool tried) {
+  unit.marked = tried;
+  ports_.owners.Submit(SaveStart{.id = unit.id,
+                                 .range = unit.range,
+                                 .epoch = unit.epoch,
+                                 .offset = tried ? unit.hints.front().record.offset : -1,
+                                 .start = ranges_.at(unit.range)->takeover.start().token});
+}
+
+// The third crash came while this hint was tried alone. Or no crash came: whoever had the range
+// was told to go, or hung, and may be about to say so.
+void Pusher::OnMarked(Unit& unit, const RangeOwned& reply, Now now) {
+  if (!reply.suspected || reply.crashes < 3) return Begin(unit);
+  if (ranges_.at(unit.range)->takeover.ready_for(now) < limits_.last_words) {
+    return Park(unit, "the last words of an owner", now);
+  }
+  unit.reason = "the worker crashed on this hint again and again";
+  Quarantine(unit);
 }
 
 void Pusher::Begin(Unit& unit) {
@@ -90,13 +104,8 @@ void Pusher::Enter(Unit& unit, Stage stage) {
   const ReceivedHint& first = unit.hints.front();
   switch (stage) {
     case Stage::kClearingStart:
-      unit.marked = false;
-      ports_.owners.Submit(SaveStart{unit.id, unit.range, unit.epoch, -1});
-      return;
     case Stage::kMarkingStart:
-      unit.marked = true;
-      ports_.owners.Submit(SaveStart{unit.id, unit.range, unit.epoch, first.record.offset});
-      return;
+      return Mark(unit, stage == Stage::kMarkingStart);
     case Stage::kRunning:
       return unit.is_sync() ? syncs_.Begin(unit) : posts_.Begin(unit);
     case Stage::kDropping:

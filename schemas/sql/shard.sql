@@ -9,7 +9,7 @@
 --                                         reverse shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author
---   by the range's first bucket            range_owner
+--   by the range's first bucket            range_owner, range_start
 --   on every shard, the same               installation (but for its shard_index)
 --   on shard 0                             setting
 --
@@ -218,12 +218,19 @@ CREATE TABLE IF NOT EXISTS author (
   PRIMARY KEY (author_id)
 ) ENGINE = InnoDB;
 
--- Who may write the timelines of a range: the owner holding the highest epoch. starts counts the
--- starts that were never settled: crashes.
+-- Who may write the timelines of a range: the owner holding the highest epoch.
 CREATE TABLE IF NOT EXISTS range_owner (
   range_id    INT UNSIGNED NOT NULL,
   epoch       BIGINT UNSIGNED NOT NULL,                -- only grows
-  last_offset BIGINT NOT NULL DEFAULT -1,              -- the hint started under suspicion; -1: none
-  starts      INT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (range_id)
+) ENGINE = InnoDB;
+
+-- Starts of a range's owners that nobody has settled: those under way, and crashes. An owner that
+-- was told to go removes its own, however late; one that lasted removes all up to its epoch.
+CREATE TABLE IF NOT EXISTS range_start (
+  range_id    INT UNSIGNED NOT NULL,
+  token       BIGINT UNSIGNED NOT NULL,                -- drawn by the owner, for this start
+  epoch       BIGINT UNSIGNED NOT NULL,                -- it was given
+  hint        BIGINT NOT NULL DEFAULT -1,              -- the one it is trying alone; -1: none
+  PRIMARY KEY (range_id, token)
 ) ENGINE = InnoDB;

@@ -1,10 +1,12 @@
 """Dead letters of a run. No event, message or hint that the harness makes is bad, so there is none
-but this: of a range whose pushers ended three times without saying why, the hint is blamed that the
-last was at (the worker crashed on this hint again and again). Here it was the harness that killed
-them, or they were told to go while the shard was away where they would have said so. An operator
-who knows that has such letters replayed."""
+but this: of a range whose pushers ended three times without a word, the hint is blamed that the last
+was trying alone (the worker crashed on this hint again and again). Here it was the harness that
+killed them. An operator who knows that has such letters replayed."""
+
+from bisect import bisect
 
 BLAMED = "the worker crashed on this hint again and again"
+FORGIVEN = 2  # ends of a range's pushers
 
 
 def replay_blamed(rig):
@@ -15,6 +17,16 @@ def replay_blamed(rig):
     return len(blamed)
 
 
+def _unaccounted(rig, blamed):
+    """Blamed letters for which no end accounts. A pusher that ends without a word leaves one hint
+    at most that it was trying alone, and the first two of a range leave none. To hang for a while,
+    or to lose a range, is no end."""
+    ends = sorted(end for kept in rig.role("pusher") for end in kept.wordless_ms)
+    return [letter for number, letter in
+            enumerate(sorted(blamed, key=lambda letter: letter["set_aside_ms"]))
+            if bisect(ends, letter["set_aside_ms"]) - FORGIVEN <= number]
+
+
 def wrong(rig):
     letters = _letters(rig)
     blamed = [letter for letter in letters if _is_blamed(letter)]
@@ -22,6 +34,9 @@ def wrong(rig):
     lines = []
     if others:
         lines.append(f"{len(others)} dead letters, such as {others[0]}")
+    if unaccounted := _unaccounted(rig, blamed):
+        lines.append(f"{len(unaccounted)} hints are blamed though too few pushers ended without a "
+                     f"word, such as {unaccounted[0]}")
     if waiting := [letter for letter in blamed if not letter["replayed"]]:
         lines.append(f"{len(waiting)} dead letters are not replayed, such as {waiting[0]}")
     return lines

@@ -3,9 +3,14 @@ again too, and is told."""
 
 import signal
 import threading
+import time
 
 ORDERLY, WORK_LEFT = 0, 75  # exit codes after SIGTERM (daemon/run/run.h)
 LEAVES_WITHIN_S = 20
+
+
+def _now_ms():
+    return time.time_ns() // 1_000_000
 
 
 class Kept:
@@ -17,6 +22,7 @@ class Kept:
         self._complain = complain
         self._lock = threading.RLock()
         self._wanted = False
+        self.wordless_ms = []  # when it ended without telling anybody: killed, or left with work left
 
     def start(self):
         with self._lock:
@@ -30,6 +36,7 @@ class Kept:
         with self._lock:
             if self._still_there():
                 self._wanted = False
+                self.wordless_ms.append(_now_ms())
                 self.daemon.kill()
 
     def stop(self):
@@ -41,6 +48,8 @@ class Kept:
             begun = bool(self.daemon.process.output())
             code = self.daemon.stop(LEAVES_WITHIN_S)
             # Before its first line it heeds no signal yet, as any process.
+            if code == WORK_LEFT:
+                self.wordless_ms.append(_now_ms())
             if code not in (ORDERLY, WORK_LEFT) and (begun or code != -signal.SIGTERM):
                 self._complain(f"{self.name} did not leave in good order: code {code}")
 

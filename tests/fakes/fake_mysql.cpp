@@ -136,34 +136,44 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
 
 // ---- owners ---------------------------------------------------------------------------------
 
+RangeOwned FakeMysql::Found(const Owner& owner, uint64_t id, uint64_t start) const {
+  const auto others = owner.starts.size() - owner.starts.count(start);
+  return {.id = id, .status = {}, .epoch = owner.epoch, .crashes = static_cast<uint32_t>(others)};
+}
+
 RangeOwned FakeMysql::Do(const AcquireRange& request) {
   Owner& owner = owners_[request.range];
-  ++owner.epoch;
-  ++owner.starts;
-  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+  owner.starts[request.start].epoch = ++owner.epoch;
+  return Found(owner, request.id, request.start);
 }
 
 RangeOwned FakeMysql::Do(const RaiseEpoch& request) {
   Owner& owner = owners_[request.range];
   owner.epoch = std::max(owner.epoch, request.above) + 1;
-  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts};
+  const auto own = owner.starts.find(request.start);
+  if (own != owner.starts.end()) own->second.hint = -1;
+  return Found(owner, request.id, request.start);
 }
 
 RangeOwned FakeMysql::Do(const SaveStart& request) {
   Owner& owner = owners_[request.range];
-  const bool refused = owner.epoch != request.epoch;
-  if (!refused) owner.last_offset = request.offset;
-  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts, refused};
+  RangeOwned found = Found(owner, request.id, request.start);
+  found.refused = owner.epoch != request.epoch;
+  const auto own = owner.starts.find(request.start);
+  if (!found.refused && own != owner.starts.end()) own->second.hint = request.offset;
+  for (const auto& [token, start] : owner.starts) {
+    found.suspected |=
+        token != request.start && request.offset >= 0 && start.hint == request.offset;
+  }
+  return found;
 }
 
 RangeOwned FakeMysql::Do(const SettleRange& request) {
   Owner& owner = owners_[request.range];
-  const bool refused = owner.epoch != request.epoch;
-  if (!refused) {
-    owner.last_offset = request.last_offset;
-    owner.starts = request.starts;
-  }
-  return {request.id, Status::Done(), owner.epoch, owner.last_offset, owner.starts, refused};
+  std::erase_if(owner.starts, [&](const auto& entry) {
+    return entry.first == request.start || entry.second.epoch <= request.lasted;
+  });
+  return Found(owner, request.id, request.start);
 }
 
 // ---- relations ------------------------------------------------------------------------------

@@ -62,10 +62,13 @@ class FakeMysql {
   const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
 
  private:
+  struct Start {
+    uint64_t epoch = 0;
+    int64_t hint = -1;
+  };
   struct Owner {
     uint64_t epoch = 0;
-    int64_t last_offset = -1;
-    uint32_t starts = 0;
+    std::map<uint64_t, Start> starts{};  // by token
   };
 
   bool Apply(const FeedEvent& event);
@@ -77,6 +80,7 @@ class FakeMysql {
   uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages
   std::map<std::pair<UserId, PostId>, PostState> posts_;
   std::map<UserId, UnixMs> last_at_;
+  RangeOwned Found(const Owner& owner, uint64_t id, uint64_t start) const;
   std::map<Range, Owner> owners_;
 };
 

@@ -80,7 +80,7 @@ bool Repairs(const Character& of) { return Steady(of) && of.unmirrored > 0; }
 const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {4, 20, 24}, 150},
-    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 5, 10}, 250},
+    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {7, 33, 45}, 250},
     {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {22, 48, 189}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
     {"fence", [](Guards& guards) { guards.redis.fence = false; }, {1065, 2459, 2938}, 700, WithZombies},

@@ -266,9 +266,15 @@ ENTRIES = [
 
     # Small tables.
     entry("SELECT range_id FROM range_owner"),
-    entry("SELECT epoch, last_offset, starts FROM range_owner WHERE range_id = 3 FOR UPDATE"),
+    entry("SELECT epoch FROM range_owner WHERE range_id = 3 FOR UPDATE"),
     entry("INSERT INTO range_owner (range_id, epoch) VALUES [] ON DUPLICATE KEY UPDATE epoch = epoch", [row(3, 0)]),
-    entry("UPDATE range_owner SET epoch = 1, last_offset = 7, starts = 1 WHERE range_id = 3"),
+    entry("UPDATE range_owner SET epoch = 1 WHERE range_id = 3"),
+    entry("INSERT INTO range_start (range_id, token, epoch) VALUES [] ON DUPLICATE KEY UPDATE epoch = VALUES(epoch)",
+          [row(3, 7, 1)]),
+    entry("SELECT token, hint FROM range_start WHERE range_id = 3"),
+    entry("UPDATE range_start SET hint = 9 WHERE range_id = 3 AND token = 7"),
+    entry("DELETE FROM range_start WHERE range_id = 3 AND (token = 7 OR epoch <= 1)"),
+    entry("DELETE FROM range_start WHERE range_id = 3 AND token <> 7 ORDER BY epoch LIMIT 1"),
     entry("INSERT INTO removal_allowance (edges, shard) VALUES [] ON DUPLICATE KEY UPDATE taken = taken",
           [row("'follower'", 0)]),
     entry(f"SELECT began, taken, opened, {_NOW} FROM removal_allowance WHERE edges = 'follower' AND shard = 0 FOR UPDATE"),

@@ -106,14 +106,19 @@ Status ChooseGeneration(ShardConnections& connections, Installation& installatio
   return Status::Done();
 }
 
-}  // namespace
-
-Status ApplySchema(const Config& config) {
-  ShardConnections connections(config);
+// They leave what exists alone, but for procedures.
+std::vector<std::string> SchemaStatements() {
   auto statements = SplitStatements(sql_schema::kShardSql);
   // Each procedure is one statement; the semicolons inside must not cut it.
   statements.emplace_back(sql_schema::kChangeEdgeSql);
   statements.emplace_back(sql_schema::kFollowEdgeSql);
+  return statements;
+}
+
+}  // namespace
+
+Status ApplySchema(const Config& config) {
+  ShardConnections connections(config);
   // Asks all shards first: procedures of this schema on tables of another one would fail every
   // change of the programs that run there.
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
@@ -128,7 +133,7 @@ Status ApplySchema(const Config& config) {
   }
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(shard, [&](Connection& connection) {
-      for (const std::string& statement : statements) connection.Execute(statement);
+      for (const std::string& statement : SchemaStatements()) connection.Execute(statement);
     });
     if (!status.done()) return status;
   }
@@ -164,6 +169,7 @@ Status ConvertInstallation(const Config& config) {
   // Shard 0 last: programs ask it first, and of an old one they say what to type.
   for (Shard shard = ShardCount(config); shard-- > 0;) {
     Status status = connections.Run(shard, [&](Connection& connection) {
+      for (const std::string& statement : SchemaStatements()) connection.Execute(statement);
       connection.Execute(
           "UPDATE installation SET schema_version = " + std::to_string(kSchemaVersion) +
           " WHERE schema_version = " + std::to_string(kSchemaOfKeysByBucket));

@@ -32,9 +32,10 @@ Status ReadInstallation(const Config& config, Installation* out);
 // the message says what to type. A shard that cannot be asked says nothing.
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation);
 
-// Makes an installation of kSchemaOfKeysByBucket one of kSchemaVersion, shard by shard, when the
-// caller has dropped what Redis held. Running it again finishes an interrupted run; shard 0 comes
-// last, so that until then every program refuses and says what to type.
+// Makes an installation of kSchemaOfKeysByBucket one of kSchemaVersion, with the tables that are
+// new, shard by shard, when the caller has dropped what Redis held. Running it again finishes an
+// interrupted run; shard 0 comes last, so that until then every program refuses and says what to
+// type.
 Status ConvertInstallation(const Config& config);
 
 // What ConvertInstallation would find, with nothing written. Never: a shard belongs to no

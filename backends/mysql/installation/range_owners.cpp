@@ -1,60 +1,89 @@
 #include "backends/mysql/installation/range_owners.h"
 
 #include <algorithm>
-
-#include "backends/mysql/sql/sql_text.h"
+#include <string>
+#include <type_traits>
 
 namespace fanline::mysql {
 namespace {
 
-struct OwnerRow {
+constexpr uint32_t kStartsKept = 16;  // of a range, beside the asker's
+
+// A range under the lock of its row.
+struct LockedRange {
+  Connection& connection;
+  std::string range;
   uint64_t epoch = 0;
-  int64_t last_offset = -1;
-  uint32_t starts = 0;
 };
 
-void Change(OwnerRow& row, const AcquireRange&) {
-  ++row.epoch;
-  ++row.starts;
+// Creates the row or takes its lock, in one statement: no shared lock that two must upgrade.
+LockedRange Lock(Connection& connection, Range range) {
+  LockedRange locked{connection, std::to_string(range)};
+  connection.Execute("INSERT INTO range_owner (range_id, epoch) VALUES (" + locked.range +
+                     ", 0) ON DUPLICATE KEY UPDATE epoch = epoch");
+  connection.Query("SELECT epoch FROM range_owner WHERE range_id = " + locked.range + " FOR UPDATE",
+                   [&](const Row& row) { locked.epoch = row.UInt64(1); });
+  return locked;
 }
-void Change(OwnerRow& row, const RaiseEpoch& raise) {
-  row.epoch = std::max(row.epoch, raise.above) + 1;
+
+void SetEpoch(LockedRange& locked, uint64_t epoch) {
+  locked.epoch = epoch;
+  locked.connection.Execute("UPDATE range_owner SET epoch = " + std::to_string(epoch) +
+                            " WHERE range_id = " + locked.range);
 }
-void Change(OwnerRow& row, const SaveStart& start) { row.last_offset = start.offset; }
-void Change(OwnerRow& row, const SettleRange& settle) {
-  row.starts = settle.starts;
-  row.last_offset = settle.last_offset;
+
+void Change(LockedRange& locked, const AcquireRange& acquire) {
+  SetEpoch(locked, locked.epoch + 1);
+  locked.connection.Execute("INSERT INTO range_start (range_id, token, epoch) VALUES (" +
+                            locked.range + ", " + std::to_string(acquire.start) + ", " +
+                            std::to_string(locked.epoch) +
+                            ") ON DUPLICATE KEY UPDATE epoch = VALUES(epoch)");
+}
+void Change(LockedRange& locked, const RaiseEpoch& raise) {
+  SetEpoch(locked, std::max(locked.epoch, raise.above) + 1);
+}
+// A start that another's lasting forgave stays forgiven.
+void NoteTried(LockedRange& locked, uint64_t start, int64_t hint) {
+  locked.connection.Execute("UPDATE range_start SET hint = " + std::to_string(hint) +
+                            " WHERE range_id = " + locked.range +
+                            " AND token = " + std::to_string(start));
+}
+void Change(LockedRange& locked, const SaveStart& save) {
+  NoteTried(locked, save.start, save.offset);
+}
+void Change(LockedRange& locked, const SettleRange& settle) {
+  locked.connection.Execute("DELETE FROM range_start WHERE range_id = " + locked.range +
+                            " AND (token = " + std::to_string(settle.start) +
+                            " OR epoch <= " + std::to_string(settle.lasted) + ")");
 }
 
 // Asked by an owner that was replaced meanwhile.
 template <class Request>
-bool IsStale(const OwnerRow& row, const Request& request) {
-  if constexpr (requires { request.epoch; }) return row.epoch != request.epoch;
+bool IsStale(const LockedRange& locked, const Request& request) {
+  if constexpr (requires { request.epoch; }) return locked.epoch != request.epoch;
   return false;
 }
 
-// Creates the row or takes its lock, in one statement: no shared lock that two must upgrade.
-OwnerRow LockRow(Connection& connection, const std::string& range) {
-  connection.Execute("INSERT INTO range_owner (range_id, epoch) VALUES (" + range +
-                     ", 0) ON DUPLICATE KEY UPDATE epoch = epoch");
-  OwnerRow row;
-  connection.Query(
-      "SELECT epoch, last_offset, starts FROM range_owner WHERE range_id = " + range +
-          " FOR UPDATE",
-      [&](const Row& found) {
-        row = {found.UInt64(1), found.Int64(2), static_cast<uint32_t>(found.UInt64(3))};
-      });
-  return row;
-}
-
-void WriteRow(Connection& connection, const std::string& range, const OwnerRow& row) {
-  std::string sql = "UPDATE range_owner SET epoch = ";
-  AppendNumber(sql, row.epoch);
-  sql += ", last_offset = ";
-  AppendNumber(sql, row.last_offset);
-  sql += ", starts = ";
-  AppendNumber(sql, row.starts);
-  connection.Execute(sql + " WHERE range_id = " + range);
+// What is left when the change is done. Whoever claims again tries nothing at the moment.
+template <class Request>
+void LookAtStarts(LockedRange& locked, const Request& request, RangeOwned& owned) {
+  int64_t tried = -1;
+  if constexpr (requires { request.offset; }) tried = request.offset;
+  bool trying = false;
+  locked.connection.Query("SELECT token, hint FROM range_start WHERE range_id = " + locked.range,
+                          [&](const Row& row) {
+                            if (row.UInt64(1) == request.start) {
+                              trying = row.Int64(2) >= 0;
+                            } else {
+                              ++owned.crashes;
+                              owned.suspected |= tried >= 0 && row.Int64(2) == tried;
+                            }
+                          });
+  if (std::is_same_v<Request, RaiseEpoch> && trying) NoteTried(locked, request.start, -1);
+  if (owned.crashes <= kStartsKept) return;
+  locked.connection.Execute("DELETE FROM range_start WHERE range_id = " + locked.range +
+                            " AND token <> " + std::to_string(request.start) +
+                            " ORDER BY epoch LIMIT " + std::to_string(owned.crashes - kStartsKept));
 }
 
 }  // namespace
@@ -63,19 +92,12 @@ template <class R>
 RangeOwned OwnerService::Do(Connection& connection, const R& request) const {
   RangeOwned owned;
   connection.Transact([&] {
-    const std::string range = std::to_string(request.range);
-    const OwnerRow before = LockRow(connection, range);
-    OwnerRow after = before;
-    const bool refused = IsStale(before, request);
-    if (!refused) {
-      Change(after, request);
-      WriteRow(connection, range, after);
-    }
-    owned = {.status = {},
-             .epoch = after.epoch,
-             .last_offset = before.last_offset,
-             .starts = after.starts,
-             .refused = refused};
+    owned = {};
+    LockedRange locked = Lock(connection, request.range);
+    owned.refused = IsStale(locked, request);
+    if (!owned.refused) Change(locked, request);
+    owned.epoch = locked.epoch;
+    LookAtStarts(locked, request, owned);
     return true;
   });
   return owned;

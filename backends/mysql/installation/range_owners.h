@@ -1,8 +1,12 @@
-// Table range_owner (fanline/ports/range_owners.h), on the shard of each range's first bucket.
+// Tables range_owner and range_start (fanline/ports/range_owners.h), on the shard of each range's
+// first bucket.
 //
-// One thread per shard (shard_port.h); a request is one transaction under the row's lock. A request
-// that loses its connection is `later` although the row may have changed. Repeating it is safe:
-// epochs only grow, and a start counted twice makes a crash suspected one start early.
+// One thread per shard (shard_port.h); a request is one transaction under the lock of the range's
+// row. A request that loses its connection is `later` although rows may have changed. Repeating it
+// is safe: epochs only grow, and a start is noted once.
+//
+// Of a range whose owners crash without end, the newest starts are kept: many more than are asked
+// for.
 #pragma once
 
 #include "backends/mysql/sql/shard_port.h"

@@ -641,25 +641,86 @@ TEST(Pusher, GoesOnCarefullyAfterTwoCrashesAndQuarantinesTheThirdTime) {
   w.Follow(bob, kAnn);
   w.Publish(kAnn, kPost, 1'000);
   w.Publish(kAnn, PostId{78}, 1'001);
-  // Two starts that ended in crashes, then a third which saved what it was about to do.
-  for (int i = 0; i < 3; ++i) w.mysql.Do(AcquireRange{1, 0});
-  w.mysql.Do(SaveStart{1, 0, 3, 0});
+  for (int i = 0; i < 2; ++i) w.Crash(0);
+  w.Crash(0, 0);
   w.Assign(0);
   w.MakeLive(bob);
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Give(0, Hint::OfPost(kAnn, PostId{78}));
+  w.RunUntilIdle();
+  w.Pass(Limits{}.last_words);
   w.RunUntilIdle();
 
   ASSERT_EQ(w.letters.size(), 1u);
   EXPECT_EQ(w.letters.front().record.offset, 0);
   EXPECT_EQ(w.metrics.done, 2);
   EXPECT_FALSE(w.IsLive(bob));
+  EXPECT_EQ(w.Crashes(0), 4u) << "not settled yet";
+}
+
+// The shard was away when it was told to go, and is back.
+TEST(Pusher, BlamesNoHintOfAnOwnerThatSaysSoonEnoughThatItWasToldToGo) {
+  World w;
+  for (int i = 0; i < 2; ++i) w.Crash(0);
+  World told_to_go(Limits{}, w.stores);
+  told_to_go.Assign(0);
+  told_to_go.Give(0, Hint::OfPost(kAnn, kPost));
+  for (int i = 0; i < 3; ++i) told_to_go.Step();
+  ASSERT_TRUE(w.Suspected(0, 0));
+  told_to_go.owners_away = true;
+  told_to_go.inbox.emplace_back(PartitionRevoked{0});
+  told_to_go.RunUntilIdle();
+
+  w.Assign(0);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Pass(Limits{}.last_words - std::chrono::seconds(1));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 0);
+  told_to_go.owners_away = false;
+  told_to_go.Pass(std::chrono::seconds(1));
+  told_to_go.RunUntilIdle();
+  w.Pass(std::chrono::seconds(2));
+  w.RunUntilIdle();
+
+  EXPECT_EQ(w.metrics.done, 1);
+  EXPECT_TRUE(w.metrics.quarantined.empty());
+}
+
+// Of three ends two were no crashes.
+TEST(Pusher, AHintThatWasTriedAloneIsNotBlamedForLessThanThreeCrashes) {
+  World w;
+  w.Crash(0);
+  w.Crash(0, 0);
+  w.Assign(0);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.done, 1);
+  EXPECT_TRUE(w.metrics.quarantined.empty());
+}
+
+TEST(Pusher, GoesOnAsEverOnceItHearsThatThereWereNoCrashes) {
+  World w;
+  World told_to_go(Limits{}, w.stores);
+  told_to_go.Assign(0);
+  told_to_go.owners_away = true;
+  told_to_go.inbox.emplace_back(PartitionRevoked{0});
+  told_to_go.RunUntilIdle();
+  w.Crash(0);
+  w.Assign(0);
+  told_to_go.owners_away = false;
+  told_to_go.Pass(std::chrono::seconds(1));
+  told_to_go.RunUntilIdle();
+  for (int i = 0; i < 3; ++i)
+    w.Give(0, Hint::OfPost(UserId{4711u + static_cast<uint64_t>(i)}, kPost));
+  for (int i = 0; i < 3; ++i) w.Step();
+  EXPECT_EQ(w.truth_calls.size(), 3u) << "it heard with the first";
 }
 
 TEST(Pusher, IsolatesOneHintOfAllItsRangesAndBlamesNoneThatIsDone) {
   World w;
   for (const Range range : {0, 1}) {
-    for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, range});
+    for (int i = 0; i < 2; ++i) w.Crash(range);
     w.Assign(range);  // after two crashes
   }
   for (const Range range : {0, 1}) w.Give(range, Hint::OfPost(kAnn, kPost));
@@ -668,9 +729,8 @@ TEST(Pusher, IsolatesOneHintOfAllItsRangesAndBlamesNoneThatIsDone) {
   w.RunUntilIdle();
   EXPECT_EQ(w.metrics.done, 2);
   for (const Range range : {0, 1}) {
-    const RangeOwned next = w.mysql.Do(AcquireRange{1, range});
-    EXPECT_EQ(next.starts, 4u) << "not settled yet";
-    EXPECT_EQ(next.last_offset, -1);
+    EXPECT_EQ(w.Crashes(range), 3u) << "not settled yet";
+    EXPECT_FALSE(w.Suspected(range, 0));
   }
 }
 
@@ -683,16 +743,16 @@ TEST(Pusher, RefusesAPartitionThatTheInstallationDoesNotHave) {
 
 TEST(Pusher, AStartThatLastedIsNoCrash) {
   World w;
-  w.mysql.Do(AcquireRange{1, 0});
+  w.Crash(0);
   w.Assign(0);
   w.Pass(std::chrono::seconds(31));
   w.RunUntilIdle();
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+  EXPECT_EQ(w.Crashes(0), 0u);
 }
 
 TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
   World w;
-  for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
+  for (int i = 0; i < 2; ++i) w.Crash(0);
   w.Assign(0);  // after two crashes
   const auto begun = [&] {
     w.Give(0, Hint::OfPost(kAnn, kPost));
@@ -714,7 +774,7 @@ TEST(Pusher, BeingToldToGoIsNoCrash) {
     w.inbox.emplace_back(PartitionRevoked{0});
     w.RunUntilIdle();
   }
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+  EXPECT_EQ(w.Crashes(0), 0u);
 }
 
 TEST(Pusher, BeingToldToGoBeforeTheEpochIsKnownIsNoCrash) {
@@ -723,7 +783,7 @@ TEST(Pusher, BeingToldToGoBeforeTheEpochIsKnownIsNoCrash) {
   w.Step();  // asked; the answer is under way
   w.inbox.insert(w.inbox.begin(), PartitionRevoked{0});
   w.RunUntilIdle();
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+  EXPECT_EQ(w.Crashes(0), 0u);
 }
 
 // Restarted again and again while Redis is away; a process that dies there says nothing.
@@ -739,7 +799,7 @@ TEST(Pusher, LeavingBeforeARangeIsReadyIsNoCrash) {
       if (stopped) leaving.pusher.StopTaking();
       leaving.Step();
     }
-    EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, stopped ? 1u : 6u);
+    EXPECT_EQ(w.Crashes(0), stopped ? 0u : 5u);
   }
 }
 
@@ -760,21 +820,19 @@ TEST(Pusher, BeingToldToGoForgivesNoCrashOfOthers) {
     gone_early.inbox.insert(gone_early.inbox.begin(), PartitionRevoked{0});
     gone_early.RunUntilIdle();
   }
-  const RangeOwned third = w.mysql.Do(AcquireRange{1, 0});
-  EXPECT_EQ(third.starts, 3u);
-  w.mysql.Do(SaveStart{1, 0, third.epoch, 5});
+  EXPECT_EQ(w.Crashes(0), 2u);
+  w.Crash(0, 5);
   World leaving(Limits{}, w.stores);
   leaving.Assign(0);
   leaving.inbox.emplace_back(PartitionRevoked{0});
   leaving.RunUntilIdle();
-  const RangeOwned next = w.mysql.Do(AcquireRange{1, 0});
-  EXPECT_EQ(next.starts, 4u);
-  EXPECT_EQ(next.last_offset, 5) << "what the crash was blamed on";
+  EXPECT_EQ(w.Crashes(0), 3u);
+  EXPECT_TRUE(w.Suspected(0, 5));
 }
 
 TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
   World w;
-  for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
+  for (int i = 0; i < 2; ++i) w.Crash(0);
   w.Assign(0);  // isolating
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();
@@ -782,9 +840,8 @@ TEST(Pusher, WhatWasBegunWhenToldToGoIsNoSuspect) {
   ASSERT_FALSE(w.truth_calls.empty()) << "begun, and not finished";
   w.inbox.emplace_back(PartitionRevoked{0});
   w.RunUntilIdle();
-  const RangeOwned next = w.mysql.Do(AcquireRange{1, 0});
-  EXPECT_EQ(next.starts, 3u);
-  EXPECT_EQ(next.last_offset, -1);
+  EXPECT_EQ(w.Crashes(0), 2u);
+  EXPECT_FALSE(w.Suspected(0, 0));
 }
 
 TEST(Pusher, TakesNoStartBackThatItCouldNotMake) {
@@ -795,12 +852,12 @@ TEST(Pusher, TakesNoStartBackThatItCouldNotMake) {
   w.owners_away = false;
   w.inbox.emplace_back(PartitionRevoked{0});
   w.RunUntilIdle();
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+  EXPECT_EQ(w.Crashes(0), 0u);
 }
 
 TEST(Pusher, AStartThatCouldNotBeSettledIsSettledLater) {
   World w;
-  w.mysql.Do(AcquireRange{1, 0});
+  w.Crash(0);
   w.Assign(0);
   w.owners_away = true;
   w.Pass(std::chrono::seconds(31));
@@ -808,29 +865,29 @@ TEST(Pusher, AStartThatCouldNotBeSettledIsSettledLater) {
   w.owners_away = false;
   w.Pass(std::chrono::minutes(1));
   w.RunUntilIdle();
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 1u);
+  EXPECT_EQ(w.Crashes(0), 0u);
 }
 
 TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
   World w;
   w.Assign(0);
-  w.mysql.Do(AcquireRange{1, 0});  // the new owner, of another process
+  w.Crash(0);  // the new owner, of another process
   w.Pass(std::chrono::seconds(31));
   w.RunUntilIdle();
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).starts, 3u);
+  EXPECT_EQ(w.Crashes(0), 1u) << "of the new owner's";
 }
 
 TEST(Pusher, AZombieStartsNothingOnceItsStartIsRefused) {
   World w;
-  for (int i = 0; i < 2; ++i) w.mysql.Do(AcquireRange{1, 0});
+  for (int i = 0; i < 2; ++i) w.Crash(0);
   w.Assign(0);  // after two crashes: isolating
-  w.mysql.Do(AcquireRange{1, 0});
+  w.Crash(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Step();
   w.Step();
   EXPECT_TRUE(w.truth_calls.empty());
   EXPECT_EQ(w.metrics.takeovers.back(), TakeoverCause::kFenced);
-  EXPECT_EQ(w.mysql.Do(AcquireRange{1, 0}).last_offset, -1);
+  EXPECT_FALSE(w.Suspected(0, 0));
 }
 
 TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {

@@ -84,6 +84,7 @@ struct Seen : Metrics {
 struct Stores {
   fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
   fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
+  uint64_t pushers = 0, crashes = 0;
 };
 
 using TruthRequest = std::variant<ReadPostPage, ReadSync>;
@@ -100,7 +101,7 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
   Pusher MakePusher(Limits limits) {
     limits.window = kWindow;
     return Pusher({{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-                  {RangeLayout(kRanges), 7, 1}, limits);
+                  {RangeLayout(kRanges), 7, ++stores->pushers}, limits);
   }
 
   // ---- ports: kept until answered --------------------------------------------------------------
@@ -172,6 +173,20 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
     record.timestamp = now.unix_ms;
     record.value = std::move(bytes);
     inbox.emplace_back(std::move(record));
+  }
+
+  // ---- other pushers ---------------------------------------------------------------------------
+  // One takes the range, maybe tries a hint alone, and is heard of no more.
+  RangeOwned Crash(Range range, int64_t tried = -1) {
+    const uint64_t token = ++stores->crashes;
+    const RangeOwned owned = mysql.Do(AcquireRange{1, range, token});
+    if (tried >= 0) mysql.Do(SaveStart{1, range, owned.epoch, tried, token});
+    return owned;
+  }
+  // What the next owner would find.
+  uint32_t Crashes(Range range) { return mysql.Do(SettleRange{1, range}).crashes; }
+  bool Suspected(Range range, int64_t hint) {
+    return mysql.Do(SaveStart{1, range, 0, hint}).suspected;
   }
 
   // ---- the world's facts -----------------------------------------------------------------------

@@ -114,11 +114,13 @@ TEST_F(InstallationTest, OneOfKeysByBucketIsConvertedAlsoWhenThatWasInterrupted)
     shards_.on(shard).Execute("UPDATE installation SET schema_version = " +
                               std::to_string(version));
   };
-  set(1, kSchemaOfKeysByBucket);  // and shard 0 is converted already
+  set(1, kSchemaOfKeysByBucket);                    // and shard 0 is converted already
+  shards_.on(1).Execute("DROP TABLE range_start");  // the version before had none
   Installation found;
   EXPECT_TRUE(ReadInstallation(shards_.config(), &found).never());
   ASSERT_TRUE(ConvertInstallation(shards_.config()).done());
   EXPECT_TRUE(ReadInstallation(shards_.config(), &found).done());
+  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM range_start"), 0);
 
   set(0, kSchemaOfKeysByBucket);
   set(1, kSchemaOfKeysByBucket - 1);

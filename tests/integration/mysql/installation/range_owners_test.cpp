@@ -26,15 +26,23 @@ class RangeOwnersTest : public ::testing::Test {
   MysqlRangeOwners owners_{shards_.config(), {}, kNoLog, {shards_.map(), RangeLayout(16)}};
 };
 
-TEST_F(RangeOwnersTest, EachAssignmentGetsAHigherEpochAndCountsAStart) {
-  auto owned = Ask(AcquireRange{.range = 3});
+TEST_F(RangeOwnersTest, EachAssignmentGetsAHigherEpochAndFindsTheStartsThatNobodySettled) {
+  auto owned = Ask(AcquireRange{.range = 3, .start = 71});
   EXPECT_EQ(owned.epoch, 1u);
-  EXPECT_EQ(owned.starts, 1u);
-  EXPECT_EQ(owned.last_offset, -1);
-  owned = Ask(AcquireRange{.range = 3});
+  EXPECT_EQ(owned.crashes, 0u);
+  owned = Ask(AcquireRange{.range = 3, .start = 72});
   EXPECT_EQ(owned.epoch, 2u);
-  EXPECT_EQ(owned.starts, 2u);
-  EXPECT_EQ(Ask(AcquireRange{.range = 4}).epoch, 1u);
+  EXPECT_EQ(owned.crashes, 1u);
+  owned = Ask(AcquireRange{.range = 4, .start = 73});
+  EXPECT_EQ(owned.epoch, 1u);
+  EXPECT_EQ(owned.crashes, 0u);
+}
+
+TEST_F(RangeOwnersTest, AStartWhoseAnswerWasLostIsNotedOnce) {
+  for (int i = 0; i < 3; ++i) Ask(AcquireRange{.range = 3, .start = ~uint64_t{0}});
+  const auto owned = Ask(AcquireRange{.range = 3, .start = 2});
+  EXPECT_EQ(owned.epoch, 4u);
+  EXPECT_EQ(owned.crashes, 1u);
 }
 
 TEST_F(RangeOwnersTest, OwnedAreTheRangesThatAPusherEverAcquired) {
@@ -47,61 +55,87 @@ TEST_F(RangeOwnersTest, OwnedAreTheRangesThatAPusherEverAcquired) {
   };
   EXPECT_EQ(read(), expected);
   for (const Range range : {0, 5, 15}) {  // on both shards
-    Ask(AcquireRange{.range = range});
+    Ask(AcquireRange{.range = range, .start = 71});
     expected[static_cast<size_t>(range)] = true;
   }
   EXPECT_EQ(read(), expected);
 }
 
-TEST_F(RangeOwnersTest, ARaisedEpochIsAboveBothAndCountsNoStart) {
-  Ask(AcquireRange{.range = 0});
-  auto owned = Ask(RaiseEpoch{.range = 0, .above = 41});
+TEST_F(RangeOwnersTest, ARaisedEpochIsAboveBothAndNoOtherStart) {
+  Ask(AcquireRange{.range = 0, .start = 71});
+  auto owned = Ask(RaiseEpoch{.range = 0, .above = 41, .start = 71});
   EXPECT_EQ(owned.epoch, 42u);
-  EXPECT_EQ(owned.starts, 1u);
-  EXPECT_EQ(Ask(RaiseEpoch{.range = 0, .above = 7}).epoch, 43u);
-  EXPECT_EQ(Ask(AcquireRange{.range = 0}).epoch, 44u);
+  EXPECT_EQ(owned.crashes, 0u);
+  EXPECT_EQ(Ask(RaiseEpoch{.range = 0, .above = 7, .start = 71}).epoch, 43u);
+  owned = Ask(AcquireRange{.range = 0, .start = 72});
+  EXPECT_EQ(owned.epoch, 44u);
+  EXPECT_EQ(owned.crashes, 1u);
 }
 
-TEST_F(RangeOwnersTest, ASavedStartIsFoundByTheNextOwnerUntilItIsSettled) {
-  Ask(AcquireRange{.range = 9});
-  EXPECT_EQ(Ask(SaveStart{.range = 9, .epoch = 1, .offset = 5'000'000'000}).last_offset, -1);
-  auto owned = Ask(AcquireRange{.range = 9});
-  EXPECT_EQ(owned.last_offset, 5'000'000'000);
-  EXPECT_EQ(owned.starts, 2u);
-  Ask(SettleRange{.range = 9, .epoch = 2});
-  owned = Ask(AcquireRange{.range = 9});
-  EXPECT_EQ(owned.last_offset, -1);
-  EXPECT_EQ(owned.starts, 1u);
-  EXPECT_EQ(owned.epoch, 3u);
+TEST_F(RangeOwnersTest, AHintIsSuspectedThatAStartOfAnotherTriedAlone) {
+  Ask(AcquireRange{.range = 9, .start = 71});
+  const int64_t hint = 5'000'000'000;
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = hint, .start = 71}).suspected);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = hint, .start = 71}).suspected)
+      << "by its own start";
+  Ask(AcquireRange{.range = 9, .start = 72});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = hint + 1, .start = 72}).suspected);
+  auto owned = Ask(SaveStart{.range = 9, .epoch = 2, .offset = hint, .start = 72});
+  EXPECT_TRUE(owned.suspected);
+  EXPECT_EQ(owned.crashes, 1u);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = -1, .start = 72}).suspected);
+  Ask(AcquireRange{.range = 9, .start = 73});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = -1, .start = 73}).suspected)
+      << "one that tried none suspects none";
 }
 
-TEST_F(RangeOwnersTest, AStartThatIsTakenBackLeavesWhatWasThereBefore) {
-  for (int i = 0; i < 3; ++i) Ask(AcquireRange{.range = 9});
-  Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20});
-  const auto before = Ask(AcquireRange{.range = 9});
-  Ask(SaveStart{.range = 9, .epoch = 4, .offset = 30});
-  const SettleRange taken_back{
-      .range = 9, .epoch = 4, .starts = before.starts - 1, .last_offset = before.last_offset};
-  for (int i = 0; i < 2; ++i) EXPECT_FALSE(Ask(taken_back).refused) << "the second: a repetition";
-  const auto owned = Ask(AcquireRange{.range = 9});
-  EXPECT_EQ(owned.last_offset, 20);
-  EXPECT_EQ(owned.starts, 4u);
+TEST_F(RangeOwnersTest, WhoClaimsAgainTriesNoHintAnyMore) {
+  Ask(AcquireRange{.range = 9, .start = 71});
+  Ask(SaveStart{.range = 9, .epoch = 1, .offset = 20, .start = 71});
+  Ask(RaiseEpoch{.range = 9, .above = 1, .start = 71});
+  Ask(AcquireRange{.range = 9, .start = 72});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20, .start = 72}).suspected);
 }
 
-TEST_F(RangeOwnersTest, AnOwnerThatWasReplacedChangesNothing) {
-  Ask(AcquireRange{.range = 9});
-  Ask(AcquireRange{.range = 9});  // the new owner, after a crash
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = 20}).refused);
-  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = 10}).refused);
-  EXPECT_TRUE(Ask(SettleRange{.range = 9, .epoch = 1}).refused);
-  EXPECT_TRUE(Ask(SettleRange{.range = 9, .epoch = 3}).refused);
-  const auto owned = Ask(AcquireRange{.range = 9});
-  EXPECT_EQ(owned.last_offset, 20);
-  EXPECT_EQ(owned.starts, 3u);
+TEST_F(RangeOwnersTest, AnOwnerSettlesItsOwnStartHoweverLate) {
+  for (const uint64_t start : {71, 72, 73}) Ask(AcquireRange{.range = 9, .start = start});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20, .start = 73}).refused);
+  for (int i = 0; i < 2; ++i) {  // repeated
+    const auto owned = Ask(SettleRange{.range = 9, .start = 72});
+    EXPECT_FALSE(owned.refused);
+    EXPECT_EQ(owned.crashes, 2u);
+  }
+  EXPECT_EQ(Ask(AcquireRange{.range = 9, .start = 74}).crashes, 2u);
+  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 4, .offset = 20, .start = 74}).suspected);
+  Ask(SettleRange{.range = 9, .start = 73});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 4, .offset = 20, .start = 74}).suspected);
+}
+
+TEST_F(RangeOwnersTest, AnOwnerThatLastedForgivesAllUpToItsEpochAndNoneAfter) {
+  for (const uint64_t start : {71, 72, 73}) Ask(AcquireRange{.range = 9, .start = start});
+  EXPECT_EQ(Ask(SettleRange{.range = 9, .start = 72, .lasted = 2}).crashes, 1u);
+  EXPECT_EQ(Ask(AcquireRange{.range = 9, .start = 74}).crashes, 1u);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 4, .offset = 20, .start = 72}).refused);
+  EXPECT_EQ(Ask(AcquireRange{.range = 9, .start = 75}).crashes, 2u) << "forgiven, it tries on";
+}
+
+TEST_F(RangeOwnersTest, AnOwnerThatWasReplacedTriesNothing) {
+  Ask(AcquireRange{.range = 9, .start = 71});
+  Ask(AcquireRange{.range = 9, .start = 72});
+  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = 10, .start = 71}).refused);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = 10, .start = 72}).suspected);
+}
+
+TEST_F(RangeOwnersTest, OfCrashesWithoutEndTheNewestAreKept) {
+  for (uint64_t start = 1; start <= 30; ++start) Ask(AcquireRange{.range = 9, .start = start});
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM range_start"), 17);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM range_start WHERE token > 13"), 17);
 }
 
 TEST_F(RangeOwnersTest, ARangesRowLiesOnTheShardOfItsFirstBucket) {
-  for (Range range = 0; range < 16; ++range) Ask(AcquireRange{.range = range});
+  for (Range range = 0; range < 16; ++range) {
+    Ask(AcquireRange{.range = range, .start = 71});
+  }
   for (Shard shard = 0; shard < shards_.count(); ++shard) {
     shards_.on(shard).Query("SELECT range_id FROM range_owner", [&](const Row& row) {
       const auto range = static_cast<Range>(row.Int64(1));
@@ -116,8 +150,8 @@ TEST_F(RangeOwnersTest, ConcurrentOwnersNeverGetTheSameEpoch) {
   MysqlRangeOwners other(shards_.config(), {}, kNoLog, {shards_.map(), RangeLayout(16)});
   constexpr uint64_t kEach = 100;
   for (uint64_t id = 1; id <= kEach; ++id) {
-    owners_.Submit(AcquireRange{id, 7}, replies);
-    other.Submit(AcquireRange{id, 7}, other_replies);
+    owners_.Submit(AcquireRange{id, 7, id}, replies);
+    other.Submit(AcquireRange{id, 7, kEach + id}, other_replies);
   }
   std::set<uint64_t> epochs;
   for (uint64_t id = 1; id <= kEach; ++id) {

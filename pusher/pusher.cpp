@@ -149,12 +149,7 @@ void Pusher::On(TimelineDropped& dropped, Now now) {
 }
 
 void Pusher::On(RangeOwned& reply, Now now) {
-  if (OfTakeover(reply, now)) return;
-  if (const auto settled = settlements_.On(reply, now, random_())) {
-    const auto found = ranges_.find(*settled);
-    if (found != ranges_.end() && reply.status.done()) found->second->takeover.Learn(reply);
-    return;
-  }
+  if (OfTakeover(reply, now) || settlements_.On(reply, now, random_())) return;
   Unit* unit = Find(reply.id);
   if (unit == nullptr) return;
   if (!reply.status.done()) return Later(*unit, reply.status, now);
@@ -305,8 +300,8 @@ bool Pusher::drained() const {
   if (running() > 0 || !settlements_.empty()) return false;
   return std::all_of(ranges_.begin(), ranges_.end(), [this](const auto& entry) {
     const auto& [range, owned] = entry;
-    return owned->takeover.ready() && owned->told == owned->takeover.epoch() &&
-           !Moved(*owned, range) && !owned->takeover.saving();
+    return owned->told == owned->takeover.epoch() && !Moved(*owned, range) &&
+           !owned->takeover.saving();
   });
 }
 

@@ -22,20 +22,19 @@ void Settlements::Send(Open& open) {
   owners_.Submit(open.to_tell);
 }
 
-std::optional<Range> Settlements::On(const RangeOwned& reply, Now now, uint64_t random) {
+bool Settlements::On(const RangeOwned& reply, Now now, uint64_t random) {
   const auto found = std::find_if(open_.begin(), open_.end(), [&reply](const auto& entry) {
     return entry.second.awaited == reply.id;
   });
-  if (found == open_.end()) return std::nullopt;
-  auto& [range, open] = *found;
-  const Range answered = range;
+  if (found == open_.end()) return false;
+  Open& open = found->second;
   open.awaited = 0;
   if (reply.status.done()) {
     open_.erase(found);
   } else {
     open.retry_at = now.mono + backoff_.Delay(++open.attempts, random);
   }
-  return answered;
+  return true;
 }
 
 void Settlements::OnTimer(Now now) {

@@ -221,7 +221,6 @@ TEST(Settlements, WhoTookItBackAfterACrashOfAnotherGoesOnAsEver) {
     w.Give(0, Hint::OfPost(i == 0 ? kAnn : kBen, PostId{static_cast<uint64_t>(77 + i)}));
   }
   w.Step();
-  w.Step();
   EXPECT_EQ(w.truth_calls.size(), 2u);
 }
 

@@ -44,7 +44,7 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       queues_(setup_.shards.shards(),
               ShardQueue({limits_.events_per_transaction, limits_.transactions_in_flight,
                           limits_.backoff})),
-      room_(setup_.shards.shards(), limits_.parked_bytes_per_shard),
+      room_(setup_.shards.shards(), limits_.events_open, limits_.parked_bytes_per_shard),
       gathered_(limits_.gather),
       retries_(limits_.backoff) {}
 

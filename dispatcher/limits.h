@@ -12,9 +12,11 @@ namespace fanline::dispatcher {
 struct Limits {
   uint32_t events_per_transaction = 256;
   uint32_t transactions_in_flight = 2;  // per shard
-  uint32_t events_open = 8'192;         // all partitions are paused above
-  // Events of shards that are away do not count as open. They take at most this much memory per
-  // shard: an hour at twenty events a second, five minutes at three hundred.
+  // All partitions are paused above. Each shard has an equal share (shard_room.h).
+  uint32_t events_open = 8'192;
+  // Events of shards that are away, or beyond their shard's share, do not count as open. They take
+  // at most this much memory per shard: an hour at twenty events a second, five minutes at three
+  // hundred.
   size_t parked_bytes_per_shard = size_t{64} << 20;
   // From the oldest unfinished event to the newest received. A restart reads these again.
   uint32_t events_span_per_partition = 1'000'000;

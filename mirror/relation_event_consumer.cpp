@@ -16,7 +16,7 @@ RelationEventConsumer::RelationEventConsumer(Ports ports, Setup setup, const Lim
       partitions_({limits.records_open, limits.events_span_per_partition, limits.commit_every},
                   ports.metrics),
       queues_(setup_.shards.shards(), ShardQueue({1, limits.changes_in_flight, limits.backoff})),
-      room_(setup_.shards.shards(), limits.parked_bytes_per_shard),
+      room_(setup_.shards.shards(), limits.records_open, limits.parked_bytes_per_shard),
       letter_retries_(limits.backoff) {}
 
 Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now now) {

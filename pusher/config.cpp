@@ -22,7 +22,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("batches-in-flight", &limits.batches_in_flight,
            "write batches sent ahead to each node of Redis")
       .Range(1, 64);
-  table.Add("followers-per-page", &limits.followers_per_page, "followers read at once")
+  table
+      .Add("followers-per-page", &limits.followers_per_page, "followers of one author read at once")
       .Range(100, 100'000);
   table
       .Add("buffered-hints", &limits.buffered_hints_per_range,

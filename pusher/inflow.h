@@ -41,9 +41,9 @@ class Inflow {
   void StandBefore(int64_t offset, std::string why, Now now, uint64_t random);
   // A hint was taken.
   void Took() { newer_.reset(); }
-  // Gives the orders that follow from the hints held: those open in the ledger, `parked` of which
-  // are parked. `taking`: asks again for a hint that is too new.
-  void Direct(const OffsetLedger& ledger, size_t parked, bool taking, Now now,
+  // Gives the orders that follow from the hints held: those open in the ledger, of which so many
+  // are `held_up` (lanes.h). `taking`: asks again for a hint that is too new.
+  void Direct(const OffsetLedger& ledger, size_t held_up, bool taking, Now now,
               ConsumerOrders& orders);
 
   bool open() const { return open_; }  // records that arrive are meant for the range
@@ -55,7 +55,7 @@ class Inflow {
   }
 
  private:
-  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, size_t parked) const;
+  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, size_t held_up) const;
 
   const Range range_;
   const Limits& limits_;

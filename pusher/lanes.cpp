@@ -9,17 +9,21 @@ namespace fanline::pusher {
 void Lanes::Queue(UserId author, Lane& lane) {
   if (lane.queued || lane.waiting.empty() || (in_order_ && lane.units > 0)) return;
   lane.queued = true;
-  runnable_.push_back(author);
+  shards_[lane.shard].runnable.push_back(author);
 }
 
 void Lanes::Add(ReceivedHint hint) {
   const Hint* known = hint.hint();
   const UserId author = known ? known->author : UserId{};
-  Lane& lane = lanes_[author];
+  const auto [at, fresh] = lanes_.try_emplace(author);
+  Lane& lane = at->second;
+  if (fresh) lane.shard = map_->ShardOf(author);
   lane.waiting.push_back(std::move(hint));
+  OfShard& shard = shards_[lane.shard];
+  ++shard.hints;
   if (lane.parked > 0) {
     ++lane.parked;
-    ++parked_hints_;
+    ++shard.parked;
   }
   Queue(author, lane);
 }
@@ -38,10 +42,32 @@ size_t Lanes::MostHints(const Lane& lane, size_t syncs,
   return before == begun.end() ? most : std::clamp(before->second.hints, 1u, most);
 }
 
-Unit Lanes::Take(bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun) {
+bool Lanes::runnable() const {
+  return std::any_of(shards_.begin(), shards_.end(),
+                     [](const OfShard& shard) { return !shard.runnable.empty(); });
+}
+
+size_t Lanes::parked_hints() const {
+  size_t parked = 0;
+  for (const OfShard& shard : shards_) parked += shard.parked;
+  return parked;
+}
+
+size_t Lanes::held_up() const {
+  size_t held_up = 0;
+  for (const OfShard& shard : shards_) {
+    held_up += shard.hints - std::min(shard.hints - shard.parked, share_);
+  }
+  return held_up;
+}
+
+Unit Lanes::Take(Shard shard, bool singly, size_t syncs,
+                 const std::map<int64_t, BegunHints>& begun) {
   Unit unit;
-  unit.author = runnable_.front();
-  runnable_.pop_front();
+  unit.way.shard = shard;
+  auto& runnable = shards_[shard].runnable;
+  unit.author = runnable.front();
+  runnable.pop_front();
   Lane& lane = lanes_.at(unit.author);
   lane.queued = false;
   unit.alone = singly || lane.singly;
@@ -66,6 +92,7 @@ void Lanes::Finished(const Unit& unit) {
   const auto lane = lanes_.find(unit.author);
   --lane->second.units;
   --units_;
+  shards_[lane->second.shard].hints -= unit.hints.size();
   Queue(unit.author, lane->second);
   if (lane->second.waiting.empty() && lane->second.units == 0) lanes_.erase(lane);
 }
@@ -79,23 +106,23 @@ void Lanes::TakeApart(Unit unit) {
   --units_;
   if (lane.queued) return;
   lane.queued = true;
-  runnable_.push_front(unit.author);
+  shards_[lane.shard].runnable.push_front(unit.author);
 }
 
 void Lanes::SetParked(const Unit& unit, bool parked) {
   Lane& lane = lanes_.at(unit.author);
-  parked_hints_ -= lane.parked;
+  size_t& of_shard = shards_[lane.shard].parked;
+  of_shard -= lane.parked;
   lane.parked = parked ? unit.hints.size() + lane.waiting.size() : 0;
-  parked_hints_ += lane.parked;
+  of_shard += lane.parked;
   parked ? ++parked_units_ : --parked_units_;
 }
 
 void Lanes::Clear() {
   lanes_.clear();
-  runnable_.clear();
+  for (OfShard& shard : shards_) shard = {};
   units_ = 0;
   parked_units_ = 0;
-  parked_hints_ = 0;
 }
 
 }  // namespace fanline::pusher

@@ -8,6 +8,10 @@
 // A unit that waits for a resource that is away is parked, and its lane with it: the hints behind
 // the head can be worked on no more than the head. Parked hints are counted.
 //
+// Lanes of authors of one MariaDB shard take turns among themselves, for the shard may hang. Each
+// shard has an equal share of the hints that a range holds to be worked on. What a shard has beyond
+// its share waits for that shard, like what is parked: it does not keep the hints of others out.
+//
 // Unbounded: the owner bounds what it adds (inflow.h). Passive, not thread-safe.
 #pragma once
 
@@ -16,6 +20,7 @@
 #include <deque>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "fanline/base/mutation_switches.h"
 #include "fanline/ports/live_timelines.h"
@@ -26,17 +31,25 @@ namespace fanline::pusher {
 
 class Lanes {
  public:
-  explicit Lanes(const Limits& limits, const MutationSwitches& guards = {})
-      : limits_(&limits), in_order_(guards.lanes_in_order) {}
+  // `limits` and `map` outlive this object.
+  Lanes(const Limits& limits, const ShardMap& map, const MutationSwitches& guards = {})
+      : limits_(&limits),
+        map_(&map),
+        in_order_(guards.lanes_in_order),
+        share_((limits.buffered_hints_per_range + map.shards() - 1) / map.shards()),
+        shards_(map.shards()) {}
 
   // Adds a hint behind the others of its author. Undecodable hints have a lane of their own.
   void Add(ReceivedHint hint);
 
-  bool runnable() const { return !runnable_.empty(); }  // some lane's head may be taken
-  // The next runnable lane's head; the caller fills in id, range and epoch. The unit has one hint
-  // when `singly`. A unit of syncs has at most `syncs` of them, but always one. Hints that `begun`
-  // names by their first offset are a unit again, and no others with them.
-  Unit Take(bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
+  // The head of some lane of the shard, or of any, may be taken.
+  bool runnable(Shard shard) const { return !shards_[shard].runnable.empty(); }
+  bool runnable() const;
+  // The head of the shard's next runnable lane; the caller fills in id, range, epoch, node and
+  // place. The unit has one hint when `singly`. A unit of syncs has at most `syncs` of them, but
+  // always one. Hints that `begun` names by their first offset are a unit again, and no others with
+  // them.
+  Unit Take(Shard shard, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
 
   // Each unit taken ends by one of these, or by Clear.
   void Finished(const Unit& unit);
@@ -47,15 +60,23 @@ class Lanes {
 
   size_t units() const { return units_; }                    // taken and not ended
   size_t working() const { return units_ - parked_units_; }  // of these, not parked
-  size_t parked_hints() const { return parked_hints_; }
+  size_t parked_hints() const;
+  // Parked, or beyond their shard's share.
+  size_t held_up() const;
 
  private:
   struct Lane {
     std::deque<ReceivedHint> waiting;
+    Shard shard = 0;
     size_t units = 0;     // at most one (the guard)
     size_t parked = 0;    // parked hints: of the unit and behind it
-    bool queued = false;  // stands in runnable_
+    bool queued = false;  // stands in runnable
     bool singly = false;  // being taken apart
+  };
+  struct OfShard {
+    std::deque<UserId> runnable;
+    size_t hints = 0;   // of its lanes, those of units taken too
+    size_t parked = 0;  // of these
   };
 
   size_t MostHints(const Lane& lane, size_t syncs,
@@ -63,12 +84,13 @@ class Lanes {
   void Queue(UserId author, Lane& lane);
 
   const Limits* limits_;
+  const ShardMap* map_;
   const bool in_order_;
+  const size_t share_;  // of a shard, of the hints to be worked on
   std::unordered_map<UserId, Lane> lanes_;
-  std::deque<UserId> runnable_;
+  std::vector<OfShard> shards_;
   size_t units_ = 0;
   size_t parked_units_ = 0;
-  size_t parked_hints_ = 0;
 };
 
 }  // namespace fanline::pusher

@@ -25,18 +25,29 @@ struct Limits {
   // Syncs of all units: each may hold a timeline's members and a window of items. A unit always has
   // one.
   uint32_t syncs_in_flight = 512;
-  uint32_t followers_per_page = 10'000;  // a celebrity yields to others after each page
+  // Read at once: of an author's first page in a range, and of each further one, for which a way
+  // must have a large page left (places.h). A celebrity yields to others after each page.
+  uint32_t followers_on_first_page = 500;
+  uint32_t followers_per_page = 10'000;
   // Units of a range whose pages pos: names, so that the next owner goes on behind them.
   uint32_t begun_saved = 8;
-  // Once all places are taken, they are refilled a quarter at a time, or as far as they are free
-  // after `refill_within`. Parked units take no place.
+  // From each shard of MariaDB to each node of Redis (places.h): one that hangs keeps no others
+  // waiting. Once all places are taken, they are refilled a quarter at a time, or as far as they
+  // are free after `refill_within`: at 5 ms few units start together, and MariaDB reads a quarter
+  // more statements. Parked units take no place, and hold no page.
   uint32_t units_in_flight = 1'024;
-  Duration refill_within = std::chrono::milliseconds(5);
-  uint32_t waiting_readers = 40'000;  // whose writes wait for Redis: above, no unit starts
-  // Three bounds of one range; it is paused at any of them. Hints that can be worked on:
+  Duration refill_within = std::chrono::milliseconds(10);
+  uint32_t large_pages_in_flight = 16;
+  // So many ways have all of this, and more ways share it. A reader of a page takes 8 bytes: pages
+  // take at most 5.4 MB of a way, and 22 MB of all.
+  uint32_t whole_ways = 4;
+  // Whose writes wait for a node of Redis: above, no unit starts for that node.
+  uint32_t waiting_readers = 40'000;
+  // Three bounds of one range; it is paused at any of them. Hints that can be worked on, an equal
+  // share of each shard:
   uint32_t buffered_hints_per_range = 4'096;
-  // Hints of lanes whose head is parked, about 1 KB each: authors of a shard that is away hold up
-  // nobody else until there are so many.
+  // Hints that are held up (lanes.h), about 1 KB each: authors of a shard that is away or hangs
+  // hold up nobody else until there are so many.
   uint32_t parked_hints_per_range = 16'384;
   // From the oldest unfinished hint to the newest received. A takeover replays these; each takes a
   // byte here. The bound is generous, as a single parked lane reaches it while all others go on: in

@@ -70,7 +70,11 @@ int Main(int argc, char** argv) {
                          .owners = {owners, inbox},
                          .dead_letters = {dead_letters, inbox},
                          .metrics = *metrics},
-                        {layout, installation.generation, wiring::RandomSeed()}, config.limits);
+                        {.layout = layout,
+                         .topic_generation = installation.generation,
+                         .seed = wiring::RandomSeed(),
+                         .shards = map},
+                        config.limits);
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process.registry,
                            process.health, config.limits.gather);
   return process.Run(loop);

@@ -26,10 +26,10 @@ void Parking::Park(const std::string& resource, uint64_t unit, Time now, uint64_
   DropIfUnused(before);
 }
 
-std::optional<uint64_t> Parking::Take(Time now) {
+std::optional<uint64_t> Parking::Take(Time now, const Room& room) {
   for (auto queue = queues_.begin(); queue != queues_.end(); ++queue) {
-    if (!queue->second.may_try()) continue;
     if (queue->second.failures > 0 && now < queue->second.not_before) continue;
+    if (!queue->second.may_try(room)) continue;
     const uint64_t unit = queue->second.waiting.front();
     queue->second.waiting.pop_front();
     ++queue->second.trying;
@@ -64,10 +64,10 @@ void Parking::Forget(const std::function<bool(uint64_t unit)>& gone) {
   }
 }
 
-std::optional<Time> Parking::timer() const {
+std::optional<Time> Parking::timer(const Room& room) const {
   std::optional<Time> next;
   for (const auto& [resource, queue] : queues_) {
-    if (!queue.may_try() || queue.failures == 0) continue;
+    if (queue.failures == 0 || !queue.may_try(room)) continue;
     next = next ? std::min(*next, queue.not_before) : queue.not_before;
   }
   return next;

@@ -34,15 +34,18 @@ class Parking {
   // bits.
   void Park(const std::string& resource, uint64_t unit, Time now, uint64_t random);
   // The next unit that may be tried, no longer parked. The caller reports its end by Park,
-  // GotThrough or Forget.
-  std::optional<uint64_t> Take(Time now);
+  // GotThrough or Forget. A unit for which there is no `room` keeps its queue waiting, so units of
+  // one queue should need the same room.
+  using Room = std::function<bool(uint64_t unit)>;
+  std::optional<uint64_t> Take(Time now, const Room& room);
   // A unit got what it had waited for. Does nothing for one that is not being tried.
   void GotThrough(uint64_t unit);
   // Forgets the units that are `gone`.
   void Forget(const std::function<bool(uint64_t unit)>& gone);
 
   size_t size() const { return parked_; }
-  std::optional<Time> timer() const;  // when Take may give one, if it gives none now
+  // When Take may give one, if it gives none now.
+  std::optional<Time> timer(const Room& room) const;
 
  private:
   struct Queue {
@@ -51,7 +54,9 @@ class Parking {
     size_t at_once = 1;     // as many may be tried at the same time
     uint32_t failures = 0;  // in a row; 0: it answers
     Time not_before{};      // while failures > 0
-    bool may_try() const { return !waiting.empty() && trying < at_once; }
+    bool may_try(const Room& room) const {
+      return !waiting.empty() && trying < at_once && room(waiting.front());
+    }
   };
   using Queues = std::map<std::string, Queue>;
 

@@ -20,7 +20,7 @@ FollowerCursor After(UserId reader) { return {BucketOf(reader), reader}; }
 
 }  // namespace
 
-void PostRuns::Begin(const Unit& unit) {
+void PostRuns::Begin(const Unit& unit, uint32_t followers) {
   const auto [at, fresh] = runs_.try_emplace(unit.id);
   Run& run = at->second;
   if (fresh) {
@@ -37,13 +37,13 @@ void PostRuns::Begin(const Unit& unit) {
       run.delivered = before->second.delivered;
     }
   }
+  run.page_limit = followers;
   ReadPage(run);
 }
 
 void PostRuns::ReadPage(const Run& run) {
   const Unit& unit = *run.unit;
-  ReadPostPage request{unit.id, unit.range,    unit.author,
-                       {},      run.page_from, limits_.followers_per_page};
+  ReadPostPage request{unit.id, unit.range, unit.author, {}, run.page_from, run.page_limit};
   if (!run.states_read) request.posts = run.posts;
   ports_.truth.Submit(std::move(request));
 }
@@ -69,7 +69,8 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
   const Unit& unit = *run.unit;
   Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
   writes.epoch = unit.epoch;
-  writes.node = unit.node;
+  writes.node = unit.way.node;
+  nodes_[writes.node].waiting_readers += run.writes_open;
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone});
   return std::nullopt;
 }
@@ -139,7 +140,7 @@ void PostRuns::SendBatches() {
     auto& [range, writes] = *at++;
     ++looked;
     if (writes.batcher.empty()) continue;
-    if (batches_at_[writes.node] >= limits_.batches_in_flight) continue;
+    if (nodes_[writes.node].batches >= limits_.batches_in_flight) continue;
     Send(range, writes);
     last_sent_ = range;
     looked = 0;
@@ -149,8 +150,11 @@ void PostRuns::SendBatches() {
 void PostRuns::Send(Range range, Writes& writes) {
   Sent& sent = batches_[++ports_.ids];
   sent.node = writes.node;
-  ++batches_at_[sent.node];
+  AtNode& node = nodes_[writes.node];
+  ++node.batches;
+  node.waiting_readers -= writes.batcher.waiting_readers();
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
+  node.waiting_readers += writes.batcher.waiting_readers();
   batch.id = ports_.ids;
   batch.range = range;
   batch.epoch = writes.epoch;
@@ -160,7 +164,8 @@ void PostRuns::Send(Range range, Writes& writes) {
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
   const auto [node, shares] = TakeAnswered(batches_, written.id);
-  if (--batches_at_[node] == 0) batches_at_.erase(node);
+  --nodes_.at(node).batches;
+  DropIfUnused(node);
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
   for (const Share& share : shares) {
@@ -211,14 +216,24 @@ void PostRuns::MarkParts(const Run& run) {
 
 void PostRuns::Forget(Range range) {
   std::erase_if(runs_, [range](const auto& entry) { return entry.second.unit->range == range; });
-  writes_.erase(range);
   if (guards_.begun_as_saved) begun_.erase(range);
+  const auto writes = writes_.find(range);
+  if (writes == writes_.end()) return;
+  const uint32_t node = writes->second.node;
+  nodes_[node].waiting_readers -= writes->second.batcher.waiting_readers();
+  writes_.erase(writes);
+  DropIfUnused(node);
 }
 
-size_t PostRuns::waiting_readers() const {
-  size_t readers = 0;
-  for (const auto& [range, writes] : writes_) readers += writes.batcher.waiting_readers();
-  return readers;
+size_t PostRuns::waiting_readers(uint32_t node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? 0 : found->second.waiting_readers;
+}
+
+// A failover brings a node that was not known before.
+void PostRuns::DropIfUnused(uint32_t node) {
+  const AtNode& at = nodes_.at(node);
+  if (at.batches == 0 && at.waiting_readers == 0) nodes_.erase(node);
 }
 
 }  // namespace fanline::pusher

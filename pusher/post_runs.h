@@ -32,9 +32,9 @@ class PostRuns {
   PostRuns(const RunPorts& ports, const Limits& limits, const MutationSwitches& guards = {})
       : ports_(ports), limits_(limits), guards_(guards) {}
 
-  // Reads the first page, the next one, or the one that failed. `unit` must stay where it is until
-  // its run has ended: finished, answered `never`, or forgotten.
-  void Begin(const Unit& unit);
+  // Reads the first page, the next one, or the one that failed, with so many `followers` at most.
+  // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
+  void Begin(const Unit& unit, uint32_t followers);
   // Offers an answer; returns the steps that it brings.
   std::optional<RunStep> On(PostPage& page);
   std::vector<RunStep> On(const BatchWritten& written);
@@ -51,7 +51,8 @@ class PostRuns {
   // The range was taken over with this begun work.
   void TakeOver(Range range, const std::vector<BegunHints>& begun);
 
-  size_t waiting_readers() const;  // followers whose writes are in no batch yet
+  // Followers whose writes to the node are in no batch yet.
+  size_t waiting_readers(uint32_t node) const;
 
  private:
   struct Run {
@@ -63,9 +64,10 @@ class PostRuns {
     uint64_t content = 0;                     // of BegunHints, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page began
     std::optional<FollowerCursor> next_page;
-    size_t writes_open = 0;  // timelines of this page not yet acknowledged
-    bool delivered = false;  // reached at least one live timeline
-    Status trouble;          // the first failure among this page's batches
+    uint32_t page_limit = 0;  // followers on it
+    size_t writes_open = 0;   // timelines of this page not yet acknowledged
+    bool delivered = false;   // reached at least one live timeline
+    Status trouble;           // the first failure among this page's batches
   };
   struct Writes {  // to one range
     explicit Writes(const Limits& limits) : batcher(limits) {}
@@ -77,6 +79,10 @@ class PostRuns {
     uint32_t node = 0;
     std::vector<Share> shares;
   };
+  struct AtNode {
+    uint32_t batches = 0;        // under way
+    size_t waiting_readers = 0;  // whose writes are in no batch yet
+  };
 
   void ReadPage(const Run& run);
   void TakeStates(Run& run, const std::vector<PostState>& states);
@@ -87,6 +93,7 @@ class PostRuns {
   RunStep PageDone(Run& run);
   RunStep Failed(const Run& run, const Status& status);
   void MarkParts(const Run& run);
+  void DropIfUnused(uint32_t node);
 
   const RunPorts ports_;
   const Limits& limits_;
@@ -97,7 +104,7 @@ class PostRuns {
   std::map<Range, Writes> writes_;
   Range last_sent_ = -1;                        // round robin over ranges
   std::unordered_map<uint64_t, Sent> batches_;  // under way, by request
-  std::map<uint32_t, uint32_t> batches_at_;     // how many of them, by node
+  std::map<uint32_t, AtNode> nodes_;
 };
 
 }  // namespace fanline::pusher

@@ -144,8 +144,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       const bool is_normal = static_cast<PauseCause>(i) == PauseCause::kBuffered;
       if (is_normal || held.ranges_paused[i] <= held_.ranges_paused[i]) continue;
       log_.Error(
-          "a range is paused, for all its authors: what waits for a resource that is away "
-          "has reached its bound",
+          "a range is paused, for all its authors: what waits for a resource that is away, "
+          "or too slow for what comes, has reached its bound",
           {{"bound", kPauseCauseNames[i]},
            {"hints_parked", held.hints_parked},
            {"longest_span", held.longest_span}});

@@ -2,6 +2,7 @@
 #include "pusher/pusher.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "fanline/base/check.h"
@@ -28,6 +29,8 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
       limits_(limits),
       random_(setup.seed),
       settlements_(ports.owners, limits.takeover, ids_),
+      places_({limits.units_in_flight, limits.large_pages_in_flight, limits.whole_ways},
+              limits.refill_within),
       parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
       posts_({ports.truth, ports.timelines, ports.metrics, ids_}, limits_, setup.guards),
       syncs_({ports.truth, ports.timelines, ports.metrics, ids_}, limits.window.window) {}
@@ -213,8 +216,9 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       owned->inflow.Seek(*seek, orders);
       owned->save_at = now.mono + limits_.save_position_every;
       owned->check_at = now.mono + limits_.check_position_every;
+      CountWays();
     }
-    owned->inflow.Direct(owned->ledger, owned->lanes.parked_hints(), taking_, now, orders);
+    owned->inflow.Direct(owned->ledger, owned->lanes.held_up(), taking_, now, orders);
     if (!owned->takeover.ready()) continue;
     // A start that lasted, or that ends because we were told to go, was no crash.
     const bool leaving = !taking_ && owned->lanes.working() == 0;
@@ -227,6 +231,15 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     }
     SavePosition(*owned, range, now);
   }
+}
+
+// From every shard to every node that holds a range of ours.
+void Pusher::CountWays() {
+  std::set<uint32_t> nodes;
+  for (const auto& [range, owned] : ranges_) {
+    if (owned->takeover.ready()) nodes.insert(owned->takeover.node());
+  }
+  places_.SetWays(setup_.shards.shards() * nodes.size());
 }
 
 // Tells settlements_ once for each epoch; settlements_ repeats it until it arrives.
@@ -327,12 +340,12 @@ void Pusher::Show() const {
 std::optional<Time> Pusher::NextTimer() const {
   std::optional<Time> next;
   const auto earliest = [&next](std::optional<Time> time) { next = Earlier(next, time); };
-  if (taking_ && HasRoom()) {  // else a reply comes first
-    earliest(parking_.timer());
+  if (taking_) {
+    earliest(parking_.timer([this](uint64_t unit) { return HasRoom(unit); }));
     const bool lanes_wait = std::any_of(ranges_.begin(), ranges_.end(), [](const auto& entry) {
       return entry.second->lanes.runnable();
     });
-    if (full_since_ && lanes_wait) earliest(*full_since_ + limits_.refill_within);
+    if (lanes_wait) earliest(places_.timer());
   }
   earliest(settlements_.timer());
   for (const auto& [range, owned] : ranges_) {

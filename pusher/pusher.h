@@ -3,11 +3,11 @@
 // timelines. A timeline that is not live is skipped, never created: its reader rebuilds it.
 //
 // The pusher takes over a range (range_takeover.h). Its hints flow in (inflow.h) and stand in lanes
-// (lanes.h). The heads of lanes are units under way, a bounded number of them: runs of posts, which
-// go page by page (post_runs.h), or of syncs (sync_runs.h). Truth is read after the hint was taken
-// from the log. A unit that waits for a resource that is away is parked (parking.h): it holds up
-// its lane, but takes no place from other units. A hint that can never be carried out is
-// quarantined: first its readers' timelines are made not live (they rebuild, and miss nothing),
+// (lanes.h). The heads of lanes are units under way, in a bounded number of places (places.h): runs
+// of posts, which go page by page (post_runs.h), or of syncs (sync_runs.h). Truth is read after the
+// hint was taken from the log. A unit that waits for a resource that is away is parked (parking.h):
+// it holds up its lane, but takes no place from other units. A hint that can never be carried out
+// is quarantined: first its readers' timelines are made not live (they rebuild, and miss nothing),
 // then the hint goes to the dead letters.
 #pragma once
 
@@ -64,6 +64,7 @@ class Pusher {
     uint64_t topic_generation = 1;
     uint64_t seed = 1;  // of the jitter and of the tokens of starts: another one in each process
     MutationSwitches guards{};
+    ShardMap shards = ShardMap::Even(1);
   };
 
   Pusher(Ports ports, Setup setup, Limits limits);
@@ -88,13 +89,14 @@ class Pusher {
         : takeover({ports.owners, ports.timelines, ports.metrics}, limits, setup.topic_generation,
                    ids),
           inflow(range, limits),
-          lanes(limits, setup.guards) {}
+          lanes(limits, setup.shards, setup.guards) {}
     RangeTakeover takeover;
     std::optional<PartitionAssigned> assigned;  // waits until our last start is settled
     OffsetLedger ledger;
     Inflow inflow;
     Lanes lanes;
     QuarantineWalk walk;
+    Shard last_started = 0;        // round robin over shards
     int64_t ordered = -1;          // the offset of the last commit
     std::optional<uint64_t> told;  // the epoch whose start was given to settlements_
     Time save_at{};
@@ -122,11 +124,14 @@ class Pusher {
 
   // Units.
   void StartUnits(Now now);
-  bool Refills(Now now) const;
   size_t running() const { return units_.size() - parking_.size(); }
-  bool HasRoom() const;  // for one more unit under way
-  bool StartOne(Owned& owned, Range range);
+  // For one more unit under way.
+  bool HasRoom(const Way& way) const;
+  bool HasRoom(uint64_t unit) const { return HasRoom(units_.at(unit).way); }
+  bool StartOne(Owned& owned, Range range, Now now);
+  std::optional<Shard> NextShard(const Owned& owned) const;
   void Begin(Unit& unit);
+  uint32_t PageOf(Unit& unit);
   void Enter(Unit& unit, Unit::Stage stage);
   void Mark(Unit& unit, bool tried);
   void OnMarked(Unit& unit, const RangeOwned& reply, Now now);
@@ -145,6 +150,7 @@ class Pusher {
   void Redo(Range range, TakeoverCause cause, Now now);
   void DropWork(Owned& owned, Range range);
   void TendRanges(Now now, ConsumerOrders& orders);
+  void CountWays();
   void Settle(Owned& owned, Range range, Now now);
   void LeaveUnready(Now now);
   std::vector<BegunHints> Begun(const Owned& owned, Range range) const;
@@ -165,7 +171,7 @@ class Pusher {
   std::map<Range, std::unique_ptr<Owned>> ranges_;
   Settlements settlements_;
   Range last_started_ = -1;                   // round robin over ranges
-  std::optional<Time> full_since_;            // all places were taken; not refilled since
+  Places places_;                             // outlives the units
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   Parking parking_;
   PostRuns posts_;

@@ -16,6 +16,7 @@
 #include "fanline/ports/port.h"
 #include "fanline/ports/truth.h"
 #include "pusher/metrics.h"
+#include "pusher/places.h"
 
 namespace fanline::pusher {
 
@@ -39,12 +40,14 @@ struct Unit {
 
   uint64_t id = 0;  // its requests carry it
   Range range = 0;
-  uint64_t epoch = 0;  // the range's: a unit does not outlive it
-  uint32_t node = 0;   // of Redis, that holds the range
+  uint64_t epoch = 0;   // the range's: a unit does not outlive it
+  Way way;              // of its reads and writes
+  Places::Place place;  // none while it is parked
   UserId author{};
   std::vector<ReceivedHint> hints;  // of one kind: posts, syncs, or what cannot be decoded
   bool alone = false;               // a culprit is looked for: one hint, in a batch of its own
   bool marked = false;              // range_owner names it as the one that is being tried
+  bool paging = false;              // behind its first page
   Stage stage = Stage::kRunning;
   std::string reason;        // of its quarantine; none: each hint has its own
   size_t dead_lettered = 0;  // hints in the dead letters

@@ -10,11 +10,14 @@ using Stage = Unit::Stage;
 
 namespace {
 
-// Who waits together. Of Redis one range may be held back alone: its node is away, or its slot is
-// on its way to another node.
-std::string QueueOf(const Status& status, Range range) {
-  const bool by_range = status.resource == "redis";
-  return by_range ? "redis, range " + std::to_string(range) : status.resource;
+// Who waits together: units of one way, so that the first of them waits for nothing that the others
+// do not need. Of Redis one range may be held back alone: its node is away, or its slot is on its
+// way to another node.
+std::string QueueOf(const Status& status, const Unit& unit) {
+  std::string queue = status.resource;
+  if (queue == "redis") queue += ", range " + std::to_string(unit.range);
+  return queue + ", from shard " + std::to_string(unit.way.shard) + " to node " +
+         std::to_string(unit.way.node);
 }
 
 }  // namespace
@@ -28,42 +31,47 @@ Unit* Pusher::Find(uint64_t id) {
 
 void Pusher::StartUnits(Now now) {
   if (!taking_ || ranges_.empty()) return;
-  if (!Refills(now) || !HasRoom()) return;
+  places_.Refill(now.mono);
   size_t idle = 0;
   auto at = ranges_.upper_bound(last_started_);
-  while (idle < ranges_.size() && running() < limits_.units_in_flight) {
+  while (idle < ranges_.size()) {
     if (at == ranges_.end()) at = ranges_.begin();
-    const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first);
+    const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first, now);
     idle = started ? 0 : idle + 1;
     last_started_ = at->first;
     ++at;
   }
-  full_since_.reset();
-  if (running() >= limits_.units_in_flight) full_since_ = now.mono;
 }
 
-// Once all places were taken, units start again a quarter of them at a time. Units that start
-// together read the truth together, in few large statements instead of many small ones. A lane does
-// not wait for slow units: after refill_within every free place is given away.
-bool Pusher::Refills(Now now) const {
-  return !full_since_ || running() <= limits_.units_in_flight / 4 * 3 ||
-         now.mono >= *full_since_ + limits_.refill_within;
+bool Pusher::HasRoom(const Way& way) const {
+  return places_.has_room(way) && posts_.waiting_readers(way.node) < limits_.waiting_readers;
 }
 
-bool Pusher::HasRoom() const {
-  return running() < limits_.units_in_flight && posts_.waiting_readers() < limits_.waiting_readers;
+// Whose lane is next, of those that have a runnable lane and a place for it.
+std::optional<Shard> Pusher::NextShard(const Owned& owned) const {
+  const uint32_t node = owned.takeover.node();
+  const uint32_t shards = setup_.shards.shards();
+  for (uint32_t step = 1; step <= shards; ++step) {
+    const Shard shard = (owned.last_started + step) % shards;
+    if (!owned.lanes.runnable(shard)) continue;
+    if (places_.gives({shard, node}) && HasRoom(Way{shard, node})) return shard;
+  }
+  return std::nullopt;
 }
 
 // Starts the head of the next runnable lane as a unit.
-bool Pusher::StartOne(Owned& owned, Range range) {
+bool Pusher::StartOne(Owned& owned, Range range, Now now) {
   const bool one_by_one = isolating(owned);
-  if (!owned.lanes.runnable() || (one_by_one && OneIsTried())) return false;
+  const auto shard = NextShard(owned);
+  if (!shard || (one_by_one && OneIsTried())) return false;
+  owned.last_started = *shard;
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
-  Unit taken = owned.lanes.Take(one_by_one, syncs, posts_.begun(range));
+  Unit taken = owned.lanes.Take(*shard, one_by_one, syncs, posts_.begun(range));
   taken.id = ++ids_;
   taken.range = range;
   taken.epoch = owned.takeover.epoch();
-  taken.node = owned.takeover.node();
+  taken.way.node = owned.takeover.node();
+  taken.place = places_.Take(taken.way, now.mono);
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
   one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
   return true;
@@ -107,7 +115,7 @@ void Pusher::Enter(Unit& unit, Stage stage) {
     case Stage::kMarkingStart:
       return Mark(unit, stage == Stage::kMarkingStart);
     case Stage::kRunning:
-      return unit.is_sync() ? syncs_.Begin(unit) : posts_.Begin(unit);
+      return unit.is_sync() ? syncs_.Begin(unit) : posts_.Begin(unit, PageOf(unit));
     case Stage::kDropping:
       // The author's followers may be what cannot be read, so the whole range goes.
       if (!unit.is_sync()) return ranges_.at(unit.range)->walk.Need(unit.id);
@@ -121,6 +129,13 @@ void Pusher::Enter(Unit& unit, Stage stage) {
   }
 }
 
+// Only behind its first page a unit is known to need a large one.
+uint32_t Pusher::PageOf(Unit& unit) {
+  const bool large = unit.paging && places_.Widen(unit.place);
+  return large ? limits_.followers_per_page
+               : std::min(limits_.followers_on_first_page, limits_.followers_per_page);
+}
+
 // ---- ends -----------------------------------------------------------------------------------
 
 void Pusher::Advance(const std::optional<RunStep>& step, Now now) {
@@ -131,6 +146,7 @@ void Pusher::Advance(const std::optional<RunStep>& step, Now now) {
   if (step->status.later()) return Later(*unit, step->status, now);
   parking_.GotThrough(unit->id);
   if (step->finished) return Finish(*unit, now);
+  unit->paging = true;
   // In a drain the rest is the next owner's.
   taking_ ? Enter(*unit, Stage::kRunning) : Park(*unit, "the next owner", now);
 }
@@ -150,20 +166,22 @@ void Pusher::Finish(Unit& unit, Now now) {
 
 void Pusher::Later(Unit& unit, const Status& status, Now now) {
   ports_.metrics.Parked(status.resource);
-  Park(unit, QueueOf(status, unit.range), now);
+  Park(unit, QueueOf(status, unit), now);
 }
 
 void Pusher::Park(Unit& unit, const std::string& queue, Now now) {
   parking_.Park(queue, unit.id, now.mono, random_());
+  unit.place = {};
   ranges_.at(unit.range)->lanes.SetParked(unit, true);
 }
 
 // Parked units go first: lanes that have not begun would take every place that becomes free.
 void Pusher::TryParked(Now now) {
-  while (taking_ && HasRoom()) {
-    const auto id = parking_.Take(now.mono);
-    if (!id) return;
+  if (!taking_) return;
+  const auto room = [this](uint64_t unit) { return HasRoom(unit); };
+  while (const auto id = parking_.Take(now.mono, room)) {
     Unit& unit = units_.at(*id);
+    unit.place = places_.Take(unit.way, now.mono);
     ranges_.at(unit.range)->lanes.SetParked(unit, false);
     Enter(unit, unit.stage);
   }

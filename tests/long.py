@@ -17,6 +17,8 @@ LONG = ["ctest", "--preset", "release", "-C", "long", "--output-on-failure", "-R
         r"^e2e\.(gaps|ranges_page|redis_cluster_long)_test$"]
 CELEBRITY = ["env", "FANLINE_CELEBRITY=1000000", "ctest", "--preset", "release", "--output-on-failure",
              "-R", r"^e2e\.hand_over_test$"]
+AWAY = ["env", "FANLINE_AWAY_SECONDS=30", "FANLINE_AWAY_RATE=300", "FANLINE_BIN=build/release/bin",
+        sys.executable, "-m", "unittest", "-v", "tests.e2e.away_test"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
@@ -28,6 +30,7 @@ STEPS = [
     ("threads under the sanitizer", ["make", "tsan"]),
     ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),
     ("a celebrity of 1,000,000 followers is handed over", CELEBRITY),
+    ("a master, a shard, all of Redis, the broker: away for half a minute each", AWAY),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -1,6 +1,9 @@
-// Counts the jobs that a consumer of events holds for shards that are away, and their memory. Such
-// jobs do not count as under way, so that jobs of other shards go on. A shard whose jobs fill its
-// share of memory stops the consumer, for nothing may be lost.
+// Counts the jobs that a consumer of events holds for shards that are away, or too slow for what
+// comes, and their memory. Such jobs do not count as under way, so that jobs of other shards go on.
+// A shard whose jobs fill its share of memory stops the consumer, for nothing may be lost.
+//
+// Every shard has an equal share of the jobs that may be under way. Jobs beyond it are parked: a
+// shard that hangs answers nothing for seconds, and would take all room before it counts as away.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -16,8 +19,9 @@ namespace fanline {
 
 class ShardRoom {
  public:
-  // `bytes`: the share of one shard's jobs.
-  ShardRoom(size_t shards, size_t bytes) : bytes_(bytes), shards_(shards) {}
+  // `jobs`: under way, of all shards. `bytes`: of the jobs of one shard.
+  ShardRoom(size_t shards, size_t jobs, size_t bytes)
+      : share_((jobs + shards - 1) / shards), bytes_(bytes), shards_(shards) {}
 
   // A job for `shard` came with `record`; one is finished.
   void Took(Shard shard, const Record& record) {
@@ -38,10 +42,10 @@ class ShardRoom {
     if (away) At(shard).parked = At(shard).all;
   }
 
-  // Jobs of shards that are away, and those left from when a shard was.
+  // Jobs of shards that are away, those left from when a shard was, and those beyond a share.
   [[nodiscard]] size_t parked() const {
     size_t sum = 0;
-    for (const One& one : shards_) sum += one.parked.jobs;
+    for (const One& one : shards_) sum += std::max(one.parked.jobs, Beyond(one));
     return sum;
   }
   [[nodiscard]] bool full() const { return Most() >= bytes_; }
@@ -74,13 +78,17 @@ class ShardRoom {
     return bytes;
   }
 
+  size_t Beyond(const One& one) const { return one.all.jobs - std::min(one.all.jobs, share_); }
   One& At(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
   size_t Most() const {
     size_t most = 0;
-    for (const One& one : shards_) most = std::max(most, one.parked.bytes);
+    for (const One& one : shards_) {
+      most = std::max(most, Beyond(one) > 0 ? one.all.bytes : one.parked.bytes);
+    }
     return most;
   }
 
+  const size_t share_;  // of a shard, of the jobs under way
   const size_t bytes_;
   std::vector<One> shards_;
 };

@@ -310,7 +310,8 @@ struct PusherProcess
     logic = std::make_unique<pusher::Pusher>(
         pusher::Pusher::Ports{
             {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-        pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic},
+        pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
+                              world.shards},
         limits);
   }
 };

@@ -5,6 +5,8 @@
 namespace fanline {
 namespace {
 
+constexpr size_t kManyJobs = 10'000;
+
 Record Of(size_t bytes) {
   Record record;
   record.value.assign(bytes, 'x');
@@ -12,7 +14,7 @@ Record Of(size_t bytes) {
 }
 
 TEST(ShardRoom, WhatWaitsForAShardThatIsAwayIsNotUnderWay) {
-  ShardRoom room(2, 1 << 20);
+  ShardRoom room(2, kManyJobs, 1 << 20);
   for (int i = 0; i < 5; ++i) room.Took(0, Of(10));
   room.Took(1, Of(10));
   EXPECT_EQ(room.parked(), 0u);
@@ -24,7 +26,7 @@ TEST(ShardRoom, WhatWaitsForAShardThatIsAwayIsNotUnderWay) {
 
 // At full load there is always something to park: a shard that is back must not stay parked.
 TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyJobsCome) {
-  ShardRoom room(1, 1 << 20);
+  ShardRoom room(1, kManyJobs, 1 << 20);
   constexpr size_t kBacklog = 1'000;
   for (size_t i = 0; i < kBacklog; ++i) room.Took(0, Of(10));
   room.Answered(0, true);
@@ -40,7 +42,7 @@ TEST(ShardRoom, OfAShardThatIsBackOnlyTheBacklogIsParkedHoweverManyJobsCome) {
 }
 
 TEST(ShardRoom, TheBytesOfWhatIsParkedAreBounded) {
-  ShardRoom room(2, 20'000);
+  ShardRoom room(2, kManyJobs, 20'000);
   for (int i = 0; i < 10; ++i) room.Took(0, Of(4'000));
   EXPECT_FALSE(room.full()) << "under way";
   room.Answered(0, true);
@@ -56,8 +58,26 @@ TEST(ShardRoom, TheBytesOfWhatIsParkedAreBounded) {
   EXPECT_FALSE(room.full()) << "the shard answers";
 }
 
+// A shard that hangs answers neither that it is there nor that it is not.
+TEST(ShardRoom, WhatAShardHasBeyondItsShareIsParkedAndItsMemoryIsBounded) {
+  ShardRoom room(2, 9, 20'000);
+  for (int i = 0; i < 5; ++i) room.Took(0, Of(3'000));
+  EXPECT_EQ(room.parked(), 0u) << "half of nine, rounded up";
+  EXPECT_FALSE(room.full()) << "under way";
+  room.Took(1, Of(10));
+  room.Took(0, Of(3'000));
+  EXPECT_EQ(room.parked(), 1u);
+  EXPECT_TRUE(room.full());
+  room.Answered(0, true);
+  EXPECT_EQ(room.parked(), 6u);
+  room.Answered(0, false);
+  for (int i = 0; i < 6; ++i) room.Finished(0, Of(3'000));
+  EXPECT_EQ(room.parked(), 0u);
+  EXPECT_TRUE(room.roomy());
+}
+
 TEST(ShardRoom, WorksThatFinishInAnotherOrderLeaveNothingBehind) {
-  ShardRoom room(1, 5'000);
+  ShardRoom room(1, kManyJobs, 5'000);
   room.Took(0, Of(10));
   room.Answered(0, true);
   room.Answered(0, false);

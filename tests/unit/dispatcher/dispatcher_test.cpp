@@ -535,7 +535,11 @@ TEST(Dispatcher, PausesWhileTooMuchIsUnderWay) {
   limits.events_open = 4;
   World w(limits);
   w.Assign();
-  for (uint64_t post = 1; post <= 5; ++post) w.Give(Published(PostId{post}));
+  for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}, AuthorOn(0)));
+  w.Give(Published(PostId{4}, AuthorOn(1)));
+  w.Step();
+  EXPECT_EQ(w.paused, 0u) << "one of them is beyond its shard's share";
+  w.Give(Published(PostId{5}, AuthorOn(1)));
   w.Step();
   EXPECT_EQ(w.paused, 1u);
   w.RunUntilIdle();
@@ -607,6 +611,40 @@ TEST(Dispatcher, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesNothing) {
   EXPECT_LE(w.committed, 0) << "the first event is not stored";
 
   w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 400u);
+  EXPECT_EQ(w.committed, 400);
+}
+
+// Its transactions are not even answered that it is away.
+TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
+  Limits limits;
+  limits.events_open = 16;
+  World w(limits);
+  w.Assign();
+  std::vector<ApplyEvents> hanging;
+  for (uint64_t i = 0; i < 200; ++i) {
+    w.Give(Published(PostId{1'000 + i}, AuthorOn(0)));
+    w.Give(Published(PostId{5'000 + i}, AuthorOn(1)));
+    for (int turn = 0; turn < 2; ++turn) {
+      w.Step();
+      std::erase_if(w.transactions, [&](ApplyEvents& request) {
+        if (request.shard == 0) hanging.push_back(request);
+        return request.shard == 0;
+      });
+      w.Store();
+      w.Acknowledge();
+    }
+    w.Pass(std::chrono::milliseconds(100));
+    w.Step();
+    w.Acknowledge();
+    w.Step();
+    ASSERT_EQ(w.log.size(), i + 1) << "of the healthy shard";
+  }
+  EXPECT_EQ(w.paused, 0u);
+  EXPECT_EQ(hanging.size(), limits.transactions_in_flight);
+
+  w.transactions = std::move(hanging);
   w.RunUntilIdle();
   EXPECT_EQ(w.log.size(), 400u);
   EXPECT_EQ(w.committed, 400);

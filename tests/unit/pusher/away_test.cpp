@@ -155,7 +155,7 @@ TEST(Away, ARangeThatRedisHoldsBackKeepsNoOtherWaiting) {
 
 // Each range on a node of its own; that of range 0 does not answer.
 struct TwoNodes : BobsWorld {
-  TwoNodes() : BobsWorld() {
+  explicit TwoNodes(const Limits& limits = {}) : BobsWorld(limits) {
     Follow(cid, kAnn);
     MakeLive(cid);
     for (const Range range : {0, 1}) inbox.emplace_back(PartitionRevoked{range});
@@ -206,6 +206,127 @@ TEST(Away, ANodeThatDoesNotAnswerTakesNoBatchFromAnother) {
   w.Give(1, Hint::OfPost(kAnn, PostId{1}));
   w.Go();
   EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{PostId{1}});
+}
+
+// What hangs keeps its connections and answers nothing, for seconds.
+TEST(Away, ANodeThatHangsTakesNoPlaceFromAnother) {
+  Limits limits;
+  limits.units_in_flight = 4;
+  TwoNodes w(limits);
+  for (uint64_t author = 3'000; author < 3'020; ++author) {
+    w.Follow(w.bob, UserId{author});
+    w.Publish(UserId{author}, PostId{author}, 1'000);
+    w.Give(0, Hint::OfPost(UserId{author}, PostId{author}));
+  }
+  w.Go();
+  EXPECT_EQ(w.metrics.held.units, 4u);
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(1, Hint::OfPost(kAnn, kPost));
+  w.Go();
+  EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{kPost});
+}
+
+TEST(Away, ReadersWhoWaitForANodeThatHangsKeepNoOthersWaiting) {
+  Limits limits;
+  limits.waiting_readers = 3;
+  TwoNodes w(limits);
+  for (uint64_t author = 3'000; author < 3'020; ++author) {
+    w.Follow(w.bob, UserId{author});
+    w.Publish(UserId{author}, PostId{author}, 1'000);
+    w.Give(0, Hint::OfPost(UserId{author}, PostId{author}));
+    w.Go();
+  }
+  EXPECT_EQ(w.metrics.held.units, 2 + 3u) << "in two batches, and waiting";
+  w.Publish(kAnn, kPost, 1'000);
+  w.Give(1, Hint::OfPost(kAnn, kPost));
+  w.Go();
+  EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{kPost});
+}
+
+TEST(Away, WhoWaitsForAShardThatIsBackDoesNotWaitForANodeThatHangs) {
+  TwoNodes w;
+  w.Publish(kAnn, kPost, 1'000);
+  for (const Range range : {0, 1}) w.Give(range, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  for (const auto& call : std::exchange(w.truth_calls, {})) {
+    PostPage failed;
+    failed.id = std::get<ReadPostPage>(call).id;
+    failed.status = Status::Later("mysql_0", "away");
+    w.inbox.emplace_back(failed);
+  }
+  w.Step();
+  ASSERT_EQ(w.metrics.held.units_parked, 2u);
+  w.Pass(seconds(1));
+  w.Go();
+  EXPECT_EQ(w.unanswered, 1u);
+  EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{kPost});
+}
+
+// Of two shards; the one that is not Ann's answers nothing.
+struct HangingShard : BobsWorld {
+  explicit HangingShard(const Limits& limits) : BobsWorld(limits, 2) {
+    Publish(kAnn, kPost, 1'000);
+  }
+  bool Hangs(UserId author) const { return map.ShardOf(author) != map.ShardOf(kAnn); }
+  void GiveHanging(uint64_t lanes) {
+    for (uint64_t id = kFirstAway; lanes > 0; ++id) {
+      if (!Hangs(UserId{id})) continue;
+      Give(0, Hint::OfPost(UserId{id}, PostId{id}));
+      --lanes;
+    }
+  }
+  void Go() {
+    do {
+      Step();
+      std::vector<TruthRequest> hanging;
+      for (const auto& call : std::exchange(truth_calls, {})) {
+        const auto& page = std::get<ReadPostPage>(call);
+        if (Hangs(page.author)) {
+          hanging.push_back(call);
+        } else {
+          inbox.emplace_back(mysql.Do(page));
+        }
+      }
+      truth_calls = std::move(hanging);
+      AnswerTimelines();
+    } while (!inbox.empty());
+    Step();
+  }
+
+  const ShardMap map = ShardMap::Even(2);
+};
+
+TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
+  Limits limits;
+  limits.units_in_flight = 8;
+  limits.buffered_hints_per_range = 40;
+  limits.parked_hints_per_range = 100;
+  HangingShard w(limits);
+  w.GiveHanging(119);
+  w.Go();
+  EXPECT_EQ(w.truth_calls.size(), 8u);
+  EXPECT_TRUE(w.paused.empty());
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Go();
+  EXPECT_EQ(w.Items(w.bob), std::vector<PostId>{kPost});
+
+  w.GiveHanging(1);
+  w.Go();
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0}) << "its share of 20, and 100";
+  w.AnswerTruth();
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
+  EXPECT_EQ(w.metrics.done, 121);
+}
+
+TEST(Away, ManyWaysShareThePlacesOfAFew) {
+  Limits limits;
+  limits.units_in_flight = 8;
+  limits.whole_ways = 1;
+  HangingShard w(limits);
+  w.GiveHanging(20);
+  w.Go();
+  EXPECT_EQ(w.truth_calls.size(), 4u) << "the other four are of the other shard";
 }
 
 TEST(Away, NothingBehindAParkedHeadIsStartedAndTheBoundCountsIt) {
@@ -282,6 +403,64 @@ TEST(Away, WorkOfARevokedRangeIsNotParkedAnyMore) {
   EXPECT_EQ(w.asked, 0u);
 }
 
+// ---- pages under way ------------------------------------------------------------------------
+
+// Five authors whom the same nine readers follow, and places for four.
+struct PagesWorld : World {
+  static constexpr int kReaders = 9;
+
+  PagesWorld() : World(FewPages()) {
+    AssignAll();
+    for (int reader = 0; reader < kReaders; ++reader) {
+      for (const PostId post : posts) Follow(ReaderIn(0, reader), UserId{Raw(post)});
+      MakeLive(ReaderIn(0, reader));
+    }
+    for (const PostId post : posts) {
+      Publish(UserId{Raw(post)}, post, static_cast<UnixMs>(Raw(post)));
+      Give(0, Hint::OfPost(UserId{Raw(post)}, post));
+    }
+    Step();
+  }
+  static Limits FewPages() {
+    Limits limits;
+    limits.units_in_flight = 4;
+    limits.followers_on_first_page = 2;
+    limits.followers_per_page = 100;
+    limits.large_pages_in_flight = 1;
+    return limits;
+  }
+  // The readers for whom there must be memory, of each page that is asked for.
+  std::vector<uint32_t> Asked() const {
+    std::vector<uint32_t> asked;
+    for (const auto& call : truth_calls) asked.push_back(std::get<ReadPostPage>(call).limit);
+    return asked;
+  }
+  void FinishPages() {
+    AnswerTruth();
+    Step();
+    AnswerTimelines();
+    Step();
+  }
+
+  const std::vector<PostId> posts{PostId{5'001}, PostId{5'002}, PostId{5'003}, PostId{5'004},
+                                  PostId{5'005}};
+};
+
+TEST(PagesUnderWay, AreSmallOnesAndAFewLargeOnesOfAuthorsWithManyFollowers) {
+  PagesWorld w;
+  using Limits = std::vector<uint32_t>;
+  EXPECT_EQ(w.Asked(), (Limits{2, 2, 2, 2})) << "first pages";
+  w.FinishPages();
+  EXPECT_EQ(w.Asked(), (Limits{100, 2, 2, 2})) << "one may be large, and nobody waits for it";
+  w.FinishPages();
+  EXPECT_EQ(w.Asked(), (Limits{100, 2, 2, 2})) << "the next author's, and a fifth began";
+  w.RunUntilIdle();
+  const std::vector<PostId> newest_first(w.posts.rbegin(), w.posts.rend());
+  for (int reader = 0; reader < PagesWorld::kReaders; ++reader) {
+    EXPECT_EQ(w.Items(ReaderIn(0, reader)), newest_first);
+  }
+}
+
 // ---- units under way ------------------------------------------------------------------------
 
 // Authors that nobody follows: each is done with the answer to its one read.
@@ -339,7 +518,7 @@ TEST(UnitsUnderWay, ThatTakeLongDoNotKeepAnOrdinaryAuthorFromAFreePlace) {
   w.Give(0, Hint::OfPost(UserId{5'000}, kPost));
   w.Step();
   ASSERT_EQ(w.truth_calls.size(), 824u);
-  ASSERT_TRUE(w.next_timer && *w.next_timer <= w.now.mono + milliseconds(5));
+  ASSERT_TRUE(w.next_timer && *w.next_timer <= w.now.mono + Limits{}.refill_within);
   w.Pass(*w.next_timer - w.now.mono);
   w.Step();
   EXPECT_EQ(w.truth_calls.size(), 825u);

@@ -18,7 +18,7 @@ struct World {
     lanes.Add(std::move(received));
   }
   Offsets Take(bool singly = false, size_t syncs = 100) {
-    unit = lanes.Take(singly, syncs, begun);
+    unit = lanes.Take(0, singly, syncs, begun);
     Offsets offsets;
     for (const ReceivedHint& hint : unit.hints) offsets.push_back(hint.record.offset);
     return offsets;
@@ -34,7 +34,8 @@ struct World {
   }
 
   Limits limits;
-  Lanes lanes{limits};
+  const ShardMap map = ShardMap::Even(1);
+  Lanes lanes{limits, map};
   std::map<int64_t, BegunHints> begun;
   Unit unit;  // taken last
   int64_t next_offset = 0;
@@ -126,6 +127,59 @@ TEST(Lanes, AParkedUnitCountsItsHintsAndThoseBehindIt) {
   EXPECT_EQ(w.lanes.parked_hints(), 0u);
 }
 
+// Two shards; each has half of the room.
+struct TwoShards {
+  static UserId AuthorOn(Shard shard, uint64_t nth) {
+    for (uint64_t id = 1;; ++id) {
+      if (ShardMap::Even(2).ShardOf(UserId{id}) == shard && nth-- == 0) return UserId{id};
+    }
+  }
+  void Post(UserId author) { lanes.Add({{}, Hint::OfPost(author, PostId{1})}); }
+  static Limits RoomFor(uint32_t hints) {
+    Limits limits;
+    limits.buffered_hints_per_range = hints;
+    return limits;
+  }
+
+  const Limits limits = RoomFor(7);
+  const ShardMap map = ShardMap::Even(2);
+  Lanes lanes{limits, map};
+  const UserId ann = AuthorOn(0, 0), ben = AuthorOn(0, 1), cid = AuthorOn(1, 0);
+};
+
+TEST(Lanes, OfOneShardAreTakenWhateverTheOthersDo) {
+  TwoShards w;
+  w.Post(w.ann);
+  w.Post(w.cid);
+  w.Post(w.ben);
+  EXPECT_EQ(w.lanes.Take(0, false, 1, {}).author, w.ann);
+  EXPECT_EQ(w.lanes.Take(0, false, 1, {}).author, w.ben);
+  EXPECT_FALSE(w.lanes.runnable(0));
+  EXPECT_TRUE(w.lanes.runnable(1));
+  EXPECT_TRUE(w.lanes.runnable());
+  EXPECT_EQ(w.lanes.Take(1, false, 1, {}).author, w.cid);
+  EXPECT_FALSE(w.lanes.runnable());
+}
+
+TEST(Lanes, WhatAShardHasBeyondItsShareIsHeldUp) {
+  TwoShards w;
+  for (int i = 0; i < 4; ++i) w.Post(w.ann);
+  EXPECT_EQ(w.lanes.held_up(), 0u) << "half of seven, rounded up";
+  w.Post(w.ben);
+  w.Post(w.cid);
+  EXPECT_EQ(w.lanes.held_up(), 1u);
+  const Unit taken = w.lanes.Take(0, false, 1, {});
+  EXPECT_EQ(w.lanes.held_up(), 1u) << "a unit that hangs holds its hints";
+  w.lanes.SetParked(taken, true);
+  EXPECT_EQ(w.lanes.held_up(), 4u) << "those that are parked";
+  w.Post(w.ben);
+  EXPECT_EQ(w.lanes.held_up(), 4u) << "and others of that shard go on";
+  w.lanes.SetParked(taken, false);
+  EXPECT_EQ(w.lanes.held_up(), 2u);
+  w.lanes.Finished(taken);
+  EXPECT_EQ(w.lanes.held_up(), 0u);
+}
+
 TEST(Lanes, OfARangeThatWasLostForgetEverything) {
   World w;
   for (int i = 0; i < 3; ++i) w.Post(kAnn);
@@ -133,7 +187,7 @@ TEST(Lanes, OfARangeThatWasLostForgetEverything) {
   w.lanes.SetParked(w.unit, true);
   w.lanes.Clear();
   EXPECT_FALSE(w.lanes.runnable());
-  EXPECT_EQ(w.lanes.units() + w.lanes.parked_hints(), 0u);
+  EXPECT_EQ(w.lanes.units() + w.lanes.parked_hints() + w.lanes.held_up(), 0u);
   w.Post(kAnn);
   EXPECT_EQ(w.Take(), Offsets{3});
 }

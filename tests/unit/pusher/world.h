@@ -94,14 +94,15 @@ using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, Timel
 struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
                          TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
                          AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter> {
-  explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr)
+  explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
+                 uint32_t shards = 1)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),
-        pusher(MakePusher(given)) {}
+        pusher(MakePusher(given, shards)) {}
 
-  Pusher MakePusher(Limits limits) {
+  Pusher MakePusher(Limits limits, uint32_t shards = 1) {
     limits.window = kWindow;
     return Pusher({{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-                  {RangeLayout(kRanges), 7, ++stores->pushers}, limits);
+                  {RangeLayout(kRanges), 7, ++stores->pushers, {}, ShardMap::Even(shards)}, limits);
   }
 
   // ---- ports: kept until answered --------------------------------------------------------------
@@ -232,7 +233,8 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
 
 // Bob, of range 0, follows Ann and is live.
 struct BobsWorld : World {
-  explicit BobsWorld(const Limits& limits = {}) : World(limits) {
+  explicit BobsWorld(const Limits& limits = {}, uint32_t shards = 1)
+      : World(limits, nullptr, shards) {
     Follow(bob, kAnn);
     AssignAll();
     MakeLive(bob);

@@ -17,6 +17,8 @@ from tests.chaos.verdict import Model, judge
 PRODUCERS = 3
 HTTP_CLIENTS = 3
 QUIET_WITHIN_S = 300
+# By then whoever lost a range, or hung, has said so.
+LAST_WORDS_S = 6
 _SAY_EVERY_S = 5.0
 _LOOK_EVERY_S = 0.2
 
@@ -138,14 +140,14 @@ class _Run:
     def _settle(self):
         """All is whole again; waits until nothing is left to do and everybody's timeline is
         live."""
-        since = self._said = time.monotonic()
-        self._left = ""
+        self._since = self._said = self._busy = time.monotonic()
+        self._left, self._heard = "", False
         for kept in self.rig.kept.values():
             if JOINING not in kept.name:
                 kept.start().resume()
         try:
             self._wait_quiet()
-            self.quiet_s = time.monotonic() - since
+            self.quiet_s = self._busy - self._since
             self.blamed = dead_letters.replay_blamed(self.rig)
             wait_until(self._all_live, 120, "all timelines to be live")
             self._wait_quiet()
@@ -162,10 +164,16 @@ class _Run:
             self._left = self.rig.left() or self._not_ready()
         except OSError as error:
             self._left = str(error)
+        now = time.monotonic()
+        if self._left:
+            self._busy = now
+        if not self._heard and now - self._since > LAST_WORDS_S:
+            self._heard = True
+            self.rig.complaints += dead_letters.unsettled(self.rig)
         # Twice: a row that a repair writes goes through all of it again, maybe behind our look.
-        self._quiet = 0 if self._left else self._quiet + 1
-        if time.monotonic() - self._said > _SAY_EVERY_S:
-            self._said = time.monotonic()
+        self._quiet = self._quiet + 1 if self._heard and not self._left else 0
+        if now - self._said > _SAY_EVERY_S:
+            self._said = now
             self.say(f"{time.monotonic() - self.begin:6.1f} s  left: {self._left or 'nothing'}")
         time.sleep(0.1)
         return self._quiet > 2

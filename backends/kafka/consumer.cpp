@@ -15,6 +15,7 @@
 #include "backends/kafka/parked_partitions.h"
 #include "backends/kafka/partition_flow.h"
 #include "backends/kafka/position_lookup.h"
+#include "fanline/base/misconfigured.h"
 
 namespace fanline::kafka {
 namespace {
@@ -81,6 +82,7 @@ class Consumer::Impl {
   void OnRevoked();
   void OnError(const rd_kafka_message_t& message);
   void Stuck(const rd_kafka_message_t& message, Reading why);
+  void RefuseIfFenced() const;
   void RetryParked(Time now);
   void TakeAnswers();
   PartitionAssigned AssignedBy(const PositionLookup::Position& found) const;
@@ -165,7 +167,19 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
   }
   if (records == max_records) Wake();
   out_ = nullptr;
+  RefuseIfFenced();
   Tend();
+}
+
+// The only error of a consumer that is fatal. The brokers go on with the newer member of that id,
+// and librdkafka would take the place back later.
+void Consumer::Impl::RefuseIfFenced() const {
+  char text[512] = "";
+  const rd_kafka_resp_err_t error = rd_kafka_fatal_error(client_->get(), text, sizeof text);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+  throw Misconfigured("kafka: " + std::string(text) + "; each member of group " + options_.group +
+                      " must have a group.instance.id of its own, or none: look at "
+                      "--kafka-properties");
 }
 
 void Consumer::Impl::Apply(const ConsumerOrders& orders) {

@@ -10,7 +10,7 @@
 //
 // Assignment is eager (`range`): the whole group stops for a rebalance, and in return at most one
 // member believes at any moment that a partition is its own. The cooperative assignor of librdkafka
-// 2.0 leaves moved partitions unread for a second and fails commits meanwhile.
+// 2.0 leaves moved partitions unread for as long and fails commits meanwhile (decision 26).
 //
 // Redelivery: after a crash or a rebalance records from the last commit on are delivered again.
 //
@@ -67,6 +67,7 @@ class Consumer {
   // Appends events in order, with at most `max_records` records; when there may be more, wake_fd is
   // readable again. Does not wait, except at a revocation: at most 2 s for the last commit of the
   // partitions. After PartitionRevoked or an order to seek, no record fetched before is delivered.
+  // Throws Misconfigured when another member of the group came with our group.instance.id.
   void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
 
   // Fetches rest until that moment, where an earlier one is due (fetch_rest.h). Records that arrive

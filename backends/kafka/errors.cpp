@@ -53,7 +53,7 @@ constexpr Row kTable[] = {
     {RD_KAFKA_RESP_ERR__PURGE_QUEUE, Later("taken back before it was sent")},
     {RD_KAFKA_RESP_ERR__PURGE_INFLIGHT, Later("given up while it was being sent")},
     {RD_KAFKA_RESP_ERR__DESTROY, Later("the client is shutting down")},
-    {RD_KAFKA_RESP_ERR__FATAL, Later("the producer must be made anew")},
+    {RD_KAFKA_RESP_ERR__FATAL, Later("the client must be made anew")},
 
     // An operator must mend these; until then everything waits.
     {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, Later("the topic or partition does not exist")},

@@ -1,5 +1,6 @@
 // Members come and go while records flow: every record is delivered to somebody, and a member that
 // leaves orderly leaves nothing to be delivered twice.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/testing/member.h"
 #include "backends/kafka/testing/raw_log.h"
+#include "fanline/base/misconfigured.h"
 #include "tests/integration/kafka/real_broker.h"
 
 namespace fanline::kafka {
@@ -117,6 +119,28 @@ TEST_F(RebalanceTest, WhatOneMemberLosesAnotherGoesOnWithExactlyWhereItStopped) 
     // What each was handed came in order.
     EXPECT_TRUE(std::is_sorted(bobs.begin(), bobs.end()));
   }
+}
+
+// Both would take the place from each other for ever.
+TEST_F(RebalanceTest, AMemberGoesWhenAnotherComesWithItsInstanceId) {
+  CreateTopic(topic, kPartitions);
+  ConsumerOptions one = GroupMember();
+  one.client.properties["group.instance.id"] = "one";
+  EagerMember ann(one);
+  ASSERT_TRUE(Until({&ann}, [&] { return ann.owned.size() == 4; }));
+
+  EagerMember twin(one);
+  const auto fenced = [&] {
+    try {
+      return Until({&twin, &ann}, [] { return false; });
+    } catch (const Misconfigured& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("must have a group.instance.id of its own"));
+      return true;
+    }
+  };
+  ASSERT_TRUE(fenced());
+  ASSERT_TRUE(Until({&twin}, [&] { return twin.owned.size() == 4; }));
+  EXPECT_THROW(ann.Turn(), Misconfigured);
 }
 
 TEST_F(RebalanceTest, AnOrderToCommitWhatIsNotOursAnyMoreChangesNothing) {

@@ -35,7 +35,7 @@ def recovery(rounds, say):
     """Seconds until every range goes on: those of a master that failed over; those of a pusher that
     was killed, in half as many rounds."""
     ports = Ports()
-    with LocalStack(cluster=True, ports=ports, say=say) as stack, _Scene(stack, ports) as scene:
+    with LocalStack(cluster=True, ports=ports, say=say) as stack, Scene(stack, ports) as scene:
         failovers = [_failover(scene, say) for _ in range(rounds)]
         yield row("recovery_failover", [mine for mine, _ in failovers], "s until all ranges go on",
                   "the replica takes writes", [server for _, server in failovers])
@@ -120,10 +120,10 @@ def _writes(client, timeline):
 
 # ---- the scene ----------------------------------------------------------------------------------
 
-class _Scene:
-    """Two pushers, a reader in each range who follows all authors, and posts all the time."""
+class Scene:
+    """Pushers, a reader in each range who follows all authors, and posts all the time."""
 
-    def __init__(self, stack, ports):
+    def __init__(self, stack, ports, pushers=2, pusher_args=_OUR_SESSION):
         self.stack = stack
         feedctl = Feedctl(stack)
         feedctl.run("init", "--ranges", PARTITIONS)
@@ -133,7 +133,7 @@ class _Scene:
         graph.write_text("".join(f"{reader} {author}\n"
                                  for reader in self._readers for author in _AUTHORS))
         feedctl.run("import", graph)
-        self.fleet = Fleet(stack, ports, pushers=2, pusher_args=_OUR_SESSION)
+        self.fleet = Fleet(stack, ports, pushers=pushers, pusher_args=pusher_args)
         self.fleet.start().wait_serving()
         feedctl.run("activate", lines=self._readers)
         self.publisher = _Publisher(stack.env["FANLINE_KAFKA_BROKERS"])
@@ -156,7 +156,7 @@ class _Scene:
         left, clients = dict(nodes), {node: node.client() for node in set(nodes.values())}
         deadline = time.monotonic() + _PATIENCE
         while left:
-            left = {key: node for key, node in left.items() if _newest(clients[node], key) <= post}
+            left = {key: node for key, node in left.items() if newest(clients[node], key) <= post}
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{len(left)} ranges do not go on")
             time.sleep(_LOOK_EVERY)
@@ -166,7 +166,7 @@ class _Scene:
         return moment
 
 
-def _newest(client, key):
+def newest(client, key):
     """The newest post of a timeline; 0: it cannot be read here yet."""
     try:
         members = client.command("ZRANGE", key, 0, 3)

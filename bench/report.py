@@ -52,6 +52,9 @@ def details(row):
                 f"of the rounds around it: {', '.join(map(number, row['steady_rounds']))}"
                 + processes("; CPU us per hint", row["cpu_us_per_hint"])
                 + processes("; of the rounds", row["beside_cpu_us_per_hint"]))
+    if "still_of" in row:
+        return "; ".join(f"{name}: {row['longest_of'][name]:.2f} s, a range stood still for "
+                         f"{still:.2f} s of each restart" for name, still in row["still_of"].items())
     if "beside_cpu_us_per_delivery" in row:
         ours, other = map(number, row["timelines_per_batch_of"])
         return (f"{ours} timelines in a batch beside {other}"

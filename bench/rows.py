@@ -20,6 +20,7 @@ class Sizes(NamedTuple):
     moderate: int  # events of a burst, and of each slower run beside it
     imported: int  # edges
     waiting: int  # posts of moderate, whose hints wait to be drained
+    restarted: int  # of four members of a group, one after the other
 
 
 def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_events):

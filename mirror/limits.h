@@ -9,9 +9,11 @@
 namespace fanline::mirror {
 
 struct Limits {
-  // Of one topic. Above this, all its partitions are paused.
-  uint32_t records_open = 8'192;
-  uint32_t records_open_per_partition = 4'096;
+  // Of one topic. Above this, all its partitions are paused. Of relation-log all shards share it:
+  // while one hangs, the others wait once so much is open for it, until `keep_waiting` is over. So
+  // much lasts for 27 s (MariaDB's timeouts come first) at 1,200 changes a second.
+  uint32_t records_open = 32'768;
+  uint32_t records_open_per_partition = 16'384;  // of relation-log
   Duration commit_every = std::chrono::milliseconds(200);
   Backoff backoff;
   // Tombstones are kept for at least this long; a message that is older could meet an edge whose

@@ -13,6 +13,8 @@ import threading
 import time
 import unittest
 
+from demo.producer import NotAcknowledged, Producer
+from stack.programs.fleet import FEED
 from stack.services.redis_cluster import SLOTS
 from stack.wire.redis import RedisClient, RedisError
 from tests.e2e.installation import Installation
@@ -154,6 +156,16 @@ class Away(Installation):
         self.lives = {daemon.name: daemon.process.pid for daemon in self.fleet.daemons}
         self.turn = 0
 
+    def send(self, events):
+        """As often as it takes, as an application does whose client gave up after 30 s."""
+        for event in events:
+            self.ledger.apply(event)
+        while True:
+            try:
+                return self.producer.send(events)
+            except NotAcknowledged:
+                self.producer = Producer(self.stack.kafka.address, FEED)
+
     def publish_for_a_second(self):
         authors = [AUTHORS[(self.turn + nth) % len(AUTHORS)] for nth in range(RATE)]
         self.turn += RATE
@@ -225,7 +237,7 @@ class Away(Installation):
         for thing in things:
             watch.away |= thing.nodes
             thing.do(lose)
-        time.sleep(min(thing.most for thing in things))
+        time.sleep(AWAY)
         times.append(time.monotonic())
         try:
             for thing in things:
@@ -272,7 +284,6 @@ class Away(Installation):
 
 class Thing:
     nodes = frozenset()
-    most = AWAY
 
     def __init__(self, test):
         self.test = test
@@ -334,8 +345,6 @@ class Shard(Thing):
 
 
 class Broker(Thing):
-    most = min(AWAY, 25)  # an application's client gives up after 30
-
     def do(self, what):
         getattr(self.test.stack.kafka, what)()
 

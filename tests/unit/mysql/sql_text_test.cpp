@@ -30,7 +30,7 @@ TEST(SplitStatements, LeavesQuotedTextAlone) {
 
 TEST(SplitStatements, TheShardSchemaIsOneRepeatableStatementPerTable) {
   EXPECT_THAT(SplitStatements(sql_schema::kShardSql),
-              AllOf(SizeIs(15), Each(StartsWith("CREATE TABLE IF NOT EXISTS ")),
+              AllOf(SizeIs(16), Each(StartsWith("CREATE TABLE IF NOT EXISTS ")),
                     Each(Not(HasSubstr("--")))));
 }
 

@@ -5,6 +5,8 @@
 namespace fanline::mysql {
 namespace {
 
+constexpr int kNoSuchTable = 1146;  // one that is newer than the installation, maybe
+
 struct Entry {
   int code;
   ErrorKind kind;
@@ -79,7 +81,9 @@ ErrorKind KindOf(int code) {
 Status StatusOf(const MysqlError& error, Shard shard) {
   const std::string text = std::to_string(error.code()) + ": " + error.what();
   if (error.kind() == ErrorKind::kData) return Status::Never("MariaDB error " + text);
-  return Status::Later(ResourceOf(shard), "MariaDB error " + text);
+  const char* what_to_do =
+      error.code() == kNoSuchTable ? "; feedctl init makes what is missing" : "";
+  return Status::Later(ResourceOf(shard), "MariaDB error " + text + what_to_do);
 }
 
 }  // namespace fanline::mysql

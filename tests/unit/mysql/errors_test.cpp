@@ -30,5 +30,12 @@ TEST(ErrorTable, OnlyDataIsNeverAndAllElseNamesTheShard) {
   }
 }
 
+// The tables of an installation may be older than the program.
+TEST(ErrorTable, AMissingTableSaysWhatToType) {
+  EXPECT_THAT(StatusOf(MysqlError(1146, "text"), 0).message, ::testing::HasSubstr("feedctl init"));
+  EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message,
+              ::testing::Not(::testing::HasSubstr("feedctl")));
+}
+
 }  // namespace
 }  // namespace fanline::mysql

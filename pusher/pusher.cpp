@@ -152,7 +152,13 @@ void Pusher::On(TimelineDropped& dropped, Now now) {
 }
 
 void Pusher::On(RangeOwned& reply, Now now) {
-  if (OfTakeover(reply, now) || settlements_.On(reply, now, random_())) return;
+  if (OfTakeover(reply, now)) return;
+  if (const auto settled = settlements_.On(reply, now, random_())) {
+    // No mark may come that tells it: of hints tried one by one, the first may be parked.
+    const auto found = ranges_.find(*settled);
+    if (reply.status.done() && found != ranges_.end()) found->second->takeover.Learn(reply);
+    return;
+  }
   Unit* unit = Find(reply.id);
   if (unit == nullptr) return;
   if (!reply.status.done()) return Later(*unit, reply.status, now);

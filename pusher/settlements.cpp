@@ -22,11 +22,12 @@ void Settlements::Send(Open& open) {
   owners_.Submit(open.to_tell);
 }
 
-bool Settlements::On(const RangeOwned& reply, Now now, uint64_t random) {
+std::optional<Range> Settlements::On(const RangeOwned& reply, Now now, uint64_t random) {
   const auto found = std::find_if(open_.begin(), open_.end(), [&reply](const auto& entry) {
     return entry.second.awaited == reply.id;
   });
-  if (found == open_.end()) return false;
+  if (found == open_.end()) return std::nullopt;
+  const Range range = found->first;
   Open& open = found->second;
   open.awaited = 0;
   if (reply.status.done()) {
@@ -34,7 +35,7 @@ bool Settlements::On(const RangeOwned& reply, Now now, uint64_t random) {
   } else {
     open.retry_at = now.mono + backoff_.Delay(++open.attempts, random);
   }
-  return true;
+  return range;
 }
 
 void Settlements::OnTimer(Now now) {

@@ -35,8 +35,8 @@ class Settlements {
   // The start ends because we were told to go; it may not have been noted yet.
   void Leave(Range range, const OwnStart& start);
 
-  // Offers a reply; true when it was for this object.
-  bool On(const RangeOwned& reply, Now now, uint64_t random);
+  // Offers a reply; the range that it is about when it was for this object.
+  std::optional<Range> On(const RangeOwned& reply, Now now, uint64_t random);
   void OnTimer(Now now);
 
   bool open(Range range) const { return open_.contains(range); }

@@ -97,6 +97,20 @@ TEST(Away, TheShardIsAskedNowAndThenAndMetByAFewWhenItIsBack) {
   EXPECT_EQ(w.metrics.held.hints_parked, 0u);
 }
 
+// The first of them needs what is away.
+TEST(Away, HintsThatAreTriedOneByOneAreHeldUpNoLongerThanUntilAStartHasLasted) {
+  AwayWorld w;
+  for (int i = 0; i < 2; ++i) w.Crash(0);
+  w.Assign(0);
+  w.GiveAbsent(1);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Settle();
+  EXPECT_TRUE(w.Items(w.bob).empty()) << "one at a time";
+  w.Pass(Limits{}.settle_after);
+  w.Settle();
+  EXPECT_EQ(w.Items(w.bob), std::vector<PostId>{kPost});
+}
+
 // A slot that migrates: what is written to range 0 is put off; range 1 had a bad moment.
 struct HeldWorld : World {
   static constexpr uint64_t kLanes = 50;

@@ -4,6 +4,34 @@ namespace fanline::api {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+void AddPageOptions(daemon::OptionTable& table, Limits& limits) {
+  table
+      .Add("page-threads", &limits.page_threads,
+           "pages that ask Redis at once; each holds a connection to every node")
+      .Range(1, 1'000);
+  table
+      .Add("pull-threads", &limits.pull_threads,
+           "pages that use the shards at once: those of authors, and what no live timeline holds; "
+           "each holds up to one connection to every shard")
+      .Range(1, 1'000);
+  table
+      .Add("pull-queue", &limits.pull_queue,
+           "pages that wait for one of those; one more is answered with 503")
+      .Range(1, 1'000'000);
+  table
+      .Add("longest-pull-wait", &limits.longest_pull_wait,
+           "how long a page waits for one of them before it is answered with 503")
+      .Range(1ms, 1min);
+  table
+      .Add("rebuild-threads", &limits.rebuild_threads,
+           "timelines made live at once; each holds up to one connection to every shard and node")
+      .Range(1, 64);
+}
+
+}  // namespace
+
 void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9405;
   daemon::AddOptions(table, config.daemon);
@@ -11,6 +39,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
             "where requests are served; nobody is authenticated here, so beyond loopback only "
             "behind the application's gateway");
   options::AddOptions(table, config.mysql);
+  options::AddOptions(table, config.redis);
+  options::AddOptions(table, config.timelines);
   Limits& limits = config.limits;
   options::AddFollowingLimit(table, &config.agreed.following_limit);
   table
@@ -19,7 +49,8 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Range(1, 1'000'000);
   table
       .Add("threads", &limits.threads,
-           "requests that use the shards at once; each holds up to one connection to every shard")
+           "requests about relations that use the shards at once; each holds up to one connection "
+           "to every shard")
       .Range(1, 1'000);
   table
       .Add("queue", &limits.queue,
@@ -29,6 +60,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("longest-wait", &limits.longest_wait,
            "how long a request waits for one of them before it is answered with 503")
       .Range(1ms, 1min);
+  AddPageOptions(table, limits);
 }
 
 }  // namespace fanline::api

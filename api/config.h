@@ -4,6 +4,7 @@
 #include "api/limits.h"
 #include "backends/options/agreed_settings.h"
 #include "backends/options/mysql_settings.h"
+#include "backends/options/redis_settings.h"
 #include "daemon/run/daemon_options.h"
 
 namespace fanline::api {
@@ -12,6 +13,8 @@ struct Config {
   daemon::DaemonOptions daemon;
   Endpoint listen{"127.0.0.1", 8080};
   options::MysqlSettings mysql;
+  options::RedisSettings redis;
+  options::TimelineSettings timelines;
   options::AgreedSettings agreed;
   Limits limits;
 };

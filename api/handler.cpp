@@ -11,11 +11,6 @@
 namespace fanline::api {
 namespace {
 
-Problem ProblemOf(StorePool::Refusal refusal) {
-  if (refusal == StorePool::Refusal::kShardAway) return StoreAway();
-  return {Code::kOverloaded, "more requests came than can be served; send it again later"};
-}
-
 struct Performed {
   Response response;
   Status failed;  // not done: the store's own words, which clients never see
@@ -45,7 +40,8 @@ http::Limits HttpLimits(const Limits& limits) {
   http.request_line = kMostRequestLineBytes;
   http.head = kMostHeadBytes;
   http.connections = limits.connections;
-  http.threads = limits.threads + 1;  // each store keeps one of them at most
+  // Each store, and each connection to Redis, keeps one of them at most.
+  http.threads = limits.threads + limits.page_threads + 1;
   return http;
 }
 
@@ -74,6 +70,10 @@ void Handler::Serve(Request request, Answer reply) {
     call = std::make_shared<const Call>(row->read(Asked(segments, request)));
   } catch (const Refused& refused) {
     return answer(route, ToResponse(refused.problem));
+  }
+  if (call->page != nullptr) {
+    return pages_.Serve(call->page, route,
+                        [answer, route](Response response) { answer(route, std::move(response)); });
   }
   stores_.Submit(
       Touched::Of(call->owners, map_),

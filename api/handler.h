@@ -7,6 +7,7 @@
 
 #include "api/limits.h"
 #include "api/metrics.h"
+#include "api/pages.h"
 #include "api/store_pool.h"
 #include "fanline/model/bucket.h"
 #include "http/limits.h"
@@ -20,9 +21,14 @@ http::Limits HttpLimits(const Limits& limits);
 class Handler final : public http::Service {
  public:
   // All outlive the handler; `stores` also outlives the requests it was given. `clock`: any thread.
-  Handler(StorePool& stores, const ShardMap& map, const Limits& limits, Metrics& metrics,
-          std::function<Now()> clock)
-      : stores_(stores), map_(map), limits_(limits), metrics_(metrics), clock_(std::move(clock)) {}
+  Handler(StorePool& stores, Pages& pages, const ShardMap& map, const Limits& limits,
+          Metrics& metrics, std::function<Now()> clock)
+      : stores_(stores),
+        pages_(pages),
+        map_(map),
+        limits_(limits),
+        metrics_(metrics),
+        clock_(std::move(clock)) {}
 
   // Blocks the calling thread only while it uses a store. A request that waits for a store is
   // answered later, from a thread of the pool: no more threads are blocked than there are stores.
@@ -36,6 +42,7 @@ class Handler final : public http::Service {
 
  private:
   StorePool& stores_;
+  Pages& pages_;
   const ShardMap& map_;
   const Limits limits_;
   Metrics& metrics_;

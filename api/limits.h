@@ -11,10 +11,16 @@ namespace fanline::api {
 struct Limits {
   uint32_t following_limit = kMostFollowed;  // the installation's
   uint32_t connections = 16'384;  // clients connected at once; one more is told to come back
-  uint32_t threads = 16;          // requests that use the store at once
+  uint32_t threads = 16;          // requests about relations that use the shards at once
   // Requests that may wait for a store, and for how long; the client is then told to come back.
   uint32_t queue = 1'024;
   Duration longest_wait = std::chrono::milliseconds(500);
+
+  uint32_t page_threads = 16;    // pages that ask Redis at once
+  uint32_t pull_threads = 16;    // pages that use the shards at once
+  uint32_t pull_queue = 16'384;  // pages that may wait for them: all readers who come back at once
+  Duration longest_pull_wait = std::chrono::seconds(10);
+  uint32_t rebuild_threads = 4;  // timelines made live at once
 };
 
 }  // namespace fanline::api

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/operations/call.h"
 #include "fanline/base/time.h"
 
 namespace fanline::api {
@@ -24,6 +25,11 @@ class Metrics {
   // A change took a counter below zero, so it had drifted before.
   virtual void CounterBelowZero() {}
   virtual void MirroredInline(InlineResult) {}
+  virtual void PageServed(PageFacts::State) {}
+  // A timeline was made live behind an answer, or was not (reason: for the operator).
+  virtual void RebuildEnded(timeline::RebuildResult) {}
+  virtual void RebuildFailed(const std::string& /*resource*/, const std::string& /*reason*/) {}
+  virtual void RebuildsWait(size_t /*readers*/) {}
   // The number of clients connected changed; a client above the limit was turned away.
   virtual void Connected(size_t /*clients*/) {}
   virtual void TurnedAway() {}

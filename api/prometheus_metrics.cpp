@@ -69,6 +69,19 @@ class Prometheus final : public Metrics {
   void MirroredInline(InlineResult result) override {
     inline_[static_cast<size_t>(result)]->Increment();
   }
+  void PageServed(PageFacts::State state) override {
+    pages_[static_cast<size_t>(state)]->Increment();
+  }
+  void RebuildEnded(timeline::RebuildResult result) override {
+    rebuilds_[static_cast<size_t>(result)]->Increment();
+  }
+  void RebuildFailed(const std::string& resource, const std::string& reason) override {
+    const std::string label = resource.empty() ? kFault : resource;
+    rebuilds_[0]->Increment();
+    log_.WarnEvery("rebuild " + label, kWarnEvery, daemon::SystemNow().mono,
+                   "a timeline was not made live", {{"resource", label}, {"reason", reason}});
+  }
+  void RebuildsWait(size_t readers) override { waiting_.Set(static_cast<double>(readers)); }
   void Connected(size_t clients) override { connected_.Set(static_cast<double>(clients)); }
   void TurnedAway() override { turned_away_.Increment(); }
 
@@ -86,8 +99,16 @@ class Prometheus final : public Metrics {
   std::array<Counter*, 3> inline_ = AddCounters(  // by InlineResult
       registry_, "fanline_api_inline_mirror_total",
       "Reverse rows written at once, in the mode sync", "result", {"done", "late", "failed"});
+  std::array<Counter*, 3> pages_ =  // by PageFacts::State
+      AddCounters(registry_, "fanline_api_home_pages_total", "Pages of home timelines", "state",
+                  {"live", "building", "pulled"});
+  std::array<Counter*, 6> rebuilds_ = AddCounters(  // by RebuildResult; the first: not done
+      registry_, "fanline_api_rebuilds_total", "Timelines made live behind an answer, or not",
+      "result", {"failed", "rebuilt", "already_live", "busy", "refused", "gave_up"});
+  Gauge& waiting_ = AddGauge(registry_, "fanline_api_rebuilds_waiting",
+                             "Readers whose timelines wait to be made live");
   daemon::ResourceCounters failed_{registry_, "fanline_api_store_failures_total",
-                                   "Requests the store did not do", kFault};
+                                   "Calls of requests that a store did not do", kFault};
   Gauge& connected_ = AddGauge(registry_, "fanline_api_connections", "Clients connected");
   Counter& turned_away_ = AddCounter(registry_, "fanline_api_connections_refused_total",
                                      "Clients that were one too many");

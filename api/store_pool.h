@@ -1,107 +1,56 @@
-// The stores that requests share. Their number bounds how much is asked of the shards at once. Work
-// that finds no store free waits in a bounded queue, for a bounded time; the caller's thread does
-// not wait.
+// Stores that requests share, each used by one at a time. Their number bounds how much is asked of
+// a service at once; slots.h says who waits, and who is refused. Thread-safe.
 //
-// Work names the shards it may touch and counts for each of them. Work that touches one shard gets
-// at most three quarters of the stores, and of the queue: a shard that hangs takes no more, and
-// other work passes what waits for it. Work that touches several begins only while each has half of
-// the stores left: when one of them hangs, the others keep their share. Work whose first shard is
-// known to be away does not wait at all.
-//
-// Thread-safe.
+// Relations, pulled pages and live timelines have a pool each: readers who all come back at once
+// keep nobody from following, and a Redis that hangs keeps nobody from a shard.
 #pragma once
 
-#include <condition_variable>
-#include <functional>
-#include <list>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "fanline/base/time.h"
-#include "fanline/model/bucket.h"
+#include "api/operations/problem.h"
+#include "api/slots.h"
+#include "fanline/ports/reader_ports.h"
 #include "fanline/ports/relation_store.h"
 
 namespace fanline::api {
 
-// What a request asks of the shards.
-struct Touched {
-  Shard first = 0;              // where its first rows are: the work is in vain without it
-  std::vector<Shard> all = {};  // each once, with the first
-
-  // The shards of these users; `first` is the first user's.
-  static Touched Of(const std::vector<UserId>& owners, const ShardMap& map);
-};
-
-class StorePool {
+template <typename Store>
+class PoolOf {
  public:
-  struct Limits {
-    size_t queued = 1'024;
-    Duration longest_wait = std::chrono::milliseconds(500);  // in the queue
-  };
-
-  enum class Refusal { kNone, kShardAway, kOverloaded };
-
-  // Called once, and throws nothing. Either it gets a store for the time of the call, on a thread
-  // of the pool or within Submit; or the reason why there is none, on any thread, also within
-  // Submit.
-  using Work = std::function<void(RelationStore* store, Refusal)>;
+  using Limits = Slots::Limits;
+  using Refusal = Slots::Refusal;
+  // Called once, and throws nothing, with a store or with the reason why there is none. On whose
+  // thread: see Slots::Work.
+  using Work = std::function<void(Store* store, Refusal)>;
 
   // `stores` is not empty.
-  StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_t shards, Limits limits);
-  // Waits for the work under way; refuses what waits.
-  ~StorePool();
-  StorePool(const StorePool&) = delete;
-  StorePool& operator=(const StorePool&) = delete;
+  PoolOf(std::vector<std::unique_ptr<Store>> stores, uint32_t shards, Limits limits)
+      : stores_(std::move(stores)), slots_(stores_.size(), shards, limits) {}
 
-  // With `here`, work that finds a store free is done within the call; else the call never blocks.
-  void Submit(Touched touched, Work work, bool here = false);
-
-  // Work that waits with this as its first shard is refused at once when it goes away.
-  void SetReachable(Shard shard, bool reachable);
+  // As those of Slots.
+  void Submit(Touched touched, Work work, bool here = false) {
+    const auto with_store = [this, work = std::move(work)](size_t slot, Refusal refusal) {
+      work(refusal == Refusal::kNone ? stores_[slot].get() : nullptr, refusal);
+    };
+    slots_.Submit(std::move(touched), with_store, here);
+  }
+  void SetReachable(Shard shard, bool reachable) { slots_.SetReachable(shard, reachable); }
 
  private:
-  struct Waiting {
-    Touched touched;
-    Work work;
-    Clock::time_point until;
-  };
-  using Queue = std::list<Waiting>;
-
-  void RunWhatWaits();
-  // Runs `work` with a free store, without the lock.
-  void Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock);
-  void RefuseTheLate();
-  bool HasRoom(const Touched& touched) const;
-  Queue::iterator FirstThatMayRun();
-  Waiting Take(Queue::iterator waiting);
-  static void RefuseAll(Queue& refused, Refusal why);
-
-  const Limits limits_;
-  struct Share {    // of one shard
-    size_t alone;   // for work that touches it alone
-    size_t across;  // for work that touches others too
-    size_t For(const Touched& touched) const { return touched.all.size() > 1 ? across : alone; }
-  };
-  static Share ShareOf(size_t all, uint32_t shards);
-
-  const Share most_lent_;
-  const Share most_queued_;
-  std::vector<std::unique_ptr<RelationStore>> stores_;
-
-  std::mutex mutex_;
-  std::condition_variable work_, late_;
-  // Below: under mutex_.
-  Queue queue_;  // in the order of arrival: the front is the first to be late
-  std::vector<RelationStore*> free_;
-  size_t idle_ = 0;             // threads
-  std::vector<size_t> lent_;    // per shard
-  std::vector<size_t> queued_;  // per shard
-  std::vector<bool> reachable_;
-  bool stopping_ = false;
-
-  std::vector<std::thread> threads_;  // last: they use the others
+  const std::vector<std::unique_ptr<Store>> stores_;
+  Slots slots_;  // last: its threads use the stores
 };
+
+// What a client is told who was refused.
+inline Problem ProblemOf(Slots::Refusal refusal) {
+  if (refusal == Slots::Refusal::kShardAway) return StoreAway();
+  return {Code::kOverloaded, "more requests came than can be served; send it again later"};
+}
+
+using StorePool = PoolOf<RelationStore>;
+using TruthPool = PoolOf<ReaderTruth>;
+using TimelinePool = PoolOf<ReaderTimelines>;
 
 }  // namespace fanline::api

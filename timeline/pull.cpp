@@ -13,8 +13,10 @@ constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
 }  // namespace
 
-Pull::Pull(PullLimits limits, std::optional<Position> after) : limits_(limits), after_(after) {
+Pull::Pull(PullLimits limits, std::optional<Position> after, std::optional<Position> until)
+    : limits_(limits), after_(after), until_(until) {
   if (limits_.items_per_read == 0) limits_.items_per_read = std::max(1u, 4 * limits_.want);
+  if (until_) bottom_ = until_->created_at - 1;  // items of its own moment may come before it
 }
 
 PullNeed Pull::needed() const {
@@ -95,7 +97,7 @@ void Pull::StartSpan(UnixMs length) {
     span_.behind.reset();
   }
   length_ = length;
-  span_.above = length < newest_ ? std::optional(newest_ - length) : std::nullopt;
+  span_.above = length < newest_ - bottom_.value_or(0) ? newest_ - length : bottom_;
   unread_ = authors_;
   Narrow();
   if (unread_.empty()) SpanRead();
@@ -136,7 +138,9 @@ void Pull::OnItems(ItemsRead read) {
     std::erase_if(unread_,
                   [&](const AuthorLastAt& author) { return !left.contains(author.author); });
   }
-  items_.insert(items_.end(), read.items.begin(), read.items.end());
+  for (const Item& item : read.items) {
+    if (!until_ || IsNewer(item, {until_->post, until_->created_at})) items_.push_back(item);
+  }
   Narrow();
   if (!partial_ && unread_.empty()) SpanRead();
 }
@@ -144,7 +148,7 @@ void Pull::OnItems(ItemsRead read) {
 // The whole span is held. The next one makes the length 2 to 16 times as long, as the number of
 // items so far suggests.
 void Pull::SpanRead() {
-  if (enough() || !span_.above) {
+  if (enough() || span_.above == bottom_) {
     End();
     return;
   }

@@ -1,5 +1,5 @@
 // Collects a reader's newest items from the truth: the newest `want` visible ones of all followed
-// authors, behind a position.
+// authors, behind one position and before another.
 //
 // One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
@@ -43,7 +43,9 @@ struct PullLimits {
 
 class Pull {
  public:
-  explicit Pull(PullLimits limits, std::optional<Position> after = std::nullopt);
+  // `after` and what comes behind `until` in the order are left out, and `until` itself.
+  explicit Pull(PullLimits limits, std::optional<Position> after = std::nullopt,
+                std::optional<Position> until = std::nullopt);
 
   PullNeed needed() const;
   void OnFollowees(std::vector<UserId> authors);
@@ -53,7 +55,8 @@ class Pull {
   bool done() const { return stage_ == Stage::kDone; }
   // When done: at most `want` + `spare`, newest first.
   const std::vector<Item>& items() const { return items_; }
-  // When done: time of the newest item that may have been left out; kNoFloor: none was.
+  // When done: time of the newest item before `until` that may have been left out; kNoFloor: none
+  // was.
   Floor floor() const { return floor_; }
 
  private:
@@ -68,7 +71,8 @@ class Pull {
   void End();
 
   PullLimits limits_;
-  std::optional<Position> after_;
+  std::optional<Position> after_, until_;
+  std::optional<UnixMs> bottom_;  // nothing that is not later is asked for
   Stage stage_ = Stage::kFollowees;
   std::vector<UserId> followees_;
   std::vector<AuthorLastAt> authors_;  // newest last_at first

@@ -31,6 +31,14 @@ struct AnswerFromTruth {
   Status operator()(const NothingNeeded&) { return Status::Done(); }
 };
 
+struct AnswerPage : AnswerFromTruth<PageRead> {
+  using AnswerFromTruth<PageRead>::operator();
+  Status operator()(const NeedTimeline&) {
+    asker.OnNoTimeline();
+    return Status::Done();
+  }
+};
+
 struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   ReaderTimelines& timelines;
 
@@ -51,6 +59,18 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
 
 }  // namespace
 
+std::string_view NameOf(EmptyReason reason) {
+  switch (reason) {
+    case EmptyReason::kNoSuchUser:
+      return "no_such_user";
+    case EmptyReason::kFollowsNobody:
+      return "follows_nobody";
+    case EmptyReason::kNoPosts:
+      return "no_posts";
+  }
+  return "";
+}
+
 Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
                std::function<std::string()> next_token)
     : truth_(&truth), timelines_(&timelines), window_(window), next_token_(std::move(next_token)) {}
@@ -65,48 +85,53 @@ Status Reader::Activate(UserId reader, RebuildResult* result) {
   return Status::Done();
 }
 
-Status Reader::PullPage(UserId reader, const std::optional<Position>& after, uint32_t limit,
-                        std::vector<Item>* items, bool* more) {
-  Pull pull({.want = limit}, after);
-  AnswerFromTruth<Pull> answer{reader, *truth_, pull};
-  while (!pull.done()) {
-    if (auto status = std::visit(answer, pull.needed()); !status.done()) return status;
-  }
-  items->insert(items->end(), pull.items().begin(), pull.items().end());
-  *more = pull.floor() != kNoFloor;
+Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
+  PageRead read(query);
+  static_cast<void>(AskTimeline(reader, *timelines_, read));  // else it is pulled
+  if (auto status = FinishPage(reader, *truth_, read); !status.done()) return status;
+  *page = read.Take();
   return Status::Done();
 }
 
-Status Reader::Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-                    Page* page) {
+Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read) {
+  const auto need = std::get<NeedTimeline>(read.needed());
   ReaderTimelines::Page cached;
-  if (auto status = timelines_->Read(reader, after, limit, &cached); !status.done()) return status;
-  const bool ready = cached.state == TimelineState::kReady;
-  bool more = true;
-  page->live = ready;
-  if (ready) {
-    page->items = std::move(cached.items);
-    page->cached = page->items.size();
-    if (cached.reached_floor && cached.floor == kNoFloor) more = false;
+  auto status = timelines.Read(reader, need.after, need.limit, &cached);
+  status.done() ? read.OnTimeline(std::move(cached)) : read.OnNoTimeline();
+  return status;
+}
+
+Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read) {
+  AnswerPage answer{{reader, truth, read}};
+  while (!read.done()) {
+    if (auto status = std::visit(answer, read.needed()); !status.done()) return status;
   }
-  if (page->items.size() < limit && more) {
-    auto from = after;
-    if (!page->items.empty()) from = {page->items.back().created_at, page->items.back().post};
-    const auto rest = static_cast<uint32_t>(limit - page->items.size());
-    if (auto status = PullPage(reader, from, rest, &page->items, &more); !status.done()) {
-      return status;
-    }
-  }
-  if (more && !page->items.empty()) {
-    page->next = {page->items.back().created_at, page->items.back().post};
-  }
-  if (ready || after) return Status::Done();
-  // The page is complete. If its timeline cannot be made live now (Redis is full, another rebuild
-  // is under way, the range is still served under another topic generation), the read still
-  // succeeds; the next one tries again.
-  RebuildResult ignored;
-  static_cast<void>(Activate(reader, &ignored));
   return Status::Done();
+}
+
+Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth, Page* page) {
+  TimeSpan span{.above = {}, .up_to = {}, .behind = query.older_than};
+  if (query.newer_than) span.above = query.newer_than->created_at - 1;
+  std::vector<Item> items;
+  auto status = truth.Outbox(author, span, query.limit + 1, &items);
+  if (status.done()) *page = PageOf(std::move(items), query);
+  return status;
+}
+
+Status WhyNoTimeline(UserId reader, ReaderTruth& truth, EmptyReason* reason) {
+  UserFacts facts;
+  auto status = truth.LookUp(reader, &facts);
+  *reason = !facts.known     ? EmptyReason::kNoSuchUser
+            : !facts.follows ? EmptyReason::kFollowsNobody
+                             : EmptyReason::kNoPosts;
+  return status;
+}
+
+Status WhyNoPosts(UserId author, ReaderTruth& truth, EmptyReason* reason) {
+  UserFacts facts;
+  auto status = truth.LookUp(author, &facts);
+  *reason = facts.known ? EmptyReason::kNoPosts : EmptyReason::kNoSuchUser;
+  return status;
 }
 
 }  // namespace fanline::timeline

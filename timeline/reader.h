@@ -1,44 +1,80 @@
-// Serves a reader a page of the home timeline, and makes that timeline live. Carries out the steps
-// of Rebuild and Pull on blocking ports. Each thread has its own Reader.
+// fanline::timeline - timelines as applications read them, from C++.
+//
+// A Reader serves pages of home timelines and of authors' own posts, and makes timelines live. It
+// carries out PageRead, Rebuild and Pull on two blocking ports: the truth on the shards and the
+// live timelines in Redis. fanline-api and feedctl use it, and so may an application that would
+// rather link than call:
+//
+//   mysql::MysqlReaderTruth truth(mysql_config, installation.shard_map);
+//   redis::RedisReaderTimelines timelines(redis_options);
+//   timeline::Tokens tokens;  // shared by all threads
+//   timeline::Reader reader(truth, timelines, installation.window, [&] { return tokens.Next(); });
+//
+//   timeline::Page page;
+//   Status status = reader.Home(user, {.limit = 50}, &page);            // the newest
+//   status = reader.Home(user, {.limit = 50, .older_than = page.next}, &page);  // and so on
+//
+// Link fanline::timeline and the adapters, fanline_mysql and fanline_redis. feedctl/commands/
+// timeline.cpp is a whole program of this kind.
+//
+// Each call blocks, bounded by the adapters' timeouts. One thread at a time: each thread has its
+// own Reader and ports. Not done: a shard is away (Later, naming it), or a fault (Never). Redis
+// being away is no failure of a page, which is then pulled from the shards.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fanline/ports/reader_ports.h"
+#include "timeline/page.h"
 #include "timeline/rebuild.h"
 
 namespace fanline::timeline {
 
+// Why a timeline or an outbox shows nothing at all.
+enum class EmptyReason { kNoSuchUser, kFollowsNobody, kNoPosts };
+
+std::string_view NameOf(EmptyReason reason);  // "follows_nobody"
+
 class Reader {
  public:
+  // The ports outlive it. `next_token` is that of Rebuild.
   Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
          std::function<std::string()> next_token);
 
-  // Makes the reader's timeline live unless it is; *result says how it ended.
-  Status Activate(UserId reader, RebuildResult* result);
+  // A page of `reader`'s home timeline. Leaves a timeline that is not live as it is: the caller
+  // decides when to Activate it.
+  [[nodiscard]] Status Home(UserId reader, const PageQuery& query, Page* page);
 
-  struct Page {
-    std::vector<Item> items;       // newest first
-    std::optional<Position> next;  // pass as `after` for the next page; none: that was all
-    bool live = false;             // the timeline was live, also when it held none of them
-    size_t cached = 0;             // how many of the items came from the live timeline
-  };
-  // Items behind `after`. A live timeline answers down to its floor, the truth below it. When the
-  // timeline is not live, the truth answers all, and the first page also makes the timeline live.
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit, Page* page);
+  // Makes the reader's timeline live unless it is; *result says how it ended. A timeline is built
+  // once, however many callers try: the others are told kBusy.
+  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result);
 
  private:
-  Status PullPage(UserId reader, const std::optional<Position>& after, uint32_t limit,
-                  std::vector<Item>* items, bool* more);
-
   ReaderTruth* truth_;
   ReaderTimelines* timelines_;
   WindowLimits window_;
   std::function<std::string()> next_token_;
 };
+
+// Reader::Home in its two halves, for a caller who has other threads for Redis than for the shards.
+// The first takes Redis' answer, or pulls without it: a status that is not done is only to be told
+// to the operator. It needs the second unless read.done(). A page that was not asked for in Redis
+// is pulled.
+Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read);
+[[nodiscard]] Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read);
+
+// A page of an author's own posts, from the truth.
+[[nodiscard]] Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth,
+                               Page* page);
+
+// Why the first page of a home timeline, without `newer_than`, is empty. Of an outbox the answer is
+// kNoSuchUser or kNoPosts.
+[[nodiscard]] Status WhyNoTimeline(UserId reader, ReaderTruth& truth, EmptyReason* reason);
+[[nodiscard]] Status WhyNoPosts(UserId author, ReaderTruth& truth, EmptyReason* reason);
 
 }  // namespace fanline::timeline

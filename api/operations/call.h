@@ -7,7 +7,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "api/operations/problem.h"
 #include "fanline/base/outcome.h"
 #include "fanline/ports/relation_store.h"
+#include "timeline/reader.h"
 
 namespace fanline::api {
 
@@ -26,12 +30,37 @@ struct Context {
   uint32_t following_limit = 0;
 };
 
-// A request that was read.
+// What a page of posts shows besides its items.
+struct PageFacts {
+  // Of a home timeline: from Redis; pulled from the shards while its timeline is being made live;
+  // or pulled, and it is not.
+  enum class State { kLive, kBuilding, kPulled };
+  State state = State::kLive;
+  std::optional<timeline::EmptyReason> empty_because = {};
+};
+
+std::string_view NameOf(PageFacts::State state);  // "live"
+
+// A page of posts that was asked for.
+struct PageCall {
+  enum class Of { kHome, kPosts };
+  Of of = Of::kHome;
+  UserId user{};
+  timeline::PageQuery query = {};
+  // Makes the body.
+  std::function<Json(const PageCall&, const timeline::Page&, const PageFacts&)> answer;
+
+  // Nothing was left out: when it is empty, there is nothing.
+  bool whole() const { return !query.older_than && !query.newer_than; }
+};
+
+// A request that was read: one on relations, or one for a page.
 struct Call {
   // The users whose shards are asked, first the one whose rows are read first.
   std::vector<UserId> owners;
   // Asks the store, blocking while it does; answers the body. Throws Refused, or StoreFailed.
-  std::function<Json(RelationStore&, const Context&)> perform;
+  std::function<Json(RelationStore&, const Context&)> perform = {};
+  std::shared_ptr<const PageCall> page = {};  // instead of both; pages.h serves it
 };
 
 // Reads a request. Throws Refused.

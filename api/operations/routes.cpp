@@ -16,6 +16,10 @@ Call ChangeFriendship(const Asked&);
 Call CheckRelations(const Asked&);
 Call ListFamiliarFollowers(const Asked&);
 Call GetCounts(const Asked&);
+Call GetTimeline(const Asked&);
+Call CountTimeline(const Asked&);
+Call GetPosts(const Asked&);
+Call CountPosts(const Asked&);
 
 namespace {
 
@@ -32,6 +36,10 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/users/{user}/familiar-followers/{other}", "listFamiliarFollowers",
      ListFamiliarFollowers},
     {"GET", "/v1/users/{user}/counts", "getCounts", GetCounts},
+    {"GET", "/v1/users/{user}/timeline", "getTimeline", GetTimeline},
+    {"GET", "/v1/users/{user}/timeline:count", "countTimeline", CountTimeline},
+    {"GET", "/v1/users/{user}/posts", "getPosts", GetPosts},
+    {"GET", "/v1/users/{user}/posts:count", "countPosts", CountPosts},
 };
 
 // The text up to the next '/', which is taken off `rest` too.

@@ -1,5 +1,7 @@
 #include "backends/redis/reader_timelines.h"
 
+#include <algorithm>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/requests.h"
@@ -71,7 +73,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
                                     const std::vector<Item>& items, Floor floor, bool* applied) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
-    out.Begin(3 + 2 + 5 + 2 * items.size());
+    out.Begin(3 + 2 + 6 + 2 * items.size());
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kRebuildFinish));
     out.Arg(2);
@@ -82,6 +84,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
     out.Arg(options_.window.window);
     out.Arg(options_.window.window + options_.window.spare());
     out.Arg(options_.timeline_ttl.count());
+    out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
     for (const Item& item : items) {
       out.Arg(-item.created_at);
       out.Arg(MemberText(item.post));

@@ -1,9 +1,10 @@
-// Ports of the reading side (feedctl now, the HTTP API later): the truth behind one reader's
+// Ports of the reading side (the API, feedctl): the truth behind one reader's timeline, the live
 // timeline, and the two scripts of a rebuild. Calls block, each up to a deadline of its own; one
 // object per thread. The logic that uses them (timeline/) is passive all the same: it names the
 // next call and is handed the answer.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,13 @@ struct ItemsRead {
   std::vector<UserId> unread;     // authors of whom nothing was read
 };
 
+// What the shards know of a user, without any list.
+struct UserFacts {
+  bool known =
+      false;  // some row is about the user: follows or followed, is or was followed, posted
+  bool follows = false;  // somebody, now
+};
+
 class ReaderTruth {
  public:
   virtual ~ReaderTruth() = default;
@@ -50,6 +58,10 @@ class ReaderTruth {
   // as many rows as they answer.
   virtual Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
                        ItemsRead* out) = 0;
+  // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
+  virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
+                        std::vector<Item>* out) = 0;
+  virtual Status LookUp(UserId user, UserFacts* out) = 0;
 };
 
 enum class RebuildBegun {
@@ -59,13 +71,17 @@ enum class RebuildBegun {
   kRefused,       // the range was served last under another topic generation than this reader's
 };
 
+// How long a timeline lives in which a rebuild found no item, whoever reads it.
+inline constexpr std::chrono::minutes kEmptyTimelineTtl{5};
+
 class ReaderTimelines {
  public:
   virtual ~ReaderTimelines() = default;
 
   // Rebuild script 1.
   virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
-  // Rebuild script 2. *applied = false: the token is gone, start again.
+  // Rebuild script 2. *applied = false: the token is gone, start again. A timeline without any item
+  // lives for kEmptyTimelineTtl: a made-up reader has one too.
   virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                         Floor floor, bool* applied) = 0;
 
@@ -75,7 +91,8 @@ class ReaderTimelines {
     Floor floor = kNoFloor;
     bool reached_floor = false;  // nothing more in the cache: below, pull from the truth
   };
-  // Items behind `after`, at most `limit`; refreshes the TTL of a ready timeline.
+  // Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an
+  // item, at most once a minute.
   virtual Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
                       Page* page) = 0;
 };

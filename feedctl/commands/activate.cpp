@@ -15,9 +15,9 @@
 #include "feedctl/support/progress.h"
 #include "feedctl/support/text.h"
 #include "feedctl/support/threads.h"
-#include "feedctl/support/tokens.h"
 #include "feedctl/support/user_id.h"
 #include "timeline/reader.h"
+#include "timeline/tokens.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -65,7 +65,7 @@ class Activate : public Command {
     const mysql::Installation& installation;
     const redis::Options redis;
     const Interrupt& interrupt;
-    Tokens tokens = {};
+    timeline::Tokens tokens = {};
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0, rebuilt = 0, already_live = 0, busy = 0, gave_up = 0;
     FirstFailure failure = {};

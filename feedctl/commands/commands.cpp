@@ -22,6 +22,7 @@ extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
 extern const Row kActivate;
 extern const Row kTimeline;
+extern const Row kPosts;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -45,7 +46,7 @@ constexpr const Row* kCommands[] = {
     &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
     &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
+    &kActivate, &kTimeline, &kPosts, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

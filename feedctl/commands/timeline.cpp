@@ -2,18 +2,16 @@
 #include <cstdio>
 
 #include "backends/mysql/posts/reader_truth.h"
-#include "backends/mysql/tools/users.h"
 #include "backends/redis/reader_timelines.h"
-#include "daemon/observe/log.h"
-#include "fanline/ports/cursor.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
+#include "feedctl/support/pages.h"
 #include "feedctl/support/text.h"
-#include "feedctl/support/tokens.h"
 #include "feedctl/support/user_id.h"
 #include "timeline/reader.h"
+#include "timeline/tokens.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -24,8 +22,8 @@ struct Followed {
   uint64_t have_posted = 0;
 };
 
-const char* SourceOf(const timeline::Reader::Page& page) {
-  if (!page.live) return "pulled";
+const char* SourceOf(const timeline::Page& page) {
+  if (!page.live()) return "pulled";
   return page.cached < page.items.size() ? "live and pulled" : "live";
 }
 
@@ -34,8 +32,7 @@ class Timeline : public Command {
   Timeline(daemon::OptionTable& table, Settings& settings) : Command(settings) {
     table.AddPositional("reader", &reader_, "whose timeline");
     table.Add("limit", &limit_, "items of the page").Range(1, 1000);
-    table.Add("after", &after_, "where the page begins: the cursor an earlier page ended with")
-        .Unit("CURSOR");
+    AddPlaces(table, places_);
     table.Add("json", &json_, "print the page as one JSON object");
     options::AddOptions(table, settings.redis);
     options::AddWindow(table, settings.agreed);
@@ -45,35 +42,39 @@ class Timeline : public Command {
 
   int Run(Interrupt&) override {
     const UserId reader = RequireUserId("<reader>", reader_);
-    const auto after = After();
+    const timeline::PageQuery query = QueryOf(places_, limit_);
     const mysql::Installation installation = ReadInstalled(settings_);
-    const auto config = options::ToConfig(settings_.mysql);
-    mysql::ShardConnections connections(config);
-    bool known = false;
-    Require(mysql::IsKnown(connections, installation.shard_map, reader, &known), settings_);
-    if (!known) {
+    mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), installation.shard_map);
+    UserFacts facts;
+    Require(truth.LookUp(reader, &facts), settings_);
+    if (!facts.known) {
       throw Failure(kExitNoUser, "nobody knows user " + reader_ +
                                      ": follows nobody, is followed by nobody, has not posted");
     }
-    mysql::MysqlReaderTruth truth(config, installation.shard_map);
     redis::RedisReaderTimelines timelines(RequireRedis(settings_, installation));
-    Tokens tokens;
-    timeline::Reader pages(truth, timelines, installation.window,
-                           [&tokens] { return tokens.Next(); });
-    timeline::Reader::Page page;
-    Require(pages.Read(reader, after, limit_, &page), settings_);
+    timeline::Page page = ReadPage(reader, query, truth, timelines);
+    if (!page.live() && !query.older_than) {
+      // As the API does for a reader. The page is complete; a timeline that cannot be made live now
+      // is no failure of it.
+      timeline::Tokens tokens;
+      timeline::Reader home(truth, timelines, installation.window,
+                            [&tokens] { return tokens.Next(); });
+      timeline::RebuildResult ignored{};
+      static_cast<void>(home.Activate(reader, &ignored));
+    }
     const Followed followed = ReadFollowed(truth, reader);
-    json_ ? PrintJson(page, followed) : PrintText(page, followed, after.has_value());
+    json_ ? PrintJson(page, followed) : PrintText(page, followed, query);
     return 0;
   }
 
  private:
-  std::optional<Position> After() const {
-    const auto cursor = ParseCursor(after_);
-    RequireUsage(after_.empty() || cursor ? ""
-                                          : "--after: " + QuotedShort(after_) +
-                                                " is no cursor; pass what a page ended with");
-    return cursor;
+  // Unlike a reader, an operator wants to know that Redis is away.
+  timeline::Page ReadPage(UserId reader, const timeline::PageQuery& query, ReaderTruth& truth,
+                          ReaderTimelines& timelines) const {
+    timeline::PageRead read(query);
+    Require(timeline::AskTimeline(reader, timelines, read), settings_);
+    Require(timeline::FinishPage(reader, truth, read), settings_);
+    return read.Take();
   }
 
   Followed ReadFollowed(ReaderTruth& truth, UserId reader) const {
@@ -94,39 +95,32 @@ class Timeline : public Command {
            (followed.have_posted == 1 ? " has posted" : " have posted");
   }
 
-  void PrintText(const timeline::Reader::Page& page, const Followed& followed, bool later) const {
+  void PrintText(const timeline::Page& page, const Followed& followed,
+                 const timeline::PageQuery& query) const {
     std::printf("reader %s %s; %s\n", reader_.c_str(), WhoPosted(followed).c_str(),
                 Source(page).c_str());
-    for (const Item& item : page.items) {
-      std::printf("%s  %s\n", daemon::Rfc3339(item.created_at).c_str(),
-                  ToString(item.post).c_str());
-    }
-    if (page.items.empty()) std::printf(later ? "nothing older\n" : "nothing to show\n");
-    if (page.next) std::printf("next page: --after %s\n", CursorText(*page.next).c_str());
+    PrintPage(page, query);
   }
 
-  static std::string Source(const timeline::Reader::Page& page) {
-    if (!page.live) return "not live: pulled from the shards";
+  static std::string Source(const timeline::Page& page) {
+    if (!page.live()) return "not live: pulled from the shards";
     if (page.cached == page.items.size()) return "from the live timeline";
     return "live: " + Counted(page.cached, "item") + ", the rest pulled from below its floor";
   }
 
-  void PrintJson(const timeline::Reader::Page& page, const Followed& followed) const {
-    Json items = Json::array();
-    for (const Item& item : page.items) {
-      items.push_back({{"post_id", ToString(item.post)}, {"created_at_ms", item.created_at}});
-    }
+  void PrintJson(const timeline::Page& page, const Followed& followed) const {
     PutJson({{"reader", reader_},
              {"follows", followed.authors},
              {"have_posted", followed.have_posted},
              {"source", SourceOf(page)},
-             {"items", std::move(items)},
-             {"next", page.next ? Json(CursorText(*page.next)) : Json()}});
+             {"items", ItemsOf(page)},
+             {"newest", NewestOf(page)},
+             {"next", NextOf(page)}});
   }
 
   std::string reader_;
   uint32_t limit_ = 20;
-  std::string after_;
+  Places places_;
   bool json_ = false;
 };
 

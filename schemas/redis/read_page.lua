@@ -1,4 +1,4 @@
--- read_page.lua - one page of a ready timeline, for a reader; refreshes its TTL.
+-- read_page.lua - one page of a ready timeline, for a reader; refreshes its TTL at most once a minute.
 --
 -- KEYS  the timeline
 -- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
@@ -6,13 +6,17 @@
 -- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, 1 = the page ends at the
 --       floor, then member and score of each item, newest first, strictly newer than the floor}
 -- The last item seen need not be there any more: the page starts behind its place in the order.
+-- A timeline without an item is not refreshed: one of a made-up reader goes, however often it is read.
 local key, after_score, after_member, limit = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local tail = tail_of(key)
 if not tail then return {'none'} end
 if is_building(tail) then return {'building'} end
 local floor = redis.call('ZSCORE', key, 'F')
 if not floor then return {'none'} end
-redis.call('PEXPIRE', key, ARGV[4])
+local ttl = tonumber(ARGV[4])
+if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and redis.call('ZCARD', key) > 2 then
+  redis.call('PEXPIRE', key, ARGV[4])
+end
 
 local behind = floor == 'inf' and math.huge or tonumber(floor)
 local from, least = '(-inf', -math.huge

@@ -4,7 +4,7 @@
 --
 -- KEYS  maxfloor:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
---       in milliseconds, then (score, member) of each item read
+--       in milliseconds, TTL of a timeline without an item, then (score, member) of each item read
 -- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
@@ -26,7 +26,7 @@ for i = 1, #held, 2 do
   if first == 88 then gone[string.sub(held[i], 2)] = true end
   if first >= 48 and first <= 57 then score_of[held[i]] = held[i + 1] end
 end
-for i = 6, #ARGV, 2 do
+for i = 7, #ARGV, 2 do
   if not gone[ARGV[i + 1]] and not score_of[ARGV[i + 1]] then score_of[ARGV[i + 1]] = ARGV[i] end
 end
 
@@ -59,5 +59,5 @@ for i = 1, last do
   end
 end
 if #words > 0 then redis.call('ZADD', key, unpack(words)) end
-redis.call('PEXPIRE', key, ARGV[5])
+redis.call('PEXPIRE', key, last > 0 and ARGV[5] or ARGV[6])
 return 1

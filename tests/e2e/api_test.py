@@ -389,6 +389,10 @@ class ApiTest(unittest.TestCase):
         for path in ("following", "followers", "friends"):
             self.refused(self.client.get(f"/v1/users/5/{path}?limit=201"), 400, "bad_parameter")
             self.refused(self.client.get(f"/v1/users/5/{path}?cursor=x"), 400, "bad_cursor")
+        for path in ("timeline", "posts"):
+            self.refused(self.client.get(f"/v1/users/5/{path}?offset=5"), 400, "bad_parameter")
+            self.refused(self.client.get(f"/v1/users/5/{path}?cursor=5"), 400, "bad_cursor")
+            self.refused(self.client.get(f"/v1/users/5/{path}:count?newer_than=5"), 400, "bad_cursor")
         self.refused(self.client.get("/v1/users/5/counts?x=1"), 400, "bad_parameter")
         self.refused(self.client.get("/v1/users/5/following/7?min_version=x"), 400,
                      "bad_parameter")
@@ -536,7 +540,8 @@ class ApiTest(unittest.TestCase):
            ("GET", "following/{other}"), ("GET", "following"), ("GET", "followers"),
            ("GET", "friends"), ("GET", "friendships/{other}"),
            ("POST", "friendships/{other}/request"), ("POST", "relations:check"),
-           ("GET", "familiar-followers/{other}"), ("GET", "counts")]
+           ("GET", "familiar-followers/{other}"), ("GET", "counts"),
+           ("GET", "timeline"), ("GET", "timeline:count"), ("GET", "posts"), ("GET", "posts:count")]
 
     def ask_all(self, user, other):
         """The statuses of every operation of the user."""

@@ -282,7 +282,8 @@ class Using(unittest.TestCase):
         self.settle()
         page = self.json("timeline", 1000)
         self.assertEqual(page, {"reader": "1000", "follows": 1, "have_posted": 1, "source": "live",
-                                "items": [{"post_id": "10", "created_at_ms": 10}], "next": None})
+                                "items": [{"post_id": "10", "created_at_ms": 10}], "newest": "10.10",
+                                "next": None})
         self.assertEqual(self.run_well("timeline", 1000),
                          "reader 1000 follows 1 author, of whom 1 has posted; "
                          "from the live timeline\n1970-01-01T00:00:00.010Z  10\n")
@@ -307,6 +308,21 @@ class Using(unittest.TestCase):
                     break
                 after = ["--after", page["next"]]
             self.assertEqual(seen, sorted(published, reverse=True), f"live: {live}")
+
+    def test_an_authors_own_posts_and_what_is_new_are_shown(self):
+        self.follow(1025, 1026)
+        self.publish(1026, *range(160, 165))
+        page = self.json("posts", 1026, "--limit", 2)
+        self.assertEqual([item["post_id"] for item in page["items"]], ["164", "163"])
+        rest = self.json("posts", 1026, "--after", page["next"])
+        self.assertEqual([item["post_id"] for item in rest["items"]], ["162", "161", "160"])
+        self.assertIsNone(rest["next"])
+        for command, user in (("posts", 1026), ("timeline", 1025)):
+            newer = self.json(command, user, "--newer-than", rest["newest"])
+            self.assertEqual([item["post_id"] for item in newer["items"]], ["164", "163"])
+            self.assertIn("nothing newer\n",
+                          self.run_well(command, user, "--newer-than", newer["newest"]))
+        self.assertIn("nothing to show", self.run_well("posts", 1025))
 
     def test_below_its_floor_a_live_timeline_goes_on_from_the_shards(self):
         self.follow(1030, 1031)

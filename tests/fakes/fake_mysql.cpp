@@ -73,11 +73,11 @@ EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
   return applied;
 }
 
-std::vector<Item> FakeMysql::Visible(UserId author) const {
+std::vector<Item> FakeMysql::Visible(UserId author, bool not_pushed_too) const {
   std::vector<Item> items;
   for (auto at = posts_.lower_bound({author, PostId{}}); at != posts_.end(); ++at) {
     if (at->first.first != author) break;
-    if (at->second.visible() && at->second.pushed) {
+    if (at->second.visible() && (at->second.pushed || not_pushed_too)) {
       items.push_back({at->first.second, *at->second.created_at});
     }
   }
@@ -207,6 +207,17 @@ std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) 
   return out;
 }
 
+namespace {
+
+bool IsWithin(const TimeSpan& span, const Item& item) {
+  const auto& [above, up_to, behind] = span;
+  if (above && item.created_at <= *above) return false;
+  if (up_to && item.created_at > *up_to) return false;
+  return !behind || IsNewer({behind->post, behind->created_at}, item);
+}
+
+}  // namespace
+
 ItemsRead FakeMysql::Items(const std::vector<UserId>& authors, const TimeSpan& span,
                            uint32_t limit) const {
   ItemsRead out;
@@ -216,10 +227,7 @@ ItemsRead FakeMysql::Items(const std::vector<UserId>& authors, const TimeSpan& s
       continue;
     }
     for (const Item& item : Visible(author)) {
-      const auto& [above, up_to, behind] = span;
-      if (above && item.created_at <= *above) continue;
-      if (up_to && item.created_at > *up_to) continue;
-      if (behind && !IsNewer({behind->post, behind->created_at}, item)) continue;
+      if (!IsWithin(span, item)) continue;
       out.items.push_back(item);
       if (out.items.size() < limit) continue;
       out.partial = author;
@@ -227,6 +235,20 @@ ItemsRead FakeMysql::Items(const std::vector<UserId>& authors, const TimeSpan& s
     }
   }
   return out;
+}
+
+std::vector<Item> FakeMysql::Outbox(UserId author, const TimeSpan& span, uint32_t limit) const {
+  std::vector<Item> items = Visible(author, true);
+  std::erase_if(items, [&](const Item& item) { return !IsWithin(span, item); });
+  if (items.size() > limit) items.resize(limit);
+  return items;
+}
+
+UserFacts FakeMysql::LookUp(UserId user) const {
+  UserFacts facts{.known = last_at_.contains(user), .follows = !Followees(user).empty()};
+  for (const auto& [edge, row] : relations.forward()) facts.known |= edge.src == user;
+  for (const auto& [edge, row] : relations.reverse()) facts.known |= edge.dst == user;
+  return facts;
 }
 
 }  // namespace fanline::fakes

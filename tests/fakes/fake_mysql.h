@@ -58,6 +58,12 @@ class FakeMysql {
   std::vector<UserId> Followees(UserId reader) const;
   std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
   ItemsRead Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit) const;
+  std::vector<Item> Outbox(UserId author, const TimeSpan& span, uint32_t limit) const;
+  UserFacts LookUp(UserId user) const;
+  // As a fan-out leaves it that does not push a post; as a rebuild finds it.
+  void SetPushed(UserId author, PostId post, bool pushed) {
+    posts_[{author, post}].pushed = pushed;
+  }
 
   const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
 
@@ -74,7 +80,7 @@ class FakeMysql {
   bool Apply(const FeedEvent& event);
   std::optional<std::vector<Bucket>> FollowerBuckets(UserId author, uint32_t most,
                                                      const FakeRelations::Edges& reverse) const;
-  std::vector<Item> Visible(UserId author) const;
+  std::vector<Item> Visible(UserId author, bool not_pushed_too = false) const;
 
   RangeLayout layout_;
   uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages

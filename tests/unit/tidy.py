@@ -76,7 +76,7 @@ MAY_INCLUDE = {
     "pusher": {"fanline"},
     "mirror": {"fanline"},
     "reconciler": {"fanline"},
-    "api": {"fanline", "http"},
+    "api": {"fanline", "http", "timeline"},
     "timeline": {"fanline"},
     "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
 }

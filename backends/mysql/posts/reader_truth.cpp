@@ -67,8 +67,9 @@ void ReadItems(Connection& connection, const std::vector<UserId>& authors, const
 
 }  // namespace
 
-MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map)
-    : connections_(config), map_(map) {}
+MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map,
+                                   ShardConnections::Away away)
+    : connections_(config, {}, std::move(away)), map_(map) {}
 
 Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
   const size_t before = out->size();
@@ -109,6 +110,27 @@ Status MysqlReaderTruth::Items(const std::vector<UserId>& authors, const TimeSpa
     if (read.partial) out->partial = read.partial;
   }
   return Status::Done();
+}
+
+Status MysqlReaderTruth::Outbox(UserId author, const TimeSpan& span, uint32_t limit,
+                                std::vector<Item>* out) {
+  Status status = connections_.ReadTruth(map_.ShardOf(author), [&](Connection& connection) {
+    out->clear();
+    connection.Query(OutboxSql(author, span, limit), [&](const Row& row) {
+      out->push_back({PostId{row.UInt64(2)}, row.Int64(3)});
+    });
+  });
+  std::sort(out->begin(), out->end(), IsNewer);
+  if (out->size() > limit) out->resize(limit);
+  return status;
+}
+
+Status MysqlReaderTruth::LookUp(UserId user, UserFacts* out) {
+  return connections_.ReadTruth(map_.ShardOf(user), [&](Connection& connection) {
+    connection.Query(UserFactsSql(user), [&](const Row& row) {
+      *out = {.known = row.Bool(2), .follows = row.Bool(1)};
+    });
+  });
 }
 
 }  // namespace fanline::mysql

@@ -16,13 +16,17 @@ namespace fanline::mysql {
 
 class MysqlReaderTruth : public ReaderTruth {
  public:
-  MysqlReaderTruth(const Config& config, const ShardMap& map);
+  // `away`: see ShardConnections; may be empty.
+  MysqlReaderTruth(const Config& config, const ShardMap& map, ShardConnections::Away away = {});
 
-  // Each appends to *out, which holds what was read before the first failure.
+  // Each of these two appends to *out, which holds what was read before the first failure.
   Status Followees(UserId reader, std::vector<UserId>* out) override;
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
   Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
                ItemsRead* out) override;
+  Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
+                std::vector<Item>* out) override;
+  Status LookUp(UserId user, UserFacts* out) override;
 
  private:
   ShardConnections connections_;

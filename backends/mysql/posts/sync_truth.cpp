@@ -51,7 +51,7 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
   SortUnique(authors);
   std::map<UserId, Outbox> outboxes;
   ForEachChunk(authors, kUnionLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(OutboxesSql(chunk, std::nullopt, window + 1), [&](const Row& row) {
+    connection.Query(OutboxesSql(chunk, window + 1), [&](const Row& row) {
       outboxes[UserId{row.UInt64(1)}].push_back({PostId{row.UInt64(2)}, row.Int64(3)});
     });
   });

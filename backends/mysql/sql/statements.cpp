@@ -34,14 +34,18 @@ std::string FollowersOfSql(UserId author) {
   return sql;
 }
 
-void AppendOutbox(std::string& sql, UserId author, const std::optional<Position>& after,
+// The newest of one author's items in the span that are pushed, or of those that are not.
+void AppendOutbox(std::string& sql, UserId author, bool pushed, const TimeSpan& span,
                   uint32_t limit) {
   sql +=
       "(SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
       " WHERE author_id = ";
   AppendId(sql, author);
-  sql += " AND pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0";
-  if (after) {
+  sql += " AND pushed = ";
+  AppendNumber(sql, pushed ? 1 : 0);
+  sql += " AND deleted = 0 AND hidden = 0 AND created_at_ms > ";
+  AppendNumber(sql, span.above.value_or(0));
+  if (const auto& after = span.behind) {
     // The first comparison alone bounds the range that is read; the second is the exact one.
     sql += " AND created_at_ms <= ";
     AppendNumber(sql, after->created_at);
@@ -125,14 +129,29 @@ std::string LiveEdgesSql(std::span<const EdgeKey> edges) {
   return sql;
 }
 
-std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
-                        uint32_t limit) {
+std::string OutboxesSql(std::span<const UserId> authors, uint32_t limit) {
   std::string sql;
   for (const UserId author : authors) {
     if (!sql.empty()) sql += " UNION ALL ";
-    AppendOutbox(sql, author, after, limit);
+    AppendOutbox(sql, author, true, {}, limit);
   }
   return sql;
+}
+
+std::string OutboxSql(UserId author, const TimeSpan& span, uint32_t limit) {
+  std::string sql;
+  AppendOutbox(sql, author, true, span, limit);
+  sql += " UNION ALL ";
+  AppendOutbox(sql, author, false, span, limit);
+  return sql;
+}
+
+std::string UserFactsSql(UserId user) {
+  const std::string id = ToString(user);
+  return "SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (newest) WHERE src = " + id +
+         " AND state = 1), EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = " +
+         id + ") OR EXISTS (SELECT 1 FROM follower FORCE INDEX (PRIMARY) WHERE dst = " + id +
+         ") OR EXISTS (SELECT 1 FROM author WHERE author_id = " + id + ")";
 }
 
 std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit) {

@@ -47,10 +47,15 @@ std::string FollowersInBucketsSql(UserId author, Bucket first, Bucket last, uint
 // dst, src of those of `edges` that are live.
 std::string LiveEdgesSql(std::span<const EdgeKey> edges);
 
-// author_id, post_id, created_at_ms of the newest visible pushed items of each author behind
-// `after`, at most `limit` of each, each author's in order.
-std::string OutboxesSql(std::span<const UserId> authors, const std::optional<Position>& after,
-                        uint32_t limit);
+// author_id, post_id, created_at_ms of the newest visible pushed items of each author, at most
+// `limit` of each, each author's in order.
+std::string OutboxesSql(std::span<const UserId> authors, uint32_t limit);
+// The same of one author's in the span, of which up_to is not looked at: at most `limit` that are
+// pushed, in order, then at most `limit` that are not.
+std::string OutboxSql(UserId author, const TimeSpan& span, uint32_t limit);
+
+// Whether the user follows somebody; whether any row is about the user.
+std::string UserFactsSql(UserId user);
 
 // author_id, post_id, created_at_ms of visible pushed items in the span, at most `limit`, in the
 // index's order: author by author, each author's newest first.

@@ -29,14 +29,4 @@ Status ScanReaders(ShardConnections& connections, Shard shard,
   return Status::Done();
 }
 
-Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user, bool* known) {
-  const std::string id = ToString(user);
-  const std::string sql = "SELECT EXISTS (SELECT 1 FROM following WHERE src = " + id +
-                          ") OR EXISTS (SELECT 1 FROM follower WHERE dst = " + id +
-                          ") OR EXISTS (SELECT 1 FROM author WHERE author_id = " + id + ")";
-  return connections.Run(map.ShardOf(user), [&](Connection& connection) {
-    connection.Query(sql, [&](const Row& row) { *known = row.Bool(1); });
-  });
-}
-
 }  // namespace fanline::mysql

@@ -12,7 +12,4 @@ namespace fanline::mysql {
 Status ScanReaders(ShardConnections& connections, Shard shard,
                    const std::function<void(UserId)>& each);
 
-// Whether any row is about the user: one who follows or followed, is or was followed, has posted.
-Status IsKnown(ShardConnections& connections, const ShardMap& map, UserId user, bool* known);
-
 }  // namespace fanline::mysql

@@ -13,6 +13,7 @@
 #include "fanline/base/secret.h"
 #include "fanline/base/tls_files.h"
 #include "fanline/ports/live_timelines.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::redis {
 
@@ -32,7 +33,8 @@ struct Options {
 
   WindowLimits window;
   std::chrono::milliseconds timeline_ttl = std::chrono::hours(24 * 7);  // since last read
-  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);    // a rebuild's time
+  std::chrono::milliseconds empty_ttl = kEmptyTimelineTtl;  // of one without an item; not refreshed
+  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);  // a rebuild's time
   std::chrono::seconds done_ttl = std::chrono::hours(1);  // delivery bits of a sampled post
 
   // What table installation says of the tasks topic.

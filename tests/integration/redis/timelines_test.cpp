@@ -565,6 +565,43 @@ TEST_F(RedisTimelines, KeysLiveAsLongAsPromised) {
   EXPECT_EQ(console_.Run({"TTL", Name(keys_.Own(range_))}), "-1");
 }
 
+TEST_F(RedisTimelines, ReadingRefreshesATimelineAtMostOnceAMinute) {
+  Build(kBob, 1);
+  const auto ttl = [&] { return std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})); };
+  const auto lives = [&](std::chrono::milliseconds time) {
+    console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), std::to_string(time.count())});
+    Page(kBob);
+    return ttl();
+  };
+  const auto full = options_.timeline_ttl;
+  EXPECT_LE(lives(full - std::chrono::seconds(50)), (full - std::chrono::seconds(50)).count());
+  EXPECT_GT(lives(full - std::chrono::seconds(70)), (full - std::chrono::seconds(60)).count());
+}
+
+TEST_F(RedisTimelines, ATimelineOfASmallTtlIsRefreshedHalfWay) {
+  Options brief = options_;
+  brief.timeline_ttl = std::chrono::minutes(1);
+  RedisReaderTimelines reader(brief);
+  Build(kBob, 1);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "20000"});
+  ReaderTimelines::Page page;
+  ASSERT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
+}
+
+TEST_F(RedisTimelines, AnEmptyTimelineGoesSoonHoweverOftenItIsReadUntilSomethingComes) {
+  Build(kBob, 0);
+  const auto ttl = [&] { return std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})); };
+  const long soon = std::chrono::milliseconds(options_.empty_ttl).count();
+  EXPECT_LE(ttl(), soon);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "30000"});
+  EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
+  EXPECT_LE(ttl(), 30'000);
+  Push(kBob, {At(77, 9)});
+  EXPECT_EQ(Page(kBob).items.size(), 1u);
+  EXPECT_GT(ttl(), soon);
+}
+
 // ---- reading --------------------------------------------------------------------------------
 
 TEST_F(RedisTimelines, PagesFollowEachOtherWithoutOverlapOrGapAtEqualTimes) {

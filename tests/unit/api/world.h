@@ -9,11 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/handler.h"
 #include "api/operations/routes.h"
+#include "tests/fakes/fake_reader_stores.h"
 #include "tests/fakes/fake_relation_store.h"
+#include "timeline/reader.h"
 
 namespace fanline::api {
 
@@ -27,7 +30,11 @@ class CountingMetrics : public Metrics {
     failed.push_back(std::string(route) + " " + resource + " " + reason);
   }
   void Connected(size_t clients) override { connected = clients; }
+  void RebuildEnded(timeline::RebuildResult result) override {
+    if (result == timeline::RebuildResult::kRebuilt) ++rebuilt;
+  }
 
+  std::atomic<int> rebuilt = 0;
   std::vector<std::string> answered, failed;
   std::atomic<size_t> connected = 0;
 };
@@ -58,10 +65,23 @@ struct World {
     std::vector<std::unique_ptr<RelationStore>> stores;
     stores.push_back(std::move(store));
     pool = std::make_unique<StorePool>(std::move(stores), map.shards(), StorePool::Limits());
-    handler = std::make_unique<Handler>(*pool, map, Limits(), metrics, [this] {
+    const auto clock = [this] {
       ++clock_reads;
-      return Now{{}, now};
-    });
+      return Now{mono.load(), now};
+    };
+    truth = std::make_unique<TruthPool>(PortOf<ReaderTruth, fakes::TruthOf>(), map.shards(),
+                                        Slots::Limits());
+    timelines = std::make_unique<TimelinePool>(PortOf<ReaderTimelines, fakes::TimelinesOf>(), 1,
+                                               Slots::Limits());
+    rebuilds = std::make_unique<Rebuilds>(std::vector<Rebuilds::Rebuild>{[this](UserId reader) {
+                                            timeline::RebuildResult result{};
+                                            const Status status = home.Activate(reader, &result);
+                                            if (status.done()) metrics.RebuildEnded(result);
+                                          }},
+                                          Rebuilds::Limits{.waiting = 100, .strangers = 2}, metrics,
+                                          [this] { return mono.load(); });
+    pages = std::make_unique<Pages>(*timelines, *truth, *rebuilds, map, metrics, clock);
+    handler = std::make_unique<Handler>(*pool, *pages, map, Limits(), metrics, clock);
   }
 
   // As RequestOf takes it.
@@ -84,12 +104,36 @@ struct World {
     return Json(line, status, body).value("code", "");
   }
 
+  void Publish(uint64_t author, uint64_t post, UnixMs at) {
+    posts.mysql.Do(
+        ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, UserId{author}, at, 0}}});
+  }
+  void WaitUntilRebuilt(int times) const {
+    while (metrics.rebuilt < times) std::this_thread::yield();
+  }
+
+  template <typename Port, typename Shared>
+  std::vector<std::unique_ptr<Port>> PortOf() {
+    std::vector<std::unique_ptr<Port>> ports;
+    ports.push_back(std::make_unique<Shared>(posts));
+    return ports;
+  }
+
   std::atomic<int> clock_reads = 0;  // the first of a request is when it begins
   UnixMs now = 1'700'000'000'000;
+  std::atomic<Time> mono = Time{};
   const ShardMap map = ShardMap::Even(1);
   CountingMetrics metrics;
   fakes::FakeRelationStore* relations = nullptr;
+  fakes::FakeReaderStores posts{RangeLayout(2), WindowLimits{6, 26}};  // and timelines
+  int tokens = 0;
+  timeline::Reader home{posts, posts, WindowLimits{6, 26},
+                        [this] { return std::to_string(++tokens); }};
   std::unique_ptr<StorePool> pool;
+  std::unique_ptr<TruthPool> truth;
+  std::unique_ptr<TimelinePool> timelines;
+  std::unique_ptr<Rebuilds> rebuilds;
+  std::unique_ptr<Pages> pages;
   std::unique_ptr<Handler> handler;
 };
 

@@ -2,92 +2,12 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 
-#include "tests/fakes/fake_mysql.h"
-#include "tests/fakes/fake_redis.h"
 #include "tests/unit/seeded.h"
-#include "timeline/reader.h"
+#include "tests/unit/timeline/world.h"
 
 namespace fanline::timeline {
 namespace {
-
-constexpr uint32_t kRanges = 2;
-constexpr WindowLimits kWindow{6, 26};
-constexpr UserId kBob{1};
-
-// The blocking ports on the in-memory stores.
-struct World : ReaderTruth, ReaderTimelines {
-  Status Followees(UserId reader, std::vector<UserId>* out) override {
-    *out = mysql.Followees(reader);
-    return Status::Done();
-  }
-  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
-    if (++looks > 100'000) throw std::runtime_error("the pull does not end");
-    *out = mysql.LastAt(authors);
-    return Status::Done();
-  }
-  Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
-               ItemsRead* out) override {
-    if (limit == 0) throw std::invalid_argument("who reads no items reads for ever");
-    ++reads;
-    authors_read += authors.size();
-    *out = mysql.Items(authors, span, limit);
-    most_read = std::max(most_read, out->items.size());
-    if (on_read) on_read();
-    return Status::Done();
-  }
-  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
-    if (redis.full) return Status::Later("redis", "OOM");
-    *begun = redis.Begin(reader, token, 1);
-    return Status::Done();
-  }
-  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, bool* applied) override {
-    *applied = redis.Finish(reader, token, items, floor);
-    return Status::Done();
-  }
-  Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
-              ReaderTimelines::Page* page) override {
-    *page = redis.Read(reader, after, limit);
-    return Status::Done();
-  }
-
-  void Follow(UserId author) { mysql.WriteForward(kBob, author, true); }
-  void Publish(UserId author, uint64_t post, UnixMs at) {
-    mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, author, at, 0}}});
-  }
-  // Brute force: everything bob should see, newest first.
-  std::vector<Item> Everything() {
-    auto items = mysql.Items(mysql.Followees(kBob), {}, UINT32_MAX).items;
-    std::sort(items.begin(), items.end(), IsNewer);
-    return items;
-  }
-
-  fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
-  fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
-  std::function<void()> on_read;
-  size_t authors_read = 0;
-  size_t looks = 0;      // reads of when authors last posted
-  size_t reads = 0;      // of items
-  size_t most_read = 0;  // rows of the largest read
-  int tokens = 0;
-  Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }};
-};
-
-std::vector<Item> WalkPages(World& w, uint32_t limit) {
-  std::vector<Item> walked;
-  std::optional<Position> after;
-  for (int page_count = 0; page_count < 1'000; ++page_count) {
-    Reader::Page page;
-    EXPECT_TRUE(w.home.Read(kBob, after, limit, &page).done());
-    walked.insert(walked.end(), page.items.begin(), page.items.end());
-    if (!page.next) return walked;
-    after = page.next;
-  }
-  ADD_FAILURE() << "the walk does not end";
-  return walked;
-}
 
 TEST(Reader, AWalkOverPagesShowsEverythingOnceInOrder) {
   fanline::testing::Seeded random;
@@ -100,8 +20,9 @@ TEST(Reader, AWalkOverPagesShowsEverythingOnceInOrder) {
       w.Publish(UserId{100 + random.Below(30)}, post, 1 + static_cast<UnixMs>(random.Below(25)));
     }
     const uint32_t limit = 1 + static_cast<uint32_t>(random.Below(12));
-    EXPECT_EQ(WalkPages(w, limit), w.Everything()) << "pulled";
-    EXPECT_EQ(WalkPages(w, limit), w.Everything()) << "live, and below its floor";
+    EXPECT_EQ(w.Walk({.limit = limit}), w.Everything()) << "pulled";
+    w.Visit();
+    EXPECT_EQ(w.Walk({.limit = limit}), w.Everything()) << "live, and below its floor";
   }
 }
 
@@ -112,8 +33,9 @@ TEST(Reader, AWalkOverPagesSkipsNobodysItemOfASharedMoment) {
     w.Follow(UserId{100 + author});
     w.Publish(UserId{100 + author}, 19 - author, 1'000);
   }
-  EXPECT_EQ(WalkPages(w, 1), w.Everything()) << "pulled";
-  EXPECT_EQ(WalkPages(w, 1), w.Everything()) << "live, and below its floor";
+  EXPECT_EQ(w.Walk({.limit = 1}), w.Everything()) << "pulled";
+  w.Visit();
+  EXPECT_EQ(w.Walk({.limit = 1}), w.Everything()) << "live, and below its floor";
 }
 
 // Authors give times up to kMaxCreatedAt, far beyond any real time in milliseconds.
@@ -126,29 +48,7 @@ TEST(Reader, AWalkOverPagesEndsWhateverTimesAuthorsGave) {
   w.on_read = [&] {
     if (w.reads > 100) throw std::runtime_error("the walk does not end");
   };
-  EXPECT_EQ(WalkPages(w, 5), w.Everything());
-}
-
-TEST(Reader, TheFirstPageMakesTheTimelineLive) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
-  Reader::Page page;
-  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
-  EXPECT_FALSE(page.live);
-  EXPECT_EQ(page.items.size(), 1u);
-  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
-  EXPECT_TRUE(page.live);
-}
-
-TEST(Reader, IsServedByAPullWhereAFullRedisTakesNoNewTimeline) {
-  World w;
-  w.Follow(UserId{100});
-  w.Publish(UserId{100}, 7, 1'000);
-  w.redis.full = true;
-  Reader::Page page;
-  EXPECT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
-  EXPECT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(w.Walk({.limit = 5}), w.Everything());
 }
 
 TEST(Rebuild, KeepsTheNewestItemsAndAFloorBelowWhichNothingIsPromised) {
@@ -203,8 +103,7 @@ TEST(Rebuild, ReadsNobodyFarPastTheWindow) {
   ASSERT_TRUE(w.home.Activate(kBob, &result).done());
   EXPECT_LE(w.most_read, 4 * kWindow.window);
   EXPECT_LE(w.reads, 6u);
-  Reader::Page page;
-  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 100, &page).done());
+  Page page = w.Visit(100);
   auto everything = w.Everything();
   everything.resize(page.cached);
   EXPECT_GE(page.cached, kWindow.window - 1);
@@ -220,8 +119,7 @@ TEST(Rebuild, KeepsAllItemsOfOneMomentWhileThereIsRoom) {
   for (uint64_t post = 1; post <= 20; ++post) w.Publish(UserId{100}, 100 + post, 500);
   RebuildResult result;
   ASSERT_TRUE(w.home.Activate(kBob, &result).done());
-  Reader::Page page;
-  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, many, &page).done());
+  const Page page = w.Visit(many);
   EXPECT_EQ(page.cached, many);
   EXPECT_LT(w.redis.timelines().at(kBob).floor, 1'000);
 }
@@ -256,10 +154,9 @@ TEST(Rebuild, IsNotBegunUnderAnotherGenerationAndTheReaderIsServedByPulls) {
   const Range range = RangeLayout(kRanges).RangeOf(kBob);
   w.redis.Do(ClaimRange{1, range, 1});
   w.redis.Do(ResetRange{2, range, 1, ResetRange::Timelines::kDrop, AppliedPosition{2, 0}});
-  Reader::Page page;
-  ASSERT_TRUE(w.home.Read(kBob, std::nullopt, 10, &page).done());
+  const Page page = w.Visit();
   EXPECT_EQ(page.items, (std::vector{Item{PostId{7}, 1'000}}));
-  EXPECT_FALSE(page.live);
+  EXPECT_FALSE(page.live());
   EXPECT_TRUE(w.redis.timelines().empty());
   RebuildResult result;
   ASSERT_TRUE(w.home.Activate(kBob, &result).done());

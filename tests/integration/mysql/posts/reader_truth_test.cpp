@@ -149,6 +149,60 @@ TEST_F(ReaderTruthTest, WalkingAnOutboxByPositionMeetsEveryItemOnceInTheOneOrder
   }
 }
 
+// What a fan-out left out is an author's post all the same.
+TEST_F(ReaderTruthTest, AnOutboxHoldsPushedItemsAndOthersInTheOneOrder) {
+  testing::Seeded seeded;
+  const UserId author = shards_.UserOn(1, 1);
+  std::vector<Item> model;
+  for (uint64_t raw = 1; raw <= 200; ++raw) {
+    const Item item{PostId{raw * raw}, static_cast<UnixMs>(1 + seeded.Below(20))};
+    const bool hidden = seeded.Below(5) == 0;
+    shards_.PutPost(
+        author, item.post,
+        {.created_at = item.created_at, .hidden = hidden, .pushed = seeded.Below(2) == 0});
+    if (!hidden) model.push_back(item);
+  }
+  std::sort(model.begin(), model.end(), IsNewer);
+  for (const uint32_t limit : {1u, 7u, 1000u}) {
+    std::vector<Item> walked, page;
+    std::optional<Position> after;
+    while (reader_.Outbox(author, Behind(after), limit, &page).done() && !page.empty()) {
+      EXPECT_LE(page.size(), limit);
+      walked.insert(walked.end(), page.begin(), page.end());
+      ASSERT_LE(walked.size(), model.size());
+      after = Position{page.back().created_at, page.back().post};
+    }
+    EXPECT_EQ(walked, model) << "pages of " << limit;
+  }
+  std::vector<Item> recent;
+  ASSERT_TRUE(reader_.Outbox(author, Later(15), 1'000, &recent).done());
+  std::erase_if(model, [](const Item& item) { return item.created_at <= 15; });
+  EXPECT_EQ(recent, model);
+}
+
+TEST_F(ReaderTruthTest, AUserIsKnownByFollowingBeingFollowedOrHavingPosted) {
+  const UserId reader = shards_.UserOn(0, 2), author = shards_.UserOn(1, 1);
+  const auto facts = [&](UserId user) {
+    UserFacts found;
+    EXPECT_TRUE(reader_.LookUp(user, &found).done());
+    return std::pair(found.known, found.follows);
+  };
+  EXPECT_EQ(facts(reader), std::pair(false, false));
+  EXPECT_EQ(facts(author), std::pair(false, false));
+  PutFollowing(reader, UserId{10}, true);
+  shards_.of(author).Execute("INSERT INTO author (author_id, last_at) VALUES (" + ToString(author) +
+                             ", 5)");
+  EXPECT_EQ(facts(reader), std::pair(true, true));
+  EXPECT_EQ(facts(author), std::pair(true, false));
+
+  const UserId followed = shards_.UserOn(1, 2), gone = shards_.UserOn(0, 3);
+  shards_.of(followed).Execute("INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES (" +
+                               ToString(followed) + ",7,10,1,0,1)");
+  PutFollowing(gone, UserId{10}, false);
+  EXPECT_EQ(facts(followed), std::pair(true, false));
+  EXPECT_EQ(facts(gone), std::pair(true, false)) << "unfollowed everybody";
+}
+
 TEST_F(ReaderTruthTest, AnswersAreAppendedToWhatIsThere) {
   const UserId reader = shards_.UserOn(0, 1);
   PutFollowing(reader, UserId{10}, true);

@@ -144,20 +144,26 @@ TEST_F(Statements, ListsWithIdsOfEveryLengthAreLookedUpByKey) {
   EXPECT_LE(RowsRead(FollowersOfManySql({users.data() + 200, 100}, 64, 127, 10'000)), 200);
 }
 
+const TimeSpan kBehind{{}, {}, Position{1050, PostId{500}}};
+
 TEST_F(Statements, AnOutboxIsReadInOrderWithoutSorting) {
   // A UNION's result row is no table; each of its parts is.
-  for (const Plan& plan : Explain(OutboxesSql(Authors(kUnionLimit), std::nullopt, 50))) {
+  for (const Plan& plan : Explain(OutboxesSql(Authors(kUnionLimit), 50))) {
     EXPECT_EQ(plan.key, "outbox");
     EXPECT_THAT(plan.extra, HasSubstr("Using index"));
     EXPECT_THAT(plan.extra, Not(HasSubstr("filesort")));
   }
-  ExpectRangeOf("outbox", OutboxesSql(Authors(1), Position{1050, PostId{500}}, 50));
+  for (const Plan& plan : Explain(OutboxSql(Authors(1)[0], kBehind, 50))) {
+    if (plan.key.empty()) continue;
+    EXPECT_EQ(plan.key, "outbox");
+    EXPECT_THAT(plan.extra, Not(HasSubstr("filesort")));
+  }
 }
 
 TEST_F(Statements, AnOutboxReadsNoMoreThanItsLimitAlsoBehindAPosition) {
-  EXPECT_LE(RowsRead(OutboxesSql(Authors(1), std::nullopt, 10)), 2 * 10);
+  EXPECT_LE(RowsRead(OutboxesSql(Authors(1), 10)), 2 * 10);
   // Twenty visible posts carry the position's own created_at at most, and are passed over.
-  EXPECT_LE(RowsRead(OutboxesSql(Authors(1), Position{1050, PostId{500}}, 10)), 2 * 10 + 20);
+  EXPECT_LE(RowsRead(OutboxSql(Authors(1)[0], kBehind, 10)), 2 * 10 + 20);
 }
 
 TEST_F(Statements, ItemsOfManyAuthorsAreReadInOrderAndNoFurtherThanTheLimit) {

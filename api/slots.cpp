@@ -1,4 +1,4 @@
-#include "api/store_pool.h"
+#include "api/slots.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,27 +15,31 @@ Touched Touched::Of(const std::vector<UserId>& owners, const ShardMap& map) {
   return touched;
 }
 
-StorePool::Share StorePool::ShareOf(size_t all, uint32_t shards) {
+Touched Touched::Everywhere(UserId user, const ShardMap& map) {
+  Touched touched{map.ShardOf(user), {}};
+  for (Shard shard = 0; shard < map.shards(); ++shard) touched.all.push_back(shard);
+  return touched;
+}
+
+Slots::Share Slots::ShareOf(size_t all, uint32_t shards) {
   if (shards == 1) return {all, all};
   return {std::max<size_t>(1, all * 3 / 4), std::max<size_t>(1, all / 2)};
 }
 
-StorePool::StorePool(std::vector<std::unique_ptr<RelationStore>> stores, uint32_t shards,
-                     Limits limits)
+Slots::Slots(size_t count, uint32_t shards, Limits limits)
     : limits_(limits),
-      most_lent_(ShareOf(stores.size(), shards)),
+      most_lent_(ShareOf(count, shards)),
       most_queued_(ShareOf(limits.queued, shards)),
-      stores_(std::move(stores)),
       lent_(shards, 0),
       queued_(shards, 0),
       reachable_(shards, true) {
-  FANLINE_CHECK(!stores_.empty(), "a pool has stores");
-  for (auto& store : stores_) free_.push_back(store.get());
-  while (threads_.size() < stores_.size()) threads_.emplace_back([this] { RunWhatWaits(); });
+  FANLINE_CHECK(count > 0, "a pool has stores");
+  for (size_t slot = 0; slot < count; ++slot) free_.push_back(slot);
+  while (threads_.size() < count) threads_.emplace_back([this] { RunWhatWaits(); });
   threads_.emplace_back([this] { RefuseTheLate(); });
 }
 
-StorePool::~StorePool() {
+Slots::~Slots() {
   Queue refused;
   {
     const std::lock_guard lock(mutex_);
@@ -48,7 +52,7 @@ StorePool::~StorePool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void StorePool::Submit(Touched touched, Work work, bool here) {
+void Slots::Submit(Touched touched, Work work, bool here) {
   Refusal refusal = Refusal::kNone;
   {
     std::unique_lock lock(mutex_);
@@ -73,10 +77,10 @@ void StorePool::Submit(Touched touched, Work work, bool here) {
       return;
     }
   }
-  work(nullptr, refusal);
+  work(0, refusal);
 }
 
-void StorePool::SetReachable(Shard shard, bool reachable) {
+void Slots::SetReachable(Shard shard, bool reachable) {
   Queue refused;
   {
     const std::lock_guard lock(mutex_);
@@ -90,18 +94,18 @@ void StorePool::SetReachable(Shard shard, bool reachable) {
   RefuseAll(refused, Refusal::kShardAway);
 }
 
-void StorePool::Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock) {
-  RelationStore* store = free_.back();  // came back last: its connections are warm
+void Slots::Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock) {
+  const size_t slot = free_.back();  // came back last: its connections are warm
   free_.pop_back();
   for (const Shard shard : touched.all) ++lent_[shard];
   lock.unlock();
-  work(store, Refusal::kNone);
+  work(slot, Refusal::kNone);
   lock.lock();
   for (const Shard shard : touched.all) --lent_[shard];
-  free_.push_back(store);
+  free_.push_back(slot);
 }
 
-void StorePool::RunWhatWaits() {
+void Slots::RunWhatWaits() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const auto next = FirstThatMayRun();
@@ -118,7 +122,7 @@ void StorePool::RunWhatWaits() {
   }
 }
 
-void StorePool::RefuseTheLate() {
+void Slots::RefuseTheLate() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (queue_.empty()) {
@@ -138,26 +142,26 @@ void StorePool::RefuseTheLate() {
   }
 }
 
-bool StorePool::HasRoom(const Touched& touched) const {
+bool Slots::HasRoom(const Touched& touched) const {
   const size_t most = most_lent_.For(touched);
   return !free_.empty() && std::all_of(touched.all.begin(), touched.all.end(),
                                        [&](Shard shard) { return lent_[shard] < most; });
 }
 
-StorePool::Queue::iterator StorePool::FirstThatMayRun() {
+Slots::Queue::iterator Slots::FirstThatMayRun() {
   return std::find_if(queue_.begin(), queue_.end(),
                       [this](const Waiting& waiting) { return HasRoom(waiting.touched); });
 }
 
-StorePool::Waiting StorePool::Take(Queue::iterator waiting) {
+Slots::Waiting Slots::Take(Queue::iterator waiting) {
   Waiting taken = std::move(*waiting);
   for (const Shard shard : taken.touched.all) --queued_[shard];
   queue_.erase(waiting);
   return taken;
 }
 
-void StorePool::RefuseAll(Queue& refused, Refusal why) {
-  for (const Waiting& waiting : refused) waiting.work(nullptr, why);
+void Slots::RefuseAll(Queue& refused, Refusal why) {
+  for (const Waiting& waiting : refused) waiting.work(0, why);
 }
 
 }  // namespace fanline::api

@@ -1,4 +1,5 @@
-// Tokens of rebuilds: never the same twice, in this process or any other. Any thread.
+// Tokens of rebuilds (Rebuild in rebuild.h): never the same twice, in this process or any other.
+// Any thread.
 #pragma once
 
 #include <atomic>
@@ -6,7 +7,7 @@
 #include <random>
 #include <string>
 
-namespace fanline::feedctl {
+namespace fanline::timeline {
 
 class Tokens {
  public:
@@ -21,4 +22,4 @@ class Tokens {
   std::atomic<uint64_t> count_ = 0;
 };
 
-}  // namespace fanline::feedctl
+}  // namespace fanline::timeline

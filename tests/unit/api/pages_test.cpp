@@ -1,0 +1,231 @@
+// Pages of posts over HTTP, on in-memory stores.
+#include "api/pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/world.h"
+
+namespace fanline::api {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class PagesTest : public ::testing::Test {
+ protected:
+  void Follow(uint64_t src, uint64_t dst) {
+    const uint64_t version = w_.posts.mysql.WriteForward(UserId{src}, UserId{dst}, true);
+    w_.posts.mysql.ApplyReverse(UserId{src}, UserId{dst}, version, true);
+  }
+  // Reads once, and waits until the timeline is live.
+  void MakeLive(const std::string& user) {
+    const int before = w_.metrics.rebuilt;
+    EXPECT_EQ(Home(user)["state"], "building");
+    w_.WaitUntilRebuilt(before + 1);
+  }
+  json Home(const std::string& user, const std::string& query = {}) {
+    return w_.Json("GET /v1/users/" + user + "/timeline" + query);
+  }
+  static std::vector<std::string> Ids(const json& page) {
+    std::vector<std::string> ids;
+    for (const json& item : page["items"]) ids.push_back(item["id"]);
+    return ids;
+  }
+  // Ids of all pages.
+  std::vector<std::string> Walk(const std::string& path, const std::string& query) {
+    std::vector<std::string> walked;
+    std::string cursor;
+    do {
+      const json page = w_.Json("GET /v1/users/" + path + "?" + query +
+                                (cursor.empty() ? "" : "&cursor=" + cursor));
+      for (const std::string& id : Ids(page)) walked.push_back(id);
+      cursor = page.value("next_cursor", "");
+    } while (!cursor.empty());
+    return walked;
+  }
+
+  World w_;
+};
+
+TEST_F(PagesTest, AReaderWhoComesBackIsServedAtOnceAndThenFromTheLiveTimeline) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  w_.Publish(7, 71, 2'000);
+  const json body = json::parse(
+      R"({"items":[{"id":"71","created_at_ms":2000},{"id":"70","created_at_ms":1000}],
+          "newest_cursor":"2000.71","state":"building"})");
+  EXPECT_EQ(Home("5"), body);
+  w_.WaitUntilRebuilt(1);
+  w_.posts.mysql_fails = Status::Later("mysql_0", "away");
+  json live = body;
+  live["state"] = "live";
+  EXPECT_EQ(Home("5"), live);
+}
+
+TEST_F(PagesTest, AWalkGoesFromTheNewestToTheVeryFirstPost) {
+  Follow(5, 7);
+  std::vector<std::string> expected;
+  for (uint64_t post = 1; post <= 20; ++post) {
+    w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
+    expected.insert(expected.begin(), std::to_string(post));
+  }
+  EXPECT_EQ(Walk("5/timeline", "limit=3"), expected) << "pulled";
+  w_.WaitUntilRebuilt(1);
+  EXPECT_EQ(Walk("5/timeline", "limit=3"), expected) << "live, and below its floor";
+  EXPECT_EQ(Walk("7/posts", "limit=3"), expected);
+}
+
+TEST_F(PagesTest, ACursorIsAPlaceWhateverBecomesOfItsPost) {
+  Follow(5, 7);
+  for (uint64_t post = 1; post <= 5; ++post) w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
+  MakeLive("5");
+  const std::string cursor = Home("5", "?limit=2")["next_cursor"];
+  w_.posts.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, PostId{4}, UserId{7}, 0, 0}}});
+  w_.posts.redis.FlushAll();
+  EXPECT_THAT(Ids(Home("5", "?cursor=" + cursor)), ElementsAre("3", "2", "1"));
+  EXPECT_THAT(Ids(Home("5", "?newer_than=" + cursor)), ElementsAre("5"));
+}
+
+TEST_F(PagesTest, WhatIsNewIsCountedAndShownFromTheNewestDownToThePlace) {
+  Follow(5, 7);
+  for (uint64_t post = 1; post <= 3; ++post) w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
+  MakeLive("5");
+  const std::string seen = Home("5")["newest_cursor"];
+  const auto count = [&](const std::string& path) {
+    return w_.Json("GET /v1/users/" + path + ":count?newer_than=" + seen);
+  };
+  EXPECT_EQ(count("5/timeline"), json::parse(R"({"count":0,"more":false})"));
+  const json nothing = Home("5", "?newer_than=" + seen);
+  EXPECT_EQ(nothing["newest_cursor"], seen);
+  EXPECT_FALSE(nothing.contains("empty_because"));
+
+  for (uint64_t post = 4; post <= 9; ++post) w_.Publish(7, post, 1'000 + static_cast<UnixMs>(post));
+  w_.posts.redis.FlushAll();
+  EXPECT_EQ(count("5/timeline"), json::parse(R"({"count":6,"more":false})"));
+  EXPECT_EQ(count("7/posts"), json::parse(R"({"count":6,"more":false})"));
+  EXPECT_THAT(Walk("5/timeline", "limit=4&newer_than=" + seen),
+              ElementsAre("9", "8", "7", "6", "5", "4"));
+  EXPECT_THAT(Walk("7/posts", "limit=4&newer_than=" + seen),
+              ElementsAre("9", "8", "7", "6", "5", "4"));
+}
+
+TEST_F(PagesTest, ACountIsBounded) {
+  Follow(5, 7);
+  for (uint64_t post = 1; post <= 201; ++post) w_.Publish(7, post, static_cast<UnixMs>(post));
+  const json most = json::parse(R"({"count":200,"more":true})");
+  EXPECT_EQ(w_.Json("GET /v1/users/5/timeline:count"), most);
+  EXPECT_EQ(w_.Json("GET /v1/users/7/posts:count"), most);
+}
+
+TEST_F(PagesTest, WhatCannotBeAskedForIsRefused) {
+  for (const char* path : {"timeline", "posts"}) {
+    const std::string line = std::string("GET /v1/users/5/") + path;
+    EXPECT_EQ(w_.Code(line + "?limit=0", 400), "bad_parameter");
+    EXPECT_EQ(w_.Code(line + "?limit=201", 400), "bad_parameter");
+    EXPECT_EQ(w_.Code(line + "?offset=10", 400), "bad_parameter");
+    EXPECT_EQ(w_.Code(line + "?cursor=abc", 400), "bad_cursor");
+    EXPECT_EQ(w_.Code(line + "?cursor=", 400), "bad_cursor");
+    EXPECT_EQ(w_.Code(line + "?newer_than=1.0", 400), "bad_cursor");
+    EXPECT_EQ(w_.Code(line + ":count?newer_than=x", 400), "bad_cursor");
+    EXPECT_EQ(w_.Code(line + ":count?limit=1", 400), "bad_parameter");
+  }
+  EXPECT_EQ(w_.Code("GET /v1/users/0/timeline", 400), "bad_id");
+}
+
+TEST_F(PagesTest, WhyThereIsNothingIsSaid) {
+  const auto why = [&](const std::string& path) {
+    const json page = w_.Json("GET /v1/users/" + path);
+    EXPECT_TRUE(page["items"].empty());
+    return page.value("empty_because", "");
+  };
+  EXPECT_EQ(why("5/timeline"), "no_such_user");
+  EXPECT_EQ(why("5/posts"), "no_such_user");
+  w_.WaitUntilRebuilt(1);
+  Follow(6, 7);
+  EXPECT_EQ(why("6/timeline"), "no_posts");
+  EXPECT_EQ(why("7/timeline"), "follows_nobody");
+  EXPECT_EQ(why("7/posts"), "no_posts");
+  w_.WaitUntilRebuilt(3);
+  EXPECT_EQ(Home("7")["state"], "live");
+  EXPECT_EQ(why("7/timeline"), "follows_nobody");
+}
+
+TEST_F(PagesTest, AnEmptyTimelineAsksTheShardsOnceInAWhile) {
+  Follow(6, 7);
+  MakeLive("6");
+  w_.posts.calls = 0;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Home("6")["empty_because"], "no_posts");
+  EXPECT_EQ(w_.posts.calls, 0u);
+  w_.mono = Time{} + EmptyReasons::kFor;
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Home("6")["empty_because"], "no_posts");
+  EXPECT_EQ(w_.posts.calls, 1u);
+
+  w_.mono = Time{} + 2 * EmptyReasons::kFor;
+  w_.posts.mysql_fails = Status::Later("mysql_0", "away");
+  const json page = Home("6");
+  EXPECT_EQ(page["state"], "live");
+  EXPECT_FALSE(page.contains("empty_because"));
+}
+
+TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBounded) {
+  EXPECT_EQ(Home("91")["state"], "building");
+  EXPECT_EQ(Home("92")["state"], "building");
+  w_.WaitUntilRebuilt(2);
+  EXPECT_EQ(Home("93")["state"], "pulled");
+  EXPECT_EQ(Home("93", "?newer_than=1.1")["state"], "pulled");
+  EXPECT_EQ(Home("91")["state"], "live") << "asks the shards for nothing";
+  Follow(5, 7);
+  EXPECT_EQ(Home("5")["state"], "building");
+  w_.WaitUntilRebuilt(3);
+  w_.mono = Time{} + kEmptyTimelineTtl;
+  EXPECT_EQ(Home("93")["state"], "building");
+}
+
+TEST_F(PagesTest, WithoutRedisPagesArePulledAndNothingIsRebuilt) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  w_.posts.redis_fails = Status::Later("redis", "no answer");
+  const json page = Home("5");
+  EXPECT_EQ(page["state"], "pulled");
+  EXPECT_THAT(Ids(page), ElementsAre("70"));
+  EXPECT_THAT(w_.metrics.failed, ElementsAre("getTimeline redis no answer"));
+  w_.posts.redis_fails = Status::Done();
+  EXPECT_EQ(Home("5")["state"], "building") << "it was not offered before";
+}
+
+TEST_F(PagesTest, OlderPagesRebuildNothing) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  EXPECT_EQ(Home("5", "?cursor=2000.1")["state"], "pulled");
+}
+
+TEST_F(PagesTest, ATimelineThatSomebodyElseBuildsIsLeftToThem) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  w_.posts.redis.Begin(UserId{5}, "another");
+  const json page = Home("5");
+  EXPECT_EQ(page["state"], "building");
+  EXPECT_THAT(Ids(page), ElementsAre("70"));
+  w_.rebuilds.reset();  // waits for what is under way
+  EXPECT_EQ(w_.tokens, 0);
+}
+
+TEST_F(PagesTest, AShardThatIsAwayIs503ForWhatNoTimelineHolds) {
+  Follow(5, 7);
+  w_.posts.mysql_fails = Status::Later("mysql_0", "cannot connect to db1:3306");
+  for (const char* path : {"5/timeline", "5/timeline:count", "7/posts", "7/posts:count"}) {
+    const Response response = w_.Ask(std::string("GET /v1/users/") + path);
+    EXPECT_EQ(response.status, 503) << path;
+    EXPECT_THAT(response.body, HasSubstr("store_unavailable"));
+    EXPECT_THAT(response.body, ::testing::Not(HasSubstr("db1")));
+  }
+  w_.truth->SetReachable(0, false);
+  w_.metrics.failed.clear();
+  EXPECT_EQ(w_.Code("GET /v1/users/5/timeline", 503), "store_unavailable");
+  EXPECT_THAT(w_.metrics.failed, ElementsAre()) << "it was not asked";
+}
+
+}  // namespace
+}  // namespace fanline::api

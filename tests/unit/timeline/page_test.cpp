@@ -1,0 +1,219 @@
+// Pages of home timelines and of authors: what is shown, and what is read for it.
+#include "timeline/page.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/seeded.h"
+#include "tests/unit/timeline/world.h"
+
+namespace fanline::timeline {
+namespace {
+
+Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
+
+// Those of `all` behind one place and before another.
+std::vector<Item> Between(std::vector<Item> all, const std::optional<Position>& older_than,
+                          const std::optional<Position>& newer_than) {
+  std::erase_if(all, [&](const Item& item) {
+    return (older_than && !IsNewer({older_than->post, older_than->created_at}, item)) ||
+           (newer_than && !IsNewer(item, {newer_than->post, newer_than->created_at}));
+  });
+  return all;
+}
+
+// Few moments and ids of all lengths, so that many posts share a moment.
+void PublishAtRandom(World& w, fanline::testing::Seeded& random, uint64_t most) {
+  const uint64_t authors = 1 + random.Below(30);
+  for (uint64_t author = 0; author < authors; ++author) w.Follow(UserId{100 + author});
+  for (uint64_t post = random.Below(most); post > 0; --post) {
+    w.Publish(UserId{100 + random.Below(30)}, post * post * post,
+              1 + static_cast<UnixMs>(random.Below(25)));
+  }
+}
+
+TEST(Page, IsPulledUntilTheTimelineIsLive) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  const Page pulled = w.Visit();
+  EXPECT_FALSE(pulled.live());
+  const Page live = w.Visit();
+  EXPECT_TRUE(live.live());
+  EXPECT_EQ(live.items, pulled.items);
+  EXPECT_EQ(live.cached, 1u);
+}
+
+TEST(Page, IsPulledWhileTheTimelineIsBuilt) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  w.redis.Begin(kBob, "another");
+  const Page page = w.Home({.limit = 10});
+  EXPECT_EQ(page.timeline, TimelineState::kBuilding);
+  EXPECT_EQ(page.items, w.Everything());
+}
+
+TEST(Page, IsPulledWhereAFullRedisTakesNoNewTimeline) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  w.redis.full = true;
+  RebuildResult result{};
+  EXPECT_FALSE(w.home.Activate(kBob, &result).done());
+  EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
+}
+
+TEST(Page, IsPulledWhenRedisIsAway) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  w.Visit();
+  w.redis_fails = Status::Later("redis", "no answer");
+  EXPECT_EQ(w.Home({.limit = 10}).items, w.Everything());
+  EXPECT_FALSE(w.Home({.limit = 10}).live());
+}
+
+TEST(Page, ThatTheLiveTimelineHoldsAsksNoShard) {
+  World w;
+  w.Follow(UserId{100});
+  for (uint64_t post = 1; post <= 20; ++post) w.Publish(UserId{100}, post, 1'000 + UnixMs(post));
+  w.Activate();
+  w.mysql_fails = Status::Later("mysql_0", "away");
+  EXPECT_EQ(w.Home({.limit = 3}).items.size(), 3u);
+  Page page;
+  EXPECT_FALSE(w.home.Home(kBob, {.limit = 10}, &page).done()) << "below the floor";
+}
+
+TEST(Page, NoShardIsAskedAgainWhetherThereIsMore) {
+  World w;
+  w.Follow(UserId{100});
+  for (uint64_t post = 1; post <= 3; ++post) w.Publish(UserId{100}, post, 1'000 + UnixMs(post));
+  w.Activate();
+  w.calls = 0;
+  EXPECT_EQ(w.Walk({.limit = 2}), w.Everything());
+  EXPECT_EQ(w.Home({.limit = 10}).next, std::nullopt);
+  EXPECT_TRUE(w.Home({.limit = 10, .older_than = Position{1, PostId{1}}}).items.empty());
+  EXPECT_EQ(w.calls, 0u);
+}
+
+TEST(Page, AnEmptyTimelineAsksNoShardAgain) {
+  World w;
+  EXPECT_TRUE(w.Visit().items.empty());
+  w.calls = 0;
+  const Page page = w.Home({.limit = 10});
+  EXPECT_TRUE(page.live());
+  EXPECT_TRUE(page.items.empty());
+  EXPECT_EQ(w.calls, 0u);
+}
+
+TEST(Page, BetweenTwoPlacesShowsWhatLiesBetweenThemOnce) {
+  fanline::testing::Seeded random;
+  for (int round = 0; round < 300; ++round) {
+    World w;
+    PublishAtRandom(w, random, 60);
+    const std::vector<Item> all = w.Everything();
+    if (all.empty()) continue;
+    // Places of items, and places where none is any more.
+    const auto place = [&]() -> std::optional<Position> {
+      if (random.Below(4) == 0) return std::nullopt;
+      Position at = PlaceOf(all[random.Below(all.size())]);
+      if (random.Below(3) == 0) at.post = PostId{1 + random.Below(100'000)};
+      return at;
+    };
+    const PageQuery query{.limit = 1 + static_cast<uint32_t>(random.Below(12)),
+                          .older_than = place(),
+                          .newer_than = place()};
+    const auto expected = Between(all, query.older_than, query.newer_than);
+    EXPECT_EQ(w.Walk(query), expected) << "pulled";
+    w.Activate();
+    EXPECT_EQ(w.Walk(query), expected) << "live, and below its floor";
+  }
+}
+
+TEST(Page, NewerThanAPlaceAboveTheFloorAsksNoShard) {
+  World w;
+  w.Follow(UserId{100});
+  for (uint64_t post = 1; post <= 20; ++post) w.Publish(UserId{100}, post, 1'000 + UnixMs(post));
+  w.Activate();
+  w.calls = 0;
+  const auto everything = w.Everything();
+  const Page news = w.Home({.limit = 10, .newer_than = PlaceOf(everything[2])});
+  EXPECT_EQ(news.items, (std::vector{everything[0], everything[1]}));
+  EXPECT_EQ(news.next, std::nullopt);
+  EXPECT_TRUE(w.Home({.limit = 10, .newer_than = PlaceOf(everything[0])}).items.empty());
+  EXPECT_EQ(w.calls, 0u);
+}
+
+// The moment of the floor itself is not promised: it may have items that are newer than the place.
+TEST(Page, NewerThanAPlaceAtTheFloorsOwnMomentIsPulledToItsEnd) {
+  World w;
+  w.Follow(UserId{100});
+  for (uint64_t post = 10; post < 40; ++post) w.Publish(UserId{100}, post, 1'000);
+  for (uint64_t post = 1; post <= 6; ++post) w.Publish(UserId{100}, post, 2'000);
+  w.Activate();
+  ASSERT_EQ(w.redis.timelines().at(kBob).floor, 1'000);
+  const Page page = w.Home({.limit = 20, .newer_than = Position{1'000, PostId{12}}});
+  EXPECT_EQ(page.items.size(), 8u);
+  EXPECT_EQ(page.items.back().post, PostId{11});
+}
+
+TEST(Page, PullsNoFurtherThanThePlace) {
+  World w;
+  for (uint64_t author = 0; author < 50; ++author) {
+    w.Follow(UserId{100 + author});
+    for (uint64_t i = 1; i <= 50; ++i) {
+      const uint64_t post = 50 * author + i;
+      w.Publish(UserId{100 + author}, post, 1'000 + static_cast<UnixMs>(post));
+    }
+  }
+  const auto everything = w.Everything();
+  EXPECT_EQ(w.Home({.limit = 200, .newer_than = PlaceOf(everything[3])}).items.size(), 3u);
+  EXPECT_LE(w.most_read, 4u);
+  EXPECT_EQ(w.authors_read, 1u) << "who has not posted since is not asked";
+}
+
+TEST(Posts, AreAllOfTheAuthorsPushedOrNot) {
+  World w;
+  for (uint64_t post = 1; post <= 30; ++post) {
+    w.Publish(UserId{100}, post * 7, 1'000 + static_cast<UnixMs>(post / 5));
+    w.mysql.SetPushed(UserId{100}, PostId{post * 7}, post % 3 == 0);
+  }
+  std::vector<Item> all = w.mysql.Outbox(UserId{100}, {}, UINT32_MAX);
+  ASSERT_EQ(all.size(), 30u);
+  for (const uint32_t limit : {1u, 7u, 30u, 100u}) {
+    for (const auto& newer_than : {std::optional<Position>(), std::optional(PlaceOf(all[21]))}) {
+      PageQuery query{.limit = limit, .newer_than = newer_than};
+      std::vector<Item> walked;
+      Page page;
+      do {
+        ASSERT_TRUE(ReadPosts(UserId{100}, query, w, &page).done());
+        ASSERT_LE(page.items.size(), limit);
+        walked.insert(walked.end(), page.items.begin(), page.items.end());
+        query.older_than = page.next;
+      } while (page.next && walked.size() < 100);
+      EXPECT_EQ(walked, Between(all, {}, newer_than));
+    }
+  }
+}
+
+TEST(EmptyReason, TellsNobodyKnownFromNobodyFollowedFromNobodyWhoPosted) {
+  World w;
+  const auto why = [&] {
+    EmptyReason reason{};
+    EXPECT_TRUE(WhyNoTimeline(kBob, w, &reason).done());
+    return NameOf(reason);
+  };
+  EXPECT_EQ(why(), "no_such_user");
+  w.Follow(UserId{100});
+  EXPECT_EQ(why(), "no_posts");
+  w.mysql.WriteForward(kBob, UserId{100}, false);
+  EXPECT_EQ(why(), "follows_nobody");
+  EmptyReason reason{};
+  EXPECT_TRUE(WhyNoPosts(kBob, w, &reason).done());
+  EXPECT_EQ(reason, EmptyReason::kNoPosts);
+}
+
+}  // namespace
+}  // namespace fanline::timeline

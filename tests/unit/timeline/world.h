@@ -1,0 +1,69 @@
+// World of the reading side's tests: Bob, whom he follows, and a Reader on the in-memory stores.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/fakes/fake_reader_stores.h"
+#include "timeline/reader.h"
+
+namespace fanline::timeline {
+
+inline constexpr uint32_t kRanges = 2;
+inline constexpr WindowLimits kWindow{6, 26};
+inline constexpr UserId kBob{1};
+
+struct World : fakes::FakeReaderStores {
+  using Page = timeline::Page;  // not that of the port
+
+  World() : FakeReaderStores(RangeLayout(kRanges), kWindow) {}
+
+  void Follow(UserId author) { mysql.WriteForward(kBob, author, true); }
+  void Publish(UserId author, uint64_t post, UnixMs at) {
+    mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, author, at, 0}}});
+  }
+  // Brute force: everything bob should see, newest first.
+  std::vector<Item> Everything() {
+    auto items = mysql.Items(mysql.Followees(kBob), {}, UINT32_MAX).items;
+    std::sort(items.begin(), items.end(), IsNewer);
+    return items;
+  }
+
+  // A page that must be there.
+  Page Home(const PageQuery& query) {
+    Page page;
+    EXPECT_TRUE(home.Home(kBob, query, &page).done());
+    return page;
+  }
+  // The same of one who comes back: a timeline that is missing is made live behind it.
+  Page Visit(uint32_t limit = 10) {
+    Page page = Home({.limit = limit});
+    if (!page.live()) Activate();
+    return page;
+  }
+  RebuildResult Activate() {
+    RebuildResult result{};
+    EXPECT_TRUE(home.Activate(kBob, &result).done());
+    return result;
+  }
+  // All pages from the newest on, or behind and before these places.
+  std::vector<Item> Walk(PageQuery query) {
+    std::vector<Item> walked;
+    for (int pages = 0; pages < 1'000; ++pages) {
+      const Page page = Home(query);
+      EXPECT_LE(page.items.size(), query.limit);
+      walked.insert(walked.end(), page.items.begin(), page.items.end());
+      if (!page.next) return walked;
+      query.older_than = page.next;
+    }
+    ADD_FAILURE() << "the walk does not end";
+    return walked;
+  }
+
+  int tokens = 0;
+  Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }};
+};
+
+}  // namespace fanline::timeline

@@ -1,0 +1,73 @@
+// Reads one page of a home timeline: from the live timeline down to its floor, from the truth below
+// it; from the truth alone when the timeline is not live.
+//
+// A page is asked for by places in the one order (fanline/model/item.h), never by a number of items
+// to skip. A place is where an item is or was: deleting the item, trimming, a rebuild or the loss
+// of Redis changes nothing about what comes behind it. So a walk from page to page shows nothing
+// twice, and leaves out nothing that stood still meanwhile.
+//
+// Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "fanline/ports/reader_ports.h"
+#include "timeline/pull.h"
+
+namespace fanline::timeline {
+
+// Items between two places, newest first.
+struct PageQuery {
+  uint32_t limit = 0;                       // at least 1
+  std::optional<Position> older_than = {};  // behind this place; none: from the newest
+  std::optional<Position> newer_than = {};  // before this place; none: to the very first post
+};
+
+struct Page {
+  std::vector<Item> items;       // newest first
+  std::optional<Position> next;  // pass as `older_than` for the next page; none: that was all
+  // Of the timeline in Redis; kNotLive too when Redis did not answer.
+  TimelineState timeline = TimelineState::kNotLive;
+  size_t cached = 0;  // how many of the items came from the live timeline
+
+  bool live() const { return timeline == TimelineState::kReady; }
+};
+
+struct NeedTimeline {
+  std::optional<Position> after;
+  uint32_t limit = 0;
+};
+using PageNeed = std::variant<NeedTimeline, NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
+
+class PageRead {
+ public:
+  explicit PageRead(const PageQuery& query) : query_(query) {}
+
+  PageNeed needed() const;
+  void OnTimeline(ReaderTimelines::Page cached);
+  void OnNoTimeline();  // Redis did not answer: the page is pulled
+  void OnFollowees(std::vector<UserId> authors) { pull_->OnFollowees(std::move(authors)); }
+  void OnLastAt(std::vector<AuthorLastAt> authors) { pull_->OnLastAt(std::move(authors)); }
+  void OnItems(ItemsRead read) { pull_->OnItems(std::move(read)); }
+
+  // When nothing is needed any more.
+  bool done() const { return asked_ && (!pull_ || pull_->done()); }
+  Page Take();
+
+ private:
+  void PullTheRest();
+
+  const PageQuery query_;
+  bool asked_ = false;        // the live timeline
+  bool more_ = false;         // of its items
+  std::optional<Pull> pull_;  // what the live timeline does not hold
+  Page page_;
+};
+
+// Cuts items that were read at most one beyond `query.limit`, newest first, to what was asked for.
+Page PageOf(std::vector<Item> items, const PageQuery& query);
+
+}  // namespace fanline::timeline

@@ -52,7 +52,7 @@ def handover(rounds, restarted, say):
         for group in (ours, *groups.values()):
             group.wait_shared()
         found = interleaved(
-            min(rounds, _MOST_ROUNDS), lambda number: ours.roll(restarted, Random(number)),
+            min(rounds, _MOST_ROUNDS if also else 1), lambda number: ours.roll(restarted, Random(number)),
             lambda number: {name: group.roll(restarted, Random(number))
                             for name, group in groups.items()})
     gaps = {"ours": [mine for mine, _ in found],

@@ -21,24 +21,24 @@ void Inflow::StandBefore(int64_t offset, std::string why, Now now, uint64_t rand
   open_ = false;
 }
 
-void Inflow::Direct(const OffsetLedger& ledger, size_t held_up, bool taking, Now now,
+void Inflow::Direct(const OffsetLedger& ledger, const Lanes& lanes, bool taking, Now now,
                     ConsumerOrders& orders) {
   if (taking && timer() && *timer() <= now.mono) return Seek(newer_->offset, orders);
-  full_ = BoundReached(ledger, held_up);
+  full_ = BoundReached(ledger, lanes);
   const bool flows = open_ && !full_;
   if (flows == flowing_) return;
   flowing_ = flows;
   (flows ? orders.resume : orders.pause).push_back(range_);
 }
 
-std::optional<PauseCause> Inflow::BoundReached(const OffsetLedger& ledger, size_t held_up) const {
+std::optional<PauseCause> Inflow::BoundReached(const OffsetLedger& ledger,
+                                               const Lanes& lanes) const {
   const auto reached = [this](size_t held, uint32_t bound) {
     return full_ ? held > bound / 2 : held >= bound;
   };
-  if (reached(ledger.open() - held_up, limits_.buffered_hints_per_range)) {
-    return PauseCause::kBuffered;
-  }
-  if (reached(held_up, limits_.parked_hints_per_range)) return PauseCause::kParked;
+  // A shard that works its share off waits for no other, however many are slow.
+  if (lanes.room() < (full_ ? (lanes.share() + 1) / 2 : 1)) return PauseCause::kBuffered;
+  if (reached(lanes.held_up(), limits_.parked_hints_per_range)) return PauseCause::kParked;
   if (reached(ledger.span(), limits_.span_per_range)) return PauseCause::kSpan;
   return std::nullopt;
 }

@@ -3,7 +3,8 @@
 // newer pusher can read. Otherwise, while Redis is away, the log would be read to its end for
 // nothing, and the lag would look like none.
 //
-// A full range flows again when it holds half of what it may. A hint that is too new is asked for
+// A full range flows again when it holds half of what it may; of the hints to be worked on, when
+// some shard has half of its share. A hint that is too new is asked for
 // again from time to time, with all behind it. The hints in front of it are finished and saved
 // meanwhile. It is not kept itself, so a drain - the upgrade - does not wait for it.
 //
@@ -17,6 +18,7 @@
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/consuming/offset_ledger.h"
+#include "pusher/lanes.h"
 #include "pusher/limits.h"
 #include "pusher/metrics.h"
 
@@ -41,9 +43,9 @@ class Inflow {
   void StandBefore(int64_t offset, std::string why, Now now, uint64_t random);
   // A hint was taken.
   void Took() { newer_.reset(); }
-  // Gives the orders that follow from the hints held: those open in the ledger, of which so many
-  // are `held_up` (lanes.h). `taking`: asks again for a hint that is too new.
-  void Direct(const OffsetLedger& ledger, size_t held_up, bool taking, Now now,
+  // Gives the orders that follow from the hints held. `taking`: asks again for a hint that is too
+  // new.
+  void Direct(const OffsetLedger& ledger, const Lanes& lanes, bool taking, Now now,
               ConsumerOrders& orders);
 
   bool open() const { return open_; }  // records that arrive are meant for the range
@@ -55,7 +57,7 @@ class Inflow {
   }
 
  private:
-  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, size_t held_up) const;
+  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, const Lanes& lanes) const;
 
   const Range range_;
   const Limits& limits_;

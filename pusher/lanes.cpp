@@ -61,6 +61,14 @@ size_t Lanes::held_up() const {
   return held_up;
 }
 
+size_t Lanes::room() const {
+  size_t room = 0;
+  for (const OfShard& shard : shards_) {
+    room = std::max(room, share_ - std::min(shard.hints - shard.parked, share_));
+  }
+  return room;
+}
+
 Unit Lanes::Take(Shard shard, bool singly, size_t syncs,
                  const std::map<int64_t, BegunHints>& begun) {
   Unit unit;

@@ -63,6 +63,8 @@ class Lanes {
   size_t parked_hints() const;
   // Parked, or beyond their shard's share.
   size_t held_up() const;
+  size_t share() const { return share_; }  // of a shard, of the hints to be worked on
+  size_t room() const;                     // what is left of it, where most is left
 
  private:
   struct Lane {
@@ -86,7 +88,7 @@ class Lanes {
   const Limits* limits_;
   const ShardMap* map_;
   const bool in_order_;
-  const size_t share_;  // of a shard, of the hints to be worked on
+  const size_t share_;
   std::unordered_map<UserId, Lane> lanes_;
   std::vector<OfShard> shards_;
   size_t units_ = 0;

@@ -224,7 +224,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       owned->check_at = now.mono + limits_.check_position_every;
       CountWays();
     }
-    owned->inflow.Direct(owned->ledger, owned->lanes.held_up(), taking_, now, orders);
+    owned->inflow.Direct(owned->ledger, owned->lanes, taking_, now, orders);
     if (!owned->takeover.ready()) continue;
     // A start that lasted, or that ends because we were told to go, was no crash.
     const bool leaving = !taking_ && owned->lanes.working() == 0;

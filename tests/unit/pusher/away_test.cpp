@@ -281,9 +281,10 @@ TEST(Away, WhoWaitsForAShardThatIsBackDoesNotWaitForANodeThatHangs) {
   EXPECT_EQ(w.Items(w.cid), std::vector<PostId>{kPost});
 }
 
-// Of two shards; the one that is not Ann's answers nothing.
+// Of two shards, or of more; what is not Ann's answers nothing.
 struct HangingShard : BobsWorld {
-  explicit HangingShard(const Limits& limits) : BobsWorld(limits, 2) {
+  explicit HangingShard(const Limits& limits, uint32_t shards = 2)
+      : BobsWorld(limits, shards), map(ShardMap::Even(shards)) {
     Publish(kAnn, kPost, 1'000);
   }
   bool Hangs(UserId author) const { return map.ShardOf(author) != map.ShardOf(kAnn); }
@@ -312,7 +313,7 @@ struct HangingShard : BobsWorld {
     Step();
   }
 
-  const ShardMap map = ShardMap::Even(2);
+  const ShardMap map;
 };
 
 TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
@@ -336,6 +337,19 @@ TEST(Away, AShardThatHangsHoldsItsOwnShareOfPlacesAndHints) {
   w.RunUntilIdle();
   EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
   EXPECT_EQ(w.metrics.done, 121);
+}
+
+TEST(Away, AShardIsGivenMoreWhileAllOthersHang) {
+  Limits limits;
+  limits.buffered_hints_per_range = 30;
+  HangingShard w(limits, 3);
+  w.GiveHanging(60);
+  for (int i = 0; i < 10; ++i) w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0}) << "each has its share of ten";
+  w.Go();
+  EXPECT_EQ(w.metrics.done, 10);
+  EXPECT_EQ(w.resumed, std::vector<int32_t>{0});
 }
 
 TEST(Away, ManyWaysShareThePlacesOfAFew) {

@@ -131,15 +131,18 @@ class Using(unittest.TestCase):
         return key, f"live:{re.search('{.*}', key)[0]}"
 
     def installed(self, field, value):
-        """The installation says so for the rest of this test."""
+        """The installation says so for the rest of this test. The daemons hang meanwhile: they ask
+        every few seconds, and end when it is not what they started with."""
+        for daemon in self.fleet.daemons:
+            self.addCleanup(daemon.resume)
+            daemon.pause()
         before = self.installation.stack.mysql[0].query(f"SELECT {field} FROM installation")[0][0]
+        self.addCleanup(self.write_installed, field, before)
+        self.write_installed(field, value)
 
-        def say(value):
-            for shard in self.installation.stack.mysql:
-                shard.query(f"UPDATE installation SET {field} = {value}")
-
-        self.addCleanup(say, before)
-        say(value)
+    def write_installed(self, field, value):
+        for shard in self.installation.stack.mysql:
+            shard.query(f"UPDATE installation SET {field} = {value}")
 
     def audit(self, *words):
         result = self.installation.run("audit", "--json", *words)
@@ -464,7 +467,7 @@ class Using(unittest.TestCase):
         self.assertIn("limited.txt:3: reader 1320 follows 2 already; unfollow somebody first, or raise "
                       "the installation's following_limit; 2 of 3 relations were written", result.stderr)
         self.assertNotIn("again", result.stderr)
-        self.installed("following_limit", 3)
+        self.write_installed("following_limit", 3)
         self.run_well(*limited)
         result = self.installation.run("follow", "--reader", 1320, "--author", 1324)
         self.assertEqual(result.returncode, 65)

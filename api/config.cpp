@@ -28,6 +28,23 @@ void AddPageOptions(daemon::OptionTable& table, Limits& limits) {
       .Add("rebuild-threads", &limits.rebuild_threads,
            "timelines made live at once; each holds up to one connection to every shard and node")
       .Range(1, 64);
+  table
+      .Add("bodies-threads", &limits.bodies_threads,
+           "pages that ask the application's database for bodies at once; each holds a connection "
+           "to it")
+      .Range(1, 1'000);
+}
+
+void AddPublishOptions(daemon::OptionTable& table, Config& config) {
+  options::AddOptions(table, config.kafka);
+  table
+      .Add("publish-queue", &config.limits.publish_queue,
+           "posts that wait for Kafka's acknowledgement; one more is answered with 503")
+      .Range(1, 100'000);
+  table
+      .Add("publish-timeout", &config.limits.publish_timeout,
+           "how long Kafka may take to acknowledge a post before it is answered with 503")
+      .Range(100ms, 1min);
 }
 
 }  // namespace
@@ -41,6 +58,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.mysql);
   options::AddOptions(table, config.redis);
   options::AddOptions(table, config.timelines);
+  options::AddOptions(table, config.bodies);
   Limits& limits = config.limits;
   options::AddFollowingLimit(table, &config.agreed.following_limit);
   table
@@ -61,6 +79,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "how long a request waits for one of them before it is answered with 503")
       .Range(1ms, 1min);
   AddPageOptions(table, limits);
+  AddPublishOptions(table, config);
 }
 
 }  // namespace fanline::api

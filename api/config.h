@@ -3,6 +3,8 @@
 
 #include "api/limits.h"
 #include "backends/options/agreed_settings.h"
+#include "backends/options/bodies_settings.h"
+#include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
 #include "daemon/run/daemon_options.h"
@@ -14,8 +16,10 @@ struct Config {
   Endpoint listen{"127.0.0.1", 8080};
   options::MysqlSettings mysql;
   options::RedisSettings redis;
+  options::KafkaSettings kafka{.brokers = "", .optional = true};  // where posts are published
   options::TimelineSettings timelines;
   options::AgreedSettings agreed;
+  options::BodiesSettings bodies;
   Limits limits;
 };
 

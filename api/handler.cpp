@@ -32,6 +32,12 @@ Performed Perform(const Call& call, RelationStore& store, const Context& context
   }
 }
 
+Problem NothingIsPublished() {
+  return {Code::kNotImplemented,
+          "nothing is published here: start fanline-api with --kafka-brokers, or append the event "
+          "to feed-events yourself"};
+}
+
 }  // namespace
 
 http::Limits HttpLimits(const Limits& limits) {
@@ -74,6 +80,12 @@ void Handler::Serve(Request request, Answer reply) {
   if (call->page != nullptr) {
     return pages_.Serve(call->page, route,
                         [answer, route](Response response) { answer(route, std::move(response)); });
+  }
+  if (call->event) {
+    if (publisher_ == nullptr) return answer(route, ToResponse(NothingIsPublished()));
+    return publisher_->Publish(*call->event, route, [answer, route](Response response) {
+      answer(route, std::move(response));
+    });
   }
   stores_.Submit(
       Touched::Of(call->owners, map_),

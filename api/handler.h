@@ -8,6 +8,7 @@
 #include "api/limits.h"
 #include "api/metrics.h"
 #include "api/pages.h"
+#include "api/publisher.h"
 #include "api/store_pool.h"
 #include "fanline/model/bucket.h"
 #include "http/limits.h"
@@ -20,11 +21,13 @@ http::Limits HttpLimits(const Limits& limits);
 
 class Handler final : public http::Service {
  public:
-  // All outlive the handler; `stores` also outlives the requests it was given. `clock`: any thread.
-  Handler(StorePool& stores, Pages& pages, const ShardMap& map, const Limits& limits,
-          Metrics& metrics, std::function<Now()> clock)
+  // All outlive the handler; `stores` also outlives the requests it was given. `publisher` may be
+  // null: nothing is published, and who asks for it is told. `clock`: any thread.
+  Handler(StorePool& stores, Pages& pages, Publisher* publisher, const ShardMap& map,
+          const Limits& limits, Metrics& metrics, std::function<Now()> clock)
       : stores_(stores),
         pages_(pages),
+        publisher_(publisher),
         map_(map),
         limits_(limits),
         metrics_(metrics),
@@ -43,6 +46,7 @@ class Handler final : public http::Service {
  private:
   StorePool& stores_;
   Pages& pages_;
+  Publisher* const publisher_;
   const ShardMap& map_;
   const Limits limits_;
   Metrics& metrics_;

@@ -19,8 +19,15 @@ struct Limits {
   uint32_t page_threads = 16;    // pages that ask Redis at once
   uint32_t pull_threads = 16;    // pages that use the shards at once
   uint32_t pull_queue = 16'384;  // pages that may wait for them: all readers who come back at once
-  Duration longest_pull_wait = std::chrono::seconds(10);
+  Duration longest_pull_wait = std::chrono::seconds(30);
   uint32_t rebuild_threads = 4;  // timelines made live at once
+
+  uint32_t publish_queue = 10'000;  // events that wait for Kafka's acknowledgement
+  Duration publish_timeout = std::chrono::seconds(5);
+
+  uint32_t bodies_threads = 8;    // pages that ask the application's database at once
+  uint32_t bodies_queue = 1'024;  // pages that may wait for it, and for how long
+  Duration longest_bodies_wait = std::chrono::milliseconds(250);
 };
 
 }  // namespace fanline::api

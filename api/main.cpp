@@ -1,5 +1,5 @@
 // HTTP/JSON -> Handler -> the relation store (MariaDB), or Pages -> live timelines (Redis), the
-// truth (MariaDB) and rebuilds. Wiring only.
+// truth (MariaDB) and rebuilds, or Publisher -> feed-events (Kafka). Wiring only.
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -9,18 +9,23 @@
 #include "api/inline_mirror.h"
 #include "api/pages.h"
 #include "api/prometheus_metrics.h"
+#include "api/publisher.h"
 #include "api/rebuilds.h"
 #include "api/shard_watch.h"
 #include "api/store_pool.h"
+#include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
 #include "backends/mysql/edges/relation_store.h"
+#include "backends/mysql/posts/post_bodies.h"
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/sql/shard_probe.h"
+#include "backends/redis/client/silent_nodes.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/wiring/checks.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
+#include "fanline/base/misconfigured.h"
 #include "http/descriptors.h"
 #include "http/server.h"
 #include "timeline/tokens.h"
@@ -36,11 +41,49 @@ std::vector<std::unique_ptr<Store>> Many(uint32_t count, const Make& make) {
   return stores;
 }
 
+constexpr Shard kRedis = 0;  // the one "shard" of the pool that asks Redis
+
+// What bodies are served with. Once a second a probe asks the application's server, so that no page
+// waits for one that is away.
+struct BodyServing {
+  BodyServing(const mysql::BodiesConfig& config, const api::Limits& limits,
+              daemon::Process& process)
+      : pool(Many<PostBodies>(limits.bodies_threads,
+                              [&] {
+                                return std::make_unique<mysql::MysqlPostBodies>(
+                                    config, [this](Shard) { return away.load(); });
+                              }),
+             1, {.queued = limits.bodies_queue, .longest_wait = limits.longest_bodies_wait}),
+        pings(process.wakeup),
+        probe(config.server, {}, process.log.Sink()),
+        watch({probe, pings}, 1, [&](Shard, bool reachable, const std::string& reason) {
+          away = !reachable;
+          pool.SetReachable(0, reachable);
+          reachable ? process.log.Info("the application's database answers: pages have bodies")
+                    : process.log.Warn("the application's database is away: pages have no bodies",
+                                       {{"reason", reason}});
+        }) {}
+
+  // Ends the program when there is no such table. A server that is away says nothing about it.
+  static void RequireTable(const mysql::BodiesConfig& config) {
+    const Status status = mysql::MysqlPostBodies(config).CheckTable();
+    if (status.never()) throw Misconfigured(status.message);
+  }
+
+  Time Step(Time now) { return watch.Step(pings.Drain(), now); }
+
+  std::atomic<bool> away = false;
+  api::BodiesPool pool;
+  daemon::Inbox<ShardPinged> pings;
+  mysql::MysqlShardProbe probe;
+  api::ShardWatch watch;
+};
+
 // What pages are served with: connections of their own, and the rebuilds behind them.
 struct PageServing {
   PageServing(const mysql::Config& mysql, const redis::Options& redis,
               const mysql::Installation& installation, const mysql::ShardConnections::Away& away,
-              const api::Limits& limits, api::Metrics& metrics)
+              api::BodiesPool* bodies, const api::Limits& limits, api::Metrics& metrics)
       : pulls(Many<ReaderTruth>(limits.pull_threads,
                                 [&] {
                                   return std::make_unique<mysql::MysqlReaderTruth>(
@@ -51,10 +94,12 @@ struct PageServing {
         live(Many<ReaderTimelines>(
                  limits.page_threads,
                  [&] { return std::make_unique<redis::RedisReaderTimelines>(redis); }),
-             1, {.queued = limits.queue, .longest_wait = limits.longest_wait}),
-        rebuilds(Rebuilders(mysql, redis, installation, away, limits, metrics), {}, metrics,
+             1, {.queued = limits.pull_queue, .longest_wait = limits.longest_wait}),
+        rebuilds(Rebuilders(mysql, redis, installation, away, limits, metrics),
+                 {.longest_wait = limits.longest_pull_wait}, metrics,
                  [] { return daemon::SystemNow().mono; }),
-        pages(live, pulls, rebuilds, installation.shard_map, metrics, daemon::SystemNow) {}
+        pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow) {
+  }
 
   // Each with ports of its own.
   std::vector<api::Rebuilds::Rebuild> Rebuilders(const mysql::Config& mysql,
@@ -72,12 +117,18 @@ struct PageServing {
           new Ports{{mysql, installation.shard_map, away}, redis::RedisReaderTimelines(redis)});
       timeline::Reader reader(ports->truth, ports->timelines, installation.window,
                               [this] { return tokens.Next(); });
-      rebuilders.emplace_back([ports, reader, &metrics](UserId user) mutable {
-        timeline::RebuildResult result{};
-        const Status status = reader.Activate(user, &result);
-        status.done() ? metrics.RebuildEnded(result)
-                      : metrics.RebuildFailed(status.resource, status.message);
-      });
+      rebuilders.push_back({[ports, reader, &metrics](UserId user) mutable {
+                              timeline::RebuildResult result{};
+                              const Status status = reader.Activate(user, &result);
+                              status.done()
+                                  ? metrics.RebuildEnded(result)
+                                  : metrics.RebuildFailed(status.resource, status.message);
+                            },
+                            [ports](UserId user) {
+                              timeline::EmptyReason reason{};
+                              return !timeline::WhyNoTimeline(user, ports->truth, &reason).done() ||
+                                     reason != timeline::EmptyReason::kNoSuchUser;
+                            }});
     }
     return rebuilders;
   }
@@ -89,11 +140,54 @@ struct PageServing {
   api::Pages pages;
 };
 
-// The main loop only watches the shards and keeps the mirror's mode. Threads of the server and of
-// the stores serve requests.
+// What writes reverse rows inline, as the mode says.
+struct Mirroring {
+  Mirroring(const mysql::Config& config, const ShardMap& map, api::Metrics& metrics,
+            const daemon::Log& log)
+      : reverse(config, {}, log.Sink(), {}, {.threads_per_shard = 2, .batch = 8, .queue = 1'024}),
+        modes(config, {}, log.Sink(), {}, {.queue = 1'024}) {
+    inline_mirror.emplace(reverse, modes, map, metrics);
+  }
+
+  std::optional<api::InlineMirror>
+      inline_mirror;  // the stores' replies come here: it outlives them
+  mysql::MysqlReverseStore reverse;
+  mysql::MysqlChangeStore modes;
+};
+
+// What posts are published with. Kafka need not be there, now or ever.
+struct Publishing {
+  Publishing(const options::KafkaSettings& kafka, const mysql::Installation& installation,
+             const api::Limits& limits, api::Metrics& metrics, const daemon::Log& log)
+      : producer(OptionsOf(kafka, installation, limits), log.Sink()) {
+    publisher.emplace(producer, limits.publish_queue, metrics, daemon::SystemNow);
+  }
+
+  static kafka::ProducerOptions OptionsOf(const options::KafkaSettings& kafka,
+                                          const mysql::Installation& installation,
+                                          const api::Limits& limits) {
+    kafka::ProducerOptions options;
+    options.client = options::ToOptions(kafka, "fanline-api");
+    // A topic that is missing is feedctl's to create; brokers would, with settings of their own.
+    options.client.properties.emplace("allow.auto.create.topics", "false");
+    options.feed_topic = installation.feed_topic;
+    options.delivery_timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(limits.publish_timeout);
+    options.queued_records = limits.publish_queue;
+    return options;
+  }
+
+  std::optional<api::Publisher> publisher;  // the producer's replies come here: it outlives it
+  kafka::Producer producer;
+};
+
+// The main loop only watches the shards, keeps the mirror's mode, and has timelines served from
+// Redis once that was made sure of. Threads of the server and of the stores serve requests.
 struct Turn {
   daemon::StepResult Step(const Now& now) {
-    const Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
+    live.SetReachable(kRedis, redis.fit());
+    Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
+    if (bodies) next = std::min(next, bodies->Step(now.mono));
     return {.next_timer = next};
   }
 
@@ -105,7 +199,10 @@ struct Turn {
   daemon::Inbox<ShardPinged>& pings;
   api::ShardWatch& watch;
   api::InlineMirror& mirror;
+  std::optional<BodyServing>& bodies;
   http::Server& server;
+  api::TimelinePool& live;
+  const wiring::AwaitedRedis& redis;
 };
 
 // Descriptors of the client libraries, the log and all else besides connections.
@@ -117,7 +214,8 @@ size_t DescriptorsFor(const api::Config& config, uint32_t shards) {
   const api::Limits& limits = config.limits;
   const size_t stores = limits.threads + limits.pull_threads + limits.rebuild_threads + 8;
   const size_t to_redis = (limits.page_threads + limits.rebuild_threads) * kMostRedisMasters;
-  return limits.connections + stores * shards + to_redis + kOtherDescriptors;
+  return limits.connections + stores * shards + limits.bodies_threads + to_redis +
+         kOtherDescriptors;
 }
 
 int Main(int argc, char** argv) {
@@ -133,22 +231,24 @@ int Main(int argc, char** argv) {
   wiring::Checks checks(process);
   const auto installation = checks.AwaitInstallation(mysql_config, {.agreed = config.agreed});
   if (process.stop.requested()) return 0;
-  const auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
-  checks.AwaitRedis(redis_options);
-  if (process.stop.requested()) return 0;
+  auto redis_options = options::ToOptions(config.redis, config.timelines, installation);
+  const auto redis_checked = checks.AskRedis(redis_options);
   checks.Stand();
+  const auto mono_now = [] { return daemon::SystemNow().mono; };
+  redis_options.silent_nodes = std::make_shared<redis::SilentNodes>(mono_now);
+  const auto bodies_config = options::ToConfig(config.bodies);
+  if (bodies_config) BodyServing::RequireTable(*bodies_config);
   const auto& map = installation.shard_map;
   config.limits.following_limit = installation.following_limit;
   http::RaiseDescriptorLimit(DescriptorsFor(config, map.shards()));
 
   const auto metrics = api::PrometheusMetrics(process.registry, process.log);
-  // Writes reverse rows inline, as the mode says. It is the address of the stores' replies, so it
-  // outlives them.
-  std::optional<api::InlineMirror> mirror;
-  mysql::MysqlReverseStore reverse(mysql_config, {}, process.log.Sink(), {},
-                                   {.threads_per_shard = 2, .batch = 8, .queue = 1'024});
-  mysql::MysqlChangeStore modes(mysql_config, {}, process.log.Sink(), {}, {.queue = 1'024});
-  mirror.emplace(reverse, modes, map, *metrics);
+  Mirroring mirroring(mysql_config, map, *metrics, process.log);
+  api::InlineMirror& mirror = *mirroring.inline_mirror;
+  std::optional<Publishing> publishing;
+  if (!config.kafka.brokers.empty()) {
+    publishing.emplace(config.kafka, installation, config.limits, *metrics, process.log);
+  }
 
   // Shards known to be away, shared by all stores: no store waits for such a shard.
   std::vector<std::atomic<bool>> away(map.shards());
@@ -158,11 +258,15 @@ int Main(int argc, char** argv) {
                           [&] {
                             return std::make_unique<mysql::MysqlRelationStore>(
                                 mysql_config, map, config.limits.following_limit,
-                                [&](const ForwardChanged& changed) { mirror->After(changed); },
+                                [&](const ForwardChanged& changed) { mirror.After(changed); },
                                 is_away);
                           }),
       map.shards(), {.queued = config.limits.queue, .longest_wait = config.limits.longest_wait});
-  PageServing serving(mysql_config, redis_options, installation, is_away, config.limits, *metrics);
+  std::optional<BodyServing> bodies;
+  if (bodies_config) bodies.emplace(*bodies_config, config.limits, process);
+  PageServing serving(mysql_config, redis_options, installation, is_away,
+                      bodies ? &bodies->pool : nullptr, config.limits, *metrics);
+  serving.live.SetReachable(kRedis, redis_checked->fit());
 
   daemon::Inbox<ShardPinged> pings(process.wakeup);
   mysql::MysqlShardProbe probe(mysql_config, {}, process.log.Sink());
@@ -174,11 +278,12 @@ int Main(int argc, char** argv) {
                           process.health.SetReady(mysql::ResourceOf(shard), reachable, reason);
                         });
 
-  api::Handler handler(pool, serving.pages, map, config.limits, *metrics, daemon::SystemNow);
+  api::Handler handler(pool, serving.pages, publishing ? &*publishing->publisher : nullptr, map,
+                       config.limits, *metrics, daemon::SystemNow);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  Turn turn{pings, watch, *mirror, server};
+  Turn turn{pings, watch, mirror, bodies, server, serving.live, *redis_checked};
   return process.Run(turn);
 }
 

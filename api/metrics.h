@@ -26,6 +26,8 @@ class Metrics {
   virtual void CounterBelowZero() {}
   virtual void MirroredInline(InlineResult) {}
   virtual void PageServed(PageFacts::State) {}
+  // A page that was asked for with bodies.
+  virtual void BodiesServed(bool /*available*/, size_t /*gone*/) {}
   // A timeline was made live behind an answer, or was not (reason: for the operator).
   virtual void RebuildEnded(timeline::RebuildResult) {}
   virtual void RebuildFailed(const std::string& /*resource*/, const std::string& /*reason*/) {}

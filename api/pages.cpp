@@ -12,84 +12,128 @@ struct Pages::Serving {
   std::shared_ptr<const PageCall> call;
   std::string_view route;
   Answer answer;
-  timeline::PageRead read;
-  bool redis_answered = false;
-  timeline::Page page;
-  PageFacts facts;
+  timeline::Hydration hydration;                // of a page with bodies
+  std::optional<timeline::PageRead> read = {};  // of a home timeline: the page or the refill
+  timeline::PageQuery query = {};               // the same, of any
+  bool refill = false;
+  bool can_be_built = false;  // nothing is known to be wrong with Redis
+  bool awaited = false;       // a rebuild of its timeline
+  timeline::Page page = {};
+  PageFacts facts = {};
 
   void Send() {
     Response response;
-    response.body = call->answer(*call, page, facts).dump();
+    response.body = call->answer(*call, page, facts);
     answer(std::move(response));
   }
   // The truth said that there is nothing: why is worth a look.
-  bool pulled_nothing() const { return page.items.empty() && !page.live(); }
+  bool pulled_nothing() const { return page.items.empty() && !page.live() && !refill; }
 };
 
 void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, Answer answer) {
+  if (call->bodies && pools_.bodies == nullptr) {
+    return answer(
+        ToResponse({Code::kBadParameter,
+                    "expand: there are no bodies here; leave it out, or start fanline-api "
+                    "with --bodies-mysql"}));
+  }
   const timeline::PageQuery query = call->query;
-  const auto page = std::make_shared<Serving>(
-      Serving{std::move(call), route, std::move(answer), timeline::PageRead(query), false, {}, {}});
-  if (page->call->of == PageCall::Of::kPosts) return ServePosts(page);
-  ServeHome(page);
+  Read(std::make_shared<Serving>(
+           Serving{std::move(call), route, std::move(answer), timeline::Hydration(query)}),
+       query);
 }
 
-void Pages::ServeHome(const Shared& page) {
-  timelines_.Submit(
+void Pages::Read(const Shared& page, const timeline::PageQuery& query) {
+  page->query = query;
+  if (page->call->of == PageCall::Of::kPosts) return ReadPosts(page);
+  page->read.emplace(query);
+  ReadHome(page);
+}
+
+void Pages::ReadHome(const Shared& page) {
+  pools_.timelines.Submit(
       {0, {0}},
-      [this, page](ReaderTimelines* store, Slots::Refusal) {
+      [this, page](ReaderTimelines* store, Slots::Refusal refusal) {
         if (store == nullptr) {
-          page->read.OnNoTimeline();
+          // Too many ask. Whether the timeline is live, who rebuilds it finds out.
+          page->can_be_built = refusal == Slots::Refusal::kOverloaded;
+          page->read->OnNoTimeline();
         } else {
-          const Status status = timeline::AskTimeline(page->call->user, *store, page->read);
-          page->redis_answered = status.done();
+          const Status status = timeline::AskTimeline(page->call->user, *store, *page->read);
+          page->can_be_built = status.done();
           if (!status.done()) metrics_.StoreFailed(page->route, status.resource, status.message);
         }
-        if (!page->read.done()) return Pull(page);
-        page->page = page->read.Take();
-        if (page->page.items.empty() && page->call->whole()) return LookUpReason(page);
-        AnswerHome(*page);
+        merged_.Serve(*page->read, clock_().mono);
+        if (!page->read->done()) return PullOrAwait(page);
+        page->page = page->read->Take();
+        if (page->page.items.empty() && page->call->whole() && !page->refill) {
+          return LookUpReason(page);
+        }
+        GotHome(page);
       },
-      true);
+      !page->refill);  // a refill begins on a thread of the bodies, which others wait for
+}
+
+// Where a pull would have to wait, the rebuild is waited for instead. It reads the truth for both:
+// when many come back at once, that is half the work.
+void Pages::PullOrAwait(const Shared& page) {
+  const bool rebuilds = page->can_be_built && !page->query.older_than && !page->read->live();
+  if (page->awaited || !rebuilds) return Pull(page);
+  const UserId reader = page->call->user;
+  const auto pull = [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
+    PullBy(page, truth, refusal);
+  };
+  if (pools_.truth.TrySubmit(Touched::Everywhere(reader, map_), pull)) return;
+  page->awaited = true;
+  const bool taken = rebuilds_.Await(reader, [this, page](bool go_on) {
+    if (!go_on) return page->answer(ToResponse(ProblemOf(Slots::Refusal::kOverloaded)));
+    page->read.emplace(page->query);
+    ReadHome(page);
+  });
+  if (!taken) Pull(page);
 }
 
 void Pages::Pull(const Shared& page) {
-  truth_.Submit(Touched::Everywhere(page->call->user, map_),
-                [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
-                  if (truth == nullptr) return page->answer(ToResponse(ProblemOf(refusal)));
-                  const Status status = timeline::FinishPage(page->call->user, *truth, page->read);
-                  if (!status.done()) return Fail(*page, status);
-                  page->page = page->read.Take();
-                  if (page->pulled_nothing()) FindReason(*page, *truth);
-                  AnswerHome(*page);
-                });
+  pools_.truth.Submit(
+      Touched::Everywhere(page->call->user, map_),
+      [this, page](ReaderTruth* truth, Slots::Refusal refusal) { PullBy(page, truth, refusal); });
 }
 
-void Pages::ServePosts(const Shared& page) {
-  truth_.Submit(Touched::Of({page->call->user}, map_),
-                [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
-                  const PageCall& call = *page->call;
-                  if (truth == nullptr) return page->answer(ToResponse(ProblemOf(refusal)));
-                  Status status = timeline::ReadPosts(call.user, call.query, *truth, &page->page);
-                  if (status.done() && page->page.items.empty() && call.whole()) {
-                    EmptyReason reason{};
-                    status = timeline::WhyNoPosts(call.user, *truth, &reason);
-                    page->facts.empty_because = reason;
-                  }
-                  if (!status.done()) return Fail(*page, status);
-                  page->Send();
-                });
+void Pages::PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusal) {
+  if (truth == nullptr) return Refuse(page, refusal);
+  merged_.Load(*page->read, *truth, clock_().mono);
+  const Status status = timeline::FinishPage(page->call->user, *truth, *page->read);
+  if (!status.done()) return Fail(page, status);
+  page->page = page->read->Take();
+  if (page->pulled_nothing()) FindReason(*page, *truth);
+  GotHome(page);
+}
+
+void Pages::ReadPosts(const Shared& page) {
+  pools_.truth.Submit(Touched::Of({page->call->user}, map_), [this, page](ReaderTruth* truth,
+                                                                          Slots::Refusal refusal) {
+    const PageCall& call = *page->call;
+    if (truth == nullptr) return Refuse(page, refusal);
+    Status status = timeline::ReadPosts(call.user, page->query, *truth, &page->page);
+    if (status.done() && page->page.items.empty() && call.whole() && !page->refill) {
+      EmptyReason reason{};
+      status = timeline::WhyNoPosts(call.user, *truth, &reason);
+      page->facts.empty_because = reason;
+    }
+    if (!status.done()) return Fail(page, status);
+    Got(page);
+  });
 }
 
 // The page is whole: without the reason it is served all the same.
 void Pages::LookUpReason(const Shared& page) {
   page->facts.empty_because = reasons_.Find(page->call->user, clock_().mono);
-  if (page->facts.empty_because) return AnswerHome(*page);
-  truth_.Submit(Touched::Of({page->call->user}, map_),
-                [this, page](ReaderTruth* truth, Slots::Refusal) {
-                  if (truth != nullptr) FindReason(*page, *truth);
-                  AnswerHome(*page);
-                });
+  if (page->facts.empty_because) return GotHome(page);
+  pools_.truth.Submit(Touched::Of({page->call->user}, map_),
+                      [this, page](ReaderTruth* truth, Slots::Refusal) {
+                        if (truth != nullptr) FindReason(*page, *truth);
+                        GotHome(page);
+                      });
 }
 
 void Pages::FindReason(Serving& page, ReaderTruth& truth) {
@@ -101,24 +145,79 @@ void Pages::FindReason(Serving& page, ReaderTruth& truth) {
   reasons_.Note(reader, reason, clock_().mono);
 }
 
-void Pages::AnswerHome(Serving& page) {
+void Pages::GotHome(const Shared& shared) {
+  Serving& page = *shared;
+  if (page.refill) return Got(shared);
   page.facts.state = State::kPulled;
   if (page.page.live()) {
     page.facts.state = State::kLive;
   } else if (page.page.timeline == TimelineState::kBuilding) {
     page.facts.state = State::kBuilding;
-  } else if (page.redis_answered && !page.call->query.older_than) {
+  } else if (page.can_be_built && !page.call->query.older_than) {
     const bool known = page.facts.empty_because != EmptyReason::kNoSuchUser;
     if (rebuilds_.Offer(page.call->user, known)) page.facts.state = State::kBuilding;
   }
   if (!page.call->whole() || !page.page.items.empty()) page.facts.empty_because.reset();
   metrics_.PageServed(page.facts.state);
-  page.Send();
+  Got(shared);
 }
 
-void Pages::Fail(Serving& page, const Status& status) {
-  metrics_.StoreFailed(page.route, status.resource, status.message);
-  page.answer(ToResponse(status.later() ? StoreAway() : ProblemOfStatus(500)));
+void Pages::Got(const Shared& page) {
+  if (!page->call->bodies) return page->Send();
+  page->hydration.OnPage(std::move(page->page));
+  GoOn(page);
+}
+
+void Pages::GoOn(const Shared& page) {
+  const timeline::HydrationNeed need = page->hydration.needed();
+  if (const auto* bodies = std::get_if<timeline::NeedBodies>(&need)) {
+    return ReadBodies(page, bodies->posts);
+  }
+  if (const auto* refill = std::get_if<timeline::NeedPage>(&need)) {
+    page->refill = true;
+    return Read(page, refill->query);
+  }
+  timeline::Bodies bodies;
+  page->page = page->hydration.Take(&bodies);
+  metrics_.BodiesServed(bodies.available, bodies.gone);
+  page->facts.bodies = std::move(bodies);
+  page->Send();
+}
+
+void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {
+  pools_.bodies->Submit({0, {0}},
+                        [this, page, posts = std::move(posts)](PostBodies* store, Slots::Refusal) {
+                          if (store == nullptr) {
+                            page->hydration.OnNoBodies();
+                            return GoOn(page);
+                          }
+                          BodiesRead read;
+                          const Status status = store->Read(posts, &read);
+                          if (status.done()) {
+                            page->facts.columns = &store->columns();
+                            page->hydration.OnBodies(std::move(read));
+                          } else {
+                            metrics_.StoreFailed(page->route, status.resource, status.message);
+                            page->hydration.OnNoBodies();
+                          }
+                          GoOn(page);
+                        });
+}
+
+// A refill that fails ends the page where it is.
+void Pages::Refuse(const Shared& page, Slots::Refusal refusal) {
+  if (!page->refill) return page->answer(ToResponse(ProblemOf(refusal)));
+  page->hydration.OnNoPage();
+  GoOn(page);
+}
+
+void Pages::Fail(const Shared& page, const Status& status) {
+  metrics_.StoreFailed(page->route, status.resource, status.message);
+  if (!page->refill) {
+    return page->answer(ToResponse(status.later() ? StoreAway() : ProblemOfStatus(500)));
+  }
+  page->hydration.OnNoPage();
+  GoOn(page);
 }
 
 }  // namespace fanline::api

@@ -3,6 +3,11 @@
 // Redis being away, or busy, is no failure of a page. Why an empty timeline is empty, the shards
 // say.
 //
+// Posts of authors who are merged at read come from a small cache (merged_posts.h).
+//
+// A page asked for with bodies is joined with the application's table (timeline/hydration.h). When
+// its database is away, slow or busy, the page is served without, and says so.
+//
 // Thread-safe. A page that Redis answers alone is served on the caller's thread when a connection
 // is free; pulls are left to the threads of their pool.
 #pragma once
@@ -12,6 +17,7 @@
 #include <string_view>
 
 #include "api/empty_reasons.h"
+#include "api/merged_posts.h"
 #include "api/metrics.h"
 #include "api/operations/call.h"
 #include "api/rebuilds.h"
@@ -23,11 +29,17 @@ namespace fanline::api {
 
 class Pages {
  public:
+  // The pages' stores. `bodies` may be null: pages have none, and who asks for them is told.
+  struct Pools {
+    TimelinePool& timelines;
+    TruthPool& truth;
+    BodiesPool* bodies = nullptr;
+  };
+
   // All outlive it, and the pools also outlive the pages they were given. `clock`: any thread.
-  Pages(TimelinePool& timelines, TruthPool& truth, Rebuilds& rebuilds, const ShardMap& map,
-        Metrics& metrics, std::function<Now()> clock)
-      : timelines_(timelines),
-        truth_(truth),
+  Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
+        std::function<Now()> clock)
+      : pools_(pools),
         rebuilds_(rebuilds),
         map_(map),
         metrics_(metrics),
@@ -42,21 +54,29 @@ class Pages {
   struct Serving;
   using Shared = std::shared_ptr<Serving>;
 
-  void ServeHome(const Shared& page);
+  // Read a page, or a refill of one.
+  void Read(const Shared& page, const timeline::PageQuery& query);
+  void ReadHome(const Shared& page);
+  void PullOrAwait(const Shared& page);
   void Pull(const Shared& page);
-  void ServePosts(const Shared& page);
+  void PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusal);
+  void ReadPosts(const Shared& page);
   void LookUpReason(const Shared& page);
   void FindReason(Serving& page, ReaderTruth& truth);
-  void AnswerHome(Serving& page);
-  void Fail(Serving& page, const Status& status);
+  void GotHome(const Shared& page);
+  void Got(const Shared& page);
+  void GoOn(const Shared& page);
+  void ReadBodies(const Shared& page, std::vector<PostId> posts);
+  void Refuse(const Shared& page, Slots::Refusal refusal);
+  void Fail(const Shared& page, const Status& status);
 
-  TimelinePool& timelines_;
-  TruthPool& truth_;
+  const Pools pools_;
   Rebuilds& rebuilds_;
   const ShardMap& map_;
   Metrics& metrics_;
   const std::function<Now()> clock_;
   EmptyReasons reasons_;
+  MergedPosts merged_;
 };
 
 }  // namespace fanline::api

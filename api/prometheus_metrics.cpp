@@ -72,6 +72,10 @@ class Prometheus final : public Metrics {
   void PageServed(PageFacts::State state) override {
     pages_[static_cast<size_t>(state)]->Increment();
   }
+  void BodiesServed(bool available, size_t gone) override {
+    bodies_[available ? 0 : 1]->Increment();
+    gone_.Increment(static_cast<double>(gone));
+  }
   void RebuildEnded(timeline::RebuildResult result) override {
     rebuilds_[static_cast<size_t>(result)]->Increment();
   }
@@ -102,6 +106,11 @@ class Prometheus final : public Metrics {
   std::array<Counter*, 3> pages_ =  // by PageFacts::State
       AddCounters(registry_, "fanline_api_home_pages_total", "Pages of home timelines", "state",
                   {"live", "building", "pulled"});
+  std::array<Counter*, 2> bodies_ =
+      AddCounters(registry_, "fanline_api_body_pages_total", "Pages asked for with bodies",
+                  "bodies", {"complete", "unavailable"});
+  Counter& gone_ = AddCounter(registry_, "fanline_api_bodies_gone_total",
+                              "Posts left out of pages: the application's table has them no more");
   std::array<Counter*, 6> rebuilds_ = AddCounters(  // by RebuildResult; the first: not done
       registry_, "fanline_api_rebuilds_total", "Timelines made live behind an answer, or not",
       "result", {"failed", "rebuilt", "already_live", "busy", "refused", "gave_up"});

@@ -1,5 +1,6 @@
 #include "api/rebuilds.h"
 
+#include <iterator>
 #include <utility>
 
 #include "fanline/ports/reader_ports.h"
@@ -21,17 +22,38 @@ Rebuilds::~Rebuilds() {
   }
   work_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  for (const auto& [reader, taken] : taken_) {
+    for (const Then& then : taken.then) then(false);
+  }
 }
 
 bool Rebuilds::Offer(UserId reader, bool known) {
   const std::lock_guard lock(mutex_);
   if (taken_.contains(reader)) return true;
   if (waiting_.size() >= limits_.waiting || (!known && !StrangerFits())) return false;
-  taken_.insert(reader);
+  Take(reader, {});
+  return true;
+}
+
+bool Rebuilds::Await(UserId reader, Then then) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return false;
+  const auto taken = taken_.find(reader);
+  if (taken == taken_.end()) {
+    if (waiting_.size() >= limits_.waiting) return false;
+    Take(reader, {.look_up = true, .then = {std::move(then)}});
+  } else {
+    taken->second.then.push_back(std::move(then));
+  }
+  awaited_.push_back({reader, clock_() + limits_.longest_wait});
+  return true;
+}
+
+void Rebuilds::Take(UserId reader, Taken taken) {
+  taken_.emplace(reader, std::move(taken));
   waiting_.push_back(reader);
   metrics_.RebuildsWait(waiting_.size());
   work_.notify_one();
-  return true;
 }
 
 bool Rebuilds::StrangerFits() {
@@ -42,6 +64,20 @@ bool Rebuilds::StrangerFits() {
   return true;
 }
 
+// Who has waited for too long goes on without.
+std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
+  std::vector<Then> overdue;
+  const Time now = clock_();
+  while (!awaited_.empty() && awaited_.front().until <= now) {
+    const auto taken = taken_.find(awaited_.front().reader);
+    awaited_.pop_front();
+    if (taken == taken_.end()) continue;
+    std::move(taken->second.then.begin(), taken->second.then.end(), std::back_inserter(overdue));
+    taken->second.then.clear();
+  }
+  return overdue;
+}
+
 void Rebuilds::Run(const Rebuild& rebuild) {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -50,11 +86,26 @@ void Rebuilds::Run(const Rebuild& rebuild) {
     const UserId reader = waiting_.front();
     waiting_.pop_front();
     metrics_.RebuildsWait(waiting_.size());
+    const bool look_up = taken_.at(reader).look_up;
+    const std::vector<Then> overdue = TakeOverdue();
     lock.unlock();
-    rebuild(reader);
+    for (const Then& then : overdue) then(true);
+    RunOne(rebuild, reader, look_up);
     lock.lock();
-    taken_.erase(reader);
+    const auto taken = taken_.extract(reader);
+    const bool go_on = !stopping_;
+    lock.unlock();
+    for (const Then& then : taken.mapped().then) then(go_on);
+    lock.lock();
   }
+}
+
+void Rebuilds::RunOne(const Rebuild& rebuild, UserId reader, bool look_up) {
+  if (look_up && !rebuild.knows(reader)) {
+    const std::lock_guard lock(mutex_);
+    if (!StrangerFits()) return;
+  }
+  rebuild.run(reader);
 }
 
 }  // namespace fanline::api

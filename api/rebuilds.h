@@ -1,5 +1,7 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, and
-// a bounded number of threads that rebuild one each. A page never waits for it.
+// a bounded number of threads that rebuild one each. A page waits for it only where it would have
+// to wait anyway: when more are to be pulled than can be at once. A rebuild reads the truth for
+// both.
 //
 // A reader waits or is rebuilt once at a time here, and Redis keeps other processes from doing it
 // beside us (Rebuild in timeline/rebuild.h).
@@ -14,8 +16,8 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -30,14 +32,20 @@ class Rebuilds {
   struct Limits {
     size_t waiting = 16'384;  // one more is not made live now; its next visit asks again
     size_t strangers = 10'000;
+    Duration longest_wait = std::chrono::seconds(30);  // of those who await one
   };
-  // Rebuilds one reader's timeline. Blocks; throws nothing; one thread at a time.
-  using Rebuild = std::function<void(UserId reader)>;
+  // Both block and throw nothing; one thread at a time.
+  struct Rebuild {
+    std::function<void(UserId reader)> run;
+    std::function<bool(UserId reader)> knows;  // whether some row is about the reader
+  };
+  // Called once, on any thread. False: the end has come.
+  using Then = std::function<void(bool go_on)>;
 
   // A thread for each of `rebuilds`. `clock`: any thread. `metrics` outlives this.
   Rebuilds(std::vector<Rebuild> rebuilds, Limits limits, Metrics& metrics,
            std::function<Time()> clock);
-  // Waits for those under way. Those that wait are forgotten.
+  // Waits for those under way. Those that wait are forgotten, and who awaits them is told.
   ~Rebuilds();
   Rebuilds(const Rebuilds&) = delete;
   Rebuilds& operator=(const Rebuilds&) = delete;
@@ -45,8 +53,24 @@ class Rebuilds {
   // Never blocks for long. False: there is no room. `known`: some row is about the reader.
   [[nodiscard]] bool Offer(UserId reader, bool known);
 
+  // The same of a reader of whom nothing is known yet. `then` is called when the rebuild has ended,
+  // whatever came of it, or was waited for too long. Not when there is no room.
+  [[nodiscard]] bool Await(UserId reader, Then then);
+
  private:
+  struct Taken {           // a reader who waits, or is under way
+    bool look_up = false;  // whether somebody knows the reader
+    std::vector<Then> then = {};
+  };
+  struct Awaited {
+    UserId reader;
+    Time until;
+  };
+
   void Run(const Rebuild& rebuild);
+  void RunOne(const Rebuild& rebuild, UserId reader, bool look_up);
+  void Take(UserId reader, Taken taken);
+  std::vector<Then> TakeOverdue();
   bool StrangerFits();
 
   const Limits limits_;
@@ -57,8 +81,9 @@ class Rebuilds {
   std::condition_variable work_;
   // Below: under mutex_.
   std::deque<UserId> waiting_;
-  std::set<UserId> taken_;      // those that wait, and those under way
-  std::deque<Time> strangers_;  // until when each counts
+  std::map<UserId, Taken> taken_;
+  std::deque<Awaited> awaited_;  // in the order of `until`; some are done
+  std::deque<Time> strangers_;   // until when each counts
   bool stopping_ = false;
 
   std::vector<std::thread> threads_;  // last: they use the others

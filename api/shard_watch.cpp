@@ -35,8 +35,9 @@ Time ShardWatch::Step(std::span<const ShardPinged> replies, Time now) {
 
 void ShardWatch::Tell(Shard shard, bool reachable, const std::string& reason) {
   State& state = shards_[shard];
-  if (state.reachable == reachable) return;
+  if (state.reachable == reachable && (reachable || state.reason == reason)) return;
   state.reachable = reachable;
+  state.reason = reason;
   sink_(shard, reachable, reason);
 }
 

@@ -22,7 +22,8 @@ class ShardWatch {
   static constexpr Duration kEvery = std::chrono::seconds(1);
   static constexpr Duration kPatience = std::chrono::seconds(2);
 
-  // Called with a shard's first known state and with each change. `reason` is for people.
+  // Called with a shard's first known state and with each change, also of the reason why it is
+  // away, which is for people.
   using Sink = std::function<void(Shard shard, bool reachable, const std::string& reason)>;
 
   ShardWatch(Port<PingShard> probe, uint32_t shards, Sink sink)
@@ -37,6 +38,7 @@ class ShardWatch {
     Time asked_at{};
     Time ask_again{};
     std::optional<bool> reachable;
+    std::string reason;  // while it is away
   };
 
   void Tell(Shard shard, bool reachable, const std::string& reason);

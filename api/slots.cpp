@@ -70,14 +70,25 @@ void Slots::Submit(Touched touched, Work work, bool here) {
       return;
     } else {
       const bool at_once = queue_.empty() && idle_ > 0 && HasRoom(touched);
-      for (const Shard shard : touched.all) ++queued_[shard];
-      queue_.push_back({std::move(touched), std::move(work), Clock::now() + limits_.longest_wait});
-      work_.notify_one();
+      Enqueue(std::move(touched), std::move(work));
       if (!at_once) late_.notify_one();
       return;
     }
   }
   work(0, refusal);
+}
+
+bool Slots::TrySubmit(const Touched& touched, const Work& work) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || !reachable_[touched.first] || !queue_.empty() || !HasRoom(touched)) return false;
+  Enqueue(touched, work);
+  return true;
+}
+
+void Slots::Enqueue(Touched touched, Work work) {
+  for (const Shard shard : touched.all) ++queued_[shard];
+  queue_.push_back({std::move(touched), std::move(work), Clock::now() + limits_.longest_wait});
+  work_.notify_one();
 }
 
 void Slots::SetReachable(Shard shard, bool reachable) {

@@ -58,6 +58,9 @@ class Slots {
   // With `here`, work that finds a slot free is done within the call; else the call never blocks.
   void Submit(Touched touched, Work work, bool here = false);
 
+  // Never within the call. False: it would have to wait, or be refused, and nothing was done.
+  [[nodiscard]] bool TrySubmit(const Touched& touched, const Work& work);
+
   // Work that waits with this as its first shard is refused at once when it goes away.
   void SetReachable(Shard shard, bool reachable);
 
@@ -69,6 +72,7 @@ class Slots {
   };
   using Queue = std::list<Waiting>;
 
+  void Enqueue(Touched touched, Work work);
   void RunWhatWaits();
   // Runs `work` with a free slot, without the lock.
   void Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock);

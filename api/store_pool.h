@@ -1,8 +1,9 @@
 // Stores that requests share, each used by one at a time. Their number bounds how much is asked of
 // a service at once; slots.h says who waits, and who is refused. Thread-safe.
 //
-// Relations, pulled pages and live timelines have a pool each: readers who all come back at once
-// keep nobody from following, and a Redis that hangs keeps nobody from a shard.
+// Relations, pulled pages, live timelines and bodies have a pool each: readers who all come back at
+// once keep nobody from following, a Redis that hangs keeps nobody from a shard, and an
+// application's database that hangs keeps nobody from a page without bodies.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "api/operations/problem.h"
 #include "api/slots.h"
+#include "fanline/ports/post_bodies.h"
 #include "fanline/ports/reader_ports.h"
 #include "fanline/ports/relation_store.h"
 
@@ -31,14 +33,20 @@ class PoolOf {
 
   // As those of Slots.
   void Submit(Touched touched, Work work, bool here = false) {
-    const auto with_store = [this, work = std::move(work)](size_t slot, Refusal refusal) {
-      work(refusal == Refusal::kNone ? stores_[slot].get() : nullptr, refusal);
-    };
-    slots_.Submit(std::move(touched), with_store, here);
+    slots_.Submit(std::move(touched), WithStore(std::move(work)), here);
+  }
+  [[nodiscard]] bool TrySubmit(const Touched& touched, Work work) {
+    return slots_.TrySubmit(touched, WithStore(std::move(work)));
   }
   void SetReachable(Shard shard, bool reachable) { slots_.SetReachable(shard, reachable); }
 
  private:
+  Slots::Work WithStore(Work work) {
+    return [this, work = std::move(work)](size_t slot, Refusal refusal) {
+      work(refusal == Refusal::kNone ? stores_[slot].get() : nullptr, refusal);
+    };
+  }
+
   const std::vector<std::unique_ptr<Store>> stores_;
   Slots slots_;  // last: its threads use the stores
 };
@@ -52,5 +60,6 @@ inline Problem ProblemOf(Slots::Refusal refusal) {
 using StorePool = PoolOf<RelationStore>;
 using TruthPool = PoolOf<ReaderTruth>;
 using TimelinePool = PoolOf<ReaderTimelines>;
+using BodiesPool = PoolOf<PostBodies>;
 
 }  // namespace fanline::api

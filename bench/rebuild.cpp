@@ -169,7 +169,7 @@ std::vector<UnixMs> FindSpans(const Config& config, ReaderTruth& truth) {
     std::vector<UserId> authors;
     ItemsRead read;
     bench::Must(truth.Followees(Reader(config, i), &authors));
-    bench::Must(truth.Items(authors, {}, UINT32_MAX, &read));
+    bench::Must(truth.Items(PushedBy(authors), {}, UINT32_MAX, &read));
     std::sort(read.items.begin(), read.items.end(), IsNewer);
     const size_t window = std::min<size_t>(config.window.window, read.items.size());
     bench::Must(window > 0, "a reader of nothing");
@@ -188,10 +188,10 @@ double ReadKnown(const Config& config, ReaderTruth& truth, bench::Pipeline& redi
     bench::Must(truth.Followees(Reader(config, i), &authors));
     bench::Must(truth.LastAt(authors, &times));
     authors.clear();
-    for (const auto& [author, last_at] : times) {
-      if (last_at > spans[i]) authors.push_back(author);
+    for (const AuthorLastAt& author : times) {
+      if (author.last_at > spans[i]) authors.push_back(author.author);
     }
-    bench::Must(truth.Items(authors, {spans[i], {}, {}}, UINT32_MAX, &read));
+    bench::Must(truth.Items(PushedBy(authors), {spans[i], {}, {}}, UINT32_MAX, &read));
     std::vector<std::string> words = {"ZADD", Known(config, i)};
     for (const Item& item : read.items) {
       words.push_back(std::to_string(-item.created_at));

@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 
 from bench.bare_group import SESSION, BareGroup
 from bench.measure import row
+from bench.when import When
 from demo.workload import Event
 from stack.local_stack import LocalStack
 from stack.ports import Ports
@@ -59,7 +60,7 @@ def _failover(scene, say):
     with replica.client() as client:
         begin, before = time.monotonic(), scene.publisher.last
         master.kill()
-        server = _When(lambda: _writes(client, keys[0]))
+        server = When(lambda: _writes(client, keys[0]), _PATIENCE, _LOOK_EVERY)
         ours = scene.until_delivered(dict.fromkeys(keys, replica), before) - begin
         theirs = server.at() - begin
     say(f"failover: {ours:.2f} s, the server {theirs:.2f} s")
@@ -79,34 +80,13 @@ def _kill(scene, group, say):
     group.kill_other()
     begin, before = time.monotonic(), scene.publisher.last
     victim.process.kill()
-    bare = _When(lambda: group.oldest() > bare_begin)
+    bare = When(lambda: group.oldest() > bare_begin, _PATIENCE, _LOOK_EVERY)
     ours = scene.until_delivered(masters, before) - begin
     theirs = bare.at() - bare_begin
     say(f"kill -9: {ours:.2f} s, the bare group {theirs:.2f} s")
     victim.start()
     scene.fleet.wait_serving()
     return ours, theirs
-
-
-class _When(threading.Thread):
-    """Notes when the predicate first holds."""
-
-    def __init__(self, predicate):
-        super().__init__(daemon=True)
-        self._predicate = predicate
-        self._at = None
-        self.start()
-
-    def run(self):
-        while not self._predicate():
-            time.sleep(_LOOK_EVERY)
-        self._at = time.monotonic()
-
-    def at(self):
-        self.join(_PATIENCE)
-        if self._at is None:
-            raise TimeoutError(f"not within {_PATIENCE} s")
-        return self._at
 
 
 def _writes(client, timeline):

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import time
+import zlib
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from bench.processes import CpuMeter
 from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
+from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import PARTITIONS, TASKS, Fleet
@@ -33,6 +35,7 @@ ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 _BUFFER_POOL = "768M"
 _RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post")
 _HOUR_MS = 3_600_000
+_BUCKETS = 1024
 _KAFKA_TIMEOUT = 10
 
 
@@ -226,6 +229,29 @@ class Rig:
         each, turns = _in_turns(authors, posts)
         self.helper("fanline-bench-publish", "--first-author", authors.first, "--authors", each,
                     "--turns", turns, "--created-at", self.moments(posts), "--rate", rate)
+
+    def start_publishing(self, authors, posts, rate):
+        """The same without waiting for its end; the process."""
+        each, turns = _in_turns(authors, posts)
+        return subprocess.Popen(
+            [BIN / "fanline-bench-publish", "--first-author", str(authors.first), "--authors",
+             str(each), "--turns", str(turns), "--created-at", str(self.moments(posts)), "--rate",
+             str(rate)], env={**os.environ, **self.stack.env}, stdout=subprocess.DEVNULL)
+
+    def activate(self, readers, threads):
+        """Rebuilds their timelines; what feedctl says of it."""
+        given = self.stack.logs / "readers.txt"
+        given.write_text("".join(f"{reader}\n" for reader in readers))
+        return self._feedctl.json("activate", "--from", given, "--threads", threads, "--json",
+                                  timeout=600)
+
+    def api(self):
+        """A process that serves pages. The caller stops it."""
+        return Api(self.stack, self._ports).start().wait_ready()
+
+    def shard_of(self, user):
+        bucket = zlib.crc32(str(user).encode()) % _BUCKETS
+        return self.stack.mysql[bucket * len(self.stack.mysql) // _BUCKETS]
 
     def deliveries_due(self, authors, posts):
         """How many timelines these posts must come into."""

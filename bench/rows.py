@@ -21,6 +21,10 @@ class Sizes(NamedTuple):
     imported: int  # edges
     waiting: int  # posts of moderate, whose hints wait to be drained
     restarted: int  # of four members of a group, one after the other
+    pages: int  # of a round
+    returning: int  # readers who come back at once
+    old_posts: int  # of each author whom they follow
+    storms: int  # rounds of these
 
 
 def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_events):

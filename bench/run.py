@@ -20,22 +20,25 @@ from bench.drain_rows import backlog_drain  # noqa: E402
 from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
 from bench.moderate_rows import cpu_per_event, latency  # noqa: E402
+from bench.page_rows import (page_below_floor, page_http, page_library,  # noqa: E402
+                             page_p99_under_fanout)
 from bench.recovery_rows import recovery  # noqa: E402
 from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
                                  large_ids, pair_kafka, pair_machine, rebuild)
 from bench.rig import Rig  # noqa: E402
 from bench.rows import (Sizes, deliveries, dispatch_cost_ratio, long_run,  # noqa: E402
                         timeline_bytes)
+from bench.storm_rows import storm  # noqa: E402
 from stack.programs.fleet import PARTITIONS  # noqa: E402
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
-              waiting=64_000, restarted=4)
+             waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
                                checks=400, pair_edges=500_000, rebuilt=100, followees=200)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
-              restarted=1)
+              restarted=1, pages=400, returning=100, old_posts=5, storms=1)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
                                 pair_edges=2_000, rebuilt=5, followees=40)
 
@@ -55,11 +58,15 @@ def measurements(rig, sizes, relations):
                                       run=run_hints))
             yield ("deliveries_live100_compact_one_post",
                    lambda: deliveries(rig, sizes, "live100", "compact", "one_post", one_post))
+            yield "page_library", lambda: page_library(rig, sizes)
+            yield "page_http", lambda: page_http(rig, sizes)
+            yield "page_p99_under_fanout", lambda: page_p99_under_fanout(rig, sizes)
             yield "cluster_vs_single", lambda: cluster_vs_single(rig, sizes)
             yield "backlog_drain", lambda: backlog_drain(rig, sizes)
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
     yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
     yield "latency", lambda: latency(rig, sizes)
+    yield "storm", lambda: storm(rig, sizes)
     for mode in ("async", "sync"):
         yield f"follow_{mode}", lambda m=mode: follows(rig, relations, m)
     yield "apply_rows", lambda: apply_rows(rig, relations)
@@ -67,6 +74,7 @@ def measurements(rig, sizes, relations):
     yield "large_ids", lambda: large_ids(rig, relations)
     for followees in (10, 200, 2_000):
         yield f"rebuild_{followees}", lambda n=followees: rebuild(rig, relations, n)
+    yield "page_below_floor", lambda: page_below_floor(rig, sizes)
     yield "pair_machine", lambda: pair_machine(rig, relations)
     yield "pair_kafka", lambda: pair_kafka(rig, relations)
     yield "recovery", lambda: recovery(sizes.rounds, rig.say)

@@ -26,6 +26,10 @@ FIGURES = {
     "repairs": "edges repaired because a message's second half did not come (net: pair)",
     "repair_p99_s": "s from the message of a hidden change or broken row to its repair, 99 of 100",
     "relations_seconds": "s of the relations chapter, to the comparison of both directions",
+    "pages_per_s": "pages of 50 posts a second over HTTP, read by four clients at once",
+    "page_p99_ms": "ms until such a page is there, 99 of 100",
+    "pulled_pages": "pages gathered from the shards, since no timeline was live",
+    "rebuilds": "timelines made live behind such a page",
 }
 
 

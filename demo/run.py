@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The demo: posts of a real social graph arrive in live timelines, through a crash; follows and
-unfollows reach both directions, through everything that can get lost; and all of it is audited.
+unfollows reach both directions, through everything that can get lost; readers come back and see it
+all; and it is audited.
 
     demo/run.py [--graph FILE] [--id-offset N] [--seed N]
 
@@ -73,6 +74,7 @@ def tell(story):
     story.paced()
     story.first_audit()
     story.relations()
+    story.readings()
     return story.audit()
 
 

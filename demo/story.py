@@ -6,6 +6,7 @@ import time
 
 from demo import report
 from demo.check import check_timelines
+from demo.readings import ReadingChapter
 from demo.relations import RelationChapter
 from demo.stage import FEED_PARTITIONS, LIMIT, RANGES, Stage
 from demo.truth import Truth
@@ -143,13 +144,17 @@ class Story:
         self._relation_figures, self._relation_complaints = chapter.tell()
         self._relations_how = chapter.how()
 
+    def readings(self):
+        chapter = ReadingChapter(self._stage, self._ports, self._progress, self._live)
+        self._reading_figures, self._reading_complaints = chapter.tell()
+
     def audit(self):
         """The figures of it all, and what is wrong with them."""
         with self._progress.step("audit every timeline") as step:
             audit, wrong = self._check(step)
         figures = self._figures(audit, read_floors(self._stage.stack.redis))
         self._stage.close()
-        return figures, [*self._early, *self._relation_complaints, *wrong,
+        return figures, [*self._early, *self._relation_complaints, *self._reading_complaints, *wrong,
                          *self._complaints(figures)]
 
     def _check(self, step):
@@ -195,6 +200,7 @@ class Story:
             "extra": audit["extra"],
             "seconds": self._seconds,
             **self._relation_figures,
+            **self._reading_figures,
             "how": {
                 "seed": self._options.seed,
                 "users": len(stage.graph.users),

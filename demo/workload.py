@@ -75,7 +75,7 @@ class Workload:
         """Posts of the last days, in the order they were made."""
         ages = sorted((self._random.randrange(days * 86_400_000) for _ in range(count)),
                       reverse=True)
-        return [self._publish(author, now_ms - age)
+        return [self.publish(author, now_ms - age)
                 for author, age in zip(self._draw_authors(count), ages)]
 
     def events(self, count, now_ms, special=()):
@@ -93,7 +93,7 @@ class Workload:
         placed = []  # (place, event): made now, two per millisecond, arriving at `place`
         made_at = {}
         for place, author in enumerate(authors):
-            event = self._publish(author, now_ms + place // 2)
+            event = self.publish(author, now_ms + place // 2)
             made_at[event.post] = place
             placed.append((self._delayed(place, publishes), event))
         targets = self._targets(deletes + hides + edits, {author for author, _ in special})
@@ -132,7 +132,8 @@ class Workload:
     def _draw_authors(self, count):
         return self._random.choices(self._authors, cum_weights=self._weights, k=count)
 
-    def _publish(self, author, created_at_ms):
+    def publish(self, author, created_at_ms):
+        """A post with an id of its own."""
         event = Event("published", next(self._post_ids), author, created_at_ms)
         self._alive[event.post] = author
         return event

@@ -60,8 +60,9 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   while (const auto id = retries_.Take(now.mono)) Retry(*id);
   SendTransactions(now);
   AppendStored(now);
-  Progress progress = partitions_.Order(
-      {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
+  // What has no shard is on its way to the dead letters.
+  const Partitions::Load load{jobs_.size() - room_.jobs(), room_.full(), room_.roomy()};
+  Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(retries_.timer());
   progress.StepBy(gathered_.timer());
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
@@ -154,7 +155,8 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
     const EventsApplied::Applied& each = applied.applied.at(i);
     Job& job = jobs_.at(jobs[i]);
     job.followers = each.followers;
-    if (each.pushed) job.ranges = RangesOf(each);  // else merged at read: nothing to fan out
+    if (each.pushed || !each.announced) job.ranges = RangesOf(each);
+    job.announces = !each.pushed && !each.announced && job.event.kind == EventKind::kPublished;
     if (job.ranges.empty()) {
       Done(jobs[i], now);
     } else {
@@ -257,6 +259,9 @@ void Dispatcher::Retry(uint64_t id) {
 
 void Dispatcher::Done(uint64_t id, Now now) {
   const Job& job = jobs_.at(id);
+  if (job.announces && job.reason.empty()) {
+    ports_.posts.Submit(AnnounceAuthor{++ids_, *job.shard, job.event.author});
+  }
   if (job.shard) room_.Finished(*job.shard, job.record);
   partitions_.Finished(job.place);
   ports_.metrics.EventDone(

@@ -7,7 +7,10 @@
 // From Limits::leave_out_from ranges on, a range that held no follower of the author after the
 // row's commit gets no hint: whoever follows later brings a hint of that follow, which finds the
 // post (docs/decisions/0016-empty-ranges-are-left-out.md). Where the store does not know, all
-// ranges get hints. A hint that was not acknowledged is appended again together with all others of
+// ranges get hints.
+// A post that is merged at read gets hints only until its author is announced: they have followers'
+// timelines name the author (docs/decisions/0027-authors-merged-at-read.md).
+// A hint that was not acknowledged is appended again together with all others of
 // its event. An event without any hint is done once its row is committed.
 // Row changes are idempotent and commutative, and hints have no verb: events in any order, twice,
 // or through two dispatchers at once leave the same rows and timelines. Every apply appends the
@@ -45,12 +48,12 @@
 namespace fanline::dispatcher {
 
 using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied,
-                           HintsAppended, DeadLetterAppended>;
+                           HintsAppended, DeadLetterAppended, AuthorAnnounced>;
 
 class Dispatcher {
  public:
   struct Ports {
-    Port<ApplyEvents> posts;
+    Port<ApplyEvents, AnnounceAuthor> posts;
     Port<AppendHints> hints;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
@@ -79,6 +82,7 @@ class Dispatcher {
     std::string reason;          // set: on its way to the dead letters
     std::optional<Shard> shard;  // of the author; none: never stored
     uint64_t followers = 0;
+    bool announces = false;     // its author, once its hints are appended
     std::vector<Range> ranges;  // that get its hints: settled when its row is committed
     uint32_t attempts = 0;
   };
@@ -89,6 +93,7 @@ class Dispatcher {
   void On(EventsApplied& applied, Now now);
   void On(HintsAppended& appended, Now now);
   void On(DeadLetterAppended& appended, Now now);
+  void On(AuthorAnnounced&, Now) {}  // lost, the author's next post has it said again
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
   // Forgets the job if its partition was revoked; whether it did.

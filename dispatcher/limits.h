@@ -12,7 +12,8 @@ namespace fanline::dispatcher {
 struct Limits {
   uint32_t events_per_transaction = 256;
   uint32_t transactions_in_flight = 2;  // per shard
-  // All partitions are paused above. Each shard has an equal share (shard_room.h).
+  // All partitions are paused once each shard has its equal share of so many (shard_room.h), or so
+  // many are on their way to the dead letters.
   uint32_t events_open = 8'192;
   // Events of shards that are away, or beyond their shard's share, do not count as open. They take
   // at most this much memory per shard: an hour at twenty events a second, five minutes at three

@@ -55,8 +55,8 @@ int Main(int argc, char** argv) {
        .dead_letters = {producer, inbox},
        .metrics = *metrics},
       {installation.layout(), installation.shard_map, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process.registry,
-                           process.health, config.limits.gather);
+  wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process,
+                           config.limits.gather);
   return process.Run(loop);
 }
 

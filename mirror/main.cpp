@@ -83,10 +83,10 @@ int Main(int argc, char** argv) {
                                                 .dead_letters = {producer, event_inbox},
                                                 .metrics = *metrics},
                                                {map, wiring::RandomSeed()}, config.limits);
-  wiring::ConsumeLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process.registry,
-                               process.health, config.gather);
+  wiring::ConsumeLoop log_loop(relation_log, kRelationLogTopic, inbox, mirror, process,
+                               config.gather);
   wiring::ConsumeLoop event_loop(events, config.topics.relation_events, event_inbox, event_consumer,
-                                 process.registry, process.health, config.gather);
+                                 process, config.gather);
   wiring::Loops loops(log_loop, event_loop);
   return process.Run(loops);
 }

@@ -34,8 +34,9 @@ Progress RelationEventConsumer::Step(std::span<RelationEventInput> inputs, Now n
   for (Shard shard = 0; shard < queues_.size(); ++shard) SendChanges(shard, now);
   AskMode(now);
 
-  Progress progress = partitions_.Order(
-      {jobs_.size() - room_.parked(), room_.full(), room_.roomy()}, !taking_, now);
+  // What has no shard is on its way to the dead letters.
+  const Partitions::Load load{jobs_.size() - room_.jobs(), room_.full(), room_.roomy()};
+  Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(letter_retries_.timer());
   if (!asking_mode_) progress.StepBy(mode_at_);
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());

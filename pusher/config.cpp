@@ -29,6 +29,11 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
       .Add("buffered-hints", &limits.buffered_hints_per_range,
            "hints held of one range before it is paused")
       .Range(16, 1'000'000);
+  table
+      .Add("held-hints", &limits.held_hints,
+           "hints held of all ranges, about 1 KB each: half of it is anybody's, of the rest each "
+           "range has an equal share")
+      .Range(16'384, 100'000'000);
   options::AddGather(table, &limits.gather);
   table.Add("save-position-every", &limits.save_position_every,
             "how often progress is written to Redis and then committed");

@@ -21,25 +21,29 @@ void Inflow::StandBefore(int64_t offset, std::string why, Now now, uint64_t rand
   open_ = false;
 }
 
-void Inflow::Direct(const OffsetLedger& ledger, const Lanes& lanes, bool taking, Now now,
-                    ConsumerOrders& orders) {
+void Inflow::Direct(const OffsetLedger& ledger, const Lanes& lanes, const Process& process,
+                    bool taking, Now now, ConsumerOrders& orders) {
   if (taking && timer() && *timer() <= now.mono) return Seek(newer_->offset, orders);
-  full_ = BoundReached(ledger, lanes);
+  full_ = BoundReached(ledger, lanes.hints(), process);
   const bool flows = open_ && !full_;
   if (flows == flowing_) return;
   flowing_ = flows;
   (flows ? orders.resume : orders.pause).push_back(range_);
 }
 
-std::optional<PauseCause> Inflow::BoundReached(const OffsetLedger& ledger,
-                                               const Lanes& lanes) const {
-  const auto reached = [this](size_t held, uint32_t bound) {
+std::optional<PauseCause> Inflow::BoundReached(const OffsetLedger& ledger, const ShardShares& hints,
+                                               const Process& process) const {
+  const auto reached = [this](size_t held, size_t bound) {
     return full_ ? held > bound / 2 : held >= bound;
   };
-  // A shard that works its share off waits for no other, however many are slow.
-  if (lanes.room() < (full_ ? (lanes.share() + 1) / 2 : 1)) return PauseCause::kBuffered;
-  if (reached(lanes.held_up(), limits_.parked_hints_per_range)) return PauseCause::kParked;
+  if (full_ ? !hints.roomy() : hints.full()) return PauseCause::kBuffered;
+  if (reached(hints.held_up(), limits_.parked_hints_per_range)) return PauseCause::kParked;
   if (reached(ledger.span(), limits_.span_per_range)) return PauseCause::kSpan;
+  const size_t anybodys = limits_.held_hints / 2;
+  const size_t share = anybodys / process.ranges;
+  if (reached(process.hints, anybodys) && reached(hints.jobs(), share)) {
+    return hints.held_up() > 0 ? PauseCause::kParked : PauseCause::kBuffered;
+  }
   return std::nullopt;
 }
 

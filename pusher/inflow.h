@@ -4,9 +4,14 @@
 // nothing, and the lag would look like none.
 //
 // A full range flows again when it holds half of what it may; of the hints to be worked on, when
-// some shard has half of its share. A hint that is too new is asked for
-// again from time to time, with all behind it. The hints in front of it are finished and saved
-// meanwhile. It is not kept itself, so a drain - the upgrade - does not wait for it.
+// some shard has half of its share. All ranges of a process have a bound together
+// (Limits::held_hints): half of it is anybody's, and of the other half each range has an equal
+// share. Once the first half is taken, a range flows as long as it holds less than its share, so
+// that ranges which wait for a node that is away stop no others.
+//
+// A hint that is too new is asked for again from time to time, with all behind it. The hints in
+// front of it are finished and saved meanwhile. It is not kept itself, so a drain - the upgrade -
+// does not wait for it.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -33,6 +38,11 @@ class Inflow {
     Time again_at{};
   };
 
+  struct Process {  // all ranges together
+    size_t ranges = 0;
+    size_t hints = 0;  // held
+  };
+
   Inflow(Range range, const Limits& limits) : range_(range), limits_(limits) {}
 
   // The range is ready: records from `offset` on are meant for it.
@@ -45,8 +55,8 @@ class Inflow {
   void Took() { newer_.reset(); }
   // Gives the orders that follow from the hints held. `taking`: asks again for a hint that is too
   // new.
-  void Direct(const OffsetLedger& ledger, const Lanes& lanes, bool taking, Now now,
-              ConsumerOrders& orders);
+  void Direct(const OffsetLedger& ledger, const Lanes& lanes, const Process& process, bool taking,
+              Now now, ConsumerOrders& orders);
 
   bool open() const { return open_; }  // records that arrive are meant for the range
   const std::optional<PauseCause>& full() const { return full_; }
@@ -57,7 +67,8 @@ class Inflow {
   }
 
  private:
-  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, const Lanes& lanes) const;
+  std::optional<PauseCause> BoundReached(const OffsetLedger& ledger, const ShardShares& hints,
+                                         const Process& process) const;
 
   const Range range_;
   const Limits& limits_;

@@ -9,7 +9,7 @@ namespace fanline::pusher {
 void Lanes::Queue(UserId author, Lane& lane) {
   if (lane.queued || lane.waiting.empty() || (in_order_ && lane.units > 0)) return;
   lane.queued = true;
-  shards_[lane.shard].runnable.push_back(author);
+  runnable_[lane.shard].push_back(author);
 }
 
 void Lanes::Add(ReceivedHint hint) {
@@ -19,11 +19,11 @@ void Lanes::Add(ReceivedHint hint) {
   Lane& lane = at->second;
   if (fresh) lane.shard = map_->ShardOf(author);
   lane.waiting.push_back(std::move(hint));
-  OfShard& shard = shards_[lane.shard];
-  ++shard.hints;
+  ShardShares::Held& held = shares_.of(lane.shard);
+  ++held.jobs;
   if (lane.parked > 0) {
     ++lane.parked;
-    ++shard.parked;
+    ++held.parked;
   }
   Queue(author, lane);
 }
@@ -43,37 +43,15 @@ size_t Lanes::MostHints(const Lane& lane, size_t syncs,
 }
 
 bool Lanes::runnable() const {
-  return std::any_of(shards_.begin(), shards_.end(),
-                     [](const OfShard& shard) { return !shard.runnable.empty(); });
-}
-
-size_t Lanes::parked_hints() const {
-  size_t parked = 0;
-  for (const OfShard& shard : shards_) parked += shard.parked;
-  return parked;
-}
-
-size_t Lanes::held_up() const {
-  size_t held_up = 0;
-  for (const OfShard& shard : shards_) {
-    held_up += shard.hints - std::min(shard.hints - shard.parked, share_);
-  }
-  return held_up;
-}
-
-size_t Lanes::room() const {
-  size_t room = 0;
-  for (const OfShard& shard : shards_) {
-    room = std::max(room, share_ - std::min(shard.hints - shard.parked, share_));
-  }
-  return room;
+  return std::any_of(runnable_.begin(), runnable_.end(),
+                     [](const auto& authors) { return !authors.empty(); });
 }
 
 Unit Lanes::Take(Shard shard, bool singly, size_t syncs,
                  const std::map<int64_t, BegunHints>& begun) {
   Unit unit;
   unit.way.shard = shard;
-  auto& runnable = shards_[shard].runnable;
+  auto& runnable = runnable_[shard];
   unit.author = runnable.front();
   runnable.pop_front();
   Lane& lane = lanes_.at(unit.author);
@@ -100,7 +78,7 @@ void Lanes::Finished(const Unit& unit) {
   const auto lane = lanes_.find(unit.author);
   --lane->second.units;
   --units_;
-  shards_[lane->second.shard].hints -= unit.hints.size();
+  shares_.of(lane->second.shard).jobs -= unit.hints.size();
   Queue(unit.author, lane->second);
   if (lane->second.waiting.empty() && lane->second.units == 0) lanes_.erase(lane);
 }
@@ -114,12 +92,12 @@ void Lanes::TakeApart(Unit unit) {
   --units_;
   if (lane.queued) return;
   lane.queued = true;
-  shards_[lane.shard].runnable.push_front(unit.author);
+  runnable_[lane.shard].push_front(unit.author);
 }
 
 void Lanes::SetParked(const Unit& unit, bool parked) {
   Lane& lane = lanes_.at(unit.author);
-  size_t& of_shard = shards_[lane.shard].parked;
+  size_t& of_shard = shares_.of(lane.shard).parked;
   of_shard -= lane.parked;
   lane.parked = parked ? unit.hints.size() + lane.waiting.size() : 0;
   of_shard += lane.parked;
@@ -128,7 +106,8 @@ void Lanes::SetParked(const Unit& unit, bool parked) {
 
 void Lanes::Clear() {
   lanes_.clear();
-  for (OfShard& shard : shards_) shard = {};
+  shares_.Clear();
+  for (auto& authors : runnable_) authors.clear();
   units_ = 0;
   parked_units_ = 0;
 }

@@ -9,8 +9,8 @@
 // the head can be worked on no more than the head. Parked hints are counted.
 //
 // Lanes of authors of one MariaDB shard take turns among themselves, for the shard may hang. Each
-// shard has an equal share of the hints that a range holds to be worked on. What a shard has beyond
-// its share waits for that shard, like what is parked: it does not keep the hints of others out.
+// shard has an equal share of the hints that a range holds to be worked on
+// (fanline/consuming/shard_shares.h).
 //
 // Unbounded: the owner bounds what it adds (inflow.h). Passive, not thread-safe.
 #pragma once
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "fanline/base/mutation_switches.h"
+#include "fanline/consuming/shard_shares.h"
 #include "fanline/ports/live_timelines.h"
 #include "pusher/limits.h"
 #include "pusher/unit.h"
@@ -36,14 +37,14 @@ class Lanes {
       : limits_(&limits),
         map_(&map),
         in_order_(guards.lanes_in_order),
-        share_((limits.buffered_hints_per_range + map.shards() - 1) / map.shards()),
-        shards_(map.shards()) {}
+        shares_(map.shards(), limits.buffered_hints_per_range),
+        runnable_(map.shards()) {}
 
   // Adds a hint behind the others of its author. Undecodable hints have a lane of their own.
   void Add(ReceivedHint hint);
 
   // The head of some lane of the shard, or of any, may be taken.
-  bool runnable(Shard shard) const { return !shards_[shard].runnable.empty(); }
+  bool runnable(Shard shard) const { return !runnable_[shard].empty(); }
   bool runnable() const;
   // The head of the shard's next runnable lane; the caller fills in id, range, epoch, node and
   // place. The unit has one hint when `singly`. A unit of syncs has at most `syncs` of them, but
@@ -60,11 +61,7 @@ class Lanes {
 
   size_t units() const { return units_; }                    // taken and not ended
   size_t working() const { return units_ - parked_units_; }  // of these, not parked
-  size_t parked_hints() const;
-  // Parked, or beyond their shard's share.
-  size_t held_up() const;
-  size_t share() const { return share_; }  // of a shard, of the hints to be worked on
-  size_t room() const;                     // what is left of it, where most is left
+  const ShardShares& hints() const { return shares_; }       // those of units taken too
 
  private:
   struct Lane {
@@ -75,11 +72,6 @@ class Lanes {
     bool queued = false;  // stands in runnable
     bool singly = false;  // being taken apart
   };
-  struct OfShard {
-    std::deque<UserId> runnable;
-    size_t hints = 0;   // of its lanes, those of units taken too
-    size_t parked = 0;  // of these
-  };
 
   size_t MostHints(const Lane& lane, size_t syncs,
                    const std::map<int64_t, BegunHints>& begun) const;
@@ -88,9 +80,9 @@ class Lanes {
   const Limits* limits_;
   const ShardMap* map_;
   const bool in_order_;
-  const size_t share_;
+  ShardShares shares_;
   std::unordered_map<UserId, Lane> lanes_;
-  std::vector<OfShard> shards_;
+  std::vector<std::deque<UserId>> runnable_;  // by shard
   size_t units_ = 0;
   size_t parked_units_ = 0;
 };

@@ -43,12 +43,15 @@ struct Limits {
   uint32_t whole_ways = 4;
   // Whose writes wait for a node of Redis: above, no unit starts for that node.
   uint32_t waiting_readers = 40'000;
-  // Three bounds of one range; it is paused at any of them. Hints that can be worked on, an equal
+  // Bounds of one range; it is paused at any of them. Hints that can be worked on, an equal
   // share of each shard:
   uint32_t buffered_hints_per_range = 4'096;
   // Hints that are held up (lanes.h), about 1 KB each: authors of a shard that is away or hangs
   // hold up nobody else until there are so many.
   uint32_t parked_hints_per_range = 16'384;
+  // Of both kinds, of all ranges together: sixteen ranges may hold all of theirs, more share it
+  // (inflow.h).
+  uint32_t held_hints = 655'360;
   // From the oldest unfinished hint to the newest received. A takeover replays these; each takes a
   // byte here. The bound is generous, as a single parked lane reaches it while all others go on: in
   // a quarter of an hour at a thousand hints a second.

@@ -75,8 +75,8 @@ int Main(int argc, char** argv) {
                          .seed = wiring::RandomSeed(),
                          .shards = map},
                         config.limits);
-  wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process.registry,
-                           process.health, config.limits.gather);
+  wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process,
+                           config.limits.gather);
   return process.Run(loop);
 }
 

@@ -71,7 +71,8 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
   writes.epoch = unit.epoch;
   writes.node = unit.way.node;
   nodes_[writes.node].waiting_readers += run.writes_open;
-  writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone});
+  writes.batcher.Add(
+      {unit.id, std::move(page.followers), run.adds, run.removes, unit.alone, run.mark});
   return std::nullopt;
 }
 
@@ -79,8 +80,9 @@ void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
   run.content = Mixed(0, Raw(run.unit->author));
   for (size_t i = 0; i < run.posts.size(); ++i) {
     const PostState& state = states.at(i);
-    // A pull-mode post is merged at read: it must not stand in any timeline.
+    // What is merged at read must not stand in any timeline: the author does instead.
     const bool add = state.visible() && state.pushed;
+    if (!state.pushed) run.mark = run.unit->author;
     if (add) {
       run.adds.push_back({run.posts[i], *state.created_at});
     } else {
@@ -88,7 +90,7 @@ void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {
     }
     run.content = Mixed(run.content, Raw(run.posts[i]));
     run.content = Mixed(run.content, add ? static_cast<uint64_t>(*state.created_at) : 0);
-    run.content = Mixed(run.content, add);
+    run.content = Mixed(run.content, add || state.pushed ? add : 2);
   }
 }
 

@@ -1,6 +1,7 @@
 // Units of post hints that are under way. The states of their posts are read with the first page of
 // the author's followers, then page after page is written to the followers' live timelines. A post
-// that is not visible, or is merged at read, is removed instead of added.
+// that is not visible, or is merged at read, is removed instead of added; one that is merged at
+// read marks its author there.
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again, but the states are not: a state that changed since has a hint behind this one.
@@ -60,6 +61,7 @@ class PostRuns {
     std::vector<PostId> posts;  // distinct, as asked from the truth
     std::vector<Item> adds;
     std::vector<PostId> removes;
+    std::optional<UserId> mark;
     bool states_read = false;
     uint64_t content = 0;                     // of BegunHints, once the states are read
     std::optional<FollowerCursor> page_from;  // where the current page began

@@ -126,6 +126,12 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     hints_open_.Set(static_cast<double>(held.hints));
     units_open_.Set(static_cast<double>(held.units));
     ranges_ready_.Set(static_cast<double>(held.ranges_ready));
+    if (held.ranges != held_.ranges || held.ranges_ready != held_.ranges_ready) {
+      health_.SetReady("ranges", held.ranges_ready == held.ranges,
+                       std::to_string(held.ranges - held.ranges_ready) + " of " +
+                           std::to_string(held.ranges) +
+                           " ranges are not taken over yet; what they wait for is in the log");
+    }
     awaiting_upgrade_.Set(static_cast<double>(held.ranges_awaiting_upgrade));
     const bool too_old = held.ranges_awaiting_upgrade > 0;
     if (too_old != (held_.ranges_awaiting_upgrade > 0)) {

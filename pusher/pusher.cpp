@@ -82,7 +82,7 @@ void Pusher::On(PartitionRevoked& revoked, Now now) {
   const auto found = ranges_.find(revoked.partition);
   if (found == ranges_.end()) return;
   // A revocation is no crash: a rebalance takes every range from every member.
-  Settle(*found->second, revoked.partition, now);
+  Leave(*found->second, revoked.partition, now);
   // The next owner goes on from here, if this reaches Redis before its claim. Before the seek that
   // follows a takeover the ledger is of the time before it.
   Owned& owned = *found->second;
@@ -211,6 +211,7 @@ void Pusher::Redo(Range range, TakeoverCause cause, Now now) {
 void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
   settlements_.OnTimer(now);
   if (!taking_) LeaveUnready(now);
+  const Inflow::Process all = AllRanges();
   for (auto& [range, owned] : ranges_) {
     if (owned->assigned && !settlements_.open(range)) {
       owned->takeover.Start(*std::exchange(owned->assigned, std::nullopt), random_(), now);
@@ -224,12 +225,14 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
       owned->check_at = now.mono + limits_.check_position_every;
       CountWays();
     }
-    owned->inflow.Direct(owned->ledger, owned->lanes, taking_, now, orders);
+    owned->inflow.Direct(owned->ledger, owned->lanes, all, taking_, now, orders);
     if (!owned->takeover.ready()) continue;
-    // A start that lasted, or that ends because we were told to go, was no crash.
-    const bool leaving = !taking_ && owned->lanes.working() == 0;
-    const bool lasted = owned->takeover.ready_for(now) >= limits_.settle_after;
-    if (leaving || lasted) Settle(*owned, range, now);
+    if (!taking_ && owned->lanes.working() == 0) {
+      Leave(*owned, range, now);
+    } else if (HasLasted(*owned, now) && owned->lasted != owned->takeover.epoch()) {
+      owned->lasted = owned->takeover.epoch();
+      settlements_.Lasted(range, owned->takeover.start());
+    }
 
     if (owned->takeover.saved() != owned->ordered) {
       owned->ordered = owned->takeover.saved();
@@ -237,6 +240,12 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     }
     SavePosition(*owned, range, now);
   }
+}
+
+Inflow::Process Pusher::AllRanges() const {
+  Inflow::Process all{.ranges = ranges_.size()};
+  for (const auto& [range, owned] : ranges_) all.hints += owned->lanes.hints().jobs();
+  return all;
 }
 
 // From every shard to every node that holds a range of ours.
@@ -248,16 +257,15 @@ void Pusher::CountWays() {
   places_.SetWays(setup_.shards.shards() * nodes.size());
 }
 
-// Tells settlements_ once for each epoch; settlements_ repeats it until it arrives.
-void Pusher::Settle(Owned& owned, Range range, Now now) {
-  const RangeTakeover& takeover = owned.takeover;
-  if (owned.assigned || owned.told == takeover.epoch()) return;  // not begun yet, or told
-  owned.told = takeover.epoch();
-  if (takeover.ready_for(now) >= limits_.settle_after) {
-    settlements_.Lasted(range, takeover.start());
-  } else {
-    settlements_.Leave(range, takeover.start());
-  }
+bool Pusher::HasLasted(const Owned& owned, Now now) const {
+  return owned.takeover.ready_for(now) >= limits_.settle_after;
+}
+
+// Being told to go is no crash. Tells settlements_, which repeats it until it arrives.
+void Pusher::Leave(Owned& owned, Range range, Now now) {
+  if (owned.assigned || owned.left) return;  // not begun yet, or told
+  owned.left = true;
+  settlements_.Leave(range, owned.takeover.start(), HasLasted(owned, now));
 }
 
 // A drain has nothing to finish in ranges that are not ready, and begins no takeover. Nor does it
@@ -267,7 +275,7 @@ void Pusher::LeaveUnready(Now now) {
     const auto& [range, owned] = entry;
     const bool refused = owned->takeover.unsure() && owned->lanes.working() == 0;
     if (owned->takeover.ready() && !refused) return false;
-    Settle(*owned, range, now);
+    Leave(*owned, range, now);
     DropWork(*owned, range);
     return true;
   });
@@ -303,7 +311,9 @@ void Pusher::SavePosition(Owned& owned, Range range, Now now) {
 }
 
 // After the second crash hints start one at a time, each after its offset was saved.
-bool Pusher::isolating(const Owned& owned) const { return owned.takeover.start().crashes >= 2; }
+bool Pusher::isolating(const Owned& owned) const {
+  return owned.takeover.start().crashes >= kSuspicious;
+}
 
 // Of all ranges that isolate: a crash ends the work on all of them, and must be the fault of one
 // hint alone.
@@ -319,8 +329,7 @@ bool Pusher::drained() const {
   if (running() > 0 || !settlements_.empty()) return false;
   return std::all_of(ranges_.begin(), ranges_.end(), [this](const auto& entry) {
     const auto& [range, owned] = entry;
-    return owned->told == owned->takeover.epoch() && !Moved(*owned, range) &&
-           !owned->takeover.saving();
+    return owned->left && !Moved(*owned, range) && !owned->takeover.saving();
   });
 }
 
@@ -333,7 +342,7 @@ void Pusher::Show() const {
     const Inflow& inflow = owned->inflow;
     held.ranges_ready += owned->takeover.ready();
     held.hints += owned->ledger.open();
-    held.hints_parked += owned->lanes.parked_hints();
+    held.hints_parked += owned->lanes.hints().parked();
     held.longest_span = std::max<uint64_t>(held.longest_span, owned->ledger.span());
     if (inflow.full()) ++held.ranges_paused[static_cast<size_t>(*inflow.full())];
     if (inflow.newer() && ++held.ranges_awaiting_upgrade == 1) {

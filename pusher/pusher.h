@@ -96,9 +96,10 @@ class Pusher {
     Inflow inflow;
     Lanes lanes;
     QuarantineWalk walk;
-    Shard last_started = 0;        // round robin over shards
-    int64_t ordered = -1;          // the offset of the last commit
-    std::optional<uint64_t> told;  // the epoch whose start was given to settlements_
+    Shard last_started = 0;  // round robin over shards
+    int64_t ordered = -1;    // the offset of the last commit
+    uint64_t lasted = 0;     // the epoch of which settlements_ knows that it lasted
+    bool left = false;       // settlements_ knows that the start ends
     Time save_at{};
     Time check_at{};
   };
@@ -150,8 +151,10 @@ class Pusher {
   void Redo(Range range, TakeoverCause cause, Now now);
   void DropWork(Owned& owned, Range range);
   void TendRanges(Now now, ConsumerOrders& orders);
+  Inflow::Process AllRanges() const;
   void CountWays();
-  void Settle(Owned& owned, Range range, Now now);
+  bool HasLasted(const Owned& owned, Now now) const;
+  void Leave(Owned& owned, Range range, Now now);
   void LeaveUnready(Now now);
   std::vector<BegunHints> Begun(const Owned& owned, Range range) const;
   bool Moved(const Owned& owned, Range range) const;

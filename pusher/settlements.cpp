@@ -5,11 +5,11 @@
 namespace fanline::pusher {
 
 void Settlements::Lasted(Range range, const OwnStart& start) {
-  Tell({.range = range, .start = start.token, .lasted = start.epoch});
+  Tell({.range = range, .start = start.token, .lasted = start.epoch, .ended = false});
 }
 
-void Settlements::Leave(Range range, const OwnStart& start) {
-  Tell({.range = range, .start = start.token});
+void Settlements::Leave(Range range, const OwnStart& start, bool lasted) {
+  Tell({.range = range, .start = start.token, .lasted = lasted ? start.epoch : 0});
 }
 
 void Settlements::Tell(const SettleRange& settled) {

@@ -1,7 +1,7 @@
-// Tells MariaDB how starts of ours ended, per range: that a start lasted, or that we were told to
-// go. Each request is repeated, with back-off, until it is carried out. It may come late, when
-// others have acquired the range: it takes back our start alone. A start whose end is never told
-// counts as a crash, also for a next start of ours: send no AcquireRange while open(range).
+// Tells MariaDB of starts of ours, per range: that a start lasted, and how it ended, if we were
+// told to go. Each request is repeated, with back-off, until it is carried out. It may come late,
+// when others have acquired the range: it takes back our start alone. A start whose end is never
+// told counts as a crash, also for a next start of ours: send no AcquireRange while open(range).
 //
 // At most one request a range is under way. Passive, not thread-safe.
 #pragma once
@@ -30,10 +30,11 @@ class Settlements {
   Settlements(Port<SettleRange> owners, const Backoff& backoff, uint64_t& ids)
       : owners_(owners), backoff_(backoff), ids_(ids) {}
 
-  // The start proved itself: nothing is suspected any more.
+  // The start proved itself: nothing of before is suspected any more. It goes on.
   void Lasted(Range range, const OwnStart& start);
-  // The start ends because we were told to go; it may not have been noted yet.
-  void Leave(Range range, const OwnStart& start);
+  // The start ends because we were told to go; it may not have been noted yet. `lasted`: it proved
+  // itself.
+  void Leave(Range range, const OwnStart& start, bool lasted);
 
   // Offers a reply; the range that it is about when it was for this object.
   std::optional<Range> On(const RangeOwned& reply, Now now, uint64_t random);

@@ -65,7 +65,7 @@ std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
   const auto next = [&](const Run& run, const Call& call) {
     ports_.timelines.Submit(ApplySync{NextCall(call), run.range, run.epoch, call.reader,
                                       std::move(truth.remove), std::move(truth.visible),
-                                      truth.newest_unread});
+                                      truth.newest_unread, run.author, truth.marked});
     return true;
   };
   return Answered(truth.id, truth.status, false, next);

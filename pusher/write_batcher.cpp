@@ -18,15 +18,16 @@ constexpr size_t kLooksPerTimeline = 8;
 }  // namespace
 
 void WriteBatcher::Add(Contribution contribution) {
-  FANLINE_CHECK(contribution.adds.size() <= kMaxAddsPerWrite, "too many adds for one write");
+  FANLINE_CHECK(contribution.adds.size() + contribution.mark.has_value() <= kMaxAddsPerWrite,
+                "too many adds for one write");
   if (contribution.readers.empty()) return;
   waiting_readers_ += contribution.readers.size();
   queue_.push_back(std::move(contribution));
 }
 
 // Whether one more write of these sizes to that reader fits; takes it if so.
-WriteBatcher::Fit WriteBatcher::Take(UserId reader, uint32_t adds, uint32_t removes,
-                                     uint32_t* slot) {
+WriteBatcher::Fit WriteBatcher::Take(const Slot& wanted, uint32_t* slot) {
+  const auto& [reader, adds, removes, marks] = wanted;
   const uint32_t most_items = std::min(limits_->items_per_zadd, kMaxAddsPerWrite);
   const auto known = slot_of_.find(reader);
   if (known == slot_of_.end()) {
@@ -35,18 +36,20 @@ WriteBatcher::Fit WriteBatcher::Take(UserId reader, uint32_t adds, uint32_t remo
     }
     *slot = static_cast<uint32_t>(slots_.size());
     slot_of_.emplace(reader, *slot);
-    slots_.push_back({reader, adds, removes});
+    slots_.push_back(wanted);
     bytes_ += kBytesPerTimeline;
   } else {
     *slot = known->second;
     Slot& write = slots_[*slot];
-    if (write.adds + adds > most_items || write.removes + removes > kMaxAddsPerWrite) {
+    if (write.adds + write.marks + adds + marks > most_items ||
+        write.removes + removes > kMaxAddsPerWrite) {
       return Fit::kWriteFull;
     }
     write.adds += adds;
     write.removes += removes;
+    write.marks += marks;
   }
-  bytes_ += (adds + removes) * kBytesPerItem;
+  bytes_ += (adds + removes + marks) * kBytesPerItem;
   return Fit::kTaken;
 }
 
@@ -60,7 +63,7 @@ bool WriteBatcher::TakeFrom(size_t index, Piece& piece) {
   Fit fit = Fit::kTaken;
   for (const UserId reader : from.readers) {
     uint32_t slot = 0;
-    if (fit != Fit::kNoRoom) fit = Take(reader, adds, removes, &slot);
+    if (fit != Fit::kNoRoom) fit = Take({reader, adds, removes, from.mark.has_value()}, &slot);
     if (fit == Fit::kTaken) {
       piece.slots.push_back(slot);
     } else {
@@ -105,23 +108,29 @@ TimelineBatch WriteBatcher::Assemble(std::vector<Piece>& pieces, std::vector<Sha
   TimelineBatch batch;
   std::vector<uint32_t> next_add;
   std::vector<uint32_t> next_remove;
+  std::vector<uint32_t> next_mark;
   uint32_t adds = 0;
   uint32_t removes = 0;
+  uint32_t marks = 0;
   batch.writes.reserve(slots_.size());
   for (const Slot& slot : slots_) {
     next_add.push_back(adds);
     next_remove.push_back(removes);
+    next_mark.push_back(marks);
     adds += slot.adds;
     removes += slot.removes;
-    batch.writes.push_back({slot.reader, adds, removes});
+    marks += slot.marks;
+    batch.writes.push_back({slot.reader, adds, removes, marks});
   }
   batch.adds.resize(adds);
   batch.removes.resize(removes);
+  batch.marks.resize(marks);
   for (Piece& piece : pieces) {
     const Contribution& from = queue_[piece.contribution];
     for (uint32_t slot : piece.slots) {
       for (const Item& item : from.adds) batch.adds[next_add[slot]++] = item;
       for (PostId post : from.removes) batch.removes[next_remove[slot]++] = post;
+      if (from.mark) batch.marks[next_mark[slot]++] = *from.mark;
     }
     shares->push_back({from.unit, std::move(piece.slots)});
   }

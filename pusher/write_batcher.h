@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -18,9 +19,10 @@ namespace fanline::pusher {
 struct Contribution {
   uint64_t unit = 0;
   std::vector<UserId> readers;
-  std::vector<Item> adds;       // at most kMaxAddsPerWrite
-  std::vector<PostId> removes;  // at most kMaxAddsPerWrite
-  bool alone = false;           // in a batch of its own (looking for a culprit)
+  std::vector<Item> adds;        // at most kMaxAddsPerWrite
+  std::vector<PostId> removes;   // at most kMaxAddsPerWrite
+  bool alone = false;            // in a batch of its own (looking for a culprit)
+  std::optional<UserId> mark{};  // this author; takes the place of an add
 };
 
 // Which writes of a batch belong to a unit.
@@ -47,6 +49,7 @@ class WriteBatcher {
     UserId reader{};
     uint32_t adds = 0;
     uint32_t removes = 0;
+    uint32_t marks = 0;
   };
   struct Piece {  // one contribution's part of the batch being cut
     size_t contribution = 0;
@@ -55,7 +58,7 @@ class WriteBatcher {
 
   enum class Fit { kTaken, kWriteFull, kNoRoom };
 
-  Fit Take(UserId reader, uint32_t adds, uint32_t removes, uint32_t* slot);
+  Fit Take(const Slot& wanted, uint32_t* slot);
   bool TakeFrom(size_t contribution, Piece& piece);
   TimelineBatch Assemble(std::vector<Piece>& pieces, std::vector<Share>* shares);
   void DropUsedUp(size_t end);

@@ -1,5 +1,7 @@
 #include "reconciler/config.h"
 
+#include "backends/mysql/sql/sql_text.h"
+
 namespace fanline::reconciler {
 namespace {
 

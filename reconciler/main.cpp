@@ -161,10 +161,8 @@ int Main(int argc, char** argv) {
                              static_cast<Shard>(map.shards()), config.counters);
   reconciler::RepairLogKeeper keeper({store, purges}, *metrics, static_cast<Shard>(map.shards()),
                                      config.repair_log);
-  wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process.registry,
-                                process.health);
-  wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries,
-                                 process.registry, process.health);
+  wiring::ConsumeLoop pair_loop(relation_log, kRelationLogTopic, inbox, pairs, process);
+  wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
   wiring::InboxLoop keeper_loop(purges, keeper);
   wiring::Loops loops(pair_loop, retry_loop, counter_loop, app_watch.loop, keeper_loop);

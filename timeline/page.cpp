@@ -28,20 +28,83 @@ bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
 PageNeed PageRead::needed() const {
   if (!asked_) return NeedTimeline{query_.older_than, query_.limit + 1};
   if (done()) return NothingNeeded{};
-  return std::visit([](const auto& need) { return PageNeed(need); }, pull_->needed());
+  const Pull& pull = beside_ ? *beside_ : *pull_;
+  return std::visit([](const auto& need) { return PageNeed(need); }, pull.needed());
 }
 
 void PageRead::OnTimeline(ReaderTimelines::Page cached) {
   asked_ = true;
   page_.timeline = cached.state;
   if (!page_.live()) return PullTheRest();
+  floor_ = cached.floor;
   page_.items = std::move(cached.items);
+  const bool below = query_.older_than && query_.older_than->created_at <= floor_;
+  if (below || !cached.marks.any()) return TakeLive();
+  PullBeside(cached.marks);
+  GoOn();
+}
+
+// What is merged at read of the same part of the timeline: behind the place asked for, above the
+// floor, and before the first item of the next page.
+void PageRead::PullBeside(const Marks& marks) {
+  std::optional<Position> until = query_.newer_than;
+  const auto not_beyond = [&](const Position& place) {
+    if (!until || IsNewer({place.post, place.created_at}, {until->post, until->created_at})) {
+      until = place;
+    }
+  };
+  if (floor_ != kNoFloor) not_beyond({floor_, PostId{}});  // before all items of that moment
+  if (page_.items.size() > query_.limit) not_beyond(PlaceOf(page_.items.back()));
+  beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
+                  Pulled::kMergedAtRead);
+  if (marks.more) return;
+  beside_->OnFollowees(marks.authors);
+  wanted_ = Beside{marks.authors, query_.older_than, until, query_.limit + 1};
+}
+
+void PageRead::OnBeside(std::vector<Item> items) {
+  wanted_.reset();
+  beside_.reset();
+  Merge(items);
+  TakeLive();
+}
+
+void PageRead::OnFollowees(std::vector<UserId> authors) {
+  pull().OnFollowees(std::move(authors));
+  GoOn();
+}
+
+void PageRead::OnLastAt(std::vector<AuthorLastAt> authors) {
+  wanted_.reset();
+  pull().OnLastAt(std::move(authors));
+  GoOn();
+}
+
+void PageRead::OnItems(ItemsRead read) {
+  pull().OnItems(std::move(read));
+  GoOn();
+}
+
+void PageRead::GoOn() {
+  if (!beside_ || !beside_->done()) return;
+  Merge(beside_->items());
+  beside_.reset();
+  TakeLive();
+}
+
+void PageRead::Merge(const std::vector<Item>& beside) {
+  const auto live = static_cast<ptrdiff_t>(page_.items.size());
+  page_.items.insert(page_.items.end(), beside.begin(), beside.end());
+  std::inplace_merge(page_.items.begin(), page_.items.begin() + live, page_.items.end(), IsNewer);
+}
+
+void PageRead::TakeLive() {
   CutAt(query_.newer_than, page_.items);
   more_ = CutToLimit(query_.limit, page_.items);
   page_.cached = page_.items.size();
-  if (more_ || cached.floor == kNoFloor) return;
+  if (more_ || floor_ == kNoFloor) return;
   // Complete for times newer than the floor: for those of the place, too, when it lies above.
-  if (query_.newer_than && query_.newer_than->created_at > cached.floor) return;
+  if (query_.newer_than && query_.newer_than->created_at > floor_) return;
   more_ = page_.items.size() == query_.limit;  // whether there is more is not worth a read
   if (!more_) PullTheRest();
 }

@@ -1,5 +1,6 @@
 // Reads one page of a home timeline: from the live timeline down to its floor, from the truth below
-// it; from the truth alone when the timeline is not live.
+// it; from the truth alone when the timeline is not live. Posts that are merged at read stand in no
+// live timeline. It names their authors, whose posts down to the floor are pulled.
 //
 // A page is asked for by places in the one order (fanline/model/item.h), never by a number of items
 // to skip. A place is where an item is or was: deleting the item, trimming, a rebuild or the loss
@@ -31,7 +32,7 @@ struct Page {
   std::optional<Position> next;  // pass as `older_than` for the next page; none: that was all
   // Of the timeline in Redis; kNotLive too when Redis did not answer.
   TimelineState timeline = TimelineState::kNotLive;
-  size_t cached = 0;  // how many of the items came from the live timeline
+  size_t cached = 0;  // how many of the items lie above the floor of a live timeline
 
   bool live() const { return timeline == TimelineState::kReady; }
 };
@@ -42,6 +43,14 @@ struct NeedTimeline {
 };
 using PageNeed = std::variant<NeedTimeline, NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
 
+// What a page of a live timeline needs of authors whose posts are merged at read: the newest `want`
+// of them behind one place and before another.
+struct Beside {
+  std::vector<UserId> authors;
+  std::optional<Position> after, until;
+  uint32_t want = 0;
+};
+
 class PageRead {
  public:
   explicit PageRead(const PageQuery& query) : query_(query) {}
@@ -49,21 +58,36 @@ class PageRead {
   PageNeed needed() const;
   void OnTimeline(ReaderTimelines::Page cached);
   void OnNoTimeline();  // Redis did not answer: the page is pulled
-  void OnFollowees(std::vector<UserId> authors) { pull_->OnFollowees(std::move(authors)); }
-  void OnLastAt(std::vector<AuthorLastAt> authors) { pull_->OnLastAt(std::move(authors)); }
-  void OnItems(ItemsRead read) { pull_->OnItems(std::move(read)); }
+  void OnFollowees(std::vector<UserId> authors);
+  void OnLastAt(std::vector<AuthorLastAt> authors);
+  void OnItems(ItemsRead read);
+
+  // Until the first of its reads is answered: what a caller who knows it may give by OnBeside,
+  // newest first, instead of carrying them out. Null: nothing, or more authors than are named.
+  const Beside* beside() const { return wanted_ ? &*wanted_ : nullptr; }
+  void OnBeside(std::vector<Item> items);
 
   // When nothing is needed any more.
-  bool done() const { return asked_ && (!pull_ || pull_->done()); }
+  bool done() const { return asked_ && !beside_ && (!pull_ || pull_->done()); }
+  // Its first items, or all, came from the live timeline.
+  bool live() const { return page_.live(); }
   Page Take();
 
  private:
+  void PullBeside(const Marks& marks);
+  void GoOn();
+  void Merge(const std::vector<Item>& beside);
+  void TakeLive();
   void PullTheRest();
+  Pull& pull() { return beside_ ? *beside_ : *pull_; }
 
   const PageQuery query_;
-  bool asked_ = false;        // the live timeline
-  bool more_ = false;         // of its items
-  std::optional<Pull> pull_;  // what the live timeline does not hold
+  bool asked_ = false;      // the live timeline
+  bool more_ = false;       // of its items, and of those beside them
+  Floor floor_ = kNoFloor;  // its
+  std::optional<Beside> wanted_;
+  std::optional<Pull> beside_;  // until it is done: what is merged into the live timeline's items
+  std::optional<Pull> pull_;    // what is below the floor, or everything
   Page page_;
 };
 

@@ -1,7 +1,7 @@
 #include "timeline/pull.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 namespace fanline::timeline {
 namespace {
@@ -13,8 +13,9 @@ constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
 }  // namespace
 
-Pull::Pull(PullLimits limits, std::optional<Position> after, std::optional<Position> until)
-    : limits_(limits), after_(after), until_(until) {
+Pull::Pull(PullLimits limits, std::optional<Position> after, std::optional<Position> until,
+           Pulled which)
+    : limits_(limits), after_(after), until_(until), which_(which) {
   if (limits_.items_per_read == 0) limits_.items_per_read = std::max(1u, 4 * limits_.want);
   if (until_) bottom_ = until_->created_at - 1;  // items of its own moment may come before it
 }
@@ -29,10 +30,10 @@ PullNeed Pull::needed() const {
       if (partial_) {
         TimeSpan rest = span_;
         rest.behind = partial_end_;
-        return NeedItems{{partial_->author}, rest, static_cast<uint32_t>(most() + 1)};
+        return NeedItems{{partial_->posts}, rest, static_cast<uint32_t>(most() + 1)};
       }
       NeedItems need{{}, span_, limits_.items_per_read};
-      for (const AuthorLastAt& author : unread_) need.authors.push_back(author.author);
+      for (const Source& source : unread_) need.posts.push_back(source.posts);
       return need;
     }
     case Stage::kDone:
@@ -47,17 +48,25 @@ void Pull::OnFollowees(std::vector<UserId> authors) {
 }
 
 void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
-  authors_ = std::move(authors);
-  std::erase_if(authors_, [](const AuthorLastAt& author) { return author.last_at == 0; });
-  std::sort(authors_.begin(), authors_.end(), [](const AuthorLastAt& a, const AuthorLastAt& b) {
-    return a.last_at != b.last_at ? a.last_at > b.last_at : a.author < b.author;
+  for (const AuthorLastAt& author : authors) {
+    if (author.marked) marked_.push_back(author.author);
+    if (author.last_at == 0) continue;
+    if (which_ != Pulled::kMergedAtRead) {
+      sources_.push_back({{author.author, true}, author.last_at});
+    }
+    if (which_ != Pulled::kPushed && author.marked) {
+      sources_.push_back({{author.author, false}, author.last_at});
+    }
+  }
+  std::sort(sources_.begin(), sources_.end(), [](const Source& a, const Source& b) {
+    return a.last_at != b.last_at ? a.last_at > b.last_at : a.posts < b.posts;
   });
-  if (authors_.empty() || limits_.want == 0) {
+  if (sources_.empty() || limits_.want == 0) {
     End();
     return;
   }
   stage_ = Stage::kItems;
-  newest_ = authors_.front().last_at;
+  newest_ = sources_.front().last_at;
   const UnixMs length = FirstLength();
   if (after_) newest_ = std::min(newest_, after_->created_at);  // as busy then as they are now
   span_.behind = after_;
@@ -70,13 +79,13 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
 UnixMs Pull::FirstLength() const {
   const double aimed = kAimed * (limits_.want + 1);
   const double most_of_one =
-      std::max(kLeastPostsOfAnAuthor, 2 * aimed / static_cast<double>(authors_.size()));
+      std::max(kLeastPostsOfAnAuthor, 2 * aimed / static_cast<double>(sources_.size()));
   UnixMs shortest = 1, longest = kLongest;
   while (shortest < longest) {
     const UnixMs length = shortest + (longest - shortest) / 2;
     double expected = 0;
-    for (const AuthorLastAt& author : authors_) {
-      const UnixMs age = newest_ - author.last_at;
+    for (const Source& source : sources_) {
+      const UnixMs age = newest_ - source.last_at;
       if (age >= length || expected >= aimed) break;
       expected += std::min(
           most_of_one, static_cast<double>(length) / static_cast<double>(std::max<UnixMs>(age, 1)));
@@ -98,7 +107,7 @@ void Pull::StartSpan(UnixMs length) {
   }
   length_ = length;
   span_.above = length < newest_ - bottom_.value_or(0) ? newest_ - length : bottom_;
-  unread_ = authors_;
+  unread_ = sources_;
   Narrow();
   if (unread_.empty()) SpanRead();
 }
@@ -112,8 +121,8 @@ void Pull::Narrow() {
   if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {
     span_.above = items_.back().created_at - 1;
   }
-  const auto outside = [this](const AuthorLastAt& author) {
-    return span_.above && author.last_at <= *span_.above;
+  const auto outside = [this](const Source& source) {
+    return span_.above && source.last_at <= *span_.above;
   };
   std::erase_if(unread_, outside);
   if (partial_ &&
@@ -127,16 +136,15 @@ void Pull::OnItems(ItemsRead read) {
     // The author's newest most() + 1 came; nothing behind them is wanted.
     partial_.reset();
   } else {
-    const std::unordered_set<UserId> left(read.unread.begin(), read.unread.end());
+    const std::set<PostsOf> left(read.unread.begin(), read.unread.end());
     if (read.partial && !read.items.empty()) {
-      const auto found =
-          std::find_if(unread_.begin(), unread_.end(),
-                       [&](const AuthorLastAt& author) { return author.author == *read.partial; });
+      const auto found = std::find_if(unread_.begin(), unread_.end(), [&](const Source& source) {
+        return source.posts == *read.partial;
+      });
       if (found != unread_.end()) partial_ = *found;
       partial_end_ = {read.items.back().created_at, read.items.back().post};
     }
-    std::erase_if(unread_,
-                  [&](const AuthorLastAt& author) { return !left.contains(author.author); });
+    std::erase_if(unread_, [&](const Source& source) { return !left.contains(source.posts); });
   }
   for (const Item& item : read.items) {
     if (!until_ || IsNewer(item, {until_->post, until_->created_at})) items_.push_back(item);
@@ -162,7 +170,7 @@ void Pull::End() {
   stage_ = Stage::kDone;
   const UnixMs read_to = span_.above.value_or(kNoFloor);
   if (!enough()) {
-    if (limits_.want == 0 && !authors_.empty()) floor_ = authors_.front().last_at;
+    if (limits_.want == 0 && !sources_.empty()) floor_ = sources_.front().last_at;
     return;
   }
   // Nothing above the floor may be left out, so the cut lies between two moments.

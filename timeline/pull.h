@@ -1,5 +1,6 @@
 // Collects a reader's newest items from the truth: the newest `want` visible ones of all followed
-// authors, behind one position and before another.
+// authors, behind one position and before another: of those that are pushed, of those that are
+// merged at read, or of both.
 //
 // One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
@@ -26,7 +27,7 @@ struct NeedLastAt {
   std::vector<UserId> authors;
 };
 struct NeedItems {
-  std::vector<UserId> authors;
+  std::vector<PostsOf> posts;
   TimeSpan span;
   uint32_t limit = 0;  // of items, of all authors together
 };
@@ -41,11 +42,14 @@ struct PullLimits {
   uint32_t items_per_read = 0;  // 0: four times `want`
 };
 
+// Which posts: a pushed one stands in live timelines, one that is merged at read in none.
+enum class Pulled { kAll, kPushed, kMergedAtRead };
+
 class Pull {
  public:
   // `after` and what comes behind `until` in the order are left out, and `until` itself.
   explicit Pull(PullLimits limits, std::optional<Position> after = std::nullopt,
-                std::optional<Position> until = std::nullopt);
+                std::optional<Position> until = std::nullopt, Pulled which = Pulled::kAll);
 
   PullNeed needed() const;
   void OnFollowees(std::vector<UserId> authors);
@@ -58,9 +62,15 @@ class Pull {
   // When done: time of the newest item before `until` that may have been left out; kNoFloor: none
   // was.
   Floor floor() const { return floor_; }
+  // When done: the followed authors who may have posts that are merged at read.
+  const std::vector<UserId>& marked() const { return marked_; }
 
  private:
   enum class Stage { kFollowees, kLastAt, kItems, kDone };
+  struct Source {
+    PostsOf posts;
+    UnixMs last_at = 0;
+  };
 
   size_t most() const { return size_t{limits_.want} + limits_.spare; }
   bool enough() const { return items_.size() > limits_.want; }
@@ -72,15 +82,17 @@ class Pull {
 
   PullLimits limits_;
   std::optional<Position> after_, until_;
+  Pulled which_;
   std::optional<UnixMs> bottom_;  // nothing that is not later is asked for
   Stage stage_ = Stage::kFollowees;
   std::vector<UserId> followees_;
-  std::vector<AuthorLastAt> authors_;  // newest last_at first
-  UnixMs newest_ = 0;                  // the first span's younger end
-  UnixMs length_ = 0;                  // of all spans so far
+  std::vector<UserId> marked_;
+  std::vector<Source> sources_;  // newest last_at first
+  UnixMs newest_ = 0;            // the first span's younger end
+  UnixMs length_ = 0;            // of all spans so far
   TimeSpan span_;
-  std::vector<AuthorLastAt> unread_;     // of this span
-  std::optional<AuthorLastAt> partial_;  // read as far as partial_end_
+  std::vector<Source> unread_;     // of this span
+  std::optional<Source> partial_;  // read as far as partial_end_
   Position partial_end_;
   std::vector<Item> items_;
   Floor floor_ = kNoFloor;

@@ -24,7 +24,7 @@ struct AnswerFromTruth {
   }
   Status operator()(const NeedItems& need) {
     ItemsRead read;
-    auto status = truth.Items(need.authors, need.span, need.limit, &read);
+    auto status = truth.Items(need.posts, need.span, need.limit, &read);
     if (status.done()) asker.OnItems(std::move(read));
     return status;
   }
@@ -51,7 +51,8 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   }
   Status operator()(const NeedFinish& need) {
     bool applied = false;
-    auto status = timelines.Finish(reader, need.token, need.items, need.floor, &applied);
+    auto status =
+        timelines.Finish(reader, need.token, need.items, need.floor, need.marked, &applied);
     if (status.done()) asker.OnFinished(applied);
     return status;
   }

@@ -7,7 +7,7 @@ Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token, u
     : limits_{window.window, window.spare(), items_per_read},
       next_token_(std::move(next_token)),
       attempts_left_(attempts),
-      pull_(limits_) {
+      pull_(NewPull()) {
   StartAttempt();
 }
 
@@ -19,13 +19,13 @@ void Rebuild::StartAttempt() {
   --attempts_left_;
   begun_ = false;
   token_ = next_token_();
-  pull_ = Pull(limits_);
+  pull_ = NewPull();
 }
 
 RebuildNeed Rebuild::needed() const {
   if (result_ != RebuildResult::kUnderWay) return NothingNeeded{};
   if (!begun_) return NeedBegin{token_};
-  if (pull_.done()) return NeedFinish{token_, pull_.items(), pull_.floor()};
+  if (pull_.done()) return NeedFinish{token_, pull_.items(), pull_.floor(), pull_.marked()};
   return std::visit([](const auto& need) { return RebuildNeed(need); }, pull_.needed());
 }
 

@@ -1,6 +1,6 @@
 // Makes a timeline live: two scripts with a token around reads of the truth.
 //   begin: the key exists from now on and collects pushes; removals are recorded
-//   pull:  the newest W items of everybody the reader follows
+//   pull:  the newest W pushed items of everybody the reader follows, and who of them to mark
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
 // The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
 // starts again. Readers never see a key that is being built.
@@ -26,6 +26,7 @@ struct NeedFinish {
   std::string token;
   std::vector<Item> items;
   Floor floor = kNoFloor;
+  std::vector<UserId> marked;  // followed authors who may have posts that are merged at read
 };
 using RebuildNeed =
     std::variant<NeedBegin, NeedFollowees, NeedLastAt, NeedItems, NeedFinish, NothingNeeded>;
@@ -57,6 +58,7 @@ class Rebuild {
 
  private:
   void StartAttempt();
+  Pull NewPull() const { return Pull(limits_, {}, {}, Pulled::kPushed); }
 
   PullLimits limits_;
   std::function<std::string()> next_token_;

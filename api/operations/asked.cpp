@@ -74,6 +74,12 @@ UserId Asked::Id(std::string_view text, std::string_view where) {
                                    " is no user id; ids are decimal numbers from 1 to 2^64-2"}};
 }
 
+PostId Asked::Post() const {
+  if (const auto raw = ParseId(segments_[0])) return PostId{*raw};
+  throw Refused{{Code::kBadId, Quoted(segments_[0]) + " in the path is no post id; ids are decimal "
+                                                      "numbers from 1 to 2^64-2"}};
+}
+
 const std::string& Asked::JsonBody() const {
   const std::string_view given = request_.content_type;
   std::string type(given.substr(0, given.find(';')));

@@ -17,7 +17,9 @@
 #include "api/operations/asked.h"
 #include "api/operations/problem.h"
 #include "fanline/base/outcome.h"
+#include "fanline/model/event.h"
 #include "fanline/ports/relation_store.h"
+#include "timeline/hydration.h"
 #include "timeline/reader.h"
 
 namespace fanline::api {
@@ -37,6 +39,9 @@ struct PageFacts {
   enum class State { kLive, kBuilding, kPulled };
   State state = State::kLive;
   std::optional<timeline::EmptyReason> empty_because = {};
+  // Of a page asked for with bodies; `columns` names their values.
+  std::optional<timeline::Bodies> bodies = {};
+  const std::vector<std::string>* columns = nullptr;
 };
 
 std::string_view NameOf(PageFacts::State state);  // "live"
@@ -47,20 +52,22 @@ struct PageCall {
   Of of = Of::kHome;
   UserId user{};
   timeline::PageQuery query = {};
+  bool bodies = false;  // joined with the application's table
   // Makes the body.
-  std::function<Json(const PageCall&, const timeline::Page&, const PageFacts&)> answer;
+  std::function<std::string(const PageCall&, const timeline::Page&, const PageFacts&)> answer;
 
   // Nothing was left out: when it is empty, there is nothing.
   bool whole() const { return !query.older_than && !query.newer_than; }
 };
 
-// A request that was read: one on relations, or one for a page.
+// A request that was read: one on relations, one for a page, or an event to be published.
 struct Call {
   // The users whose shards are asked, first the one whose rows are read first.
   std::vector<UserId> owners;
   // Asks the store, blocking while it does; answers the body. Throws Refused, or StoreFailed.
   std::function<Json(RelationStore&, const Context&)> perform = {};
   std::shared_ptr<const PageCall> page = {};  // instead of both; pages.h serves it
+  std::optional<FeedEvent> event = {};        // likewise; publisher.h serves it
 };
 
 // Reads a request. Throws Refused.

@@ -1,10 +1,10 @@
 // A batched check, {"ids": [...], "sides": "both"}. An error of one id stands beside that id; an
 // error of the whole body is the answer.
 #include <optional>
-#include <set>
 
 #include "api/operations/bounds.h"
 #include "api/operations/call.h"
+#include "api/operations/json_body.h"
 #include "fanline/base/check.h"
 
 namespace fanline::api {
@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMostExact = (uint64_t{1} << 53) - 1;
 constexpr const char* kForm =
     R"(; send {"ids": [...], "sides": "both"}, where sides may be left out)";
 
@@ -20,46 +19,11 @@ constexpr const char* kForm =
   throw Refused{{Code::kBadBody, what + kForm}};
 }
 
-// Parses an object. Refuses a member that is given twice: the library would silently keep the last.
-json ParseObject(const std::string& body) {
-  std::set<std::string> seen;
-  std::string twice;
-  const auto look = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::key && depth == 1) {
-      const auto name = parsed.get<std::string>();
-      if (!seen.insert(name).second) twice = name;
-    }
-    return true;
-  };
-  json parsed = json::parse(body, look, false);
-  if (parsed.is_discarded()) RefuseBody("the body is no JSON");
-  if (!parsed.is_object()) RefuseBody("the body is no JSON object");
-  if (!twice.empty()) RefuseBody(Quoted(twice) + " is given twice");
-  return parsed;
-}
-
-// Names a nested value without showing it: the library would recurse as deep as it is nested.
-std::string Shown(const json& value) {
-  if (value.is_array()) return "an array";
-  if (value.is_object()) return "an object";
-  return Quoted(value.is_string() ? value.get_ref<const std::string&>()
-                                  : value.dump(-1, ' ', false, json::error_handler_t::replace));
-}
-
 Sides SidesOf(const json& value) {
   if (value == "following") return Sides::kFollowing;
   if (value == "followers") return Sides::kFollowers;
   if (value == "both") return Sides::kBoth;
   RefuseBody("sides is " + Shown(value) + "; there are following, followers, both");
-}
-
-// A decimal string, or an integer that no reader with doubles has rounded.
-std::optional<uint64_t> NumberOf(const json& value) {
-  if (value.is_string()) return ParseId(value.get_ref<const std::string&>());
-  if (!value.is_number_unsigned()) return std::nullopt;
-  const auto number = value.get<uint64_t>();
-  if (number == 0 || number > kMostExact) return std::nullopt;
-  return number;
 }
 
 struct Item {
@@ -129,7 +93,7 @@ Json AnswerOf(const Item& item, const CheckAnswer& answer) {
 Call CheckRelations(const Asked& asked) {
   asked.Takes({});
   const UserId user = asked.User();
-  const json body = ParseObject(asked.JsonBody());
+  const json body = ParseObject(asked.JsonBody(), kForm);
   for (const auto& [name, value] : body.items()) {
     if (name != "ids" && name != "sides") RefuseBody(Quoted(name) + " is not expected");
   }

@@ -17,7 +17,7 @@ struct Entry {
 
 constexpr Entry kTable[] = {
     {Code::kBadRequest, 400, "bad_request", "This is no HTTP request"},
-    {Code::kBadId, 400, "bad_id", "This is no user id"},
+    {Code::kBadId, 400, "bad_id", "This is no id"},
     {Code::kSameUser, 400, "same_user", "One user in both places"},
     {Code::kBadParameter, 400, "bad_parameter", "A parameter is wrong"},
     {Code::kBadCursor, 400, "bad_cursor", "This is no cursor of the API"},
@@ -37,6 +37,7 @@ constexpr Entry kTable[] = {
     {Code::kInternal, 500, "internal", "A fault of the server"},
     {Code::kNotImplemented, 501, "not_implemented", "This is not known here"},
     {Code::kOverloaded, 503, "overloaded", "Too many requests at once"},
+    {Code::kLogUnavailable, 503, "log_unavailable", "Kafka is away"},
     {Code::kStoreUnavailable, 503, "store_unavailable", "A part of the store is away"},
     {Code::kVersionNotSupported, 505, "version_not_supported", "This HTTP is not spoken here"},
 };
@@ -55,10 +56,13 @@ int StatusOf(Code code) { return EntryOf(code).status; }
 
 Response ToResponse(const Problem& problem) {
   const Entry& entry = EntryOf(problem.code);
-  const nlohmann::ordered_json body = {{"title", entry.title},
-                                       {"status", entry.status},
-                                       {"code", entry.name},
-                                       {"detail", problem.detail}};
+  nlohmann::ordered_json body = {{"title", entry.title},
+                                 {"status", entry.status},
+                                 {"code", entry.name},
+                                 {"detail", problem.detail}};
+  for (const FieldProblem& each : problem.fields) {
+    body["errors"].push_back({{"field", each.field}, {"detail", each.detail}});
+  }
   Response response;
   response.status = entry.status;
   response.content_type = "application/problem+json";

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/message.h"
 
@@ -34,14 +35,22 @@ enum class Code {
   kInternal,
   kNotImplemented,
   kOverloaded,
+  kLogUnavailable,
   kStoreUnavailable,
   kVersionNotSupported,
+};
+
+// What is wrong with one member of a body.
+struct FieldProblem {
+  std::string field;
+  std::string detail;
 };
 
 struct Problem {
   Code code = Code::kInternal;
   std::string detail;
   std::string allow = {};  // of kMethodNotAllowed: the methods there are
+  std::vector<FieldProblem> fields = {};
 };
 
 // Ends an operation with a problem for its answer; the handler catches it.

@@ -20,6 +20,9 @@ Call GetTimeline(const Asked&);
 Call CountTimeline(const Asked&);
 Call GetPosts(const Asked&);
 Call CountPosts(const Asked&);
+Call PublishPost(const Asked&);
+Call DeletePost(const Asked&);
+Call ChangePost(const Asked&);
 
 namespace {
 
@@ -40,6 +43,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/users/{user}/timeline:count", "countTimeline", CountTimeline},
     {"GET", "/v1/users/{user}/posts", "getPosts", GetPosts},
     {"GET", "/v1/users/{user}/posts:count", "countPosts", CountPosts},
+    {"POST", "/v1/posts", "publishPost", PublishPost},
+    {"DELETE", "/v1/posts/{post}", "deletePost", DeletePost},
+    {"POST", "/v1/posts/{post}/{action}", "changePost", ChangePost},
 };
 
 // The text up to the next '/', which is taken off `rest` too.
@@ -81,7 +87,7 @@ std::variant<RouteMatch, Problem> Match(std::string_view method, std::string_vie
     if (!segments) continue;
     if (route.method == wanted) return RouteMatch{&route, std::move(*segments)};
     if (!allowed.empty()) allowed += ", ";
-    allowed += route.method;
+    allowed += route.method == "GET" ? "GET, HEAD" : route.method;
   }
   if (allowed.empty()) return ProblemOfStatus(404);
   return Problem{Code::kMethodNotAllowed,

@@ -11,9 +11,10 @@
 #include "backends/kafka/client_options.h"
 #include "backends/kafka/fetch_rest.h"
 #include "backends/kafka/handles.h"
-#include "backends/kafka/log_limiter.h"
+#include "backends/kafka/mono_now.h"
 #include "backends/kafka/security/credentials.h"
 #include "backends/kafka/security/refusal.h"
+#include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
 #include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
@@ -23,7 +24,7 @@ namespace fanline::kafka {
 // What librdkafka's callbacks find behind rd_kafka_opaque(). It lives as long as the client does,
 // also when the client is left behind.
 struct ClientContext {
-  explicit ClientContext(LogSink sink) : log(std::move(sink)) {}
+  explicit ClientContext(LogSink sink) : log(std::move(sink), MonoNow) {}
   LogLimiter log;
   std::unique_ptr<Credentials> credentials;
   Refusal refusal;

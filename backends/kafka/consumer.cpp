@@ -15,7 +15,6 @@
 #include "backends/kafka/parked_partitions.h"
 #include "backends/kafka/partition_flow.h"
 #include "backends/kafka/position_lookup.h"
-#include "fanline/base/misconfigured.h"
 
 namespace fanline::kafka {
 namespace {
@@ -72,6 +71,7 @@ class Consumer::Impl {
   std::vector<Lag> Lags(UnixMs now);
   std::vector<Parked> AllParked() const;
   std::optional<std::string> Unreachable() const { return unreachable_; }
+  const std::optional<std::string>& Fenced() const { return fenced_; }
   void Close(Duration limit);
 
  private:
@@ -82,7 +82,8 @@ class Consumer::Impl {
   void OnRevoked();
   void OnError(const rd_kafka_message_t& message);
   void Stuck(const rd_kafka_message_t& message, Reading why);
-  void RefuseIfFenced() const;
+  void GiveUpIfFenced();
+  void ReportRevoked();
   void RetryParked(Time now);
   void TakeAnswers();
   PartitionAssigned AssignedBy(const PositionLookup::Position& found) const;
@@ -105,6 +106,7 @@ class Consumer::Impl {
   std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
   ParkedPartitions parked_;
   std::optional<std::string> unreachable_;
+  std::optional<std::string> fenced_;
   Time ask_ends_at_{};
   std::vector<ConsumerEvent>* out_ = nullptr;  // during a Poll
 };
@@ -149,6 +151,7 @@ ClientConfig Consumer::Impl::Configure(const ConsumerOptions& options) {
 }
 
 void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
+  if (fenced_) return;  // librdkafka would join again
   out_ = &out;
   TakeAnswers();
   size_t records = 0;
@@ -166,20 +169,20 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
     }
   }
   if (records == max_records) Wake();
+  GiveUpIfFenced();
   out_ = nullptr;
-  RefuseIfFenced();
   Tend();
 }
 
 // The only error of a consumer that is fatal. The brokers go on with the newer member of that id,
 // and librdkafka would take the place back later.
-void Consumer::Impl::RefuseIfFenced() const {
+void Consumer::Impl::GiveUpIfFenced() {
   char text[512] = "";
   const rd_kafka_resp_err_t error = rd_kafka_fatal_error(client_->get(), text, sizeof text);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  throw Misconfigured("kafka: " + std::string(text) + "; each member of group " + options_.group +
-                      " must have a group.instance.id of its own, or none: look at "
-                      "--kafka-properties");
+  fenced_ = "kafka: " + std::string(text) + "; each member of group " + options_.group +
+            " must have a group.instance.id of its own, or none: look at --kafka-properties";
+  ReportRevoked();
 }
 
 void Consumer::Impl::Apply(const ConsumerOrders& orders) {
@@ -262,10 +265,14 @@ void Consumer::Impl::OnRevoked() {
   // Lost: the group gave the partitions to others, who commit from now on.
   const bool lost = rd_kafka_assignment_lost(client_->get()) != 0;
   if (!lost) commits_.CommitNow(kRevokeCommitLimit);
+  flow_.Unassign();
+  ReportRevoked();
+}
+
+void Consumer::Impl::ReportRevoked() {
   lookup_->AskPositions(++assignment_, {});
   commits_.ForgetAll();
   parked_.ForgetAll();
-  flow_.Unassign();
   if (out_ != nullptr)
     for (const auto& [partition, end] : reported_) out_->emplace_back(PartitionRevoked{partition});
   reported_.clear();
@@ -394,6 +401,8 @@ std::vector<Consumer::Lag> Consumer::Lags(UnixMs now) { return impl_->Lags(now);
 std::vector<Consumer::Parked> Consumer::AllParked() const { return impl_->AllParked(); }
 
 std::optional<std::string> Consumer::Unreachable() const { return impl_->Unreachable(); }
+
+const std::optional<std::string>& Consumer::Fenced() const { return impl_->Fenced(); }
 
 void Consumer::Close(Duration limit) {
   impl_->Close(limit);

@@ -67,8 +67,11 @@ class Consumer {
   // Appends events in order, with at most `max_records` records; when there may be more, wake_fd is
   // readable again. Does not wait, except at a revocation: at most 2 s for the last commit of the
   // partitions. After PartitionRevoked or an order to seek, no record fetched before is delivered.
-  // Throws Misconfigured when another member of the group came with our group.instance.id.
   void Poll(size_t max_records, std::vector<ConsumerEvent>& out);
+
+  // Why the group takes us for no member any more: another came with our group.instance.id. All
+  // partitions are revoked, and nothing more is delivered. None: nothing of the kind happened.
+  [[nodiscard]] const std::optional<std::string>& Fenced() const;
 
   // Fetches rest until that moment, where an earlier one is due (fetch_rest.h). Records that arrive
   // in the log meanwhile are delivered together.

@@ -1,5 +1,6 @@
 #include "backends/kafka/producer.h"
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include "backends/kafka/producer_session.h"
 #include "fanline/model/bucket.h"
 #include "fanline/wire/dead_letter.h"
+#include "fanline/wire/event_codec.h"
 
 namespace fanline::kafka {
 namespace {
@@ -333,6 +335,17 @@ void Producer::Submit(AppendRetries request, ReplyTo<RetriesAppended> to) {
   impl_->Append(
       kRelationRetryTopic, request.retries, request.id, to, [](const RelationRetry& retry) {
         return Keyed{.key = RelationLogKey(retry.edge), .value = EncodeRelationRetry(retry)};
+      });
+}
+
+void Producer::Submit(AppendEvent request, ReplyTo<EventAppended> to) {
+  static const Headers headers = {{"content-type", std::string(kJsonContentType)}};
+  const std::array events = {std::move(request)};
+  impl_->Append(
+      impl_->options().feed_topic, events, events[0].id, to, [](const AppendEvent& append) {
+        return Keyed{.key = ToString(append.event.post),
+                     .value = append.json.empty() ? EncodeEventJson(append.event) : append.json,
+                     .headers = &headers};
       });
 }
 

@@ -24,6 +24,7 @@
 #include "fanline/base/log_sink.h"
 #include "fanline/base/time.h"
 #include "fanline/model/record.h"
+#include "fanline/ports/event_log.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/port.h"
 #include "fanline/wire/relation_log.h"
@@ -33,6 +34,7 @@ namespace fanline::kafka {
 class Producer final : public Serves<AppendHints>,
                        public Serves<AppendRelations>,
                        public Serves<AppendRetries>,
+                       public Serves<AppendEvent>,
                        public Serves<AppendDeadLetter> {
  public:
   using Reply = std::function<void(Status)>;
@@ -52,6 +54,9 @@ class Producer final : public Serves<AppendHints>,
 
   // To relation-log.retry, with the same key.
   void Submit(AppendRetries request, ReplyTo<RetriesAppended> to) override;
+
+  // To the feed topic, as JSON, its key the post's id in decimal.
+  void Submit(AppendEvent request, ReplyTo<EventAppended> to) override;
 
   // To `<topic>.dlq`: key, value and headers as they were, plus those of a letter
   // (fanline/wire/dead_letter.h). A record without a key has none there either. A letter that the

@@ -16,6 +16,7 @@ inline constexpr int32_t kAnyPartition = -1;  // by the key's murmur2 hash, as J
 struct ProducerOptions {
   ClientOptions client;
   std::string hint_topic = "fanout-tasks";
+  std::string feed_topic = "feed-events";
   std::string relation_topic = kRelationLogTopic;
   // How long a record waits for others of its partition. 0 sends at once. Records that arrive while
   // a request is under way still travel together, so batches form by themselves under load.

@@ -81,7 +81,9 @@ std::string UserProblem(const KafkaSettings& settings, const Properties& propert
 }
 
 std::string Problem(KafkaSettings& settings) {
-  if (settings.brokers.empty()) return "--kafka-brokers: is empty; send host:port,host:port";
+  if (settings.brokers.empty() && !settings.optional) {
+    return "--kafka-brokers: is empty; send host:port,host:port";
+  }
   if (!settings.properties_file.empty()) {
     std::string wrong = ReadProperties(settings.properties_file, settings.properties_read);
     if (!wrong.empty()) return wrong;
@@ -100,7 +102,10 @@ std::string Difference(const char* flag, const std::string& set, const std::stri
 }  // namespace
 
 void AddOptions(daemon::OptionTable& table, KafkaSettings& settings) {
-  table.Add("kafka-brokers", &settings.brokers, "where to find the Kafka cluster")
+  table
+      .Add("kafka-brokers", &settings.brokers,
+           settings.optional ? "where to find the Kafka cluster; without it nothing is published"
+                             : "where to find the Kafka cluster")
       .Unit("HOST:PORT,...");
   table.Add("kafka-user", &settings.user, "who we are to brokers that ask (SASL PLAIN, SCRAM)");
   table.AddSecret("kafka-password", &settings.password, "the password of that user");

@@ -15,12 +15,13 @@ namespace fanline::options {
 
 struct KafkaSettings {
   std::string brokers = "127.0.0.1:9092";  // host:port,host:port
-  std::string user;                        // for brokers that ask for one
-  Secret password;
+  bool optional = false;  // whether it may be empty: the program then uses no Kafka
+  std::string user = {};  // for brokers that ask for one
+  Secret password = {};
   // name=value of librdkafka (security.protocol, sasl.*, ssl.* ...); may carry credentials.
-  std::vector<std::string> properties;
+  std::vector<std::string> properties = {};
   // A file of such lines, read once, when a table accepts the settings.
-  std::string properties_file;
+  std::string properties_file = {};
   std::map<std::string, std::string> properties_read = {};
 };
 

@@ -1,6 +1,7 @@
 #include "backends/redis/batch_job.h"
 
 #include <unordered_map>
+#include <variant>
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
@@ -14,7 +15,7 @@ constexpr size_t kBytesPerAdd = 48;
 constexpr size_t kBytesPerRemove = 27;
 
 constexpr size_t kFixedKeys = 3;
-constexpr size_t kFixedArguments = 5;
+constexpr size_t kFixedArguments = 6;
 constexpr uint32_t kRemoveUnit = 32;  // shape = -(adds + 32 * removes)
 static_assert(kMaxAddsPerWrite < kRemoveUnit);
 
@@ -24,41 +25,68 @@ uint32_t AddsBegin(const TimelineBatch& batch, uint32_t write) {
 uint32_t RemovesBegin(const TimelineBatch& batch, uint32_t write) {
   return write == 0 ? 0 : batch.writes[write - 1].removes_end;
 }
+uint32_t MarksBegin(const TimelineBatch& batch, uint32_t write) {
+  return write == 0 ? 0 : batch.writes[write - 1].marks_end;
+}
 uint32_t Adds(const TimelineBatch& batch, uint32_t write) {
   return batch.writes[write].adds_end - AddsBegin(batch, write);
 }
 uint32_t Removes(const TimelineBatch& batch, uint32_t write) {
   return batch.writes[write].removes_end - RemovesBegin(batch, write);
 }
+uint32_t MarksOf(const TimelineBatch& batch, uint32_t write) {
+  return batch.writes[write].marks_end - MarksBegin(batch, write);
+}
 bool IsOneAdd(const TimelineBatch& batch, uint32_t write) {
-  return Adds(batch, write) == 1 && Removes(batch, write) == 0;
+  return Adds(batch, write) == 1 && Removes(batch, write) == 0 && MarksOf(batch, write) == 0;
 }
 
-// The distinct items of a call, numbered from 1: a post on its way to many timelines is sent once.
+// The distinct items and marks of a call, numbered from 1: a post on its way to many timelines is
+// sent once.
 class ItemTable {
  public:
   uint32_t NumberOf(const Item& item) {
     const auto [known, is_new] = numbers_.try_emplace(item.post, 0);
-    if (is_new || items_[known->second - 1] != item) {
-      items_.push_back(item);
-      known->second = static_cast<uint32_t>(items_.size());
-    }
+    if (is_new || std::get<Item>(items_[known->second - 1]) != item) known->second = Add(item);
     return known->second;
   }
-  const std::vector<Item>& items() const { return items_; }
+  uint32_t NumberOf(UserId author) {
+    const auto [known, is_new] = authors_.try_emplace(author, 0);
+    if (is_new) known->second = Add(author);
+    return known->second;
+  }
+  size_t size() const { return items_.size(); }
+  void Arg(CommandBuffer& out) const {
+    for (const auto& each : items_) {
+      if (const Item* item = std::get_if<Item>(&each)) {
+        out.Arg(-item->created_at);
+        out.Arg(MemberText(item->post));
+      } else {
+        out.Arg("-inf");
+        out.Arg(MarkOf(std::get<UserId>(each)));
+      }
+    }
+  }
 
  private:
-  std::vector<Item> items_;
+  uint32_t Add(std::variant<Item, UserId> each) {
+    items_.push_back(each);
+    return static_cast<uint32_t>(items_.size());
+  }
+
+  std::vector<std::variant<Item, UserId>> items_;
   std::unordered_map<PostId, uint32_t> numbers_;  // the latest of that post
+  std::unordered_map<UserId, uint32_t> authors_;
 };
 
-// `number` points to the item numbers of the write's adds, and is moved behind them.
+// `number` points to the numbers of the write's adds and marks, and is moved behind them.
 void ArgWrite(const TimelineBatch& batch, uint32_t write, const uint32_t*& number,
               CommandBuffer& out) {
+  const uint32_t adds = Adds(batch, write) + MarksOf(batch, write);
   if (!IsOneAdd(batch, write)) {
-    out.Arg(-static_cast<int64_t>(Adds(batch, write) + kRemoveUnit * Removes(batch, write)));
+    out.Arg(-static_cast<int64_t>(adds + kRemoveUnit * Removes(batch, write)));
   }
-  for (uint32_t i = 0; i < Adds(batch, write); ++i) out.Arg(*number++);
+  for (uint32_t i = 0; i < adds; ++i) out.Arg(*number++);
   for (uint32_t i = RemovesBegin(batch, write); i < batch.writes[write].removes_end; ++i) {
     out.Arg(MemberText(batch.removes[i]));
   }
@@ -72,8 +100,9 @@ std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& optio
   std::vector<BatchPart> parts;
   size_t bytes = 0;
   for (uint32_t write = 0; write < batch.writes.size(); ++write) {
-    const size_t more = kBytesPerWrite + kBytesPerAdd * Adds(batch, write) +
-                        kBytesPerRemove * Removes(batch, write);
+    const size_t adds = Adds(batch, write) + MarksOf(batch, write);
+    const size_t more =
+        kBytesPerWrite + kBytesPerAdd * adds + kBytesPerRemove * Removes(batch, write);
     const bool full =
         !parts.empty() && (parts.back().last - parts.back().first == options.keys_per_call ||
                            bytes + more > options.bytes_per_call);
@@ -112,15 +141,19 @@ void EncodeApply(const TimelineBatch& batch, BatchPart part, const std::vector<b
   each_kept([&](uint32_t write) {
     ++timelines;
     ++arguments;
-    if (!IsOneAdd(batch, write)) arguments += Adds(batch, write) + Removes(batch, write);
+    if (!IsOneAdd(batch, write)) {
+      arguments += Adds(batch, write) + MarksOf(batch, write) + Removes(batch, write);
+    }
     for (uint32_t i = AddsBegin(batch, write); i < batch.writes[write].adds_end; ++i) {
       numbers.push_back(table.NumberOf(batch.adds[i]));
     }
+    for (uint32_t i = MarksBegin(batch, write); i < batch.writes[write].marks_end; ++i) {
+      numbers.push_back(table.NumberOf(batch.marks[i]));
+    }
   });
-  const auto& items = table.items();
   const size_t key_count = kFixedKeys + timelines;
 
-  out.Begin(3 + key_count + kFixedArguments + 2 * items.size() + arguments);
+  out.Begin(3 + key_count + kFixedArguments + 2 * table.size() + arguments);
   out.Arg("EVALSHA");
   out.Arg(digest);
   out.Arg(key_count);
@@ -133,11 +166,9 @@ void EncodeApply(const TimelineBatch& batch, BatchPart part, const std::vector<b
   out.Arg(options.window.window);
   out.Arg(options.window.trim_above());
   out.Arg(options.window.underfilled_below());
-  out.Arg(items.size());
-  for (const Item& item : items) {
-    out.Arg(-item.created_at);
-    out.Arg(MemberText(item.post));
-  }
+  out.Arg(options.window.most_marks());
+  out.Arg(table.size());
+  table.Arg(out);
   const uint32_t* number = numbers.data();
   each_kept([&](uint32_t write) { ArgWrite(batch, write, number, out); });
 }

@@ -1,6 +1,7 @@
 #include "backends/redis/reader_timelines.h"
 
 #include <algorithm>
+#include <span>
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
@@ -17,23 +18,48 @@ void ArgFloor(CommandBuffer& out, Floor floor) {
   }
 }
 
-// {"ready", floor, reached, member, score, member, score ...}
-Status ParsePage(const redisReply& reply, ReaderTimelines::Page* page) {
+// Marks, and behind them T.
+Marks MarksIn(const redisReply& reply) {
+  Marks marks;
+  for (size_t i = 0; i + 1 < reply.elements; ++i) {
+    const std::string_view member = Text(At(reply, i));
+    if (const auto author = AuthorOfMark(member)) {
+      marks.authors.push_back(*author);
+    } else {
+      marks.more = true;  // "A", or a mark that we do not understand
+    }
+  }
+  return marks;
+}
+
+// {"ready", floor, marks, {member, score, member, score ...}}. Served are at most `limit` of them,
+// strictly newer than the floor; one more tells that the page does not end there.
+Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page* page) {
   if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
   const std::string_view state = Text(At(reply, 0));
   if (state != "ready") {
     page->state = state == "building" ? TimelineState::kBuilding : TimelineState::kNotLive;
     return Status::Done();
   }
-  const auto floor = IsArray(reply, 3) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
-  if (!floor) return UnexpectedAnswer("read_page");
+  const auto floor = IsArray(reply, 4) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
+  if (!floor || !IsArray(At(reply, 2), 1) || !IsArray(At(reply, 3), 0))
+    return UnexpectedAnswer("read_page");
   page->state = TimelineState::kReady;
   page->floor = *floor;
-  page->reached_floor = Integer(At(reply, 2)) == 1;
-  for (size_t i = 3; i + 1 < reply.elements; i += 2) {
-    const auto post = ParseId(Text(At(reply, i)));
-    const auto created_at = TimeOfScore(Text(At(reply, i + 1)));
-    if (post && created_at) page->items.push_back({PostId{*post}, *created_at});
+  page->reached_floor = true;
+  page->marks = MarksIn(At(reply, 2));
+  const redisReply& found = At(reply, 3);
+  page->items.reserve(std::min<size_t>(limit, found.elements / 2));
+  for (size_t i = 0; i + 1 < found.elements; i += 2) {
+    const auto created_at = TimeOfScore(Text(At(found, i + 1)));
+    if (created_at && *created_at <= *floor) break;
+    const auto post = ParseId(Text(At(found, i)));
+    if (!post || !created_at) continue;
+    if (page->items.size() == limit) {
+      page->reached_floor = false;
+      break;
+    }
+    page->items.push_back({PostId{*post}, *created_at});
   }
   return Status::Done();
 }
@@ -70,10 +96,14 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Rebu
 }
 
 Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
-                                    const std::vector<Item>& items, Floor floor, bool* applied) {
+                                    const std::vector<Item>& items, Floor floor,
+                                    const std::vector<UserId>& marked, bool* applied) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
-    out.Begin(3 + 2 + 6 + 2 * items.size());
+    // One more than fit says as much as all of them.
+    const uint32_t most = options_.window.most_marks();
+    const auto marks = std::span(marked).first(std::min<size_t>(marked.size(), most + 1));
+    out.Begin(3 + 2 + 8 + marks.size() + 2 * items.size());
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kRebuildFinish));
     out.Arg(2);
@@ -85,6 +115,9 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
     out.Arg(options_.window.window + options_.window.spare());
     out.Arg(options_.timeline_ttl.count());
     out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
+    out.Arg(most);
+    out.Arg(marks.size());
+    for (const UserId author : marks) out.Arg(MarkOf(author));
     for (const Item& item : items) {
       out.Arg(-item.created_at);
       out.Arg(MemberText(item.post));
@@ -115,13 +148,14 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
       out.Arg("");
       out.Arg("");
     }
-    out.Arg(limit);
+    out.Arg(uint64_t{limit} + 1);  // whether there is more
     out.Arg(options_.timeline_ttl.count());
   };
   // The one script that needs no other key: it goes where the timeline is while its slot moves.
   return masters_.Eval(
       keys_.Home(reader), Script::kReadPage, encode,
-      [&](const redisReply& reply) { return ParsePage(reply, page); }, Masters::OnAsk::kFollow);
+      [&](const redisReply& reply) { return ParsePage(reply, limit, page); },
+      Masters::OnAsk::kFollow);
 }
 
 }  // namespace fanline::redis

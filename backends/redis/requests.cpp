@@ -122,7 +122,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
 }
 
 void Encoder::operator()(const ApplySync& request) const {
-  out.Begin(3 + 4 + 7 + request.removes.size() + 2 * request.adds.size());
+  out.Begin(3 + 4 + 10 + request.removes.size() + 2 * request.adds.size());
   out.Arg("EVALSHA");
   out.Arg(digests.Of(Script::kSync));
   out.Arg(4);
@@ -140,6 +140,9 @@ void Encoder::operator()(const ApplySync& request) const {
   } else {
     out.Arg("");
   }
+  out.Arg(options.window.most_marks());
+  out.Arg(MarkOf(request.author));
+  out.Arg(request.marked ? 1 : 0);
   out.Arg(request.removes.size());
   for (PostId post : request.removes) out.Arg(Raw(post));
   for (const Item& item : request.adds) {

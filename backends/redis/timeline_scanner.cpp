@@ -20,7 +20,11 @@ void TakeMember(std::string_view member, std::string_view score, RawTimeline& ti
   const char first = member.empty() ? ' ' : member.front();
   const auto time = TimeOfScore(score);
   if (first == 'T' || first == 'X') return;
-  if (first == 'B') {
+  if (member == "A") {
+    timeline.marks.more = true;
+  } else if (const auto author = AuthorOfMark(member)) {
+    timeline.marks.authors.push_back(*author);
+  } else if (first == 'B') {
     timeline.state = TimelineState::kBuilding;
   } else if (first == 'F' && time) {
     timeline.state = TimelineState::kReady;
@@ -45,7 +49,10 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
     TakeMember(Text(At(reply, i)), Text(At(reply, i + 1)), timeline);
   }
   if (timeline.state == TimelineState::kNotLive) Complain(timeline, "neither F nor B");
-  if (Text(At(reply, 0)) != "T") Complain(timeline, "T is not the first member");
+  const size_t marks = timeline.marks.authors.size() + timeline.marks.more;
+  if (marks >= reply.elements / 2 || Text(At(reply, 2 * marks)) != "T") {
+    Complain(timeline, "T does not stand in front of all items");
+  }
   return timeline;
 }
 

@@ -18,7 +18,8 @@ struct RawTimeline {
   TimelineState state = TimelineState::kNotLive;
   std::vector<Item> items;  // as stored, newest first; also those not newer than the floor
   Floor floor = kNoFloor;   // when ready
-  std::string problem;      // why this is no timeline: wrong type, a foreign member ...; or empty
+  Marks marks;
+  std::string problem;  // why this is no timeline: wrong type, a foreign member ...; or empty
 };
 
 struct RangeIndex {

@@ -7,6 +7,7 @@
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
+#include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/relation_log.h"
@@ -137,20 +138,36 @@ uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {
   return static_cast<uint32_t>(partitions);
 }
 
-void Checks::AwaitRedis(const redis::Options& options) {
+// Warns when it is fit at a price.
+Status Checks::CheckRedis(const redis::Options& options) {
   redis::ServerCheck check;
-  const bool known = Await("redis", [&] {
-    check = {};
-    const Status status = redis::CheckServer(options, &check);
-    if (!status.done()) return status;
-    if (!check.refusals.empty()) return Status::Never(check.refusals.front());
-    return CheckWhose(options);
-  });
-  if (!known) return;
+  if (Status status = redis::CheckServer(options, &check); !status.done()) return status;
+  if (!check.refusals.empty()) return Status::Never(check.refusals.front());
+  if (Status whose = CheckWhose(options); !whose.done()) return whose;
   for (const std::string& warning : check.warnings) {
     process_.log.Warn("Redis works, at a price", {{"reason", warning}});
   }
+  return Status::Done();
+}
+
+void Checks::AwaitRedis(const redis::Options& options) {
+  if (!Await("redis", [&] { return CheckRedis(options); })) return;
   standing_.Add("installation of redis", [options] { return CheckWhose(options); });
+}
+
+std::shared_ptr<const AwaitedRedis> Checks::AskRedis(const redis::Options& options) {
+  const auto awaited = std::make_shared<AwaitedRedis>(AwaitedRedis::Questions{
+      [this, options] { return CheckRedis(options); }, [options] { return CheckWhose(options); }});
+  const Ask ask = [this, awaited] {
+    Status status = awaited->Ask();
+    if (!status.later()) return status;
+    process_.log.WarnEvery("redis", std::chrono::seconds(10), daemon::SystemNow().mono,
+                           "goes on without Redis until it answers", {{"reason", status.message}});
+    return Status::Done();
+  };
+  if (const Status status = ask(); status.never()) Refuse(process_.log, status.message);
+  standing_.Add("installation of redis", ask);
+  return awaited;
 }
 
 uint64_t RandomSeed() {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,7 @@
 #include "backends/mysql/repairs/app_edges.h"
 #include "backends/options/agreed_settings.h"
 #include "backends/redis/client/options.h"
+#include "backends/wiring/awaited_redis.h"
 #include "backends/wiring/standing_checks.h"
 #include "daemon/run/process.h"
 
@@ -60,6 +62,10 @@ class Checks {
   // One that can hold timelines, and holds no other installation's.
   void AwaitRedis(const redis::Options& options);
 
+  // The same for a program that is of use without: asks once, and goes on asking while the program
+  // runs, which is ready all the while. The answer's fit() says when Redis may be used.
+  std::shared_ptr<const AwaitedRedis> AskRedis(const redis::Options& options);
+
   // From now on all of it is asked again. Once, and nothing is awaited afterwards.
   void Stand() { standing_.Begin(); }
 
@@ -68,6 +74,7 @@ class Checks {
 
   // Tries until it is done; false: a stop was requested.
   bool Await(const std::string& what, const Ask& ask);
+  Status CheckRedis(const redis::Options& options);
   kafka::Admin& AdminOf(const kafka::ClientOptions& client);
   daemon::Process& process_;
   std::optional<kafka::Admin> admin_;  // used by the caller until Stand, then by standing_

@@ -1,9 +1,9 @@
 // The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher,
 // Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). Shows how far
 // behind the group is, and in the readiness whether brokers answer and every partition can be read.
+// A member that the group takes for none any more (Consumer::Fenced) has the process refuse to go
+// on: the logic drains, so that what it tells others of its end is told.
 #pragma once
-
-#include <prometheus/registry.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,8 +16,8 @@
 
 #include "backends/kafka/consumer.h"
 #include "daemon/inbox.h"
-#include "daemon/observe/health.h"
 #include "daemon/observe/metrics.h"
+#include "daemon/run/process.h"
 #include "daemon/run/run.h"
 #include "fanline/base/gather.h"
 
@@ -29,21 +29,19 @@ class ConsumeLoop {
   // All outlive this object. `topic` is the consumer's. What arrives in it waits for more, at most
   // for `gather` (fanline/base/gather.h).
   ConsumeLoop(kafka::Consumer& consumer, const std::string& topic, daemon::Inbox<Input>& inbox,
-              Logic& logic, prometheus::Registry& registry, daemon::Health& health,
-              Duration gather = Duration::zero())
+              Logic& logic, daemon::Process& process, Duration gather = Duration::zero())
       : consumer_(consumer),
         inbox_(inbox),
         logic_(logic),
-        registry_(registry),
-        health_(health),
+        process_(process),
         condition_("kafka_" + topic),
         labels_{{"topic", topic}},
         gather_(gather),
         pace_(gather),
         lag_seconds_(daemon::AddGauge(
-            registry, "fanline_lag_seconds",
+            process.registry, "fanline_lag_seconds",
             "How long the oldest record that is not committed has been in its log", labels_)),
-        parked_(daemon::AddGauge(registry, "fanline_partitions_parked",
+        parked_(daemon::AddGauge(process.registry, "fanline_partitions_parked",
                                  "Partitions whose log cannot be read on", labels_)) {}
 
   daemon::StepResult Step(const Now& now) {
@@ -72,6 +70,7 @@ class ConsumeLoop {
 
   Turn RunOnce(const Now& now) {
     TakeEvents(now.mono);
+    if (consumer_.Fenced()) process_.Refuse(*consumer_.Fenced());
     // Events of the log first: a reply may be about a partition that was just revoked.
     std::vector<Input> inputs;
     inputs.reserve(events_.size());
@@ -131,7 +130,7 @@ class ConsumeLoop {
       if (gauge == nullptr) {
         prometheus::Labels labels = labels_;
         labels["partition"] = std::to_string(lag.partition);
-        gauge = &daemon::AddGauge(registry_, "fanline_lag_records",
+        gauge = &daemon::AddGauge(process_.registry, "fanline_lag_records",
                                   "Records between what is committed and the log's end", labels);
       }
       if (lag.records < 0) continue;
@@ -147,19 +146,18 @@ class ConsumeLoop {
     const auto unreachable = consumer_.Unreachable();
     if (!unreachable) return;
     if (!unreachable->empty()) {
-      health_.SetReady(condition_, false, *unreachable);
+      process_.health.SetReady(condition_, false, *unreachable);
     } else if (!parked.empty()) {
-      health_.SetReady(condition_, false, parked.front().reason);
+      process_.health.SetReady(condition_, false, parked.front().reason);
     } else {
-      health_.SetReady(condition_, true);
+      process_.health.SetReady(condition_, true);
     }
   }
 
   kafka::Consumer& consumer_;
   daemon::Inbox<Input>& inbox_;
   Logic& logic_;
-  prometheus::Registry& registry_;
-  daemon::Health& health_;
+  daemon::Process& process_;
   const std::string condition_;
   const prometheus::Labels labels_;
   const Duration gather_;

@@ -16,7 +16,8 @@ GOOD = {
     "trimmed_timelines": 1_500, "missing": 0, "extra": 0, "seconds": 88.8,
     "edges_forward": 600_000, "edges_reverse": 600_000, "differences_after": 0,
     "counter_drift_after": 0, "repairs": {"pair": 600}, "repair_p99_s": 7.1,
-    "relations_seconds": 45.6, "how": {"seed": 1},
+    "relations_seconds": 45.6, "pages_per_s": 2_000, "page_p99_ms": 4.2, "pulled_pages": 30,
+    "rebuilds": 9, "how": {"seed": 1},
 }
 LABEL = "result"
 

@@ -32,8 +32,8 @@ class Partitions {
   };
   // What the owner holds for all partitions together.
   struct Load {
-    size_t open = 0;  // jobs under way
-    // The owner's own bound: whether it is reached, and whether half of it is free.
+    size_t open = 0;  // jobs under way, but for those that its own bound counts
+    // The owner's own bound: whether it is reached, and whether enough of it is free again.
     bool full = false;
     bool roomy = true;
   };

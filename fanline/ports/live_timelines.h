@@ -113,9 +113,10 @@ struct PositionSaved {
   bool mismatch = false;
 };
 
-// Adds and removes items of many live timelines. A batch names a reader once, with at most
-// kMaxAddsPerWrite adds. A timeline that is not live is skipped, never created. A timeline that
-// cannot take its items because Redis is full is deleted: it must not claim more than it has.
+// Adds and removes items of many live timelines, and marks authors in them. A batch names a reader
+// once, with at most kMaxAddsPerWrite adds and marks. A timeline that is not live is skipped, never
+// created. A timeline that cannot take its items because Redis is full is deleted: it must not
+// claim more than it has.
 inline constexpr uint32_t kMaxAddsPerWrite = 16;
 struct TimelineBatch {
   using Reply = struct BatchWritten;
@@ -126,16 +127,19 @@ struct TimelineBatch {
     UserId reader{};           // of the range
     uint32_t adds_end = 0;     // its adds: from the previous write's end to here
     uint32_t removes_end = 0;  // likewise
+    uint32_t marks_end = 0;    // likewise
   };
   std::vector<Write> writes;
   std::vector<Item> adds;  // created_at and post; those not newer than the floor are left out
   std::vector<PostId> removes;
+  std::vector<UserId> marks{};  // authors
 };
 struct BatchWritten {
   uint64_t id = 0;
   Status status;
   bool needs_claim = false;
-  // One per write, in order. >= 0: live, and so many of its items were new; else one of these.
+  // One per write, in order. >= 0: live, and so many of its items and marks were new; else one of
+  // these.
   static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
   static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE: that key alone, left as it was
   std::vector<int8_t> results;
@@ -148,6 +152,14 @@ struct BatchWritten {
 };
 
 enum class TimelineState { kNotLive, kBuilding, kReady };
+
+// The followed authors who may have posts that are merged at read, as a live timeline names them.
+struct Marks {
+  std::vector<UserId> authors;
+  bool more = false;  // and more than it can name: only the truth knows them
+  bool any() const { return more || !authors.empty(); }
+  friend bool operator==(const Marks&, const Marks&) = default;
+};
 
 struct ReadTimeline {
   using Reply = struct TimelineRead;
@@ -164,9 +176,10 @@ struct TimelineRead {
   std::vector<PostId> members;  // when ready, newest first
 };
 
-// Makes one reader's timeline agree with one author: removes, then adds what is newer than the
-// floor, then raises the floor to at least `floor_at_least`. Deletes the timeline instead when it
-// is building (its rebuild starts again) or when a full Redis lets it take no more.
+// Makes one reader's timeline agree with one author: marks the author or removes the mark, removes,
+// then adds what is newer than the floor, then raises the floor to at least `floor_at_least`.
+// Deletes the timeline instead when it is building (its rebuild starts again) or when a full Redis
+// lets it take no more.
 struct ApplySync {
   using Reply = struct SyncApplied;
   uint64_t id = 0;
@@ -175,7 +188,9 @@ struct ApplySync {
   UserId reader{};
   std::vector<PostId> removes;
   std::vector<Item> adds;  // newest first
-  std::optional<UnixMs> floor_at_least;
+  std::optional<UnixMs> floor_at_least{};
+  UserId author{};
+  bool marked = false;  // the author
 };
 struct SyncApplied {
   uint64_t id = 0;
@@ -234,6 +249,10 @@ struct WindowLimits {
   // Items that a rebuild may keep beyond the window, so that its floor does not part items of one
   // moment. They leave room for T, F and the next write.
   uint32_t spare() const { return std::max(trim_above(), 2 + window) - 2 - window; }
+  // Authors whom a timeline names as merged at read. They take the room of items where there is no
+  // other: a trimmed timeline holds half a window all the same.
+  uint32_t most_marks() const { return std::min(kMostMarks, window / 2); }
+  static constexpr uint32_t kMostMarks = 32;
 };
 
 }  // namespace fanline

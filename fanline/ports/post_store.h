@@ -1,6 +1,7 @@
 // Request: the dispatcher's writes of truth, rows of `author_post`. One request = one transaction
 // on one shard; either all of it is committed or none. Idempotent: the rule is ApplyEvent in
-// post_state.h. The author's last_at grows in the same transaction (published events only).
+// post_state.h. The author's last_at grows in the same transaction (published events only). Whether
+// a post is pushed is decided when its row is made, by the author's mode (table author_mode).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct EventsApplied {
   Status status;  // kNever: one of the events cannot be stored; the caller finds it by halving
   struct Applied {
     bool pushed = true;      // read back. true: to be fanned out, false: merged at read
+    bool announced = false;  // the author: all live timelines of followers name them, or will
     uint64_t followers = 0;  // the author's counter row
     // Every bucket that held a follower after the commit, each once, ascending. Nothing: not asked
     // for, too many or not readable, so that any bucket may hold one.
@@ -33,6 +35,19 @@ struct EventsApplied {
   };
   std::vector<Applied> applied;  // one per event, in the request's order
   Status followers{};            // of the read of followers; the events are committed all the same
+};
+
+// All hints of a published post of the author that is merged at read are appended: later ones need
+// none. When this gets lost, another post's hints are appended for nothing.
+struct AnnounceAuthor {
+  using Reply = struct AuthorAnnounced;
+  uint64_t id = 0;
+  Shard shard = 0;
+  UserId author{};
+};
+struct AuthorAnnounced {
+  uint64_t id = 0;
+  Status status;
 };
 
 }  // namespace fanline

@@ -4,7 +4,8 @@
 // A start is the time from an assignment of the range to the process's end, or to the word that the
 // range was given up. Its owner draws a token for it. Whoever ends in an orderly way settles its
 // start; one that nobody settles was a crash. A start is settled by its token, so the word may come
-// late, after others have acquired the range, and takes back this start alone.
+// late, after others have acquired the range, and takes back this start alone. An owner that lasts
+// has those before it forgiven, but its own start goes on: it may still end in a crash.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,9 @@
 #include "fanline/model/bucket.h"
 
 namespace fanline {
+
+// While so many starts of others are unsettled, a pusher tries one hint at a time, by name.
+inline constexpr uint32_t kSuspicious = 2;
 
 // Bumps the epoch and notes the start. Repeated, it gives another epoch to the same start.
 struct AcquireRange {
@@ -32,8 +36,9 @@ struct RaiseEpoch {
   uint64_t start = 0;
 };
 // Notes that the start is about to try the hint at `offset`, or none (-1): only while crashes are
-// suspected. Refused when the row carries another epoch than the asker's: a pusher that was
-// replaced must try nothing.
+// suspected (kSuspicious). From the answer on that tells of fewer, of this request or of another,
+// the start names no hint: others are tried beside it. Refused when the row carries another epoch
+// than the asker's: a pusher that was replaced must try nothing.
 struct SaveStart {
   using Reply = struct RangeOwned;
   uint64_t id = 0;
@@ -42,15 +47,16 @@ struct SaveStart {
   int64_t offset = 0;
   uint64_t start = 0;
 };
-// Says that the start was no crash: its owner was told to go. That proves nothing about others. An
-// owner that lasted has proved itself, under the epoch `lasted`: all starts up to that one are
-// forgiven.
+// Says that the start `ended`, and was no crash: its owner was told to go. That proves nothing
+// about others. An owner that lasted has proved itself, under the epoch `lasted`: all starts of
+// others up to that one are forgiven.
 struct SettleRange {
   using Reply = struct RangeOwned;
   uint64_t id = 0;
   Range range = 0;
   uint64_t start = 0;
   uint64_t lasted = 0;  // 0: it did not
+  bool ended = true;    // false: it goes on
 };
 struct RangeOwned {
   uint64_t id = 0;

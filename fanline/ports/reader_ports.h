@@ -19,8 +19,21 @@ namespace fanline {
 
 struct AuthorLastAt {
   UserId author{};
-  UnixMs last_at = 0;  // >= created_at of every visible post; 0 = never posted
+  UnixMs last_at = 0;   // >= created_at of every visible post; 0 = never posted
+  bool marked = false;  // there may be posts that are merged at read
 };
+
+// One half of an author's posts: those that are pushed, or those that are merged at read.
+struct PostsOf {
+  UserId author{};
+  bool pushed = true;
+  friend auto operator<=>(const PostsOf&, const PostsOf&) = default;
+};
+inline std::vector<PostsOf> PushedBy(const std::vector<UserId>& authors) {
+  std::vector<PostsOf> posts;
+  for (const UserId author : authors) posts.push_back({author, true});
+  return posts;
+}
 
 struct Position {  // a place in a timeline: the last item seen
   UnixMs created_at = 0;
@@ -36,9 +49,9 @@ struct TimeSpan {
 
 // What one read of many authors found before it reached its limit.
 struct ItemsRead {
-  std::vector<Item> items;        // author by author, each author's newest first
-  std::optional<UserId> partial;  // the read ended within this author's items, the last of `items`
-  std::vector<UserId> unread;     // authors of whom nothing was read
+  std::vector<Item> items;         // author by author, each one's newest first
+  std::optional<PostsOf> partial;  // the read ended within these, the last of `items`
+  std::vector<PostsOf> unread;     // of which nothing was read
 };
 
 // What the shards know of a user, without any list.
@@ -54,9 +67,9 @@ class ReaderTruth {
   virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
   // For each of `authors` that has a row, any order.
   virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
-  // Visible, pushed items of `authors` in the span, at most `limit` in all. The shards read about
-  // as many rows as they answer.
-  virtual Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+  // Visible items of `posts` in the span, at most `limit` in all. The shards read about as many
+  // rows as they answer.
+  virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                        ItemsRead* out) = 0;
   // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
   virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
@@ -80,14 +93,16 @@ class ReaderTimelines {
 
   // Rebuild script 1.
   virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
-  // Rebuild script 2. *applied = false: the token is gone, start again. A timeline without any item
-  // lives for kEmptyTimelineTtl: a made-up reader has one too.
+  // Rebuild script 2. *applied = false: the token is gone, start again. `marked`: the followed
+  // authors of whom posts may be merged at read. A timeline without any item or mark lives for
+  // kEmptyTimelineTtl: a made-up reader has one too.
   virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                        Floor floor, bool* applied) = 0;
+                        Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
 
   struct Page {
     TimelineState state = TimelineState::kNotLive;
     std::vector<Item> items;  // newest first, strictly newer than the floor
+    Marks marks;
     Floor floor = kNoFloor;
     bool reached_floor = false;  // nothing more in the cache: below, pull from the truth
   };

@@ -55,6 +55,7 @@ struct SyncTruth {
   uint64_t id = 0;
   Status status;
   bool following = false;
+  bool marked = false;  // following, and the author may have posts that are merged at read
   // Members that must go. When not following: all posts of the author; when following: the author's
   // deleted and hidden ones. Posts of other authors are never named.
   std::vector<PostId> remove;

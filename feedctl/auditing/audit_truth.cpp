@@ -19,6 +19,7 @@ void AuditTruth::Part::AddPost(UserId author, Item item) { posts_.emplace_back(a
 
 AuditTruth::AuditTruth(const std::vector<UserId>& readers, std::vector<Part> parts) {
   TakePosts(parts);
+  TakeMarks(parts);
   TakeEdges(readers.size(), parts);
 }
 
@@ -39,6 +40,32 @@ void AuditTruth::TakePosts(std::vector<Part>& parts) {
     posts_.push_back(item);
     outboxes_.back().end = posts_.size();
   }
+}
+
+// Marked authors are few: each edge is looked up among them.
+void AuditTruth::TakeMarks(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    marked_.insert(marked_.end(), part.marked_.begin(), part.marked_.end());
+  }
+  std::sort(marked_.begin(), marked_.end());
+  for (const Part& part : parts) {
+    for (const auto& [reader, author] : part.edges_) {
+      const auto at = std::lower_bound(marked_.begin(), marked_.end(), std::pair(author, false));
+      if (at == marked_.end() || at->first != author) continue;
+      marks_.emplace_back(reader, static_cast<uint32_t>(at - marked_.begin()));
+    }
+  }
+  std::sort(marks_.begin(), marks_.end());
+}
+
+std::vector<std::pair<UserId, bool>> AuditTruth::MarksOf(size_t index) const {
+  std::vector<std::pair<UserId, bool>> marks;
+  const auto reader = static_cast<uint32_t>(index);
+  for (auto at = std::lower_bound(marks_.begin(), marks_.end(), std::pair(reader, 0u));
+       at != marks_.end() && at->first == reader; ++at) {
+    marks.push_back(marked_[at->second]);
+  }
+  return marks;
 }
 
 void AuditTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {

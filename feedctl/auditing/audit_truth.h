@@ -23,12 +23,15 @@ class AuditTruth {
     explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
     void AddEdge(UserId reader, UserId author);  // dropped unless it is one of the readers
     void AddPost(UserId author, Item item);      // visible and pushed
+    // Timelines may mark the author; if announced, those of all followers do.
+    void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
    private:
     friend class AuditTruth;
     const std::vector<UserId>* readers_;
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
     std::vector<std::pair<UserId, Item>> posts_;
+    std::vector<std::pair<UserId, bool>> marked_;
     std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
   };
 
@@ -37,6 +40,9 @@ class AuditTruth {
   // Items of reader number `index` strictly newer than `floor`, in Before's order. `out` is
   // overwritten.
   void Expected(size_t index, Floor floor, std::vector<Item>* out) const;
+
+  // Marks of reader number `index`, ascending: (author, whether the mark must be there).
+  std::vector<std::pair<UserId, bool>> MarksOf(size_t index) const;
 
   // The followed author whom the post is from; nothing when the reader follows none such.
   std::optional<UserId> AuthorOf(size_t index, const Item& item) const;
@@ -54,12 +60,15 @@ class AuditTruth {
   };
 
   void TakePosts(std::vector<Part>& parts);
+  void TakeMarks(const std::vector<Part>& parts);
   void TakeEdges(size_t readers, const std::vector<Part>& parts);
   std::span<const uint32_t> OutboxesOf(size_t index) const;
 
   std::vector<Item> posts_;
-  std::vector<Outbox> outboxes_;        // by author
-  std::vector<uint32_t> followed_;      // outboxes, reader by reader
+  std::vector<std::pair<UserId, bool>> marked_;       // by author
+  std::vector<std::pair<uint32_t, uint32_t>> marks_;  // reader, index in marked_
+  std::vector<Outbox> outboxes_;                      // by author
+  std::vector<uint32_t> followed_;                    // outboxes, reader by reader
   std::vector<size_t> followed_begin_;  // of reader i: followed_[begin[i], begin[i + 1])
 };
 

@@ -39,7 +39,27 @@ void TimelineCheck::Check(size_t index, const redis::RawTimeline& timeline, bool
       Show(timeline, "holds " + Counted(timeline.items.size(), "item") + " only, and has a floor");
     }
   }
+  CompareMarks(index, timeline);
   Compare(index, timeline);
+}
+
+// Without its mark an author's posts that are merged at read are missing, all of them.
+void TimelineCheck::CompareMarks(size_t index, const redis::RawTimeline& timeline) {
+  std::vector<UserId> held = timeline.marks.authors;
+  std::sort(held.begin(), held.end());
+  const auto expected = truth_.MarksOf(index);
+  for (const auto& [author, required] : expected) {
+    const bool there = std::binary_search(held.begin(), held.end(), author);
+    if (there || !required || timeline.marks.more) continue;
+    ++findings_.missing;
+    Show(timeline, "missing the mark of author " + ToString(author));
+  }
+  for (const UserId author : held) {
+    const auto found = std::lower_bound(expected.begin(), expected.end(), std::pair(author, false));
+    if (found != expected.end() && found->first == author) continue;
+    ++findings_.extra;
+    Show(timeline, "extra mark of author " + ToString(author));
+  }
 }
 
 // Below its floor a timeline promises nothing and is not read.

@@ -25,6 +25,7 @@ class TimelineCheck {
 
  private:
   void Compare(size_t index, const redis::RawTimeline& timeline);
+  void CompareMarks(size_t index, const redis::RawTimeline& timeline);
   void Show(const redis::RawTimeline& timeline, const std::string& what);
 
   const AuditTruth& truth_;

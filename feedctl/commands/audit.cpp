@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/sql/scan.h"
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
@@ -115,9 +116,13 @@ class Audit : public Command {
         parts[shard].AddPost(author, item);
         count();
       };
+      const auto on_marked = [&](UserId author, bool announced) {
+        parts[shard].AddMarked(author, announced);
+      };
       const auto number = static_cast<Shard>(shard);
       failure.Note(mysql::ScanFollowing(connections, number, on_edge));
       if (!failure.any()) failure.Note(mysql::ScanVisiblePosts(connections, number, on_post));
+      if (!failure.any()) failure.Note(mysql::ScanMarkedAuthors(connections, number, on_marked));
     });
     Require(failure.status(), settings_);
     return AuditTruth(readers, std::move(parts));

@@ -11,6 +11,7 @@ extern const Row kDelete;
 extern const Row kHide;
 extern const Row kUnhide;
 extern const Row kEdit;
+extern const Row kAuthorMode;
 extern const Row kFollow;
 extern const Row kUnfollow;
 extern const Row kFriends;
@@ -32,6 +33,7 @@ extern const Row kDlqReplay;
 
 namespace {
 
+constexpr Row kAuthor{"author", "says how an author's posts reach timelines"};
 constexpr Row kTopics{"topics", "creates what Kafka needs"};
 constexpr Row kTimelines{"timelines", "looks after what Redis holds"};
 constexpr Row kRelations{"relations", "looks at who follows whom, and says how it is kept right"};
@@ -41,7 +43,7 @@ constexpr const Row* kCommands[] = {
     // Setting up
     &kInit, &kTopics, &kTopicsCreate, &kImport,
     // Posts
-    &kPublish, &kDelete, &kHide, &kUnhide, &kEdit,
+    &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
     // Relations
     &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
     &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "fanline/base/outcome.h"
+#include "fanline/ports/event_log.h"
 #include "fanline/ports/hint_log.h"
 
 namespace fanline::feedctl {
@@ -17,6 +18,7 @@ class Acknowledgements {
   // The answer to one that was sent.
   void Answer(const Status& status);
   void Push(const HintsAppended& reply) { Answer(reply.status); }
+  void Push(const EventAppended& reply) { Answer(reply.status); }
 
   // Waits until no more than so many are unanswered. Each is answered within the producer's own
   // time limit, so this ends.

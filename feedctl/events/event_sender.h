@@ -31,8 +31,6 @@ class EventSender {
   Status failure() const { return acks_.failure(); }
 
  private:
-  const std::string topic_;
-  const Headers headers_;
   Acknowledgements acks_;
   kafka::Producer producer_;
 };

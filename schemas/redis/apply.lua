@@ -1,9 +1,9 @@
 -- apply.lua - adds and removes items of many live timelines. Never creates one.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, then the timelines: all of one range
--- ARGV  epoch, window W, trim above (members), least items (W/2), how many items there are to add,
---       score and member of each,
---       per timeline: the number of the one item to add (the first is 1), else
+-- ARGV  epoch, window W, trim above (members), least items (W/2), most marks, how many items and
+--       marks there are to add, score and member of each (a mark: -inf, A<author>),
+--       per timeline: the number of the one item to add (the first is 1; no mark), else
 --       -(adds + 32 * removes), then the number of each add, then each member to remove.
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
@@ -21,6 +21,7 @@
 -- Idempotent: sorted sets add and remove once, and the floor only rises.
 local live, maxfloor = KEYS[2], KEYS[3]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local most_marks = tonumber(ARGV[5])
 local pcall = redis.pcall
 local NOT_LIVE, FAILED = -1, -2
 local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
@@ -111,29 +112,32 @@ local refused = fence(ARGV[1])
 if refused then return refused end
 local bound = tonumber(redis.call('MGET', maxfloor)[1]) or math.huge  -- unknown: nothing is newer
 
--- Item i stands at place 4 + 2 * i of ARGV.
-local items, time_at = tonumber(ARGV[5]), {}
-for place = 6, 4 + 2 * items, 2 do time_at[place] = -tonumber(ARGV[place]) end
+-- Item i stands at place 5 + 2 * i of ARGV. A mark is newer than every item.
+local items, time_at = tonumber(ARGV[6]), {}
+for place = 7, 5 + 2 * items, 2 do time_at[place] = -tonumber(ARGV[place]) end
 
 local function add(key, first, n)
-  local words, oldest = {}, math.huge
+  local words, oldest, marks = {}, math.huge, false
   for i = first, first + n - 1 do
-    local place = 4 + 2 * ARGV[i]
+    local place = 5 + 2 * ARGV[i]
     words[#words + 1], words[#words + 2] = ARGV[place], ARGV[place + 1]
     oldest = math.min(oldest, time_at[place])
+    marks = marks or time_at[place] == math.huge
   end
   words[#words + 1], words[#words + 2] = '-inf', 'T'
-  return judge(key, pcall('ZADD', key, unpack(words)), n, oldest > bound)
+  local answer = pcall('ZADD', key, unpack(words))
+  if marks and type(answer) == 'number' and answer <= n then bound_marks(key, most_marks) end
+  return judge(key, answer, n, oldest > bound)
 end
 
 local BYTE = {[FAILED] = 'x', [NOT_LIVE] = '-'}
 for added = 0, 16 do BYTE[added] = string.char(48 + added) end
 
-local out, at = {}, 6 + 2 * items
+local out, at = {}, 7 + 2 * items
 for k = 4, #KEYS do
   local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
   if shape > 0 then  -- most of them
-    local place = 4 + 2 * shape
+    local place = 5 + 2 * shape
     result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], '-inf', 'T'), 1,
                    time_at[place] > bound)
     at = at + 1

@@ -3,40 +3,31 @@
 -- KEYS  the timeline
 -- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
 --       milliseconds
--- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, 1 = the page ends at the
---       floor, then member and score of each item, newest first, strictly newer than the floor}
+-- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, marks and behind them T,
+--       {member and score of each item, newest first}}. The caller takes the items strictly newer
+--       than the floor: here they would have to be looked at one by one, which takes longer than all
+--       else.
 -- The last item seen need not be there any more: the page starts behind its place in the order.
 -- A timeline without an item is not refreshed: one of a made-up reader goes, however often it is read.
-local key, after_score, after_member, limit = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
-local tail = tail_of(key)
-if not tail then return {'none'} end
-if is_building(tail) then return {'building'} end
-local floor = redis.call('ZSCORE', key, 'F')
+local key, after_score, after_member = KEYS[1], ARGV[1], ARGV[2]
+local tail = redis.call('ZRANGE', key, '-1', '-1', 'WITHSCORES')
+if not tail[1] then return {'none'} end
+if is_building(tail[1]) then return {'building'} end
+local floor = tail[1] == 'F' and tail[2] or redis.call('ZSCORE', key, 'F')
 if not floor then return {'none'} end
 local ttl = tonumber(ARGV[4])
 if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and redis.call('ZCARD', key) > 2 then
   redis.call('PEXPIRE', key, ARGV[4])
 end
 
-local behind = floor == 'inf' and math.huge or tonumber(floor)
-local from, least = '(-inf', -math.huge
-if after_score ~= '' then from, least = after_score, tonumber(after_score) end
-local reply, offset = {'ready', floor, 1}, 0
-repeat
-  local found = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'WITHSCORES', 'LIMIT', offset,
-                           limit + 1)
-  for i = 1, #found, 2 do
-    local member, score = found[i], tonumber(found[i + 1])
-    if score >= behind then return reply end
-    if score > least or member > after_member then
-      if #reply - 3 == 2 * limit then
-        reply[3] = 0
-        return reply
-      end
-      reply[#reply + 1] = member
-      reply[#reply + 1] = found[i + 1]
-    end
-  end
-  offset = offset + #found / 2
-until #found == 0  -- the place lies below the floor
-return reply
+local marks = redis.call('ZRANGEBYSCORE', key, '-inf', '-inf')
+if after_score == '' then
+  return {'ready', floor, marks,
+          redis.call('ZRANGE', key, #marks, #marks + ARGV[3] - 1, 'WITHSCORES')}
+end
+local seen = 0  -- items of the place's own moment that do not come behind it
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_score)) do
+  if member <= after_member then seen = seen + 1 end
+end
+return {'ready', floor, marks,
+        redis.call('ZRANGEBYSCORE', key, after_score, '+inf', 'WITHSCORES', 'LIMIT', seen, ARGV[3])}

@@ -1,10 +1,10 @@
--- sync.lua - makes one ready timeline agree with one author: removes, then adds what is newer than
--- the floor, then raises the floor. A timeline being built is deleted: its rebuild starts again.
+-- sync.lua - makes one ready timeline agree with one author: marks or unmarks the author, removes,
+-- then adds what is newer than the floor, then raises the floor. A timeline being built is deleted: its rebuild starts again.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timeline
 -- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
---       floor to reach as a score ("" = leave it), number of removes, members to remove,
---       then (score, member) of each add, newest first
+--       floor to reach as a score ("" = leave it), most marks, the author's mark, 1 = is marked,
+--       number of removes, members to remove, then (score, member) of each add, newest first
 -- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done; 2 = was
 --       dropped, because Redis is full
 -- Adds go in pieces, each followed by a trim, so that the number of members never passes
@@ -13,7 +13,7 @@ local refused = fence(ARGV[1])
 if refused then return refused end
 local live, maxfloor, key = KEYS[2], KEYS[3], KEYS[4]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[10])
 
 -- Items pushed behind the floor in between are cut, so that F is the last member from here on.
 local tail = tail_of(key)
@@ -27,11 +27,19 @@ if not takes_more(key) then
   return 2
 end
 
+if ARGV[9] == '1' then
+  redis.call('ZADD', key, '-inf', ARGV[8])
+  bound_marks(key, tonumber(ARGV[7]))
+  trim(key, maxfloor, redis.call('ZCARD', key), trim_above, window)
+else
+  redis.call('ZREM', key, ARGV[8])
+end
+
 local gone = 0
-for i = 8, 7 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
+for i = 11, 10 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
 
 local floor = tonumber(redis.call('ZSCORE', key, 'F')) or math.huge
-for first = 8 + removes, #ARGV, piece do
+for first = 11 + removes, #ARGV, piece do
   local words = {}
   for i = first, math.min(first + piece, #ARGV) - 1, 2 do
     if tonumber(ARGV[i]) < floor then

@@ -1,7 +1,7 @@
 -- timeline.lua - what the scripts share; put in front of each of them, never run alone.
 --
--- A timeline is a sorted set, newest first: T (score -inf), items (decimal post id, score
--- -created_at_ms), then
+-- A timeline is a sorted set, newest first: marks (A<author>, score -inf), T (-inf), items (decimal
+-- post id, score -created_at_ms), then
 --   ready     F, score -floor, +inf = nothing older exists
 --   building  B:<token> and removal records X<post id>, all +inf
 -- so its LAST member by rank tells what it is:
@@ -82,20 +82,36 @@ local function takes_more(key)
   return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
 end
 
+-- How many marks there are: they stand in front of T.
+local function marks_of(key)
+  return redis.call('ZRANK', key, 'T')
+end
+
+-- After marks were added: more than `most` give way to a single A, which says that there are more
+-- than the timeline can name.
+local function bound_marks(key, most)
+  local marks = marks_of(key)
+  if marks <= most then return end
+  redis.call('ZREMRANGEBYRANK', key, '0', marks - 1)
+  redis.call('ZADD', key, '-inf', 'A')
+end
+
 -- The trim rule. A ready timeline of `card` members, F the last, is cut when they are more than
--- `trim_above` (WindowLimits in fanline/ports/live_timelines.h): back to its newest `window` items.
--- The newest item removed becomes the floor. Answers whether it was cut. An add came before in the
+-- `trim_above` (WindowLimits in fanline/ports/live_timelines.h): back to its newest `window` items,
+-- fewer where marks take the room. The newest item removed becomes the floor. Answers whether it was cut. An add came before in the
 -- same script and was not refused for want of memory, so no write here is.
 local function trim(key, maxfloor, card, trim_above, window)
   if card <= trim_above then return false end
-  local newest = redis.call('ZRANGE', key, window + 1, window + 1, 'WITHSCORES')
+  local marks = marks_of(key)
+  local cut = marks + 1 + math.min(window, trim_above - 2 - marks)
+  local newest = redis.call('ZRANGE', key, cut, cut, 'WITHSCORES')
   note_floor(maxfloor, newest[2])
-  redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)
+  redis.call('ZREMRANGEBYRANK', key, cut, card - 2)
   redis.call('ZADD', key, newest[2], 'F')
   return true
 end
 
 -- Whether a ready timeline holds fewer than `least` items although older ones exist.
 local function falls_short(key, least)
-  return redis.call('ZCARD', key) - 2 < least and redis.call('ZSCORE', key, 'F') ~= 'inf'
+  return redis.call('ZCARD', key) - 2 - marks_of(key) < least and redis.call('ZSCORE', key, 'F') ~= 'inf'
 end

@@ -8,7 +8,7 @@
 --   of the shard                          counter_sweep, removal_allowance (an application's own
 --                                         reverse shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
---   by author   author_post, author
+--   by author   author_post, author, author_mode
 --   by the range's first bucket            range_owner, range_start
 --   on every shard, the same               installation (but for its shard_index)
 --   on shard 0                             setting
@@ -218,6 +218,19 @@ CREATE TABLE IF NOT EXISTS author (
   PRIMARY KEY (author_id)
 ) ENGINE = InnoDB;
 
+-- How posts of an author reach timelines; no row: all are pushed. A post's own row says how it does,
+-- decided by `pull` when that row is made. `marked` never goes back: it is set before the author's
+-- first post that is not pushed, and has the live timelines of followers name the author
+-- (docs/decisions/0027-authors-merged-at-read.md). `announced`: they all were told; until then each
+-- such post has them told.
+CREATE TABLE IF NOT EXISTS author_mode (
+  author_id BIGINT UNSIGNED NOT NULL,
+  pull      TINYINT NOT NULL,                          -- 1: new posts are merged at read
+  marked    TINYINT NOT NULL,
+  announced TINYINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (author_id)
+) ENGINE = InnoDB;
+
 -- Who may write the timelines of a range: the owner holding the highest epoch.
 CREATE TABLE IF NOT EXISTS range_owner (
   range_id    INT UNSIGNED NOT NULL,
@@ -226,7 +239,8 @@ CREATE TABLE IF NOT EXISTS range_owner (
 ) ENGINE = InnoDB;
 
 -- Starts of a range's owners that nobody has settled: those under way, and crashes. An owner that
--- was told to go removes its own, however late; one that lasted removes all up to its epoch.
+-- was told to go removes its own, however late; one that lasted removes those of others up to its
+-- epoch.
 CREATE TABLE IF NOT EXISTS range_start (
   range_id    INT UNSIGNED NOT NULL,
   token       BIGINT UNSIGNED NOT NULL,                -- drawn by the owner, for this start

@@ -44,7 +44,7 @@ class Rebuild(Installation):
         events = [sending.event for sending in workload.events(3_000, time.time_ns() // 1_000_000)]
         rebuild = self.feedctl.start("activate", "--threads", 2, lines=EVERYBODY)
         self.send(events)
-        rebuild.finish(60)
+        rebuild.finish(300)
         self.settle()
         self.assert_exact(live=EVERYBODY)
 

@@ -104,6 +104,27 @@ class Refusals(Agreement):
                                  {"FANLINE_MYSQL_SHARDS": ",".join(shards)}).start()
                 self.wait_refused(refused, *words)
 
+    def test_a_pusher_whose_instance_id_another_takes_goes_and_leaves_no_start_behind(self):
+        self.assertEqual(self.pusher.stop(), 0)
+        option, properties = SESSION
+        one, twin = (Daemon(self.stack, self.ports, "fanline-pusher", name, [
+            option, f"{properties},group.instance.id=one"]) for name in ("one", "twin"))
+        for pusher in one, twin:
+            self.addCleanup(lambda pusher=pusher: pusher.running and pusher.stop())
+        one.start().wait_ready()
+        self.wait_for(lambda: self.starts() == 16, "all ranges")
+        twin.start()
+        self.wait_refused(one, "group.instance.id of its own")
+        self.wait_for(lambda: twin.scrape().total("fanline_ranges_ready") == 16, "all ranges")
+        self.assertEqual(self.starts(), 16, "of the twin alone")
+        self.assertEqual(twin.stop(), 0)
+        self.assertEqual(self.starts(), 0)
+
+    def starts(self):
+        """That nobody has settled: of crashes, and of owners."""
+        return sum(int(shard.query("SELECT COUNT(*) FROM range_start")[0][0])
+                   for shard in self.stack.mysql)
+
     def test_shards_without_an_installation_are_waited_for_until_they_have_tables(self):
         for shard in self.stack.mysql:
             shard.query("CREATE DATABASE bare")
@@ -162,6 +183,23 @@ class Refusals(Agreement):
         self.wait_refused(self.pusher, "refusing to start", "installation 12345")
         redis.command("SET", mark, ours)
         self.start_all()
+        self.assert_exact(live=EVERYBODY)
+
+    def test_a_table_that_an_older_init_did_not_make_is_waited_for(self):
+        self.pusher.stop()
+        for shard in self.stack.mysql:
+            shard.query("DROP TABLE range_start")
+        before = self.said(self.pusher)
+        self.pusher.start()
+        self.wait_not_ready(self.pusher, "16 of 16 ranges are not taken over yet")
+        self.wait_for(lambda: "feedctl init makes what is missing" in self.said(self.pusher)[len(before):],
+                      "the advice")
+        self.feedctl.run("init", "--ranges", self.ranges)
+        self.start_all()
+        told = self.said(self.pusher)[len(before):].count("feedctl init makes what is missing")
+        self.assertLess(told, 10, "a line once in a while")
+        self.publish_all(EVERYBODY)
+        self.settle()
         self.assert_exact(live=EVERYBODY)
 
     def test_letters_without_a_topic_wait_for_it(self):

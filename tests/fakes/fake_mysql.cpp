@@ -12,6 +12,7 @@ bool FakeMysql::Apply(const FeedEvent& event) {
   const bool known = posts_.contains(key);
   if (event.kind == EventKind::kDeleted && !known && !rules.sticky_tombstones) return false;
   PostState& state = posts_[key];
+  if (!known || !rules.pushed_once) state.pushed = !modes_[event.author].pull;
   const PostState before = state;
   if (!rules.versions && (event.kind == EventKind::kHidden || event.kind == EventKind::kUnhidden)) {
     state.hidden = event.kind == EventKind::kHidden;
@@ -68,16 +69,35 @@ EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
     uint64_t followers = 0;
     for (const auto& [edge, row] : relations.reverse())
       followers += edge.dst == event.author && row.live;
-    applied.applied.push_back({changed || rules.hint_on_every_apply, followers});
+    const bool pushed = posts_[{event.author, event.post}].pushed;
+    const bool announced = modes_[event.author].announced;
+    const bool emits = changed || rules.hint_on_every_apply;
+    applied.applied.push_back({pushed && emits, announced || !emits, followers});
   }
   return applied;
 }
 
-std::vector<Item> FakeMysql::Visible(UserId author, bool not_pushed_too) const {
+void FakeMysql::SetMode(UserId author, bool pull) {
+  Mode& mode = modes_[author];
+  mode.pull = pull;
+  mode.marked = pull || (mode.marked && rules.marked_for_good);
+}
+
+AuthorAnnounced FakeMysql::Do(const AnnounceAuthor& request) {
+  modes_[request.author].announced = true;
+  return {request.id, Status::Done()};
+}
+
+bool FakeMysql::IsMarked(UserId author) const {
+  const auto found = modes_.find(author);
+  return found != modes_.end() && found->second.marked;
+}
+
+std::vector<Item> FakeMysql::Visible(const PostsOf& posts) const {
   std::vector<Item> items;
-  for (auto at = posts_.lower_bound({author, PostId{}}); at != posts_.end(); ++at) {
-    if (at->first.first != author) break;
-    if (at->second.visible() && (at->second.pushed || not_pushed_too)) {
+  for (auto at = posts_.lower_bound({posts.author, PostId{}}); at != posts_.end(); ++at) {
+    if (at->first.first != posts.author) break;
+    if (at->second.visible() && at->second.pushed == posts.pushed) {
       items.push_back({at->first.second, *at->second.created_at});
     }
   }
@@ -126,7 +146,8 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
     if (!truth.following || !found->second.visible()) truth.remove.push_back(post);
   }
   if (!truth.following) return truth;
-  truth.visible = Visible(request.author);
+  truth.marked = IsMarked(request.author) && rules.marks_synced;
+  truth.visible = Visible({request.author, true});
   if (truth.visible.size() > request.window) {
     truth.newest_unread = truth.visible[request.window].created_at;
     truth.visible.resize(request.window);
@@ -136,8 +157,10 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
 
 // ---- owners ---------------------------------------------------------------------------------
 
-RangeOwned FakeMysql::Found(const Owner& owner, uint64_t id, uint64_t start) const {
-  const auto others = owner.starts.size() - owner.starts.count(start);
+RangeOwned FakeMysql::Found(Owner& owner, uint64_t id, uint64_t start) {
+  const auto own = owner.starts.find(start);
+  const auto others = owner.starts.size() - (own != owner.starts.end() ? 1 : 0);
+  if (own != owner.starts.end() && others < kSuspicious) own->second.hint = -1;
   return {.id = id, .status = {}, .epoch = owner.epoch, .crashes = static_cast<uint32_t>(others)};
 }
 
@@ -157,10 +180,11 @@ RangeOwned FakeMysql::Do(const RaiseEpoch& request) {
 
 RangeOwned FakeMysql::Do(const SaveStart& request) {
   Owner& owner = owners_[request.range];
-  RangeOwned found = Found(owner, request.id, request.start);
-  found.refused = owner.epoch != request.epoch;
+  const bool refused = owner.epoch != request.epoch;
   const auto own = owner.starts.find(request.start);
-  if (!found.refused && own != owner.starts.end()) own->second.hint = request.offset;
+  if (!refused && own != owner.starts.end()) own->second.hint = request.offset;
+  RangeOwned found = Found(owner, request.id, request.start);
+  found.refused = refused;
   for (const auto& [token, start] : owner.starts) {
     found.suspected |=
         token != request.start && request.offset >= 0 && start.hint == request.offset;
@@ -171,7 +195,8 @@ RangeOwned FakeMysql::Do(const SaveStart& request) {
 RangeOwned FakeMysql::Do(const SettleRange& request) {
   Owner& owner = owners_[request.range];
   std::erase_if(owner.starts, [&](const auto& entry) {
-    return entry.first == request.start || entry.second.epoch <= request.lasted;
+    const bool own = entry.first == request.start;
+    return own ? request.ended : entry.second.epoch <= request.lasted;
   });
   return Found(owner, request.id, request.start);
 }
@@ -202,7 +227,7 @@ std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) 
   std::vector<AuthorLastAt> out;
   for (UserId author : authors) {
     const auto found = last_at_.find(author);
-    if (found != last_at_.end()) out.push_back({author, found->second});
+    if (found != last_at_.end()) out.push_back({author, found->second, IsMarked(author)});
   }
   return out;
 }
@@ -218,19 +243,19 @@ bool IsWithin(const TimeSpan& span, const Item& item) {
 
 }  // namespace
 
-ItemsRead FakeMysql::Items(const std::vector<UserId>& authors, const TimeSpan& span,
+ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
                            uint32_t limit) const {
   ItemsRead out;
-  for (UserId author : authors) {
+  for (const PostsOf& one : posts) {
     if (out.items.size() >= limit) {
-      out.unread.push_back(author);
+      out.unread.push_back(one);
       continue;
     }
-    for (const Item& item : Visible(author)) {
+    for (const Item& item : Visible(one)) {
       if (!IsWithin(span, item)) continue;
       out.items.push_back(item);
       if (out.items.size() < limit) continue;
-      out.partial = author;
+      out.partial = one;
       break;
     }
   }
@@ -238,7 +263,10 @@ ItemsRead FakeMysql::Items(const std::vector<UserId>& authors, const TimeSpan& s
 }
 
 std::vector<Item> FakeMysql::Outbox(UserId author, const TimeSpan& span, uint32_t limit) const {
-  std::vector<Item> items = Visible(author, true);
+  std::vector<Item> items = Visible({author, true});
+  const std::vector<Item> beside = Visible({author, false});
+  items.insert(items.end(), beside.begin(), beside.end());
+  std::sort(items.begin(), items.end(), IsNewer);
   std::erase_if(items, [&](const Item& item) { return !IsWithin(span, item); });
   if (items.size() > limit) items.resize(limit);
   return items;

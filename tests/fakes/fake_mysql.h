@@ -28,6 +28,9 @@ struct MysqlRules {
   bool last_at_grows = true;         // off: the latest event's time, not the newest
   bool counters_only_choose = true;  // off: nobody is read whose counter says 0
   bool met_limit_is_all = true;      // off: followers cut by the limit count as all of them
+  bool marked_for_good = true;       // off: an author who is pushed again is not marked any more
+  bool marks_synced = true;          // off: a sync tells of no marked author
+  bool pushed_once = true;           // off: the mode of now decides, not the row's
 };
 
 class FakeMysql {
@@ -57,12 +60,18 @@ class FakeMysql {
 
   std::vector<UserId> Followees(UserId reader) const;
   std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
-  ItemsRead Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit) const;
+  ItemsRead Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit) const;
   std::vector<Item> Outbox(UserId author, const TimeSpan& span, uint32_t limit) const;
   UserFacts LookUp(UserId user) const;
-  // As a fan-out leaves it that does not push a post; as a rebuild finds it.
+
+  // How new posts of the author reach timelines, as feedctl author mode sets it.
+  void SetMode(UserId author, bool pull);
+  AuthorAnnounced Do(const AnnounceAuthor& request);
+  bool IsMarked(UserId author) const;
+  // As if the row had been made in another mode of its author.
   void SetPushed(UserId author, PostId post, bool pushed) {
     posts_[{author, post}].pushed = pushed;
+    if (!pushed) modes_[author].marked = true;
   }
 
   const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
@@ -80,13 +89,17 @@ class FakeMysql {
   bool Apply(const FeedEvent& event);
   std::optional<std::vector<Bucket>> FollowerBuckets(UserId author, uint32_t most,
                                                      const FakeRelations::Edges& reverse) const;
-  std::vector<Item> Visible(UserId author, bool not_pushed_too = false) const;
+  std::vector<Item> Visible(const PostsOf& posts) const;
 
   RangeLayout layout_;
   uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages
   std::map<std::pair<UserId, PostId>, PostState> posts_;
   std::map<UserId, UnixMs> last_at_;
-  RangeOwned Found(const Owner& owner, uint64_t id, uint64_t start) const;
+  struct Mode {
+    bool pull = false, marked = false, announced = false;
+  };
+  std::map<UserId, Mode> modes_;
+  static RangeOwned Found(Owner& owner, uint64_t id, uint64_t start);
   std::map<Range, Owner> owners_;
 };
 

@@ -38,13 +38,13 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
     if (++looks > 100'000) throw std::runtime_error("the pull does not end");
     return Truth([&] { *out = mysql.LastAt(authors); });
   }
-  Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                ItemsRead* out) override {
     if (limit == 0) throw std::invalid_argument("who reads no items reads for ever");
     const Status status = Truth([&] {
       ++reads;
-      authors_read += authors.size();
-      *out = mysql.Items(authors, span, limit);
+      authors_read += posts.size();
+      *out = mysql.Items(posts, span, limit);
       most_read = std::max(most_read, out->items.size());
     });
     if (on_read) on_read();
@@ -63,8 +63,8 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
     return Timelines([&] { *begun = redis.Begin(reader, token, 1); });
   }
   Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, bool* applied) override {
-    return Timelines([&] { *applied = redis.Finish(reader, token, items, floor); });
+                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
+    return Timelines([&] { *applied = redis.Finish(reader, token, items, floor, marked); });
   }
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               ReaderTimelines::Page* page) override {
@@ -98,9 +98,9 @@ struct TruthOf : ReaderTruth {
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
     return truth.LastAt(authors, out);
   }
-  Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                ItemsRead* out) override {
-    return truth.Items(authors, span, limit, out);
+    return truth.Items(posts, span, limit, out);
   }
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override {
@@ -116,8 +116,8 @@ struct TimelinesOf : ReaderTimelines {
     return timelines.Begin(reader, token, begun);
   }
   Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                Floor floor, bool* applied) override {
-    return timelines.Finish(reader, token, items, floor, applied);
+                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
+    return timelines.Finish(reader, token, items, floor, marked, applied);
   }
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               Page* page) override {

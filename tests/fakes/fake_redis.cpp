@@ -111,8 +111,8 @@ PositionSaved FakeRedis::Do(const SavePosition& request) {
 // ---- writes ---------------------------------------------------------------------------------
 
 size_t FakeRedis::Card(const Timeline& timeline) {
-  return 1 + timeline.items.size() + timeline.removed.size() + (timeline.building ? 1 : 0) +
-         (timeline.floor ? 1 : 0);
+  return 1 + MarksOf(timeline) + timeline.items.size() + timeline.removed.size() +
+         (timeline.building ? 1 : 0) + (timeline.floor ? 1 : 0);
 }
 
 std::vector<Item> FakeRedis::Sorted(const Timeline& timeline) {
@@ -134,22 +134,36 @@ void FakeRedis::CutBehindFloor(Timeline& timeline) {
   std::erase_if(timeline.items, [&](const auto& item) { return item.second < *timeline.floor; });
 }
 
+// The items of a trimmed timeline: marks take the room of items where there is no other.
+size_t FakeRedis::Keeps(const Timeline& timeline) const {
+  return std::min<size_t>(window_.window, window_.trim_above() - 2 - MarksOf(timeline));
+}
+
+void FakeRedis::BoundMarks(Timeline& timeline) const {
+  if (MarksOf(timeline) <= window_.most_marks()) return;
+  timeline.marks.clear();
+  timeline.more_marks = rules.count_more_marks;
+}
+
 // Cuts back to the window and raises the floor to the newest item that goes.
 void FakeRedis::Trim(Timeline& timeline) {
   const auto items = Sorted(timeline);
-  if (items.size() <= window_.window) return;
+  const size_t keeps = Keeps(timeline);
+  if (items.size() <= keeps) return;
   if (rules.raise_floor) {
-    timeline.floor = std::max(timeline.floor.value_or(kNoFloor), items[window_.window].created_at);
+    timeline.floor = std::max(timeline.floor.value_or(kNoFloor), items[keeps].created_at);
   }
-  for (size_t i = window_.window; i < items.size(); ++i) timeline.items.erase(items[i].post);
+  for (size_t i = keeps; i < items.size(); ++i) timeline.items.erase(items[i].post);
 }
 
 // False when the timeline was deleted: a building one that grew past its bound.
-bool FakeRedis::Add(UserId reader, Timeline& timeline, const std::vector<Item>& adds,
-                    uint32_t& added, uint64_t& trimmed) {
-  for (const Item& item : adds) {
+bool FakeRedis::Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
+                    uint64_t& trimmed) {
+  for (const Item& item : wanted.adds) {
     added += timeline.items.insert_or_assign(item.post, item.created_at).second;  // as ZADD does
   }
+  for (const UserId author : wanted.marks) added += timeline.marks.insert(author).second;
+  BoundMarks(timeline);
   if (added == 0) return true;
   if (timeline.building) {
     if (Card(timeline) <= window_.trim_above()) return true;
@@ -190,8 +204,8 @@ uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<
   return removed;
 }
 
-int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
-                        const std::vector<PostId>& removes, BatchWritten& totals) {
+int8_t FakeRedis::Write(UserId reader, const Wanted& wanted, BatchWritten& totals) {
+  const auto& [adds, removes, marks] = wanted;
   auto found = timelines_.find(reader);
   if (found == timelines_.end()) {
     KeysOf(reader).live.erase(reader);
@@ -213,13 +227,13 @@ int8_t FakeRedis::Write(UserId reader, const std::vector<Item>& adds,
       return BatchWritten::kNotLive;
     }
   }
-  if (!adds.empty() && full) {
+  if (wanted.adds_any() && full) {
     if (!rules.drop_full) return BatchWritten::kKeyFailed;
     Delete(reader);
     ++totals.full;
     return BatchWritten::kNotLive;
   }
-  if (!adds.empty() && !Add(reader, found->second, adds, added, totals.trimmed)) {
+  if (wanted.adds_any() && !Add(reader, found->second, wanted, added, totals.trimmed)) {
     return BatchWritten::kNotLive;
   }
   return static_cast<int8_t>(added);
@@ -244,16 +258,19 @@ BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bo
   }
   uint32_t add = 0;
   uint32_t remove = 0;
+  uint32_t mark = 0;
   for (size_t i = 0; i < request.writes.size(); ++i) {
     const auto& write = request.writes[i];
-    const std::vector<Item> adds(request.adds.begin() + add, request.adds.begin() + write.adds_end);
-    const std::vector<PostId> removes(request.removes.begin() + remove,
-                                      request.removes.begin() + write.removes_end);
+    const Wanted wanted{
+        {request.adds.begin() + add, request.adds.begin() + write.adds_end},
+        {request.removes.begin() + remove, request.removes.begin() + write.removes_end},
+        {request.marks.begin() + mark, request.marks.begin() + write.marks_end}};
     add = write.adds_end;
     remove = write.removes_end;
+    mark = write.marks_end;
     written.pruned += pruned[i];
     written.results.push_back(pruned[i] ? BatchWritten::kNotLive
-                                        : Write(write.reader, adds, removes, written));
+                                        : Write(write.reader, wanted, written));
   }
   return written;
 }
@@ -298,6 +315,13 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
     return applied;
   }
   applied.live = true;
+  if (request.marked) {
+    timeline.marks.insert(request.author);
+    BoundMarks(timeline);
+    if (Card(timeline) > window_.trim_above()) Trim(timeline);
+  } else {
+    timeline.marks.erase(request.author);
+  }
   const size_t before = timeline.items.size();
   for (PostId post : request.removes) timeline.items.erase(post);
   const bool removed = timeline.items.size() < before;
@@ -359,7 +383,7 @@ RebuildBegun FakeRedis::Begin(UserId reader, const std::string& token,
 }
 
 bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                       Floor floor) {
+                       Floor floor, const std::vector<UserId>& marked) {
   const auto found = timelines_.find(reader);
   if (found == timelines_.end() || !found->second.building || found->second.token != token) {
     return false;
@@ -371,15 +395,21 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
   Timeline& building = found->second;
   Timeline ready;
   ready.floor = floor;
+  ready.marks.insert(marked.begin(), marked.end());
+  if (rules.keep_marks) {
+    ready.marks.insert(building.marks.begin(), building.marks.end());
+    ready.more_marks = building.more_marks;
+  }
+  BoundMarks(ready);
   for (const Item& item : items) ready.items[item.post] = item.created_at;
   for (PostId post : building.removed) ready.items.erase(post);
   // What stands in the key was added after it was recorded as removed, if it ever was.
   for (const auto& [post, created_at] : building.items) ready.items[post] = created_at;
-  std::erase_if(ready.items, [floor](const auto& item) { return item.second <= floor; });
+  std::erase_if(ready.items, [floor](const auto& item) { return item.second < floor; });
   const auto sorted = Sorted(ready);
-  size_t last = std::min<size_t>(sorted.size(), window_.window);
+  size_t last = std::min(sorted.size(), Keeps(ready));
   while (last < sorted.size() && sorted[last].created_at == sorted[last - 1].created_at) ++last;
-  if (last <= window_.window + window_.spare()) {
+  if (last <= window_.window + window_.spare() - MarksOf(ready)) {
     if (last < sorted.size()) ready.floor = sorted[last].created_at;
     for (size_t i = last; i < sorted.size(); ++i) ready.items.erase(sorted[i].post);
   } else {
@@ -399,6 +429,7 @@ ReaderTimelines::Page FakeRedis::Read(UserId reader, const std::optional<Positio
   if (timeline.building && rules.hide_building) return page;
   page.state = TimelineState::kReady;
   page.floor = timeline.floor.value_or(kNoFloor);
+  page.marks = {{timeline.marks.begin(), timeline.marks.end()}, timeline.more_marks};
   for (const Item& item : Sorted(timeline)) {
     if (item.created_at <= page.floor) break;
     if (after && !IsNewer({after->post, after->created_at}, item)) continue;
@@ -433,6 +464,8 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   if (found == timelines_.end()) return {};
   const Timeline& timeline = found->second;
   std::vector<std::pair<std::string, double>> members{{"T", -kInf}};
+  for (const UserId author : timeline.marks) members.emplace_back("A" + ToString(author), -kInf);
+  if (timeline.more_marks) members.emplace_back("A", -kInf);
   for (const auto& [post, created_at] : timeline.items) {
     members.emplace_back(ToString(post), -static_cast<double>(created_at));
   }

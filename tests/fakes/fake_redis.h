@@ -32,6 +32,8 @@ struct RedisRules {
   bool hide_building = true;        // a building key is never served
   bool drop_full = true;            // a timeline that cannot take an item is dropped
   bool pending_index = true;        // a reset ends only on the index it began with
+  bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
+  bool count_more_marks = true;     // marks that do not fit are known to be more
 };
 
 class FakeRedis {
@@ -41,6 +43,8 @@ class FakeRedis {
     bool building = false;
     std::string token;           // while building
     std::set<PostId> removed;    // while building
+    std::set<UserId> marks;      // authors
+    bool more_marks = false;     // "A"
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
     friend bool operator==(const Timeline&, const Timeline&) = default;
   };
@@ -73,7 +77,8 @@ class FakeRedis {
   // `generation`: of the tasks topic, as the reading side knows it; none: the one that pos: names.
   RebuildBegun Begin(UserId reader, const std::string& token,
                      std::optional<uint64_t> generation = std::nullopt);
-  bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor);
+  bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
+              const std::vector<UserId>& marked = {});
   ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
 
   // What happens to a Redis.
@@ -101,10 +106,17 @@ class FakeRedis {
   std::optional<Status> Refused(Range range, uint64_t epoch);
   RangeKeys& KeysOf(UserId reader) { return ranges_[layout_.RangeOf(reader)]; }
   void Delete(UserId reader);
-  int8_t Write(UserId reader, const std::vector<Item>& adds, const std::vector<PostId>& removes,
-               BatchWritten& totals);
-  bool Add(UserId reader, Timeline& timeline, const std::vector<Item>& adds, uint32_t& added,
+  struct Wanted {  // of one write
+    std::vector<Item> adds;
+    std::vector<PostId> removes;
+    std::vector<UserId> marks;
+    bool adds_any() const { return !adds.empty() || !marks.empty(); }
+  };
+  int8_t Write(UserId reader, const Wanted& wanted, BatchWritten& totals);
+  bool Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
            uint64_t& trimmed);
+  void BoundMarks(Timeline& timeline) const;
+  size_t Keeps(const Timeline& timeline) const;
   uint64_t Remove(UserId reader, Timeline& timeline, const std::vector<PostId>& removes,
                   bool& gone);
   bool DropIfShort(UserId reader, const Timeline& timeline);
@@ -112,6 +124,9 @@ class FakeRedis {
   static void CutBehindFloor(Timeline& timeline);
   static std::vector<Item> Sorted(const Timeline& timeline);
   static size_t Card(const Timeline& timeline);
+  static size_t MarksOf(const Timeline& timeline) {
+    return timeline.marks.size() + timeline.more_marks;
+  }
 
   RangeLayout layout_;
   WindowLimits window_;

@@ -7,6 +7,8 @@
 #include "fanline/base/check.h"
 #include "http/answer.h"
 #include "http/head.h"
+#include "tests/fakes/fake_event_log.h"
+#include "tests/fakes/fake_post_bodies.h"
 #include "tests/fakes/fake_reader_stores.h"
 #include "tests/fakes/fake_relation_store.h"
 #include "tests/fuzz/input.h"
@@ -51,17 +53,25 @@ class Api {
   StorePool pool_{Stores(), 2, {}};
   TruthPool truth_{PortOf<ReaderTruth, fakes::TruthOf>(), 2, {}};
   TimelinePool timelines_{PortOf<ReaderTimelines, fakes::TimelinesOf>(), 1, {}};
+  static std::vector<std::unique_ptr<PostBodies>> NoBodies() {
+    std::vector<std::unique_ptr<PostBodies>> bodies;
+    bodies.push_back(std::make_unique<fakes::FakePostBodies>());
+    return bodies;
+  }
+  BodiesPool bodies_{NoBodies(), 1, {}};
   Rebuilds rebuilds_{{}, {.waiting = 0}, metrics_, [] { return Time{}; }};
   static Now Clock() { return {{}, 1'700'000'000'000}; }
-  Pages pages_{timelines_, truth_, rebuilds_, map_, metrics_, Clock};
-  Handler handler_{pool_, pages_, map_, {}, metrics_, Clock};
+  Pages pages_{{timelines_, truth_, &bodies_}, rebuilds_, map_, metrics_, Clock};
+  fakes::FakeEventLog log_;
+  Publisher publisher_{log_, 1, metrics_, Clock};
+  Handler handler_{pool_, pages_, &publisher_, map_, {}, metrics_, Clock};
 };
 
 void CheckAnswered(const http::Response& response) {
   const auto body = nlohmann::json::parse(response.body, nullptr, false);
   FANLINE_CHECK(body.is_object(), "an answer is a JSON object");
   FANLINE_CHECK(response.status != 500, "no request is a fault of the server");
-  if (response.status == 200) return;
+  if (response.status == 200 || response.status == 202) return;
   FANLINE_CHECK(body.value("status", 0) == response.status, "a problem names its status");
   FANLINE_CHECK(!body.value("code", "").empty() && !body.value("detail", "").empty(),
                 "and its reason");

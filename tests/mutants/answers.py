@@ -18,7 +18,7 @@ ANSWERS = {
                "the ledger and the list of seeks know nothing of each other"),
     **_swapped("schemas/redis/timeline.lua",
                "  note_floor(maxfloor, newest[2])",
-               "  redis.call('ZREMRANGEBYRANK', key, window + 1, card - 2)",
+               "  redis.call('ZREMRANGEBYRANK', key, cut, card - 2)",
                "two keys of one script, and what goes to the highest floor was read before"),
     ("schemas/redis/apply.lua",
      "                   time_at[place] > bound)",

@@ -29,6 +29,7 @@ struct Chances {
   static constexpr uint64_t kFirstAuthor = 101;
   static constexpr UnixMs kEpoch = 1'000'000;
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
+  static constexpr uint64_t kModes = 15;
   static constexpr int kHealthyGraceMs = 2'000;
 
   WindowLimits window() const { return {character.window, character.window + 20}; }
@@ -128,6 +129,8 @@ struct Chances {
       character.page = 1;
       character.readers += weight(100, 12);
     }
+    std::mt19937_64 modes(options.seed ^ kModes);  // this one keeps most pinned seeds as they were
+    if (modes() % 100 < 30) character.switch_mode = 1 + modes() % 4;
   }
 
   void DrawRelationFaults() {

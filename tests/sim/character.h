@@ -49,8 +49,9 @@ struct Character {
   uint64_t read_lag = 0;  // how long it may take from a commit to the read, in turns of the network
   uint64_t import = 0;    // weight
   uint32_t page = 2;      // followers that a pusher reads at once
-  int first_follows = 60;  // percent of edges that are there from the start
-  bool healthy = false;    // no faults, nothing slow: then nothing may be checked or repaired
+  int first_follows = 60;    // percent of edges that are there from the start
+  uint64_t switch_mode = 0;  // weight: an author's new posts are merged at read, or pushed again
+  bool healthy = false;      // no faults, nothing slow: then nothing may be checked or repaired
 };
 
 }  // namespace fanline::sim

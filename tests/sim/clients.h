@@ -40,8 +40,8 @@ struct Clients {
 
   void Act() {
     const Character& of = world.character;
-    switch (
-        world.Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event, of.import})) {
+    switch (world.Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event, of.import,
+                        of.switch_mode})) {
       case 0:
         Publish();
         return;
@@ -60,9 +60,20 @@ struct Clients {
         unusable ? application.EmitUnusable(edge) : application.EmitRelation(edge);
         return;
       }
-      default:
+      case 5:
         Import({world.AnyReader(), world.AnyAuthor()});
+        return;
+      default:
+        SwitchMode(world.AnyAuthor(), world.Chance(60));
     }
+  }
+
+  // As feedctl author mode does.
+  void SwitchMode(UserId author, bool pull) {
+    if (world.Away(world.shards.ShardOf(author))) return;
+    world.Trace("new posts of " + ToString(author) +
+                (pull ? " are merged at read" : " are pushed"));
+    world.mysql.SetMode(author, pull);
   }
 
   void FollowAny() {

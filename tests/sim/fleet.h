@@ -1,7 +1,7 @@
 // The whole fleet in one process, on fakes, driven by one seed: two dispatchers, two pushers, two
-// mirrors, two reconcilers, two consumers of relation events, readers that rebuild, clients that
-// publish, follow and become friends; and everything that can go wrong between them. The programs'
-// real logic runs; only time, network and stores are made up.
+// mirrors, two reconcilers, two consumers of relation events, readers that rebuild and walk from
+// page to page, clients that publish, follow and become friends; and everything that can go wrong
+// between them. The programs' real logic runs; only time, network and stores are made up.
 //
 // A call of a port becomes a message in the network. The schedule picks at random which message is
 // carried out next, whose reply is delivered, which process runs, and which fault strikes: a crash
@@ -18,7 +18,7 @@
 // What all share is in world.h, which holds stores, logs and network, and draws by chance.h. On it
 // work the programs' processes (members.h: spine.h, redis_calls.h, mirrors.h, reconcilers.h,
 // relation_event_consumers.h; together programs.h), those who use the fleet (clients.h, friends.h,
-// readers.h), faults.h and checks.h; schedule.h drives them all.
+// readers.h, walks.h), faults.h and checks.h; schedule.h drives them all.
 #pragma once
 
 #include <memory>

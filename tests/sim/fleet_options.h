@@ -40,6 +40,10 @@ struct Guards {
   bool stale_applies_hint = true;      // off: a mirror hints only what its own message wrote
   bool repairs_hint = true;            // off: a repair sends no hint
   bool imports_hint = true;            // off: an import sends none
+  // Authors merged at read.
+  bool posts_mark = true;         // off: a post that is merged at read only goes from timelines
+  bool rebuilds_mark = true;      // off: a rebuild marks nobody of its own
+  bool announced_is_told = true;  // off: an author is announced when a post is stored
 };
 
 // What else may happen, counted where it takes effect, so that a test can see that it does.
@@ -74,6 +78,9 @@ enum class Letter : size_t {
   kFollowersUnread,      // the shard went away after the commit
   kImported,             // an edge came by an import
   kGoneOn,               // an owner went on behind the pages of the one before
+  kMergedAtRead,         // a post was stored that no timeline is to hold
+  kToldBefore,           // and got no hints, since its author is announced
+  kWalked,               // pages of a live timeline whose author is marked
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -83,7 +90,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "truth away", "lost head", "mode changed", "repairs stopped", "revoked all", "lost tail", "lost other head",
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
-    "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on"};
+    "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
+    "merged at read", "told before", "walked"};
 // clang-format on
 
 struct FleetOptions {
@@ -99,6 +107,7 @@ struct FleetCounts {
   uint64_t crashes = 0, timeouts = 0, late_writes = 0, zombies = 0, rollbacks = 0, flushes = 0;
   uint64_t expiries = 0, rebuilds = 0, checked_timelines = 0, checked_items = 0;
   uint64_t trimmed = 0, quarantined = 0;
+  uint64_t pages = 0, walked = 0;  // of walks: read, and items that stood still and were shown
   std::array<uint64_t, kLetters> letters{};
   uint64_t checked_edges = 0, shards_away = 0, checks = 0, repairs = 0, sent_to_retries = 0;
 };

@@ -40,6 +40,8 @@ struct Counted {
 constexpr Counted kCounted[] = {
     {"timelines checked", &FleetCounts::checked_timelines, 1},
     {"items checked", &FleetCounts::checked_items, 2},
+    {"pages walked", &FleetCounts::pages, 10},
+    {"items walked", &FleetCounts::walked, 20},
     {"crashes", &FleetCounts::crashes, 1},
     {"late writes", &FleetCounts::late_writes, 1},
     {"moves", &FleetCounts::zombies, 1},

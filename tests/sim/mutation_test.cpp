@@ -77,14 +77,21 @@ bool LongRunsRolledBack(const Character& of) {
 }
 bool Repairs(const Character& of) { return Steady(of) && of.unmirrored > 0; }
 
+bool Switches(const Character& of) { return Steady(of) && of.switch_mode > 0; }
+bool SwitchesWhileBuilding(const Character& of) {
+  return of.switch_mode > 1 && of.slow_rebuild > 0 && of.expire == 0 &&
+         of.lose_head + of.lose_tail == 0 && of.publish > 2 && of.reader > 4;
+}
+bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_dispatcher > 0; }
+
 const Mutation kMutations[] = {
     // clang-format off
-    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {4, 20, 24}, 150},
+    {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {5, 11, 25}, 150},
     {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {7, 33, 45}, 250},
-    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {22, 48, 189}, 250, DispatchersCrash},
+    {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {24, 84, 120}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
-    {"fence", [](Guards& guards) { guards.redis.fence = false; }, {496, 1134, 2159}, 700, WithZombies},
-    {"positions", [](Guards& guards) { guards.redis.positions = false; }, {131, 161, 202}, 150, RollsBack},
+    {"fence", [](Guards& guards) { guards.redis.fence = false; }, {2464, 2938, 4056, 267, 4652}, 700, WithZombies},
+    {"positions", [](Guards& guards) { guards.redis.positions = false; }, {85, 146, 151, 5, 60}, 150, RollsBack},
     {"never_create", [](Guards& guards) { guards.redis.never_create = false; }, {1, 3, 4}, 100},
     {"raise_floor", [](Guards& guards) { guards.redis.raise_floor = false; }, {5, 6, 8}, 100},
     {"record_removals", [](Guards& guards) { guards.redis.record_removals = false; }, {111, 239, 271}, 400, FastRebuilds},
@@ -97,10 +104,10 @@ const Mutation kMutations[] = {
     {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {1422, 1924, 2099}, 700, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {7, 24, 27}, 250},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {3, 6, 19}, 100},
-    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {1157, 4003, 4119}, 1000, LongRuns},
-    {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {9059}, 3000, LongRunsRolledBack},
+    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {423, 4671, 7366}, 1000, LongRuns},
+    {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {6434826006553247920, 8780740007105387243}, 3000, LongRunsRolledBack},
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {2449, 3383, 4056}, 2500, WithLostConnections},
-    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {184, 213, 396}, 1400, HintsOfMirrors},
+    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {148, 415, 777, 214}, 1400, HintsOfMirrors},
     {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
     {"log1_done_last", [](Guards& guards) { guards.log1_done_last = false; }, {1, 8, 11}, 150},
     {"mirror_versions", [](Guards& guards) { guards.mirror_versions = false; }, {1, 6, 8}, 100},
@@ -123,6 +130,14 @@ const Mutation kMutations[] = {
     {"stale_applies_hint", [](Guards& guards) { guards.stale_applies_hint = false; }, {6, 12, 22}, 150, AppliesStale},
     {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {180, 322, 518}, 400, Repairs},
     {"imports_hint", [](Guards& guards) { guards.imports_hint = false; }, {31, 151, 649}, 250, Imports},
+    // Authors merged at read.
+    {"posts_mark", [](Guards& guards) { guards.posts_mark = false; }, {22, 28, 84}, 300, Switches},
+    {"rebuilds_mark", [](Guards& guards) { guards.rebuilds_mark = false; }, {17, 24, 31}, 300, Switches},
+    {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {84, 280, 841}, 3000, SwitchesAndCrashes},
+    {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {17575414034223390647u, 15992030752963307600u, 7986113349601289814u}, 2500, SwitchesWhileBuilding},
+    {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {17, 22, 24}, 300, Switches},
+    {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, 500, Switches},
+    {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, 500, Switches},
     // clang-format on
 };
 

@@ -54,10 +54,12 @@ struct Readers {
         at.rebuild->OnLastAt(world.mysql.LastAt(need.authors));
       }
       void operator()(const timeline::NeedItems& need) {
-        at.rebuild->OnItems(world.mysql.Items(need.authors, need.span, need.limit));
+        at.rebuild->OnItems(world.mysql.Items(need.posts, need.span, need.limit));
       }
       void operator()(const timeline::NeedFinish& need) {
-        at.rebuild->OnFinished(world.redis.Finish(at.reader, need.token, need.items, need.floor));
+        const bool marks = world.options.guards.rebuilds_mark;
+        at.rebuild->OnFinished(world.redis.Finish(at.reader, need.token, need.items, need.floor,
+                                                  marks ? need.marked : std::vector<UserId>{}));
       }
       void operator()(const timeline::NothingNeeded&) {}
     };

@@ -9,6 +9,7 @@
 #include "tests/sim/checks.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/readers.h"
+#include "tests/sim/walks.h"
 
 namespace fanline::sim {
 
@@ -19,6 +20,7 @@ struct Schedule {
   Application application{world};
   Clients clients{world, application};
   Readers readers{world};
+  Walks walks{world};
   Programs programs{world, application};
   Faults faults{world, programs};
   Checks checks{world, application, clients};
@@ -72,6 +74,7 @@ struct Schedule {
           faults.Strike();
           faults.StrikeRelations();
       }
+      walks.Step();
     }
   }
 
@@ -116,6 +119,7 @@ struct Schedule {
       programs.TurnOfAll();
       // Readers take their time too, so that what is still under way overlaps their rebuilds.
       if (readers.rebuilding() && world.Chance(15)) readers.StepOldest();
+      walks.Step();
       world.Tick(20);
       calm = AtRest(hold_orphans) ? calm + 1 : 0;
     }

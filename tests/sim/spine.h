@@ -15,9 +15,10 @@
 
 namespace fanline::sim {
 
-struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints, AppendDeadLetter>,
-                           Caller,
-                           Consumes<dispatcher::Dispatcher, dispatcher::Input> {
+struct DispatcherProcess
+    : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAuthor, AppendHints, AppendDeadLetter>,
+      Caller,
+      Consumes<dispatcher::Dispatcher, dispatcher::Input> {
   using Caller::Caller;
 
   dispatcher::Metrics metrics;
@@ -28,8 +29,27 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints
       return first ? ReadThenCommit(request, to) : CommitThenRead(request, to);
     }
     const EventsApplied failed{request.id, AwayStatus(), {}};
-    Ask(to, "rows", failed, [this, request, failed] {
-      return world.Away(request.shard) ? failed : world.mysql.Commit(request);
+    Ask(to, "rows", failed,
+        [this, request, failed] { return world.Away(request.shard) ? failed : Commit(request); });
+  }
+
+  EventsApplied Commit(const ApplyEvents& request) {
+    EventsApplied applied = world.mysql.Commit(request);
+    for (size_t i = 0; i < applied.applied.size(); ++i) {
+      if (applied.applied[i].pushed) continue;
+      world.Count(Letter::kMergedAtRead);
+      if (applied.applied[i].announced) world.Count(Letter::kToldBefore);
+      if (world.options.guards.announced_is_told) continue;
+      world.mysql.Do(AnnounceAuthor{0, request.shard, request.events[i].author});
+    }
+    return applied;
+  }
+
+  // An announcement that gets lost is made again with the author's next post.
+  void Serve(const AnnounceAuthor& request, ReplyTo<AuthorAnnounced> to) {
+    const AuthorAnnounced failed{request.id, AwayStatus()};
+    Ask(to, "announcement", failed, [this, request, failed] {
+      return world.Away(request.shard) ? failed : world.mysql.Do(request);
     });
   }
 
@@ -57,7 +77,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints
     AskAndGoOn(
         "rows", failed, read,
         [this, request, failed] {
-          return world.Away(request.shard) ? failed : Drifted(world.mysql.Commit(request));
+          return world.Away(request.shard) ? failed : Drifted(Commit(request));
         },
         AnyLag());
   }
@@ -69,7 +89,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AppendHints
       if (!read.status.done()) return to(failed);
       const auto make = [this, request, failed, read] {
         if (world.Away(request.shard)) return failed;
-        EventsApplied applied = world.mysql.Commit(request);
+        EventsApplied applied = Commit(request);
         for (size_t i = 0; i < applied.applied.size(); ++i) {
           applied.applied[i].buckets = read.applied[i].buckets;
         }
@@ -268,6 +288,9 @@ struct PusherProcess
     }
     if constexpr (std::is_same_v<R, ClaimRange>) claimed[request.range] = connection;
     if constexpr (std::is_same_v<R, TimelineBatch>) {
+      if (!guards.posts_mark) {
+        for (TimelineBatch::Write& write : request.writes) write.marks_end = 0;
+      }
       if (!guards.writes_before_commit) return WriteUnacknowledged(request, to);
     }
     CallRedis(std::move(request), to, lost);

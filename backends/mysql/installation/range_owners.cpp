@@ -52,9 +52,11 @@ void Change(LockedRange& locked, const SaveStart& save) {
   NoteTried(locked, save.start, save.offset);
 }
 void Change(LockedRange& locked, const SettleRange& settle) {
-  locked.connection.Execute("DELETE FROM range_start WHERE range_id = " + locked.range +
-                            " AND (token = " + std::to_string(settle.start) +
-                            " OR epoch <= " + std::to_string(settle.lasted) + ")");
+  const std::string own = "token = " + std::to_string(settle.start);
+  const std::string forgiven = "epoch <= " + std::to_string(settle.lasted);
+  locked.connection.Execute(
+      "DELETE FROM range_start WHERE range_id = " + locked.range + " AND " +
+      (settle.ended ? "(" + own + " OR " + forgiven + ")" : forgiven + " AND NOT " + own));
 }
 
 // Asked by an owner that was replaced meanwhile.
@@ -64,7 +66,8 @@ bool IsStale(const LockedRange& locked, const Request& request) {
   return false;
 }
 
-// What is left when the change is done. Whoever claims again tries nothing at the moment.
+// What is left when the change is done. Whoever claims again tries nothing at the moment, and with
+// fewer crashes than are suspicious nothing is tried alone.
 template <class Request>
 void LookAtStarts(LockedRange& locked, const Request& request, RangeOwned& owned) {
   int64_t tried = -1;
@@ -79,7 +82,8 @@ void LookAtStarts(LockedRange& locked, const Request& request, RangeOwned& owned
                               owned.suspected |= tried >= 0 && row.Int64(2) == tried;
                             }
                           });
-  if (std::is_same_v<Request, RaiseEpoch> && trying) NoteTried(locked, request.start, -1);
+  const bool alone = !std::is_same_v<Request, RaiseEpoch> && owned.crashes >= kSuspicious;
+  if (trying && !alone) NoteTried(locked, request.start, -1);
   if (owned.crashes <= kStartsKept) return;
   locked.connection.Execute("DELETE FROM range_start WHERE range_id = " + locked.range +
                             " AND token <> " + std::to_string(request.start) +

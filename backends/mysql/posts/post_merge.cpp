@@ -10,8 +10,7 @@ namespace {
 
 void AppendRow(std::string& sql, const PostChange& change) {
   const auto& [key, state] = change;
-  // Names each member, so that a new one does not compile before it is written, or left out as
-  // `pushed` is: the column has a default.
+  // Names each member, so that a new one does not compile before it is written.
   const auto& [created_at, deleted, hidden, pushed, visibility, edit] = state;
   sql += '(';
   AppendId(sql, key.first);
@@ -30,14 +29,19 @@ void AppendRow(std::string& sql, const PostChange& change) {
   AppendNumber(sql, visibility);
   sql += ',';
   AppendNumber(sql, edit);
-  sql += ')';
+  sql += pushed ? ",1)" : ",0)";
 }
 
 }  // namespace
 
-std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events) {
+std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events,
+                                   const std::set<UserId>& pull) {
   std::map<PostKey, PostState> posts;
-  for (const FeedEvent& event : events) ApplyEvent(event, posts[{event.author, event.post}]);
+  for (const FeedEvent& event : events) {
+    PostState& state = posts[{event.author, event.post}];
+    state.pushed = !pull.contains(event.author);
+    ApplyEvent(event, state);
+  }
   return {posts.begin(), posts.end()};
 }
 
@@ -52,11 +56,12 @@ std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events) {
 }
 
 // MariaDB evaluates the assignments from left to right and lets later ones see earlier ones:
-// hidden is decided while visibility_version is still the stored one.
+// hidden is decided while visibility_version is still the stored one. `pushed` of a stored row
+// stays.
 std::string MergePostsSql(std::span<const PostChange> changes) {
   std::string sql =
       "INSERT INTO author_post (author_id, post_id, member, created_at_ms, deleted, hidden,"
-      " visibility_version, edit_version) VALUES ";
+      " visibility_version, edit_version, pushed) VALUES ";
   AppendJoined(sql, changes, AppendRow);
   sql +=
       " ON DUPLICATE KEY UPDATE created_at_ms = COALESCE(created_at_ms, VALUES(created_at_ms)),"

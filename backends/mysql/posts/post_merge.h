@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,8 +22,9 @@ namespace fanline::mysql {
 using PostChange = std::pair<PostKey, PostState>;
 using AuthorTime = std::pair<UserId, UnixMs>;
 
-// Each post once, in primary key order.
-std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events);
+// Each post once, in primary key order. Posts of `pull` are merged at read, if their rows are new.
+std::vector<PostChange> FoldEvents(std::span<const FeedEvent> events,
+                                   const std::set<UserId>& pull = {});
 
 // For each author with published events the newest created_at, in primary key order.
 std::vector<AuthorTime> NewestPublished(std::span<const FeedEvent> events);

@@ -20,8 +20,29 @@ bool Storable(const FeedEvent& event) {
   return ids && event.created_at > 0 && event.created_at <= kMaxCreatedAt;
 }
 
-void Write(Connection& connection, const std::vector<FeedEvent>& events) {
-  ForEachChunk(FoldEvents(events), kListLimit, [&](std::span<const PostChange> chunk) {
+struct Modes {
+  std::set<UserId> pull, announced;
+};
+
+// In a statement of its own, before the transaction: what is read there is read as of its first
+// read, and must not lack rows that others have made meanwhile. A mode that changes in between
+// holds for the next posts.
+Modes ReadModes(Connection& connection, const std::vector<FeedEvent>& events) {
+  std::vector<UserId> authors;
+  for (const FeedEvent& event : events) authors.push_back(event.author);
+  SortUnique(authors);
+  Modes modes;
+  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
+    connection.Query(ModesSql(chunk), [&](const Row& row) {
+      if (row.Bool(2)) modes.pull.insert(UserId{row.UInt64(1)});
+      if (row.Bool(3)) modes.announced.insert(UserId{row.UInt64(1)});
+    });
+  });
+  return modes;
+}
+
+void Write(Connection& connection, const std::vector<FeedEvent>& events, const Modes& modes) {
+  ForEachChunk(FoldEvents(events, modes.pull), kListLimit, [&](std::span<const PostChange> chunk) {
     connection.Execute(MergePostsSql(chunk));
   });
   ForEachChunk(NewestPublished(events), kListLimit, [&](std::span<const AuthorTime> chunk) {
@@ -68,9 +89,10 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     reply.status = Status::Never("an event names an id or a created_at that cannot be stored");
     return reply;
   }
+  const Modes modes = ReadModes(connection, request.events);
   std::set<PostKey> merged_at_read;
   connection.Transact([&] {
-    Write(connection, request.events);
+    Write(connection, request.events, modes);
     merged_at_read = ReadNotPushed(connection, request.events);
     return true;
   });
@@ -83,12 +105,18 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
   for (const FeedEvent& event : request.events) {
     EventsApplied::Applied& applied = reply.applied.emplace_back();
     applied.pushed = !merged_at_read.contains({event.author, event.post});
+    applied.announced = modes.announced.contains(event.author);
     applied.followers = counts.at(event.author);
     const auto found = followers.whole.find(event.author);
     if (found != followers.whole.end()) applied.buckets = found->second;
   }
   reply.followers = std::move(followers.status);
   return reply;
+}
+
+AuthorAnnounced PostService::Do(Connection& connection, const AnnounceAuthor& request) {
+  connection.Execute(AnnounceAuthorSql(request.author));
+  return {};
 }
 
 }  // namespace fanline::mysql

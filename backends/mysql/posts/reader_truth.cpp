@@ -41,28 +41,37 @@ Status ReadByShard(ShardConnections& connections, const ShardMap& map,
   return Status::Done();
 }
 
-// `authors` ascending, as the index has them.
-void ReadItems(Connection& connection, const std::vector<UserId>& authors, const TimeSpan& span,
-               uint32_t limit, ItemsRead* out) {
+// Those of `posts` that are pushed, or those that are not; ascending, as the index has them.
+void ReadHalf(Connection& connection, const std::vector<PostsOf>& posts, bool pushed,
+              const TimeSpan& span, uint32_t limit, ItemsRead* out) {
+  std::vector<UserId> authors;
+  for (const PostsOf& one : posts) {
+    if (one.pushed == pushed) authors.push_back(one.author);
+  }
+  std::sort(authors.begin(), authors.end());
   ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
     const auto room = static_cast<uint32_t>(limit - out->items.size());
     uint32_t found = 0;
+    UserId last{};
     if (room > 0) {
-      connection.Query(ItemsSql(chunk, span, room), [&](const Row& row) {
-        out->partial = UserId{row.UInt64(1)};
+      connection.Query(ItemsSql(chunk, pushed, span, room), [&](const Row& row) {
+        last = UserId{row.UInt64(1)};
         out->items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
         ++found;
       });
     }
-    if (found < room) {
-      out->partial.reset();
-      return;
-    }
+    if (found < room) return;
     // The limit is reached: authors behind the last one met were not read.
-    const auto last =
-        room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), *out->partial) : chunk.begin();
-    out->unread.insert(out->unread.end(), last, chunk.end());
+    if (room > 0) out->partial = PostsOf{last, pushed};
+    const auto unread =
+        room > 0 ? std::upper_bound(chunk.begin(), chunk.end(), last) : chunk.begin();
+    for (auto at = unread; at != chunk.end(); ++at) out->unread.push_back({*at, pushed});
   });
+}
+
+void ReadItems(Connection& connection, const std::vector<PostsOf>& posts, const TimeSpan& span,
+               uint32_t limit, ItemsRead* out) {
+  for (const bool pushed : {true, false}) ReadHalf(connection, posts, pushed, span, limit, out);
 }
 
 }  // namespace
@@ -84,20 +93,19 @@ Status MysqlReaderTruth::LastAt(const std::vector<UserId>& authors,
                                 std::vector<AuthorLastAt>* out) {
   const ChunkedRead<AuthorLastAt> read = {
       kIdsLimit, LastAtSql, [](const Row& row) {
-        return AuthorLastAt{UserId{row.UInt64(1)}, row.Int64(2)};
+        return AuthorLastAt{UserId{row.UInt64(1)}, row.Int64(2), row.Bool(3)};
       }};
   return ReadByShard(connections_, map_, authors, read, out);
 }
 
 // One statement after the other while there is room: what is left of `limit` bounds the next.
-Status MysqlReaderTruth::Items(const std::vector<UserId>& authors, const TimeSpan& span,
+Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
                                uint32_t limit, ItemsRead* out) {
   *out = {};
-  std::vector<std::vector<UserId>> by_shard(map_.shards());
-  for (const UserId author : authors) by_shard[map_.ShardOf(author)].push_back(author);
+  std::vector<std::vector<PostsOf>> by_shard(map_.shards());
+  for (const PostsOf& one : posts) by_shard[map_.ShardOf(one.author)].push_back(one);
   for (Shard shard = 0; shard < by_shard.size(); ++shard) {
     if (by_shard[shard].empty()) continue;
-    std::sort(by_shard[shard].begin(), by_shard[shard].end());
     ItemsRead read;
     Status status = connections_.ReadTruth(shard, [&](Connection& connection) {
       read = {};  // Run may have to read twice

@@ -22,7 +22,7 @@ class MysqlReaderTruth : public ReaderTruth {
   // Each of these two appends to *out, which holds what was read before the first failure.
   Status Followees(UserId reader, std::vector<UserId>* out) override;
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
-  Status Items(const std::vector<UserId>& authors, const TimeSpan& span, uint32_t limit,
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                ItemsRead* out) override;
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override;

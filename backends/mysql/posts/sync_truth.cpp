@@ -58,6 +58,19 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
   return outboxes;
 }
 
+std::set<UserId> ReadMarked(Connection& connection, const std::vector<ReadSync>& requests) {
+  std::vector<UserId> authors;
+  for (const ReadSync& request : requests) authors.push_back(request.author);
+  SortUnique(authors);
+  std::set<UserId> marked;
+  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
+    connection.Query(ModesSql(chunk), [&](const Row& row) {
+      if (row.Bool(4)) marked.insert(UserId{row.UInt64(1)});
+    });
+  });
+  return marked;
+}
+
 void FillVisible(const Outbox& outbox, uint32_t window, SyncTruth& truth) {
   const size_t shown = std::min<size_t>(window, outbox.size());
   truth.visible.assign(outbox.begin(), outbox.begin() + static_cast<ptrdiff_t>(shown));
@@ -72,10 +85,12 @@ std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
   const auto live = ReadLiveEdges(connection, requests);
   const auto members = ReadMembers(connection, requests);
   const auto outboxes = ReadOutboxes(connection, requests, live);
+  const auto marked = ReadMarked(connection, requests);
   std::vector<SyncTruth> truths;
   for (const ReadSync& request : requests) {
     SyncTruth truth;
     truth.following = live.contains({.src = request.reader, .dst = request.author});
+    truth.marked = truth.following && marked.contains(request.author);
     for (const PostId member : request.members) {
       const auto row = members.find({request.author, member});
       if (row == members.end()) continue;

@@ -9,11 +9,9 @@
 namespace fanline::mysql {
 namespace {
 
-std::string Name(const std::string& identifier) { return '`' + identifier + '`'; }
-
 std::string Columns(const EdgeTable& table) {
-  return Name(table.src) + ", " + Name(table.dst) + ", " + Name(table.ver) + ", " +
-         Name(table.state) + ", " + Name(table.pos);
+  return QuotedName(table.src) + ", " + QuotedName(table.dst) + ", " + QuotedName(table.ver) +
+         ", " + QuotedName(table.state) + ", " + QuotedName(table.pos);
 }
 
 // What is wrong when the server refuses such a table; empty: something else.
@@ -31,23 +29,23 @@ std::string OptionBehind(int code, const std::string& side) {
 }
 
 std::string SelectSql(const EdgeTable& table, std::span<const EdgeKey> edges) {
-  std::string sql = "SELECT " + Columns(table) + " FROM " + Name(table.table) + " WHERE ";
+  std::string sql = "SELECT " + Columns(table) + " FROM " + QuotedName(table.table) + " WHERE ";
   for (size_t i = 0; i < edges.size(); ++i) {
     if (i > 0) sql += " OR ";
-    sql += '(' + Name(table.src) + " = " + ToString(edges[i].src) + " AND " + Name(table.dst) +
-           " = " + ToString(edges[i].dst) + ')';
+    sql += '(' + QuotedName(table.src) + " = " + ToString(edges[i].src) + " AND " +
+           QuotedName(table.dst) + " = " + ToString(edges[i].dst) + ')';
   }
   return sql;
 }
 
 // Assignments are evaluated from left to right, so the version, which decides, changes last.
 std::string UpsertSql(const EdgeTable& table, const Edge& edge) {
-  const std::string ver = Name(table.ver), newer = "VALUES(" + ver + ") > " + ver;
+  const std::string ver = QuotedName(table.ver), newer = "VALUES(" + ver + ") > " + ver;
   const auto take = [&](const std::string& column) {
-    return Name(column) + " = IF(" + newer + ", VALUES(" + Name(column) + "), " + Name(column) +
-           ")";
+    return QuotedName(column) + " = IF(" + newer + ", VALUES(" + QuotedName(column) + "), " +
+           QuotedName(column) + ")";
   };
-  return "INSERT INTO " + Name(table.table) + " (" + Columns(table) + ") VALUES (" +
+  return "INSERT INTO " + QuotedName(table.table) + " (" + Columns(table) + ") VALUES (" +
          ToString(edge.src) + ", " + ToString(edge.dst) + ", " + std::to_string(edge.ver) + ", " +
          (edge.live ? "1" : "0") + ", " + std::to_string(edge.pos) + ") ON DUPLICATE KEY UPDATE " +
          take(table.state) + ", " + take(table.pos) + ", " + ver + " = GREATEST(" + ver +
@@ -63,12 +61,6 @@ const EdgeTable& Checked(const EdgeTable& table) {
 }
 
 }  // namespace
-
-bool IsIdentifier(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
 
 AppEdges::AppEdges(const AppTables& tables)
     : forward_(Checked(tables.forward)), reverse_(Checked(tables.reverse)) {}
@@ -125,7 +117,7 @@ Status AppEdges::WriteReverse(const Edge& edge, bool* written, Edge* now) {
 
 Status AppEdges::CheckTable(Side& side, const std::string& name, Shard shard) {
   const std::string sql =
-      "SELECT " + Columns(side.table) + " FROM " + Name(side.table.table) + " LIMIT 0";
+      "SELECT " + Columns(side.table) + " FROM " + QuotedName(side.table.table) + " LIMIT 0";
   const std::string where = name + " shard " + std::to_string(shard);
   std::string wrong;
   Status status = side.connections.Run(shard, [&](Connection& connection) {

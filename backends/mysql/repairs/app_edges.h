@@ -18,9 +18,6 @@
 
 namespace fanline::mysql {
 
-// Whether `text` may name a table or column: letters, digits and underscores, at most 64.
-bool IsIdentifier(std::string_view text);
-
 struct EdgeTable {
   Config config;  // its shards: rows by src, or by dst, at ShardMap::Even
   std::string table;

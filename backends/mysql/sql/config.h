@@ -25,6 +25,7 @@ struct ShardAddress {
 
 struct Config {
   std::vector<ShardAddress> shards;
+  std::string resource;  // of a server that is no shard: what a Status names in place of mysql_N
   std::string user;
   Secret password;  // never logged, never part of a message; read for each connection
   TlsFiles tls;     // when on: a server that does not prove its name by it is refused

@@ -1,9 +1,11 @@
 #include "backends/mysql/sql/connection.h"
 
 #include <cppconn/connection.h>
+#include <cppconn/datatype.h>
 #include <cppconn/driver.h>
 #include <cppconn/exception.h>
 #include <cppconn/resultset.h>
+#include <cppconn/resultset_metadata.h>
 #include <cppconn/statement.h>
 
 #include <mutex>
@@ -87,6 +89,33 @@ std::optional<int64_t> Row::OptionalInt64(uint32_t column) const {
   if (result_.isNull(column)) return std::nullopt;
   return result_.getInt64(column);
 }
+
+Row::Type Row::TypeOf(uint32_t column) const {
+  switch (result_.getMetaData()->getColumnType(column)) {
+    case sql::DataType::BIT:
+    case sql::DataType::TINYINT:
+    case sql::DataType::SMALLINT:
+    case sql::DataType::MEDIUMINT:
+    case sql::DataType::INTEGER:
+    case sql::DataType::YEAR:
+      return Type::kInteger;
+    case sql::DataType::BIGINT:
+      return Type::kWideInteger;
+    case sql::DataType::REAL:
+    case sql::DataType::DOUBLE:
+      return Type::kReal;
+    case sql::DataType::BINARY:
+    case sql::DataType::VARBINARY:
+    case sql::DataType::LONGVARBINARY:
+    case sql::DataType::GEOMETRY:
+      return Type::kBytes;
+    default:
+      return Type::kText;
+  }
+}
+
+bool Row::IsNull(uint32_t column) const { return result_.isNull(column); }
+double Row::Double(uint32_t column) const { return static_cast<double>(result_.getDouble(column)); }
 
 Connection::Connection(const Config& config, Shard shard, Options options)
     : config_(config), shard_(shard), options_(options) {}

@@ -49,6 +49,12 @@ class Row {
   std::string Text(uint32_t column) const;
   std::optional<int64_t> OptionalInt64(uint32_t column) const;
 
+  // Of a column that is not ours.
+  enum class Type { kInteger, kWideInteger, kReal, kText, kBytes };  // wide: may be above 2^53
+  Type TypeOf(uint32_t column) const;
+  bool IsNull(uint32_t column) const;
+  double Double(uint32_t column) const;
+
  private:
   sql::ResultSet& result_;
 };

@@ -79,11 +79,15 @@ ErrorKind KindOf(int code) {
 }
 
 Status StatusOf(const MysqlError& error, Shard shard) {
-  const std::string text = std::to_string(error.code()) + ": " + error.what();
-  if (error.kind() == ErrorKind::kData) return Status::Never("MariaDB error " + text);
-  const char* what_to_do =
-      error.code() == kNoSuchTable ? "; feedctl init makes what is missing" : "";
-  return Status::Later(ResourceOf(shard), "MariaDB error " + text + what_to_do);
+  Status status = StatusOf(error, ResourceOf(shard));
+  if (error.code() == kNoSuchTable) status.message += "; feedctl init makes what is missing";
+  return status;
+}
+
+Status StatusOf(const MysqlError& error, const std::string& resource) {
+  const std::string text =
+      "MariaDB error " + std::to_string(error.code()) + ": " + std::string(error.what());
+  return error.kind() == ErrorKind::kData ? Status::Never(text) : Status::Later(resource, text);
 }
 
 }  // namespace fanline::mysql

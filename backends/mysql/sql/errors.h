@@ -41,7 +41,8 @@ class MysqlError : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// kData: never. All others: later, naming the shard.
+// kData: never. All others: later, naming the shard, or the resource.
 Status StatusOf(const MysqlError& error, Shard shard);
+Status StatusOf(const MysqlError& error, const std::string& resource);
 
 }  // namespace fanline::mysql

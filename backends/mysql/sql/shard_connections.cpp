@@ -22,7 +22,8 @@ Status ShardConnections::Run(Shard shard, const std::function<void(Connection&)>
     call(*slot.connection);
     return Status::Done();
   } catch (const MysqlError& error) {
-    return StatusOf(error, shard);
+    if (config_.resource.empty()) return StatusOf(error, shard);
+    return StatusOf(error, config_.resource);
   }
 }
 

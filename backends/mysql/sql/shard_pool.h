@@ -27,6 +27,7 @@
 #include "backends/mysql/sql/connection.h"
 #include "backends/mysql/sql/errors.h"
 #include "backends/mysql/sql/mono_now.h"
+#include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
 
 namespace fanline::mysql {
@@ -47,7 +48,7 @@ class ShardPool {
         limits_(limits),
         owner_(owner),
         health_(std::move(health)),
-        log_(std::move(log)) {
+        log_(std::move(log), MonoNow) {
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
       shards_.push_back(std::make_unique<ShardState>());
     }
@@ -85,10 +86,13 @@ class ShardPool {
     owner_.FailJob(job, Status::Later(ResourceOf(shard), refusal));
   }
 
-  // The Status of an error of the call just made; logs it.
-  [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) const {
-    Status status = StatusOf(error, connection.shard());
-    Log(LogLevel::kWarn, connection.shard(), status.message);
+  // The Status of an error of the call just made; logs it, once in a while: what waits for a shard
+  // that refuses asks again and again.
+  [[nodiscard]] Status Failed(const Connection& connection, const MysqlError& error) {
+    const Shard shard = connection.shard();
+    Status status = StatusOf(error, shard);
+    const std::string key = ResourceOf(shard) + " " + std::to_string(error.code());
+    log_.Log(LogLevel::kWarn, key, LineOf(shard, status.message));
     return status;
   }
 
@@ -156,7 +160,7 @@ class ShardPool {
 
   // Called under the mutex, so that the last state told is the last there was.
   void Tell(Shard shard, bool reachable, const std::string& message) {
-    Log(reachable ? LogLevel::kInfo : LogLevel::kWarn, shard, message);
+    log_.Log(reachable ? LogLevel::kInfo : LogLevel::kWarn, LineOf(shard, message));
     if (health_) health_(shard, reachable);
   }
 
@@ -192,15 +196,15 @@ class ShardPool {
     for (const Job& job : jobs) owner_.FailJob(job, status);
   }
 
-  void Log(LogLevel level, Shard shard, const std::string& message) const {
-    log_(level, ResourceOf(shard) + " (" + Owner::kName + "): " + message);
+  static std::string LineOf(Shard shard, const std::string& message) {
+    return ResourceOf(shard) + " (" + Owner::kName + "): " + message;
   }
 
   const Config config_;
   const PoolLimits limits_;
   Owner& owner_;
   const HealthSink health_;
-  const LogSink log_;
+  LogLimiter log_;
   std::atomic<bool> stopping_ = false;
   std::vector<std::unique_ptr<ShardState>> shards_;  // one per shard
   std::vector<std::thread> threads_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fanline/base/check.h"
+
 namespace fanline::mysql {
 namespace {
 
@@ -30,6 +32,17 @@ std::string Quoted(std::string_view text) {
     quoted += c;
   }
   return quoted + "'";
+}
+
+bool IsIdentifier(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+std::string QuotedName(std::string_view identifier) {
+  FANLINE_CHECK(IsIdentifier(identifier), "the name of a table or column");
+  return '`' + std::string(identifier) + '`';
 }
 
 std::vector<std::string> SplitStatements(std::string_view script) {

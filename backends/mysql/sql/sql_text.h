@@ -51,6 +51,7 @@ void AppendList(std::string& sql, const Elements& elements, Append append) {
 // compared column by column and need neither.
 void AppendListed(std::string& sql, uint64_t value);
 inline void AppendListed(std::string& sql, UserId id) { AppendListed(sql, Raw(id)); }
+inline void AppendListed(std::string& sql, PostId id) { AppendListed(sql, Raw(id)); }
 
 template <typename Elements>
 void AppendInList(std::string& sql, const Elements& elements) {
@@ -73,6 +74,12 @@ inline void AppendLimit(std::string& sql, uint32_t limit) {
 
 // A string literal.
 std::string Quoted(std::string_view text);
+
+// Whether `text` may name a table or column of an application: letters, digits and underscores, at
+// most 64. Names of any other kind never reach a statement.
+bool IsIdentifier(std::string_view text);
+// "`posts`"; ends the process when it is no identifier.
+std::string QuotedName(std::string_view identifier);
 
 // The statements of a script: cut at semicolons, without "--" comments and empty statements.
 std::vector<std::string> SplitStatements(std::string_view script);

@@ -154,10 +154,13 @@ std::string UserFactsSql(UserId user) {
          ") OR EXISTS (SELECT 1 FROM author WHERE author_id = " + id + ")";
 }
 
-std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit) {
+std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
+                     uint32_t limit) {
   std::string sql =
       "SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
-      " WHERE pushed = 1 AND deleted = 0 AND hidden = 0 AND author_id IN ";
+      " WHERE pushed = ";
+  sql += pushed ? '1' : '0';
+  sql += " AND deleted = 0 AND hidden = 0 AND author_id IN ";
   AppendInList(sql, authors);
   // A post that is not published has created_at_ms NULL, sorts last and is no item.
   sql += " AND created_at_ms > ";
@@ -188,7 +191,16 @@ std::string FolloweesSql(UserId reader) {
 
 std::string LastAtSql(std::span<const UserId> authors) {
   std::string sql =
-      "SELECT author_id, last_at FROM author FORCE INDEX (PRIMARY) WHERE author_id IN ";
+      "SELECT author_id, last_at, COALESCE(marked, 0) FROM author FORCE INDEX (PRIMARY)"
+      " LEFT JOIN author_mode USING (author_id) WHERE author_id IN ";
+  AppendInList(sql, authors);
+  return sql;
+}
+
+std::string ModesSql(std::span<const UserId> authors) {
+  std::string sql =
+      "SELECT author_id, pull, announced, marked FROM author_mode FORCE INDEX (PRIMARY)"
+      " WHERE author_id IN ";
   AppendInList(sql, authors);
   return sql;
 }
@@ -222,6 +234,12 @@ std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit) {
   AppendNumber(sql, keep.count());
   sql += " SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id";
   AppendLimit(sql, limit);
+  return sql;
+}
+
+std::string AnnounceAuthorSql(UserId author) {
+  std::string sql = "UPDATE author_mode SET announced = 1 WHERE author_id = ";
+  AppendId(sql, author);
   return sql;
 }
 

@@ -57,13 +57,14 @@ std::string OutboxSql(UserId author, const TimeSpan& span, uint32_t limit);
 // Whether the user follows somebody; whether any row is about the user.
 std::string UserFactsSql(UserId user);
 
-// author_id, post_id, created_at_ms of visible pushed items in the span, at most `limit`, in the
-// index's order: author by author, each author's newest first.
-std::string ItemsSql(std::span<const UserId> authors, const TimeSpan& span, uint32_t limit);
+// author_id, post_id, created_at_ms of visible items in the span that are pushed, or of those that
+// are not, at most `limit`, in the index's order: author by author, each author's newest first.
+std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
+                     uint32_t limit);
 
 // dst
 std::string FolloweesSql(UserId reader);
-// author_id, last_at
+// author_id, last_at, whether the author is marked
 std::string LastAtSql(std::span<const UserId> authors);
 // user_id, fans_cnt
 std::string FansCountSql(std::span<const UserId> authors);
@@ -74,6 +75,11 @@ std::string BelowZeroSql(std::span<const UserId> authors);
 std::string PendingChangesSql(uint64_t after, uint32_t limit);
 // id, whether it is older than `keep`, of the oldest rows of log1 that are done
 std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
+
+// author_id, pull, announced, marked of those of `authors` who have a mode of their own
+std::string ModesSql(std::span<const UserId> authors);
+
+std::string AnnounceAuthorSql(UserId author);
 
 // author_id, post_id of those that are merged at read
 std::string NotPushedSql(std::span<const PostKey> posts);

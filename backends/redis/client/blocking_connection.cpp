@@ -7,6 +7,7 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/client/sign_in.h"
+#include "backends/redis/client/silent_nodes.h"
 
 namespace fanline::redis {
 namespace {
@@ -29,10 +30,25 @@ void BlockingConnection::Close() {
   context_.reset();
 }
 
-Status BlockingConnection::Broken(const std::string& why) {
+// `silent`: it was waited for in vain.
+Status BlockingConnection::Broken(const std::string& why, bool silent) {
   Close();
+  if (options_.silent_nodes) {
+    silent ? options_.silent_nodes->Silent(options_.address)
+           : options_.silent_nodes->Answered(options_.address);
+  }
   asks_ = ErrorAction::kLeaveNode;
   return Away("redis " + ToString(options_.address) + ": " + why);
+}
+
+Status BlockingConnection::BrokenStream() {
+  const bool silent = errno == EAGAIN;
+  return Broken(stream_->failure(), silent);
+}
+
+bool BlockingConnection::MayAsk() const {
+  const auto patience = options_.connect_timeout + options_.command_timeout;
+  return !options_.silent_nodes || options_.silent_nodes->MayAsk(options_.address, patience);
 }
 
 Status BlockingConnection::Open() {
@@ -41,12 +57,12 @@ Status BlockingConnection::Open() {
   context_.reset(redisConnectWithTimeout(address.host.c_str(), address.port,
                                          Timeval(options_.connect_timeout)));
   if (!context_) return Broken("out of memory");
-  if (context_->err != 0) return Broken(context_->errstr);
+  if (context_->err != 0) return Broken(context_->errstr, errno == ETIMEDOUT);
   if (redisSetTimeout(context_.get(), Timeval(options_.command_timeout)) != REDIS_OK) {
     return Broken("no timeout can be set");
   }
   stream_.emplace(options_, context_->fd);
-  if (stream_->Greet() != Stream::Greeting::kDone) return Broken(stream_->failure());
+  if (stream_->Greet() != Stream::Greeting::kDone) return BrokenStream();
   return SignIn();
 }
 
@@ -68,7 +84,7 @@ Status BlockingConnection::Send(const CommandBuffer& commands) {
   while (!rest.empty()) {
     const ssize_t wrote = stream_->Send(rest.data(), rest.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return Broken(stream_->failure());
+    if (wrote < 0) return BrokenStream();
     rest.remove_prefix(static_cast<size_t>(wrote));
   }
   return Status::Done();
@@ -81,7 +97,7 @@ Status BlockingConnection::Fill() {
   do {
     got = stream_->Receive(bytes, sizeof bytes);
   } while (got < 0 && errno == EINTR);
-  if (got < 0) return Broken(stream_->failure());
+  if (got < 0) return BrokenStream();
   if (got == 0) return Broken("the node closed the connection");
   redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
   return Status::Done();
@@ -97,6 +113,7 @@ Status BlockingConnection::Receive(const OnReply& on_reply) {
     if (Status status = Fill(); !status.done()) return status;
   }
   const std::unique_ptr<void, void (*)(void*)> guard(raw, freeReplyObject);
+  if (options_.silent_nodes) options_.silent_nodes->Answered(options_.address);
   return on_reply(*static_cast<const redisReply*>(raw));
 }
 
@@ -120,6 +137,12 @@ Status BlockingConnection::Pipeline(const CommandBuffer& commands, size_t count,
 
 Status BlockingConnection::PipelineRaw(const CommandBuffer& commands, size_t count,
                                        const OnReply& on_reply) {
+  if (!MayAsk()) {
+    Close();
+    asks_ = ErrorAction::kLeaveNode;
+    return Away("redis " + ToString(options_.address) +
+                " does not answer, and is left alone a while");
+  }
   asks_ = ErrorAction::kNone;
   Status status = Open();
   if (!status.done()) return status;

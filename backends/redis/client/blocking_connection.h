@@ -1,6 +1,6 @@
 // A blocking connection for the reading side, opened when first needed and again after a failure.
 // One thread. Every call is bounded by the command timeout. After a timeout the connection is dead,
-// and the command may have been carried out.
+// and the command may have been carried out. A node that rests (silent_nodes.h) is not asked.
 #pragma once
 
 #include <functional>
@@ -48,7 +48,9 @@ class BlockingConnection {
   Status Judged(const redisReply& error);
   Status Load(Script script);
   void Close();
-  Status Broken(const std::string& why);
+  Status Broken(const std::string& why, bool silent = false);
+  Status BrokenStream();
+  bool MayAsk() const;
 
   const Options options_;
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;

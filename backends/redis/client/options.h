@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "fanline/ports/reader_ports.h"
 
 namespace fanline::redis {
+
+class SilentNodes;
 
 struct Options {
   // One node, or some nodes of a Cluster (the others are found by asking these), or the Sentinels
@@ -30,6 +33,7 @@ struct Options {
   TlsFiles tls;          // when on: a node that does not prove its name by it is refused
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
+  std::shared_ptr<SilentNodes> silent_nodes;        // of blocking connections; none: each waits
 
   WindowLimits window;
   std::chrono::milliseconds timeline_ttl = std::chrono::hours(24 * 7);  // since last read

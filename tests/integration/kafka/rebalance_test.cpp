@@ -10,7 +10,6 @@
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/testing/member.h"
 #include "backends/kafka/testing/raw_log.h"
-#include "fanline/base/misconfigured.h"
 #include "tests/integration/kafka/real_broker.h"
 
 namespace fanline::kafka {
@@ -130,17 +129,14 @@ TEST_F(RebalanceTest, AMemberGoesWhenAnotherComesWithItsInstanceId) {
   ASSERT_TRUE(Until({&ann}, [&] { return ann.owned.size() == 4; }));
 
   EagerMember twin(one);
-  const auto fenced = [&] {
-    try {
-      return Until({&twin, &ann}, [] { return false; });
-    } catch (const Misconfigured& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("must have a group.instance.id of its own"));
-      return true;
-    }
-  };
-  ASSERT_TRUE(fenced());
+  Consumer& fenced = ann.member.consumer();
+  ASSERT_TRUE(Until({&twin, &ann}, [&] { return fenced.Fenced().has_value(); }));
+  EXPECT_THAT(*fenced.Fenced(), ::testing::HasSubstr("must have a group.instance.id of its own"));
+  EXPECT_TRUE(ann.owned.empty()) << "whoever had them is told";
   ASSERT_TRUE(Until({&twin}, [&] { return twin.owned.size() == 4; }));
-  EXPECT_THROW(ann.Turn(), Misconfigured);
+  ann.Turn();
+  EXPECT_TRUE(ann.member.events.empty());
+  EXPECT_FALSE(twin.member.consumer().Fenced());
 }
 
 TEST_F(RebalanceTest, AnOrderToCommitWhatIsNotOursAnyMoreChangesNothing) {

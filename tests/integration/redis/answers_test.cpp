@@ -36,7 +36,7 @@ class RedisAnswers : public ::testing::Test {
     RebuildBegun begun{};
     bool applied = false;
     EXPECT_TRUE(reader_.Begin(kBob, "t", &begun).done());
-    EXPECT_TRUE(reader_.Finish(kBob, "t", {}, kNoFloor, &applied).done());
+    EXPECT_TRUE(reader_.Finish(kBob, "t", {}, kNoFloor, {}, &applied).done());
   }
 
   static Options Told(std::chrono::milliseconds heartbeat) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <set>
 
 #include "backends/redis/keys.h"
 #include "backends/redis/requests.h"
@@ -91,6 +92,12 @@ class Model {
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
   }
+  // More of them than a timeline can mark.
+  std::vector<UserId> SomeAuthors(uint32_t most) {
+    std::set<UserId> authors;
+    for (uint32_t i = Pick(most + 1); i > 0; --i) authors.insert(UserId{100 + Pick(9)});
+    return {authors.begin(), authors.end()};
+  }
   std::vector<PostId> SomePosts(uint32_t most) {
     std::vector<PostId> posts;
     for (const Item& item : SomeItems(most)) posts.push_back(item.post);
@@ -127,8 +134,10 @@ class Model {
           removes.push_back(post);
         }
       }
-      if (adds.empty() && removes.empty()) continue;
-      batch.Write(reader, adds, removes);
+      if (adds.size() > 12) adds.resize(12);
+      const std::vector<UserId> marks = SomeAuthors(Pick(5) == 0 ? 4 : 0);
+      if (adds.empty() && removes.empty() && marks.empty()) continue;
+      batch.Write(reader, adds, removes, marks);
     }
     const TimelineBatch request = batch.Take();
     if (request.writes.empty()) return "nothing to write";
@@ -163,8 +172,9 @@ class Model {
     const auto items = SomeItems(30);
     const Floor floor = Pick(2) == 0 ? kNoFloor : 1000 + Pick(30);
     bool got = false;
-    EXPECT_TRUE(reader_.Finish(reader, token, items, floor, &got).done());
-    EXPECT_EQ(got, fake_.Finish(reader, token, items, floor));
+    const auto marks = SomeAuthors(Pick(2) == 0 ? 9 : 0);
+    EXPECT_TRUE(reader_.Finish(reader, token, items, floor, marks, &got).done());
+    EXPECT_EQ(got, fake_.Finish(reader, token, items, floor, marks));
     return "finish";
   }
 
@@ -173,6 +183,8 @@ class Model {
     request.reader = AnyReader();
     request.range = RangeOf(request.reader);
     request.epoch = Epoch(request.range);
+    request.author = UserId{100 + Pick(9)};
+    request.marked = Pick(2) == 0;
     request.removes = SomePosts(5);
     for (const Item& item : SomeItems(Pick(2) == 0 ? 0 : 40)) {
       const bool removed = std::find(request.removes.begin(), request.removes.end(), item.post) !=
@@ -200,6 +212,7 @@ class Model {
     const auto expected = fake_.Read(reader, after, limit);
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);
+    EXPECT_EQ(got.marks, expected.marks);
     EXPECT_EQ(got.floor, expected.floor);
     EXPECT_EQ(got.reached_floor, expected.reached_floor);
     return "read page";

@@ -52,7 +52,7 @@ class RedisOwnership : public ::testing::Test {
     RebuildBegun begun{};
     bool applied = false;
     ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
-    ASSERT_TRUE(reader_.Finish(reader, "t", {}, kNoFloor, &applied).done());
+    ASSERT_TRUE(reader_.Finish(reader, "t", {}, kNoFloor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
   std::string Get(const Key& key) { return console_.Run({"GET", Name(key)}); }

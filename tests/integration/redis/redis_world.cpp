@@ -130,11 +130,14 @@ size_t Driver::times_connected() const {
   return times_connected_;
 }
 
-BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes) {
+BatchOf& BatchOf::Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes,
+                        std::vector<UserId> marks) {
+  batch_.marks.insert(batch_.marks.end(), marks.begin(), marks.end());
   batch_.adds.insert(batch_.adds.end(), adds.begin(), adds.end());
   batch_.removes.insert(batch_.removes.end(), removes.begin(), removes.end());
   batch_.writes.push_back({reader, static_cast<uint32_t>(batch_.adds.size()),
-                           static_cast<uint32_t>(batch_.removes.size())});
+                           static_cast<uint32_t>(batch_.removes.size()),
+                           static_cast<uint32_t>(batch_.marks.size())});
   return *this;
 }
 

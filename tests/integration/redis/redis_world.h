@@ -71,7 +71,8 @@ class BatchOf {
     batch_.range = range;
     batch_.epoch = epoch;
   }
-  BatchOf& Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {});
+  BatchOf& Write(UserId reader, std::vector<Item> adds, std::vector<PostId> removes = {},
+                 std::vector<UserId> marks = {});
   TimelineBatch Take() { return std::move(batch_); }
 
  private:

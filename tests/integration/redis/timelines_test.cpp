@@ -51,7 +51,7 @@ class RedisTimelines : public ::testing::Test {
     bool applied = false;
     ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
-    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, &applied).done());
+    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
   void Open(UserId reader, const std::string& token) {
@@ -61,7 +61,7 @@ class RedisTimelines : public ::testing::Test {
   }
   bool Close(UserId reader, const std::string& token, const std::vector<Item>& items) {
     bool applied = false;
-    EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, &applied).done());
+    EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, {}, &applied).done());
     return applied;
   }
 
@@ -113,6 +113,20 @@ TEST_F(RedisTimelines, ARebuildKeepsItemsOfOneMomentTogetherWhileThereIsRoom) {
     EXPECT_EQ(page.floor, items.back().created_at);
     EXPECT_LE(Card(reader), window.max_entries - kMaxAddsPerWrite);
   }
+}
+
+// As Pull reads them: of more than the spare the window's share, the floor in their midst.
+TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemoval) {
+  const WindowLimits window;
+  std::vector<Item> items = {At(2, 9), At(1, 8)};
+  for (uint32_t i = 2; i < window.window; ++i) items.push_back(At(1'000 + i, 5));
+  bool applied = false;
+  Open(kBob, "t");
+  ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at, {}, &applied).done() &&
+              applied);
+  EXPECT_EQ(Page(kBob).items, (std::vector{At(2, 9), At(1, 8)}));
+  EXPECT_EQ(Push(kBob, {}, {PostId{1}}).removed, 1u);
+  EXPECT_EQ(Page(kBob).items, std::vector{At(2, 9)});
 }
 
 TEST_F(RedisTimelines, APushReachesALiveTimelineOnce) {
@@ -377,7 +391,7 @@ TEST_F(FullRedis, ARebuildThatCannotBeWrittenLeavesNoTimeline) {
   Open(kBob, "a");
   Fill();
   bool applied = false;
-  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at, &applied).later());
+  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at, {}, &applied).later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
 }

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+#include <latch>
+
 #include "tests/unit/api/world.h"
 
 namespace fanline::api {
@@ -193,6 +196,71 @@ TEST_F(PagesTest, WithoutRedisPagesArePulledAndNothingIsRebuilt) {
   EXPECT_THAT(w_.metrics.failed, ElementsAre("getTimeline redis no answer"));
   w_.posts.redis_fails = Status::Done();
   EXPECT_EQ(Home("5")["state"], "building") << "it was not offered before";
+}
+
+// All threads that pull are busy until the end of the block.
+class PullsBusy {
+ public:
+  explicit PullsBusy(World& world) {
+    for (size_t i = 0; i < World::kPulls; ++i) {
+      world.truth->Submit({0, {0}}, [this](ReaderTruth*, Slots::Refusal) {
+        begun_.count_down();
+        end_.wait();
+        ended_.count_down();
+      });
+    }
+    begun_.wait();
+  }
+  ~PullsBusy() {
+    end_.count_down();
+    ended_.wait();
+  }
+
+ private:
+  std::latch begun_{World::kPulls}, end_{1}, ended_{World::kPulls};
+};
+
+TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  const PullsBusy busy(w_);
+  const json page = Home("5");
+  EXPECT_EQ(page["state"], "live");
+  EXPECT_THAT(Ids(page), ElementsAre("70"));
+  EXPECT_EQ(w_.metrics.rebuilt, 1);
+  EXPECT_EQ(Home("5", "?newer_than=1.1")["state"], "live");
+}
+
+TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  std::future<json> page;
+  {
+    const PullsBusy busy(w_);
+    w_.posts.redis.Begin(UserId{5}, "another");
+    page = std::async(std::launch::async, [this] { return Home("5"); });
+  }
+  EXPECT_EQ(page.get()["state"], "building");
+}
+
+TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBoundedAlsoWherePagesWaitForThem) {
+  {
+    const PullsBusy busy(w_);
+    for (const char* stranger : {"91", "92"}) EXPECT_EQ(Home(stranger)["state"], "live");
+  }
+  EXPECT_EQ(Home("93")["state"], "pulled");
+}
+
+TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
+  Follow(5, 7);
+  w_.timelines = std::make_unique<TimelinePool>(
+      w_.PortOf<ReaderTimelines, fakes::TimelinesOf>(w_.posts), 1, Slots::Limits{.queued = 0});
+  w_.pages = std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, *w_.rebuilds,
+                                     w_.map, w_.metrics, [] { return Now{}; });
+  w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
+                                         [] { return Now{}; });
+  ASSERT_EQ(Home("5")["state"], "building");
+  w_.WaitUntilRebuilt(1);
 }
 
 TEST_F(PagesTest, OlderPagesRebuildNothing) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <optional>
 
@@ -17,13 +18,15 @@ class RebuildsTest : public ::testing::Test {
  protected:
   // One thread, which waits within its first rebuild until Release.
   void Start(Rebuilds::Limits limits) {
-    rebuilds_.emplace(std::vector<Rebuilds::Rebuild>{[this](UserId reader) {
-                        begun_.push_back(reader);
-                        if (begun_.size() > 1) return;
-                        first_begun_.set_value();
-                        release_.get_future().wait();
-                      }},
-                      limits, metrics_, [this] { return now_; });
+    const auto rebuild = [this](UserId reader) {
+      begun_.push_back(reader);
+      if (begun_.size() > 1) return;
+      first_begun_.set_value();
+      release_.get_future().wait();
+    };
+    const auto knows = [](UserId reader) { return reader < UserId{90}; };
+    rebuilds_.emplace(std::vector<Rebuilds::Rebuild>{{rebuild, knows}}, limits, metrics_,
+                      [this] { return now_.load(); });
   }
   void StartFirst(UserId reader) {
     ASSERT_TRUE(rebuilds_->Offer(reader, true));
@@ -36,7 +39,7 @@ class RebuildsTest : public ::testing::Test {
   }
 
   Metrics metrics_;
-  Time now_{};
+  std::atomic<Time> now_ = Time{};
   std::vector<UserId> begun_;  // by the thread; read when it has ended
   std::promise<void> first_begun_, release_;
   std::optional<Rebuilds> rebuilds_;
@@ -71,7 +74,7 @@ TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   Start({.waiting = 100, .strangers = 2});
   StartFirst(UserId{1});
   EXPECT_TRUE(rebuilds_->Offer(UserId{91}, false));
-  now_ += std::chrono::seconds(1);
+  now_ = Time{} + std::chrono::seconds(1);
   EXPECT_TRUE(rebuilds_->Offer(UserId{92}, false));
   EXPECT_FALSE(rebuilds_->Offer(UserId{93}, false));
   EXPECT_TRUE(rebuilds_->Offer(UserId{2}, true)) << "known ones are not";
@@ -81,6 +84,69 @@ TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   EXPECT_TRUE(rebuilds_->Offer(UserId{93}, false));
   EXPECT_FALSE(rebuilds_->Offer(UserId{94}, false)) << "the second has not gone yet";
   release_.set_value();
+}
+
+// Who awaits a rebuild, and notes what it was told.
+class RebuildsAwaited : public RebuildsTest {
+ protected:
+  Rebuilds::Then Note(std::promise<bool>& told) {
+    return [&told](bool go_on) { told.set_value(go_on); };
+  }
+};
+
+TEST_F(RebuildsAwaited, AllWhoAwaitAReaderGoOnWhenTheRebuildHasEnded) {
+  Start({});
+  StartFirst(UserId{1});
+  std::promise<bool> under_way, waiting, again;
+  EXPECT_TRUE(rebuilds_->Await(UserId{1}, Note(under_way)));
+  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(waiting)));
+  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(again)));
+  release_.set_value();
+  EXPECT_TRUE(under_way.get_future().get());
+  EXPECT_TRUE(waiting.get_future().get());
+  EXPECT_TRUE(again.get_future().get());
+  EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{2}));
+}
+
+TEST_F(RebuildsAwaited, WhoHasWaitedForTooLongGoesOnWithoutAndTheReaderIsRebuiltAllTheSame) {
+  Start({.longest_wait = std::chrono::seconds(10)});
+  StartFirst(UserId{1});
+  std::promise<size_t> rebuilt_before, after_all;
+  for (const uint64_t reader : {2, 3}) {
+    EXPECT_TRUE(rebuilds_->Await(UserId{reader}, [&, reader](bool) {
+      if (reader == 3) rebuilt_before.set_value(begun_.size());
+    }));
+  }
+  now_ = Time{} + std::chrono::seconds(10);
+  EXPECT_TRUE(rebuilds_->Await(UserId{4}, [&](bool) { after_all.set_value(begun_.size()); }));
+  release_.set_value();
+  EXPECT_EQ(rebuilt_before.get_future().get(), 1u);
+  EXPECT_EQ(after_all.get_future().get(), 4u);
+}
+
+TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoomOrPastTheEnd) {
+  Start({.waiting = 1});
+  StartFirst(UserId{1});
+  std::promise<bool> second;
+  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(second)));
+  EXPECT_FALSE(rebuilds_->Await(UserId{3}, [](bool) { FAIL() << "it was not taken"; }));
+  auto ended = std::async(std::launch::async, [this] { return Begun(); });
+  release_.set_value();
+  static_cast<void>(second.get_future().get());  // rebuilt, or told of the end
+  ended.get();
+}
+
+TEST_F(RebuildsAwaited, AStrangerIsLookedUpFirstAndBounded) {
+  Start({.strangers = 1});
+  StartFirst(UserId{1});
+  std::promise<bool> one, other, known;
+  EXPECT_TRUE(rebuilds_->Await(UserId{91}, Note(one)));
+  EXPECT_TRUE(rebuilds_->Await(UserId{92}, Note(other)));
+  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(known)));
+  release_.set_value();
+  EXPECT_TRUE(known.get_future().get());
+  EXPECT_TRUE(other.get_future().get()) << "without a timeline";
+  EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{91}, UserId{2}));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Routes, AnotherMethodIsToldWhatThereIs) {
   const auto match = Match("PATCH", "/v1/users/5/following/7");
   const auto& problem = std::get<Problem>(match);
   EXPECT_EQ(problem.code, Code::kMethodNotAllowed);
-  EXPECT_EQ(problem.allow, "PUT, DELETE, GET");
+  EXPECT_EQ(problem.allow, "PUT, DELETE, GET, HEAD");
   const Response response = ToResponse(problem);
   EXPECT_EQ(response.headers.back(), (std::pair<std::string, std::string>{"Allow", problem.allow}));
 }

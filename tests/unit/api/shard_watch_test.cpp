@@ -55,8 +55,13 @@ TEST_F(ShardWatchTest, TellsOnlyWhatChanges) {
   EXPECT_EQ(told_.size(), 2u);
   now_ += 1s;
   Step();
-  Step({Answer(5)});
+  Step({Answer(5, Status::Later("mysql_1", "wrong password"))});
+  EXPECT_EQ(told_.back(), "1 wrong password");
+  now_ += 1s;
+  Step();
+  Step({Answer(6)});
   EXPECT_EQ(told_.back(), "1 up");
+  EXPECT_EQ(told_.size(), 4u);
 }
 
 TEST_F(ShardWatchTest, AShardThatSaysNothingIsAwayAndIsNotAskedMore) {

@@ -14,6 +14,8 @@
 
 #include "api/handler.h"
 #include "api/operations/routes.h"
+#include "tests/fakes/fake_event_log.h"
+#include "tests/fakes/fake_post_bodies.h"
 #include "tests/fakes/fake_reader_stores.h"
 #include "tests/fakes/fake_relation_store.h"
 #include "timeline/reader.h"
@@ -34,7 +36,14 @@ class CountingMetrics : public Metrics {
     if (result == timeline::RebuildResult::kRebuilt) ++rebuilt;
   }
 
-  std::atomic<int> rebuilt = 0;
+  void PageServed(PageFacts::State) override { ++pages; }
+  void BodiesServed(bool available, size_t gone) override {
+    bodies.push_back(std::string(available ? "complete" : "unavailable") + ", gone " +
+                     std::to_string(gone));
+  }
+
+  std::atomic<int> rebuilt = 0, pages = 0;  // pages: of home timelines
+  std::vector<std::string> bodies;
   std::vector<std::string> answered, failed;
   std::atomic<size_t> connected = 0;
 };
@@ -69,19 +78,30 @@ struct World {
       ++clock_reads;
       return Now{mono.load(), now};
     };
-    truth = std::make_unique<TruthPool>(PortOf<ReaderTruth, fakes::TruthOf>(), map.shards(),
-                                        Slots::Limits());
-    timelines = std::make_unique<TimelinePool>(PortOf<ReaderTimelines, fakes::TimelinesOf>(), 1,
-                                               Slots::Limits());
-    rebuilds = std::make_unique<Rebuilds>(std::vector<Rebuilds::Rebuild>{[this](UserId reader) {
-                                            timeline::RebuildResult result{};
-                                            const Status status = home.Activate(reader, &result);
-                                            if (status.done()) metrics.RebuildEnded(result);
-                                          }},
+    truth = std::make_unique<TruthPool>(PortOf<ReaderTruth, fakes::TruthOf>(posts, kPulls),
+                                        map.shards(), Slots::Limits());
+    timelines = std::make_unique<TimelinePool>(PortOf<ReaderTimelines, fakes::TimelinesOf>(posts),
+                                               1, Slots::Limits());
+    const auto rebuild = [this](UserId reader) {
+      timeline::RebuildResult result{};
+      const Status status = home.Activate(reader, &result);
+      if (status.done()) metrics.RebuildEnded(result);
+    };
+    const auto knows = [this](UserId reader) {
+      timeline::EmptyReason reason{};
+      return !timeline::WhyNoTimeline(reader, posts, &reason).done() ||
+             reason != timeline::EmptyReason::kNoSuchUser;
+    };
+    rebuilds = std::make_unique<Rebuilds>(std::vector<Rebuilds::Rebuild>{{rebuild, knows}},
                                           Rebuilds::Limits{.waiting = 100, .strangers = 2}, metrics,
                                           [this] { return mono.load(); });
-    pages = std::make_unique<Pages>(*timelines, *truth, *rebuilds, map, metrics, clock);
-    handler = std::make_unique<Handler>(*pool, *pages, map, Limits(), metrics, clock);
+    bodies = std::make_unique<BodiesPool>(PortOf<PostBodies, fakes::BodiesOf>(texts), 1,
+                                          Slots::Limits());
+    pages = std::make_unique<Pages>(Pages::Pools{*timelines, *truth, bodies.get()}, *rebuilds, map,
+                                    metrics, clock);
+    publisher = std::make_unique<Publisher>(log, 2, metrics, clock);
+    handler =
+        std::make_unique<Handler>(*pool, *pages, publisher.get(), map, Limits(), metrics, clock);
   }
 
   // As RequestOf takes it.
@@ -112,12 +132,15 @@ struct World {
     while (metrics.rebuilt < times) std::this_thread::yield();
   }
 
-  template <typename Port, typename Shared>
-  std::vector<std::unique_ptr<Port>> PortOf() {
+  template <typename Port, typename Shared, typename Stores>
+  static std::vector<std::unique_ptr<Port>> PortOf(Stores& stores, size_t count = 1) {
     std::vector<std::unique_ptr<Port>> ports;
-    ports.push_back(std::make_unique<Shared>(posts));
+    while (ports.size() < count) ports.push_back(std::make_unique<Shared>(stores));
     return ports;
   }
+
+  // Who has answered may not be free yet: with more than one the next page finds another.
+  static constexpr size_t kPulls = 8;
 
   std::atomic<int> clock_reads = 0;  // the first of a request is when it begins
   UnixMs now = 1'700'000'000'000;
@@ -126,14 +149,18 @@ struct World {
   CountingMetrics metrics;
   fakes::FakeRelationStore* relations = nullptr;
   fakes::FakeReaderStores posts{RangeLayout(2), WindowLimits{6, 26}};  // and timelines
+  fakes::FakePostBodies texts;
   int tokens = 0;
   timeline::Reader home{posts, posts, WindowLimits{6, 26},
                         [this] { return std::to_string(++tokens); }};
   std::unique_ptr<StorePool> pool;
   std::unique_ptr<TruthPool> truth;
   std::unique_ptr<TimelinePool> timelines;
+  std::unique_ptr<BodiesPool> bodies;
   std::unique_ptr<Rebuilds> rebuilds;
   std::unique_ptr<Pages> pages;
+  fakes::FakeEventLog log;
+  std::unique_ptr<Publisher> publisher;
   std::unique_ptr<Handler> handler;
 };
 

@@ -14,14 +14,18 @@ constexpr UserId kAnn{1001};
 constexpr PostId kPost{77};
 constexpr uint32_t kRanges = 4;
 
-// A dispatcher whose calls are answered when the test says so; two shards.
-struct World : ServesAll<World, ApplyEvents, AppendHints, AppendDeadLetter> {
-  explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges)
+// A dispatcher whose calls are answered when the test says so; two shards, or more.
+struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, AppendHints, AppendDeadLetter> {
+  explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2)
       : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-                   {RangeLayout(ranges), shards, 1}, limits) {}
+                   {RangeLayout(ranges), ShardMap::Even(shards), 1}, limits) {}
 
   void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
     transactions.push_back(std::move(request));
+  }
+  void Serve(AnnounceAuthor request, ReplyTo<AuthorAnnounced>) {
+    announced.push_back(request.author);
+    inbox.emplace_back(mysql.Do(request));
   }
   void Serve(AppendHints request, ReplyTo<HintsAppended>) { appends.push_back(std::move(request)); }
   void Serve(AppendDeadLetter request, ReplyTo<DeadLetterAppended>) {
@@ -80,7 +84,6 @@ struct World : ServesAll<World, ApplyEvents, AppendHints, AppendDeadLetter> {
     inbox.emplace_back(std::move(record));
   }
 
-  ShardMap shards = ShardMap::Even(2);
   fakes::FakeMysql mysql{RangeLayout(kRanges), 100};
   Metrics metrics;
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
@@ -88,6 +91,7 @@ struct World : ServesAll<World, ApplyEvents, AppendHints, AppendDeadLetter> {
   std::vector<ApplyEvents> transactions;
   std::vector<AppendHints> appends, log;
   std::vector<AppendDeadLetter> dead_letters;
+  std::vector<UserId> announced;
   std::vector<DeadLetter> letters;
   std::vector<size_t> stored;
   int64_t next_offset = 0;
@@ -102,9 +106,9 @@ FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
   return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};
 }
 
-UserId AuthorOn(Shard shard) {
+UserId AuthorOn(Shard shard, uint32_t shards = 2) {
   for (uint64_t id = 1;; ++id) {
-    if (ShardMap::Even(2).ShardOf(UserId{id}) == shard) return UserId{id};
+    if (ShardMap::Even(shards).ShardOf(UserId{id}) == shard) return UserId{id};
   }
 }
 
@@ -168,19 +172,70 @@ TEST(Dispatcher, AsksToBeSteppedWhenThereIsSomethingToCommit) {
   EXPECT_EQ(w.next_timer, std::nullopt);
 }
 
-TEST(Dispatcher, AppendsNoHintOfAPostThatIsMergedAtRead) {
+// ---- posts that are merged at read ------------------------------------------------------------
+
+TEST(Dispatcher, APostThatIsMergedAtReadHasItsAuthorAnnouncedOnce) {
   World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give(Published());
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 1u);
+  EXPECT_EQ(w.log.front().hints.size(), kRanges);
+  EXPECT_EQ(w.announced, std::vector<UserId>{kAnn});
+  w.Give(Published(PostId{78}));
+  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 1u) << "everybody was told";
+  EXPECT_EQ(w.announced.size(), 1u);
+  EXPECT_EQ(w.committed, 3);
+}
+
+TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
   w.Assign();
   w.Give(Published());
   w.Step();
-  ASSERT_EQ(w.transactions.size(), 1u);
-  EventsApplied applied{w.transactions.front().id, {}, {{}}};
-  applied.applied.front().pushed = false;
-  w.transactions.clear();
-  w.inbox.emplace_back(std::move(applied));
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.appends.size(), 1u);
+  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Later("kafka", "away")});
+  w.appends.clear();
+  w.Step();
+  EXPECT_TRUE(w.announced.empty());
+  w.Pass(std::chrono::minutes(1));
+  w.Step();
+  w.Acknowledge();
+  w.Step();
+  EXPECT_EQ(w.announced, std::vector<UserId>{kAnn});
+}
+
+// A rebuild learns of marked authors from when they last posted: a delete alone tells it nothing.
+TEST(Dispatcher, OnlyAPublishedPostAnnouncesItsAuthor) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
   w.RunUntilIdle();
-  EXPECT_TRUE(w.log.empty());
-  EXPECT_EQ(w.committed, 1);
+  EXPECT_EQ(w.log.size(), 1u);
+  EXPECT_TRUE(w.announced.empty());
+}
+
+TEST(Dispatcher, AnEventInTheDeadLettersAnnouncesNobody) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.appends.size(), 1u);
+  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Never("too large")});
+  w.appends.clear();
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_TRUE(w.announced.empty());
 }
 
 // ---- ranges that hold no follower -------------------------------------------------------------
@@ -648,6 +703,41 @@ TEST(Dispatcher, AShardThatHangsDoesNotStopTheOthers) {
   w.RunUntilIdle();
   EXPECT_EQ(w.log.size(), 400u);
   EXPECT_EQ(w.committed, 400);
+}
+
+TEST(Dispatcher, AShardIsGivenMoreWhileAllOthersHang) {
+  Limits limits;
+  limits.events_open = 30;
+  World w(limits, kRanges, 3);
+  w.Assign();
+  for (uint64_t i = 0; i < 10; ++i) {
+    for (const Shard shard : {0, 1, 2}) w.Give(Published(PostId{i + 1}, AuthorOn(shard, 3)));
+  }
+  w.Step();
+  EXPECT_EQ(w.paused, 1u) << "each has its share of ten";
+  std::erase_if(w.transactions, [](const ApplyEvents& request) { return request.shard != 2; });
+  w.RunUntilIdle();
+  w.RunUntilIdle();  // the hints have waited for the other transactions
+  EXPECT_EQ(w.log.size(), 10u);
+  EXPECT_EQ(w.resumed, 1u);
+}
+
+// They have no shard, and a bound of their own.
+TEST(Dispatcher, PausesWhileTooManyLettersAreUnderWay) {
+  Limits limits;
+  limits.events_open = 4;
+  World w(limits);
+  w.Assign();
+  for (int i = 0; i < 3; ++i) w.GiveBytes("no event");
+  w.Give(Published());
+  w.Step();
+  EXPECT_EQ(w.paused, 0u);
+  w.GiveBytes("no event");
+  w.Step();
+  EXPECT_EQ(w.paused, 1u);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.resumed, 1u);
+  EXPECT_EQ(w.letters.size(), 4u);
 }
 
 TEST(Dispatcher, WhatIsParkedIsBounded) {

@@ -55,6 +55,27 @@ TEST_F(TimelineCheckTest, AWholeTimelineIsGood) {
   EXPECT_THAT(found.examples, IsEmpty());
 }
 
+TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
+  std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers_));
+  for (const uint64_t author : {7, 8, 9}) parts[0].AddEdge(kReader, UserId{author});
+  parts[0].AddMarked(UserId{9}, false);  // may be marked
+  parts[0].AddMarked(UserId{8}, true);   // must be
+  parts[0].AddMarked(UserId{5}, true);   // is not followed
+  const AuditTruth truth(readers_, std::move(parts));
+  const auto found = [&](std::vector<UserId> authors, bool more = false) {
+    redis::RawTimeline timeline = Ready({});
+    timeline.marks = {std::move(authors), more};
+    TimelineCheck check(truth, kLeast, show_);
+    check.Check(0, timeline, true);
+    return std::pair(check.findings().missing, check.findings().extra);
+  };
+  EXPECT_EQ(found({UserId{8}}), std::pair(uint64_t{0}, uint64_t{0}));
+  EXPECT_EQ(found({UserId{9}, UserId{8}}), std::pair(uint64_t{0}, uint64_t{0}));
+  EXPECT_EQ(found({}), std::pair(uint64_t{1}, uint64_t{0}));
+  EXPECT_EQ(found({}, true), std::pair(uint64_t{0}, uint64_t{0})) << "more than it can name";
+  EXPECT_EQ(found({UserId{8}, UserId{5}, UserId{7}}), std::pair(uint64_t{0}, uint64_t{2}));
+}
+
 TEST_F(TimelineCheckTest, BelowItsFloorNothingIsPromisedAndNothingIsJudged) {
   for (const auto& posts : {std::vector<uint64_t>{40, 30}, {40, 30, 20}, {40, 30, 15}}) {
     const auto found = Check(Ready(posts, 20));

@@ -14,6 +14,7 @@
 #include "backends/kafka/testing/raw_log.h"
 #include "fanline/base/misconfigured.h"
 #include "fanline/wire/dead_letter.h"
+#include "fanline/wire/event_codec.h"
 
 namespace fanline::kafka {
 namespace {
@@ -339,6 +340,24 @@ TEST_F(ProducerTest, ADeadLetterOfAReplayKeepsItsFirstTime) {
                           [](const auto& header) { return header.first.ends_with("appended"); }),
             1);
   EXPECT_EQ(FirstAppended(log[0]), 5);
+}
+
+TEST_F(ProducerTest, AnEventIsJsonKeyedByItsPostOrItsOwnText) {
+  ProducerOptions options = Options();
+  options.feed_topic = dead_letters;  // any topic of one partition
+  auto producer = Start(options);
+  const FeedEvent event{EventKind::kPublished, PostId{77}, UserId{5}, 1'000, 0};
+  producer->Submit(AppendEvent{1, event}, replies);
+  producer->Submit(AppendEvent{2, event, "{ as it came }"}, replies);
+
+  ASSERT_TRUE(replies.Wait(1).done()) << replies.Wait(1).message;
+  ASSERT_TRUE(replies.Wait(2).done()) << replies.Wait(2).message;
+  const auto log = Log(dead_letters, 0, 2);
+  ASSERT_EQ(log.size(), 2u);
+  EXPECT_EQ(log[0].key, "77");
+  EXPECT_EQ(log[0].value, EncodeEventJson(event));
+  EXPECT_THAT(log[0].headers, ElementsAre(Pair("content-type", "application/json")));
+  EXPECT_EQ(log[1].value, "{ as it came }");
 }
 
 TEST_F(ProducerTest, ProducesAnyRecordAndCallsBack) {

@@ -231,6 +231,30 @@ TEST(RelationEventConsumer, AShardThatIsAwayForLongDoesNotStopTheOthersAndLosesN
   EXPECT_EQ(w.event_committed, static_cast<int64_t>(2 * kEvents));
 }
 
+TEST(RelationEventConsumer, AShardIsGivenMoreWhileTheOtherHangs) {
+  Limits limits;
+  limits.records_open = 16;
+  EventWorld w(limits);
+  for (uint64_t i = 0; i < 8; ++i) {
+    w.AppendEvent({RelationEventKind::kFollow, {w.ann, UserId{1'000'000 + i}}, 1});
+    w.AppendEvent({RelationEventKind::kFollow, {w.bob, UserId{1'000'000 + i}}, 1});
+  }
+  w.Step();
+  ASSERT_TRUE(w.events_paused) << "each has its share of eight";
+  size_t answered = 0;
+  for (size_t at = 0; at < w.requests.size() && answered < 4;) {
+    const auto* change = w.requests[at].As<ChangeEdge>();
+    if (change == nullptr || change->change.src == w.ann) {
+      ++at;
+    } else {
+      w.AnswerAt(at, Fate::kDone);
+      ++answered;
+    }
+  }
+  w.Step();
+  EXPECT_FALSE(w.events_paused) << "half of its own is free";
+}
+
 TEST(RelationEventConsumer, WhatIsParkedIsBounded) {
   Limits limits;
   limits.records_open = 16;

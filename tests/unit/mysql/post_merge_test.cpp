@@ -40,7 +40,7 @@ TEST(NewestPublished, CountsOnlyPublishes) {
 TEST(MergePostsSql, WritesAnUnknownCreationAsNull) {
   const FeedEvent events[] = {Of(EventKind::kHidden, kAnn, 8, 3), Published(kAnn, 9, 77)};
   const std::string sql = MergePostsSql(FoldEvents(events));
-  EXPECT_THAT(sql, HasSubstr("(9,8,'8',NULL,0,1,3,0),(9,9,'9',77,0,0,0,0)"));
+  EXPECT_THAT(sql, HasSubstr("(9,8,'8',NULL,0,1,3,0,1),(9,9,'9',77,0,0,0,0,1)"));
 }
 
 TEST(MergePostsSql, DecidesHiddenBeforeTheVersionItIsComparedWithChanges) {

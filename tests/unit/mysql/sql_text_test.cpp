@@ -30,8 +30,22 @@ TEST(SplitStatements, LeavesQuotedTextAlone) {
 
 TEST(SplitStatements, TheShardSchemaIsOneRepeatableStatementPerTable) {
   EXPECT_THAT(SplitStatements(sql_schema::kShardSql),
-              AllOf(SizeIs(16), Each(StartsWith("CREATE TABLE IF NOT EXISTS ")),
+              AllOf(SizeIs(17), Each(StartsWith("CREATE TABLE IF NOT EXISTS ")),
                     Each(Not(HasSubstr("--")))));
+}
+
+TEST(IsIdentifier, NamesAreLettersDigitsAndUnderscoresOnly) {
+  for (const char* good : {"follows", "Follows_2", "_", "7"}) EXPECT_TRUE(IsIdentifier(good));
+  for (const char* bad : {"", "a b", "a`b", "a.b", "a;b", "a-b", "a'b", "caf\xc3\xa9"}) {
+    EXPECT_FALSE(IsIdentifier(bad)) << bad;
+  }
+  EXPECT_TRUE(IsIdentifier(std::string(64, 'a')));
+  EXPECT_FALSE(IsIdentifier(std::string(65, 'a')));
+}
+
+TEST(QuotedName, NoNameOfAnotherKindReachesAStatement) {
+  EXPECT_EQ(QuotedName("posts"), "`posts`");
+  EXPECT_DEATH(QuotedName("posts` WHERE 1 -- "), "the name of a table or column");
 }
 
 TEST(Quoted, NothingInsideEndsTheLiteral) {

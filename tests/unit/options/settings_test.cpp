@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "backends/options/agreed_settings.h"
+#include "backends/options/bodies_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
 #include "backends/options/redis_settings.h"
@@ -114,6 +115,16 @@ TEST(Settings, ReachTheAdapterOfRedis) {
   EXPECT_EQ(options.generation, 3u);
   EXPECT_EQ(options.timeline_ttl, 2h);
   EXPECT_EQ(options.command_timeout, 300ms);
+}
+
+TEST(Settings, AProgramMayDoWithoutKafkaWhenItSaysSo) {
+  KafkaSettings settings{.brokers = "", .optional = true};
+  daemon::OptionTable table("program", "for tests");
+  AddOptions(table, settings);
+  const char* arguments[] = {"program"};
+  EXPECT_TRUE(table.Parse(1, arguments, {}).proceed());
+  World world;
+  EXPECT_THAT(world.Parse({"--kafka-brokers", ""}).err, HasSubstr("--kafka-brokers: is empty"));
 }
 
 TEST(Settings, SentinelsHaveAUserAndPasswordOfTheirOwn) {
@@ -323,6 +334,65 @@ TEST(Settings, AKeyPrefixIsShortAndPlain) {
     EXPECT_THAT(other.Parse({"--redis-key-prefix", wrong.c_str()}).err,
                 HasSubstr("--redis-key-prefix: \"" + wrong + "\" is not at most 32 letters"));
   }
+}
+
+// World: a program that shows bodies.
+struct BodiesWorld {
+  BodiesSettings bodies;
+  daemon::OptionTable table{"program", "for tests"};
+
+  BodiesWorld() { AddOptions(table, bodies); }
+  daemon::Parsed Parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "program");
+    return table.Parse(static_cast<int>(arguments.size()), arguments.data(), {});
+  }
+};
+
+TEST(Settings, BodiesAreOneTableOfOneServer) {
+  BodiesWorld world;
+  ASSERT_TRUE(world
+                  .Parse({"--bodies-mysql", "tcp://m/app", "--bodies-mysql-user", "u",
+                          "--bodies-mysql-password", "p", "--bodies-table", "posts",
+                          "--bodies-columns", "text,lang", "--bodies-time-limit", "1500ms"})
+                  .proceed());
+  const auto config = ToConfig(world.bodies);
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->server.shards, (std::vector<mysql::ShardAddress>{{"m", 3306, "app"}}));
+  EXPECT_EQ(config->server.user, "u");
+  EXPECT_EQ(config->server.password.text, "p");
+  EXPECT_EQ(config->server.resource, "bodies");
+  EXPECT_EQ(config->id_column, "id");
+  EXPECT_EQ(config->columns, (std::vector<std::string>{"text", "lang"}));
+  EXPECT_EQ(config->time_limit, 1500ms);
+  EXPECT_EQ(config->server.read_timeout, 3s) << "the server ends a statement before";
+}
+
+TEST(Settings, BodiesMayBeLeftOut) {
+  BodiesWorld world;
+  ASSERT_TRUE(world.Parse({}).proceed());
+  EXPECT_FALSE(ToConfig(world.bodies));
+}
+
+TEST(Settings, BodiesThatAreNotNamedAsTheyMustAreRefused) {
+  const auto refusal = [](std::vector<const char*> more) {
+    std::vector<const char*> arguments = {"--bodies-mysql", "tcp://m/app"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    BodiesWorld world;
+    return world.Parse(std::move(arguments)).err;
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("--bodies-table: a name is letters"));
+  EXPECT_THAT(refusal({"--bodies-table", "posts` --"}), HasSubstr("--bodies-table: "));
+  EXPECT_THAT(refusal({"--bodies-table", "posts"}), HasSubstr("--bodies-columns: name what"));
+  EXPECT_THAT(refusal({"--bodies-table", "posts", "--bodies-columns", "text,1+1"}),
+              HasSubstr("--bodies-columns: a name is"));
+  EXPECT_THAT(refusal({"--bodies-table", "posts", "--bodies-columns", "text,text"}),
+              HasSubstr("--bodies-columns: text is given twice"));
+  EXPECT_THAT(
+      refusal({"--bodies-table", "posts", "--bodies-columns", "text", "--bodies-id-column", "a.b"}),
+      HasSubstr("--bodies-id-column: "));
+  BodiesWorld two, none;
+  EXPECT_THAT(two.Parse({"--bodies-mysql", "m/app,n/app"}).err, HasSubstr("one server"));
+  EXPECT_THAT(none.Parse({"--bodies-columns", "text"}).err, HasSubstr("--bodies-mysql: names no"));
 }
 
 TEST(Settings, SecretsAreNotShown) {

@@ -401,6 +401,57 @@ TEST(Away, WhatIsParkedHasABoundAtWhichTheRangeIsPaused) {
   EXPECT_EQ(w.metrics.done, 8);
 }
 
+// Of two ranges: twenty hints are anybody's, and each range has ten of its own.
+TEST(Away, WhatAllRangesHoldHasABoundAndEachItsShareOfIt) {
+  Limits limits;
+  limits.held_hints = 40;
+  AwayWorld w(limits);
+  const UserId cid = ReaderIn(1);
+  w.Follow(cid, kAnn);
+  w.MakeLive(cid);
+  w.GiveAbsent(19);
+  w.Settle();
+  EXPECT_TRUE(w.paused.empty());
+  w.GiveAbsent(1);
+  w.Settle();
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0}) << "it has all that is anybody's";
+  EXPECT_EQ(w.metrics.held.ranges_paused, (std::array<uint64_t, kPauseCauses>{0, 1, 0}));
+
+  for (uint64_t n = 0; n < 9; ++n) w.Give(1, Hint::OfPost(AwayWorld::Absent(n), PostId{1}));
+  w.Settle();
+  w.Give(1, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  EXPECT_EQ(w.paused, (std::vector<int32_t>{0, 1})) << "thirty are held";
+  w.Settle();
+  EXPECT_EQ(w.Items(cid), std::vector<PostId>{kPost}) << "what is held is worked on";
+  EXPECT_TRUE(w.resumed.empty());
+
+  w.away = false;
+  w.Pass(seconds(1));
+  w.Settle();
+  EXPECT_EQ(w.resumed, (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(w.metrics.done, 30);
+}
+
+TEST(Away, ARangeGoesOnWhileAnotherHoldsAllThatIsAnybodys) {
+  Limits limits;
+  limits.held_hints = 40;
+  AwayWorld w(limits);
+  const UserId cid = ReaderIn(1);
+  w.Follow(cid, kAnn);
+  w.MakeLive(cid);
+  w.GiveAbsent(30);
+  w.Settle();
+  ASSERT_EQ(w.paused, std::vector<int32_t>{0});
+  for (uint64_t post = 1; post <= 50; ++post) {
+    w.Publish(kAnn, PostId{post}, 1'000);
+    w.Give(1, Hint::OfPost(kAnn, PostId{post}));
+    w.Settle();
+  }
+  EXPECT_EQ(w.metrics.done, 50);
+  EXPECT_EQ(w.paused, std::vector<int32_t>{0});
+}
+
 TEST(Away, ASpanThatOneParkedLaneKeepsOpenHasABoundToo) {
   Limits limits;
   limits.span_per_range = 8;

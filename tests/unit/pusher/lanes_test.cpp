@@ -122,9 +122,9 @@ TEST(Lanes, AParkedUnitCountsItsHintsAndThoseBehindIt) {
   w.lanes.SetParked(w.unit, true);
   w.Sync(kAnn);
   w.Post(kBen);
-  EXPECT_EQ(w.lanes.parked_hints(), 4u);
+  EXPECT_EQ(w.lanes.hints().parked(), 4u);
   w.lanes.SetParked(w.unit, false);
-  EXPECT_EQ(w.lanes.parked_hints(), 0u);
+  EXPECT_EQ(w.lanes.hints().parked(), 0u);
 }
 
 // Two shards; each has half of the room.
@@ -164,20 +164,20 @@ TEST(Lanes, OfOneShardAreTakenWhateverTheOthersDo) {
 TEST(Lanes, WhatAShardHasBeyondItsShareIsHeldUp) {
   TwoShards w;
   for (int i = 0; i < 4; ++i) w.Post(w.ann);
-  EXPECT_EQ(w.lanes.held_up(), 0u) << "half of seven, rounded up";
+  EXPECT_EQ(w.lanes.hints().held_up(), 0u) << "half of seven, rounded up";
   w.Post(w.ben);
   w.Post(w.cid);
-  EXPECT_EQ(w.lanes.held_up(), 1u);
+  EXPECT_EQ(w.lanes.hints().held_up(), 1u);
   const Unit taken = w.lanes.Take(0, false, 1, {});
-  EXPECT_EQ(w.lanes.held_up(), 1u) << "a unit that hangs holds its hints";
+  EXPECT_EQ(w.lanes.hints().held_up(), 1u) << "a unit that hangs holds its hints";
   w.lanes.SetParked(taken, true);
-  EXPECT_EQ(w.lanes.held_up(), 4u) << "those that are parked";
+  EXPECT_EQ(w.lanes.hints().held_up(), 4u) << "those that are parked";
   w.Post(w.ben);
-  EXPECT_EQ(w.lanes.held_up(), 4u) << "and others of that shard go on";
+  EXPECT_EQ(w.lanes.hints().held_up(), 4u) << "and others of that shard go on";
   w.lanes.SetParked(taken, false);
-  EXPECT_EQ(w.lanes.held_up(), 2u);
+  EXPECT_EQ(w.lanes.hints().held_up(), 2u);
   w.lanes.Finished(taken);
-  EXPECT_EQ(w.lanes.held_up(), 0u);
+  EXPECT_EQ(w.lanes.hints().held_up(), 0u);
 }
 
 TEST(Lanes, OfARangeThatWasLostForgetEverything) {
@@ -187,7 +187,7 @@ TEST(Lanes, OfARangeThatWasLostForgetEverything) {
   w.lanes.SetParked(w.unit, true);
   w.lanes.Clear();
   EXPECT_FALSE(w.lanes.runnable());
-  EXPECT_EQ(w.lanes.units() + w.lanes.parked_hints() + w.lanes.held_up(), 0u);
+  EXPECT_EQ(w.lanes.units() + w.lanes.hints().parked() + w.lanes.hints().held_up(), 0u);
   w.Post(kAnn);
   EXPECT_EQ(w.Take(), Offsets{3});
 }

@@ -47,7 +47,7 @@ TEST(Pusher, TakesADeletedPostOutOfEveryLiveTimeline) {
   EXPECT_EQ(w.Items(bob), Posts{});
 }
 
-TEST(Pusher, KeepsAPostThatIsMergedAtReadOutOfTimelines) {
+TEST(Pusher, APostThatIsMergedAtReadMarksItsAuthorInstead) {
   BobsWorld w;
   w.Publish(kAnn, PostId{77}, 1'000);
   w.Give(0, Hint::OfPost(kAnn, PostId{77}));
@@ -59,6 +59,7 @@ TEST(Pusher, KeepsAPostThatIsMergedAtReadOutOfTimelines) {
   w.inbox.emplace_back(std::move(page));
   w.RunUntilIdle();
   EXPECT_TRUE(w.Items(w.bob).empty());
+  EXPECT_EQ(w.redis.timelines().at(w.bob).marks, std::set<UserId>{kAnn});
   EXPECT_EQ(w.metrics.done, 1);
 }
 
@@ -686,11 +687,13 @@ TEST(Pusher, BlamesNoHintOfAnOwnerThatSaysSoonEnoughThatItWasToldToGo) {
   EXPECT_TRUE(w.metrics.quarantined.empty());
 }
 
-// Of three ends two were no crashes.
 TEST(Pusher, AHintThatWasTriedAloneIsNotBlamedForLessThanThreeCrashes) {
   World w;
+  const uint64_t told_to_go = w.Crash(0).id;
   w.Crash(0);
   w.Crash(0, 0);
+  w.mysql.Do(SettleRange{1, 0, told_to_go});
+  ASSERT_TRUE(w.Suspected(0, 0));
   w.Assign(0);
   w.Give(0, Hint::OfPost(kAnn, kPost));
   w.Pass(std::chrono::seconds(10));
@@ -741,13 +744,53 @@ TEST(Pusher, RefusesAPartitionThatTheInstallationDoesNotHave) {
   EXPECT_TRUE(w.timeline_calls.empty());
 }
 
-TEST(Pusher, AStartThatLastedIsNoCrash) {
+TEST(Pusher, AStartThatLastedForgivesThoseBeforeAndMayStillCrash) {
   World w;
   w.Crash(0);
   w.Assign(0);
   w.Pass(std::chrono::seconds(31));
   w.RunUntilIdle();
+  EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.RunUntilIdle();
   EXPECT_EQ(w.Crashes(0), 0u);
+}
+
+// The hint comes when its range has long had its owner.
+TEST(Pusher, AHintIsQuarantinedByItsThirdCrashHoweverLongTheFirstOwnerLasted) {
+  const auto stores = std::make_shared<Stores>();
+  for (int crash = 1; crash <= 3; ++crash) {
+    World crashing(Limits{}, stores);
+    crashing.Assign(0);
+    if (crash == 1) {
+      crashing.Pass(std::chrono::seconds(31));
+      crashing.RunUntilIdle();
+    }
+    crashing.Give(0, Hint::OfPost(kAnn, kPost));
+    for (int i = 0; i < 3; ++i) crashing.Step();
+    ASSERT_FALSE(crashing.truth_calls.empty()) << "it is begun";
+  }
+  World w(Limits{}, stores);
+  w.Assign(0);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.RunUntilIdle();
+  w.Pass(Limits{}.last_words);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 1u);
+}
+
+// Once its start has lasted, others are tried beside it.
+TEST(Pusher, AHintThatWaitsSinceItWasTriedAloneIsNoSuspectForEver) {
+  World w;
+  for (int i = 0; i < 2; ++i) w.Crash(0);
+  w.Assign(0);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  for (int i = 0; i < 3; ++i) w.Step();
+  ASSERT_TRUE(w.Suspected(0, 0));
+  w.Pass(std::chrono::seconds(31));
+  for (int i = 0; i < 2; ++i) w.Step();
+  EXPECT_FALSE(w.truth_calls.empty()) << "it is still under way";
+  EXPECT_FALSE(w.Suspected(0, 0));
 }
 
 TEST(Pusher, GoesOnAsEverOnceAStartHasLasted) {
@@ -865,7 +908,7 @@ TEST(Pusher, AStartThatCouldNotBeSettledIsSettledLater) {
   w.owners_away = false;
   w.Pass(std::chrono::minutes(1));
   w.RunUntilIdle();
-  EXPECT_EQ(w.Crashes(0), 0u);
+  EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
 }
 
 TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
@@ -873,6 +916,8 @@ TEST(Pusher, AZombieLeavesTheNewOwnersCrashesAlone) {
   w.Assign(0);
   w.Crash(0);  // the new owner, of another process
   w.Pass(std::chrono::seconds(31));
+  w.RunUntilIdle();
+  w.inbox.emplace_back(PartitionRevoked{0});
   w.RunUntilIdle();
   EXPECT_EQ(w.Crashes(0), 1u) << "of the new owner's";
 }

@@ -59,12 +59,13 @@ TEST(Settlements, WhatIsSaidInVainIsSaidAgainFurtherAndFurtherApart) {
 
 TEST(Settlements, WhoHearsLateThatTheRangeIsAnothersSettlesItsOwnStartAlone) {
   World w;
+  w.Crash(0);
   w.Assign(0);
   w.Crash(0, 7);
   Revoke(w);
   w.RunUntilIdle();
   EXPECT_FALSE(w.next_timer);
-  EXPECT_EQ(w.Crashes(0), 1u) << "the other's is none of ours";
+  EXPECT_EQ(w.Crashes(0), 2u) << "the others' are none of ours";
   EXPECT_TRUE(w.Suspected(0, 7));
 }
 
@@ -77,7 +78,21 @@ TEST(Settlements, AnOwnerThatLastedSaysSoLateAndForgivesNoneThatCameAfter) {
   w.Crash(0);
   w.owners_away = false;
   PassSteps(w, 1, std::chrono::seconds(10));
-  EXPECT_EQ(w.Crashes(0), 1u);
+  EXPECT_EQ(w.Crashes(0), 2u) << "and its own is under way";
+}
+
+TEST(Settlements, AnOwnerThatLastedForgivesThoseBeforeItAlsoInItsLastWord) {
+  World w;
+  w.Crash(0);
+  w.Assign(0);
+  w.owners_away = true;
+  PassSteps(w, 4, std::chrono::seconds(10));
+  Revoke(w);
+  PassSteps(w, 1, std::chrono::seconds(10));
+  ASSERT_EQ(w.Crashes(0), 2u) << "nothing was heard of it";
+  w.owners_away = false;
+  PassSteps(w, 1, std::chrono::seconds(10));
+  EXPECT_EQ(w.Crashes(0), 0u);
 }
 
 TEST(Settlements, ADrainWaitsUntilItsStartsAreSettled) {
@@ -191,11 +206,12 @@ TEST(Settlements, ARangeLeftWhileItsEpochIsRaisedIsSettled) {
 
 TEST(Settlements, ACrashOfAnotherBetweenEpochsOfOursIsNotForgiven) {
   World w;
+  w.Crash(0);
   w.Assign(0);
   TakeBack(w, w.Crash(0, 7).epoch);
   Revoke(w);
   w.RunUntilIdle();
-  EXPECT_EQ(w.Crashes(0), 1u) << "the other's";
+  EXPECT_EQ(w.Crashes(0), 2u) << "the others'";
   EXPECT_TRUE(w.Suspected(0, 7));
 }
 
@@ -229,7 +245,7 @@ TEST(Settlements, WhoLastsForgivesThoseThatWereThereBetweenItsEpochs) {
   w.Assign(0);
   TakeBack(w, w.Crash(0).epoch);
   PassSteps(w, 4, std::chrono::seconds(10));
-  EXPECT_EQ(w.Crashes(0), 0u);
+  EXPECT_EQ(w.Crashes(0), 1u) << "its own, under way";
 }
 
 TEST(Settlements, WhatWasBegunBeforeAnEpochWasRaisedIsNoSuspect) {

@@ -111,6 +111,20 @@ TEST(SyncRun, OfOneReaderIsReadAndWrittenOnce) {
   EXPECT_EQ(w.Items(bob), (Posts{kPost, kBens}));
 }
 
+TEST(SyncRun, MarksAnAuthorWhoMayHavePostsMergedAtReadAndUnmarksWhoIsNotFollowed) {
+  SyncWorld w;
+  const UserId bob = w.Reader(0);
+  w.mysql.SetMode(kAnn, true);
+  w.Follow(bob, kAnn);
+  w.Give(0, Hint::OfSync(bob, kAnn));
+  w.Run();
+  EXPECT_EQ(w.redis.timelines().at(bob).marks, std::set<UserId>{kAnn});
+  w.mysql.ApplyReverse(bob, kAnn, w.mysql.WriteForward(bob, kAnn, false), false);
+  w.Give(0, Hint::OfSync(bob, kAnn));
+  w.Run();
+  EXPECT_TRUE(w.redis.timelines().at(bob).marks.empty());
+}
+
 TEST(SyncRun, EndsWhereAPostWaits) {
   SyncWorld w;
   const UserId bob = w.Reader(0), cid = w.Reader(1);

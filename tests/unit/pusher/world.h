@@ -177,10 +177,10 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
   }
 
   // ---- other pushers ---------------------------------------------------------------------------
-  // One takes the range, maybe tries a hint alone, and is heard of no more.
+  // One takes the range, maybe tries a hint alone, and is heard of no more. Its token is the id.
   RangeOwned Crash(Range range, int64_t tried = -1) {
     const uint64_t token = ++stores->crashes;
-    const RangeOwned owned = mysql.Do(AcquireRange{1, range, token});
+    const RangeOwned owned = mysql.Do(AcquireRange{token, range, token});
     if (tried >= 0) mysql.Do(SaveStart{1, range, owned.epoch, tried, token});
     return owned;
   }

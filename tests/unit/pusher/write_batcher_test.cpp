@@ -86,6 +86,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       }
       const uint64_t adds = 1 + random.Bits() % limits.items_per_zadd;
       for (uint64_t i = 0; i < adds; ++i) contribution.adds.push_back(Post(unit * 100 + i));
+      if (adds < limits.items_per_zadd && random.Bits() % 2 == 0) contribution.mark = UserId{unit};
       if (random.Bits() % 2 == 0) contribution.removes.push_back(PostId{unit * 100 + 99});
       given[unit] = contribution;
       batcher.Add(contribution);
@@ -101,7 +102,9 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       for (size_t i = 0; i < batch.writes.size(); ++i) {
         ASSERT_TRUE(readers.insert(batch.writes[i].reader).second) << "a reader twice in a batch";
         const uint32_t from = i == 0 ? 0 : batch.writes[i - 1].adds_end;
-        ASSERT_LE(batch.writes[i].adds_end - from, limits.items_per_zadd);
+        const uint32_t marks = i == 0 ? 0 : batch.writes[i - 1].marks_end;
+        ASSERT_LE(batch.writes[i].adds_end - from + batch.writes[i].marks_end - marks,
+                  limits.items_per_zadd);
       }
       for (const Share& share : shares) {
         if (given[share.unit].alone) {
@@ -115,6 +118,10 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
             const auto begin = batch.adds.begin() + from, end = batch.adds.begin() + at.adds_end;
             ASSERT_NE(std::find(begin, end, item), end);
           }
+          if (!given[share.unit].mark) continue;
+          const uint32_t marks = write == 0 ? 0 : batch.writes[write - 1].marks_end;
+          const auto begin = batch.marks.begin() + marks, end = batch.marks.begin() + at.marks_end;
+          ASSERT_NE(std::find(begin, end, *given[share.unit].mark), end);
         }
       }
     }

@@ -210,7 +210,7 @@ TEST(RedisBatch, AnApplyNamesTheRangesKeysAndEachItemOnce) {
                                           Name(keys.Timeline(3, UserId{2})),
                                           Name(keys.Timeline(3, UserId{3})),
                                           Name(keys.Timeline(3, UserId{4}))};
-  const std::vector<std::string> fixed = {"7", "450", "496", "225"};
+  const std::vector<std::string> fixed = {"7", "450", "496", "225", "32"};
   const std::vector<std::string> items = {"2", "-5000", "100", "-5001", "101"};
   const std::vector<std::string> reader_1 = {"1"};
   const std::vector<std::string> reader_2 = {"-34", "1", "2", "200"};  // 2 adds + 32 * 1 remove
@@ -227,9 +227,9 @@ TEST(RedisBatch, AnApplyFencesAlsoWhenNoWriteIsLeft) {
   const Keys keys = KeysOf(16);
   CommandBuffer out;
   EncodeApply(BatchOf({{1, 0}, {1, 0}}), {0, 2}, {false, false}, Options{}, keys, "sha", out);
-  EXPECT_EQ(Words(out),
-            (std::vector<std::string>{"EVALSHA", "sha", "3", Name(keys.Own(3)), Name(keys.Live(3)),
-                                      Name(keys.MaxFloor(3)), "7", "450", "496", "225", "0"}));
+  EXPECT_EQ(Words(out), (std::vector<std::string>{"EVALSHA", "sha", "3", Name(keys.Own(3)),
+                                                  Name(keys.Live(3)), Name(keys.MaxFloor(3)), "7",
+                                                  "450", "496", "225", "32", "0"}));
 }
 
 // ---- options --------------------------------------------------------------------------------

@@ -174,6 +174,80 @@ TEST(Page, PullsNoFurtherThanThePlace) {
   EXPECT_EQ(w.authors_read, 1u) << "who has not posted since is not asked";
 }
 
+// ---- posts that are merged at read ------------------------------------------------------------
+
+TEST(Page, MergesWhatIsNotPushedIntoALiveTimeline) {
+  World w;
+  const UserId ann{100}, cyd{101};
+  for (const UserId author : {ann, cyd}) w.Follow(author);
+  for (uint64_t post = 1; post <= 4; ++post) {
+    w.Publish(ann, 2 * post, 1'000 + UnixMs(2 * post));
+    w.PublishMerged(cyd, 2 * post + 1, 1'001 + UnixMs(2 * post));
+  }
+  w.Activate();
+  EXPECT_EQ(w.redis.timelines().at(kBob).items.size(), 4u);
+  const Page page = w.Home({.limit = 50});
+  EXPECT_TRUE(page.live());
+  EXPECT_EQ(page.items, w.Everything());
+  for (const uint32_t limit : {1u, 2u, 3u, 7u, 8u}) EXPECT_EQ(w.Walk({.limit = limit}), page.items);
+}
+
+TEST(Page, OfNobodyMarkedAsksNoShard) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  w.PublishMerged(UserId{101}, 8, 1'001);  // followed by others
+  w.Activate();
+  w.calls = 0;
+  EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
+  EXPECT_EQ(w.calls, 0u);
+}
+
+TEST(Page, BelowTheFloorAMarkIsNotAskedForTwice) {
+  World w;
+  const UserId ann{100}, cyd{101};
+  for (const UserId author : {ann, cyd}) w.Follow(author);
+  for (uint64_t post = 1; post <= 40; ++post) w.Publish(ann, post, 1'000 + UnixMs(post));
+  w.PublishMerged(cyd, 50, 1'000);
+  w.Activate();
+  const Floor floor = *w.redis.timelines().at(kBob).floor;
+  w.looks = 0;
+  const auto page = w.Home({.limit = 5, .older_than = Position{floor, PostId{1}}});
+  EXPECT_EQ(page.items.size(), 5u);
+  EXPECT_EQ(w.looks, 1u);
+}
+
+// Pushed and merged posts of the same moments, of authors in either mode, and of more authors than
+// a timeline can mark.
+TEST(Page, AWalkMixesWhatIsPushedWithWhatIsMerged) {
+  fanline::testing::Seeded random;
+  bool more = false;
+  for (int round = 0; round < 300; ++round) {
+    World w;
+    const uint64_t authors = 1 + random.Below(6);
+    for (uint64_t author = 0; author < authors; ++author) w.Follow(UserId{100 + author});
+    for (uint64_t post = random.Below(60); post > 0; --post) {
+      const UserId author{100 + random.Below(7)};
+      const auto at = 1 + static_cast<UnixMs>(random.Below(25));
+      const bool merged = random.Below(2) == 0 && Raw(author) % 2 == random.Below(2);
+      merged ? w.PublishMerged(author, post * post * post, at)
+             : w.Publish(author, post * post * post, at);
+    }
+    const std::vector<Item> all = w.Everything();
+    const uint32_t limit = 1 + static_cast<uint32_t>(random.Below(12));
+    EXPECT_EQ(w.Walk({.limit = limit}), all) << "pulled";
+    w.Activate();
+    more |= w.redis.timelines().at(kBob).more_marks;
+    EXPECT_EQ(w.Walk({.limit = limit}), all) << "live";
+    if (all.empty()) continue;
+    const Position place = PlaceOf(all[random.Below(all.size())]);
+    EXPECT_EQ(w.Walk({.limit = limit, .newer_than = place}), Between(all, {}, place));
+    EXPECT_EQ(w.Walk({.limit = limit, .older_than = place}), Between(all, place, {}));
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_TRUE(more) << "no timeline had more marks than it can hold";
+}
+
 TEST(Posts, AreAllOfTheAuthorsPushedOrNot) {
   World w;
   for (uint64_t post = 1; post <= 30; ++post) {
@@ -182,8 +256,9 @@ TEST(Posts, AreAllOfTheAuthorsPushedOrNot) {
   }
   std::vector<Item> all = w.mysql.Outbox(UserId{100}, {}, UINT32_MAX);
   ASSERT_EQ(all.size(), 30u);
+  ASSERT_EQ(all[21].created_at, all[23].created_at) << "a place in the midst of its moment";
   for (const uint32_t limit : {1u, 7u, 30u, 100u}) {
-    for (const auto& newer_than : {std::optional<Position>(), std::optional(PlaceOf(all[21]))}) {
+    for (const auto& newer_than : {std::optional<Position>(), std::optional(PlaceOf(all[23]))}) {
       PageQuery query{.limit = limit, .newer_than = newer_than};
       std::vector<Item> walked;
       Page page;

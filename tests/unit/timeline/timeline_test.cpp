@@ -182,6 +182,21 @@ TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {
   EXPECT_EQ(result, RebuildResult::kGaveUp);
 }
 
+TEST(Rebuild, KeepsAnAuthorMarkedWhileItReads) {
+  World w;
+  const UserId ann{100}, ben{101};
+  for (const UserId author : {ann, ben}) w.Follow(author);
+  w.Publish(ann, 7, 1'000);
+  w.PublishMerged(ben, 8, 1'001);
+  const Range range = RangeLayout(kRanges).RangeOf(kBob);
+  w.redis.Do(ClaimRange{1, range, 1});
+  w.on_read = [&] { w.redis.Do(TimelineBatch{2, range, 1, {{kBob, 0, 0, 1}}, {}, {}, {ann}}); };
+  w.Activate();
+  const auto& timeline = w.redis.timelines().at(kBob);
+  EXPECT_EQ(timeline.marks, (std::set<UserId>{ann, ben}));
+  EXPECT_EQ(timeline.items.size(), 1u) << "what is merged at read stands in no timeline";
+}
+
 // A pull that needs its first items; `last_at` of the authors 100, 101, ...
 Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
   std::vector<UserId> authors;
@@ -199,18 +214,19 @@ Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
   ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);
-  pull.OnItems({{{PostId{3}, 1'000}, {PostId{2}, 999}, {PostId{1}, 998}}, {}, {UserId{101}}});
+  pull.OnItems(
+      {{{PostId{3}, 1'000}, {PostId{2}, 999}, {PostId{1}, 998}}, {}, {PostsOf{UserId{101}}}});
   const auto need = std::get<NeedItems>(pull.needed());
-  EXPECT_EQ(need.authors, std::vector<UserId>{UserId{101}});
+  EXPECT_EQ(need.posts, std::vector<PostsOf>{{UserId{101}}});
   EXPECT_EQ(need.span.above, 997);
 }
 
 TEST(Pull, AnAuthorMetHalfWayIsReadOnFromThere) {
   Pull pull = AtItsItems({.want = 2}, {1'000});
-  pull.OnItems({{{PostId{3}, 1'000}}, UserId{100}, {}});
+  pull.OnItems({{{PostId{3}, 1'000}}, PostsOf{UserId{100}}, {}});
   ASSERT_FALSE(pull.done());
   const auto need = std::get<NeedItems>(pull.needed());
-  EXPECT_EQ(need.authors, std::vector<UserId>{UserId{100}});
+  EXPECT_EQ(need.posts, std::vector<PostsOf>{{UserId{100}}});
   ASSERT_TRUE(need.span.behind);
   EXPECT_EQ(need.span.behind->post, PostId{3});
 }
@@ -220,7 +236,7 @@ TEST(Pull, WhoPostedRightAboveASpansEndIsAsked) {
   Pull pull = AtItsItems({.want = 2}, {1'000, above + 1});
   const auto need = std::get<NeedItems>(pull.needed());
   ASSERT_EQ(need.span.above, above);
-  EXPECT_EQ(need.authors.size(), 2u);
+  EXPECT_EQ(need.posts.size(), 2u);
 }
 
 // Older items may lie below the span that was read.

@@ -24,9 +24,19 @@ struct World : fakes::FakeReaderStores {
   void Publish(UserId author, uint64_t post, UnixMs at) {
     mysql.Do(ApplyEvents{1, 0, {{EventKind::kPublished, PostId{post}, author, at, 0}}});
   }
+  // One that is merged at read; the author is marked from then on.
+  void PublishMerged(UserId author, uint64_t post, UnixMs at) {
+    mysql.SetMode(author, true);
+    Publish(author, post, at);
+    mysql.SetMode(author, false);
+  }
   // Brute force: everything bob should see, newest first.
   std::vector<Item> Everything() {
-    auto items = mysql.Items(mysql.Followees(kBob), {}, UINT32_MAX).items;
+    std::vector<PostsOf> posts;
+    for (const UserId author : mysql.Followees(kBob)) {
+      for (const bool pushed : {true, false}) posts.push_back({author, pushed});
+    }
+    auto items = mysql.Items(posts, {}, UINT32_MAX).items;
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
   }

@@ -108,6 +108,14 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
   EXPECT_THAT(status.message, HasSubstr("shard_index"));
 }
 
+TEST_F(InstallationTest, ATableThatCameSinceIsMadeByInitOnceMore) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  shards_.on(1).Execute("DROP TABLE author_mode");
+  ASSERT_TRUE(ApplySchema(shards_.config()).done());
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM author_mode"), 0);
+}
+
 TEST_F(InstallationTest, OneOfKeysByBucketIsConvertedAlsoWhenThatWasInterrupted) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   const auto set = [this](Shard shard, uint32_t version) {

@@ -73,28 +73,40 @@ TEST_F(RangeOwnersTest, ARaisedEpochIsAboveBothAndNoOtherStart) {
 }
 
 TEST_F(RangeOwnersTest, AHintIsSuspectedThatAStartOfAnotherTriedAlone) {
-  Ask(AcquireRange{.range = 9, .start = 71});
+  for (const uint64_t start : {69, 70, 71}) Ask(AcquireRange{.range = 9, .start = start});
   const int64_t hint = 5'000'000'000;
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = hint, .start = 71}).suspected);
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = hint, .start = 71}).suspected)
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = hint, .start = 71}).suspected);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = hint, .start = 71}).suspected)
       << "by its own start";
   Ask(AcquireRange{.range = 9, .start = 72});
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = hint + 1, .start = 72}).suspected);
-  auto owned = Ask(SaveStart{.range = 9, .epoch = 2, .offset = hint, .start = 72});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 4, .offset = hint + 1, .start = 72}).suspected);
+  auto owned = Ask(SaveStart{.range = 9, .epoch = 4, .offset = hint, .start = 72});
   EXPECT_TRUE(owned.suspected);
-  EXPECT_EQ(owned.crashes, 1u);
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = -1, .start = 72}).suspected);
+  EXPECT_EQ(owned.crashes, 3u);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 4, .offset = -1, .start = 72}).suspected);
   Ask(AcquireRange{.range = 9, .start = 73});
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = -1, .start = 73}).suspected)
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 5, .offset = -1, .start = 73}).suspected)
       << "one that tried none suspects none";
 }
 
+// Others were tried beside it.
+TEST_F(RangeOwnersTest, NoHintIsNamedWhileFewerStartsAreUnsettledThanAreSuspicious) {
+  for (const uint64_t start : {71, 72, 73}) Ask(AcquireRange{.range = 9, .start = start});
+  Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20, .start = 73});
+  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 0, .offset = 20}).suspected);
+  Ask(SettleRange{.range = 9, .start = 72});
+  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 0, .offset = 20}).suspected)
+      << "its owner has not heard of it";
+  Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20, .start = 73});
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 0, .offset = 20}).suspected);
+}
+
 TEST_F(RangeOwnersTest, WhoClaimsAgainTriesNoHintAnyMore) {
-  Ask(AcquireRange{.range = 9, .start = 71});
-  Ask(SaveStart{.range = 9, .epoch = 1, .offset = 20, .start = 71});
-  Ask(RaiseEpoch{.range = 9, .above = 1, .start = 71});
+  for (const uint64_t start : {69, 70, 71}) Ask(AcquireRange{.range = 9, .start = start});
+  Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20, .start = 71});
+  Ask(RaiseEpoch{.range = 9, .above = 3, .start = 71});
   Ask(AcquireRange{.range = 9, .start = 72});
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = 20, .start = 72}).suspected);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 5, .offset = 20, .start = 72}).suspected);
 }
 
 TEST_F(RangeOwnersTest, AnOwnerSettlesItsOwnStartHoweverLate) {
@@ -119,11 +131,17 @@ TEST_F(RangeOwnersTest, AnOwnerThatLastedForgivesAllUpToItsEpochAndNoneAfter) {
   EXPECT_EQ(Ask(AcquireRange{.range = 9, .start = 75}).crashes, 2u) << "forgiven, it tries on";
 }
 
+TEST_F(RangeOwnersTest, AnOwnerThatLastedAndGoesOnMayStillCrash) {
+  for (const uint64_t start : {71, 72, 73}) Ask(AcquireRange{.range = 9, .start = start});
+  const SettleRange lasted{.range = 9, .start = 72, .lasted = 2, .ended = false};
+  EXPECT_EQ(Ask(lasted).crashes, 1u) << "the one after it";
+  EXPECT_EQ(Ask(AcquireRange{.range = 9, .start = 74}).crashes, 2u) << "that one, and itself";
+}
+
 TEST_F(RangeOwnersTest, AnOwnerThatWasReplacedTriesNothing) {
-  Ask(AcquireRange{.range = 9, .start = 71});
-  Ask(AcquireRange{.range = 9, .start = 72});
-  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 1, .offset = 10, .start = 71}).refused);
-  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 2, .offset = 10, .start = 72}).suspected);
+  for (const uint64_t start : {69, 70, 71, 72}) Ask(AcquireRange{.range = 9, .start = start});
+  EXPECT_TRUE(Ask(SaveStart{.range = 9, .epoch = 3, .offset = 10, .start = 71}).refused);
+  EXPECT_FALSE(Ask(SaveStart{.range = 9, .epoch = 4, .offset = 10, .start = 72}).suspected);
 }
 
 TEST_F(RangeOwnersTest, OfCrashesWithoutEndTheNewestAreKept) {

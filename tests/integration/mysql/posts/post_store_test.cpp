@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "backends/mysql/posts/author_modes.h"
 #include "fanline/model/post_state.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
@@ -95,6 +96,31 @@ TEST_F(PostStoreTest, DeletedIsFinalAlsoWhenThePublishComesLast) {
   EXPECT_TRUE(row.deleted);
   EXPECT_EQ(row.created_at, 50);
   EXPECT_FALSE(row.visible());
+}
+
+TEST_F(PostStoreTest, TheAuthorsModeDecidesWhenARowIsMadeAndNeverAgain) {
+  const UserId author = shards_.UserOn(1, 1), another = shards_.UserOn(1, 2);
+  const auto published = [](UserId by, uint64_t post) {
+    return FeedEvent{
+        .kind = EventKind::kPublished, .post = PostId{post}, .author = by, .created_at = 1'000};
+  };
+  EXPECT_TRUE(Apply(1, {published(author, 1)}).applied[0].pushed);
+  SetAuthorMode(shards_.of(author), author, true);
+  const auto pulled = Apply(1, {published(author, 1), published(author, 2), published(another, 3)});
+  EXPECT_TRUE(pulled.applied[0].pushed);
+  EXPECT_FALSE(pulled.applied[1].pushed);
+  EXPECT_FALSE(pulled.applied[1].announced);
+  EXPECT_TRUE(pulled.applied[2].pushed);
+  SetAuthorMode(shards_.of(author), author, false);
+  AnnounceAuthor announce{.id = 1, .shard = 1, .author = author};
+  PostService().Do(shards_.of(author), announce);
+  const auto mode = ReadAuthorMode(shards_.of(author), author);
+  EXPECT_FALSE(mode.pull);
+  EXPECT_TRUE(mode.marked) << "its posts of then are merged at read for good";
+  const auto again = Apply(1, {published(author, 2), published(author, 4)});
+  EXPECT_FALSE(again.applied[0].pushed);
+  EXPECT_TRUE(again.applied[0].announced);
+  EXPECT_TRUE(again.applied[1].pushed);
 }
 
 TEST_F(PostStoreTest, AnswersWhetherThePostIsPushedAndHowManyFollowTheAuthor) {

@@ -26,9 +26,10 @@ class ReaderTruthTest : public ::testing::Test {
                             ToString(src) + "," + ToString(dst) + ",1," + (live ? "1" : "0") +
                             ",1)");
   }
-  std::vector<Item> Outbox(UserId author, const std::optional<Position>& after, uint32_t limit) {
+  std::vector<Item> Outbox(const PostsOf& posts, const std::optional<Position>& after,
+                           uint32_t limit) {
     ItemsRead read;
-    const Status status = reader_.Items({author}, Behind(after), limit, &read);
+    const Status status = reader_.Items({posts}, Behind(after), limit, &read);
     EXPECT_TRUE(status.done()) << status.message;
     return read.items;
   }
@@ -56,11 +57,16 @@ TEST_F(ReaderTruthTest, LastAtAsksEveryShardInPartsAndSkipsWhoNeverPosted) {
     shards_.of(UserId{raw})
         .Execute("INSERT INTO author (author_id, last_at) VALUES (" + std::to_string(raw) + "," +
                  std::to_string(raw * 7) + ")");
+    if (raw % 5 == 0) continue;
+    shards_.of(UserId{raw})
+        .Execute("INSERT INTO author_mode (author_id, pull, marked) VALUES (" +
+                 std::to_string(raw) + ",0," + (raw % 5 == 1 ? "1" : "0") + ")");
   }
   std::vector<AuthorLastAt> times;
   ASSERT_TRUE(reader_.LastAt(authors, &times).done());
   EXPECT_EQ(times.size(), 1600u);
-  for (const auto& [author, last_at] : times) {
+  for (const auto& [author, last_at, marked] : times) {
+    EXPECT_EQ(marked, Raw(author) % 5 == 1);
     EXPECT_EQ(last_at, static_cast<UnixMs>(Raw(author) * 7));
     EXPECT_NE(Raw(author) % 3, 0u);
   }
@@ -80,15 +86,19 @@ TEST_F(ReaderTruthTest, ItemsAreTheVisiblePushedOnesOfAllAuthorsAsked) {
     shards_.PutPost(author, PostId{first + 5}, {.created_at = 999});
   }
   ItemsRead read;
-  ASSERT_TRUE(reader_.Items(authors, {}, 1'000, &read).done());
+  const auto pushed = PushedBy(authors);
+  ASSERT_TRUE(reader_.Items(pushed, {}, 1'000, &read).done());
   EXPECT_EQ(read.items.size(), 200u);
   EXPECT_EQ(read.partial, std::nullopt);
-  ASSERT_TRUE(reader_.Items(authors, Later(999), 1'000, &read).done());
+  ASSERT_TRUE(reader_.Items(pushed, Later(999), 1'000, &read).done());
   ASSERT_EQ(read.items.size(), 100u);
   for (const Item& item : read.items) EXPECT_EQ(item.created_at, 1000);
-  ASSERT_TRUE(reader_.Items(authors, UpTo(999), 1'000, &read).done());
+  ASSERT_TRUE(reader_.Items(pushed, UpTo(999), 1'000, &read).done());
   ASSERT_EQ(read.items.size(), 100u);
   for (const Item& item : read.items) EXPECT_EQ(item.created_at, 999);
+  ASSERT_TRUE(reader_.Items({{UserId{7}, false}, {UserId{8}, true}}, {}, 1'000, &read).done());
+  EXPECT_THAT(read.items, UnorderedElementsAre(Item{PostId{73}, 1003}, Item{PostId{80}, 1000},
+                                               Item{PostId{85}, 999}));
 }
 
 // Over two shards and several statements, whatever the limit: the reply tells what was read from
@@ -99,13 +109,15 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
   for (uint64_t raw = 1; raw <= 2'000; ++raw) {
     authors.push_back(UserId{raw});
     for (uint64_t post = raw * 10; raw % 100 == 0 && post < raw * 10 + 4; ++post) {
-      shards_.PutPost(UserId{raw}, PostId{post}, {.created_at = static_cast<UnixMs>(post)});
+      shards_.PutPost(UserId{raw}, PostId{post},
+                      {.created_at = static_cast<UnixMs>(post), .pushed = post % 2 == 0});
       posts.insert(post);
     }
   }
   for (const uint32_t limit : {1u, 3u, 4u, 7u, 79u, 80u, 81u}) {
     std::multiset<uint64_t> met;
-    std::vector<UserId> left = authors;
+    std::vector<PostsOf> left = PushedBy(authors);
+    for (const UserId author : authors) left.push_back({author, false});
     while (!left.empty()) {
       ItemsRead read;
       ASSERT_TRUE(reader_.Items(left, {}, limit, &read).done());
@@ -138,7 +150,7 @@ TEST_F(ReaderTruthTest, WalkingAnOutboxByPositionMeetsEveryItemOnceInTheOneOrder
     std::vector<Item> walked;
     std::optional<Position> after;
     for (;;) {
-      const auto page = Outbox(author, after, limit);
+      const auto page = Outbox({author}, after, limit);
       EXPECT_LE(page.size(), limit);
       if (page.empty()) break;
       walked.insert(walked.end(), page.begin(), page.end());

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <mutex>
 
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
@@ -13,6 +14,7 @@ namespace fanline::mysql {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr int kDataError = 1264;
 
@@ -69,6 +71,36 @@ TEST(ShardPort, OneThatCannotBeUsedSpoilsNoneOfThoseItWasMergedWith) {
     }
   }
   EXPECT_THAT(batches, ElementsAre(1, 5, 1, 1, 1, 1, 1));
+}
+
+struct MissingTable {
+  static constexpr const char* kName = "missing";
+  static constexpr PoolLimits kLimits{};
+  static Stored Do(Connection& connection, const Store& request) {
+    connection.Query(request.bad ? "SELECT nonsense" : "SELECT 1 FROM missing", [](const Row&) {});
+    return {};
+  }
+};
+
+TEST(ShardPort, WhatIsAskedForAgainAndAgainInVainIsALineOnceInAWhile) {
+  Shards shards;
+  Replies<Stored> replies;
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  const auto log = [&](LogLevel level, const std::string& line) {
+    const std::lock_guard lock(mutex);
+    if (level == LogLevel::kWarn) lines.push_back(line);
+  };
+  {
+    ShardPort<MissingTable, Store> port(shards.config(), {}, log);
+    for (uint64_t id = 1; id <= 20; ++id) {
+      port.Submit(Store{id, 0}, replies);
+      EXPECT_TRUE(replies.Await(id).status.later());
+    }
+    port.Submit(Store{21, 0, true}, replies);
+    EXPECT_TRUE(replies.Await(21).status.later());
+  }
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("feedctl init"), HasSubstr("nonsense")));
 }
 
 }  // namespace

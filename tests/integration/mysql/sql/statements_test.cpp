@@ -171,11 +171,11 @@ TEST_F(Statements, ItemsOfManyAuthorsAreReadInOrderAndNoFurtherThanTheLimit) {
   const TimeSpan recent{1'080, {}, {}}, middle{1'020, 1'040, {}};
   for (const TimeSpan& span :
        {TimeSpan{}, recent, middle, TimeSpan{{}, {}, Position{1050, PostId{500}}}}) {
-    ExpectRangeOf("outbox", ItemsSql(all, span, 1'800));
+    ExpectRangeOf("outbox", ItemsSql(all, true, span, 1'800));
   }
-  EXPECT_LE(RowsRead(ItemsSql(all, {}, 1'800)), 1'800 + 20);
-  EXPECT_LE(RowsRead(ItemsSql(all, recent, 10'000)), 200 * 38 + 200);
-  EXPECT_LE(RowsRead(ItemsSql(Authors(kIdsLimit), middle, 100)), 100 + 20);
+  EXPECT_LE(RowsRead(ItemsSql(all, true, {}, 1'800)), 1'800 + 20);
+  EXPECT_LE(RowsRead(ItemsSql(all, true, recent, 10'000)), 200 * 38 + 200);
+  EXPECT_LE(RowsRead(ItemsSql(Authors(kIdsLimit), true, middle, 100)), 100 + 20);
 }
 
 TEST_F(Statements, AReadersFolloweesAndTheirTimesAreReadByKey) {

@@ -1,5 +1,5 @@
-// Passes a client's log lines on, equal ones once per interval: librdkafka repeats itself several
-// times a second for as long as a broker is away.
+// Passes an adapter's log lines on, equal ones once per interval: librdkafka repeats itself several
+// times a second for as long as a broker is away, and so do the requests to a shard that refuses.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,14 @@
 #include "fanline/base/rate_limit.h"
 #include "fanline/base/time.h"
 
-namespace fanline::kafka {
-
-inline Time MonoNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
+namespace fanline {
 
 // Any thread.
 class LogLimiter {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(10);
 
-  explicit LogLimiter(LogSink sink, std::function<Time()> clock = MonoNow);
+  explicit LogLimiter(LogSink sink, std::function<Time()> clock);
 
   // Lines of one key count as equal. The first passes; the next to pass, after the interval, says
   // how many were held back.
@@ -36,4 +34,4 @@ class LogLimiter {
   RateLimit limit_;  // guarded by mutex_
 };
 
-}  // namespace fanline::kafka
+}  // namespace fanline

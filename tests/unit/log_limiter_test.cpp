@@ -1,11 +1,11 @@
-#include "backends/kafka/log_limiter.h"
+#include "fanline/base/log_limiter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace fanline::kafka {
+namespace fanline {
 namespace {
 
 using ::testing::ElementsAre;
@@ -27,7 +27,7 @@ TEST(LogLimiter, PassesOneLineOfAKeyPerIntervalAndSaysHowManyItHeldBack) {
 
 TEST(LogLimiter, IsSilentOnceItsSinkIsGone) {
   int lines = 0;
-  LogLimiter limiter([&](LogLevel, const std::string&) { ++lines; });
+  LogLimiter limiter([&](LogLevel, const std::string&) { ++lines; }, [] { return Time{}; });
   limiter.Silence();
   limiter.Log(LogLevel::kError, "any", "line");
   limiter.Log(LogLevel::kError, "line");
@@ -35,4 +35,4 @@ TEST(LogLimiter, IsSilentOnceItsSinkIsGone) {
 }
 
 }  // namespace
-}  // namespace fanline::kafka
+}  // namespace fanline

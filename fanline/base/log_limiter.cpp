@@ -1,8 +1,8 @@
-#include "backends/kafka/log_limiter.h"
+#include "fanline/base/log_limiter.h"
 
 #include <optional>
 
-namespace fanline::kafka {
+namespace fanline {
 
 LogLimiter::LogLimiter(LogSink sink, std::function<Time()> clock)
     : sink_(std::move(sink)), clock_(std::move(clock)) {}
@@ -27,4 +27,4 @@ void LogLimiter::Silence() {
   sink_ = nullptr;
 }
 
-}  // namespace fanline::kafka
+}  // namespace fanline

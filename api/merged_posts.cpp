@@ -1,0 +1,113 @@
+#include "api/merged_posts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fanline::api {
+namespace {
+
+Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
+
+}  // namespace
+
+void MergedPosts::Serve(timeline::PageRead& read, Time now) {
+  const timeline::Beside* wanted = read.beside();
+  if (wanted == nullptr) return;
+  const auto posts = Find(wanted->authors, now);
+  if (posts.empty()) return;
+  if (auto items = Merge(posts, *wanted)) read.OnBeside(std::move(*items));
+}
+
+void MergedPosts::Load(timeline::PageRead& read, ReaderTruth& truth, Time now) {
+  const timeline::Beside* wanted = read.beside();
+  if (wanted == nullptr) return;
+  for (const UserId author : Claim(wanted->authors, now)) {
+    ItemsRead found;
+    const Status status = truth.Items({{author, false}}, {}, kNewest, &found);
+    std::shared_ptr<Posts> posts;
+    if (status.done()) {
+      posts = std::make_shared<Posts>();
+      posts->all = found.items.size() < kNewest;
+      posts->items = std::move(found.items);
+      posts->read_at = now;  // not later than it was read
+    }
+    Put(author, std::move(posts));
+  }
+  Serve(read, now);
+}
+
+std::vector<std::shared_ptr<const MergedPosts::Posts>> MergedPosts::Find(
+    const std::vector<UserId>& authors, Time now) {
+  std::vector<std::shared_ptr<const Posts>> found;
+  const std::lock_guard lock(mutex_);
+  for (const UserId author : authors) {
+    const auto at = entries_.find(author);
+    if (at == entries_.end() || !at->second.posts) return {};
+    const auto& [posts, loading] = at->second;
+    if (now - posts->read_at >= (loading ? kStale : kFor)) return {};
+    found.push_back(posts);
+  }
+  return found;
+}
+
+// Those that are not fresh, and that nobody else is reading.
+std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time now) {
+  std::vector<UserId> claimed;
+  const std::lock_guard lock(mutex_);
+  if (entries_.size() + authors.size() > kMost) {
+    std::erase_if(entries_, [&](const auto& entry) {
+      const auto& [posts, loading] = entry.second;
+      return !loading && (!posts || now - posts->read_at >= kFor);
+    });
+  }
+  for (const UserId author : authors) {
+    if (entries_.size() >= kMost && !entries_.contains(author)) continue;
+    Entry& entry = entries_[author];
+    if (entry.loading || (entry.posts && now - entry.posts->read_at < kFor)) continue;
+    entry.loading = true;
+    claimed.push_back(author);
+  }
+  return claimed;
+}
+
+void MergedPosts::Put(UserId author, std::shared_ptr<const Posts> posts) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[author];
+  entry.loading = false;
+  if (posts) entry.posts = std::move(posts);
+}
+
+// Nothing when the page reaches deeper than what is held of an author.
+std::optional<std::vector<Item>> MergedPosts::Merge(
+    const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted) {
+  std::vector<Item> items;
+  for (const auto& of_one : posts) {
+    auto at = of_one->items.begin();
+    const auto end = of_one->items.end();
+    if (wanted.after) {
+      at = std::partition_point(
+          at, end, [&](const Item& item) { return !IsNewer(ItemAt(*wanted.after), item); });
+    }
+    for (uint32_t taken = 0; at != end && taken < wanted.want; ++at, ++taken) {
+      if (wanted.until && !IsNewer(*at, ItemAt(*wanted.until))) break;
+      items.push_back(*at);
+    }
+  }
+  const size_t kept = std::min<size_t>(items.size(), wanted.want);
+  std::partial_sort(items.begin(), items.begin() + static_cast<ptrdiff_t>(kept), items.end(),
+                    IsNewer);
+  items.resize(kept);
+  std::optional<Item> deepest;
+  if (kept == wanted.want) {
+    deepest = items.back();
+  } else if (wanted.until) {
+    deepest = ItemAt(*wanted.until);
+  }
+  for (const auto& of_one : posts) {
+    if (of_one->all) continue;
+    if (!deepest || IsNewer(of_one->items.back(), *deepest)) return std::nullopt;
+  }
+  return items;
+}
+
+}  // namespace fanline::api

@@ -1,0 +1,61 @@
+// The newest posts of authors whose posts are merged at read, as this process read them a moment
+// ago: a page of a live timeline that names such authors then asks no shard.
+//
+// Whose cache: this process's own, and nobody invalidates it. What it holds is at most kFor old,
+// and kStale while somebody is reading it anew: a post of such an author shows, and a deleted one
+// goes, so much later than one that is pushed might. It never decides whom a reader follows: that
+// says the timeline. A page that reaches deeper than kNewest posts of an author is pulled.
+//
+// One thread at a time reads an author anew; the others are served what there is, or pull. Bounded.
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "fanline/base/time.h"
+#include "fanline/ports/reader_ports.h"
+#include "timeline/page.h"
+
+namespace fanline::api {
+
+class MergedPosts {
+ public:
+  static constexpr Duration kFor = std::chrono::seconds(1);
+  static constexpr Duration kStale = std::chrono::seconds(3);
+  static constexpr uint32_t kNewest = 100;  // of an author
+  static constexpr size_t kMost = 10'000;   // authors
+
+  // Gives the page what it needs of marked authors, when all of that is known.
+  void Serve(timeline::PageRead& read, Time now);
+  // Reads anew what the page needs and nobody else is reading, then serves the page. What cannot be
+  // read is left to the page's own pull. Blocks.
+  void Load(timeline::PageRead& read, ReaderTruth& truth, Time now);
+
+ private:
+  struct Posts {
+    std::vector<Item> items;  // newest first
+    bool all = false;         // there are no more
+    Time read_at{};
+  };
+  struct Entry {
+    std::shared_ptr<const Posts> posts;
+    bool loading = false;
+  };
+
+  // Of each author, or nothing when one of them is not known.
+  std::vector<std::shared_ptr<const Posts>> Find(const std::vector<UserId>& authors, Time now);
+  std::vector<UserId> Claim(const std::vector<UserId>& authors, Time now);
+  void Put(UserId author, std::shared_ptr<const Posts> posts);
+
+  static std::optional<std::vector<Item>> Merge(
+      const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted);
+
+  std::mutex mutex_;
+  std::unordered_map<UserId, Entry> entries_;
+};
+
+}  // namespace fanline::api

@@ -1,0 +1,62 @@
+// Publishes events about posts: appends each to feed-events, and answers its request when the
+// brokers have acknowledged it. Kafka being away is a 503 after the log's own time limit, and
+// nothing else waits for it: no thread is held meanwhile.
+//
+// After a 503 the event may be in the log all the same. Sending it again is safe: the first
+// created_at wins, and the rest is so already.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "api/metrics.h"
+#include "api/operations/call.h"
+#include "fanline/base/time.h"
+#include "fanline/ports/event_log.h"
+#include "fanline/ports/port.h"
+
+namespace fanline::api {
+
+class Publisher {
+ public:
+  // Of created_at, as dispatchers have it.
+  static constexpr Duration kFurthestFuture = std::chrono::hours(24);
+
+  // At most `most_open` events wait for their acknowledgement; one more is overloaded. All outlive
+  // it, but for `log`, which answers what is open before it is destroyed.
+  Publisher(Serves<AppendEvent>& log, size_t most_open, Metrics& metrics,
+            std::function<Now()> clock)
+      : log_(log, *this), most_open_(most_open), metrics_(metrics), clock_(std::move(clock)) {}
+
+  // Called once, on any thread, also within Publish.
+  using Answer = std::function<void(Response)>;
+  // `route` is of a static table. A post without a time is published now.
+  void Publish(FeedEvent event, std::string_view route, Answer answer);
+
+  // The replies.
+  void Push(const EventAppended& reply);
+
+ private:
+  struct Open {
+    FeedEvent event;
+    std::string_view route;
+    Answer answer;
+  };
+
+  const Port<AppendEvent> log_;
+  const size_t most_open_;
+  Metrics& metrics_;
+  const std::function<Now()> clock_;
+
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, Open> open_;  // under mutex_
+  uint64_t last_id_ = 0;                     // under mutex_
+};
+
+}  // namespace fanline::api

@@ -1,0 +1,143 @@
+#include "backends/mysql/posts/post_bodies.h"
+
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "backends/mysql/sql/chunks.h"
+#include "backends/mysql/sql/mono_now.h"
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/check.h"
+
+namespace fanline::mysql {
+namespace {
+
+std::string Base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t three = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0);
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      text += i + k <= bytes.size() ? kDigits[three >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+BodyValue ValueOf(const Row& row, uint32_t column) {
+  if (row.IsNull(column)) return {};
+  switch (row.TypeOf(column)) {
+    case Row::Type::kInteger:
+      return row.Int64(column);
+    case Row::Type::kReal:
+      return row.Double(column);
+    case Row::Type::kBytes:
+      return Base64(row.Text(column));
+    case Row::Type::kWideInteger:
+    case Row::Type::kText:
+      break;
+  }
+  return row.Text(column);
+}
+
+size_t BytesOf(const BodyValues& values) {
+  size_t bytes = 0;
+  for (const BodyValue& value : values) {
+    const auto* text = std::get_if<std::string>(&value);
+    bytes += text != nullptr ? text->size() : sizeof value;
+  }
+  return bytes;
+}
+
+// What is wrong when the server refuses the statement; empty: something that may pass.
+std::string OptionBehind(int code) {
+  switch (code) {
+    case 1142:  // the table may not be read
+    case 1146:  // no such table
+      return "--bodies-table";
+    case 1054:  // no such column
+    case 1143:  // the column may not be read
+      return "--bodies-columns or --bodies-id-column";
+    default:
+      return {};
+  }
+}
+
+std::string LimitedTo(std::chrono::milliseconds limit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "SET STATEMENT max_statement_time = %lld.%03lld FOR ",
+                static_cast<long long>(limit.count() / 1000),
+                static_cast<long long>(limit.count() % 1000));
+  return text;
+}
+
+}  // namespace
+
+MysqlPostBodies::MysqlPostBodies(BodiesConfig config, ShardConnections::Away away)
+    : config_(std::move(config)),
+      select_(SelectSql()),
+      connections_(config_.server, {}, std::move(away)) {
+  FANLINE_CHECK(config_.server.shards.size() == 1, "the one server of the application's table");
+}
+
+std::string MysqlPostBodies::SelectSql() const {
+  std::string sql = "SELECT " + QuotedName(config_.id_column);
+  for (const std::string& column : config_.columns) sql += "," + QuotedName(column);
+  return sql + " FROM " + QuotedName(config_.table);
+}
+
+Status MysqlPostBodies::Read(const std::vector<PostId>& posts, BodiesRead* out) {
+  return connections_.ReadTruth(0, [&](Connection& connection) {
+    *out = {};  // Run may have to read twice
+    ReadAll(connection, posts, out);
+  });
+}
+
+void MysqlPostBodies::ReadAll(Connection& connection, const std::vector<PostId>& posts,
+                              BodiesRead* out) const {
+  const Time begin = MonoNow();
+  size_t bytes = 0;
+  bool enough = false;
+  ForEachChunk(posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
+    if (enough) return;
+    std::string sql = LimitedTo(config_.time_limit) + select_ + " WHERE " +
+                      QuotedName(config_.id_column) + " IN ";
+    AppendInList(sql, chunk);
+    connection.Query(sql, [&](const Row& row) {
+      BodyValues values;
+      for (uint32_t i = 0; i < config_.columns.size(); ++i) values.push_back(ValueOf(row, i + 2));
+      bytes += BytesOf(values);
+      out->found.emplace_back(PostId{row.UInt64(1)}, std::move(values));
+    });
+    out->looked_up += chunk.size();
+    enough = bytes >= kMostBytes || MonoNow() - begin >= config_.time_limit;
+  });
+}
+
+Status MysqlPostBodies::CheckTable() {
+  std::string wrong, type;
+  Status status = connections_.Run(0, [&](Connection& connection) {
+    try {
+      connection.Query(select_ + " LIMIT 0", [](const Row&) {});
+      connection.Query(
+          "SELECT DATA_TYPE FROM information_schema.columns WHERE table_schema = DATABASE() AND "
+          "table_name = " +
+              Quoted(config_.table) + " AND column_name = " + Quoted(config_.id_column),
+          [&](const Row& row) { type = row.Text(1); });
+    } catch (const MysqlError& error) {
+      const std::string option = OptionBehind(error.code());
+      if (option.empty()) throw;
+      wrong = option + ": " + error.what();
+    }
+  });
+  if (wrong.empty() && !type.empty() && !type.ends_with("int")) {
+    wrong = "--bodies-id-column: " + config_.table + "." + config_.id_column + " is " + type +
+            "; it must hold the posts' ids as integers";
+  }
+  return wrong.empty() ? status : Status::Never(wrong);
+}
+
+}  // namespace fanline::mysql

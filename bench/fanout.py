@@ -1,0 +1,32 @@
+"""Posts that are pushed while something else is measured: at a share of what a burst reaches."""
+
+import math
+import time
+from contextlib import contextmanager
+
+from stack.waiting import wait_until
+
+_BLOCK = "moderate"  # of authors
+_PATIENCE = 300
+
+
+def burst(rig):
+    """Events per second when each author posts once, as fast as it goes."""
+    authors, hints, begin = rig.population.authors[_BLOCK], rig.pushed(), time.perf_counter()
+    rig.publish(authors, authors.count)
+    wait_until(lambda: rig.pushed() >= hints + authors.count * rig.ranges, _PATIENCE, "the burst")
+    return authors.count / (time.perf_counter() - begin)
+
+
+@contextmanager
+def pushing(rig, rate, seconds):
+    """Posts appear at a steady rate until the end of the block, which must come within `seconds`."""
+    authors = rig.population.authors[_BLOCK]
+    turns = math.ceil(rate * seconds / authors.count)
+    publisher = rig.start_publishing(authors, turns * authors.count, rate)
+    try:
+        yield
+        assert publisher.poll() is None, "the posts did not last"
+    finally:
+        publisher.terminate()
+        publisher.wait(_PATIENCE)

@@ -1,0 +1,126 @@
+"""The rows about reading: pages through the library, over HTTP, while posts are pushed, and below the
+floor. Every function yields one row or several."""
+
+import socket
+import statistics
+import time
+from contextlib import contextmanager
+
+from bench.fanout import burst, pushing
+from bench.measure import interleaved, row
+from bench.population import FIRST_LIVE
+from stack.ports import Ports
+from stack.programs import BIN
+from stack.waiting import wait_until
+
+_ITEMS = 50  # of a page
+_READS_A_SECOND = 200  # beside them: as of readers, not as many as come
+_FIRST_READER = 10_000_000_000  # bench/rebuild.cpp
+_PAGES_A_SECOND = 10_000  # about so many come: how long a round of sizes.pages takes
+_PATIENCE = 120
+
+
+def page_library(rig, sizes):
+    """The newest items of a live timeline, beside a plain ZRANGE: a call waits for the one before."""
+    rig.scene("compact")
+    asked = (*_live(rig), "--pages", sizes.pages)
+    pairs = interleaved(sizes.rounds, lambda _: rig.helper("fanline-bench-pages", "library", *asked),
+                        lambda _: rig.helper("fanline-bench-pages", "plain", *asked))
+    yield _row("page_library", pairs, "plain ZRANGE through hiredis, one call at a time")
+
+
+def page_http(rig, sizes):
+    """The same over HTTP, beside a bare server of the same library that sends what ZRANGE answers."""
+    rig.scene("compact")
+    with _api(rig) as api, _bare_api(rig) as bare:
+        pairs = interleaved(sizes.rounds, lambda _: _load(rig, sizes, api),
+                            lambda _: _load(rig, sizes, bare))
+    yield _row("page_http", pairs, "a bare server that does one ZRANGE",
+               p99_ms=statistics.median(mine["p99_ms"] for mine, _ in pairs),
+               beside_p99_ms=statistics.median(bare["p99_ms"] for _, bare in pairs))
+
+
+def page_p99_under_fanout(rig, sizes):
+    """The slowest pages while posts are pushed at half of what a burst reaches, beside the same on
+    an idle fleet."""
+    rig.scene("compact")
+    rate = burst(rig) / 2
+    steady = "--rate", _READS_A_SECOND
+
+    def busy(_):
+        with pushing(rig, rate, 10 * _seconds(sizes) + 10):
+            time.sleep(_seconds(sizes))  # until the fleet is at work
+            return _load(rig, sizes, api, *steady)
+
+    def idle(_):
+        rig.fleet.wait_idle(_PATIENCE)
+        return _load(rig, sizes, api, *steady)
+
+    with _api(rig) as api:
+        pairs = interleaved(sizes.rounds, busy, idle)
+    rig.fleet.wait_idle(_PATIENCE)
+    yield row("page_p99_under_fanout", [mine["p99_ms"] for mine, _ in pairs], "ms, p99",
+              "the same on an idle fleet", [other["p99_ms"] for _, other in pairs],
+              pages_per_second=_READS_A_SECOND, events_per_second=rate,
+              p50_ms=statistics.median(mine["p50_ms"] for mine, _ in pairs),
+              beside_p50_ms=statistics.median(other["p50_ms"] for _, other in pairs))
+
+
+def page_below_floor(rig, sizes):
+    """The page right below the floor, of readers who follow 200 authors, beside the two statements
+    that an application would type."""
+    rig.no_relations()
+    readers = max(2, sizes.pages // 200)
+    made = ("--readers", readers, "--followees", 200, "--posts", 20)
+    rig.helper("fanline-bench-rebuild", "fill", *made)
+    rig.helper("fanline-bench-rebuild", "rebuild", *made)
+    asked = ("--first-reader", _FIRST_READER + 200 * 1_000_000, "--readers", readers, "--limit",
+             _ITEMS, "--pages", sizes.pages // 20)
+    pairs = interleaved(sizes.rounds, lambda _: rig.helper("fanline-bench-pages", "below", *asked),
+                        lambda _: rig.helper("fanline-bench-pages", "bare", *asked))
+    yield _row("page_below_floor", pairs, "the bare statements", followees=200)
+
+
+# ---- what they need -----------------------------------------------------------------------------
+
+def _live(rig):
+    return ("--first-reader", FIRST_LIVE, "--readers", rig.population.live, "--limit", _ITEMS)
+
+
+def _seconds(sizes):
+    return sizes.pages / _PAGES_A_SECOND
+
+
+def _load(rig, sizes, port, *more):
+    return rig.helper("fanline-bench-pages", "load", *_live(rig), "--port", port, "--duration",
+                      f"{_seconds(sizes) * 1e3:.0f}ms", *more)
+
+
+def _row(name, pairs, beside, **more):
+    rates = [[run["pages"] / run["seconds"] for run in side] for side in zip(*pairs)]
+    return row(name, rates[0], "pages/s", beside, rates[1], items=_ITEMS, **more)
+
+
+@contextmanager
+def _api(rig):
+    api = rig.api()
+    try:
+        yield api.serving
+    finally:
+        api.stop()
+
+
+@contextmanager
+def _bare_api(rig):
+    port = Ports().take()
+    bare = rig.stack.spawn("bare-api", [BIN / "fanline-bench-bare-api", "--port", port])
+    try:
+        wait_until(lambda: _serves(port), _PATIENCE, "the bare server")
+        yield port
+    finally:
+        bare.terminate()
+
+
+def _serves(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0

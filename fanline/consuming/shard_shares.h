@@ -1,0 +1,71 @@
+// Cuts a bound of jobs that may be worked on by shard: each has an equal share of it. What a shard
+// holds beyond its share waits for that shard, like what is parked: it is held up, and keeps no job
+// of another shard out.
+//
+// The owner counts its jobs here. It takes more until no shard has room in its share, and then
+// again once some shard has half of its own free. A shard that works its share off so waits for no
+// other, however many hang.
+//
+// Passive, not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "fanline/model/bucket.h"
+
+namespace fanline {
+
+class ShardShares {
+ public:
+  struct Held {  // of one shard
+    size_t jobs = 0;
+    size_t parked = 0;  // of these
+  };
+
+  // `jobs`: to be worked on, of all shards.
+  ShardShares(size_t shards, size_t jobs) : share_((jobs + shards - 1) / shards), shards_(shards) {}
+
+  // What the owner holds, to be counted up and down.
+  Held& of(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
+  void Clear() { std::fill(shards_.begin(), shards_.end(), Held{}); }
+
+  // Of all shards together.
+  [[nodiscard]] size_t jobs() const {
+    return Sum([](const Held& held) { return held.jobs; });
+  }
+  [[nodiscard]] size_t parked() const {
+    return Sum([](const Held& held) { return held.parked; });
+  }
+  // Parked, or beyond their shard's share.
+  [[nodiscard]] size_t held_up() const {
+    return Sum([this](const Held& held) { return held.jobs - Working(held); });
+  }
+  [[nodiscard]] bool beyond_share(Shard shard) const {
+    return shards_[static_cast<size_t>(shard)].jobs > share_;
+  }
+
+  // Whether no shard has room in its share, and whether some shard has half of it free.
+  [[nodiscard]] bool full() const { return Room() == 0; }
+  [[nodiscard]] bool roomy() const { return Room() >= (share_ + 1) / 2; }
+
+ private:
+  size_t Working(const Held& held) const { return std::min(held.jobs - held.parked, share_); }
+  size_t Room() const {
+    size_t room = 0;
+    for (const Held& held : shards_) room = std::max(room, share_ - Working(held));
+    return room;
+  }
+  template <typename Count>
+  size_t Sum(Count count) const {
+    size_t sum = 0;
+    for (const Held& held : shards_) sum += count(held);
+    return sum;
+  }
+
+  const size_t share_;
+  std::vector<Held> shards_;
+};
+
+}  // namespace fanline

@@ -1,0 +1,38 @@
+// Port: bodies of posts, in the application's own table. Fanline stores none and writes none: it
+// looks them up for a page, by the posts' ids.
+//
+// Calls block, each up to a deadline of its own; one object per thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fanline/base/outcome.h"
+#include "fanline/model/ids.h"
+
+namespace fanline {
+
+// A column's value: NULL, a number, or text. What a reader of JSON would round is text.
+using BodyValue = std::variant<std::monostate, int64_t, double, std::string>;
+using BodyValues = std::vector<BodyValue>;  // in the order of PostBodies::columns
+
+struct BodiesRead {
+  // How many of the posts were looked up, from the first on: all of them, unless that would have
+  // taken too long or too much memory; at least one.
+  size_t looked_up = 0;
+  std::vector<std::pair<PostId, BodyValues>> found;  // of these, in any order; the others are gone
+};
+
+class PostBodies {
+ public:
+  virtual ~PostBodies() = default;
+  // Names, the same at all times.
+  virtual const std::vector<std::string>& columns() const = 0;
+  // `posts` is not empty. Later: the application's database is away or slow.
+  virtual Status Read(const std::vector<PostId>& posts, BodiesRead* out) = 0;
+};
+
+}  // namespace fanline

@@ -1,0 +1,161 @@
+"""An author of very many followers, whose posts are pushed to nobody and merged into pages at read:
+over HTTP, on a whole fleet. Back and forth while everything else goes on and programs are killed."""
+
+import contextlib
+import itertools
+import random
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.e2e.reading import Reading
+
+READERS, WALKERS = range(1, 9), range(11, 14)
+ANN, EVE, LEO = AUTHORS = range(101, 104)
+SECONDS = 10
+
+
+class MergedAtRead(Reading):
+    dispatchers = 2
+    pushers = 2
+    api_processes = 2
+
+    @classmethod
+    def made_graph(cls):
+        return {author: {*READERS, *WALKERS} for author in AUTHORS}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.versions = itertools.count(1)
+
+    def mode(self, author, mode=None):
+        return self.feedctl.json("author", "mode", author, *([mode] if mode else []), "--json")
+
+    def shows(self, reader, what):
+        """Live, pulled below the floor, and pulled as a whole; from either process of the API."""
+        expected = self.expected(reader)
+        self.live(reader)
+        self.wait_for(lambda: self.walk(f"{reader}/timeline", 7) == expected, what)
+        with contextlib.closing(self.apis[1].client(self.contract.check)) as other:
+            self.wait_for(lambda: self.walk(f"{reader}/timeline", 50, other) == expected, what)
+        self.drop(reader)
+        self.assertEqual(self.walk(f"{reader}/timeline", 50), expected, what)
+        self.live(reader)
+
+    def assert_audited(self):
+        audit = self.feedctl.json("audit", "--json", codes=(0, 1))
+        self.assertTrue(audit["good"], audit)
+
+    def test_posts_of_an_author_in_mode_pull_are_on_every_page_and_in_no_timeline(self):
+        reader = 1
+        before = self.publish_all([ANN, EVE] * 3)
+        self.settle()
+        self.shows(reader, "as pushed")
+        self.assertEqual(self.mode(EVE)["mode"], "push")
+        self.assertEqual(self.mode(EVE, "pull")["before"], "push")
+        newest = self.get(f"{reader}/timeline?limit=1")["newest_cursor"]
+        merged = self.publish_all([EVE] * 4)
+        self.settle()
+        self.assertTrue(self.mode(EVE)["announced"])
+        hints = self.counter("fanline_hints_appended_total")
+        merged += self.publish_all([EVE] * 4)
+        self.settle()
+        self.assertEqual(self.counter("fanline_hints_appended_total"), hints, "pushed to nobody")
+        self.assertFalse(set(self.posts_of(reader)) & set(merged))
+        self.wait_for(lambda: self.get(f"{reader}/timeline:count?newer_than={newest}") ==
+                      {"count": 8, "more": False}, "new posts to be counted")
+        self.shows(reader, "merged")
+        self.assert_audited()
+        self.delete(EVE, merged[0])
+        self.hide(EVE, merged[1], next(self.versions))
+        self.settle()
+        self.shows(reader, "deleted and hidden")
+        self.unhide(EVE, merged[1], next(self.versions))
+        self.settle()
+        self.shows(reader, "shown again")
+        self.unfollow(reader, EVE)
+        self.settle()
+        self.shows(reader, "unfollowed")
+        self.follow(reader, EVE)
+        self.settle()
+        self.shows(reader, "followed")
+        self.mode(EVE, "push")
+        pushed = self.publish_all([EVE, ANN])
+        self.delete(EVE, merged[2])
+        self.delete(EVE, before[1])
+        self.settle()
+        self.assertTrue(set(pushed) <= set(self.posts_of(reader)))
+        self.shows(reader, "pushed again")
+        self.assert_audited()
+
+    def test_switching_back_and_forth_while_programs_are_killed_leaves_no_hole(self):
+        still = self.publish_all([LEO] * 30)
+        self.mode(LEO, "pull")
+        still = (still + self.publish_all([LEO] * 30))[::-1]
+        self.settle()
+        for reader in (*READERS, *WALKERS):
+            self.live(reader)
+        over = threading.Event()
+        with ThreadPoolExecutor(2 + len(WALKERS)) as pool, contextlib.ExitStack() as stack:
+            stack.callback(over.set)
+            changes = pool.submit(self.change, over)
+            kills = pool.submit(self.kill, over)
+            walks = [pool.submit(self.walks, reader, still, over) for reader in WALKERS]
+            over.wait(SECONDS)
+            over.set()
+            counts = [walk.result() for walk in walks]
+            rounds, killed = changes.result(), kills.result()
+        print(f"{rounds} rounds of changes, {killed} kills, {sum(counts)} walks")
+        self.assertGreater(killed, 1)
+        self.settle()
+        self.assert_audited()
+        for reader in (*READERS, *WALKERS):
+            self.shows(reader, "after all of it")
+        self.assert_audited()
+
+    def change(self, over):
+        draw, client, rounds = random.Random(1), self.apis[0].client(), 0
+        posts = []
+        while not over.is_set():
+            self.mode(EVE, draw.choice(("push", "pull")))
+            posts += self.publish_all([EVE] * 3)
+            self.publish_all([ANN])
+            self.delete(EVE, posts.pop(draw.randrange(len(posts))))
+            self.hide(EVE, draw.choice(posts), next(self.versions))
+            reader = draw.choice(READERS)
+            change = draw.choice((client.delete, client.put))
+            if change(f"/v1/users/{reader}/following/{EVE}").status < 300:
+                (self.ledger.follow if change == client.put else self.ledger.unfollow)(reader, EVE)
+            if rounds % 4 == 0:
+                self.drop(draw.choice(READERS))
+            self.get(f"{draw.choice(READERS)}/timeline", client)
+            rounds += 1
+        client.close()
+        return rounds
+
+    def kill(self, over):
+        draw, killed = random.Random(2), 0
+        while not over.wait(1.5):
+            daemon = draw.choice([*self.fleet.dispatchers, *self.fleet.pushers])
+            daemon.kill()
+            time.sleep(0.3)
+            daemon.start()
+            killed += 1
+        return killed
+
+    def walks(self, reader, still, over):
+        """LEO's posts, the older half pushed, the newer merged, stand still; EVE's come and go."""
+        draw, count, stood = random.Random(reader), 0, set(still)
+        with contextlib.closing(draw.choice(self.apis).client()) as client:
+            while not over.is_set() or count == 0:
+                walked = self.walk(f"{reader}/timeline", draw.choice((20, 77)), client)
+                self.assertEqual(len(walked), len(set(walked)), "shown twice")
+                self.assertEqual([post for post in walked if post in stood], still)
+                count += 1
+        return count
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,129 @@
+"""Changes as readers see them, over HTTP: what is deleted, hidden, shown again, edited, followed and
+unfollowed, in a live timeline, below its floor and while there is none; and walks from page to page
+while all of it goes on."""
+
+import contextlib
+import itertools
+import random
+import threading
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from demo.workload import Event
+from tests.e2e.reading import Reading
+
+READERS, WALKERS = range(1, 5), range(11, 15)
+ANN, EVE, MIA, LEO = AUTHORS = range(101, 105)
+OLD = 600  # posts: more than a live timeline keeps
+SECONDS = 8  # of walks
+LONG_AGO = 1_700_000_000_000  # Unix ms
+
+
+class TimelineChanges(Reading):
+    @classmethod
+    def made_graph(cls):
+        return {author: {*READERS, *WALKERS} for author in AUTHORS}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.versions = itertools.count(1)
+
+    def shows(self, reader, what):
+        """All pages are what they must be: those of a live timeline and, below its floor, of the
+        truth; and those of a timeline that expired."""
+        expected = self.expected(reader)
+        self.live(reader)
+        self.wait_for(lambda: self.walk(f"{reader}/timeline", 150) == expected, what)
+        self.drop(reader)
+        self.assertEqual(self.walk(f"{reader}/timeline", 150), expected, what)
+
+    def test_what_changes_shows_on_every_page(self):
+        reader = 1
+        old = self.publish_all([ANN, EVE, MIA] * (OLD // 3), LONG_AGO)
+        new = self.publish_all([ANN, EVE, MIA] * 5)
+        self.settle()
+        self.shows(reader, "as published")
+        author_of = dict(zip(old + new, itertools.cycle((ANN, EVE, MIA))))
+        for post in (old[4], new[4]):  # below the floor and above it
+            self.live(reader)
+            self.hide(author_of[post], post, next(self.versions))
+            self.settle()
+            self.assertNotIn(post, self.expected(reader))
+            self.shows(reader, "hidden")
+            self.live(reader)
+            self.unhide(author_of[post], post, next(self.versions))
+            self.settle()
+            self.assertIn(post, self.expected(reader))
+            self.shows(reader, "back in its place")
+            self.live(reader)
+            self.send([Event("edited", post, author_of[post], version=next(self.versions))])
+            self.settle()
+            self.shows(reader, "edited: where it was")
+            self.delete(author_of[post], post)
+            self.settle()
+            self.assertNotIn(post, self.expected(reader))
+            self.shows(reader, "deleted")
+        for change, what in ((self.client.delete, "unfollowed"), (self.client.put, "followed")):
+            self.live(reader)
+            self.assertLess(change(f"/v1/users/{reader}/following/{EVE}").status, 300)
+            ledger = self.ledger.unfollow if what == "unfollowed" else self.ledger.follow
+            ledger(reader, EVE)
+            self.shows(reader, what)
+
+    def test_walks_meanwhile_show_nothing_twice_and_skip_nothing_that_stood_still(self):
+        still = self.publish_all([LEO] * OLD, LONG_AGO + 10_000_000)[::-1]
+        moving = self.publish_all([ANN, EVE, MIA] * 200, LONG_AGO + 10_000_000)
+        self.settle()
+        for reader in WALKERS:
+            self.live(reader)
+        over = threading.Event()
+        with ThreadPoolExecutor(1 + len(WALKERS)) as pool, contextlib.ExitStack() as stack:
+            stack.callback(over.set)
+            changes = pool.submit(self.change, moving, over)
+            walks = [pool.submit(self.walks, reader, still, over) for reader in WALKERS]
+            over.wait(SECONDS)
+            over.set()
+            counts = [walk.result() for walk in walks]
+            self.assertGreater(changes.result(), 5)
+        print(f"{changes.result()} rounds of changes, {sum(counts)} walks")
+        self.assertGreater(min(counts), 0)
+        self.settle()
+        for reader in WALKERS:
+            self.live(reader)
+        self.assert_exact()
+
+    def change(self, moving, over):
+        """Everything that may happen to posts and edges of others; timelines that expire."""
+        draw, client, rounds = random.Random(1), self.apis[0].client(), 0
+        author_of = dict(zip(moving, itertools.cycle((ANN, EVE, MIA))))
+        while not over.is_set():
+            for kind in ("deleted", "hidden", "unhidden", "edited"):
+                post = draw.choice(moving)
+                version = 0 if kind == "deleted" else next(self.versions)
+                self.send([Event(kind, post, author_of[post], version=version)])
+            self.publish_all([ANN, MIA] * 5)
+            self.publish_all([EVE], LONG_AGO + draw.randrange(20_000_000))  # comes late
+            reader = draw.choice(WALKERS)
+            client.delete(f"/v1/users/{reader}/following/{EVE}")
+            client.put(f"/v1/users/{reader}/following/{EVE}")
+            if rounds % 4 == 0:
+                self.drop(draw.choice(WALKERS))
+            rounds += 1
+        client.close()
+        return rounds
+
+    def walks(self, reader, still, over):
+        draw, client, count = random.Random(reader), self.apis[0].client(), 0
+        stood = set(still)
+        while not over.is_set() or count == 0:
+            walked = self.walk(f"{reader}/timeline", draw.choice((20, 77, 200)), client)
+            self.assertEqual(len(walked), len(set(walked)), "shown twice")
+            self.assertEqual([post for post in walked if post in stood], still)
+            count += 1
+        client.close()
+        return count
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+#include "timeline/hydration.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "fanline/base/check.h"
+
+namespace fanline::timeline {
+namespace {
+
+Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
+
+}  // namespace
+
+HydrationNeed Hydration::needed() const {
+  switch (stage_) {
+    case Stage::kPage: {
+      PageQuery query = query_;
+      query.limit -= static_cast<uint32_t>(page_.items.size());
+      if (refills_ > 0) query.older_than = page_.next;
+      return NeedPage{query};
+    }
+    case Stage::kBodies: {
+      NeedBodies need;
+      for (const Item& item : asked_) need.posts.push_back(item.post);
+      return need;
+    }
+    case Stage::kDone:
+      break;
+  }
+  return NothingNeeded{};
+}
+
+void Hydration::OnPage(Page page) {
+  asked_ = std::exchange(page.items, {});
+  asked_next_ = page.next;
+  if (refills_ == 0) {
+    page_ = std::move(page);
+    if (!asked_.empty()) bodies_.newest = PlaceOf(asked_.front());
+  }
+  if (!asked_.empty()) {
+    stage_ = Stage::kBodies;
+    return;
+  }
+  page_.next = asked_next_;
+  bodies_.available = true;
+  stage_ = Stage::kDone;
+}
+
+void Hydration::OnBodies(BodiesRead read) {
+  FANLINE_CHECK(read.looked_up > 0, "bodies are looked up, or the read is not done");
+  bodies_.available = true;
+  std::unordered_map<PostId, BodyValues> found;
+  for (auto& [post, values] : read.found) found.emplace(post, std::move(values));
+  const size_t looked_up = std::min(read.looked_up, asked_.size());
+  for (size_t i = 0; i < looked_up; ++i) {
+    const auto body = found.find(asked_[i].post);
+    if (body == found.end()) {
+      ++bodies_.gone;
+      continue;
+    }
+    page_.items.push_back(asked_[i]);
+    bodies_.of_items.push_back(std::move(body->second));
+  }
+  stage_ = Stage::kDone;
+  if (looked_up < asked_.size()) {
+    page_.next = PlaceOf(asked_[looked_up - 1]);
+    return;
+  }
+  page_.next = asked_next_;
+  const bool full = page_.items.size() >= query_.limit;
+  if (!page_.next || full || refills_ == kRefills) return;
+  ++refills_;
+  stage_ = Stage::kPage;
+}
+
+void Hydration::OnNoBodies() {
+  stage_ = Stage::kDone;
+  if (bodies_.available) return;  // of a refill
+  page_.items = std::move(asked_);
+  page_.next = asked_next_;
+}
+
+Page Hydration::Take(Bodies* bodies) {
+  *bodies = std::move(bodies_);
+  return std::move(page_);
+}
+
+}  // namespace fanline::timeline

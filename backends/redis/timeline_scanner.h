@@ -9,18 +9,9 @@
 
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/keys.h"
-#include "fanline/ports/reader_ports.h"
+#include "fanline/ports/raw_timeline.h"
 
 namespace fanline::redis {
-
-struct RawTimeline {
-  UserId reader{};
-  TimelineState state = TimelineState::kNotLive;
-  std::vector<Item> items;  // as stored, newest first; also those not newer than the floor
-  Floor floor = kNoFloor;   // when ready
-  Marks marks;
-  std::string problem;  // why this is no timeline: wrong type, a foreign member ...; or empty
-};
 
 struct RangeIndex {
   bool complete = false;  // live:{tag} has its header: it may be used to prune

@@ -5,11 +5,12 @@
 #include <cstdio>
 #include <map>
 
+#include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/sql/scan.h"
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
-#include "feedctl/auditing/timeline_check.h"
+#include "feedctl/auditing/findings_text.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
@@ -62,8 +63,8 @@ class Audit : public Command {
     redis_ = RequireRedis(settings_, installation_);
     const std::vector<UserId> readers = Readers();
     const Unindexed unindexed = ReadIndexes(readers);
-    const AuditTruth truth = ReadTruth(readers, installation_.shard_map.shards());
-    const AuditFindings findings = Compare(readers, truth, unindexed);
+    const audit::TimelineTruth truth = ReadTruth(readers, installation_.shard_map.shards());
+    const audit::Findings findings = Compare(readers, truth, unindexed);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     std::fputs((json_ ? ToJson(findings, seconds) : ToText(findings, seconds)).c_str(), stdout);
     return findings.good() ? 0 : kExitFound;
@@ -96,8 +97,8 @@ class Audit : public Command {
     return unindexed;
   }
 
-  AuditTruth ReadTruth(const std::vector<UserId>& readers, uint32_t shards) const {
-    std::vector<AuditTruth::Part> parts(shards, AuditTruth::Part(readers));
+  audit::TimelineTruth ReadTruth(const std::vector<UserId>& readers, uint32_t shards) const {
+    std::vector<audit::TimelineTruth::Part> parts(shards, audit::TimelineTruth::Part(readers));
     const auto config = options::ToConfig(settings_.mysql);
     Progress progress("reading the truth", "rows", 0);
     std::atomic<uint64_t> rows = 0;
@@ -125,24 +126,24 @@ class Audit : public Command {
       if (!failure.any()) failure.Note(mysql::ScanMarkedAuthors(connections, number, on_marked));
     });
     Require(failure.status(), settings_);
-    return AuditTruth(readers, std::move(parts));
+    return audit::TimelineTruth(readers, std::move(parts));
   }
 
-  AuditFindings Compare(const std::vector<UserId>& readers, const AuditTruth& truth,
-                        const Unindexed& unindexed) const {
+  audit::Findings Compare(const std::vector<UserId>& readers, const audit::TimelineTruth& truth,
+                          const Unindexed& unindexed) const {
     Progress progress("comparing", "timelines", readers.size());
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0;
     FirstFailure failure;
-    std::vector<AuditFindings> findings(threads_);
+    std::vector<audit::Findings> findings(threads_);
     InThreads(threads_, [&](size_t thread) {
       redis::TimelineScanner scanner(redis_);
-      TimelineCheck check(truth, installation_.window.underfilled_below(), show_);
+      audit::TimelineCheck check(truth, installation_.window.underfilled_below(), show_);
       for (size_t at; (at = next.fetch_add(kReadersPerTurn)) < readers.size() && !failure.any();) {
         const auto turn =
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
         size_t index = at;
-        failure.Note(scanner.Read(turn, [&](const redis::RawTimeline& timeline) {
+        failure.Note(scanner.Read(turn, [&](const RawTimeline& timeline) {
           check.Check(index++, timeline, !unindexed.Contains(timeline.reader));
         }));
         progress.At(done += turn.size());
@@ -150,9 +151,9 @@ class Audit : public Command {
       findings[thread] = check.findings();
     });
     Require(failure.status(), settings_);
-    AuditFindings all;
-    for (const AuditFindings& some : findings) all.Add(some);
-    if (all.examples.size() > show_) all.examples.resize(show_);
+    audit::Findings all;
+    for (const audit::Findings& some : findings) all.Add(some);
+    if (all.differences.size() > show_) all.differences.resize(show_);
     return all;
   }
 

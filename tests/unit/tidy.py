@@ -78,10 +78,11 @@ MAY_INCLUDE = {
     "reconciler": {"fanline"},
     "api": {"fanline", "http", "timeline"},
     "timeline": {"fanline"},
-    "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline"},
+    "audit": {"fanline", "timeline"},
+    "feedctl": {"fanline", "schemas", "daemon", "backends", "timeline", "audit"},
 }
 WIRING = re.compile(r"^(main|config|\w*_config|prometheus_\w+)\.(cpp|h)$")
-WIRED = {"daemon", "backends", "schemas", "timeline"}
+WIRED = {"daemon", "backends", "schemas", "timeline", "audit"}
 SERVICES = {"dispatcher", "pusher", "mirror", "reconciler", "api", "feedctl"}
 
 

@@ -13,9 +13,9 @@
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
 
-namespace fanline::feedctl {
+namespace fanline::audit {
 
-class AuditTruth {
+class TimelineTruth {
  public:
   // What one shard holds, in any order. `readers` ascending, and outlives it.
   class Part {
@@ -27,7 +27,7 @@ class AuditTruth {
     void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
    private:
-    friend class AuditTruth;
+    friend class TimelineTruth;
     const std::vector<UserId>* readers_;
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
     std::vector<std::pair<UserId, Item>> posts_;
@@ -35,7 +35,7 @@ class AuditTruth {
     std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
   };
 
-  AuditTruth(const std::vector<UserId>& readers, std::vector<Part> parts);
+  TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts);
 
   // Items of reader number `index` strictly newer than `floor`, in Before's order. `out` is
   // overwritten.
@@ -76,4 +76,4 @@ class AuditTruth {
 void Differences(std::span<const Item> expected, std::span<const Item> actual,
                  std::vector<Item>* missing, std::vector<Item>* extra);
 
-}  // namespace fanline::feedctl
+}  // namespace fanline::audit

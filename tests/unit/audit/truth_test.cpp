@@ -1,5 +1,5 @@
 // Compares the audit's model with one so simple that it is obviously right.
-#include "feedctl/auditing/audit_truth.h"
+#include "audit/truth.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-namespace fanline::feedctl {
+namespace fanline::audit {
 namespace {
 
 using ::testing::ElementsAre;
@@ -39,11 +39,11 @@ struct World {
   }
   UserId Any(uint64_t users) { return UserId{1 + random() % users}; }
 
-  AuditTruth Truth(size_t shards) {
-    std::vector<AuditTruth::Part> parts(shards, AuditTruth::Part(readers));
+  TimelineTruth Truth(size_t shards) {
+    std::vector<TimelineTruth::Part> parts(shards, TimelineTruth::Part(readers));
     for (const auto& [reader, author] : edges) parts[random() % shards].AddEdge(reader, author);
     for (const Post& post : posts) parts[random() % shards].AddPost(post.author, post.item);
-    return AuditTruth(readers, std::move(parts));
+    return TimelineTruth(readers, std::move(parts));
   }
 
   std::vector<Item> Wanted(UserId reader, Floor floor) const {
@@ -52,15 +52,15 @@ struct World {
       const bool followed = edges.count({reader, post.author}) == 1;
       if (followed && post.item.created_at > floor) wanted.push_back(post.item);
     }
-    std::sort(wanted.begin(), wanted.end(), AuditTruth::Before);
+    std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
     return wanted;
   }
 };
 
-TEST(AuditTruth, ExpectsTheVisiblePostsOfEverybodyFollowedNewerThanTheFloor) {
+TEST(TimelineTruth, ExpectsTheVisiblePostsOfEverybodyFollowedNewerThanTheFloor) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     World world(seed);
-    const AuditTruth truth = world.Truth(1 + seed % 3);
+    const TimelineTruth truth = world.Truth(1 + seed % 3);
     for (size_t i = 0; i < world.readers.size(); ++i) {
       for (const Floor floor : {Floor{0}, Floor{7}, Floor{15}, Floor{30}}) {
         std::vector<Item> expected{{PostId{999}, 999}};  // is overwritten
@@ -72,28 +72,28 @@ TEST(AuditTruth, ExpectsTheVisiblePostsOfEverybodyFollowedNewerThanTheFloor) {
   }
 }
 
-TEST(AuditTruth, KnowsWhoseAPostIsAmongThoseTheReaderFollows) {
+TEST(TimelineTruth, KnowsWhoseAPostIsAmongThoseTheReaderFollows) {
   const std::vector<UserId> readers{UserId{1}, UserId{2}};
-  std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers));
+  std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers));
   parts[0].AddEdge(UserId{1}, UserId{7});
   parts[0].AddEdge(UserId{2}, UserId{8});
   parts[0].AddPost(UserId{7}, {PostId{70}, 5});
   parts[0].AddPost(UserId{8}, {PostId{80}, 5});
-  const AuditTruth truth(readers, std::move(parts));
+  const TimelineTruth truth(readers, std::move(parts));
   EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 5}), UserId{7});
   EXPECT_EQ(truth.AuthorOf(1, {PostId{80}, 5}), UserId{8});
   EXPECT_EQ(truth.AuthorOf(0, {PostId{80}, 5}), std::nullopt);
   EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 6}), std::nullopt);
 }
 
-TEST(AuditTruth, TheOrderInWhichReadersComeDoesNotMatter) {
+TEST(TimelineTruth, TheOrderInWhichReadersComeDoesNotMatter) {
   const std::vector<UserId> readers{UserId{1}, UserId{5}, UserId{9}};
-  std::vector<AuditTruth::Part> parts(1, AuditTruth::Part(readers));
+  std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers));
   for (const uint64_t reader : {9, 1, 4, 9, 5, 1}) {  // 4 is nobody who was asked about
     parts[0].AddEdge(UserId{reader}, UserId{7});
   }
   parts[0].AddPost(UserId{7}, {PostId{70}, 5});
-  const AuditTruth truth(readers, std::move(parts));
+  const TimelineTruth truth(readers, std::move(parts));
   for (size_t i = 0; i < readers.size(); ++i) {
     std::vector<Item> expected;
     truth.Expected(i, kNoFloor, &expected);
@@ -125,4 +125,4 @@ TEST(Differences, OfTheSameAreNone) {
 }
 
 }  // namespace
-}  // namespace fanline::feedctl
+}  // namespace fanline::audit

@@ -1,12 +1,12 @@
-#include "feedctl/auditing/audit_truth.h"
+#include "audit/truth.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace fanline::feedctl {
+namespace fanline::audit {
 
 // Edges mostly come reader by reader: the last one's place is remembered.
-void AuditTruth::Part::AddEdge(UserId reader, UserId author) {
+void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
   if (!last_ || last_->first != reader) {
     const auto at = std::lower_bound(readers_->begin(), readers_->end(), reader);
     const bool found = at != readers_->end() && *at == reader;
@@ -15,15 +15,15 @@ void AuditTruth::Part::AddEdge(UserId reader, UserId author) {
   if (last_->second < readers_->size()) edges_.emplace_back(last_->second, author);
 }
 
-void AuditTruth::Part::AddPost(UserId author, Item item) { posts_.emplace_back(author, item); }
+void TimelineTruth::Part::AddPost(UserId author, Item item) { posts_.emplace_back(author, item); }
 
-AuditTruth::AuditTruth(const std::vector<UserId>& readers, std::vector<Part> parts) {
+TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts) {
   TakePosts(parts);
   TakeMarks(parts);
   TakeEdges(readers.size(), parts);
 }
 
-void AuditTruth::TakePosts(std::vector<Part>& parts) {
+void TimelineTruth::TakePosts(std::vector<Part>& parts) {
   std::vector<std::pair<UserId, Item>> all;
   for (Part& part : parts) {
     all.insert(all.end(), part.posts_.begin(), part.posts_.end());
@@ -43,7 +43,7 @@ void AuditTruth::TakePosts(std::vector<Part>& parts) {
 }
 
 // Marked authors are few: each edge is looked up among them.
-void AuditTruth::TakeMarks(const std::vector<Part>& parts) {
+void TimelineTruth::TakeMarks(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     marked_.insert(marked_.end(), part.marked_.begin(), part.marked_.end());
   }
@@ -58,7 +58,7 @@ void AuditTruth::TakeMarks(const std::vector<Part>& parts) {
   std::sort(marks_.begin(), marks_.end());
 }
 
-std::vector<std::pair<UserId, bool>> AuditTruth::MarksOf(size_t index) const {
+std::vector<std::pair<UserId, bool>> TimelineTruth::MarksOf(size_t index) const {
   std::vector<std::pair<UserId, bool>> marks;
   const auto reader = static_cast<uint32_t>(index);
   for (auto at = std::lower_bound(marks_.begin(), marks_.end(), std::pair(reader, 0u));
@@ -68,7 +68,7 @@ std::vector<std::pair<UserId, bool>> AuditTruth::MarksOf(size_t index) const {
   return marks;
 }
 
-void AuditTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
+void TimelineTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
   std::vector<std::pair<uint32_t, uint32_t>> edges;  // reader, outbox
   for (const Part& part : parts) {
     for (const auto& [reader, author] : part.edges_) {
@@ -89,12 +89,12 @@ void AuditTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
   followed_begin_.resize(readers + 1, followed_.size());
 }
 
-std::span<const uint32_t> AuditTruth::OutboxesOf(size_t index) const {
+std::span<const uint32_t> TimelineTruth::OutboxesOf(size_t index) const {
   return std::span(followed_).subspan(followed_begin_[index],
                                       followed_begin_[index + 1] - followed_begin_[index]);
 }
 
-void AuditTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
+void TimelineTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
   out->clear();
   for (const uint32_t number : OutboxesOf(index)) {
     const Outbox& outbox = outboxes_[number];
@@ -107,7 +107,7 @@ void AuditTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) con
   std::sort(out->begin(), out->end(), Before);
 }
 
-std::optional<UserId> AuditTruth::AuthorOf(size_t index, const Item& item) const {
+std::optional<UserId> TimelineTruth::AuthorOf(size_t index, const Item& item) const {
   for (const uint32_t number : OutboxesOf(index)) {
     const Outbox& outbox = outboxes_[number];
     const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
@@ -120,9 +120,9 @@ std::optional<UserId> AuditTruth::AuthorOf(size_t index, const Item& item) const
 void Differences(std::span<const Item> expected, std::span<const Item> actual,
                  std::vector<Item>* missing, std::vector<Item>* extra) {
   std::set_difference(expected.begin(), expected.end(), actual.begin(), actual.end(),
-                      std::back_inserter(*missing), AuditTruth::Before);
+                      std::back_inserter(*missing), TimelineTruth::Before);
   std::set_difference(actual.begin(), actual.end(), expected.begin(), expected.end(),
-                      std::back_inserter(*extra), AuditTruth::Before);
+                      std::back_inserter(*extra), TimelineTruth::Before);
 }
 
-}  // namespace fanline::feedctl
+}  // namespace fanline::audit

@@ -1,0 +1,93 @@
+#include "audit/timeline_check.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace fanline::audit {
+
+bool TimelineCheck::Check(size_t index, const RawTimeline& timeline, bool indexed) {
+  good_ = true;
+  if (!timeline.problem.empty()) {
+    ++findings_.malformed;
+    Found({.reader = timeline.reader, .kind = Kind::kMalformed, .problem = timeline.problem});
+  } else if (timeline.state == TimelineState::kBuilding) {
+    ++findings_.building;
+  } else if (timeline.state == TimelineState::kNotLive) {
+    ++findings_.gone;
+  } else {
+    CompareLive(index, timeline, indexed);
+  }
+  return good_;
+}
+
+void TimelineCheck::CompareLive(size_t index, const RawTimeline& timeline, bool indexed) {
+  ++findings_.timelines;
+  if (!indexed) {
+    ++findings_.not_indexed;
+    Found({.reader = timeline.reader, .kind = Kind::kNotIndexed});
+  }
+  if (timeline.floor != kNoFloor) {
+    ++findings_.trimmed_timelines;
+    if (timeline.items.size() < least_) {
+      ++findings_.wrong_size;
+      Found({.reader = timeline.reader, .kind = Kind::kTooFew, .held = timeline.items.size()});
+    }
+  }
+  CompareMarks(index, timeline);
+  Compare(index, timeline);
+}
+
+// Without its mark an author's posts that are merged at read are missing, all of them.
+void TimelineCheck::CompareMarks(size_t index, const RawTimeline& timeline) {
+  std::vector<UserId> held = timeline.marks.authors;
+  std::sort(held.begin(), held.end());
+  const auto expected = truth_.MarksOf(index);
+  for (const auto& [author, required] : expected) {
+    const bool there = std::binary_search(held.begin(), held.end(), author);
+    if (there || !required || timeline.marks.more) continue;
+    ++findings_.missing;
+    Found({.reader = timeline.reader, .kind = Kind::kMissingMark, .author = author});
+  }
+  for (const UserId author : held) {
+    const auto found = std::lower_bound(expected.begin(), expected.end(), std::pair(author, false));
+    if (found != expected.end() && found->first == author) continue;
+    ++findings_.extra;
+    Found({.reader = timeline.reader, .kind = Kind::kExtraMark, .author = author});
+  }
+}
+
+// Below its floor a timeline promises nothing and is not read.
+void TimelineCheck::Compare(size_t index, const RawTimeline& timeline) {
+  actual_.clear();
+  std::copy_if(timeline.items.begin(), timeline.items.end(), std::back_inserter(actual_),
+               [&](const Item& item) { return item.created_at > timeline.floor; });
+  if (!std::is_sorted(actual_.begin(), actual_.end(), TimelineTruth::Before)) {
+    std::sort(actual_.begin(), actual_.end(), TimelineTruth::Before);
+  }
+  truth_.Expected(index, timeline.floor, &expected_);
+  findings_.items += actual_.size();
+  if (expected_ == actual_) return;
+
+  missing_.clear();
+  extra_.clear();
+  Differences(expected_, actual_, &missing_, &extra_);
+  findings_.missing += missing_.size();
+  findings_.extra += extra_.size();
+  for (const Item& item : missing_) {
+    Found({.reader = timeline.reader,
+           .kind = Kind::kMissing,
+           .item = item,
+           .author = truth_.AuthorOf(index, item).value_or(UserId{})});
+  }
+  for (const Item& item : extra_) {
+    Found({.reader = timeline.reader, .kind = Kind::kExtra, .item = item});
+  }
+}
+
+void TimelineCheck::Found(Difference difference) {
+  good_ = false;
+  if (findings_.differences.size() < show_) findings_.differences.push_back(std::move(difference));
+}
+
+}  // namespace fanline::audit

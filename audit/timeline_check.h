@@ -1,0 +1,40 @@
+// Compares one timeline as Redis has it with what it should be. Pure, but for its scratch memory:
+// one per thread.
+#pragma once
+
+#include <vector>
+
+#include "audit/findings.h"
+#include "audit/truth.h"
+#include "fanline/ports/raw_timeline.h"
+
+namespace fanline::audit {
+
+class TimelineCheck {
+ public:
+  // `least`: the least a timeline with a floor may hold, half a window. `show`: the most
+  // differences to name. `truth` outlives it.
+  TimelineCheck(const TimelineTruth& truth, uint32_t least, size_t show)
+      : truth_(truth), least_(least), show_(show) {}
+
+  // `index`: of the timeline's reader, in the truth. `indexed`: false when the reader's range has
+  // a complete index that does not name the reader. Returns whether nothing is wrong with it.
+  bool Check(size_t index, const RawTimeline& timeline, bool indexed);
+
+  const Findings& findings() const { return findings_; }
+
+ private:
+  void CompareLive(size_t index, const RawTimeline& timeline, bool indexed);
+  void Compare(size_t index, const RawTimeline& timeline);
+  void CompareMarks(size_t index, const RawTimeline& timeline);
+  void Found(Difference difference);
+
+  const TimelineTruth& truth_;
+  const uint32_t least_;
+  const size_t show_;
+  Findings findings_;
+  bool good_ = true;  // the timeline at hand
+  std::vector<Item> expected_, actual_, missing_, extra_;
+};
+
+}  // namespace fanline::audit

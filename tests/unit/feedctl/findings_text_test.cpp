@@ -1,0 +1,55 @@
+#include "feedctl/auditing/findings_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fanline::feedctl {
+namespace {
+
+using audit::Difference;
+using audit::Findings;
+using audit::Kind;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+constexpr UserId kReader{1}, kAuthor{7};
+constexpr Item kItem{PostId{20}, 20};
+
+TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
+  const auto text = [](Difference difference) {
+    difference.reader = kReader;
+    return ToText(difference);
+  };
+  EXPECT_EQ(text({.kind = Kind::kMissing, .item = kItem, .author = kAuthor}),
+            "reader 1: missing post 20, created 1970-01-01T00:00:00.020Z, of author 7");
+  EXPECT_EQ(text({.kind = Kind::kExtra, .item = kItem}),
+            "reader 1: extra post 20, created 1970-01-01T00:00:00.020Z");
+  EXPECT_EQ(text({.kind = Kind::kMissingMark, .author = kAuthor}),
+            "reader 1: missing the mark of author 7");
+  EXPECT_EQ(text({.kind = Kind::kExtraMark, .author = kAuthor}),
+            "reader 1: extra mark of author 7");
+  EXPECT_EQ(text({.kind = Kind::kTooFew, .held = 1}),
+            "reader 1: holds 1 item only, and has a floor");
+  EXPECT_EQ(text({.kind = Kind::kMalformed, .problem = "WRONG\nTYPE"}),
+            "reader 1: no timeline: \"WRONG?TYPE\"");
+  EXPECT_THAT(text({.kind = Kind::kNotIndexed}), HasSubstr("not in the index of its range"));
+}
+
+TEST(FindingsText, TheReportHasEverySumAndTheDifferencesAndEndsWithTheVerdict) {
+  Findings findings;
+  findings.timelines = 1'234;
+  EXPECT_THAT(ToText(findings, 2),
+              AllOf(HasSubstr("1,234  live timelines"), EndsWith("good, after 2.0 s\n")));
+  EXPECT_THAT(ToJson(findings, 2), AllOf(HasSubstr("\"timelines\":1234"),
+                                         HasSubstr("\"good\":true"), HasSubstr("\"examples\":[]")));
+  findings.missing = 1;
+  findings.differences.push_back({.reader = kReader, .kind = Kind::kMissing, .item = kItem});
+  EXPECT_THAT(ToText(findings, 2),
+              AllOf(HasSubstr("reader 1: missing post 20"), EndsWith("NOT GOOD, after 2.0 s\n")));
+  EXPECT_THAT(ToJson(findings, 2),
+              AllOf(HasSubstr("\"good\":false"), HasSubstr("missing post 20")));
+}
+
+}  // namespace
+}  // namespace fanline::feedctl

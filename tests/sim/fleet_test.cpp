@@ -31,7 +31,9 @@ int Schedules() {
   return given != nullptr ? std::atoi(given) : kUsualSchedules;
 }
 
-// A schedule that exercises nothing proves nothing.
+// A schedule that exercises nothing proves nothing. Bounds stand well below what random seeds give:
+// 1,000 schedules gave 559 to 694 rollbacks, since few characters have them and these have many,
+// and 500 once gave 231.
 struct Counted {
   const char* what;
   uint64_t FleetCounts::*count;
@@ -45,7 +47,7 @@ constexpr Counted kCounted[] = {
     {"crashes", &FleetCounts::crashes, 1},
     {"late writes", &FleetCounts::late_writes, 1},
     {"moves", &FleetCounts::zombies, 1},
-    {"rollbacks", &FleetCounts::rollbacks, 0.5},
+    {"rollbacks", &FleetCounts::rollbacks, 0.2},
     {"flushes", &FleetCounts::flushes},
     {"expiries", &FleetCounts::expiries, 1},
     {"trims", &FleetCounts::trimmed, 0.25},

@@ -6,6 +6,7 @@ namespace {
 constexpr Figure kFigures[] = {
     {"timelines", &Findings::timelines, "live timelines compared"},
     {"items", &Findings::items, "items in them, newer than their floors"},
+    {"merged", &Findings::merged, "posts merged at read that pages show beside them"},
     {"missing", &Findings::missing, "items that should be there and are not"},
     {"extra", &Findings::extra, "items that are there and should not be"},
     {"trimmed_timelines", &Findings::trimmed_timelines,

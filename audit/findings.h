@@ -34,8 +34,9 @@ struct Difference {
 struct Findings {
   uint64_t timelines = 0;               // live and compared
   uint64_t items = 0;                   // in them, newer than their floors
-  uint64_t missing = 0;                 // items and marks that should be there
-  uint64_t extra = 0;                   // items and marks that should not
+  uint64_t merged = 0;                  // posts merged at read that pages show beside them
+  uint64_t missing = 0;                 // items and marks that should be there, posts a page lacks
+  uint64_t extra = 0;                   // items and marks that should not, posts shown for nothing
   uint64_t trimmed_timelines = 0;       // with a floor: older items are read from the shards
   uint64_t wrong_size = 0;              // fewer than half a window of items, and a floor
   uint64_t malformed = 0;               // keys that are no timeline

@@ -4,7 +4,36 @@
 #include <iterator>
 #include <utility>
 
+#include "timeline/page.h"
+
 namespace fanline::audit {
+namespace {
+
+// The page that a reader of the timeline gets, down to its floor: `items` of the timeline, and the
+// posts of authors it marks, as the truth has them.
+std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const RawTimeline& timeline,
+                              std::vector<Item> items) {
+  std::vector<UserId> authors = timeline.marks.authors;
+  if (timeline.marks.more) {  // the page asks the shards who they are
+    authors.clear();
+    for (const auto& [author, required] : truth.MarksOf(index)) authors.push_back(author);
+  }
+  std::vector<Item> merged;
+  for (const UserId author : authors) truth.Merged(author, timeline.floor, &merged);
+  if (merged.empty()) return items;
+  std::sort(merged.begin(), merged.end(), IsNewer);
+
+  timeline::PageRead page({.limit = static_cast<uint32_t>(items.size() + merged.size())});
+  page.OnTimeline({.state = TimelineState::kReady,
+                   .items = std::move(items),
+                   .marks = {.authors = std::move(authors), .more = false},
+                   .floor = timeline.floor,
+                   .reached_floor = true});
+  page.OnBeside(std::move(merged));
+  return page.Take().items;
+}
+
+}  // namespace
 
 bool TimelineCheck::Check(size_t index, const RawTimeline& timeline, bool indexed) {
   good_ = true;
@@ -57,21 +86,31 @@ void TimelineCheck::CompareMarks(size_t index, const RawTimeline& timeline) {
   }
 }
 
-// Below its floor a timeline promises nothing and is not read.
-void TimelineCheck::Compare(size_t index, const RawTimeline& timeline) {
-  actual_.clear();
-  std::copy_if(timeline.items.begin(), timeline.items.end(), std::back_inserter(actual_),
+// What a page down to the floor shows, in Before's order. Below its floor a timeline promises
+// nothing and is not read.
+void TimelineCheck::TakeShown(size_t index, const RawTimeline& timeline) {
+  shown_.clear();
+  std::copy_if(timeline.items.begin(), timeline.items.end(), std::back_inserter(shown_),
                [&](const Item& item) { return item.created_at > timeline.floor; });
-  if (!std::is_sorted(actual_.begin(), actual_.end(), TimelineTruth::Before)) {
-    std::sort(actual_.begin(), actual_.end(), TimelineTruth::Before);
+  findings_.items += shown_.size();
+  if (timeline.marks.any()) {
+    const size_t items = shown_.size();
+    shown_ = ShownBeside(truth_, index, timeline, std::move(shown_));
+    findings_.merged += shown_.size() - std::min(shown_.size(), items);
   }
+  if (!std::is_sorted(shown_.begin(), shown_.end(), TimelineTruth::Before)) {
+    std::sort(shown_.begin(), shown_.end(), TimelineTruth::Before);
+  }
+}
+
+void TimelineCheck::Compare(size_t index, const RawTimeline& timeline) {
+  TakeShown(index, timeline);
   truth_.Expected(index, timeline.floor, &expected_);
-  findings_.items += actual_.size();
-  if (expected_ == actual_) return;
+  if (expected_ == shown_) return;
 
   missing_.clear();
   extra_.clear();
-  Differences(expected_, actual_, &missing_, &extra_);
+  Differences(expected_, shown_, &missing_, &extra_);
   findings_.missing += missing_.size();
   findings_.extra += extra_.size();
   for (const Item& item : missing_) {

@@ -1,5 +1,7 @@
-// Compares one timeline as Redis has it with what it should be. Pure, but for its scratch memory:
-// one per thread.
+// Compares one timeline as Redis has it with what it should be: its items, its marks, and where it
+// has marks or should, the page that a reader gets of it down to its floor. That page is made by
+// the code that makes readers' pages (timeline/page.h). Pure, but for its scratch memory: one per
+// thread.
 #pragma once
 
 #include <vector>
@@ -27,6 +29,7 @@ class TimelineCheck {
   void CompareLive(size_t index, const RawTimeline& timeline, bool indexed);
   void Compare(size_t index, const RawTimeline& timeline);
   void CompareMarks(size_t index, const RawTimeline& timeline);
+  void TakeShown(size_t index, const RawTimeline& timeline);
   void Found(Difference difference);
 
   const TimelineTruth& truth_;
@@ -34,7 +37,7 @@ class TimelineCheck {
   const size_t show_;
   Findings findings_;
   bool good_ = true;  // the timeline at hand
-  std::vector<Item> expected_, actual_, missing_, extra_;
+  std::vector<Item> expected_, shown_, missing_, extra_;
 };
 
 }  // namespace fanline::audit

@@ -15,7 +15,9 @@ void TimelineTruth::Part::AddEdge(UserId reader, UserId author) {
   if (last_->second < readers_->size()) edges_.emplace_back(last_->second, author);
 }
 
-void TimelineTruth::Part::AddPost(UserId author, Item item) { posts_.emplace_back(author, item); }
+void TimelineTruth::Part::AddPost(UserId author, Item item, bool pushed) {
+  posts_.emplace_back(PostsOf{author, pushed}, item);
+}
 
 TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts) {
   TakePosts(parts);
@@ -24,7 +26,7 @@ TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Par
 }
 
 void TimelineTruth::TakePosts(std::vector<Part>& parts) {
-  std::vector<std::pair<UserId, Item>> all;
+  std::vector<std::pair<PostsOf, Item>> all;
   for (Part& part : parts) {
     all.insert(all.end(), part.posts_.begin(), part.posts_.end());
     part.posts_ = {};
@@ -33,9 +35,9 @@ void TimelineTruth::TakePosts(std::vector<Part>& parts) {
     return a.first != b.first ? a.first < b.first : Before(a.second, b.second);
   });
   posts_.reserve(all.size());
-  for (const auto& [author, item] : all) {
-    if (outboxes_.empty() || outboxes_.back().author != author) {
-      outboxes_.push_back({author, posts_.size(), posts_.size()});
+  for (const auto& [of, item] : all) {
+    if (outboxes_.empty() || outboxes_.back().of != of) {
+      outboxes_.push_back({of, posts_.size(), posts_.size()});
     }
     posts_.push_back(item);
     outboxes_.back().end = posts_.size();
@@ -72,11 +74,13 @@ void TimelineTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
   std::vector<std::pair<uint32_t, uint32_t>> edges;  // reader, outbox
   for (const Part& part : parts) {
     for (const auto& [reader, author] : part.edges_) {
-      const auto outbox =
+      // Of one author those that are merged at read come first (PostsOf's order).
+      auto outbox =
           std::lower_bound(outboxes_.begin(), outboxes_.end(), author,
-                           [](const Outbox& box, UserId id) { return box.author < id; });
-      if (outbox == outboxes_.end() || outbox->author != author) continue;
-      edges.emplace_back(reader, static_cast<uint32_t>(outbox - outboxes_.begin()));
+                           [](const Outbox& box, UserId id) { return box.of.author < id; });
+      for (; outbox != outboxes_.end() && outbox->of.author == author; ++outbox) {
+        edges.emplace_back(reader, static_cast<uint32_t>(outbox - outboxes_.begin()));
+      }
     }
   }
   std::sort(edges.begin(), edges.end());
@@ -94,17 +98,26 @@ std::span<const uint32_t> TimelineTruth::OutboxesOf(size_t index) const {
                                       followed_begin_[index + 1] - followed_begin_[index]);
 }
 
+void TimelineTruth::AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const {
+  const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
+  const auto end =
+      std::partition_point(begin, posts_.begin() + static_cast<ptrdiff_t>(outbox.end),
+                           [floor](const Item& item) { return item.created_at > floor; });
+  out->insert(out->end(), begin, end);
+}
+
 void TimelineTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
   out->clear();
-  for (const uint32_t number : OutboxesOf(index)) {
-    const Outbox& outbox = outboxes_[number];
-    const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
-    const auto end =
-        std::partition_point(begin, posts_.begin() + static_cast<ptrdiff_t>(outbox.end),
-                             [floor](const Item& item) { return item.created_at > floor; });
-    out->insert(out->end(), begin, end);
-  }
+  for (const uint32_t number : OutboxesOf(index)) AppendNewer(outboxes_[number], floor, out);
   std::sort(out->begin(), out->end(), Before);
+}
+
+void TimelineTruth::Merged(UserId author, Floor floor, std::vector<Item>* out) const {
+  const PostsOf merged{author, false};
+  const auto outbox =
+      std::lower_bound(outboxes_.begin(), outboxes_.end(), merged,
+                       [](const Outbox& box, const PostsOf& of) { return box.of < of; });
+  if (outbox != outboxes_.end() && outbox->of == merged) AppendNewer(*outbox, floor, out);
 }
 
 std::optional<UserId> TimelineTruth::AuthorOf(size_t index, const Item& item) const {
@@ -112,7 +125,7 @@ std::optional<UserId> TimelineTruth::AuthorOf(size_t index, const Item& item) co
     const Outbox& outbox = outboxes_[number];
     const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
     const auto end = posts_.begin() + static_cast<ptrdiff_t>(outbox.end);
-    if (std::binary_search(begin, end, item, Before)) return outbox.author;
+    if (std::binary_search(begin, end, item, Before)) return outbox.of.author;
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
-// The items that belong into the timelines of some readers, by brute force: all posts of everybody
-// they follow, held in memory in flat arrays (while it is filled 16 bytes an edge, 24 a post).
+// What the pages of some readers should show, by brute force: all posts of everybody they follow,
+// held in memory in flat arrays (while it is filled 16 bytes an edge, 32 a post). Posts that are
+// pushed belong into a reader's timeline; those that are merged at read a page shows beside it.
 //
 // Filled shard by shard, each Part by one thread; then constant, for any thread. Pure.
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
+#include "fanline/ports/reader_ports.h"
 
 namespace fanline::audit {
 
@@ -22,7 +24,7 @@ class TimelineTruth {
    public:
     explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
     void AddEdge(UserId reader, UserId author);  // dropped unless it is one of the readers
-    void AddPost(UserId author, Item item);      // visible and pushed
+    void AddPost(UserId author, Item item, bool pushed = true);  // a visible one
     // Timelines may mark the author; if announced, those of all followers do.
     void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
@@ -30,16 +32,20 @@ class TimelineTruth {
     friend class TimelineTruth;
     const std::vector<UserId>* readers_;
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
-    std::vector<std::pair<UserId, Item>> posts_;
+    std::vector<std::pair<PostsOf, Item>> posts_;
     std::vector<std::pair<UserId, bool>> marked_;
     std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
   };
 
   TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts);
 
-  // Items of reader number `index` strictly newer than `floor`, in Before's order. `out` is
-  // overwritten.
+  // Items of reader number `index` strictly newer than `floor`, pushed or merged at read, in
+  // Before's order. `out` is overwritten.
   void Expected(size_t index, Floor floor, std::vector<Item>* out) const;
+
+  // Of the author, whoever follows: the posts strictly newer than `floor` that are merged at read,
+  // appended in Before's order.
+  void Merged(UserId author, Floor floor, std::vector<Item>* out) const;
 
   // Marks of reader number `index`, ascending: (author, whether the mark must be there).
   std::vector<std::pair<UserId, bool>> MarksOf(size_t index) const;
@@ -54,7 +60,7 @@ class TimelineTruth {
 
  private:
   struct Outbox {
-    UserId author{};
+    PostsOf of;
     size_t begin = 0;  // posts_[begin, end), in Before's order
     size_t end = 0;
   };
@@ -63,11 +69,12 @@ class TimelineTruth {
   void TakeMarks(const std::vector<Part>& parts);
   void TakeEdges(size_t readers, const std::vector<Part>& parts);
   std::span<const uint32_t> OutboxesOf(size_t index) const;
+  void AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const;
 
   std::vector<Item> posts_;
   std::vector<std::pair<UserId, bool>> marked_;       // by author
   std::vector<std::pair<uint32_t, uint32_t>> marks_;  // reader, index in marked_
-  std::vector<Outbox> outboxes_;                      // by author
+  std::vector<Outbox> outboxes_;                      // by author, one or two of each
   std::vector<uint32_t> followed_;                    // outboxes, reader by reader
   std::vector<size_t> followed_begin_;  // of reader i: followed_[begin[i], begin[i + 1])
 };

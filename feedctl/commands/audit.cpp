@@ -113,8 +113,8 @@ class Audit : public Command {
         parts[shard].AddEdge(reader, author);
         count();
       };
-      const auto on_post = [&](UserId author, Item item) {
-        parts[shard].AddPost(author, item);
+      const auto on_post = [&](UserId author, Item item, bool pushed) {
+        parts[shard].AddPost(author, item, pushed);
         count();
       };
       const auto on_marked = [&](UserId author, bool announced) {

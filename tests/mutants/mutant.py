@@ -43,7 +43,7 @@ TESTS = {
         "fanline_test", "consuming_test", "daemon_test", "kafka_adapter_test", "mysql_adapter_test",
         "redis_adapter_test", "services_test", "mirror_test", "relations_test",
         "pair_schedule_test", "api_parts_test", "wiring_test", "http_test", "feedctl_parts_test",
-        "backend_options_test")
+        "backend_options_test", "audit_test")
 } | {
     name: Test(name, services="plain") for name in ("kafka_test", "mysql_integration_test",
                                                     "redis_test")
@@ -65,6 +65,7 @@ TESTS_OF = {
     "timeline/": ("services_test", "fleet_sim"),
     "mirror/": ("mirror_test", "fleet_sim"),
     "reconciler/": ("relations_test", "pair_schedule_test", "fleet_sim"),
+    "audit/": ("audit_test",),
     "api/": ("api_parts_test",),
     "http/": ("http_test",),
     "feedctl/": ("feedctl_parts_test",),

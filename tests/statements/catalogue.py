@@ -86,8 +86,8 @@ _OUTBOX = ("(SELECT author_id, post_id, created_at_ms FROM author_post FORCE IND
 _ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox) WHERE pushed = 1 AND deleted = 0"
           " AND hidden = 0 AND author_id IN ([]) AND created_at_ms > {} ORDER BY author_id, created_at_ms DESC, member"
           " LIMIT 1800")
-_VISIBLE = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (PRIMARY) WHERE pushed = 1"
-            " AND deleted = 0 AND hidden = 0 AND created_at_ms > 0 AND ")
+_VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
+            " AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
             f" INDEX (PRIMARY) ON r.dst = {OWNER} AND r.bucket = CRC32(f.dst) % 1024 AND r.src = f.dst AND"
             f" r.state = 1 WHERE f.state = 1 AND f.src = {OWNER}")

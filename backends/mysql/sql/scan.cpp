@@ -77,12 +77,13 @@ Status ScanFollowing(ShardConnections& connections, Shard shard,
 }
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                        const std::function<void(UserId author, Item item)>& each, uint32_t page) {
-  constexpr Scanned kPosts = {"author_id, post_id, created_at_ms", "author_post",
-                              "pushed = 1 AND deleted = 0 AND hidden = 0 AND created_at_ms > 0",
-                              "author_id", "post_id"};
+                        const std::function<void(UserId author, Item item, bool pushed)>& each,
+                        uint32_t page) {
+  constexpr Scanned kPosts = {"author_id, post_id, created_at_ms, pushed", "author_post",
+                              "deleted = 0 AND hidden = 0 AND created_at_ms > 0", "author_id",
+                              "post_id"};
   const EachRow row = [&](const Row& r) {
-    each(UserId{r.UInt64(1)}, Item{PostId{r.UInt64(2)}, r.Int64(3)});
+    each(UserId{r.UInt64(1)}, Item{PostId{r.UInt64(2)}, r.Int64(3)}, r.Bool(4));
   };
   return Scanner(connections, shard, kPosts, page, row).Run();
 }

@@ -1,5 +1,5 @@
-// Reads a whole shard, for an audit: every live forward edge, every visible pushed post, in primary
-// key order. Blocking. Each page is a statement of its own: a long scan keeps no old row versions
+// Reads a whole shard, for an audit: every live forward edge, every visible post, in primary key
+// order. Blocking. Each page is a statement of its own: a long scan keeps no old row versions
 // alive, and a failed page is repeated alone. Changes made meanwhile may or may not be seen.
 #pragma once
 
@@ -18,7 +18,7 @@ Status ScanFollowing(ShardConnections& connections, Shard shard,
                      uint32_t page = kScanPage);
 
 Status ScanVisiblePosts(ShardConnections& connections, Shard shard,
-                        const std::function<void(UserId author, Item item)>& each,
+                        const std::function<void(UserId author, Item item, bool pushed)>& each,
                         uint32_t page = kScanPage);
 
 }  // namespace fanline::mysql

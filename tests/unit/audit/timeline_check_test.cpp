@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace fanline::audit {
 namespace {
 
@@ -72,6 +74,69 @@ TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   EXPECT_EQ(found({}), std::pair(uint64_t{1}, uint64_t{0}));
   EXPECT_EQ(found({}, true), std::pair(uint64_t{0}, uint64_t{0})) << "more than it can name";
   EXPECT_EQ(found({UserId{8}, UserId{5}, UserId{7}}), std::pair(uint64_t{0}, uint64_t{2}));
+}
+
+// World: author 8 is marked, and of its posts 15 and 35 are merged at read; 9 is another such, whom
+// the reader does not follow.
+class MergedAtReadTest : public TimelineCheckTest {
+ protected:
+  MergedAtReadTest() {
+    std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers_));
+    parts[0].AddEdge(kReader, kAuthor);
+    parts[0].AddEdge(kReader, UserId{8});
+    for (const uint64_t post : {10, 20, 30, 40}) parts[0].AddPost(kAuthor, At(post));
+    for (const uint64_t post : {15, 35}) parts[0].AddPost(UserId{8}, At(post), false);
+    parts[0].AddPost(UserId{9}, At(25), false);
+    parts[0].AddMarked(UserId{8}, announced_);
+    parts[0].AddMarked(UserId{9}, true);
+    merged_.emplace(readers_, std::move(parts));
+  }
+
+  Findings CheckMarked(const std::vector<uint64_t>& posts, std::vector<UserId> marked,
+                       bool more = false, Floor floor = kNoFloor) {
+    RawTimeline timeline = Ready(posts, floor);
+    timeline.marks = {std::move(marked), more};
+    TimelineCheck check(*merged_, kLeast, show_);
+    check.Check(0, timeline, true);
+    return check.findings();
+  }
+
+  const bool announced_ = false;  // so that posts alone are judged
+  std::optional<TimelineTruth> merged_;
+};
+
+TEST_F(MergedAtReadTest, APageShowsThemBesideTheTimelineOfWhomItMarks) {
+  const auto found = CheckMarked({40, 30, 20, 10}, {UserId{8}});
+  EXPECT_TRUE(found.good());
+  EXPECT_EQ(found.items, 4u);
+  EXPECT_EQ(found.merged, 2u);
+  EXPECT_TRUE(CheckMarked({40, 30, 20, 10}, {}, true).good()) << "more than it names";
+}
+
+TEST_F(MergedAtReadTest, WithoutTheMarkTheyAreMissingFromThePage) {
+  const auto found = CheckMarked({40, 30, 20, 10}, {});
+  EXPECT_EQ(found.missing, 2u);
+  ASSERT_THAT(found.differences, SizeIs(2));
+  EXPECT_EQ(found.differences[0].item, At(35));
+  EXPECT_EQ(found.differences[0].author, UserId{8});
+}
+
+TEST_F(MergedAtReadTest, OneThatStandsInTheTimelineTooIsShownTwice) {
+  const auto found = CheckMarked({40, 35, 30, 20, 10}, {UserId{8}});
+  EXPECT_EQ(found.missing, 0u);
+  EXPECT_EQ(found.extra, 1u);
+}
+
+TEST_F(MergedAtReadTest, OfAnAuthorWhoIsNotFollowedTheyAreShownForNothing) {
+  const auto found = CheckMarked({40, 30, 20, 10}, {UserId{8}, UserId{9}});
+  EXPECT_EQ(found.missing, 0u);
+  EXPECT_EQ(found.extra, 2u) << "the post and the mark";
+}
+
+TEST_F(MergedAtReadTest, BelowTheFloorTheyAreNotJudged) {
+  const auto found = CheckMarked({40, 30}, {UserId{8}}, false, 20);
+  EXPECT_TRUE(found.good());
+  EXPECT_EQ(found.merged, 1u);
 }
 
 TEST_F(TimelineCheckTest, SaysOfEachTimelineWhetherSomethingIsWrongWithIt) {

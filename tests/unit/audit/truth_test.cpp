@@ -17,6 +17,7 @@ using ::testing::IsEmpty;
 struct Post {
   UserId author{};
   Item item;
+  bool pushed = true;
 };
 
 // A small graph, spread over shards by nothing in particular.
@@ -34,7 +35,8 @@ struct World {
     for (uint64_t i = random() % 80; i > 0; --i) edges.emplace(Any(users), Any(users));
     for (uint64_t i = random() % 120; i > 0; --i) {
       // Few distinct times, so that many are equal.
-      posts.push_back({Any(users), Item{PostId{i}, static_cast<UnixMs>(1 + random() % 30)}});
+      posts.push_back(
+          {Any(users), Item{PostId{i}, static_cast<UnixMs>(1 + random() % 30)}, random() % 4 != 0});
     }
   }
   UserId Any(uint64_t users) { return UserId{1 + random() % users}; }
@@ -42,7 +44,9 @@ struct World {
   TimelineTruth Truth(size_t shards) {
     std::vector<TimelineTruth::Part> parts(shards, TimelineTruth::Part(readers));
     for (const auto& [reader, author] : edges) parts[random() % shards].AddEdge(reader, author);
-    for (const Post& post : posts) parts[random() % shards].AddPost(post.author, post.item);
+    for (const Post& post : posts) {
+      parts[random() % shards].AddPost(post.author, post.item, post.pushed);
+    }
     return TimelineTruth(readers, std::move(parts));
   }
 
@@ -68,6 +72,23 @@ TEST(TimelineTruth, ExpectsTheVisiblePostsOfEverybodyFollowedNewerThanTheFloor) 
         EXPECT_EQ(expected, world.Wanted(world.readers[i], floor))
             << "seed " << seed << ", reader " << i << ", floor " << floor;
       }
+    }
+  }
+}
+
+TEST(TimelineTruth, KnowsWhichPostsOfAnAuthorAreMergedAtRead) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    World world(seed);
+    const TimelineTruth truth = world.Truth(1 + seed % 3);
+    for (uint64_t author = 1; author <= 22; ++author) {
+      std::vector<Item> wanted, merged;
+      for (const Post& post : world.posts) {
+        if (post.author != UserId{author} || post.pushed || post.item.created_at <= 7) continue;
+        wanted.push_back(post.item);
+      }
+      std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
+      truth.Merged(UserId{author}, 7, &merged);
+      EXPECT_EQ(merged, wanted) << "seed " << seed << ", author " << author;
     }
   }
 }

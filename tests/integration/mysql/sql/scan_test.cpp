@@ -38,7 +38,7 @@ TEST_F(ScanTest, EveryLiveForwardEdgeIsMetOnceInOrderWhateverThePage) {
   }
 }
 
-TEST_F(ScanTest, OnlyVisiblePushedPostsAreMet) {
+TEST_F(ScanTest, OnlyVisiblePostsAreMetAndHowTheyReachTimelines) {
   const UserId author = shards_.UserOn(1, 1);
   shards_.PutPost(author, PostId{1}, {.created_at = 10});
   shards_.PutPost(author, PostId{2}, {.created_at = 11, .deleted = true});
@@ -46,18 +46,19 @@ TEST_F(ScanTest, OnlyVisiblePushedPostsAreMet) {
   shards_.PutPost(author, PostId{4}, {.created_at = 13, .pushed = false});
   shards_.PutPost(author, PostId{5}, {});
   shards_.PutPost(author, PostId{6}, {.created_at = 9});
-  std::vector<Item> met;
-  const auto each = [&](UserId owner, Item item) {
+  std::vector<std::pair<Item, bool>> met;
+  const auto each = [&](UserId owner, Item item, bool pushed) {
     EXPECT_EQ(owner, author);
-    met.push_back(item);
+    met.emplace_back(item, pushed);
   };
   ASSERT_TRUE(ScanVisiblePosts(connections_, 1, each, 1).done());
-  EXPECT_EQ(met, (std::vector<Item>{{PostId{1}, 10}, {PostId{6}, 9}}));
+  EXPECT_EQ(met, (std::vector<std::pair<Item, bool>>{
+                     {{PostId{1}, 10}, true}, {{PostId{4}, 13}, false}, {{PostId{6}, 9}, true}}));
 }
 
 TEST_F(ScanTest, AnEmptyShardIsDoneAtOnce) {
   EXPECT_TRUE(ScanFollowing(connections_, 0, [](UserId, UserId) { FAIL(); }).done());
-  EXPECT_TRUE(ScanVisiblePosts(connections_, 1, [](UserId, Item) { FAIL(); }).done());
+  EXPECT_TRUE(ScanVisiblePosts(connections_, 1, [](UserId, Item, bool) { FAIL(); }).done());
 }
 
 TEST_F(ScanTest, AShardThatIsAwayIsNamed) {

@@ -1,0 +1,111 @@
+// Cursors of pages and of lists, a line each: what is one and what is not, its one spelling, and
+// the one order of the places they name.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fanline/base/check.h"
+#include "fanline/model/relation.h"
+#include "fanline/ports/cursor.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/target.h"
+#include "timeline/page.h"
+
+using namespace fanline;
+
+namespace {
+
+constexpr size_t kMostCursors = 8;
+
+// As the manual of cursor.h says it, without the decoder's means.
+bool IsNumber(std::string_view text, std::string_view most) {
+  if (text.empty() || text.size() > most.size() || text.front() == '0') return false;
+  if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return false;
+  }
+  return text.size() < most.size() || text <= most;
+}
+
+bool IsCursor(std::string_view text) {
+  const size_t dot = text.find('.');
+  return dot != std::string_view::npos && IsNumber(text.substr(0, dot), "9007199254740991") &&
+         IsNumber(text.substr(dot + 1), "18446744073709551614");
+}
+
+// Later times first, then by the decimal ids as text: of the cursor's own spelling.
+bool ComesBefore(const std::string& a, const std::string& b) {
+  const auto time = [](const std::string& text) { return text.substr(0, text.find('.')); };
+  const auto post = [](const std::string& text) { return text.substr(text.find('.') + 1); };
+  const std::string first = time(a), second = time(b);
+  if (first.size() != second.size()) return first.size() > second.size();
+  return first != second ? first > second : post(a) < post(b);
+}
+
+Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
+
+// Any place, read of eight bytes each, is written and read back; or is none, and not read.
+void CheckPlace(std::string_view bytes) {
+  if (bytes.size() < 16) return;
+  const auto number = [&](size_t from) {
+    uint64_t value = 0;
+    for (size_t i = from; i < from + 8; ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+    return value;
+  };
+  const Position place{static_cast<UnixMs>(number(0) >> 1), PostId{number(8)}};
+  const bool valid =
+      place.created_at > 0 && place.created_at <= kMaxCreatedAt && IsValidId(Raw(place.post));
+  const auto read = ParseCursor(CursorText(place));
+  FANLINE_CHECK(read.has_value() == valid, "every place can be written, and nothing else is read");
+  if (read) FANLINE_CHECK(ItemAt(*read) == ItemAt(place), "a place is read back as it was written");
+}
+
+// The page behind a place is what comes behind it in the one order, whoever it is made for.
+void CheckPages(std::vector<Item> items, const Position& place) {
+  std::sort(items.begin(), items.end(), IsNewer);
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  const auto limit = static_cast<uint32_t>(items.size() + 1);
+  const auto newer = timeline::PageOf(items, {.limit = limit, .newer_than = place});
+  for (const Item& item : items) {
+    const bool shown = std::find(newer.items.begin(), newer.items.end(), item) != newer.items.end();
+    FANLINE_CHECK(shown == IsNewer(item, ItemAt(place)), "new is what comes before the place");
+  }
+  const auto first = timeline::PageOf(items, {.limit = 1});
+  FANLINE_CHECK(first.items.size() == 1 && first.next.has_value() == (items.size() > 1),
+                "a page tells whether there is more");
+  if (first.next) FANLINE_CHECK(ItemAt(*first.next) == items[0], "it goes on behind what it shows");
+}
+
+void CheckListCursor(std::string_view line) {
+  const auto cursor = ParseListCursor(line);
+  if (!cursor) return;
+  const std::string text = CursorText(*cursor);
+  FANLINE_CHECK(text == line && ParseListCursor(text) == cursor,
+                "a list's cursor has one spelling");
+  FANLINE_CHECK(!ParseCursor(line), "and is no cursor of a timeline");
+}
+
+}  // namespace
+
+FUZZ_TARGET(cursor) {
+  CheckPlace(bytes);
+  std::vector<Position> places;
+  while (!bytes.empty() && places.size() < kMostCursors) {
+    const std::string_view line = fuzz::TakeLine(bytes);
+    CheckListCursor(line);
+    const auto place = ParseCursor(line);
+    FANLINE_CHECK(place.has_value() == IsCursor(line), "a cursor is what the manual says it is");
+    if (!place) continue;
+    FANLINE_CHECK(CursorText(*place) == line, "a cursor has one spelling");
+    places.push_back(*place);
+  }
+  std::vector<Item> items;
+  for (const Position& a : places) {
+    items.push_back(ItemAt(a));
+    for (const Position& b : places) {
+      FANLINE_CHECK(IsNewer(ItemAt(a), ItemAt(b)) == ComesBefore(CursorText(a), CursorText(b)),
+                    "the order of places is that of times, then of ids as text");
+    }
+  }
+  if (!places.empty()) CheckPages(items, places.back());
+}

@@ -125,8 +125,8 @@ class FeedctlPage(unittest.TestCase):
     def test_tells_every_figure_of_an_audit(self):
         figures = section_of("audit").split("| figure | meaning |")[1]
         told = set(re.findall(r"`(\w+)`", re.sub(r"\|[^|]*\|$", "", figures, flags=re.M)))
-        source = (ROOT / "feedctl" / "auditing" / "audit_findings.cpp").read_text()
-        self.assertEqual(told, set(re.findall(r'\{"(\w+)", &AuditFindings', source)))
+        source = (ROOT / "audit" / "findings.cpp").read_text()
+        self.assertEqual(told, set(re.findall(r'\{"(\w+)", &Findings', source)))
 
 
 if __name__ == "__main__":

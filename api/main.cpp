@@ -124,10 +124,14 @@ struct PageServing {
                                   ? metrics.RebuildEnded(result)
                                   : metrics.RebuildFailed(status.resource, status.message);
                             },
-                            [ports](UserId user) {
+                            [ports, &metrics](UserId user) -> std::optional<bool> {
                               timeline::EmptyReason reason{};
-                              return !timeline::WhyNoTimeline(user, ports->truth, &reason).done() ||
-                                     reason != timeline::EmptyReason::kNoSuchUser;
+                              const auto status =
+                                  timeline::WhyNoTimeline(user, ports->truth, &reason);
+                              if (status.done())
+                                return reason != timeline::EmptyReason::kNoSuchUser;
+                              metrics.RebuildFailed(status.resource, status.message);
+                              return std::nullopt;
                             }});
     }
     return rebuilders;

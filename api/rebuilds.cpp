@@ -101,9 +101,11 @@ void Rebuilds::Run(const Rebuild& rebuild) {
 }
 
 void Rebuilds::RunOne(const Rebuild& rebuild, UserId reader, bool look_up) {
-  if (look_up && !rebuild.knows(reader)) {
+  if (look_up) {
+    const std::optional<bool> known = rebuild.knows(reader);
+    if (!known) return;  // a rebuild asks the same shard, and would leave a key behind
     const std::lock_guard lock(mutex_);
-    if (!StrangerFits()) return;
+    if (!*known && !StrangerFits()) return;
   }
   rebuild.run(reader);
 }

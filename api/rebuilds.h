@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -37,7 +38,8 @@ class Rebuilds {
   // Both block and throw nothing; one thread at a time.
   struct Rebuild {
     std::function<void(UserId reader)> run;
-    std::function<bool(UserId reader)> knows;  // whether some row is about the reader
+    // Whether some row is about the reader. Nothing: the reader's shard does not tell.
+    std::function<std::optional<bool>(UserId reader)> knows;
   };
   // Called once, on any thread. False: the end has come.
   using Then = std::function<void(bool go_on)>;

@@ -79,9 +79,15 @@ void Slots::Submit(Touched touched, Work work, bool here) {
 }
 
 bool Slots::TrySubmit(const Touched& touched, const Work& work) {
-  const std::lock_guard lock(mutex_);
-  if (stopping_ || !reachable_[touched.first] || !queue_.empty() || !HasRoom(touched)) return false;
-  Enqueue(touched, work);
+  {
+    const std::lock_guard lock(mutex_);
+    if (reachable_[touched.first]) {
+      if (stopping_ || !queue_.empty() || !HasRoom(touched)) return false;
+      Enqueue(touched, work);
+      return true;
+    }
+  }
+  work(0, Refusal::kShardAway);
   return true;
 }
 

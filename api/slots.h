@@ -58,7 +58,8 @@ class Slots {
   // With `here`, work that finds a slot free is done within the call; else the call never blocks.
   void Submit(Touched touched, Work work, bool here = false);
 
-  // Never within the call. False: it would have to wait, or be refused, and nothing was done.
+  // False: it would have to wait, and nothing was done. Work whose first shard is away is refused
+  // within the call; all else is never done within it.
   [[nodiscard]] bool TrySubmit(const Touched& touched, const Work& work);
 
   // Work that waits with this as its first shard is refused at once when it goes away.

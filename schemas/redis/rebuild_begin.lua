@@ -9,6 +9,10 @@
 --       the timelines here are not this reader's, until the range is taken over. Nothing was
 --       written.
 --       Without a pos: the range's next owner drops what is made now.
+-- live: has no time to live, and only a push that finds a timeline gone takes its reader out.
+-- Nobody pushes to a reader who is made up or follows nobody. So whoever enters looks at SOME
+-- others, and takes out those that are gone: in the long run they are at most one in SOME. A look
+-- may fail (a Cluster's slot on its way, an ACL of before): nothing rests on it.
 -- Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the first
 -- write and so the whole script: no timeline is made, and its reader is served by pulls.
 local live, key = KEYS[1], KEYS[3]
@@ -21,4 +25,13 @@ redis.call('SADD', live, ARGV[1])
 redis.call('DEL', key)
 redis.call('ZADD', key, '-inf', 'T', '+inf', 'B:' .. ARGV[2])
 redis.call('PEXPIRE', key, ARGV[3])
+
+local SOME = '4'
+local others = string.sub(key, 1, -1 - #ARGV[1])  -- their timelines' names begin like this one's
+for _, reader in ipairs(redis.pcall('SRANDMEMBER', live, SOME)) do
+  local is_reader = string.byte(reader) ~= 35  -- '#': #complete, #pending
+  if is_reader and redis.pcall('EXISTS', others .. reader) == 0 then
+    redis.pcall('SREM', live, reader)
+  end
+end
 return 'created'

@@ -456,6 +456,10 @@ void FakeRedis::ForgetIndex(Range range) {
   keys.complete = keys.pending = false;
 }
 
+void FakeRedis::Unlist(UserId reader) {
+  if (!timelines_.contains(reader)) KeysOf(reader).live.erase(reader);
+}
+
 // ---- looking inside -------------------------------------------------------------------------
 
 std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) const {

@@ -85,6 +85,7 @@ class FakeRedis {
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes
   void FlushAll();
   void ForgetIndex(Range range);  // live: was deleted by hand
+  void Unlist(UserId reader);     // in live:, unless there is a timeline
 
   // Looking inside.
   const std::map<UserId, Timeline>& timelines() const { return timelines_; }

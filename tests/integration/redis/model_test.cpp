@@ -162,7 +162,17 @@ class Model {
     const RebuildBegun expected = fake_.Begin(reader, token, options_.generation);
     EXPECT_EQ(got, expected);
     if (expected == RebuildBegun::kCreated) tokens_[reader] = token;
+    FollowChance(RangeOf(reader));
     return "begin";
+  }
+
+  // Of the readers whose timelines are gone, a rebuild that begins takes some out of the index.
+  void FollowChance(Range range) {
+    const auto listed = console_.List({"SMEMBERS", Name(keys_.Live(range))});
+    const std::set<std::string> left(listed.begin(), listed.end());
+    for (UserId reader : readers_) {
+      if (RangeOf(reader) == range && !left.contains(ToString(reader))) fake_.Unlist(reader);
+    }
   }
 
   std::string Finish() {

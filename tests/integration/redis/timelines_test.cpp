@@ -521,6 +521,23 @@ TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
   EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
 }
 
+// Nobody is ever pushed to whom somebody made up, so no push finds out that their timelines went.
+TEST_F(RedisTimelines, ReadersWhoseTimelinesWentDoNotFillTheIndex) {
+  Build(kBob, 1);
+  uint32_t strangers = 0;
+  for (uint64_t id = 500'000; strangers < 300; ++id) {
+    const UserId stranger{id};
+    if (keys_.layout().RangeOf(stranger) != range_) continue;
+    ++strangers;
+    Open(stranger, "t");
+    EXPECT_TRUE(IsListed(stranger));
+    console_.Run({"DEL", Name(keys_.Timeline(stranger))});  // as its time to live ends
+  }
+  EXPECT_LT(std::stoul(console_.Run({"SCARD", Name(keys_.Live(range_))})), 30u);
+  EXPECT_TRUE(IsListed(kBob));
+  EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}), "1");
+}
+
 TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
   RebuildBegun begun{};
   Open(kBob, "a");

@@ -251,6 +251,33 @@ TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBoundedAlsoWherePagesWaitForThem) {
   EXPECT_EQ(Home("93")["state"], "pulled");
 }
 
+// Rebuilds may be many, or wait for a shard that hangs.
+TEST_F(PagesTest, WhoseShardIsAwayIsToldSoWithoutWaitingForRebuilds) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  std::latch begun(1), end(1);
+  std::atomic<bool> first = true;
+  w_.posts.on_read = [&] {
+    if (!first.exchange(false)) return;
+    begun.count_down();
+    end.wait();
+  };
+  std::future<json> awaits;
+  {
+    const PullsBusy busy(w_);
+    awaits = std::async(std::launch::async, [this] { return Home("5"); });
+    begun.wait();  // the one thread that rebuilds
+    w_.truth->SetReachable(0, false);
+    auto away =
+        std::async(std::launch::async, [this] { return w_.Code("GET /v1/users/6/timeline", 503); });
+    EXPECT_EQ(away.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    w_.truth->SetReachable(0, true);
+    end.count_down();
+    EXPECT_EQ(away.get(), "store_unavailable");
+  }
+  EXPECT_EQ(awaits.get()["state"], "live");
+}
+
 TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
   Follow(5, 7);
   w_.timelines = std::make_unique<TimelinePool>(
@@ -293,6 +320,8 @@ TEST_F(PagesTest, AShardThatIsAwayIs503ForWhatNoTimelineHolds) {
   w_.metrics.failed.clear();
   EXPECT_EQ(w_.Code("GET /v1/users/5/timeline", 503), "store_unavailable");
   EXPECT_THAT(w_.metrics.failed, ElementsAre()) << "it was not asked";
+  w_.rebuilds.reset();  // waits for what is under way
+  EXPECT_EQ(w_.tokens, 0) << "no timeline is begun that cannot be finished";
 }
 
 }  // namespace

@@ -24,7 +24,10 @@ class RebuildsTest : public ::testing::Test {
       first_begun_.set_value();
       release_.get_future().wait();
     };
-    const auto knows = [](UserId reader) { return reader < UserId{90}; };
+    const auto knows = [this](UserId reader) -> std::optional<bool> {
+      if (shard_away_) return std::nullopt;
+      return reader < UserId{90};
+    };
     rebuilds_.emplace(std::vector<Rebuilds::Rebuild>{{rebuild, knows}}, limits, metrics_,
                       [this] { return now_.load(); });
   }
@@ -40,7 +43,8 @@ class RebuildsTest : public ::testing::Test {
 
   Metrics metrics_;
   std::atomic<Time> now_ = Time{};
-  std::vector<UserId> begun_;  // by the thread; read when it has ended
+  std::atomic<bool> shard_away_ = false;  // of those who are looked up
+  std::vector<UserId> begun_;             // by the thread; read when it has ended
   std::promise<void> first_begun_, release_;
   std::optional<Rebuilds> rebuilds_;
 };
@@ -147,6 +151,20 @@ TEST_F(RebuildsAwaited, AStrangerIsLookedUpFirstAndBounded) {
   EXPECT_TRUE(known.get_future().get());
   EXPECT_TRUE(other.get_future().get()) << "without a timeline";
   EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{91}, UserId{2}));
+}
+
+// Else anybody could have any number of them made while a shard is away.
+TEST_F(RebuildsAwaited, WhoCannotBeLookedUpGetsNoTimeline) {
+  Start({.strangers = 1});
+  StartFirst(UserId{1});
+  shard_away_ = true;
+  std::promise<bool> known, stranger;
+  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(known)));
+  EXPECT_TRUE(rebuilds_->Await(UserId{91}, Note(stranger)));
+  release_.set_value();
+  EXPECT_TRUE(known.get_future().get());
+  EXPECT_TRUE(stranger.get_future().get());
+  EXPECT_THAT(Begun(), ElementsAre(UserId{1}));
 }
 
 }  // namespace

@@ -87,10 +87,10 @@ struct World {
       const Status status = home.Activate(reader, &result);
       if (status.done()) metrics.RebuildEnded(result);
     };
-    const auto knows = [this](UserId reader) {
+    const auto knows = [this](UserId reader) -> std::optional<bool> {
       timeline::EmptyReason reason{};
-      return !timeline::WhyNoTimeline(reader, posts, &reason).done() ||
-             reason != timeline::EmptyReason::kNoSuchUser;
+      if (!timeline::WhyNoTimeline(reader, posts, &reason).done()) return std::nullopt;
+      return reason != timeline::EmptyReason::kNoSuchUser;
     };
     rebuilds = std::make_unique<Rebuilds>(std::vector<Rebuilds::Rebuild>{{rebuild, knows}},
                                           Rebuilds::Limits{.waiting = 100, .strangers = 2}, metrics,

@@ -98,8 +98,8 @@ struct PageServing {
         rebuilds(Rebuilders(mysql, redis, installation, away, limits, metrics),
                  {.longest_wait = limits.longest_pull_wait}, metrics,
                  [] { return daemon::SystemNow().mono; }),
-        pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow) {
-  }
+        pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow,
+              away) {}
 
   // Each with ports of its own.
   std::vector<api::Rebuilds::Rebuild> Rebuilders(const mysql::Config& mysql,

@@ -44,7 +44,9 @@ std::vector<std::shared_ptr<const MergedPosts::Posts>> MergedPosts::Find(
     const auto at = entries_.find(author);
     if (at == entries_.end() || !at->second.posts) return {};
     const auto& [posts, loading] = at->second;
-    if (now - posts->read_at >= (loading ? kStale : kFor)) return {};
+    const Duration age = now - posts->read_at;
+    const bool holds = age < (loading ? kStale : kFor);
+    if (!holds && !(age < kWhileAway && away_ && away_(author))) return {};
     found.push_back(posts);
   }
   return found;

@@ -6,14 +6,20 @@
 // goes, so much later than one that is pushed might. It never decides whom a reader follows: that
 // says the timeline. A page that reaches deeper than kNewest posts of an author is pulled.
 //
+// While an author's shard is away none of these posts can change: their rows cannot. What was read
+// last is then served for kWhileAway, so that not everybody who follows the author is without a
+// page. The bound is for a shard that others reach and only we do not.
+//
 // One thread at a time reads an author anew; the others are served what there is, or pull. Bounded.
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "fanline/base/time.h"
@@ -26,8 +32,12 @@ class MergedPosts {
  public:
   static constexpr Duration kFor = std::chrono::seconds(1);
   static constexpr Duration kStale = std::chrono::seconds(3);
+  static constexpr Duration kWhileAway = std::chrono::minutes(5);
   static constexpr uint32_t kNewest = 100;  // of an author
   static constexpr size_t kMost = 10'000;   // authors
+
+  // `away`: whether the author's shard is known to be away; any thread; may be empty.
+  explicit MergedPosts(std::function<bool(UserId author)> away = {}) : away_(std::move(away)) {}
 
   // Gives the page what it needs of marked authors, when all of that is known.
   void Serve(timeline::PageRead& read, Time now);
@@ -54,6 +64,7 @@ class MergedPosts {
   static std::optional<std::vector<Item>> Merge(
       const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted);
 
+  const std::function<bool(UserId author)> away_;
   std::mutex mutex_;
   std::unordered_map<UserId, Entry> entries_;
 };

@@ -36,14 +36,18 @@ class Pages {
     BodiesPool* bodies = nullptr;
   };
 
-  // All outlive it, and the pools also outlive the pages they were given. `clock`: any thread.
+  // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
+  // a shard is known to be; may be empty): any thread.
   Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
-        std::function<Now()> clock)
+        std::function<Now()> clock, std::function<bool(Shard)> away = {})
       : pools_(pools),
         rebuilds_(rebuilds),
         map_(map),
         metrics_(metrics),
-        clock_(std::move(clock)) {}
+        clock_(std::move(clock)),
+        merged_([&map, away = std::move(away)](UserId author) {
+          return away && away(map.ShardOf(author));
+        }) {}
 
   // Called once, on any thread.
   using Answer = std::function<void(Response)>;

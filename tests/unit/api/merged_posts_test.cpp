@@ -36,7 +36,8 @@ struct World : timeline::World {
   }
 
   Time now{std::chrono::seconds(100)};
-  MergedPosts merged;
+  bool away = false;
+  MergedPosts merged{[this](UserId author) { return away && author == UserId{100}; }};
 };
 
 TEST(MergedPosts, OfAnAuthorAreReadOnceInAWhile) {
@@ -89,6 +90,27 @@ TEST(MergedPosts, AShardThatIsAwayIsAskedAgain) {
   EXPECT_FALSE(read.done());
   w.mysql_fails = Status::Done();
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
+}
+
+// Nobody can publish or delete there, either.
+TEST(MergedPosts, WhatWasReadLastIsServedWhileTheShardIsAway) {
+  World w;
+  w.Follow(UserId{100});
+  w.PublishMerged(UserId{100}, 7, 1'000);
+  w.Activate();
+  w.Home({.limit = 10});
+  w.mysql_fails = Status::Later("mysql_0", "away");
+  const auto served = [&](Duration later) {
+    PageRead read({.limit = 10});
+    static_cast<void>(timeline::AskTimeline(kBob, w, read));
+    w.merged.Serve(read, w.now + later);
+    return read.done() ? read.Take().items.size() : 0;
+  };
+  EXPECT_EQ(served(MergedPosts::kFor), 0u) << "nobody knows yet";
+  w.away = true;
+  EXPECT_EQ(served(MergedPosts::kFor), 1u);
+  EXPECT_EQ(served(MergedPosts::kWhileAway - std::chrono::seconds(1)), 1u);
+  EXPECT_EQ(served(MergedPosts::kWhileAway), 0u);
 }
 
 // Of an author of more posts than are remembered too: what lies deeper is pulled.

@@ -307,6 +307,23 @@ TEST_F(PagesTest, ATimelineThatSomebodyElseBuildsIsLeftToThem) {
   EXPECT_EQ(w_.tokens, 0);
 }
 
+// All who follow an author that everybody follows would be without a page.
+TEST_F(PagesTest, PostsMergedAtReadAreServedFromMemoryWhileTheirShardIsAway) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  MakeLive("5");
+  EXPECT_THAT(Ids(Home("5")), ElementsAre("70"));
+  w_.posts.mysql_fails = Status::Later("mysql_0", "away");
+  w_.mono = w_.mono.load() + std::chrono::minutes(1);
+  EXPECT_EQ(w_.Code("GET /v1/users/5/timeline", 503), "store_unavailable") << "nobody knows yet";
+  w_.away = true;
+  w_.truth->SetReachable(0, false);
+  const json page = Home("5");
+  EXPECT_EQ(page["state"], "live");
+  EXPECT_THAT(Ids(page), ElementsAre("70"));
+}
+
 TEST_F(PagesTest, AShardThatIsAwayIs503ForWhatNoTimelineHolds) {
   Follow(5, 7);
   w_.posts.mysql_fails = Status::Later("mysql_0", "cannot connect to db1:3306");

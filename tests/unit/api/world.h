@@ -98,7 +98,7 @@ struct World {
     bodies = std::make_unique<BodiesPool>(PortOf<PostBodies, fakes::BodiesOf>(texts), 1,
                                           Slots::Limits());
     pages = std::make_unique<Pages>(Pages::Pools{*timelines, *truth, bodies.get()}, *rebuilds, map,
-                                    metrics, clock);
+                                    metrics, clock, [this](Shard) { return away.load(); });
     publisher = std::make_unique<Publisher>(log, 2, metrics, clock);
     handler =
         std::make_unique<Handler>(*pool, *pages, publisher.get(), map, Limits(), metrics, clock);
@@ -145,6 +145,7 @@ struct World {
   std::atomic<int> clock_reads = 0;  // the first of a request is when it begins
   UnixMs now = 1'700'000'000'000;
   std::atomic<Time> mono = Time{};
+  std::atomic<bool> away = false;  // the one shard is known to be
   const ShardMap map = ShardMap::Even(1);
   CountingMetrics metrics;
   fakes::FakeRelationStore* relations = nullptr;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "backends/mysql/sql/chunks.h"
@@ -99,20 +100,27 @@ Status MysqlPostBodies::Read(const std::vector<PostId>& posts, BodiesRead* out) 
 void MysqlPostBodies::ReadAll(Connection& connection, const std::vector<PostId>& posts,
                               BodiesRead* out) const {
   const Time begin = MonoNow();
-  size_t bytes = 0;
+  size_t bytes = 0;  // of what was looked up
   bool enough = false;
   ForEachChunk(posts, kIdsPerStatement, [&](std::span<const PostId> chunk) {
     if (enough) return;
     std::string sql = LimitedTo(config_.time_limit) + select_ + " WHERE " +
                       QuotedName(config_.id_column) + " IN ";
     AppendInList(sql, chunk);
+    std::unordered_map<PostId, BodyValues> came;
     connection.Query(sql, [&](const Row& row) {
       BodyValues values;
       for (uint32_t i = 0; i < config_.columns.size(); ++i) values.push_back(ValueOf(row, i + 2));
-      bytes += BytesOf(values);
-      out->found.emplace_back(PostId{row.UInt64(1)}, std::move(values));
+      came.emplace(PostId{row.UInt64(1)}, std::move(values));
     });
-    out->looked_up += chunk.size();
+    for (const PostId post : chunk) {
+      if (bytes >= kMostBytes) break;
+      ++out->looked_up;
+      const auto body = came.find(post);
+      if (body == came.end()) continue;
+      bytes += BytesOf(body->second);
+      out->found.emplace_back(post, std::move(body->second));
+    }
     enough = bytes >= kMostBytes || MonoNow() - begin >= config_.time_limit;
   });
 }

@@ -32,7 +32,8 @@ struct BodiesConfig {
 class MysqlPostBodies final : public PostBodies {
  public:
   static constexpr size_t kIdsPerStatement = 50;
-  // When so much has been read, the rest is left to the next page.
+  // When so much has been looked up, the rest is left to the next page. A statement may bring more:
+  // what kIdsPerStatement bodies take is held for the moment.
   static constexpr size_t kMostBytes = size_t{4} << 20;
 
   // Ends the process when a name is no identifier. `away`: see ShardConnections; may be empty.

@@ -98,10 +98,22 @@ TEST_F(PostBodiesTest, ManyAreReadInPartsUntilTheyAreTooLarge) {
   }
   MysqlPostBodies bodies(ConfigOf({"text"}));
   BodiesRead read = Read(bodies, posts);
-  EXPECT_EQ(read.looked_up, 100u);
-  EXPECT_EQ(read.found.size(), 100u);
-  read = Read(bodies, std::vector<PostId>(posts.begin() + 100, posts.end()));
-  EXPECT_EQ(read.looked_up, 20u);
+  EXPECT_EQ(read.looked_up, 50 + 42u) << "42 times 100,000 bytes are more than 4 MiB";
+  EXPECT_EQ(read.found.size(), 50 + 42u);
+  read = Read(bodies, std::vector<PostId>(posts.begin() + 92, posts.end()));
+  EXPECT_EQ(read.looked_up, 28u);
+  EXPECT_EQ(read.found.size(), 28u);
+}
+
+TEST_F(PostBodiesTest, OfVeryLargeOnesOneIsReadAtOnce) {
+  for (uint64_t post = 1; post <= 2; ++post) {
+    Put(PostId{post}, std::string(MysqlPostBodies::kMostBytes, 'x'));
+  }
+  MysqlPostBodies bodies(ConfigOf({"text"}));
+  const BodiesRead read = Read(bodies, {PostId{9}, PostId{2}, PostId{1}});
+  EXPECT_EQ(read.looked_up, 2u);
+  ASSERT_THAT(read.found, SizeIs(1));
+  EXPECT_EQ(read.found[0].first, PostId{2});
 }
 
 TEST_F(PostBodiesTest, AStatementThatIsTooSlowIsEndedByTheServer) {

@@ -50,6 +50,8 @@ int Main(int argc, char** argv) {
   mysql::MysqlRangeOwners owners(mysql_config, nullptr, log, {map, layout});
   auto& left_migrating = daemon::AddGauge(process.registry, "fanline_ranges_left_migrating",
                                           "Ranges whose Redis slot was left between two nodes");
+  daemon::AddGauge(process.registry, "fanline_ranges", "Ranges of the installation, of all pushers")
+      .Set(installation.partitions);
   redis::RedisLiveTimelines timelines(
       redis_options, log,
       {.on_state = [&](bool up,

@@ -7,6 +7,7 @@
 #include "backends/options/kafka_settings.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
+#include "backends/wiring/retention_gauge.h"
 #include "daemon/clock.h"
 #include "daemon/options/options.h"
 #include "fanline/wire/dead_letter.h"
@@ -46,6 +47,13 @@ Status CheckStamps(kafka::Admin& admin, const std::string& topic) {
   if (!status.done() || stamped == kafka::kLogAppendTime) return status;
   return Status::Never("topic " + topic + " has " + kafka::kTimestampType + "=" + stamped +
                        "; set it to " + kafka::kLogAppendTime + ", as feedctl topics create does");
+}
+
+// Nothing but the metric needs it: brokers that do not tell us their settings are no reason to
+// wait.
+void ShowRetention(kafka::Admin& admin, const std::string& topic, RetentionGauge& gauge) {
+  std::string retention;
+  if (admin.ReadConfig(topic, kRetention, &retention).done()) gauge.Show(retention);
 }
 
 Status CheckPartitions(kafka::Admin& admin, const std::string& topic, int32_t at_start) {
@@ -110,17 +118,25 @@ void Checks::AwaitAppTables(const mysql::AppTables& tables) {
 
 void Checks::AwaitTopic(const kafka::ClientOptions& client, const std::string& topic,
                         uint32_t partitions) {
-  const Ask ask = [&admin = AdminOf(client), topic, partitions] {
+  AwaitAndStand("topic " + topic, [&admin = AdminOf(client), topic, partitions] {
     return CheckTopic(admin, topic, partitions);
-  };
-  Await("topic " + topic, ask);
-  standing_.Add("topic " + topic, ask);
+  });
 }
 
 void Checks::AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
                                   uint32_t partitions) {
-  AwaitTopic(client, topic, partitions);
+  const auto retention = std::make_shared<RetentionGauge>(process_.registry, topic);
+  AwaitAndStand("topic " + topic, [&admin = AdminOf(client), topic, partitions, retention] {
+    const Status status = CheckTopic(admin, topic, partitions);
+    if (status.done()) ShowRetention(admin, topic, *retention);
+    return status;
+  });
   AwaitTopic(client, DeadLetterTopic(topic), 0);
+}
+
+void Checks::AwaitAndStand(const std::string& what, const Ask& ask) {
+  Await(what, ask);
+  standing_.Add(what, ask);
 }
 
 uint32_t Checks::AwaitRelationLog(const kafka::ClientOptions& client) {

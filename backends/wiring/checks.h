@@ -50,7 +50,7 @@ class Checks {
                   uint32_t partitions);
 
   // The topic exists, and so does the one of its dead letters: without that, the first record that
-  // cannot be used would hold up its partition.
+  // cannot be used would hold up its partition. Shows how long the topic keeps its records.
   void AwaitTopicAndLetters(const kafka::ClientOptions& client, const std::string& topic,
                             uint32_t partitions);
 
@@ -74,6 +74,8 @@ class Checks {
 
   // Tries until it is done; false: a stop was requested.
   bool Await(const std::string& what, const Ask& ask);
+  // Now until it is done, and again while the daemon runs.
+  void AwaitAndStand(const std::string& what, const Ask& ask);
   Status CheckRedis(const redis::Options& options);
   kafka::Admin& AdminOf(const kafka::ClientOptions& client);
   daemon::Process& process_;

@@ -28,6 +28,18 @@ http::Response ToResponse(const Health::Report& report) {
   return {report.ok ? 200 : 503, "application/json", report.json + "\n", {}};
 }
 
+// What /readyz says, so that an alert can be about one condition and wait for it to last.
+prometheus::MetricFamily ReadyFamily(const Health& health) {
+  prometheus::MetricFamily family{
+      "fanline_ready", "1: this condition of readiness holds", prometheus::MetricType::Gauge, {}};
+  for (const auto& [condition, holds] : health.Conditions()) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    metric.label = {{"condition", condition}};
+    metric.gauge.value = holds ? 1 : 0;
+  }
+  return family;
+}
+
 }  // namespace
 
 class Admin::Server : public http::Service {
@@ -69,6 +81,7 @@ class Admin::Server : public http::Service {
     auto process = process_.Collect();
     families.insert(families.end(), std::make_move_iterator(process.begin()),
                     std::make_move_iterator(process.end()));
+    families.push_back(ReadyFamily(health_));
     return prometheus::TextSerializer().Serialize(families);
   }
 

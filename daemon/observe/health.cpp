@@ -46,6 +46,13 @@ void Health::Beat(Time now) {
   last_beat_ = now;
 }
 
+std::map<std::string, bool> Health::Conditions() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, bool> all;
+  for (const auto& [condition, reason] : conditions_) all[condition] = !reason;
+  return all;
+}
+
 Health::Report Health::Ready() const {
   const std::lock_guard lock(mutex_);
   if (conditions_.empty()) return NotReady({{"start", "no part has reported yet"}});

@@ -36,6 +36,9 @@ class Health {
   // The loop turned at `now`. Before the first beat the daemon is starting, and alive.
   void Beat(Time now);
 
+  // What was stated, and whether it holds, by name.
+  [[nodiscard]] std::map<std::string, bool> Conditions() const;
+
   struct Report {
     bool ok = false;
     std::string json;  // {"status":"ready"}, {"status":"not ready","reasons":{"redis":"..."}}

@@ -9,33 +9,9 @@ from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
 from stack.waiting import NotInTime, wait_until
-from tests.e2e.decoding import ROOT
+from tests.e2e.metrics_page import API, CONSUMING, section, told
 
-PAGE = (ROOT / "docs" / "metrics.md").read_text()
-API = "API"
-CONSUMING = "Dispatcher", "Pusher", "Mirror", "Reconciler"
 OF_PARTS = {"histogram": ("_bucket", "_sum", "_count")}  # a family's samples, by its type
-
-
-def section(title):
-    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)[1]
-
-
-def listed(title):
-    """Name -> its type and labels, of the table below that title."""
-    found = {}
-    for names, kind in re.findall(r"^\| (`fanline_[^|]*) \| (\w+) \|", section(title), re.M):
-        for name, labels in re.findall(r"`(\w+)(?:\{([\w,]*)\})?`", names):
-            assert name not in found, name
-            found[name] = kind, frozenset(filter(None, labels.split(",")))
-    assert found, title
-    return found
-
-
-def told(daemon):
-    """What the page says of that daemon."""
-    others = {} if daemon == API else listed("All but the API")
-    return {**listed(daemon), **others, **listed("All")}
 
 
 def exported(text):

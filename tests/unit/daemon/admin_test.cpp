@@ -52,6 +52,15 @@ TEST(Admin, ServesTheMetricsOfTheRegistryAndOfTheProcess) {
   EXPECT_THAT(answer, HasSubstr("\nfanline_build_info{"));
 }
 
+TEST(Admin, ShowsEveryConditionOfReadinessAsAMetric) {
+  World w;
+  w.health.SetReady("loop", true);
+  w.health.SetReady("mysql_0", false, "connection refused");
+  const std::string answer = w.Get("/metrics");
+  EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"loop\"} 1\n"));
+  EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"mysql_0\"} 0\n"));
+}
+
 TEST(Admin, AnswersReadyOnlyWhileEveryConditionHolds) {
   World w;
   w.health.SetReady("redis", false, "connection refused");

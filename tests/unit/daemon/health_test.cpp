@@ -33,6 +33,14 @@ TEST(Health, NamesEveryConditionThatDoesNotHold) {
             R"("redis":"connection refused"}})");
 }
 
+TEST(Health, TellsEveryConditionAndWhetherItHolds) {
+  Health health;
+  health.SetReady("loop", true);
+  health.SetReady("redis", false, "connection refused");
+  const std::map<std::string, bool> expected{{"loop", true}, {"redis", false}};
+  EXPECT_EQ(health.Conditions(), expected);
+}
+
 TEST(Health, IsReadyAgainWhenTheResourceIsBack) {
   Health health;
   health.SetReady("redis", false, "connection refused");

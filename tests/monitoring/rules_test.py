@@ -1,0 +1,70 @@
+"""The rules of prometheus/rules: promtool accepts them, its tests hold every alert from both sides, and
+they are about metrics that there are."""
+
+import re
+import unittest
+from collections import Counter
+
+import yaml
+
+from tests.monitoring.rules import RULES, TESTS, alerts, all_rules, problems, promtool
+
+FILES = sorted(path.stem for path in RULES.glob("*.yaml"))
+RUNBOOK = re.compile(r"https://fanline\.example/runbooks/(\w+)/#(\w+)$")
+
+
+class Rules(unittest.TestCase):
+    def test_promtool_accepts_them(self):
+        for name in FILES:
+            code, said = promtool("check", "rules", "--lint=all", "--lint-fatal",
+                                  str(RULES / f"{name}.yaml"))
+            self.assertEqual(code, 0, said)
+
+    def test_they_do_what_promtools_tests_say(self):
+        for name in FILES:
+            with self.subTest(name):
+                code, said = promtool("test", "rules", str(TESTS / f"{name}.yaml"))
+                self.assertEqual(code, 0, said)
+
+    def test_each_alert_has_a_test_in_which_it_fires_and_one_in_which_it_does_not(self):
+        fires, silent = set(), set()
+        for name in FILES:
+            for test in yaml.safe_load((TESTS / f"{name}.yaml").read_text())["tests"]:
+                for look in test["alert_rule_test"]:
+                    for expected in look["exp_alerts"]:
+                        fires.add((look["alertname"], tuple(sorted(
+                            (key, value) for key, value in expected["exp_labels"].items()
+                            if key in ("severity", "window")))))
+                    if not look["exp_alerts"]:
+                        silent.add(look["alertname"])
+        wanted = {rule.key for rule in alerts()}
+        self.assertEqual(fires, wanted)
+        self.assertEqual(silent, {name for name, _ in wanted})
+
+    def test_their_expressions_are_about_metrics_and_labels_that_there_are(self):
+        for rule in all_rules():
+            with self.subTest(rule.name):
+                self.assertEqual(problems(rule.expr), [])
+        for wrong in ("sum(fanline_lag_second)", "fanline_lag_seconds{topics=\"x\"}",
+                      "sum by (pod) (fanline_lag_seconds)", "fanline_ready_bucket",
+                      "rate(namespace:fanline_nothing:rate5m[5m])"):
+            self.assertNotEqual(problems(wrong), [], wrong)
+
+    def test_each_alert_says_how_urgent_it_is_and_where_to_read_on(self):
+        for rule in alerts():
+            with self.subTest(rule.name):
+                self.assertIn(rule.labels["severity"], ("page", "ticket"))
+                self.assertEqual(set(rule.annotations), {"summary", "description", "runbook_url"})
+                page, anchor = RUNBOOK.match(rule.annotations["runbook_url"]).groups()
+                self.assertEqual((page, anchor), (rule.file, rule.name.lower()))
+
+    def test_names_begin_with_ours_and_no_rule_stands_twice(self):
+        for rule in all_rules():
+            self.assertRegex(rule.name, r"^Fanline[A-Z]" if rule.is_alert else
+                             r"^namespace(_[a-z]+)*:fanline_[a-z_]+:[a-z0-9_]+$")
+        twice = [key for key, times in Counter(rule.key for rule in all_rules()).items() if times > 1]
+        self.assertEqual(twice, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -98,6 +98,17 @@ def problems(expr):
     return wrong + [f"no label {label}" for label in sorted(labels_of(expr) - labels)]
 
 
+def selectors_of(expr):
+    """The series that an expression reads, each as a query of its own, without a time."""
+    found = set(re.findall(r'\{__name__=~"[^"]*"[^{}]*\}', expr))
+    rest = _GROUPING.sub("", re.sub(r"\[[^\]]*\]", "", expr))
+    for name in metrics_of(expr):
+        pattern = rf"(?<![\w:]){re.escape(name)}(?![\w:])(\{{[^{{}}]*\}})?"
+        found |= {name + (match[1] or "") for match in re.finditer(pattern, rest)
+                  if '"' + name not in rest}
+    return sorted(found)
+
+
 def promtool(*words, cwd=ROOT):
     """Its exit code and all it said."""
     run = subprocess.run([PROMTOOL, *words], cwd=cwd, capture_output=True, text=True, timeout=600)

@@ -1,0 +1,132 @@
+"""A whole fleet under load, and a real Prometheus that scrapes it and judges our rules."""
+
+import itertools
+import re
+import threading
+import time
+
+from confluent_kafka import Producer as KafkaProducer
+
+from stack.programs.api import Api
+from stack.programs.daemon import Daemon
+from stack.programs.fleet import FEED
+from stack.programs.relation_log import RelationLog
+from stack.services.prometheus import Prometheus
+from stack.waiting import wait_until
+from tests.e2e.installation import SESSION, Installation, most_followed
+from tests.e2e.relations import Tables, shard_of, version
+from tests.monitoring.rules import RULES
+
+_NEW_USERS = itertools.count(1_000_000)  # users beyond the graph
+
+
+class Load(threading.Thread):
+    """Posts, follows, unfollows and pages at an even rate, until it is ended."""
+
+    def __init__(self, test, readers):
+        super().__init__(daemon=True)
+        self._test, self._readers, self._over = test, readers, threading.Event()
+        self.failed = None
+
+    def run(self):
+        client = self._test.api.client()
+        authors = itertools.cycle(most_followed(self._test.ledger, 50))
+        try:
+            for turn in itertools.count():
+                if self._over.wait(0.1):
+                    return client.close()
+                reader = self._readers[turn % len(self._readers)]
+                self._test.publish_all([next(authors) for _ in range(3)])
+                client.get(f"/v1/users/{reader}/timeline")
+                client.get(f"/v1/users/{reader}/posts")
+                stranger = next(_NEW_USERS)
+                client.put(f"/v1/users/{stranger}/following/{reader}")
+                client.delete(f"/v1/users/{stranger}/following/{reader}")
+        except Exception as error:  # is raised where it is ended
+            self.failed = error
+
+    def end(self):
+        self._over.set()
+        self.join()
+        if self.failed:
+            raise self.failed
+
+
+class Watched(Installation):
+    pushers = 2
+    mirrors = 1
+    reconciler_args = ("--grace", "1s", "--mirror-group", "-")
+    waits = "2s"  # stands for every `for` of the alerts
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.reconciler = Daemon(cls.stack, cls.ports, "fanline-reconciler", "reconciler",
+                                [*cls.reconciler_args, *SESSION]).start()
+        cls.api = Api(cls.stack, cls.ports).start()
+        cls.tables, cls.log = Tables(cls.stack), RelationLog(cls.stack.kafka.address)
+        jobs = {"fanline-dispatcher": cls.fleet.dispatchers, "fanline-pusher": cls.fleet.pushers,
+                "fanline-mirror": cls.fleet.mirrors, "fanline-reconciler": [cls.reconciler],
+                "fanline-api": [cls.api]}
+        targets = {job: [daemon.port for daemon in daemons] for job, daemons in jobs.items()}
+        texts = [re.sub(r"(?m)^( *for:).*$", rf"\1 {cls.waits}", path.read_text())
+                 for path in sorted(RULES.glob("*.yaml"))]
+        for daemon in (cls.reconciler, cls.api):
+            daemon.wait_ready()
+        cls.prometheus = cls.stack.add(lambda workspace, ports, env: Prometheus(
+            workspace, ports, env, targets, texts))
+        cls.readers = sorted(set().union(*cls.ledger.followers.values()))[:100]
+        cls.feedctl.run("activate", lines=cls.readers)
+        cls.started = time.time()
+        wait_until(cls.scraped, 60, "every daemon to be scraped")
+
+    @classmethod
+    def scraped(cls):
+        """Whether each daemon was, and what it had counted so far is known."""
+        return len(cls.prometheus.query("up == 1")) == len(cls.fleet.daemons) + 2
+
+    @classmethod
+    def begin_load(cls):
+        cls.load = Load(cls, cls.readers)
+        cls.load.start()
+
+    # Load publishes from a class; Installation's own are a test's.
+    @classmethod
+    def publish_all(cls, authors, created_at_ms=None):
+        return Installation.publish_all(cls, authors, created_at_ms)
+
+    @classmethod
+    def send(cls, events):
+        Installation.send(cls, events)
+
+    # ---- faults --------------------------------------------------------------------------------
+
+    def give_bad_events(self, count):
+        producer = KafkaProducer({"bootstrap.servers": self.stack.kafka.address})
+        for _ in range(count):
+            producer.produce(FEED, value=b"\xff\xfe not an event")
+        self.assertEqual(producer.flush(60), 0)
+
+    def end_follows_without_a_mirror(self, count, shard):
+        """What a mirror lost: forward rows that say "no more", reverse rows that say "follows"."""
+        edges = []
+        while len(edges) < count:
+            src, dst = next(_NEW_USERS), next(_NEW_USERS)
+            if shard_of(dst) == shard:
+                edges.append((src, dst, version(), True))
+        ended = [(src, dst, ver + 1, False) for src, dst, ver, _ in edges]
+        self.tables.put_reverse(*edges)
+        self.tables.put_forward(*ended)
+        self.log.written(*ended)
+
+    # ---- what Prometheus says ------------------------------------------------------------------
+
+    def fires(self, alert, **labels):
+        return any({"alertname": alert, **labels}.items() <= one.items()
+                   for one in self.prometheus.firing())
+
+    def wait_fires(self, alert, timeout=60, **labels):
+        self.wait_for(lambda: self.fires(alert, **labels), f"{alert} {labels} to fire", timeout)
+
+    def wait_silent(self, alert, timeout=60, **labels):
+        self.wait_for(lambda: not self.fires(alert, **labels), f"{alert} {labels} to end", timeout)

@@ -22,6 +22,7 @@ build-all: setup  ## build tests and benchmarks too
 	@cmake --build --preset release
 
 test: build-all  ## build and run all tests, the logic's once more under the sanitizers
+	@stack/clients/setup
 	@$(MAKE) build/asan/build.ninja
 	@cmake --build --preset asan
 	@$(run_tests)

@@ -2,6 +2,29 @@
 
 namespace fanline::pusher {
 
+using namespace std::chrono_literals;
+
+namespace {
+
+void AddSampleOptions(daemon::OptionTable& table, audit::SamplerLimits& limits) {
+  table
+      .Add("sample-every", &limits.every,
+           "how often a few live timelines of its ranges are compared with the truth; 0 is never")
+      .Range(0ms, 24h);
+  table
+      .Add("sample-readers", &limits.readers,
+           "timelines compared each time; each costs Redis two reads, and each shard a few "
+           "statements")
+      .Range(1, 1'000);
+  table
+      .Add("sample-again-after", &limits.again_after,
+           "how long after the first look a timeline that differs is looked at again; what was in "
+           "flight is there by then")
+      .Range(100ms, 10min);
+}
+
+}  // namespace
+
 void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9402;
   daemon::AddOptions(table, config.daemon);
@@ -37,6 +60,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddGather(table, &limits.gather);
   table.Add("save-position-every", &limits.save_position_every,
             "how often progress is written to Redis and then committed");
+  AddSampleOptions(table, config.sample);
 }
 
 }  // namespace fanline::pusher

@@ -339,7 +339,8 @@ std::vector<Consumer::Lag> Consumer::Impl::Lags(UnixMs now) {
     end = std::max(end, reported.end);
     reported.marks.Existed(end, now);
     lags.push_back({partition, std::max<int64_t>(end - reported.position, 0),
-                    std::chrono::milliseconds(now - reported.marks.Since(reported.position, now))});
+                    std::chrono::milliseconds(now - reported.marks.Since(reported.position, now)),
+                    reported.position});
   }
   return lags;
 }

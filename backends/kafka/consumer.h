@@ -89,6 +89,7 @@ class Consumer {
     int64_t records = -1;
     // How long the oldest of these has been in the log (lag_marks.h: a lower bound).
     std::chrono::milliseconds age{0};
+    int64_t position = 0;  // the group's; of no meaning while `records` is not known
   };
   [[nodiscard]] std::vector<Lag> Lags(UnixMs now);
 

@@ -158,4 +158,12 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
       Masters::OnAsk::kFollow);
 }
 
+Status RedisReaderTimelines::Drop(UserId reader) {
+  if (Status status = masters_.EnsureMap(); !status.done()) return status;
+  CommandBuffer unlink;
+  unlink.Command("UNLINK", keys_.Timeline(reader));
+  return masters_.Call(keys_.Home(reader), unlink,
+                       [](const redisReply&) { return Status::Done(); });
+}
+
 }  // namespace fanline::redis

@@ -1,7 +1,7 @@
-// The port ReaderTimelines on a real Redis: rebuilding and reading one timeline. Blocking; one
-// object per thread. After a timeout the call may have been carried out. The next Begin then
-// answers kBuilding until the token's TTL ends; a repeated Finish answers that its token is gone,
-// and the rebuild starts again.
+// The port ReaderTimelines on a real Redis: rebuilding, reading and dropping one timeline.
+// Blocking; one object per thread. After a timeout the call may have been carried out. The next
+// Begin then answers kBuilding until the token's TTL ends; a repeated Finish answers that its token
+// is gone, and the rebuild starts again.
 #pragma once
 
 #include "backends/redis/cluster/masters.h"
@@ -19,6 +19,9 @@ class RedisReaderTimelines : public ReaderTimelines {
                 Floor floor, const std::vector<UserId>& marked, bool* applied) override;
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               Page* page) override;
+  // Deletes the timeline, whatever its key holds, as if it had expired. Always safe: its reader is
+  // served by pulls until it is live again, and the index may name a reader who is not live.
+  Status Drop(UserId reader);
 
  private:
   const Options options_;

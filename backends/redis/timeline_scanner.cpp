@@ -9,6 +9,7 @@
 namespace fanline::redis {
 namespace {
 
+constexpr uint64_t kReadersListed = 10;     // of one page of the index, about
 constexpr size_t kTimelinesInFlight = 100;  // 450 items each: about 1.5 MB of replies
 
 void Complain(RawTimeline& timeline, const std::string& problem) {
@@ -169,6 +170,39 @@ Status TimelineScanner::Index(Range range, RangeIndex* out) {
         if (member == "#complete") out->complete = true;
         if (const auto raw = ParseId(member)) out->readers.push_back(UserId{*raw});
       });
+}
+
+Status TimelineScanner::Listed(Range range, std::string* cursor, std::vector<UserId>* out) {
+  out->clear();
+  if (Status status = masters_.EnsureMap(); !status.done()) return status;
+  CommandBuffer scan;
+  scan.Command("SSCAN", keys_.Live(range), cursor->empty() ? "0" : *cursor, "COUNT",
+               kReadersListed);
+  return masters_.Call(keys_.Home(range), scan, [&](const redisReply& reply) {
+    if (!IsArray(reply, 2) || At(reply, 1).type != REDIS_REPLY_ARRAY) {
+      return Away("unexpected answer of a scan");
+    }
+    *cursor = Text(At(reply, 0));
+    if (*cursor == "0") cursor->clear();
+    const redisReply& members = At(reply, 1);
+    for (size_t i = 0; i < members.elements; ++i) {
+      if (const auto raw = ParseId(Text(At(members, i)))) out->push_back(UserId{*raw});
+    }
+    return Status::Done();
+  });
+}
+
+Status TimelineScanner::Read(UserId reader, RawTimeline* out, bool* indexed) {
+  *indexed = true;
+  Status status = Read({&reader, 1}, [&](const RawTimeline& timeline) { *out = timeline; });
+  if (!status.done() || out->state != TimelineState::kReady) return status;
+  CommandBuffer look;
+  look.Command("SMISMEMBER", keys_.Live(keys_.layout().RangeOf(reader)), "#complete", Raw(reader));
+  return masters_.Call(keys_.Home(reader), look, [&](const redisReply& reply) {
+    if (!IsArray(reply, 2)) return Status::Done();  // of a wrong type: it counts as incomplete
+    *indexed = Integer(At(reply, 0)) != 1 || Integer(At(reply, 1)) == 1;
+    return Status::Done();
+  });
 }
 
 }  // namespace fanline::redis

@@ -18,7 +18,7 @@ struct RangeIndex {
   std::vector<UserId> readers;
 };
 
-class TimelineScanner {
+class TimelineScanner : public RawTimelines {
  public:
   explicit TimelineScanner(const Options& options);
 
@@ -32,6 +32,10 @@ class TimelineScanner {
               const std::function<void(const RawTimeline&)>& on_timeline);
   // Found by SSCAN: a reader who enters or leaves meanwhile may or may not be among them.
   Status Index(Range range, RangeIndex* out);
+
+  // RawTimelines: a page of SSCAN, and one timeline with its place in the index.
+  Status Listed(Range range, std::string* cursor, std::vector<UserId>* out) override;
+  Status Read(UserId reader, RawTimeline* out, bool* indexed) override;
 
  private:
   using Ask = std::function<Status(const CommandBuffer&, const Masters::OnReply&)>;

@@ -40,30 +40,62 @@ std::string Describe(const Difference& difference) {
   return "";
 }
 
+struct RepairFigure {
+  const char* name;
+  uint64_t RepairResult::*value;
+  const char* meaning;
+};
+
+constexpr RepairFigure kRepairFigures[] = {
+    {"wrong", &RepairResult::wrong, "timelines of which something was wrong"},
+    {"in_flight", &RepairResult::in_flight, "of them right when looked at again, or not live"},
+    {"rebuilt", &RepairResult::rebuilt, "rebuilt, and live again"},
+    {"left", &RepairResult::left, "not rebuilt: refused or interrupted; run it again"},
+    {"still_wrong", &RepairResult::still_wrong, "rebuilt, and wrong all the same"},
+};
+
+std::string Line(const char* name, uint64_t value, const char* meaning) {
+  return Left(name, 18) + Right(Grouped(value), 12) + "  " + meaning + "\n";
+}
+
 }  // namespace
 
 std::string ToText(const Difference& difference) {
   return "reader " + ToString(difference.reader) + ": " + Describe(difference);
 }
 
-std::string ToJson(const Findings& findings, double seconds) {
+bool IsGood(const Findings& findings, const RepairResult* repair) {
+  return repair == nullptr ? findings.good() : repair->good();
+}
+
+std::string ToJson(const Findings& findings, const RepairResult* repair, double seconds) {
   Json json;
   for (const auto& figure : Figures()) json[figure.name] = findings.*figure.value;
   json["seconds"] = seconds;
-  json["good"] = findings.good();
+  json["good"] = IsGood(findings, repair);
   json["examples"] = Json::array();
   for (const Difference& one : findings.differences) json["examples"].push_back(ToText(one));
+  if (repair != nullptr) {
+    for (const auto& figure : kRepairFigures) {
+      json["repair"][figure.name] = repair->*figure.value;
+    }
+  }
   return ToLine(json);
 }
 
-std::string ToText(const Findings& findings, double seconds) {
+std::string ToText(const Findings& findings, const RepairResult* repair, double seconds) {
   std::string text;
   for (const auto& figure : Figures()) {
-    text += Left(figure.name, 18) + Right(Grouped(findings.*figure.value), 12) + "  " +
-            figure.meaning + "\n";
+    text += Line(figure.name, findings.*figure.value, figure.meaning);
   }
   for (const Difference& one : findings.differences) text += ToText(one) + "\n";
-  return text + (findings.good() ? "good" : "NOT GOOD") + ", after " + Seconds(seconds) + "\n";
+  if (repair != nullptr) {
+    for (const auto& figure : kRepairFigures) {
+      text += Line(figure.name, repair->*figure.value, figure.meaning);
+    }
+  }
+  return text + (IsGood(findings, repair) ? "good" : "NOT GOOD") + ", after " + Seconds(seconds) +
+         "\n";
 }
 
 }  // namespace fanline::feedctl

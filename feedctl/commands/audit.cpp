@@ -1,13 +1,18 @@
 // feedctl audit: compares every live timeline with the truth, by brute force. Run it while nothing
-// is under way: a post or a follow meanwhile shows up as a difference.
+// is under way: a post or a follow meanwhile shows up as a difference. With --repair it may run at
+// any time: what differs is looked at again, and what stays wrong is rebuilt.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <map>
+#include <optional>
+#include <thread>
 
 #include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
+#include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/sql/scan.h"
+#include "backends/redis/reader_timelines.h"
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
 #include "feedctl/auditing/findings_text.h"
@@ -16,11 +21,19 @@
 #include "feedctl/support/installed.h"
 #include "feedctl/support/progress.h"
 #include "feedctl/support/threads.h"
+#include "timeline/reader.h"
+#include "timeline/tokens.h"
 
 namespace fanline::feedctl {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr size_t kReadersPerTurn = 200;
+
+// What a single look of a repair may read: whatever a timeline can hold.
+constexpr audit::LookLimits kEverything{
+    .most_followees = UINT32_MAX, .most_marked = UINT32_MAX, .most_items = 100'000};
 
 // Readers who have a timeline but are missing in their range's complete index. Read after the
 // timelines were listed: a rebuild enters the index before its key exists.
@@ -50,6 +63,12 @@ class Audit : public Command {
         .Unit("N");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
     table.Add("threads", &threads_, "that read and compare timelines").Range(1, 16);
+    table.Add("repair", &repair_, "have timelines rebuilt that are wrong, and stay so");
+    table
+        .Add("repair-after", &limits_.after,
+             "how long a timeline that is wrong has to come right by itself")
+        .Range(100ms, 1h);
+    table.Add("repair-rate", &limits_.per_second, "rebuilds a second").Range(1, 1'000);
     table.Add("json", &json_, "print the findings as one JSON object");
     options::AddOptions(table, settings.redis);
     options::AddWindow(table, settings.agreed);
@@ -57,17 +76,24 @@ class Audit : public Command {
     options::AddOptions(table, settings.mysql);
   }
 
-  int Run(Interrupt&) override {
+  int Run(Interrupt& interrupt) override {
     const Time begin = daemon::SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // the shards are those we take them for
     redis_ = RequireRedis(settings_, installation_);
     const std::vector<UserId> readers = Readers();
     const Unindexed unindexed = ReadIndexes(readers);
     const audit::TimelineTruth truth = ReadTruth(readers, installation_.shard_map.shards());
-    const audit::Findings findings = Compare(readers, truth, unindexed);
+    std::vector<UserId> wrong;
+    const audit::Findings findings = Compare(readers, truth, unindexed, &wrong);
+    std::optional<RepairResult> repaired;
+    if (repair_) repaired = SetRight(wrong, interrupt);
+    const RepairResult* repair = repaired ? &*repaired : nullptr;
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
-    std::fputs((json_ ? ToJson(findings, seconds) : ToText(findings, seconds)).c_str(), stdout);
-    return findings.good() ? 0 : kExitFound;
+    std::fputs(
+        (json_ ? ToJson(findings, repair, seconds) : ToText(findings, repair, seconds)).c_str(),
+        stdout);
+    if (repaired && repaired->left > 0) return kExitTempFail;
+    return IsGood(findings, repair) ? 0 : kExitFound;
   }
 
  private:
@@ -130,12 +156,13 @@ class Audit : public Command {
   }
 
   audit::Findings Compare(const std::vector<UserId>& readers, const audit::TimelineTruth& truth,
-                          const Unindexed& unindexed) const {
+                          const Unindexed& unindexed, std::vector<UserId>* wrong) const {
     Progress progress("comparing", "timelines", readers.size());
     std::atomic<size_t> next = 0;
     std::atomic<uint64_t> done = 0;
     FirstFailure failure;
     std::vector<audit::Findings> findings(threads_);
+    std::vector<std::vector<UserId>> not_good(threads_);
     InThreads(threads_, [&](size_t thread) {
       redis::TimelineScanner scanner(redis_);
       audit::TimelineCheck check(truth, installation_.window.underfilled_below(), show_);
@@ -144,7 +171,8 @@ class Audit : public Command {
             std::span(readers).subspan(at, std::min(kReadersPerTurn, readers.size() - at));
         size_t index = at;
         failure.Note(scanner.Read(turn, [&](const RawTimeline& timeline) {
-          check.Check(index++, timeline, !unindexed.Contains(timeline.reader));
+          const bool good = check.Check(index++, timeline, !unindexed.Contains(timeline.reader));
+          if (!good) not_good[thread].push_back(timeline.reader);
         }));
         progress.At(done += turn.size());
       }
@@ -154,7 +182,41 @@ class Audit : public Command {
     audit::Findings all;
     for (const audit::Findings& some : findings) all.Add(some);
     if (all.differences.size() > show_) all.differences.resize(show_);
+    for (const auto& some : not_good) wrong->insert(wrong->end(), some.begin(), some.end());
     return all;
+  }
+
+  // By looks at single readers, who may be asked for while others write.
+  RepairResult SetRight(const std::vector<UserId>& wrong, Interrupt& interrupt) const {
+    const Interrupt::Graceful graceful(interrupt);
+    mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), installation_.shard_map);
+    redis::TimelineScanner scanner(redis_);
+    redis::RedisReaderTimelines timelines(redis_);
+    audit::Looker looker(truth, scanner, installation_.window.underfilled_below(), kEverything);
+    timeline::Tokens tokens;
+    timeline::Reader reader(truth, timelines, installation_.window,
+                            [&tokens] { return tokens.Next(); });
+    Progress progress("setting right", "timelines", wrong.size());
+    uint64_t rebuilt = 0;
+    Repair repair({[&](UserId user, audit::Look* look) { return looker.LookAt(user, look); },
+                   [&](UserId user) { return timelines.Drop(user); },
+                   [&](UserId user, timeline::RebuildResult* result) {
+                     progress.At(++rebuilt);
+                     return reader.Activate(user, result);
+                   },
+                   [&](Duration time) { return Wait(time, interrupt); }},
+                  limits_);
+    RepairResult result;
+    Require(repair.Run(wrong, &result), settings_);
+    return result;
+  }
+
+  static bool Wait(Duration time, const Interrupt& interrupt) {
+    const Time until = daemon::SystemNow().mono + time;
+    for (Time now; !interrupt.requested() && (now = daemon::SystemNow().mono) < until;) {
+      std::this_thread::sleep_for(std::min(until - now, Duration(100ms)));
+    }
+    return !interrupt.requested();
   }
 
   mysql::Installation installation_;
@@ -162,6 +224,8 @@ class Audit : public Command {
   uint64_t sample_ = 0;
   uint32_t show_ = 10;
   uint32_t threads_ = 2;
+  bool repair_ = false;
+  RepairLimits limits_;
   bool json_ = false;
 };
 

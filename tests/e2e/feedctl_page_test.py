@@ -122,11 +122,18 @@ class FeedctlPage(unittest.TestCase):
         known = OF_ALL_PROGRAMS.union(*(options_of(command) for command in commands()))
         self.assertLessEqual(set(re.findall(r"--[a-z][\w-]+", PAGE)), known)
 
+    def figures(self, title):
+        """What the table of this title names."""
+        table = section_of("audit").split(f"| {title} | meaning |")[1].split("\n\n")[0]
+        return set(re.findall(r"`(\w+)`", re.sub(r"\|[^|]*\|$", "", table, flags=re.M)))
+
     def test_tells_every_figure_of_an_audit(self):
-        figures = section_of("audit").split("| figure | meaning |")[1]
-        told = set(re.findall(r"`(\w+)`", re.sub(r"\|[^|]*\|$", "", figures, flags=re.M)))
         source = (ROOT / "audit" / "findings.cpp").read_text()
-        self.assertEqual(told, set(re.findall(r'\{"(\w+)", &Findings', source)))
+        self.assertEqual(self.figures("figure"), set(re.findall(r'\{"(\w+)", &Findings', source)))
+
+    def test_tells_every_figure_of_a_repair(self):
+        source = (ROOT / "feedctl" / "auditing" / "findings_text.cpp").read_text()
+        self.assertEqual(self.figures("of the repair"), set(re.findall(r'\{"(\w+)", &RepairResult', source)))
 
 
 if __name__ == "__main__":

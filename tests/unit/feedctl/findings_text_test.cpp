@@ -39,16 +39,33 @@ TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
 TEST(FindingsText, TheReportHasEverySumAndTheDifferencesAndEndsWithTheVerdict) {
   Findings findings;
   findings.timelines = 1'234;
-  EXPECT_THAT(ToText(findings, 2),
+  EXPECT_THAT(ToText(findings, nullptr, 2),
               AllOf(HasSubstr("1,234  live timelines"), EndsWith("good, after 2.0 s\n")));
-  EXPECT_THAT(ToJson(findings, 2), AllOf(HasSubstr("\"timelines\":1234"),
-                                         HasSubstr("\"good\":true"), HasSubstr("\"examples\":[]")));
+  EXPECT_THAT(ToJson(findings, nullptr, 2),
+              AllOf(HasSubstr("\"timelines\":1234"), HasSubstr("\"good\":true"),
+                    HasSubstr("\"examples\":[]")));
   findings.missing = 1;
   findings.differences.push_back({.reader = kReader, .kind = Kind::kMissing, .item = kItem});
-  EXPECT_THAT(ToText(findings, 2),
+  EXPECT_THAT(ToText(findings, nullptr, 2),
               AllOf(HasSubstr("reader 1: missing post 20"), EndsWith("NOT GOOD, after 2.0 s\n")));
-  EXPECT_THAT(ToJson(findings, 2),
+  EXPECT_THAT(ToJson(findings, nullptr, 2),
               AllOf(HasSubstr("\"good\":false"), HasSubstr("missing post 20")));
+}
+
+TEST(FindingsText, AfterARepairTheVerdictIsAboutWhatIsLeft) {
+  Findings findings;
+  findings.missing = 3;
+  RepairResult repair{.wrong = 2, .in_flight = 1, .rebuilt = 1};
+  EXPECT_THAT(ToText(findings, &repair, 2), AllOf(HasSubstr("rebuilt                      1"),
+                                                  EndsWith("\ngood, after 2.0 s\n")));
+  EXPECT_THAT(
+      ToJson(findings, &repair, 2),
+      AllOf(HasSubstr("\"missing\":3"), HasSubstr("\"good\":true"), HasSubstr("\"in_flight\":1")));
+  repair.still_wrong = 1;
+  EXPECT_FALSE(IsGood(findings, &repair));
+  repair.still_wrong = 0;
+  repair.left = 1;
+  EXPECT_FALSE(IsGood(findings, &repair));
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+#include "audit/sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fanline::audit {
+
+namespace {
+constexpr Duration kAskAgain = std::chrono::seconds(1);  // whether hints are applied
+}
+
+Time Sampler::Step(const Progress& progress, Time now) {
+  Forget(progress);
+  Status status = LookAgain(progress, now);
+  if (status.done() && (!sample_at_ || *sample_at_ <= now)) {
+    sample_at_ = now + limits_.every;
+    status = Sample(progress, now);
+    if (status.done()) metrics_.Sampled();
+  }
+  if (!status.done()) {
+    metrics_.Failed(status.resource, status.message);
+    sample_at_ = now + limits_.every;
+  }
+  Show();
+  Time next = *sample_at_;
+  if (status.done()) {
+    for (const Suspect& suspect : suspects_) {
+      next = std::min(next, std::max(suspect.since + limits_.again_after, now + kAskAgain));
+    }
+  }
+  return next;
+}
+
+// What is of a range that is not ours any more is its new owner's to look at.
+void Sampler::Forget(const Progress& progress) {
+  const auto gone = [&](UserId reader) { return !progress.contains(layout_.RangeOf(reader)); };
+  std::erase_if(suspects_, [&](const Suspect& suspect) { return gone(suspect.reader); });
+  std::erase_if(judged_, [&](const auto& judged) { return gone(judged.first); });
+  std::erase_if(listed_, gone);
+  std::erase_if(cursors_, [&](const auto& walk) { return !progress.contains(walk.first); });
+}
+
+// The log's end is as of a few seconds ago: read after `again_after`, it covers the first look.
+bool Sampler::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
+  if (!suspect.until) suspect.until = progress.end;
+  return progress.applied >= *suspect.until;
+}
+
+Status Sampler::LookAgain(const Progress& progress, Time now) {
+  for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
+    if (now - suspect->since < limits_.again_after) break;  // and so are those behind it
+    if (!IsSettled(*suspect, progress.at(layout_.RangeOf(suspect->reader)))) {
+      const bool too_long = now - suspect->since >= limits_.longest_wait;
+      if (too_long) metrics_.Judged(SampleMetrics::Result::kUnsettled, 0);
+      suspect = too_long ? suspects_.erase(suspect) : suspect + 1;
+      continue;
+    }
+    Look look;
+    if (Status status = ports_.look(suspect->reader, &look); !status.done()) return status;
+    auto wrong = InBoth(suspect->found, look.differences);
+    const auto known = judged_.find(suspect->reader);
+    const auto news = known == judged_.end() ? wrong : Without(wrong, known->second.wrong);
+    if (!news.empty()) metrics_.Found(news);
+    Judge(suspect->reader, look, std::move(wrong));
+    suspect = suspects_.erase(suspect);
+  }
+  return Status::Done();
+}
+
+Status Sampler::Sample(const Progress& progress, Time now) {
+  if (Status status = LookAtTheWrong(now); !status.done()) return status;
+  for (uint32_t looked = 0; looked < limits_.readers; ++looked) {
+    std::optional<UserId> reader;
+    if (Status status = Next(progress, &reader); !status.done()) return status;
+    if (!reader) break;
+    if (IsSuspect(*reader)) continue;
+    if (Status status = LookAtNew(*reader, now); !status.done()) return status;
+  }
+  return Status::Done();
+}
+
+// In turn, if there are more than a sample looks at.
+Status Sampler::LookAtTheWrong(Time now) {
+  std::vector<UserId> readers;
+  const auto add = [&](auto begin, auto end) {
+    for (auto at = begin; at != end && readers.size() < limits_.wrong_again; ++at) {
+      if (!at->second.wrong.empty()) readers.push_back(at->first);
+    }
+  };
+  const auto behind = judged_.upper_bound(last_wrong_);
+  add(behind, judged_.end());
+  add(judged_.begin(), behind);
+  for (const UserId reader : readers) {
+    last_wrong_ = reader;
+    Look look;
+    if (Status status = ports_.look(reader, &look); !status.done()) return status;
+    auto still = InBoth(judged_.at(reader).wrong, look.differences);
+    if (still.size() < look.differences.size()) Suspected(reader, look.differences, now);
+    if (look.judged) {
+      Remember(reader, look.items, std::move(still));
+    } else if (look.gone) {
+      judged_.erase(reader);
+    }
+  }
+  return Status::Done();
+}
+
+Status Sampler::LookAtNew(UserId reader, Time now) {
+  const auto known = judged_.find(reader);
+  if (known != judged_.end() && !known->second.wrong.empty()) return Status::Done();
+  Look look;
+  if (Status status = ports_.look(reader, &look); !status.done()) return status;
+  if (look.differences.empty()) {
+    Judge(reader, look, {});
+  } else {
+    Suspected(reader, std::move(look.differences), now);
+  }
+  return Status::Done();
+}
+
+// The next reader of the walks: a page of one range, then of the next.
+Status Sampler::Next(const Progress& progress, std::optional<UserId>* reader) {
+  for (size_t asked = 0; listed_.empty() && asked < progress.size(); ++asked) {
+    auto range = progress.upper_bound(last_range_);
+    if (range == progress.end()) range = progress.begin();
+    last_range_ = range->first;
+    std::vector<UserId> readers;
+    const Status status = ports_.listed(last_range_, &cursors_[last_range_], &readers);
+    if (!status.done()) return status;
+    listed_.insert(listed_.end(), readers.begin(), readers.end());
+  }
+  if (listed_.empty()) return Status::Done();
+  *reader = listed_.front();
+  listed_.pop_front();
+  return Status::Done();
+}
+
+bool Sampler::IsSuspect(UserId reader) const {
+  return std::any_of(suspects_.begin(), suspects_.end(),
+                     [reader](const Suspect& suspect) { return suspect.reader == reader; });
+}
+
+void Sampler::Suspected(UserId reader, std::vector<Difference> found, Time now) {
+  if (suspects_.size() >= limits_.suspects || IsSuspect(reader)) return;
+  suspects_.push_back({.reader = reader, .found = std::move(found), .since = now});
+}
+
+void Sampler::Judge(UserId reader, const Look& look, std::vector<Difference> wrong) {
+  if (!look.judged) {
+    judged_.erase(reader);
+    if (!look.gone) metrics_.Judged(SampleMetrics::Result::kNotJudged, 0);
+    return;
+  }
+  metrics_.Judged(wrong.empty() ? SampleMetrics::Result::kGood : SampleMetrics::Result::kWrong,
+                  look.items);
+  Remember(reader, look.items, std::move(wrong));
+}
+
+void Sampler::Remember(UserId reader, uint64_t items, std::vector<Difference> wrong) {
+  judged_[reader] = {.items = items, .wrong = std::move(wrong), .number = ++judgements_};
+  if (judged_.size() <= limits_.remembered) return;
+  judged_.erase(std::min_element(judged_.begin(), judged_.end(), [](const auto& a, const auto& b) {
+    return a.second.number < b.second.number;
+  }));
+}
+
+void Sampler::Show() const {
+  uint64_t items = 0, missing = 0;
+  size_t wrong = 0;
+  for (const auto& [reader, judged] : judged_) {
+    const uint64_t its = MissingIn(judged.wrong);
+    items += judged.items + its;  // what is and what should be
+    missing += its;
+    wrong += !judged.wrong.empty();
+  }
+  const double share = items == 0 ? 0 : static_cast<double>(missing) / static_cast<double>(items);
+  metrics_.Holding(10'000 * share, wrong);
+}
+
+}  // namespace fanline::audit

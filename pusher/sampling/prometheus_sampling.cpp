@@ -1,0 +1,105 @@
+#include "pusher/sampling/prometheus_sampling.h"
+
+#include <array>
+#include <string>
+
+#include "daemon/clock.h"
+#include "daemon/observe/metrics.h"
+
+namespace fanline::pusher {
+namespace {
+
+using audit::Difference;
+using audit::Kind;
+using daemon::AddCounter;
+using daemon::AddCounters;
+using daemon::AddGauge;
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Registry;
+
+constexpr Duration kSayAgain = std::chrono::minutes(1);
+
+const char* NameOf(Kind kind) {
+  switch (kind) {
+    case Kind::kMissing:
+      return "missing post";
+    case Kind::kExtra:
+      return "surplus post";
+    case Kind::kMissingMark:
+      return "missing mark";
+    case Kind::kExtraMark:
+      return "surplus mark";
+    case Kind::kTooFew:
+      return "fewer than half a window of items";
+    case Kind::kMalformed:
+      return "the key is no timeline";
+    case Kind::kNotIndexed:
+      return "not in the index of its range";
+  }
+  return "";
+}
+
+class Prometheus final : public audit::SampleMetrics {
+ public:
+  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {}
+
+  void Sampled() override { last_.Set(static_cast<double>(daemon::SystemNow().unix_ms) / 1'000); }
+
+  void Judged(Result result, uint64_t items) override {
+    timelines_[static_cast<size_t>(result)]->Increment();
+    items_.Increment(static_cast<double>(items));
+  }
+
+  void Found(const std::vector<Difference>& all) override {
+    missing_.Increment(static_cast<double>(audit::MissingIn(all)));
+    surplus_.Increment(static_cast<double>(audit::SurplusIn(all)));
+    const Difference& first = all.front();
+    log_.Error("a live timeline is not what it should be; feedctl audit --repair sets it right",
+               {{"reader", ToString(first.reader)},
+                {"differences", all.size()},
+                {"first", NameOf(first.kind)},
+                {"post", Raw(first.item.post) == 0 ? "" : ToString(first.item.post)}});
+  }
+
+  void Holding(double misses_per_10000, size_t wrong) override {
+    misses_.Set(misses_per_10000);
+    wrong_.Set(static_cast<double>(wrong));
+  }
+
+  void Failed(const std::string& resource, const std::string& reason) override {
+    log_.WarnEvery("sample " + resource, kSayAgain, daemon::SystemNow().mono,
+                   "a sample of live timelines was broken off",
+                   {{"resource", resource}, {"reason", reason}});
+  }
+
+ private:
+  Registry& registry_;
+  const daemon::Log& log_;
+  std::array<Counter*, 4> timelines_ =
+      AddCounters(registry_, "fanline_sampled_timelines_total",
+                  "Live timelines compared with the truth, by what came of it", "result",
+                  {"good", "wrong", "unsettled", "not_judged"});  // by Result
+  Counter& items_ = AddCounter(registry_, "fanline_sampled_items_total",
+                               "Items in live timelines that were compared with the truth");
+  Counter& missing_ = AddCounter(registry_, "fanline_sampled_missing_total",
+                                 "Items that were missing in sampled timelines, both looks");
+  Counter& surplus_ = AddCounter(registry_, "fanline_sampled_surplus_total",
+                                 "Items in sampled timelines that should not be there, both looks");
+  Gauge& misses_ = AddGauge(registry_, "fanline_sampled_misses_per_10000",
+                            "Of 10,000 live items of the last sampled timelines, so many are "
+                            "missing: 0 is the only good value");
+  Gauge& wrong_ = AddGauge(registry_, "fanline_sampled_wrong_timelines",
+                           "Of the last sampled timelines, so many are not what they should be");
+  Gauge& last_ = AddGauge(registry_, "fanline_last_sample_timestamp_seconds",
+                          "When the last sample ended, in seconds since 1970");
+};
+
+}  // namespace
+
+std::unique_ptr<audit::SampleMetrics> PrometheusSampling(Registry& registry,
+                                                         const daemon::Log& log) {
+  return std::make_unique<Prometheus>(registry, log);
+}
+
+}  // namespace fanline::pusher

@@ -1,0 +1,124 @@
+"""Timelines that somebody broke: a pusher's sampler sees it, `feedctl audit --repair` sets it right,
+beside writers that go on, and the sampler sees that too."""
+
+import re
+import threading
+import time
+import unittest
+
+from stack.programs.metrics import Samples
+from tests.e2e.reading import Reading
+
+READERS = range(1, 13)
+ANN, EVE = AUTHORS = 101, 102
+MISSES = "fanline_sampled_misses_per_10000"
+
+
+class BrokenTimelines(Reading):
+    pushers = 2
+    pusher_args = ("--sample-every", "200ms", "--sample-readers", "20", "--sample-again-after", "2s")
+
+    @classmethod
+    def made_graph(cls):
+        return {author: set(READERS) for author in AUTHORS}
+
+    def setUp(self):
+        super().setUp()
+        self.publish_all([ANN, EVE] * 5)
+        self.settle()
+        self.make_live(READERS)
+
+    def sampled(self, name, **labels):
+        """Gauges too, of both pushers."""
+        return sum(self.samples(pusher).total(name, **labels) for pusher in self.fleet.pushers)
+
+    def samples(self, pusher):
+        return Samples.parse(pusher.get("/metrics")[1])
+
+    def key_of(self, reader):
+        key, = self.stack.redis.command("KEYS", f"tl:*:{reader}")
+        return key
+
+    def broken(self, reader):
+        """Without its newest post."""
+        self.stack.redis.command("ZREM", self.key_of(reader), self.posts_of(reader)[0])
+
+    def repair(self, *words, codes=(0,)):
+        return self.feedctl.json("audit", "--repair", "--repair-after", "2s", "--json", *words, codes=codes)
+
+    def test_a_miss_is_seen_repaired_and_seen_to_be_gone(self):
+        self.wait_for(lambda: self.sampled("fanline_sampled_timelines_total", result="good") >= len(READERS),
+                      "everybody to be looked at")
+        self.assertEqual(self.sampled(MISSES), 0)
+        self.broken(3)
+        self.broken(4)
+        surplus = self.key_of(5)
+        self.stack.redis.command("ZADD", surplus, -1_700_000_000_000, 999_999)
+        self.wait_for(lambda: self.sampled("fanline_sampled_wrong_timelines") == 3, "all to be found")
+        self.assertGreater(self.sampled(MISSES), 0)
+        self.assertEqual(self.sampled("fanline_sampled_missing_total"), 2)
+        self.assertEqual(self.sampled("fanline_sampled_surplus_total"), 1)
+        log = "".join(path.read_text() for path in self.stack.logs.glob("pusher-*.log"))
+        self.assertEqual(set(re.findall(r'"reader":"(\d+)","differences":1', log)), {"3", "4", "5"})
+        time.sleep(1)
+        self.assertEqual(self.sampled("fanline_sampled_missing_total"), 2, "each once")
+
+        audit = self.repair()
+        self.assertEqual((audit["missing"], audit["extra"], audit["good"]), (2, 1, True))
+        self.assertEqual(audit["repair"], {"wrong": 3, "in_flight": 0, "rebuilt": 3, "left": 0,
+                                           "still_wrong": 0})
+        self.assert_exact(READERS)
+        self.wait_for(lambda: self.sampled("fanline_sampled_wrong_timelines") == 0, "it to be seen")
+        self.assertEqual(self.sampled(MISSES), 0)
+        self.assertGreater(self.sampled("fanline_last_sample_timestamp_seconds"), time.time() - 60)
+
+    def test_keys_that_are_no_timeline_and_readers_whom_the_index_lacks_are_repaired(self):
+        key, other = self.key_of(6), self.key_of(7)
+        self.stack.redis.command("DEL", key)
+        self.stack.redis.command("SET", key, "no timeline")
+        self.stack.redis.command("SREM", f"live:{re.search('{.*}', other)[0]}", 7)
+        audit = self.repair()
+        self.assertEqual((audit["malformed"], audit["not_indexed"]), (1, 1))
+        self.assertEqual((audit["repair"]["rebuilt"], audit["good"]), (2, True))
+        self.assert_exact(READERS)
+
+    def test_beside_writers_only_what_is_wrong_is_repaired(self):
+        over = threading.Event()
+
+        def write():
+            while not over.wait(0.02):
+                self.publish_all([ANN, EVE])
+
+        self.broken(8)
+        key = self.key_of(9)
+        self.stack.redis.command("PEXPIRE", key, 86_400_000)
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            audit = self.repair()
+        finally:
+            over.set()
+            writer.join()
+        self.assertEqual(audit["repair"]["rebuilt"], 1, audit)
+        self.assertLessEqual(int(self.stack.redis.command("PTTL", key)), 86_400_000, "not touched")
+        self.settle()
+        self.assert_exact(READERS)
+        self.wait_for(lambda: self.sampled("fanline_sampled_wrong_timelines") == 0, "it to be seen")
+        self.assertEqual(self.sampled(MISSES), 0)
+
+    def test_a_timeline_that_cannot_be_rebuilt_is_left_and_said(self):
+        self.broken(10)
+        for position in self.stack.redis.command("KEYS", "pos:*"):
+            self.addCleanup(self.stack.redis.command, "SET", position,
+                            self.stack.redis.command("GET", position))
+        for pusher in self.fleet.pushers:
+            pusher.pause()
+            self.addCleanup(pusher.resume)
+        for position in self.stack.redis.command("KEYS", "pos:*"):
+            self.stack.redis.command("SET", position, "99.16:0")
+        audit = self.repair(codes=(75,))
+        self.assertEqual((audit["repair"]["left"], audit["good"]), (1, False))
+
+
+if __name__ == "__main__":
+    unittest.main()

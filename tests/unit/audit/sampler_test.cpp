@@ -1,0 +1,288 @@
+#include "audit/sampler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace fanline::audit {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Result = SampleMetrics::Result;
+
+const RangeLayout kLayout{16};
+constexpr Item kPost{PostId{70}, 5}, kOther{PostId{71}, 6};
+
+// Readers by their ranges, as many as wanted.
+std::vector<UserId> ReadersOf(Range range, size_t count) {
+  std::vector<UserId> readers;
+  for (uint64_t id = 1; readers.size() < count; ++id) {
+    if (kLayout.RangeOf(UserId{id}) == range) readers.push_back(UserId{id});
+  }
+  return readers;
+}
+
+struct Recorded : SampleMetrics {
+  std::map<Result, int> judged;
+  uint64_t items = 0, missing = 0, surplus = 0;
+  int samples = 0;
+  double misses = -1;
+  size_t wrong = 0;
+  std::vector<std::string> failed;
+
+  void Sampled() override { ++samples; }
+  void Judged(Result result, uint64_t its) override {
+    ++judged[result];
+    items += its;
+  }
+  void Found(const std::vector<Difference>& all) override {
+    missing += MissingIn(all);
+    surplus += SurplusIn(all);
+  }
+  void Holding(double misses_per_10000, size_t timelines) override {
+    misses = misses_per_10000;
+    wrong = timelines;
+  }
+  void Failed(const std::string& resource, const std::string&) override {
+    failed.push_back(resource);
+  }
+};
+
+// World: range 3 is ours, and its log holds ten hints, all applied. Ann reads there, and Bob; each
+// has 99 items.
+class SamplerTest : public ::testing::Test {
+ protected:
+  SamplerTest() { indexes_[3] = {ann_, bob_}; }
+
+  Sampler Made(SamplerLimits limits) {
+    return Sampler({[this](UserId reader, Look* look) { return LookAt(reader, look); },
+                    [this](Range range, std::string* cursor, std::vector<UserId>* readers) {
+                      return Listed(range, cursor, readers);
+                    }},
+                   kLayout, limits, metrics_);
+  }
+
+  Status LookAt(UserId reader, Look* look) {
+    if (!away_.done()) return away_;
+    looked_.push_back(reader);
+    *look = {.judged = true, .items = 99};
+    if (gone_.contains(reader)) *look = {.gone = true};
+    if (busy_.contains(reader)) *look = {};
+    if (look->judged) look->differences = differences_[reader];
+    return Status::Done();
+  }
+
+  // Two readers a page.
+  Status Listed(Range range, std::string* cursor, std::vector<UserId>* readers) {
+    const auto& all = indexes_[range];
+    size_t at = cursor->empty() ? 0 : std::stoul(*cursor);
+    for (; at < all.size() && readers->size() < 2; ++at) readers->push_back(all[at]);
+    *cursor = at < all.size() ? std::to_string(at) : "";
+    return Status::Done();
+  }
+
+  std::vector<UserId> LookedAtAfter(Duration passed) {
+    looked_.clear();
+    now_ += passed;
+    next_ = sampler_->Step(progress_, now_);
+    return looked_;
+  }
+
+  void Lacks(UserId reader, std::vector<Item> items) {
+    differences_[reader].clear();
+    for (const Item& item : items) {
+      differences_[reader].push_back({.reader = reader, .kind = Kind::kMissing, .item = item});
+    }
+  }
+
+  const UserId ann_ = ReadersOf(3, 2)[0], bob_ = ReadersOf(3, 2)[1];
+  std::map<Range, std::vector<UserId>> indexes_;
+  std::map<UserId, std::vector<Difference>> differences_;
+  std::set<UserId> gone_, busy_;
+  Status away_ = Status::Done();
+  Progress progress_{{3, {.applied = 10, .end = 10}}};
+  Time now_{1h}, next_{};
+  std::vector<UserId> looked_;
+  Recorded metrics_;
+  const SamplerLimits limits_{.every = 10s, .readers = 2, .again_after = 4s, .longest_wait = 60s};
+  std::optional<Sampler> sampler_{Made(limits_)};
+};
+
+TEST_F(SamplerTest, WhatIsAsItShouldBeIsGoodAtTheFirstLook) {
+  EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
+  EXPECT_EQ(next_, now_ + 10s);
+  EXPECT_EQ(metrics_.judged[Result::kGood], 2);
+  EXPECT_EQ(metrics_.items, 198u);
+  EXPECT_EQ(metrics_.misses, 0);
+  EXPECT_EQ(metrics_.samples, 1);
+}
+
+TEST_F(SamplerTest, WhatWasInFlightIsThereAtTheSecondLookAndNoMiss) {
+  Lacks(ann_, {kPost});
+  EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
+  EXPECT_EQ(next_, now_ + 4s);
+  Lacks(ann_, {kOther});  // another one is in flight by then
+  EXPECT_THAT(LookedAtAfter(4s), ElementsAre(ann_));
+  EXPECT_EQ(metrics_.missing, 0u);
+  EXPECT_EQ(metrics_.misses, 0);
+  EXPECT_EQ(metrics_.judged[Result::kGood], 2);
+}
+
+TEST_F(SamplerTest, WhatIsMissingBothTimesIsCountedOnceAndShownUntilItIsRepaired) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  EXPECT_EQ(metrics_.misses, 0) << "not known yet";
+  LookedAtAfter(4s);
+  EXPECT_EQ(metrics_.missing, 1u);
+  EXPECT_EQ(metrics_.judged[Result::kWrong], 1);
+  EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / 199);
+  EXPECT_EQ(metrics_.wrong, 1u);
+  EXPECT_THAT(LookedAtAfter(6s), ElementsAre(ann_, bob_)) << "the wrong one first";
+  EXPECT_EQ(metrics_.missing, 1u);
+  Lacks(ann_, {});
+  LookedAtAfter(10s);
+  EXPECT_EQ(metrics_.misses, 0);
+  EXPECT_EQ(metrics_.wrong, 0u);
+}
+
+TEST_F(SamplerTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  progress_[3] = {.applied = 10, .end = 12};  // the first look's hint may be one of them
+  EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
+  EXPECT_EQ(next_, now_ + 1s);
+  progress_[3] = {.applied = 11, .end = 15};
+  EXPECT_THAT(LookedAtAfter(1s), IsEmpty());
+  progress_[3] = {.applied = 12, .end = 20};
+  EXPECT_THAT(LookedAtAfter(1s), ElementsAre(ann_));
+}
+
+TEST_F(SamplerTest, WhoWaitsForHintsForTooLongIsForgotten) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  progress_[3] = {.applied = 10, .end = 12};
+  LookedAtAfter(4s);
+  indexes_[3].clear();
+  LookedAtAfter(56s);
+  EXPECT_EQ(metrics_.judged[Result::kUnsettled], 1);
+  progress_[3] = {.applied = 12, .end = 12};
+  EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
+  EXPECT_EQ(metrics_.missing, 0u);
+}
+
+TEST_F(SamplerTest, AnotherMissOfAWrongTimelineIsLookedAtTwiceToo) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  LookedAtAfter(4s);
+  Lacks(ann_, {kPost, kOther});
+  LookedAtAfter(6s);
+  EXPECT_EQ(metrics_.missing, 1u);
+  LookedAtAfter(4s);
+  EXPECT_EQ(metrics_.missing, 2u);
+  EXPECT_DOUBLE_EQ(metrics_.misses, 20'000.0 / 200);
+}
+
+TEST_F(SamplerTest, ATimelineThatIsGoneIsWrongNoMore) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  LookedAtAfter(4s);
+  EXPECT_GT(metrics_.misses, 0);
+  gone_ = {ann_};
+  LookedAtAfter(6s);
+  EXPECT_EQ(metrics_.misses, 0);
+}
+
+TEST_F(SamplerTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
+  busy_ = {bob_};
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  EXPECT_EQ(metrics_.judged[Result::kNotJudged], 1);
+  LookedAtAfter(4s);
+  busy_ = {ann_};
+  LookedAtAfter(6s);
+  EXPECT_GT(metrics_.misses, 0);
+}
+
+TEST_F(SamplerTest, WhatIsAnotherProcesssIsForgotten) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  LookedAtAfter(4s);
+  EXPECT_GT(metrics_.misses, 0);
+  progress_.clear();
+  EXPECT_THAT(LookedAtAfter(10s), IsEmpty());
+  EXPECT_EQ(metrics_.misses, 0);
+}
+
+TEST_F(SamplerTest, ASuspectOfARangeThatIsLostIsForgotten) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  progress_ = {{5, {}}};
+  EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
+  EXPECT_EQ(metrics_.missing, 0u);
+}
+
+TEST_F(SamplerTest, InTimeEverybodyOfEveryRangeIsLookedAtAFewAtATime) {
+  std::set<UserId> all, met;
+  for (const Range range : {3, 4, 9}) {
+    progress_[range] = {};
+    indexes_[range] = ReadersOf(range, 5);
+    all.insert(indexes_[range].begin(), indexes_[range].end());
+  }
+  for (int sample = 0; sample < 8; ++sample) {
+    const auto looked = LookedAtAfter(10s);
+    EXPECT_THAT(looked, SizeIs(2));
+    met.insert(looked.begin(), looked.end());
+  }
+  EXPECT_EQ(met, all);
+}
+
+TEST_F(SamplerTest, WhileAServiceIsAwayItOnlySaysSo) {
+  away_ = Status::Later("redis", "away");
+  EXPECT_THAT(LookedAtAfter(0s), IsEmpty());
+  EXPECT_THAT(metrics_.failed, ElementsAre("redis"));
+  EXPECT_EQ(metrics_.samples, 0);
+  EXPECT_EQ(next_, now_ + 10s);
+  away_ = Status::Done();
+  LookedAtAfter(10s);
+  EXPECT_EQ(metrics_.samples, 1);
+}
+
+TEST_F(SamplerTest, OfManyItRemembersTheLast) {
+  sampler_.emplace(Made({.every = 10s, .readers = 2, .again_after = 4s, .remembered = 2}));
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  LookedAtAfter(4s);
+  EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / 199);
+  Lacks(ann_, {});
+  indexes_[3] = ReadersOf(3, 6);
+  LookedAtAfter(6s);
+  EXPECT_EQ(metrics_.misses, 0);
+}
+
+TEST_F(SamplerTest, WrongOnesBeyondASamplesShareTakeTurns) {
+  sampler_.emplace(Made({.every = 10s, .readers = 9, .again_after = 4s, .wrong_again = 2}));
+  const std::vector<UserId> readers = ReadersOf(3, 5);
+  indexes_[3] = readers;
+  for (const UserId reader : readers) Lacks(reader, {kPost});
+  for (int i = 0; i < 3; ++i) LookedAtAfter(10s);
+  EXPECT_EQ(metrics_.wrong, 5u);
+  indexes_[3].clear();
+  LookedAtAfter(10s);  // what was listed before
+  std::set<UserId> met;
+  for (int sample = 0; sample < 3; ++sample) {
+    const auto looked = LookedAtAfter(10s);
+    EXPECT_THAT(looked, SizeIs(2));
+    met.insert(looked.begin(), looked.end());
+  }
+  EXPECT_THAT(met, SizeIs(5));
+}
+
+}  // namespace
+}  // namespace fanline::audit

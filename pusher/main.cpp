@@ -20,8 +20,8 @@
 #include "daemon/run/process_name.h"
 #include "pusher/config.h"
 #include "pusher/prometheus_metrics.h"
-#include "pusher/sampling/prometheus_sampling.h"
 #include "pusher/pusher.h"
+#include "pusher/sampling/prometheus_sampling.h"
 
 using namespace fanline;
 

@@ -96,7 +96,7 @@ struct PageServing {
                  [&] { return std::make_unique<redis::RedisReaderTimelines>(redis); }),
              1, {.queued = limits.pull_queue, .longest_wait = limits.longest_wait}),
         rebuilds(Rebuilders(mysql, redis, installation, away, limits, metrics),
-                 {.longest_wait = limits.longest_pull_wait}, metrics,
+                 {.longest_wait = 2 * limits.longest_pull_wait}, metrics,
                  [] { return daemon::SystemNow().mono; }),
         pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow,
               away) {}

@@ -74,8 +74,8 @@ void Pages::ReadHome(const Shared& page) {
       !page->refill);  // a refill begins on a thread of the bodies, which others wait for
 }
 
-// Where a pull would have to wait, the rebuild is waited for instead. It reads the truth for both:
-// when many come back at once, that is half the work.
+// Where a pull would have to wait, or others wait for their rebuilds, the rebuild is waited for
+// instead. It reads the truth for both: when many come back at once, that is half the work.
 void Pages::PullOrAwait(const Shared& page) {
   const bool rebuilds = page->can_be_built && !page->query.older_than && !page->read->live();
   if (page->awaited || !rebuilds) return Pull(page);
@@ -83,7 +83,9 @@ void Pages::PullOrAwait(const Shared& page) {
   const auto pull = [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
     PullBy(page, truth, refusal);
   };
-  if (pools_.truth.TrySubmit(Touched::Everywhere(reader, map_), pull)) return;
+  if (!rebuilds_.HasBacklog() && pools_.truth.TrySubmit(Touched::Everywhere(reader, map_), pull)) {
+    return;
+  }
   page->awaited = true;
   const bool taken = rebuilds_.Await(reader, [this, page](bool go_on) {
     if (!go_on) return page->answer(ToResponse(ProblemOf(Slots::Refusal::kOverloaded)));

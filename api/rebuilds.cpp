@@ -9,7 +9,10 @@ namespace fanline::api {
 
 Rebuilds::Rebuilds(std::vector<Rebuild> rebuilds, Limits limits, Metrics& metrics,
                    std::function<Time()> clock)
-    : limits_(limits), metrics_(metrics), clock_(std::move(clock)) {
+    : limits_(limits),
+      backlog_(kBacklog * rebuilds.size()),
+      metrics_(metrics),
+      clock_(std::move(clock)) {
   for (Rebuild& rebuild : rebuilds) {
     threads_.emplace_back([this, rebuild = std::move(rebuild)] { Run(rebuild); });
   }
@@ -33,6 +36,11 @@ bool Rebuilds::Offer(UserId reader, bool known) {
   if (waiting_.size() >= limits_.waiting || (!known && !StrangerFits())) return false;
   Take(reader, {});
   return true;
+}
+
+bool Rebuilds::HasBacklog() {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size() >= backlog_;
 }
 
 bool Rebuilds::Await(UserId reader, Then then) {

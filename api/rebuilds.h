@@ -1,7 +1,7 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, and
-// a bounded number of threads that rebuild one each. A page waits for it only where it would have
-// to wait anyway: when more are to be pulled than can be at once. A rebuild reads the truth for
-// both.
+// a bounded number of threads that rebuild one each. A page waits for it only where many come back
+// at once: when others wait for theirs, or more are to be pulled than can be at once. A rebuild
+// reads the truth for both, and pulls beside it would only make all wait longer.
 //
 // A reader waits or is rebuilt once at a time here, and Redis keeps other processes from doing it
 // beside us (Rebuild in timeline/rebuild.h).
@@ -33,7 +33,9 @@ class Rebuilds {
   struct Limits {
     size_t waiting = 16'384;  // one more is not made live now; its next visit asks again
     size_t strangers = 10'000;
-    Duration longest_wait = std::chrono::seconds(30);  // of those who await one
+    // Of those who await one, who then go on without. Longer than a whole queue takes that moves:
+    // a pull for each who waits there would double the work just when there is most of it.
+    Duration longest_wait = std::chrono::seconds(60);
   };
   // Both block and throw nothing; one thread at a time.
   struct Rebuild {
@@ -41,6 +43,8 @@ class Rebuilds {
     // Whether some row is about the reader. Nothing: the reader's shard does not tell.
     std::function<std::optional<bool>(UserId reader)> knows;
   };
+  static constexpr size_t kBacklog = 4;
+
   // Called once, on any thread. False: the end has come.
   using Then = std::function<void(bool go_on)>;
 
@@ -55,8 +59,11 @@ class Rebuilds {
   // Never blocks for long. False: there is no room. `known`: some row is about the reader.
   [[nodiscard]] bool Offer(UserId reader, bool known);
 
-  // The same of a reader of whom nothing is known yet. `then` is called when the rebuild has ended,
-  // whatever came of it, or was waited for too long. Not when there is no room.
+  // Whether so many readers wait that a pull would hardly be sooner: kBacklog for each thread.
+  [[nodiscard]] bool HasBacklog();
+
+  // The same as Offer, of a reader of whom nothing is known yet. `then` is called when the rebuild
+  // has ended, whatever came of it, or was waited for too long. Not when there is no room.
   [[nodiscard]] bool Await(UserId reader, Then then);
 
  private:
@@ -76,6 +83,7 @@ class Rebuilds {
   bool StrangerFits();
 
   const Limits limits_;
+  const size_t backlog_;
   Metrics& metrics_;
   const std::function<Time()> clock_;
 

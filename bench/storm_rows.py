@@ -19,6 +19,7 @@ _KEYS_A_COMMAND = 1_000
 _REBUILDS_AT_ONCE = 4  # fanline-api's --rebuild-threads
 _SETTLE = 2  # seconds of pushes before the storm
 _PATIENCE = 300
+_LOOK_EVERY = 0.25  # seconds; a look costs the API a page of metrics
 
 
 def storm(rig, sizes):
@@ -70,7 +71,7 @@ def _storm(rig, api, readers, keys, rate, alone):
     with pushing(rig, rate, _SETTLE + 6 * alone + 10):
         time.sleep(_SETTLE)
         hints, begin = rig.pushed(), time.monotonic()
-        live = When(lambda: _rebuilds(api) >= before + len(readers), _PATIENCE, 0.05)
+        live = When(lambda: _rebuilds(api) >= before + len(readers), _PATIENCE, _LOOK_EVERY)
         answers = return_at_once(api.serving, readers, _PATIENCE)
         until_live = live.at() - begin
         pushed = (rig.pushed() - hints) / (time.monotonic() - begin)

@@ -116,6 +116,14 @@ std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& optio
   return parts;
 }
 
+BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done, uint32_t most) {
+  BatchPart call{part.first + done, part.first + done};
+  for (uint32_t kept = 0; call.last < part.last; ++call.last) {
+    if (keep[call.last - part.first] && ++kept > most) break;
+  }
+  return call;
+}
+
 void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out) {
   out.Begin(3 + part.last - part.first);
   out.Arg("SMISMEMBER");
@@ -126,12 +134,12 @@ void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, C
   }
 }
 
-void EncodeApply(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
+void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
                  const Options& options, const Keys& keys, std::string_view digest,
                  CommandBuffer& out) {
   const auto each_kept = [&](auto visit) {
-    for (uint32_t write = part.first; write < part.last; ++write) {
-      if (keep[write - part.first]) visit(write);
+    for (uint32_t write = call.first; write < call.last; ++write) {
+      if (keep[write - call.first]) visit(write);
     }
   };
   ItemTable table;
@@ -225,17 +233,18 @@ void BatchJob::TakeIndex(Part& part, const CallResult& result) {
 }
 
 void BatchJob::Apply(CommandChannel& channel, std::shared_ptr<Part> part) {
+  const BatchPart call = NextCall(part->span, part->keep, part->done, options_.timelines_per_call);
   channel.Call(
-      [self = shared_from_this(), part](CommandBuffer& out, const ScriptDigests& digests) {
-        EncodeApply(self->batch_, part->span, part->keep, self->options_, self->keys_,
-                    digests.Of(Script::kApply), out);
+      [self = shared_from_this(), part, call](CommandBuffer& out, const ScriptDigests& digests) {
+        const auto first = part->keep.begin() + (call.first - part->span.first);
+        EncodeApply(self->batch_, call, {first, first + (call.last - call.first)}, self->options_,
+                    self->keys_, digests.Of(Script::kApply), out);
       },
-      [self = shared_from_this(), part](const CallResult& result) {
-        if (result.status.done()) {
-          self->TakeResults(*part, *result.reply);
-        } else {
-          self->Fail(result);
-        }
+      [self = shared_from_this(), part, call, &channel](const CallResult& result) {
+        const bool taken = result.status.done() ? self->TakeResults(*part, call, *result.reply)
+                                                : self->Fail(result);
+        part->done = call.last - part->span.first;
+        if (taken && call.last < part->span.last) return self->Apply(channel, part);
         self->FinishPart();
       });
 }
@@ -245,34 +254,38 @@ void BatchJob::FinishPart() {
   if (++finished_ == parts_.size()) answer_to_(std::move(answer_));
 }
 
-void BatchJob::Fail(const CallResult& result) {
+// False, like the next: the rest of the part is not worth sending.
+bool BatchJob::Fail(const CallResult& result) {
   answer_.needs_claim = answer_.needs_claim || result.needs_claim;
   if (answer_.status.done()) answer_.status = result.status;
+  return false;
 }
 
 // 'x' failed, '-' not live, '0'.. live with so many new items.
-void BatchJob::TakeResults(const Part& part, const redisReply& reply) {
+bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& reply) {
   const CallResult unexpected{Away("unexpected answer of script apply"), false, nullptr};
   if (!IsArray(reply, 6)) return Fail(unexpected);
   const std::string_view bytes = Text(At(reply, 0));
   size_t next = 0;
   size_t not_live = 0;
-  for (size_t i = 0; i < part.keep.size(); ++i) {
-    not_live += !part.keep[i];
-    if (!part.keep[i]) continue;
+  for (uint32_t write = call.first; write < call.last; ++write) {
+    const bool kept = part.keep[write - part.span.first];
+    not_live += !kept;
+    if (!kept) continue;
     if (next == bytes.size()) return Fail(unexpected);
     const char byte = bytes[next++];
-    answer_.results[part.span.first + i] = byte == 'x'   ? BatchWritten::kKeyFailed
-                                           : byte == '-' ? BatchWritten::kNotLive
-                                                         : static_cast<int8_t>(byte - '0');
+    answer_.results[write] = byte == 'x'   ? BatchWritten::kKeyFailed
+                             : byte == '-' ? BatchWritten::kNotLive
+                                           : static_cast<int8_t>(byte - '0');
     not_live += byte == '-';
   }
-  gate_.Saw(part.keep.size(), not_live);
+  gate_.Saw(call.last - call.first, not_live);
   answer_.removed += static_cast<uint64_t>(Integer(At(reply, 1)).value_or(0));
   answer_.trimmed += static_cast<uint64_t>(Integer(At(reply, 2)).value_or(0));
   answer_.underfilled += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));
   answer_.full += static_cast<uint64_t>(Integer(At(reply, 5)).value_or(0));
   if (answer_.key_error.empty()) answer_.key_error = Text(At(reply, 4));
+  return true;
 }
 
 }  // namespace fanline::redis

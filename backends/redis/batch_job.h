@@ -1,6 +1,9 @@
-// Carries out one TimelineBatch, cut into calls. Where it pays (prune_gate.h), a call first asks
-// live: which readers it can leave out. The calls are independent and idempotent: the first failure
-// is the answer for the whole batch, which is then sent again as a whole.
+// Carries out one TimelineBatch, cut into parts. Where it pays (prune_gate.h), a part first asks
+// live: which readers it can leave out. It then writes the others' timelines, so many in a script
+// call, one call after the other: Redis carries out whatever one connection has sent ahead before
+// it looks at the next, and a reader's page would wait for all of it. The calls are independent and
+// idempotent: the first failure is the answer for the whole batch, which is then sent again as a
+// whole.
 #pragma once
 
 #include <memory>
@@ -13,7 +16,7 @@
 
 namespace fanline::redis {
 
-// Writes [first, last) of a batch that go into one call.
+// Writes [first, last) of a batch that belong together.
 struct BatchPart {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -23,12 +26,15 @@ struct BatchPart {
 // it). An empty batch has no part.
 std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options);
 
+// The next call of a part: behind the `done` writes of it, as far as `most` of those to `keep` go.
+BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done, uint32_t most);
+
 // SMISMEMBER live:{tag} #complete reader...: asks which readers can be left out.
 void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out);
 
-// The call of apply.lua for the writes of the part whose `keep` is set (keep[0]: write part.first).
-// It fences, also when no write is left.
-void EncodeApply(const TimelineBatch& batch, BatchPart part, const std::vector<bool>& keep,
+// The call of apply.lua for those writes whose `keep` is set (keep[0]: write call.first). It
+// fences, also when no write is left.
+void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
                  const Options& options, const Keys& keys, std::string_view digest,
                  CommandBuffer& out);
 
@@ -39,20 +45,22 @@ class BatchJob : public std::enable_shared_from_this<BatchJob> {
            std::function<void()> part_done, Answer<BatchWritten> answer);
 
   bool has_more() const { return next_part_ < parts_.size() || parts_.empty(); }
-  // Starts the next call; each ends with part_done, the last one with the batch's answer as well.
+  // Starts the next part, which has one call under way until its end. Each ends with part_done, the
+  // last one with the batch's answer as well.
   void StartPart(CommandChannel& channel);
 
  private:
   struct Part {
     BatchPart span;
     std::vector<bool> keep;  // by write, from span.first on
+    uint32_t done = 0;       // so many of its writes have an answer
   };
   void Prune(CommandChannel& channel, std::shared_ptr<Part> part);
   void Apply(CommandChannel& channel, std::shared_ptr<Part> part);
   void FinishPart();
   void TakeIndex(Part& part, const CallResult& result);
-  void TakeResults(const Part& part, const redisReply& reply);
-  void Fail(const CallResult& result);
+  bool TakeResults(const Part& part, BatchPart call, const redisReply& reply);
+  bool Fail(const CallResult& result);
 
   const TimelineBatch batch_;
   const Options& options_;

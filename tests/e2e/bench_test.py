@@ -19,7 +19,8 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            "follow_async", "follow_sync", "apply_rows", "check_batch", "large_ids_apply_rows",
            "large_ids_check_batch", "large_ids_rebuild", "pair_machine", "pair_kafka",
            "cluster_vs_single", "backlog_drain", "backlog_drain_rss_mb", "recovery_failover",
-           "recovery_kill", "handover_gap", "import_rows", "rebuild_10", "rebuild_200", "rebuild_2000",
+           "recovery_kill", "handover_gap", "import_rows",
+           *(f"rebuild{p99}_{followees}" for p99 in ("", "_p99") for followees in (10, 200, 2_000)),
            "page_library", "page_http", "page_p99_under_fanout", "page_below_floor",
            "storm_live", "storm_pushes", "storm_pages"})
 

@@ -170,6 +170,7 @@ FUZZ_TARGET(redis_replies) {
   static const Options options = [] {
     Options of_two;
     of_two.keys_per_call = 2;
+    of_two.timelines_per_call = 1;
     return of_two;
   }();
   static const Keys keys(options);

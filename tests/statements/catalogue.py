@@ -207,9 +207,10 @@ ENTRIES = [
     entry(f"SELECT friend_version FROM following WHERE src = {OWNER} AND dst = {MEMBER}"),
     entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000"]),
     entry("CALL change_edge([])", [str(OWNER), str(MEMBER), "0", "9000", "9", "0", "0", "5000"]),
-    entry(f"SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (newest) WHERE src = {OWNER} AND state = 1), EXISTS"
-          f" (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM follower"
-          f" FORCE INDEX (PRIMARY) WHERE dst = {OWNER}) OR EXISTS (SELECT 1 FROM author WHERE author_id = {OWNER})"),
+    entry(f"SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = {OWNER} LIMIT 1"),
+    entry(f"SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = {OWNER}) OR EXISTS (SELECT 1 FROM"
+          f" follower FORCE INDEX (PRIMARY) WHERE dst = {OWNER}) OR EXISTS (SELECT 1 FROM author WHERE author_id ="
+          f" {OWNER})"),
 
     # Counters.
     entry("SELECT user_id, fans_cnt FROM user_fan FORCE INDEX (PRIMARY) WHERE user_id IN ([])",

@@ -135,9 +135,11 @@ Status MysqlReaderTruth::Outbox(UserId author, const TimeSpan& span, uint32_t li
 
 Status MysqlReaderTruth::LookUp(UserId user, UserFacts* out) {
   return connections_.ReadTruth(map_.ShardOf(user), [&](Connection& connection) {
-    connection.Query(UserFactsSql(user), [&](const Row& row) {
-      *out = {.known = row.Bool(2), .follows = row.Bool(1)};
-    });
+    *out = {};
+    connection.Query(FollowsSomebodySql(user), [&](const Row&) { *out = {true, true}; });
+    // The other question takes MariaDB five times as long, and hardly anybody follows nobody.
+    if (out->follows) return;
+    connection.Query(IsKnownSql(user), [&](const Row& row) { out->known = row.Bool(1); });
   });
 }
 

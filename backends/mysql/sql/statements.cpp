@@ -146,11 +146,16 @@ std::string OutboxSql(UserId author, const TimeSpan& span, uint32_t limit) {
   return sql;
 }
 
-std::string UserFactsSql(UserId user) {
+std::string FollowsSomebodySql(UserId user) {
+  std::string sql = "SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = ";
+  AppendId(sql, user);
+  return sql + " LIMIT 1";
+}
+
+std::string IsKnownSql(UserId user) {
   const std::string id = ToString(user);
-  return "SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (newest) WHERE src = " + id +
-         " AND state = 1), EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = " +
-         id + ") OR EXISTS (SELECT 1 FROM follower FORCE INDEX (PRIMARY) WHERE dst = " + id +
+  return "SELECT EXISTS (SELECT 1 FROM following FORCE INDEX (PRIMARY) WHERE src = " + id +
+         ") OR EXISTS (SELECT 1 FROM follower FORCE INDEX (PRIMARY) WHERE dst = " + id +
          ") OR EXISTS (SELECT 1 FROM author WHERE author_id = " + id + ")";
 }
 

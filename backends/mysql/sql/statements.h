@@ -54,8 +54,10 @@ std::string OutboxesSql(std::span<const UserId> authors, uint32_t limit);
 // pushed, in order, then at most `limit` that are not.
 std::string OutboxSql(UserId author, const TimeSpan& span, uint32_t limit);
 
-// Whether the user follows somebody; whether any row is about the user.
-std::string UserFactsSql(UserId user);
+// A row if the user follows somebody.
+std::string FollowsSomebodySql(UserId user);
+// Whether any row is about the user.
+std::string IsKnownSql(UserId user);
 
 // author_id, post_id, created_at_ms of visible items in the span that are pushed, or of those that
 // are not, at most `limit`, in the index's order: author by author, each author's newest first.

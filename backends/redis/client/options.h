@@ -47,8 +47,10 @@ struct Options {
   std::string key_prefix;    // of all our keys: several installations may share a server
 
   // The pusher's connection.
-  uint32_t keys_per_call = 500;               // timelines per script call: bounds how long one call
-  uint32_t bytes_per_call = 256 * 1024;       // holds the node
+  uint32_t keys_per_call = 500;               // readers that one question asks about: about 50 us
+  uint32_t bytes_per_call = 256 * 1024;       // of the writes behind it, and so of a script call
+  uint32_t timelines_per_call = 64;           // that a script call writes, at about 6 us each: so
+                                              // long a reader's page waits for it
   uint32_t calls_in_flight = 8;               // of all batches; more calls wait here
   uint32_t max_requests = 4096;               // accepted and unanswered; more are answered kLater
   uint32_t scan_count = 1000;                 // keys per SCAN while ranges are reset

@@ -73,8 +73,9 @@ class Model {
     Options options = OptionsFromEnvironment();
     options.window = kWindow;
     options.partitions = kPartitions;
-    options.keys_per_call = 3;  // batches are cut
-    options.scan_count = 2;     // walks take pages
+    options.keys_per_call = 3;  // batches are cut, and their parts
+    options.timelines_per_call = 2;
+    options.scan_count = 2;  // walks take pages
     return options;
   }
 

@@ -231,6 +231,34 @@ TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
   EXPECT_EQ(Home("5", "?newer_than=1.1")["state"], "live");
 }
 
+TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  std::latch begun(1), go_on(1);
+  const auto rebuild = [&](UserId reader) {
+    if (reader == UserId{91}) begun.count_down();
+    go_on.wait();
+    timeline::RebuildResult result{};
+    static_cast<void>(w_.home.Activate(reader, &result));
+  };
+  Rebuilds rebuilds({{rebuild, [](UserId) { return true; }}}, {}, w_.metrics,
+                    [] { return Time{}; });
+  w_.pages = std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds,
+                                     w_.map, w_.metrics, [] { return Now{}; });
+  w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
+                                         [] { return Now{}; });
+  ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
+  begun.wait();
+  for (uint64_t i = 0; i < Rebuilds::kBacklog; ++i) {
+    EXPECT_FALSE(rebuilds.HasBacklog()) << "a pull is sooner";
+    ASSERT_TRUE(rebuilds.Offer(UserId{92 + i}, true));
+  }
+  auto page = std::async(std::launch::async, [this] { return Home("5"); });
+  while (w_.metrics.rebuilds_wait <= Rebuilds::kBacklog) std::this_thread::yield();
+  go_on.count_down();
+  EXPECT_EQ(page.get()["state"], "live") << "pulls beside the rebuilds make all wait longer";
+}
+
 TEST_F(PagesTest, AWaitForARebuildThatComesToNothingEndsInAPull) {
   Follow(5, 7);
   w_.Publish(7, 70, 1'000);

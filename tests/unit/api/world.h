@@ -36,6 +36,7 @@ class CountingMetrics : public Metrics {
     if (result == timeline::RebuildResult::kRebuilt) ++rebuilt;
   }
 
+  void RebuildsWait(size_t readers) override { rebuilds_wait = readers; }
   void PageServed(PageFacts::State) override { ++pages; }
   void BodiesServed(bool available, size_t gone) override {
     bodies.push_back(std::string(available ? "complete" : "unavailable") + ", gone " +
@@ -45,7 +46,7 @@ class CountingMetrics : public Metrics {
   std::atomic<int> rebuilt = 0, pages = 0;  // pages: of home timelines
   std::vector<std::string> bodies;
   std::vector<std::string> answered, failed;
-  std::atomic<size_t> connected = 0;
+  std::atomic<size_t> connected = 0, rebuilds_wait = 0;
 };
 
 // "PUT /v1/users/5/following/7" or "GET /v1/users/5/friends?limit=2&cursor=x", not decoded.

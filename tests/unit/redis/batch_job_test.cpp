@@ -3,10 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <hiredis/hiredis.h>
 
 #include <deque>
 #include <memory>
+
+#include "backends/redis/client/reply.h"
 
 namespace fanline::redis {
 namespace {

@@ -7,6 +7,8 @@ from collections import Counter
 
 import yaml
 
+from prometheus.grafana.build import ALL
+from tests.e2e.decoding import ROOT
 from tests.monitoring.rules import RULES, TESTS, alerts, all_rules, problems, promtool
 
 FILES = sorted(path.stem for path in RULES.glob("*.yaml"))
@@ -57,6 +59,24 @@ class Rules(unittest.TestCase):
                 self.assertEqual(set(rule.annotations), {"summary", "description", "runbook_url"})
                 page, anchor = RUNBOOK.match(rule.annotations["runbook_url"]).groups()
                 self.assertEqual((page, anchor), (rule.file, rule.name.lower()))
+
+    def test_each_alert_has_a_section_of_a_runbook_and_each_section_an_alert(self):
+        sections = {}
+        for page in sorted((ROOT / "docs" / "runbooks").glob("*.md")):
+            for name, text in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page.read_text(), re.S | re.M):
+                sections[page.stem, name] = text
+        self.assertEqual(set(sections), {(rule.file, rule.name) for rule in alerts()})
+        for (_, name), text in sections.items():
+            for part in ("**Users**", "**Look at**", "**Type**"):
+                self.assertIn(part, text, name)
+
+    def test_runbooks_name_panels_that_there_are(self):
+        titles = {panel.title for dashboard in ALL for _, panels in dashboard.rows for panel in panels}
+        for page in (ROOT / "docs" / "runbooks").glob("*.md"):
+            named = re.findall(r"(?<!\*)\*([A-Z][^*\n]*)\*(?!\*)", page.read_text())
+            self.assertGreater(len(named), 3, page)
+            for title in named:
+                self.assertTrue(any(full.startswith(title) for full in titles), (page, title))
 
     def test_names_begin_with_ours_and_no_rule_stands_twice(self):
         for rule in all_rules():

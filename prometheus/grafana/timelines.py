@@ -1,4 +1,4 @@
-from prometheus.grafana.panels import (COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, halves, quantile,
+from prometheus.grafana.panels import (COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, halves, highest, quantile,
                                        rate, series, total)
 
 PAGES = 'route=~"getTimeline|getPosts|countTimeline|countPosts"'
@@ -30,6 +30,18 @@ TIMELINES = Dashboard("fanline-timelines", "Fanline / Timelines", "What readers 
         Panel("Clients refused", PER_SECOND, "One too many, and told 503.", (Query(rate("fanline_api_connections_refused_total"), "clients"),)),
         Panel("What stores did not do", PER_SECOND, "For a request, by store; `none`: a fault that is nobody's.",
               (Query(rate("fanline_api_store_failures_total", "resource"), "{{resource}}"),)),
+    )),
+    ("Compared with the truth", (
+        Panel("Sampled misses", COUNT, "Of 10,000 live items of sampled timelines so many are missing. 0 is the only good value.",
+              (Query(highest("fanline_sampled_misses_per_10000"), "missing of 10,000"),
+               Query(total("fanline_sampled_wrong_timelines"), "timelines with anything wrong"))),
+        Panel("Sampled timelines", PER_SECOND, "Compared with the truth, by what came of it.",
+              (Query(rate("fanline_sampled_timelines_total", "result"), "{{result}}"),)),
+        Panel("Sampled items", PER_SECOND, "Items compared; those found missing, and those that should not be there.",
+              (Query(rate("fanline_sampled_items_total"), "compared"), Query(rate("fanline_sampled_missing_total"), "missing"),
+               Query(rate("fanline_sampled_surplus_total"), "surplus")), log=True),
+        Panel("Last sample", SECONDS, "How long ago the newest sample of a pusher ended.",
+              (Query(f"time() - max ({series('fanline_last_sample_timestamp_seconds')} > 0)", "ago"),)),
     )),
     ("Live timelines", (
         Panel("Items removed", PER_SECOND, "Deleted, hidden, unfollowed.", (Query(rate("fanline_items_removed_total"), "items"),)),

@@ -1,6 +1,7 @@
 """A real Prometheus scrapes the real daemons under load and faults: every expression of every rule and
 of every panel comes to something, and alerts fire and end with their faults."""
 
+import re
 import unittest
 
 from tests.monitoring.dashboards import expressions
@@ -9,7 +10,7 @@ from tests.monitoring.watched import Watched
 
 STEP = "10s"  # stands for $__rate_interval
 # What is empty when nothing is wrong: the series that it compares must be there.
-COMPARES = "=="
+COMPARES = re.compile(r" (==|>) ")
 
 
 def asked(expr):
@@ -54,7 +55,7 @@ class Scrape(Watched):
     def check_panels(self):
         for place, expr in expressions():
             with self.subTest(place):
-                if COMPARES in expr:
+                if COMPARES.search(expr):
                     for selector in selectors_of(asked(expr)):
                         self.assertNotEqual(self.prometheus.query(selector), [], selector)
                     self.prometheus.query(asked(expr))

@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON := /usr/bin/python3
 
 help:  ## what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 setup:  ## install what is missing (Debian packages, Kafka's jars)
 	@stack/setup
@@ -21,7 +21,7 @@ build-all: setup  ## build tests and benchmarks too
 	@$(MAKE) build/release/build.ninja
 	@cmake --build --preset release
 
-test: build-all  ## build and run all tests, the logic's once more under the sanitizers
+test: build-all chart-tools  ## build and run all tests, the logic's once more under the sanitizers
 	@stack/clients/setup
 	@$(MAKE) build/asan/build.ninja
 	@cmake --build --preset asan
@@ -29,6 +29,17 @@ test: build-all  ## build and run all tests, the logic's once more under the san
 
 test-long: build-all  ## what is too long for make test: 20,000 schedules, faults again, every mutant
 	@$(PYTHON) tests/long.py
+
+test-k8s: build  ## what needs more than helm: the chart's manifests under a reviewer's eyes
+	@helm/setup k8s
+	@$(MAKE) build/release/build.ninja
+	@ctest --preset release -C k8s -L k8s --output-on-failure
+
+chart: build chart-tools  ## write what is generated in helm/fanline: the schema of its values, its README
+	@$(PYTHON) helm/generate.py
+
+chart-tools: setup  ## install what checks the chart (helm/tools.list)
+	@helm/setup
 
 demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
 	@$(PYTHON) demo/run.py $(if $(GRAPH),--graph '$(GRAPH)')
@@ -99,4 +110,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-long demo bench bench-against up down mutants chaos tsan fuzz format format-check clean
+.PHONY: help setup build build-all test test-long test-k8s chart chart-tools demo bench bench-against up down mutants chaos tsan fuzz format format-check clean

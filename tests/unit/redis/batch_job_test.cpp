@@ -26,6 +26,7 @@ class Channel : public CommandChannel {
   size_t under_way() const { return waiting_.size(); }
   // The oldest call's answer, in the protocol's words.
   void Answer(const std::string& text) {
+    ASSERT_FALSE(waiting_.empty()) << "nothing was asked";
     const std::unique_ptr<redisReader, void (*)(redisReader*)> reader(redisReaderCreate(),
                                                                       redisReaderFree);
     redisReaderFeed(reader.get(), text.data(), text.size());
@@ -34,10 +35,14 @@ class Channel : public CommandChannel {
     TakeFirst()({Status::Done(), false, static_cast<redisReply*>(reply)});
     freeReplyObject(reply);
   }
-  void Fail() { TakeFirst()({Status::Later("redis", "gone"), true, nullptr}); }
+  void Fail() {
+    ASSERT_FALSE(waiting_.empty()) << "nothing was asked";
+    TakeFirst()({Status::Later("redis", "gone"), true, nullptr});
+  }
   // Whose timelines the call names.
   std::vector<uint64_t> Readers(size_t call) const {
     std::vector<uint64_t> readers;
+    if (call >= calls.size()) return readers;
     for (uint64_t reader = 1; reader <= 10; ++reader) {
       if (calls[call].find("}:" + std::to_string(reader) + "\r\n") != std::string::npos) {
         readers.push_back(reader);

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from bench.fanout import burst, pushing
 from bench.measure import interleaved, row
-from bench.population import FIRST_LIVE
+from bench.population import FIRST_LIVE, Authors
 from stack.ports import Ports
 from stack.programs import BIN
 from stack.waiting import wait_until
@@ -66,6 +66,29 @@ def page_p99_under_fanout(rig, sizes):
               beside_p50_ms=statistics.median(other["p50_ms"] for _, other in pairs))
 
 
+def hybrid_page(rig, sizes):
+    """Pages of readers who follow ten authors merged at read, whose posts are more than half of each
+    page, beside pages of readers who follow none such."""
+    rig.scene("compact")
+    readers = rig.population.live // 20
+    merged = Authors(first=60_000_000, count=10, followers=readers, live_percent=100)
+    rig.merge_at_read(merged, range(FIRST_LIVE, FIRST_LIVE + readers))
+    rig.publish(merged, 3 * merged.count)
+    rig.fleet.wait_idle(_PATIENCE)
+    for reader, marks in ((FIRST_LIVE, merged.count), (FIRST_LIVE + readers, 0)):
+        assert rig.marks(reader) == marks, f"reader {reader} has {rig.marks(reader)} marks"
+
+    def load(first):
+        return _load(rig, sizes, api, first=first, readers=readers)
+
+    with _api(rig) as api:
+        pairs = interleaved(sizes.rounds, lambda _: load(FIRST_LIVE),
+                            lambda _: load(FIRST_LIVE + readers))
+    yield _row("hybrid_page", pairs, "readers who follow no such author", merged_authors=merged.count,
+               p99_ms=statistics.median(mine["p99_ms"] for mine, _ in pairs),
+               beside_p99_ms=statistics.median(plain["p99_ms"] for _, plain in pairs))
+
+
 def page_below_floor(rig, sizes):
     """The page right below the floor, of readers who follow 200 authors, beside the two statements
     that an application would type."""
@@ -83,17 +106,17 @@ def page_below_floor(rig, sizes):
 
 # ---- what they need -----------------------------------------------------------------------------
 
-def _live(rig):
-    return ("--first-reader", FIRST_LIVE, "--readers", rig.population.live, "--limit", _ITEMS)
+def _live(rig, first=FIRST_LIVE, readers=None):
+    return ("--first-reader", first, "--readers", readers or rig.population.live, "--limit", _ITEMS)
 
 
 def _seconds(sizes):
     return sizes.pages / _PAGES_A_SECOND
 
 
-def _load(rig, sizes, port, *more):
-    return rig.helper("fanline-bench-pages", "load", *_live(rig), "--port", port, "--duration",
-                      f"{_seconds(sizes) * 1e3:.0f}ms", *more)
+def _load(rig, sizes, port, *more, **whose):
+    return rig.helper("fanline-bench-pages", "load", *_live(rig, **whose), "--port", port,
+                      "--duration", f"{_seconds(sizes) * 1e3:.0f}ms", *more)
 
 
 def _row(name, pairs, beside, **more):

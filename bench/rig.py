@@ -33,7 +33,8 @@ ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 
 # A follower row is about 60 bytes, twice (either direction), and must not be read from disk.
 _BUFFER_POOL = "768M"
-_RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post")
+_RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post",
+              "author_mode")
 _HOUR_MS = 3_600_000
 _BUCKETS = 1024
 _KAFKA_TIMEOUT = 10
@@ -244,6 +245,21 @@ class Rig:
         given.write_text("".join(f"{reader}\n" for reader in readers))
         return self._feedctl.json("activate", "--from", given, "--threads", threads, "--json",
                                   timeout=600)
+
+    def merge_at_read(self, authors, readers):
+        """Has the readers follow all these authors, whose new posts are merged at read."""
+        graph = self.stack.logs / "merged.txt"
+        every = range(authors.first, authors.first + authors.count)
+        graph.write_text("".join(f"{reader} {author}\n" for reader in readers for author in every))
+        self._feedctl.run("import", graph, timeout=600)
+        for author in every:
+            self._feedctl.run("author", "mode", author, "pull")
+
+    def marks(self, reader):
+        """Of authors merged at read, in the reader's timeline."""
+        key, = self.redis("KEYS", f"tl:*:{reader}")
+        return sum(member.startswith("A")
+                   for member in self.redis("ZRANGE", key, "-inf", "-inf", "BYSCORE"))
 
     def api(self):
         """A process that serves pages. The caller stops it."""

@@ -20,8 +20,8 @@ from bench.drain_rows import backlog_drain  # noqa: E402
 from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
 from bench.moderate_rows import cpu_per_event, latency  # noqa: E402
-from bench.page_rows import (page_below_floor, page_http, page_library,  # noqa: E402
-                             page_p99_under_fanout)
+from bench.page_rows import (hybrid_page, page_below_floor, page_http,  # noqa: E402
+                             page_library, page_p99_under_fanout)
 from bench.recovery_rows import recovery  # noqa: E402
 from bench.relation_rows import (RelationSizes, apply_rows, check_batch, follows,  # noqa: E402
                                  large_ids, pair_kafka, pair_machine, rebuild)
@@ -61,6 +61,7 @@ def measurements(rig, sizes, relations):
             yield "page_library", lambda: page_library(rig, sizes)
             yield "page_http", lambda: page_http(rig, sizes)
             yield "page_p99_under_fanout", lambda: page_p99_under_fanout(rig, sizes)
+            yield "hybrid_page", lambda: hybrid_page(rig, sizes)
             yield "cluster_vs_single", lambda: cluster_vs_single(rig, sizes)
             yield "backlog_drain", lambda: backlog_drain(rig, sizes)
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)

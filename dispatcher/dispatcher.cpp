@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "fanline/consuming/answered.h"
@@ -38,6 +39,8 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
       setup_(std::move(setup)),
       limits_(limits),
       random_(setup_.seed),
+      switches_(ports.posts, ports.metrics, limits_.modes, ids_),
+      pulled_(ports.posts, ports.metrics, setup_.shards.shards(), limits_.count_pulled_every, ids_),
       // Parked events hold the oldest unfinished offset while others go on behind it.
       partitions_({limits_.events_open, limits_.events_span_per_partition, limits_.commit_every},
                   ports.metrics),
@@ -60,11 +63,13 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   while (const auto id = retries_.Take(now.mono)) Retry(*id);
   SendTransactions(now);
   AppendStored(now);
+  pulled_.Step(now);
   // What has no shard is on its way to the dead letters.
   const Partitions::Load load{jobs_.size() - room_.jobs(), room_.full(), room_.roomy()};
   Progress progress = partitions_.Order(load, !taking_, now);
   progress.StepBy(retries_.timer());
   progress.StepBy(gathered_.timer());
+  progress.StepBy(pulled_.timer());
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
   ports_.metrics.Buffered(jobs_.size(), room_.parked());
   return progress;
@@ -151,12 +156,13 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
   }
   queue.Done();
   if (!applied.followers.done()) ports_.metrics.FollowersUnread(applied.followers);
+  std::set<UserId> weighed;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const EventsApplied::Applied& each = applied.applied.at(i);
     Job& job = jobs_.at(jobs[i]);
-    job.followers = each.followers;
-    if (each.pushed || !each.announced) job.ranges = RangesOf(each);
-    job.announces = !each.pushed && !each.announced && job.event.kind == EventKind::kPublished;
+    Stored(job, each);
+    // One of those that were stored together tells enough.
+    if (IsWeighed(job, each) && weighed.insert(job.event.author).second) Weigh(job);
     if (job.ranges.empty()) {
       Done(jobs[i], now);
     } else {
@@ -164,6 +170,29 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
       gathered_.Add(now.mono);
     }
   }
+}
+
+void Dispatcher::Stored(Job& job, const EventsApplied::Applied& applied) {
+  const AuthorMode& mode = applied.mode;
+  job.followers = applied.followers;
+  if (applied.pushed || !mode.announced) job.ranges = RangesOf(applied);
+  job.announces = !applied.pushed && !mode.announced && job.event.kind == EventKind::kPublished;
+  switches_.Saw(*job.shard, job.event.author, mode);
+}
+
+// Where ranges are left out, one that is not is not like the others; so few followers are not worth
+// it, unless the author is to be pushed again.
+bool Dispatcher::IsWeighed(const Job& job, const EventsApplied::Applied& applied) const {
+  if (job.event.kind != EventKind::kPublished || (applied.buckets && !applied.mode.pull))
+    return false;
+  return Weighs(limits_.modes, applied.mode, applied.followers);
+}
+
+// In any range, by the post's id, so that a redelivered event is weighed there again.
+void Dispatcher::Weigh(Job& job) const {
+  const uint64_t drawn = Mix(Mix(Raw(job.event.post)));  // not what draws samples
+  job.weighed_in = static_cast<Range>(drawn % setup_.layout.partitions());
+  if (job.ranges.empty()) job.ranges = {*job.weighed_in};
 }
 
 // Those that may hold a follower of the author, in order.
@@ -211,7 +240,11 @@ void Dispatcher::Append(uint64_t id) {
     std::optional<DeliverySample> measured;
     const auto part = static_cast<uint32_t>(range);
     if (sample) measured = DeliverySample{part, parts, job.record.timestamp, job.followers};
-    request.hints.emplace_back(range, Hint::OfPost(job.event.author, job.event.post, measured));
+    Hint hint = Hint::OfPost(job.event.author, job.event.post, measured);
+    if (job.weighed_in == range) {
+      std::get<Hint::Post>(hint.what).weighed_since = job.record.timestamp;
+    }
+    request.hints.emplace_back(range, hint);
   }
   ports_.hints.Submit(std::move(request));
 }

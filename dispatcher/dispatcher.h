@@ -9,12 +9,14 @@
 // post (docs/decisions/0016-empty-ranges-are-left-out.md). Where the store does not know, all
 // ranges get hints.
 // A post that is merged at read gets hints only until its author is announced: they have followers'
-// timelines name the author (docs/decisions/0027-authors-merged-at-read.md).
-// A hint that was not acknowledged is appended again together with all others of
-// its event. An event without any hint is done once its row is committed.
-// Row changes are idempotent and commutative, and hints have no verb: events in any order, twice,
-// or through two dispatchers at once leave the same rows and timelines. Every apply appends the
-// hints, even if it changed no row: an earlier one may have crashed before its hints.
+// timelines name the author (docs/decisions/0027-authors-merged-at-read.md). By what authors' posts
+// cost they are switched between the two kinds (mode_switches.h). What a post costs is counted in
+// one range, where its hint says so: readers lie in ranges by a hash, so one is like the others. Of
+// an announced author that range alone gets a hint. A hint that was not acknowledged is appended
+// again together with all others of its event. An event without any hint is done once its row is
+// committed. Row changes are idempotent and commutative, and hints have no verb: events in any
+// order, twice, or through two dispatchers at once leave the same rows and timelines. Every apply
+// appends the hints, even if it changed no row: an earlier one may have crashed before its hints.
 // Events that cannot be used (undecodable, invalid, too old) go to the dead letters with the
 // reason.
 // Events of a shard that is away wait in memory of their own. The other shards go on until that is
@@ -33,6 +35,8 @@
 
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
+#include "dispatcher/mode_switches.h"
+#include "dispatcher/pulled_counts.h"
 #include "fanline/base/gather.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
@@ -47,13 +51,14 @@
 
 namespace fanline::dispatcher {
 
-using Input = std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied,
-                           HintsAppended, DeadLetterAppended, AuthorAnnounced>;
+using Input =
+    std::variant<PartitionAssigned, PartitionRevoked, Record, EventsApplied, HintsAppended,
+                 DeadLetterAppended, AuthorAnnounced, AuthorSwitched, PulledCounted>;
 
 class Dispatcher {
  public:
   struct Ports {
-    Port<ApplyEvents, AnnounceAuthor> posts;
+    Port<ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled> posts;
     Port<AppendHints> hints;
     Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
@@ -82,8 +87,9 @@ class Dispatcher {
     std::string reason;          // set: on its way to the dead letters
     std::optional<Shard> shard;  // of the author; none: never stored
     uint64_t followers = 0;
-    bool announces = false;     // its author, once its hints are appended
-    std::vector<Range> ranges;  // that get its hints: settled when its row is committed
+    bool announces = false;             // its author, once its hints are appended
+    std::vector<Range> ranges;          // that get its hints: settled when its row is committed
+    std::optional<Range> weighed_in{};  // one of these
     uint32_t attempts = 0;
   };
 
@@ -94,6 +100,8 @@ class Dispatcher {
   void On(HintsAppended& appended, Now now);
   void On(DeadLetterAppended& appended, Now now);
   void On(AuthorAnnounced&, Now) {}  // lost, the author's next post has it said again
+  void On(AuthorSwitched& reply, Now) { switches_.On(reply); }
+  void On(PulledCounted& counted, Now) { pulled_.On(counted); }
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
   // Forgets the job if its partition was revoked; whether it did.
@@ -101,6 +109,9 @@ class Dispatcher {
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
   std::vector<Range> RangesOf(const EventsApplied::Applied& applied) const;
+  void Stored(Job& job, const EventsApplied::Applied& applied);
+  bool IsWeighed(const Job& job, const EventsApplied::Applied& applied) const;
+  void Weigh(Job& job) const;
   void AppendStored(Now now);
   void Append(uint64_t id);
   void SendToDeadLetters(uint64_t id, const std::string& reason);
@@ -116,6 +127,8 @@ class Dispatcher {
   uint64_t ids_ = 0;
   bool taking_ = true;
 
+  ModeSwitches switches_;
+  PulledCounts pulled_;
   Partitions partitions_;
   std::unordered_map<uint64_t, Job> jobs_;
   std::vector<ShardQueue> queues_;  // by shard

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dispatcher/mode_rule.h"
 #include "fanline/base/backoff.h"
 #include "fanline/base/time.h"
 
@@ -32,6 +33,8 @@ struct Limits {
   // nearly every one holds a follower, and the read would spare nothing.
   uint32_t leave_out_from = 64;
   double sample_rate = 0.01;  // of publishes, measured from publish to delivery
+  ModeRule modes;
+  Duration count_pulled_every = std::chrono::seconds(15);  // authors that are merged at read
   Backoff backoff;
 };
 

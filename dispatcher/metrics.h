@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <string>
 
+#include "dispatcher/mode_rule.h"
 #include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 #include "fanline/consuming/consumer.h"
 #include "fanline/model/event.h"
+#include "fanline/model/ids.h"
 
 namespace fanline::dispatcher {
 
@@ -23,6 +25,10 @@ class Metrics : public ConsumerMetrics {
   virtual void RangesLeftOut(uint64_t /*ranges*/) {}
   // Followers could not be read after a transaction: its events' hints go to all ranges.
   virtual void FollowersUnread(const Status& /*why*/) {}
+  // An author was switched by itself, by what his posts cost.
+  virtual void AuthorSwitched(UserId, const ModeSwitch&, const AuthorWeight&) {}
+  // Authors that are merged at read now, of all shards, by who has set them so.
+  virtual void AuthorsPulled(uint64_t /*by_hand*/, uint64_t /*by_itself*/) {}
   // Events held now; `parked` of them wait for shards that are away.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
 };

@@ -30,6 +30,12 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                                  "Valid feed events taken from the log, by type",
                                  {{"type", NameOf(static_cast<EventKind>(i))}});
     }
+    for (size_t i = 0; i < switched_.size(); ++i) {
+      const bool pull = i <= static_cast<size_t>(SwitchCause::kLag);
+      switched_[i] = &AddCounter(registry, "fanline_authors_switched_total",
+                                 "Authors switched by themselves, by mode and cause",
+                                 {{"to", pull ? "pull" : "push"}, {"cause", kCauseNames[i]}});
+    }
   }
 
   void EventReceived(EventKind kind) override { received_[static_cast<size_t>(kind)]->Increment(); }
@@ -64,13 +70,40 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                {{"partition", partition}, {"from_offset", from}, {"to_offset", to}});
   }
 
+  void AuthorSwitched(UserId author, const ModeSwitch& how, const AuthorWeight& weight) override {
+    const auto cause = static_cast<size_t>(how.cause);
+    switched_[cause]->Increment();
+    log_.Info(how.pull ? "new posts of an author are merged at read, as pushing them costs too much"
+                       : "new posts of an author are pushed again",
+              {{"author", ToString(author)},
+               {"cause", kCauseNames[cause]},
+               {"live_followers", weight.live},
+               {"lag_seconds", Seconds(weight.lag)}});
+  }
+
+  void AuthorsPulled(uint64_t by_hand, uint64_t by_itself) override {
+    pulled_by_hand_.Set(static_cast<double>(by_hand));
+    pulled_by_itself_.Set(static_cast<double>(by_itself));
+  }
+
   void Buffered(uint64_t events, uint64_t parked) override {
     open_.Set(static_cast<double>(events));
     events_parked_.Set(static_cast<double>(parked));
   }
 
  private:
-  std::array<Counter*, kEventKinds> received_{};  // by EventKind
+  static constexpr std::array<const char*, kSwitchCauses> kCauseNames = {"followers", "lag", "fell",
+                                                                         "off"};
+  Gauge& Pulled(const char* by) {
+    return AddGauge(registry_, "fanline_authors_pulled",
+                    "Authors whose new posts are merged at read, of the whole installation",
+                    {{"set_by", by}});
+  }
+
+  std::array<Counter*, kEventKinds> received_{};    // by EventKind
+  std::array<Counter*, kSwitchCauses> switched_{};  // by SwitchCause
+  Gauge& pulled_by_hand_ = Pulled("hand");
+  Gauge& pulled_by_itself_ = Pulled("itself");
   Counter& rejected_ =
       AddCounter(registry_, "fanline_events_rejected_total", "Events given to the dead letters");
   Counter& done_ = AddCounter(registry_, "fanline_events_done_total",

@@ -7,6 +7,7 @@
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/installation/range_owners.h"
+#include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/redis/live_timelines.h"
@@ -108,6 +109,7 @@ int Main(int argc, char** argv) {
   mysql::MysqlTruth truth(mysql_config, wiring::ShardHealth(process.health), log, {map, layout},
                           {.threads_per_shard = config.truth_threads, .batch = 256});
   mysql::MysqlRangeOwners owners(mysql_config, nullptr, log, {map, layout});
+  mysql::MysqlAuthorWeights weights(mysql_config, nullptr, log);
   auto& left_migrating = daemon::AddGauge(process.registry, "fanline_ranges_left_migrating",
                                           "Ranges whose Redis slot was left between two nodes");
   daemon::AddGauge(process.registry, "fanline_ranges", "Ranges of the installation, of all pushers")
@@ -131,6 +133,7 @@ int Main(int argc, char** argv) {
                          .timelines = {timelines, inbox},
                          .owners = {owners, inbox},
                          .dead_letters = {dead_letters, inbox},
+                         .weights = {weights, inbox},
                          .metrics = *metrics},
                         {.layout = layout,
                          .topic_generation = installation.generation,

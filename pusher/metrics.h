@@ -53,6 +53,9 @@ class Metrics : public ConsumerMetrics {
   virtual void FirstDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void LastDelivery(int /*size_class*/, Duration /*since_published*/) {}
 
+  // An estimate of the live followers of an author was written down.
+  virtual void AuthorWeighed() {}
+
   struct Held {                            // by the pusher, after each of its steps
     uint64_t hints = 0;                    // received and not finished
     uint64_t units = 0;                    // under way

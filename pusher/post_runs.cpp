@@ -48,7 +48,7 @@ void PostRuns::ReadPage(const Run& run) {
   ports_.truth.Submit(std::move(request));
 }
 
-std::optional<RunStep> PostRuns::On(PostPage& page) {
+std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
   const auto found = runs_.find(page.id);
   if (found == runs_.end()) return std::nullopt;
   Run& run = found->second;
@@ -60,12 +60,14 @@ std::optional<RunStep> PostRuns::On(PostPage& page) {
       ReadPage(run);
       return std::nullopt;
     }
+    run.whole = !run.page_from;
   }
   run.next_page = page.next;
   run.trouble = Status::Done();
   run.writes_open = page.followers.size();
+  run.page_live = 0;
   if (!guards_.pages_acknowledged && run.next_page) Pass(run);
-  if (run.writes_open == 0) return PageDone(run);
+  if (run.writes_open == 0) return PageDone(run, now);
   const Unit& unit = *run.unit;
   Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
   writes.epoch = unit.epoch;
@@ -164,7 +166,7 @@ void PostRuns::Send(Range range, Writes& writes) {
   ports_.timelines.Submit(std::move(batch));
 }
 
-std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
+std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
   const auto [node, shares] = TakeAnswered(batches_, written.id);
   --nodes_.at(node).batches;
   DropIfUnused(node);
@@ -178,24 +180,29 @@ std::vector<RunStep> PostRuns::On(const BatchWritten& written) {
     run.writes_open -= share.writes.size();
     if (!written.status.done()) {
       if (run.trouble.done()) run.trouble = written.status;
-    } else if (!run.delivered && !run.adds.empty()) {
-      run.delivered = std::any_of(share.writes.begin(), share.writes.end(),
-                                  [&](uint32_t write) { return written.results.at(write) >= 0; });
+    } else {
+      const auto live =
+          std::count_if(share.writes.begin(), share.writes.end(),
+                        [&](uint32_t write) { return written.results.at(write) >= 0; });
+      run.page_live += static_cast<uint64_t>(live);
+      run.delivered |= live > 0 && !run.adds.empty();
     }
-    if (run.writes_open == 0) steps.push_back(PageDone(run));
+    if (run.writes_open == 0) steps.push_back(PageDone(run, now));
   }
   return steps;
 }
 
-RunStep PostRuns::PageDone(Run& run) {
+RunStep PostRuns::PageDone(Run& run, Now now) {
   if (!run.trouble.done()) return Failed(run, run.trouble);  // the same page again
   const uint64_t unit = run.unit->id;
+  run.live += run.page_live;
   if (run.next_page) {
     Pass(run);
     run.page_from = run.next_page;
     return {.unit = unit, .finished = false};
   }
   MarkParts(run);
+  if (run.whole) weights_.Finished(*run.unit, run.live, now.unix_ms);
   End(run);
   return {.unit = unit};
 }
@@ -209,10 +216,12 @@ RunStep PostRuns::Failed(const Run& run, const Status& status) {
 
 void PostRuns::MarkParts(const Run& run) {
   for (const ReceivedHint& hint : run.unit->hints) {
-    const auto& [post, sample] = std::get<Hint::Post>(hint.hint()->what);
-    const bool visible = std::any_of(run.adds.begin(), run.adds.end(),
-                                     [id = post](const Item& item) { return item.post == id; });
-    if (sample && visible) marks_.Mark(run.unit->author, post, *sample, run.delivered);
+    const Hint::Post& what = std::get<Hint::Post>(hint.hint()->what);
+    const bool visible =
+        std::any_of(run.adds.begin(), run.adds.end(),
+                    [id = what.post](const Item& item) { return item.post == id; });
+    if (!what.sample || !visible) continue;
+    marks_.Mark(run.unit->author, what.post, *what.sample, run.delivered);
   }
 }
 

@@ -5,7 +5,7 @@
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again, but the states are not: a state that changed since has a hint behind this one.
-// A sampled post is measured when its last page is done (delivery_marks.h).
+// A post is measured when its last page is done, if it is to be (measured_deliveries.h).
 //
 // A unit of several pages is begun work, which pos: names (BegunHints). The range's next owner
 // reads the states again and goes on behind the pages that are done. This skips nobody: every page
@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "fanline/base/mutation_switches.h"
-#include "pusher/delivery_marks.h"
 #include "pusher/limits.h"
+#include "pusher/measured_deliveries.h"
 #include "pusher/unit.h"
 #include "pusher/write_batcher.h"
 
@@ -30,16 +30,21 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
-  PostRuns(const RunPorts& ports, const Limits& limits, const MutationSwitches& guards = {})
-      : ports_(ports), limits_(limits), guards_(guards) {}
+  PostRuns(const RunPorts& ports, const Limits& limits, AuthorWeights::Setup weighed,
+           const MutationSwitches& guards = {})
+      : ports_(ports),
+        limits_(limits),
+        guards_(guards),
+        weights_(ports.weights, ports.metrics, std::move(weighed), ports.ids) {}
 
   // Reads the first page, the next one, or the one that failed, with so many `followers` at most.
   // `unit` must stay where it is until its run has ended: finished, answered `never`, or forgotten.
   void Begin(const Unit& unit, uint32_t followers);
   // Offers an answer; returns the steps that it brings.
-  std::optional<RunStep> On(PostPage& page);
-  std::vector<RunStep> On(const BatchWritten& written);
+  std::optional<RunStep> On(PostPage& page, Now now);
+  std::vector<RunStep> On(const BatchWritten& written, Now now);
   void On(const PartMarked& marked, Now now) { marks_.On(marked, now); }
+  void On(const AuthorWeighed& weighed) { weights_.On(weighed); }
   // Sends the writes that wait, as far as batches may be under way to each node of Redis.
   void SendBatches();
   // Forgets all units of a range that was lost. Their writes may still arrive in Redis, where the
@@ -69,6 +74,9 @@ class PostRuns {
     uint32_t page_limit = 0;  // followers on it
     size_t writes_open = 0;   // timelines of this page not yet acknowledged
     bool delivered = false;   // reached at least one live timeline
+    uint64_t live = 0;        // timelines that its pages met
+    uint64_t page_live = 0;   // and this page, so far
+    bool whole = true;        // began at its first page
     Status trouble;           // the first failure among this page's batches
   };
   struct Writes {  // to one range
@@ -92,7 +100,7 @@ class PostRuns {
   void Pass(const Run& run);
   void End(const Run& run);
   void Send(Range range, Writes& writes);
-  RunStep PageDone(Run& run);
+  RunStep PageDone(Run& run, Now now);
   RunStep Failed(const Run& run, const Status& status);
   void MarkParts(const Run& run);
   void DropIfUnused(uint32_t node);
@@ -101,6 +109,7 @@ class PostRuns {
   const Limits& limits_;
   const MutationSwitches guards_;
   DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
+  AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit
   std::map<Range, std::map<int64_t, BegunHints>> begun_;
   std::map<Range, Writes> writes_;

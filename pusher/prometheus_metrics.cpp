@@ -83,6 +83,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void UnitTakenUp(bool went_on) override { taken_up_[went_on ? 0 : 1]->Increment(); }
 
+  void AuthorWeighed() override { weighed_.Increment(); }
+
   void TakeoverStarted(TakeoverCause cause) override {
     takeovers_[static_cast<size_t>(cause)]->Increment();
   }
@@ -201,6 +203,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                    SizeBuckets());
   Counter& followers_read_ =
       AddCounter(registry_, "fanline_followers_read_total", "Follower rows read for fan-out");
+  Counter& weighed_ = AddCounter(registry_, "fanline_authors_weighed_total",
+                                 "Estimates of an author's live followers written down");
   std::array<Counter*, 2> taken_up_ = AddCounters(
       registry_, "fanline_units_taken_up_total",
       "Units that an owner before had begun, by where this one went on", "from", {"page", "start"});

@@ -32,8 +32,10 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
       places_({limits.units_in_flight, limits.large_pages_in_flight, limits.whole_ways},
               limits.refill_within),
       parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
-      posts_({ports.truth, ports.timelines, ports.metrics, ids_}, limits_, setup.guards),
-      syncs_({ports.truth, ports.timelines, ports.metrics, ids_}, limits.window.window) {}
+      posts_({ports.truth, ports.timelines, ports.weights, ports.metrics, ids_}, limits_,
+             {setup.layout.partitions(), setup.shards}, setup.guards),
+      syncs_({ports.truth, ports.timelines, ports.weights, ports.metrics, ids_},
+             limits.window.window) {}
 
 Progress Pusher::Step(std::span<Input> inputs, Now now) {
   Progress progress;
@@ -137,7 +139,7 @@ void Pusher::On(RangeReset& reset, Now now) {
 }
 
 void Pusher::On(BatchWritten& written, Now now) {
-  for (const RunStep& step : posts_.On(written)) Advance(step, now);
+  for (const RunStep& step : posts_.On(written, now)) Advance(step, now);
 }
 
 void Pusher::On(TimelineDropped& dropped, Now now) {

@@ -24,6 +24,7 @@
 #include "fanline/consuming/consumer.h"
 #include "fanline/consuming/offset_ledger.h"
 #include "fanline/model/record.h"
+#include "fanline/ports/author_weights.h"
 #include "fanline/ports/hint_log.h"
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
@@ -46,7 +47,7 @@ namespace fanline::pusher {
 using Input =
     std::variant<PartitionAssigned, PartitionRevoked, Record, PostPage, SyncTruth, RangeClaimed,
                  RangeReset, PositionSaved, BatchWritten, TimelineRead, SyncApplied,
-                 TimelineDropped, PartMarked, RangeOwned, DeadLetterAppended>;
+                 TimelineDropped, PartMarked, RangeOwned, DeadLetterAppended, AuthorWeighed>;
 
 class Pusher {
  public:
@@ -57,6 +58,7 @@ class Pusher {
         timelines;
     Port<AcquireRange, RaiseEpoch, SaveStart, SettleRange> owners;
     Port<AppendDeadLetter> dead_letters;
+    Port<WeighAuthor> weights;
     Metrics& metrics;
   };
   struct Setup {
@@ -110,7 +112,7 @@ class Pusher {
   void On(Record& record, Now now);
   void On(RangeOwned& reply, Now now);
   void On(DeadLetterAppended& reply, Now now);
-  void On(PostPage& page, Now now) { Advance(posts_.On(page), now); }
+  void On(PostPage& page, Now now) { Advance(posts_.On(page, now), now); }
   void On(SyncTruth& truth, Now now) { Advance(syncs_.On(truth), now); }
   void On(RangeClaimed& claimed, Now now) { OfTakeover(claimed, now); }
   void On(RangeReset& reset, Now now);
@@ -120,6 +122,7 @@ class Pusher {
   void On(SyncApplied& applied, Now now) { Advance(syncs_.On(applied), now); }
   void On(TimelineDropped& dropped, Now now);
   void On(PartMarked& marked, Now now) { posts_.On(marked, now); }
+  void On(AuthorWeighed& weighed, Now) { posts_.On(weighed); }
   template <typename Reply>
   bool OfTakeover(const Reply& reply, Now now);
 

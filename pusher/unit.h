@@ -12,6 +12,7 @@
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
 #include "fanline/model/record.h"
+#include "fanline/ports/author_weights.h"
 #include "fanline/ports/live_timelines.h"
 #include "fanline/ports/port.h"
 #include "fanline/ports/truth.h"
@@ -65,6 +66,7 @@ struct Unit {
 struct RunPorts {
   Port<ReadPostPage, ReadSync> truth;
   Port<TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart> timelines;
+  Port<WeighAuthor> weights;
   Metrics& metrics;
   uint64_t& ids;  // gives request ids
 };

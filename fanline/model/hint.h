@@ -31,6 +31,9 @@ struct Hint {
   struct Post {
     PostId post{};
     std::optional<DeliverySample> sample;
+    // When it was published: the pusher counts live followers, and how late the post is. 0: it
+    // does not.
+    UnixMs weighed_since = 0;
     friend bool operator==(const Post&, const Post&) = default;
   };
   struct Sync {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fanline/base/outcome.h"
+#include "fanline/model/author_mode.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/event.h"
 
@@ -27,7 +28,7 @@ struct EventsApplied {
   Status status;  // kNever: one of the events cannot be stored; the caller finds it by halving
   struct Applied {
     bool pushed = true;      // read back. true: to be fanned out, false: merged at read
-    bool announced = false;  // the author: all live timelines of followers name them, or will
+    AuthorMode mode;         // the author's, by which the row was made if it was made now
     uint64_t followers = 0;  // the author's counter row
     // Every bucket that held a follower after the commit, each once, ascending. Nothing: not asked
     // for, too many or not readable, so that any bucket may hold one.
@@ -48,6 +49,37 @@ struct AnnounceAuthor {
 struct AuthorAnnounced {
   uint64_t id = 0;
   Status status;
+};
+
+// Switches an author by itself, if nobody has changed the mode since `version` was read; whoever
+// sets it by hand changes it. Does what a switch by hand does: an author who is pulled is marked
+// with it.
+struct SwitchAuthor {
+  using Reply = struct AuthorSwitched;
+  uint64_t id = 0;
+  Shard shard = 0;
+  UserId author{};
+  bool pull = false;
+  uint64_t version = 0;
+};
+struct AuthorSwitched {
+  uint64_t id = 0;
+  Status status;
+  bool switched = false;
+};
+
+// How many authors of the shard are merged at read.
+struct CountPulled {
+  using Reply = struct PulledCounted;
+  uint64_t id = 0;
+  Shard shard = 0;
+};
+struct PulledCounted {
+  uint64_t id = 0;
+  Shard shard = 0;
+  Status status;
+  uint64_t by_hand = 0;
+  uint64_t by_itself = 0;
 };
 
 }  // namespace fanline

@@ -1,5 +1,7 @@
 // Hints are our own and small, yet every publish writes one per range: the message object is
 // kept per thread, so that its parts are not allocated anew.
+#include <algorithm>
+
 #include "fanline/model/bucket.h"
 #include "fanline/model/hint.h"
 #include "schemas/proto/hint.pb.h"
@@ -23,6 +25,7 @@ void Write(UserId author, const Hint::Post& post, v1::Hint* message) {
   } else {
     out->clear_sample();
   }
+  out->set_weighed_since_ms(post.weighed_since);
 }
 
 void Write(UserId author, const Hint::Sync& sync, v1::Hint* message) {
@@ -41,6 +44,8 @@ Decoded<Hint> Read(const v1::PostHint& post) {
   if (!IsValidId(post.author_id())) return RefuseId("post.author_id", post.author_id());
   if (!IsValidId(post.post_id())) return RefuseId("post.post_id", post.post_id());
   Hint hint = Hint::OfPost(UserId{post.author_id()}, PostId{post.post_id()});
+  auto& read = std::get<Hint::Post>(hint.what);
+  read.weighed_since = std::max<UnixMs>(0, post.weighed_since_ms());
   if (!post.has_sample()) return hint;
   const auto& sample = post.sample();
   if (!IsSound(sample)) {
@@ -48,7 +53,7 @@ Decoded<Hint> Read(const v1::PostHint& post) {
                      std::to_string(sample.parts()) + ", published at " +
                      std::to_string(sample.published_at_ms())};
   }
-  std::get<Hint::Post>(hint.what).sample =
+  read.sample =
       DeliverySample{sample.part(), sample.parts(), sample.published_at_ms(), sample.followers()};
   return hint;
 }

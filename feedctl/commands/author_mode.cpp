@@ -1,5 +1,5 @@
-// feedctl author mode: shows or sets how new posts of an author reach timelines. Dispatchers follow
-// a change with the next event of the author.
+// feedctl author mode: shows or sets how new posts of an author reach timelines, or leaves it to
+// the dispatchers. They follow a change with the next event of the author.
 #include <cstdio>
 
 #include "backends/mysql/posts/author_modes.h"
@@ -14,13 +14,16 @@ namespace {
 
 constexpr const char* kPush = "push";
 constexpr const char* kPull = "pull";
+constexpr const char* kAuto = "auto";
 
 class AuthorModeCommand : public Command {
  public:
   AuthorModeCommand(daemon::OptionTable& table, Settings& settings) : Command(settings) {
     table.AddPositional("author", &author_, "whose posts");
-    table.AddPositional("mode", &mode_, "push or pull; none: show what holds")
-        .OneOf({"", kPush, kPull})
+    table
+        .AddPositional("mode", &mode_,
+                       "push or pull; auto: as dispatchers decide; none: show what holds")
+        .OneOf({"", kPush, kPull, kAuto})
         .Optional();
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
@@ -30,12 +33,14 @@ class AuthorModeCommand : public Command {
     const UserId author = RequireUserId("<author>", author_);
     const mysql::Installation installation = ReadInstalled(settings_);
     mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    mysql::AuthorMode before, now;
+    AuthorMode before, now;
     const Shard shard = installation.shard_map.ShardOf(author);
     Require(connections.Run(shard,
                             [&](mysql::Connection& connection) {
                               before = mysql::ReadAuthorMode(connection, author);
-                              if (!mode_.empty()) {
+                              if (mode_ == kAuto) {
+                                mysql::LeaveAuthorMode(connection, author);
+                              } else if (!mode_.empty()) {
                                 mysql::SetAuthorMode(connection, author, mode_ == kPull);
                               }
                               now = mysql::ReadAuthorMode(connection, author);
@@ -46,19 +51,29 @@ class AuthorModeCommand : public Command {
   }
 
  private:
-  static const char* NameOf(const mysql::AuthorMode& mode) { return mode.pull ? kPull : kPush; }
+  static const char* NameOf(const AuthorMode& mode) { return mode.pull ? kPull : kPush; }
+  static const char* SetBy(const AuthorMode& mode) { return mode.by_hand ? "hand" : kAuto; }
+  static int64_t Milliseconds(Duration duration) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  }
 
-  void Report(const mysql::AuthorMode& before, const mysql::AuthorMode& now) const {
+  void Report(const AuthorMode& before, const AuthorMode& now) const {
     if (json_) {
+      const AuthorWeight& weight = now.weight;
+      const bool weighed = weight.age < std::chrono::hours(24 * 365);
       PutJson({{"author", author_},
                {"mode", NameOf(now)},
                {"before", NameOf(before)},
+               {"set_by", SetBy(now)},
                {"marked", now.marked},
-               {"announced", now.announced}});
-    } else if (before.pull == now.pull) {
-      std::printf("%s\n", NameOf(now));
+               {"announced", now.announced},
+               {"live_followers", weighed ? Json(weight.live) : Json()},
+               {"lag_ms", weighed ? Json(Milliseconds(weight.lag)) : Json()},
+               {"weighed_ms_ago", weighed ? Json(Milliseconds(weight.age)) : Json()}});
+    } else if (before.pull == now.pull && before.by_hand == now.by_hand) {
+      std::printf("%s (%s)\n", NameOf(now), SetBy(now));
     } else {
-      std::printf("%s, was %s\n", NameOf(now), NameOf(before));
+      std::printf("%s (%s), was %s (%s)\n", NameOf(now), SetBy(now), NameOf(before), SetBy(before));
     }
   }
 

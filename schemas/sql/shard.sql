@@ -218,17 +218,26 @@ CREATE TABLE IF NOT EXISTS author (
   PRIMARY KEY (author_id)
 ) ENGINE = InnoDB;
 
--- How posts of an author reach timelines; no row: all are pushed. A post's own row says how it does,
+-- How posts of an author reach timelines; no row: all are pushed, until the author is switched by
+-- itself. A post's own row says how it does,
 -- decided by `pull` when that row is made. `marked` never goes back: it is set before the author's
 -- first post that is not pushed, and has the live timelines of followers name the author
 -- (docs/decisions/0027-authors-merged-at-read.md). `announced`: they all were told; until then each
--- such post has them told.
+-- such post has them told. A row is made by a switch by hand, or by the first estimate of what a post
+-- of the author costs (docs/decisions/0030-authors-switched-by-themselves.md).
 CREATE TABLE IF NOT EXISTS author_mode (
   author_id BIGINT UNSIGNED NOT NULL,
-  pull      TINYINT NOT NULL,                          -- 1: new posts are merged at read
-  marked    TINYINT NOT NULL,
+  pull      TINYINT NOT NULL DEFAULT 0,                -- 1: new posts are merged at read
+  marked    TINYINT NOT NULL DEFAULT 0,
   announced TINYINT NOT NULL DEFAULT 0,
-  PRIMARY KEY (author_id)
+  by_hand   TINYINT NOT NULL DEFAULT 0,                -- 1: never switched by itself
+  version   BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- grows with each change of pull or by_hand
+  since     BIGINT NOT NULL DEFAULT 0,                 -- when pull last changed; this server's clock
+  live      BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- followers with a live timeline: an estimate
+  lag_ms    BIGINT NOT NULL DEFAULT 0,                 -- of the post it was made with
+  weighed   BIGINT NOT NULL DEFAULT 0,                 -- when; this server's clock; 0: never
+  PRIMARY KEY (author_id),
+  KEY pulled (pull, by_hand)
 ) ENGINE = InnoDB;
 
 -- Who may write the timelines of a range: the owner holding the highest epoch.

@@ -21,7 +21,7 @@ ROWS = ({f"timeline_bytes_{encoding}" for encoding in ENCODINGS}
            "cluster_vs_single", "backlog_drain", "backlog_drain_rss_mb", "recovery_failover",
            "recovery_kill", "handover_gap", "import_rows",
            *(f"rebuild{p99}_{followees}" for p99 in ("", "_p99") for followees in (10, 200, 2_000)),
-           "page_library", "page_http", "page_p99_under_fanout", "page_below_floor",
+           "page_library", "page_http", "page_p99_under_fanout", "page_below_floor", "hybrid_page",
            "storm_live", "storm_pushes", "storm_pages"})
 
 

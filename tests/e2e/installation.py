@@ -40,6 +40,7 @@ class Installation(unittest.TestCase):
     dispatchers = 1
     pushers = 1
     mirrors = 0
+    dispatcher_args = ()
     pusher_args = ()
     stack_options = {}
 
@@ -54,7 +55,7 @@ class Installation(unittest.TestCase):
         cls.feedctl.run("init", "--ranges", cls.ranges)
         cls.feedctl.run("topics", "create")
         cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers, ranges=cls.ranges,
-                          dispatcher_args=["--sample-rate", "1", *SESSION],
+                          dispatcher_args=["--sample-rate", "1", *SESSION, *cls.dispatcher_args],
                           pusher_args=[*SESSION, *cls.pusher_args],
                           mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)

@@ -13,6 +13,8 @@ from tests.e2e.reading import Reading
 
 READERS, WALKERS = range(1, 9), range(11, 14)
 ANN, EVE, LEO = AUTHORS = range(101, 104)
+MAX = 105  # whom a crowd follows, beside all others
+CROWD = range(1001, 1401)
 SECONDS = 10
 
 
@@ -20,10 +22,15 @@ class MergedAtRead(Reading):
     dispatchers = 2
     pushers = 2
     api_processes = 2
+    # A range holds 25 of the crowd: what it counts is 400, give or take 150. Of the readers of the
+    # other authors it holds 3 at most. The lag plays no part: this machine may be slow.
+    dispatcher_args = ["--pull-above", "150", "--pull-lag", "1h", "--pull-hold", "500ms",
+                       "--weigh-every", "100ms"]
 
     @classmethod
     def made_graph(cls):
-        return {author: {*READERS, *WALKERS} for author in AUTHORS}
+        followers = *READERS, *WALKERS
+        return {**{author: set(followers) for author in AUTHORS}, MAX: {*followers, *CROWD}}
 
     @classmethod
     def setUpClass(cls):
@@ -44,9 +51,48 @@ class MergedAtRead(Reading):
         self.assertEqual(self.walk(f"{reader}/timeline", 50), expected, what)
         self.live(reader)
 
-    def assert_audited(self):
-        audit = self.feedctl.json("audit", "--json", codes=(0, 1))
-        self.assertTrue(audit["good"], audit)
+    def publish_until(self, author, mode):
+        """Posts of the author; those of before the switch, at least."""
+        posts = []
+
+        def switched():
+            posts.append(self.publish(author))
+            return self.mode(author)["mode"] == mode
+
+        self.wait_for(switched, f"the author to be switched to {mode}")
+        return posts
+
+    def test_a_busy_author_is_switched_by_himself_to_and_fro(self):
+        reader = 1
+        crowd = self.stack.logs / "crowd.txt"
+        crowd.write_text("".join(f"{each}\n" for each in CROWD))
+        self.feedctl.run("activate", "--from", crowd)
+        self.live(reader)
+        self.publish_until(MAX, "pull")
+        self.assertEqual(self.mode(MAX)["set_by"], "auto")
+        merged = self.publish_all([MAX] * 5)
+        self.settle()
+        self.assertFalse(set(self.posts_of(reader)) & set(merged))
+        self.shows(reader, "pulled by himself")
+        self.assert_audited()
+        self.stack.redis.command("DEL", *self.stack.redis.command("KEYS", "tl:*"))
+        self.publish_until(MAX, "push")
+        self.live(reader)
+        pushed = self.publish_all([MAX] * 5)
+        self.settle()
+        self.assertTrue(set(pushed) <= set(self.posts_of(reader)))
+        self.shows(reader, "pushed again")
+        self.assert_audited()
+        for to in ("pull", "push"):
+            self.assertGreaterEqual(self.counter("fanline_authors_switched_total", to=to), 1)
+        self.assertEqual(self.mode(MAX, "pull")["set_by"], "hand")
+        merged = self.publish_all([MAX] * 5)
+        self.settle()
+        self.assertFalse(set(self.posts_of(reader)) & set(merged), "what a hand has set holds")
+        self.mode(MAX, "auto")
+        self.publish_until(MAX, "push")
+        self.settle()
+        self.shows(reader, "left to the dispatchers")
 
     def test_posts_of_an_author_in_mode_pull_are_on_every_page_and_in_no_timeline(self):
         reader = 1
@@ -119,7 +165,7 @@ class MergedAtRead(Reading):
         draw, client, rounds = random.Random(1), self.apis[0].client(), 0
         posts = []
         while not over.is_set():
-            self.mode(EVE, draw.choice(("push", "pull")))
+            self.mode(EVE, draw.choice(("push", "pull", "auto")))
             posts += self.publish_all([EVE] * 3)
             self.publish_all([ANN])
             self.delete(EVE, posts.pop(draw.randrange(len(posts))))

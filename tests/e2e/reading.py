@@ -55,6 +55,11 @@ class Reading(Installation):
         self.wait_for(lambda: self.get(f"{reader}/timeline?limit=1")["state"] == "live",
                       "the timeline to be live")
 
+    def assert_audited(self):
+        """Also of authors merged at read, whose posts stand in no timeline."""
+        audit = self.feedctl.json("audit", "--json", codes=(0, 1))
+        self.assertTrue(audit["good"], audit)
+
     def drop(self, reader):
         """As if it had expired."""
         if keys := self.stack.redis.command("KEYS", f"tl:*:{reader}"):

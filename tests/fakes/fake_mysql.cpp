@@ -70,17 +70,69 @@ EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
     for (const auto& [edge, row] : relations.reverse())
       followers += edge.dst == event.author && row.live;
     const bool pushed = posts_[{event.author, event.post}].pushed;
-    const bool announced = modes_[event.author].announced;
+    AuthorMode mode = ModeOf(event.author);
     const bool emits = changed || rules.hint_on_every_apply;
-    applied.applied.push_back({pushed && emits, announced || !emits, followers});
+    mode.announced |= !emits;
+    applied.applied.push_back({pushed && emits, mode, followers});
   }
   return applied;
 }
 
 void FakeMysql::SetMode(UserId author, bool pull) {
+  modes_[author].by_hand = true;
+  Switch(author, pull);
+}
+
+void FakeMysql::LeaveMode(UserId author) {
+  modes_[author].by_hand = false;
+  ++modes_[author].version;
+}
+
+void FakeMysql::Switch(UserId author, bool pull) {
   Mode& mode = modes_[author];
+  if (mode.pull != pull) mode.since = relations.now;
   mode.pull = pull;
   mode.marked = pull || (mode.marked && rules.marked_for_good);
+  ++mode.version;
+}
+
+AuthorSwitched FakeMysql::Do(const SwitchAuthor& request) {
+  AuthorSwitched reply{request.id, Status::Done()};
+  Mode& mode = modes_[request.author];
+  if (mode.version != request.version && rules.switch_of_version) return reply;
+  const bool marked = mode.marked;
+  Switch(request.author, request.pull);
+  if (!rules.switches_mark) mode.marked = marked;
+  reply.switched = true;
+  return reply;
+}
+
+PulledCounted FakeMysql::Do(const CountPulled& request) const {
+  PulledCounted counted{request.id, request.shard, Status::Done()};
+  for (const auto& [author, mode] : modes_) {
+    if (shards_.ShardOf(author) != request.shard) continue;
+    if (mode.pull) ++(mode.by_hand ? counted.by_hand : counted.by_itself);
+  }
+  return counted;
+}
+
+AuthorWeighed FakeMysql::Do(const WeighAuthor& request) {
+  Mode& mode = modes_[request.author];
+  mode.weight = {.live = request.live, .lag = request.lag};
+  mode.weighed = relations.now;
+  return {request.id, Status::Done()};
+}
+
+AuthorMode FakeMysql::ModeOf(UserId author) const {
+  const auto found = modes_.find(author);
+  if (found == modes_.end()) return {};
+  const Mode& at = found->second;
+  AuthorMode mode{at.pull, at.marked, at.announced, at.by_hand, at.version};
+  mode.since = std::chrono::milliseconds(relations.now - at.since);
+  if (!at.weighed) return mode;
+  mode.weight = at.weight;
+  mode.weight.age = std::chrono::milliseconds(relations.now - *at.weighed);
+  return mode;
 }
 
 AuthorAnnounced FakeMysql::Do(const AnnounceAuthor& request) {

@@ -13,6 +13,7 @@
 
 #include "fanline/model/bucket.h"
 #include "fanline/model/post_state.h"
+#include "fanline/ports/author_weights.h"
 #include "fanline/ports/post_store.h"
 #include "fanline/ports/range_owners.h"
 #include "fanline/ports/reader_ports.h"
@@ -31,12 +32,14 @@ struct MysqlRules {
   bool marked_for_good = true;       // off: an author who is pushed again is not marked any more
   bool marks_synced = true;          // off: a sync tells of no marked author
   bool pushed_once = true;           // off: the mode of now decides, not the row's
+  bool switch_of_version = true;     // off: a switch takes effect however late it comes
+  bool switches_mark = true;         // off: who is switched by itself is not marked
 };
 
 class FakeMysql {
  public:
   FakeMysql(RangeLayout layout, uint32_t page_limit, const ShardMap& shards = ShardMap::Even(1))
-      : relations(shards), layout_(layout), page_limit_(page_limit) {}
+      : relations(shards), layout_(layout), page_limit_(page_limit), shards_(shards) {}
   MysqlRules rules;
   FakeRelations relations;
 
@@ -66,7 +69,12 @@ class FakeMysql {
 
   // How new posts of the author reach timelines, as feedctl author mode sets it.
   void SetMode(UserId author, bool pull);
+  void LeaveMode(UserId author);
+  AuthorMode ModeOf(UserId author) const;
   AuthorAnnounced Do(const AnnounceAuthor& request);
+  AuthorSwitched Do(const SwitchAuthor& request);
+  PulledCounted Do(const CountPulled& request) const;
+  AuthorWeighed Do(const WeighAuthor& request);
   bool IsMarked(UserId author) const;
   // As if the row had been made in another mode of its author.
   void SetPushed(UserId author, PostId post, bool pushed) {
@@ -93,11 +101,17 @@ class FakeMysql {
 
   RangeLayout layout_;
   uint32_t page_limit_;  // smaller than asked for: makes every list walk its pages
+  ShardMap shards_;
   std::map<std::pair<UserId, PostId>, PostState> posts_;
   std::map<UserId, UnixMs> last_at_;
   struct Mode {
-    bool pull = false, marked = false, announced = false;
+    bool pull = false, marked = false, announced = false, by_hand = false;
+    uint64_t version = 0;
+    UnixMs since = 0;
+    AuthorWeight weight{};
+    std::optional<UnixMs> weighed{};
   };
+  void Switch(UserId author, bool pull);
   std::map<UserId, Mode> modes_;
   static RangeOwned Found(Owner& owner, uint64_t id, uint64_t start);
   std::map<Range, Owner> owners_;

@@ -13,6 +13,8 @@
 
 namespace fanline::sim {
 
+inline constexpr int kRanges = 4;
+
 struct Chances {
   explicit Chances(const FleetOptions& given) : options(given), random(given.seed) {
     DrawCharacter();
@@ -31,6 +33,7 @@ struct Chances {
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr uint64_t kModes = 15;
   static constexpr int kHealthyGraceMs = 2'000;
+  static constexpr Duration kPullHold = std::chrono::milliseconds(60);
 
   WindowLimits window() const { return {character.window, character.window + 20}; }
 
@@ -131,6 +134,9 @@ struct Chances {
     }
     std::mt19937_64 modes(options.seed ^ kModes);  // this one keeps most pinned seeds as they were
     if (modes() % 100 < 30) character.switch_mode = 1 + modes() % 4;
+    if (character.switch_mode > 0 && modes() % 2 == 0) {
+      character.pull_above = 1 + modes() % (kRanges * character.readers / 2 + 1);
+    }
   }
 
   void DrawRelationFaults() {

@@ -160,9 +160,19 @@ struct Checks {
     return {};
   }
 
+  std::string CheckModes() const {
+    for (const auto& [author, pull] : clients.set_by_hand) {
+      if (world.mysql.ModeOf(author).pull == pull) continue;
+      return "author " + ToString(author) + " is not " + (pull ? "pulled" : "pushed") +
+             " any more, as was set by hand";
+    }
+    return {};
+  }
+
   std::string Check() {
     if (!world.trouble.empty()) return world.trouble;
     if (auto wrong = CheckPosts(); !wrong.empty()) return wrong;
+    if (auto wrong = CheckModes(); !wrong.empty()) return wrong;
     if (auto wrong = CheckEdges(); !wrong.empty()) return wrong;
     if (auto wrong = application.Check(); !wrong.empty()) return wrong;
     if (world.character.healthy && world.counts.checks + world.counts.repairs > 0) {

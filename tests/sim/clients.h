@@ -26,6 +26,7 @@ struct Clients {
   UnixMs last_created = World::kEpoch;
   std::vector<FeedEvent> events{};
   std::map<PostId, uint64_t> versions{};
+  std::map<UserId, bool> set_by_hand{};  // to pull, or to push
 
   void Emit(const FeedEvent& event) {
     events.push_back(event);
@@ -64,7 +65,11 @@ struct Clients {
         Import({world.AnyReader(), world.AnyAuthor()});
         return;
       default:
-        SwitchMode(world.AnyAuthor(), world.Chance(60));
+        if (world.character.pull_above > 0 && world.Chance(60)) {
+          LeaveMode(world.AnyAuthor());
+        } else {
+          SwitchMode(world.AnyAuthor(), world.Chance(60));
+        }
     }
   }
 
@@ -74,6 +79,13 @@ struct Clients {
     world.Trace("new posts of " + ToString(author) +
                 (pull ? " are merged at read" : " are pushed"));
     world.mysql.SetMode(author, pull);
+    set_by_hand[author] = pull;
+  }
+  void LeaveMode(UserId author) {
+    if (world.Away(world.shards.ShardOf(author))) return;
+    world.Trace(ToString(author) + " is switched by itself");
+    world.mysql.LeaveMode(author);
+    set_by_hand.erase(author);
   }
 
   void FollowAny() {

@@ -80,7 +80,10 @@ enum class Letter : size_t {
   kGoneOn,               // an owner went on behind the pages of the one before
   kMergedAtRead,         // a post was stored that no timeline is to hold
   kToldBefore,           // and got no hints, since its author is announced
-  kWalked,               // pages of a live timeline whose author is marked
+  kWeighed,              // an estimate of live followers was stored
+  kPulledByItself,       // an author was switched by itself
+  kPushedByItself,
+  kWalked,  // pages of a live timeline whose author is marked
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -91,7 +94,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
-    "merged at read", "told before", "walked"};
+    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "walked"};
 // clang-format on
 
 struct FleetOptions {

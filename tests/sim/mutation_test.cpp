@@ -82,6 +82,7 @@ bool SwitchesWhileBuilding(const Character& of) {
   return of.switch_mode > 1 && of.slow_rebuild > 0 && of.expire == 0 &&
          of.lose_head + of.lose_tail == 0 && of.publish > 2 && of.reader > 4;
 }
+bool SwitchesByItself(const Character& of) { return Steady(of) && of.pull_above > 0; }
 bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_dispatcher > 0; }
 
 const Mutation kMutations[] = {
@@ -138,6 +139,8 @@ const Mutation kMutations[] = {
     {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {17, 22, 24}, 300, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, 500, Switches},
     {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, 500, Switches},
+    {"switches_mark", [](Guards& guards) { guards.mysql.switches_mark = false; }, {17, 28, 31}, 300, SwitchesByItself},
+    {"switch_of_version", [](Guards& guards) { guards.mysql.switch_of_version = false; }, {4161, 6425, 7033}, 1000, SwitchesByItself},
     // clang-format on
 };
 

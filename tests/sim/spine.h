@@ -15,10 +15,10 @@
 
 namespace fanline::sim {
 
-struct DispatcherProcess
-    : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAuthor, AppendHints, AppendDeadLetter>,
-      Caller,
-      Consumes<dispatcher::Dispatcher, dispatcher::Input> {
+struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAuthor, SwitchAuthor,
+                                     CountPulled, AppendHints, AppendDeadLetter>,
+                           Caller,
+                           Consumes<dispatcher::Dispatcher, dispatcher::Input> {
   using Caller::Caller;
 
   dispatcher::Metrics metrics;
@@ -38,7 +38,7 @@ struct DispatcherProcess
     for (size_t i = 0; i < applied.applied.size(); ++i) {
       if (applied.applied[i].pushed) continue;
       world.Count(Letter::kMergedAtRead);
-      if (applied.applied[i].announced) world.Count(Letter::kToldBefore);
+      if (applied.applied[i].mode.announced) world.Count(Letter::kToldBefore);
       if (world.options.guards.announced_is_told) continue;
       world.mysql.Do(AnnounceAuthor{0, request.shard, request.events[i].author});
     }
@@ -51,6 +51,28 @@ struct DispatcherProcess
     Ask(to, "announcement", failed, [this, request, failed] {
       return world.Away(request.shard) ? failed : world.mysql.Do(request);
     });
+  }
+
+  // A switch that gets lost is decided again with an event; one that comes late finds another
+  // version.
+  void Serve(const SwitchAuthor& request, ReplyTo<AuthorSwitched> to) {
+    const AuthorSwitched failed{request.id, AwayStatus()};
+    Ask(to, "switch", failed,
+        [this, request, failed] { return world.Away(request.shard) ? failed : Switch(request); });
+  }
+  AuthorSwitched Switch(const SwitchAuthor& request) {
+    const AuthorMode before = world.mysql.ModeOf(request.author);
+    const AuthorSwitched reply = world.mysql.Do(request);
+    if (!reply.switched || before.pull == request.pull) return reply;
+    world.Trace(ToString(request.author) + (request.pull ? " is pulled" : " is pushed again"));
+    world.Count(request.pull ? Letter::kPulledByItself : Letter::kPushedByItself);
+    if (before.pull && before.since < World::kPullHold) {
+      world.trouble = "author " + ToString(request.author) + " was pushed again too soon";
+    }
+    return reply;
+  }
+  void Serve(const CountPulled& request, ReplyTo<PulledCounted> to) {
+    Answer(to, "count", world.mysql.Do(request));
   }
 
   // ---- empty ranges ---------------------------------------------------------------------------
@@ -183,6 +205,10 @@ struct DispatcherProcess
     limits.gather = Duration::zero();  // only delays the appends, and here a fault does that
     limits.sample_rate = 0.5;
     limits.leave_out_from = world.character.leave_out ? kRanges : kRanges + 1;
+    limits.modes.pull_above = world.character.pull_above;
+    limits.modes.hold = World::kPullHold;
+    limits.modes.lag_step = std::chrono::milliseconds(50);
+    limits.modes.weigh_every = std::chrono::milliseconds(10);
     appended.clear();
     logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
@@ -211,7 +237,7 @@ struct PusherMetrics : pusher::Metrics {
 struct PusherProcess
     : ServesAll<PusherProcess, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
                 TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange,
-                RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter>,
+                RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter, WeighAuthor>,
       RedisCaller,
       Consumes<pusher::Pusher, pusher::Input> {
   using RedisCaller::RedisCaller;
@@ -233,6 +259,14 @@ struct PusherProcess
   }
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
     Answer(to, "dead letter", {request.id, {}});
+  }
+  void Serve(const WeighAuthor& request, ReplyTo<AuthorWeighed> to) {
+    const AuthorWeighed failed{request.id, AwayStatus()};
+    Ask(to, "weight", failed, [this, request, failed] {
+      if (world.Away(request.shard)) return failed;
+      world.Count(Letter::kWeighed);
+      return world.mysql.Do(request);
+    });
   }
 
   template <typename R>
@@ -331,8 +365,12 @@ struct PusherProcess
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
     limits.probe = limits.takeover = limits.backoff;
     logic = std::make_unique<pusher::Pusher>(
-        pusher::Pusher::Ports{
-            {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+        pusher::Pusher::Ports{{*this, inbox},
+                              {*this, inbox},
+                              {*this, inbox},
+                              {*this, inbox},
+                              {*this, inbox},
+                              metrics},
         pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
                               world.shards},
         limits);

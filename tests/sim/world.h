@@ -24,7 +24,6 @@
 
 namespace fanline::sim {
 
-inline constexpr int kRanges = 4;
 inline constexpr int kFeedPartitions = 2;
 inline constexpr uint32_t kRelationPartitions = 2;
 inline constexpr int kEventPartitions = 2;

@@ -23,6 +23,7 @@ IDS = 900      # ids of a list that has nothing else, kIdsLimit
 MARKS = 180    # kRowsPerMark
 UNION = 32     # kUnionLimit
 AUTHORS = 128  # kAuthorsLimit
+NOW_MS = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
 
 
 @dataclass(frozen=True)
@@ -144,11 +145,20 @@ ENTRIES = [
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0) FROM author FORCE INDEX (PRIMARY)"
           " LEFT JOIN author_mode USING (author_id) WHERE author_id IN ([])", listed(owners(LIST))),
-    entry("SELECT author_id, pull, announced, marked FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ([])",
-          listed(owners(LIST))),
+    entry(f"SELECT author_id, pull, announced, marked, by_hand, version, {NOW_MS} - since, live, lag_ms, {NOW_MS} -"
+          " weighed FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ([])", listed(owners(LIST))),
+    entry(f"UPDATE author_mode SET pull = 1, marked = 1, since = {NOW_MS}, version = version + 1 WHERE author_id ="
+          f" {OWNER} AND version = 0"),
+    entry(f"UPDATE author_mode SET pull = 0, since = {NOW_MS}, version = version + 1 WHERE author_id = {OWNER} AND"
+          " version = 0"),
+    entry(f"UPDATE author_mode SET by_hand = 0, version = version + 1 WHERE author_id = {OWNER}"),
+    entry("SELECT by_hand, COUNT(*) FROM author_mode FORCE INDEX (pulled) WHERE pull = 1 GROUP BY by_hand"),
+    entry(f"INSERT INTO author_mode (author_id, live, lag_ms, weighed) VALUES ({OWNER},5,6,{NOW_MS}) ON DUPLICATE KEY"
+          " UPDATE live = VALUES(live), lag_ms = VALUES(lag_ms), weighed = VALUES(weighed)"),
     entry(f"UPDATE author_mode SET announced = 1 WHERE author_id = {OWNER}"),
-    entry(f"INSERT INTO author_mode (author_id, pull, marked) VALUES ({OWNER},1,1) ON DUPLICATE KEY UPDATE"
-          " pull = VALUES(pull), marked = GREATEST(marked, VALUES(marked))"),
+    entry(f"INSERT INTO author_mode (author_id, pull, marked, by_hand, version, since) VALUES ({OWNER},1,1,1,1,{NOW_MS})"
+          " ON DUPLICATE KEY UPDATE since = IF(pull = VALUES(pull), since, VALUES(since)), pull = VALUES(pull),"
+          " marked = GREATEST(marked, VALUES(marked)), by_hand = 1, version = version + 1"),
     entry(f"SELECT author_id, announced FROM author_mode WHERE marked = 1 AND author_id > {OTHER} ORDER BY author_id"
           f" LIMIT {PAGE}"),
     entry(" UNION ALL ".join(_OUTBOX.format(author, "") for author in owners(UNION))),

@@ -4,25 +4,57 @@
 #include <utility>
 #include <vector>
 
+#include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/sql_text.h"
 #include "backends/mysql/sql/statements.h"
 
 namespace fanline::mysql {
+namespace {
+
+Duration Milliseconds(int64_t count) { return std::chrono::milliseconds(count); }
+
+}  // namespace
 
 AuthorMode ReadAuthorMode(Connection& connection, UserId author) {
-  AuthorMode mode;
-  connection.Query(ModesSql({&author, 1}), [&](const Row& row) {
-    mode = {.pull = row.Bool(2), .marked = row.Bool(4), .announced = row.Bool(3)};
+  const auto modes = ReadAuthorModes(connection, {author});
+  return modes.empty() ? AuthorMode{} : modes.begin()->second;
+}
+
+std::map<UserId, AuthorMode> ReadAuthorModes(Connection& connection,
+                                             const std::vector<UserId>& authors) {
+  std::map<UserId, AuthorMode> modes;
+  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
+    connection.Query(ModesSql(chunk), [&](const Row& row) {
+      modes[UserId{row.UInt64(1)}] = {.pull = row.Bool(2),
+                                      .marked = row.Bool(4),
+                                      .announced = row.Bool(3),
+                                      .by_hand = row.Bool(5),
+                                      .version = row.UInt64(6),
+                                      .since = Milliseconds(row.Int64(7)),
+                                      .weight = {.live = row.UInt64(8),
+                                                 .lag = Milliseconds(row.Int64(9)),
+                                                 .age = Milliseconds(row.Int64(10))}};
+    });
   });
-  return mode;
+  return modes;
 }
 
 // MariaDB shows the stored columns to each assignment until it has made that one.
 void SetAuthorMode(Connection& connection, UserId author, bool pull) {
-  std::string sql = "INSERT INTO author_mode (author_id, pull, marked) VALUES (";
+  std::string sql =
+      "INSERT INTO author_mode (author_id, pull, marked, by_hand, version, since) VALUES (";
   AppendId(sql, author);
-  sql += pull ? ",1,1)" : ",0,0)";
-  sql += " ON DUPLICATE KEY UPDATE pull = VALUES(pull), marked = GREATEST(marked, VALUES(marked))";
+  sql += pull ? ",1,1" : ",0,0";
+  sql +=
+      ",1,1,FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)) ON DUPLICATE KEY UPDATE"
+      " since = IF(pull = VALUES(pull), since, VALUES(since)), pull = VALUES(pull),"
+      " marked = GREATEST(marked, VALUES(marked)), by_hand = 1, version = version + 1";
+  connection.Execute(sql);
+}
+
+void LeaveAuthorMode(Connection& connection, UserId author) {
+  std::string sql = "UPDATE author_mode SET by_hand = 0, version = version + 1 WHERE author_id = ";
+  AppendId(sql, author);
   connection.Execute(sql);
 }
 
@@ -46,6 +78,13 @@ Status ScanMarkedAuthors(ShardConnections& connections, Shard shard,
     if (!page.empty()) last = Raw(page.back().first);
   } while (page.size() == kPage);
   return Status::Done();
+}
+
+AuthorWeighed WeightService::Do(Connection& connection, const WeighAuthor& request) {
+  connection.Execute(
+      WeighAuthorSql(request.author, request.live,
+                     std::chrono::duration_cast<std::chrono::milliseconds>(request.lag)));
+  return {};
 }
 
 }  // namespace fanline::mysql

@@ -3,25 +3,39 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <vector>
 
 #include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/sql/shard_port.h"
+#include "fanline/model/author_mode.h"
 #include "fanline/model/ids.h"
+#include "fanline/ports/author_weights.h"
 
 namespace fanline::mysql {
 
-struct AuthorMode {
-  bool pull = false;       // new posts are merged at read; else pushed
-  bool marked = false;     // some posts are merged at read, or may be; for good
-  bool announced = false;  // and live timelines of followers were told
-};
-
-// On a connection to the author's shard. Without a row: pushed, as it was never otherwise.
+// All on a connection to the authors' shard. Who has no row is pushed, as it was never otherwise.
 [[nodiscard]] AuthorMode ReadAuthorMode(Connection& connection, UserId author);
-// Holds for posts whose rows are made from now on. Idempotent.
+// Of those of any number of `authors` who have a row.
+[[nodiscard]] std::map<UserId, AuthorMode> ReadAuthorModes(Connection& connection,
+                                                           const std::vector<UserId>& authors);
+
+// By hand. Holds for posts whose rows are made from now on, until it is set again. Idempotent.
 void SetAuthorMode(Connection& connection, UserId author, bool pull);
+// From now on the author may be switched by itself; until then the mode stays. Idempotent.
+void LeaveAuthorMode(Connection& connection, UserId author);
 
 // Every marked author of a shard, for an audit. Pages, as in sql/scan.h.
 Status ScanMarkedAuthors(ShardConnections& connections, Shard shard,
                          const std::function<void(UserId author, bool announced)>& each);
+
+// What pushers estimate (fanline/ports/author_weights.h). Beyond `queue` estimates get lost.
+struct WeightService {
+  static constexpr const char* kName = "author weights";
+  static constexpr PoolLimits kLimits{.queue = 64};
+
+  AuthorWeighed Do(Connection& connection, const WeighAuthor& request);
+};
+using MysqlAuthorWeights = ShardPort<WeightService, WeighAuthor>;
 
 }  // namespace fanline::mysql

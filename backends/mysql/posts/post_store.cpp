@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/follower_buckets.h"
 #include "backends/mysql/posts/post_merge.h"
 #include "backends/mysql/sql/chunks.h"
@@ -20,29 +21,28 @@ bool Storable(const FeedEvent& event) {
   return ids && event.created_at > 0 && event.created_at <= kMaxCreatedAt;
 }
 
-struct Modes {
-  std::set<UserId> pull, announced;
-};
-
 // In a statement of its own, before the transaction: what is read there is read as of its first
 // read, and must not lack rows that others have made meanwhile. A mode that changes in between
 // holds for the next posts.
-Modes ReadModes(Connection& connection, const std::vector<FeedEvent>& events) {
+std::map<UserId, AuthorMode> ReadModes(Connection& connection,
+                                       const std::vector<FeedEvent>& events) {
   std::vector<UserId> authors;
   for (const FeedEvent& event : events) authors.push_back(event.author);
   SortUnique(authors);
-  Modes modes;
-  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(ModesSql(chunk), [&](const Row& row) {
-      if (row.Bool(2)) modes.pull.insert(UserId{row.UInt64(1)});
-      if (row.Bool(3)) modes.announced.insert(UserId{row.UInt64(1)});
-    });
-  });
-  return modes;
+  return ReadAuthorModes(connection, authors);
 }
 
-void Write(Connection& connection, const std::vector<FeedEvent>& events, const Modes& modes) {
-  ForEachChunk(FoldEvents(events, modes.pull), kListLimit, [&](std::span<const PostChange> chunk) {
+std::set<UserId> Pulled(const std::map<UserId, AuthorMode>& modes) {
+  std::set<UserId> pulled;
+  for (const auto& [author, mode] : modes) {
+    if (mode.pull) pulled.insert(author);
+  }
+  return pulled;
+}
+
+void Write(Connection& connection, const std::vector<FeedEvent>& events,
+           const std::set<UserId>& pulled) {
+  ForEachChunk(FoldEvents(events, pulled), kListLimit, [&](std::span<const PostChange> chunk) {
     connection.Execute(MergePostsSql(chunk));
   });
   ForEachChunk(NewestPublished(events), kListLimit, [&](std::span<const AuthorTime> chunk) {
@@ -89,10 +89,10 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
     reply.status = Status::Never("an event names an id or a created_at that cannot be stored");
     return reply;
   }
-  const Modes modes = ReadModes(connection, request.events);
+  const auto modes = ReadModes(connection, request.events);
   std::set<PostKey> merged_at_read;
   connection.Transact([&] {
-    Write(connection, request.events, modes);
+    Write(connection, request.events, Pulled(modes));
     merged_at_read = ReadNotPushed(connection, request.events);
     return true;
   });
@@ -105,12 +105,28 @@ EventsApplied PostService::Do(Connection& connection, const ApplyEvents& request
   for (const FeedEvent& event : request.events) {
     EventsApplied::Applied& applied = reply.applied.emplace_back();
     applied.pushed = !merged_at_read.contains({event.author, event.post});
-    applied.announced = modes.announced.contains(event.author);
+    const auto mode = modes.find(event.author);
+    if (mode != modes.end()) applied.mode = mode->second;
     applied.followers = counts.at(event.author);
     const auto found = followers.whole.find(event.author);
     if (found != followers.whole.end()) applied.buckets = found->second;
   }
   reply.followers = std::move(followers.status);
+  return reply;
+}
+
+AuthorSwitched PostService::Do(Connection& connection, const SwitchAuthor& request) {
+  AuthorSwitched reply;
+  reply.switched =
+      connection.Execute(SwitchAuthorSql(request.author, request.pull, request.version)) > 0;
+  return reply;
+}
+
+PulledCounted PostService::Do(Connection& connection, const CountPulled& request) {
+  PulledCounted reply{.shard = request.shard, .status = {}};
+  connection.Query(CountPulledSql(), [&](const Row& row) {
+    (row.Bool(1) ? reply.by_hand : reply.by_itself) = row.UInt64(2);
+  });
   return reply;
 }
 

@@ -19,7 +19,10 @@ struct PostService {
 
   EventsApplied Do(Connection& connection, const ApplyEvents& request);
   AuthorAnnounced Do(Connection& connection, const AnnounceAuthor& request);
+  AuthorSwitched Do(Connection& connection, const SwitchAuthor& request);
+  PulledCounted Do(Connection& connection, const CountPulled& request);
 };
-using MysqlPostStore = ShardPort<PostService, ApplyEvents, AnnounceAuthor>;
+using MysqlPostStore =
+    ShardPort<PostService, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled>;
 
 }  // namespace fanline::mysql

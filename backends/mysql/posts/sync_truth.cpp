@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/post_rows.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/chunks.h"
@@ -63,11 +64,9 @@ std::set<UserId> ReadMarked(Connection& connection, const std::vector<ReadSync>&
   for (const ReadSync& request : requests) authors.push_back(request.author);
   SortUnique(authors);
   std::set<UserId> marked;
-  ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
-    connection.Query(ModesSql(chunk), [&](const Row& row) {
-      if (row.Bool(4)) marked.insert(UserId{row.UInt64(1)});
-    });
-  });
+  for (const auto& [author, mode] : ReadAuthorModes(connection, authors)) {
+    if (mode.marked) marked.insert(author);
+  }
   return marked;
 }
 

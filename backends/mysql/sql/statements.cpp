@@ -19,6 +19,10 @@ void AppendBuckets(std::string& sql, Bucket first, Bucket last) {
   AppendNumber(sql, last);
 }
 
+constexpr const char* kNowMs = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)";
+
+std::string SinceSql(const char* column) { return std::string(" ") + kNowMs + " - " + column; }
+
 constexpr const char* kPostRows =
     "SELECT author_id, post_id, created_at_ms, deleted, hidden, pushed, visibility_version,"
     " edit_version FROM author_post FORCE INDEX (PRIMARY) WHERE ";
@@ -203,10 +207,39 @@ std::string LastAtSql(std::span<const UserId> authors) {
 }
 
 std::string ModesSql(std::span<const UserId> authors) {
-  std::string sql =
-      "SELECT author_id, pull, announced, marked FROM author_mode FORCE INDEX (PRIMARY)"
-      " WHERE author_id IN ";
+  std::string sql = "SELECT author_id, pull, announced, marked, by_hand, version," +
+                    SinceSql("since") + ", live, lag_ms," + SinceSql("weighed") +
+                    " FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ";
   AppendInList(sql, authors);
+  return sql;
+}
+
+// MariaDB shows the stored columns to each assignment until it has made that one.
+std::string SwitchAuthorSql(UserId author, bool pull, uint64_t version) {
+  std::string sql =
+      pull ? "UPDATE author_mode SET pull = 1, marked = 1" : "UPDATE author_mode SET pull = 0";
+  sql += std::string(", since = ") + kNowMs + ", version = version + 1 WHERE author_id = ";
+  AppendId(sql, author);
+  sql += " AND version = ";
+  AppendNumber(sql, version);
+  return sql;
+}
+
+std::string CountPulledSql() {
+  return "SELECT by_hand, COUNT(*) FROM author_mode FORCE INDEX (pulled) WHERE pull = 1"
+         " GROUP BY by_hand";
+}
+
+std::string WeighAuthorSql(UserId author, uint64_t live, std::chrono::milliseconds lag) {
+  std::string sql = "INSERT INTO author_mode (author_id, live, lag_ms, weighed) VALUES (";
+  AppendId(sql, author);
+  sql += ',';
+  AppendNumber(sql, live);
+  sql += ',';
+  AppendNumber(sql, lag.count());
+  sql += std::string(",") + kNowMs +
+         ") ON DUPLICATE KEY UPDATE live = VALUES(live), lag_ms = VALUES(lag_ms),"
+         " weighed = VALUES(weighed)";
   return sql;
 }
 

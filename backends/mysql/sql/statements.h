@@ -78,10 +78,16 @@ std::string PendingChangesSql(uint64_t after, uint32_t limit);
 // id, whether it is older than `keep`, of the oldest rows of log1 that are done
 std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
 
-// author_id, pull, announced, marked of those of `authors` who have a mode of their own
+// author_id, pull, announced, marked, by_hand, version, ms since `pull` changed, live, lag_ms, ms
+// since they were weighed, of those of `authors` who have a row
 std::string ModesSql(std::span<const UserId> authors);
 
 std::string AnnounceAuthorSql(UserId author);
+// Changes a row only if the author's mode is still that of `version`.
+std::string SwitchAuthorSql(UserId author, bool pull, uint64_t version);
+// by_hand, how many authors
+std::string CountPulledSql();
+std::string WeighAuthorSql(UserId author, uint64_t live, std::chrono::milliseconds lag);
 
 // author_id, post_id of those that are merged at read
 std::string NotPushedSql(std::span<const PostKey> posts);

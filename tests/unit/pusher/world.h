@@ -42,6 +42,7 @@ struct Seen : Metrics {
   void Full(uint64_t timelines) override { full += timelines; }
   void WriteFenced() override { ++fenced; }
   void PageRead(uint64_t followers) override { followers_read += followers; }
+  void AuthorWeighed() override { ++weighed; }
   void UnitTakenUp(bool went_on) override { ++(went_on ? gone_on : begun_anew); }
   void TakeoverStarted(TakeoverCause cause) override { takeovers.push_back(cause); }
   void TailLost(int32_t, int64_t position, int64_t end) override {
@@ -71,6 +72,7 @@ struct Seen : Metrics {
   int fenced = 0;
   uint64_t followers_read = 0;
   int gone_on = 0, begun_anew = 0;
+  int weighed = 0;
   std::vector<TakeoverCause> takeovers;
   std::vector<std::pair<int64_t, int64_t>> tails_lost;  // position, end
   std::vector<RedisLoss> losses;
@@ -91,9 +93,10 @@ using TruthRequest = std::variant<ReadPostPage, ReadSync>;
 using TimelineRequest = std::variant<ClaimRange, ResetRange, SavePosition, TimelineBatch,
                                      ReadTimeline, ApplySync, DropTimeline, MarkPart>;
 
-struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition,
-                         TimelineBatch, ReadTimeline, ApplySync, DropTimeline, MarkPart,
-                         AcquireRange, RaiseEpoch, SaveStart, SettleRange, AppendDeadLetter> {
+struct World
+    : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, SavePosition, TimelineBatch,
+                ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange, RaiseEpoch,
+                SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
                  uint32_t shards = 1)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),
@@ -101,8 +104,9 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
 
   Pusher MakePusher(Limits limits, uint32_t shards = 1) {
     limits.window = kWindow;
-    return Pusher({{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-                  {RangeLayout(kRanges), 7, ++stores->pushers, {}, ShardMap::Even(shards)}, limits);
+    return Pusher(
+        {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+        {RangeLayout(kRanges), 7, ++stores->pushers, {}, ShardMap::Even(shards)}, limits);
   }
 
   // ---- ports: kept until answered --------------------------------------------------------------
@@ -116,6 +120,10 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
       to(owners_away ? RangeOwned{.id = request.id, .status = Status::Later("mysql_0", "away")}
                      : mysql.Do(request));
     }
+  }
+  void Serve(WeighAuthor request, ReplyTo<AuthorWeighed> to) {
+    if (weights_answered) to(mysql.Do(request));
+    weighed.push_back(std::move(request));
   }
   void Serve(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
     to({request.id, of_letters});
@@ -134,6 +142,9 @@ struct World : ServesAll<World, ReadPostPage, ReadSync, ClaimRange, ResetRange, 
       std::visit([this](const auto& asked) { inbox.emplace_back(redis.Do(asked)); }, call);
     }
   }
+
+  std::vector<WeighAuthor> weighed;
+  bool weights_answered = true;
 
   // ---- driving ---------------------------------------------------------------------------------
   void Step() {

@@ -109,7 +109,7 @@ TEST_F(PostStoreTest, TheAuthorsModeDecidesWhenARowIsMadeAndNeverAgain) {
   const auto pulled = Apply(1, {published(author, 1), published(author, 2), published(another, 3)});
   EXPECT_TRUE(pulled.applied[0].pushed);
   EXPECT_FALSE(pulled.applied[1].pushed);
-  EXPECT_FALSE(pulled.applied[1].announced);
+  EXPECT_FALSE(pulled.applied[1].mode.announced);
   EXPECT_TRUE(pulled.applied[2].pushed);
   SetAuthorMode(shards_.of(author), author, false);
   AnnounceAuthor announce{.id = 1, .shard = 1, .author = author};
@@ -119,8 +119,49 @@ TEST_F(PostStoreTest, TheAuthorsModeDecidesWhenARowIsMadeAndNeverAgain) {
   EXPECT_TRUE(mode.marked) << "its posts of then are merged at read for good";
   const auto again = Apply(1, {published(author, 2), published(author, 4)});
   EXPECT_FALSE(again.applied[0].pushed);
-  EXPECT_TRUE(again.applied[0].announced);
+  EXPECT_TRUE(again.applied[0].mode.announced);
   EXPECT_TRUE(again.applied[1].pushed);
+}
+
+TEST_F(PostStoreTest, AnAuthorIsSwitchedByItselfOnlyAsTheModeWasReadAndNeverAgainstAHand) {
+  const UserId author = shards_.UserOn(1, 1);
+  const auto mode = [&] { return ReadAuthorMode(shards_.of(author), author); };
+  const auto turn = [&](bool pull, uint64_t version) {
+    return PostService().Do(shards_.of(author), SwitchAuthor{1, 1, author, pull, version}).switched;
+  };
+  EXPECT_FALSE(turn(true, 0)) << "who was never weighed has no row";
+  EXPECT_GT(mode().weight.age, std::chrono::hours(24 * 365));
+  WeighAuthor weigh{
+      .id = 1, .shard = 1, .author = author, .live = 7, .lag = std::chrono::seconds(2)};
+  WeightService().Do(shards_.of(author), weigh);
+  EXPECT_FALSE(mode().pull);
+  EXPECT_EQ(mode().weight.live, 7u);
+  EXPECT_EQ(mode().weight.lag, std::chrono::seconds(2));
+  EXPECT_LT(mode().weight.age, std::chrono::minutes(1));
+  EXPECT_GT(mode().since, std::chrono::hours(24));
+  EXPECT_TRUE(turn(true, 0));
+  EXPECT_TRUE(mode().pull);
+  EXPECT_TRUE(mode().marked);
+  EXPECT_FALSE(mode().by_hand);
+  EXPECT_LT(mode().since, std::chrono::minutes(1));
+  EXPECT_FALSE(turn(false, 0)) << "late";
+  EXPECT_TRUE(turn(false, 1));
+  EXPECT_FALSE(mode().pull);
+  EXPECT_TRUE(mode().marked);
+  SetAuthorMode(shards_.of(author), author, true);
+  EXPECT_EQ(mode().version, 3u);
+  EXPECT_FALSE(turn(false, 2)) << "set by hand since";
+  WeightService().Do(shards_.of(author), weigh);
+  EXPECT_TRUE(mode().pull && mode().by_hand) << "a weight changes no mode";
+  const CountPulled count{.id = 1, .shard = 1};
+  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_hand, 1u);
+  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 0u);
+  LeaveAuthorMode(shards_.of(author), author);
+  EXPECT_TRUE(mode().pull) << "as it is, for now";
+  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 1u);
+  EXPECT_FALSE(turn(false, 3)) << "decided before it was left to dispatchers";
+  EXPECT_TRUE(turn(false, 4));
+  EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 0u);
 }
 
 TEST_F(PostStoreTest, AnswersWhetherThePostIsPushedAndHowManyFollowTheAuthor) {

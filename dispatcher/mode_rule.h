@@ -1,0 +1,83 @@
+// When an author is switched by itself: merged at read above one cost of a post, pushed again below
+// a lower one. Pure; any thread.
+//
+//   cost = live followers x max(1, lag / lag_step), at most kMostFactor x live followers
+//
+// The lag counts since a fleet that is behind has more to spare. The factor is bounded: after an
+// hour's outage every author would be above.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "fanline/model/author_mode.h"
+
+namespace fanline::dispatcher {
+
+struct ModeRule {
+  static constexpr double kMostFactor = 10;
+  // A weight says nothing of the lag after a while, and after a day nothing at all.
+  static constexpr Duration kLagHolds = std::chrono::minutes(1);
+  static constexpr Duration kWeightHolds = std::chrono::hours(24);
+
+  uint64_t pull_above = 0;                   // a cost; 0: nobody is switched to pull
+  uint64_t push_below = 0;                   // a cost; 0: half of pull_above
+  Duration hold = std::chrono::minutes(10);  // since a switch, before the author is pushed again
+  Duration lag_step = std::chrono::seconds(5);
+  Duration weigh_every = std::chrono::seconds(30);
+
+  bool on() const { return pull_above > 0; }
+  uint64_t lower() const { return push_below > 0 ? push_below : pull_above / 2; }
+};
+
+enum class SwitchCause : size_t {
+  kFollowers,  // their number alone is above
+  kLag,        // above while the fleet is behind
+  kFell,       // below the lower cost
+  kOff,        // nobody is to be switched by itself any more
+};
+inline constexpr size_t kSwitchCauses = 4;
+
+struct ModeSwitch {
+  bool pull = false;
+  SwitchCause cause{};
+};
+
+inline double CostOf(const ModeRule& rule, const AuthorWeight& weight) {
+  const auto live = static_cast<double>(weight.live);
+  if (weight.age > ModeRule::kLagHolds) return live;
+  const double steps = std::chrono::duration<double>(weight.lag) / rule.lag_step;
+  return live * std::clamp(steps, 1.0, ModeRule::kMostFactor);
+}
+
+// Nothing: the author stays as he is.
+inline std::optional<ModeSwitch> Decide(const ModeRule& rule, const AuthorMode& mode) {
+  if (mode.by_hand || (mode.pull && mode.since < rule.hold)) return std::nullopt;
+  if (!rule.on()) {
+    if (!mode.pull) return std::nullopt;
+    return ModeSwitch{false, SwitchCause::kOff};
+  }
+  const AuthorWeight& weight = mode.weight;
+  if (weight.age > ModeRule::kWeightHolds) return std::nullopt;
+  const double cost = CostOf(rule, weight);
+  if (!mode.pull) {
+    if (cost < static_cast<double>(rule.pull_above)) return std::nullopt;
+    const bool alone = weight.live >= rule.pull_above;
+    return ModeSwitch{true, alone ? SwitchCause::kFollowers : SwitchCause::kLag};
+  }
+  // What switched the author to pull is no reason to switch back.
+  const bool since_then = weight.age < mode.since;
+  if (!since_then || cost >= static_cast<double>(rule.lower())) return std::nullopt;
+  return ModeSwitch{false, SwitchCause::kFell};
+}
+
+// Whether the author's next post is to be weighed. Of those pushed only who has followers enough to
+// get above: most authors cost nothing here.
+inline bool Weighs(const ModeRule& rule, const AuthorMode& mode, uint64_t followers) {
+  if (!rule.on() || mode.by_hand || mode.weight.age < rule.weigh_every) return false;
+  const double most = ModeRule::kMostFactor * static_cast<double>(followers);
+  return mode.pull || most >= static_cast<double>(rule.pull_above);
+}
+
+}  // namespace fanline::dispatcher

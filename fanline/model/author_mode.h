@@ -1,0 +1,28 @@
+// How new posts of an author reach timelines, and what pushing them would cost
+// (docs/decisions/0027-authors-merged-at-read.md, 0030-authors-switched-by-themselves.md).
+#pragma once
+
+#include <cstdint>
+
+#include "fanline/base/time.h"
+
+namespace fanline {
+
+// What a pusher counted when it had written one of the author's posts to one range.
+struct AuthorWeight {
+  uint64_t live = 0;  // followers with a live timeline, of all ranges: an estimate
+  Duration lag{};     // from publish to delivery
+  Duration age{};     // since then; far longer than anything counts when it never was
+};
+
+struct AuthorMode {
+  bool pull = false;       // new posts are merged at read; else pushed
+  bool marked = false;     // some posts are merged at read, or may be; for good
+  bool announced = false;  // and live timelines of followers were told
+  bool by_hand = false;    // the author is never switched by itself
+  uint64_t version = 0;    // grows with each change of pull or by_hand
+  Duration since{};        // pull last changed
+  AuthorWeight weight{.age = std::chrono::hours(1'000'000)};
+};
+
+}  // namespace fanline

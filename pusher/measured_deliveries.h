@@ -1,0 +1,101 @@
+// What is measured of deliveries whose hints ask for it: how long they took, and how many live
+// followers they met. It never delays or fails a hint, and what fails is not tried again.
+// Passive, not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "fanline/base/time.h"
+#include "fanline/model/bucket.h"
+#include "fanline/model/hint.h"
+#include "fanline/model/size_class.h"
+#include "fanline/ports/author_weights.h"
+#include "fanline/ports/live_timelines.h"
+#include "fanline/ports/port.h"
+#include "pusher/metrics.h"
+#include "pusher/unit.h"
+
+namespace fanline::pusher {
+
+// The time from publish to delivery of sampled posts. A pusher that finishes a part sets its bit
+// beside the author's timelines; those that deliver first and finish last know the times.
+class DeliveryMarks {
+ public:
+  // `ids` gives request ids; it outlives this object.
+  DeliveryMarks(Port<MarkPart> timelines, Metrics& metrics, uint64_t& ids)
+      : timelines_(timelines), metrics_(metrics), ids_(ids) {}
+
+  // This part of the post is written; `delivered`: to at least one live timeline.
+  void Mark(UserId author, PostId post, const DeliverySample& sample, bool delivered) {
+    under_way_.emplace(++ids_, sample);
+    timelines_.Submit(MarkPart{ids_, author, post, sample.part, sample.parts, delivered});
+  }
+  void On(const PartMarked& marked, Now now) {
+    const auto answered = under_way_.extract(marked.id);
+    if (answered.empty() || !marked.status.done()) return;
+    const DeliverySample& sample = answered.mapped();
+    const int size_class = SizeClassOf(sample.followers);
+    const Duration since =
+        std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - sample.published_at));
+    if (marked.first_delivery) metrics_.FirstDelivery(size_class, since);
+    if (marked.last_part && marked.any_delivery) metrics_.LastDelivery(size_class, since);
+  }
+
+ private:
+  const Port<MarkPart> timelines_;
+  Metrics& metrics_;
+  uint64_t& ids_;
+  std::unordered_map<uint64_t, DeliverySample> under_way_;  // by request
+};
+
+// How many live followers a weighed post met: an estimate from one range, as readers lie in ranges
+// by a hash. One run says it once, and only a run that went through all pages: one that was taken
+// up in the middle would say too few. At most so many estimates are under way; others are dropped.
+class AuthorWeights {
+ public:
+  static constexpr size_t kMostUnderWay = 64;
+
+  struct Setup {
+    uint32_t ranges = 1;
+    ShardMap shards = ShardMap::Even(1);
+  };
+
+  // `ids` gives request ids; it outlives this object.
+  AuthorWeights(Port<WeighAuthor> weights, Metrics& metrics, Setup setup, uint64_t& ids)
+      : weights_(weights), metrics_(metrics), setup_(std::move(setup)), ids_(ids) {}
+
+  // All pages of the unit are written; they met so many `live` readers.
+  void Finished(const Unit& unit, uint64_t live, UnixMs now) {
+    for (const ReceivedHint& hint : unit.hints) {
+      const UnixMs since = std::get<Hint::Post>(hint.hint()->what).weighed_since;
+      if (since == 0) continue;
+      if (under_way_.size() < kMostUnderWay) Send(unit.author, live, now - since);
+      return;
+    }
+  }
+  void On(const AuthorWeighed& reply) {
+    if (under_way_.erase(reply.id) > 0 && reply.status.done()) metrics_.AuthorWeighed();
+  }
+
+ private:
+  void Send(UserId author, uint64_t live, UnixMs late) {
+    under_way_.insert(++ids_);
+    weights_.Submit({.id = ids_,
+                     .shard = setup_.shards.ShardOf(author),
+                     .author = author,
+                     .live = live * setup_.ranges,
+                     .lag = std::chrono::milliseconds(std::max<UnixMs>(0, late))});
+  }
+
+  const Port<WeighAuthor> weights_;
+  Metrics& metrics_;
+  const Setup setup_;
+  uint64_t& ids_;
+  std::set<uint64_t> under_way_;  // requests
+};
+
+}  // namespace fanline::pusher

@@ -80,7 +80,10 @@ Status Reader::Activate(UserId reader, RebuildResult* result) {
   Rebuild rebuild(window_, next_token_);
   AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_};
   while (rebuild.result() == RebuildResult::kUnderWay) {
-    if (auto status = std::visit(answer, rebuild.needed()); !status.done()) return status;
+    if (auto status = std::visit(answer, rebuild.needed()); !status.done()) {
+      static_cast<void>(timelines_->Abandon(reader, rebuild.token()));  // else its time ends it
+      return status;
+    }
   }
   *result = rebuild.result();
   return Status::Done();

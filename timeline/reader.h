@@ -51,7 +51,8 @@ class Reader {
   [[nodiscard]] Status Home(UserId reader, const PageQuery& query, Page* page);
 
   // Makes the reader's timeline live unless it is; *result says how it ended. A timeline is built
-  // once, however many callers try: the others are told kBusy.
+  // once, however many callers try: the others are told kBusy. Not done: nothing is left behind
+  // that would keep the next call from trying, unless Redis is what failed.
   [[nodiscard]] Status Activate(UserId reader, RebuildResult* result);
 
  private:

@@ -48,6 +48,8 @@ class Rebuild {
           uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
+  // Of the attempt under way; what has begun under it is to be abandoned when a call fails.
+  const std::string& token() const { return token_; }
   void OnBegun(RebuildBegun begun);
   void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }
   void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }

@@ -132,6 +132,18 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
                        });
 }
 
+Status RedisReaderTimelines::Abandon(UserId reader, const std::string& token) {
+  const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
+    const Range range = keys_.layout().RangeOf(reader);
+    out.Command("EVALSHA", digests.Of(Script::kRebuildAbandon), 2, keys_.Live(range),
+                keys_.Timeline(range, reader), token);
+  };
+  return masters_.Eval(
+      keys_.Home(reader), Script::kRebuildAbandon, encode, [](const redisReply& reply) {
+        return Integer(reply) ? Status::Done() : UnexpectedAnswer("rebuild_abandon");
+      });
+}
+
 Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& after,
                                   uint32_t limit, Page* page) {
   *page = {};

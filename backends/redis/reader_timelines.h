@@ -17,6 +17,7 @@ class RedisReaderTimelines : public ReaderTimelines {
   Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override;
   Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                 Floor floor, const std::vector<UserId>& marked, bool* applied) override;
+  Status Abandon(UserId reader, const std::string& token) override;
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               Page* page) override;
   // Deletes the timeline, whatever its key holds, as if it had expired. Always safe: its reader is

@@ -98,6 +98,9 @@ class ReaderTimelines {
   // kEmptyTimelineTtl: a made-up reader has one too.
   virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                         Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
+  // The rebuild of the token cannot go on: there is no timeline, and the next Begin creates one.
+  // Nothing happens when the token is gone.
+  virtual Status Abandon(UserId reader, const std::string& token) = 0;
 
   struct Page {
     TimelineState state = TimelineState::kNotLive;

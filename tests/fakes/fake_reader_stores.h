@@ -66,6 +66,9 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
                 Floor floor, const std::vector<UserId>& marked, bool* applied) override {
     return Timelines([&] { *applied = redis.Finish(reader, token, items, floor, marked); });
   }
+  Status Abandon(UserId reader, const std::string& token) override {
+    return Timelines([&] { redis.Abandon(reader, token); });
+  }
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               ReaderTimelines::Page* page) override {
     return Timelines([&] { *page = redis.Read(reader, after, limit); });
@@ -118,6 +121,9 @@ struct TimelinesOf : ReaderTimelines {
   Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                 Floor floor, const std::vector<UserId>& marked, bool* applied) override {
     return timelines.Finish(reader, token, items, floor, marked, applied);
+  }
+  Status Abandon(UserId reader, const std::string& token) override {
+    return timelines.Abandon(reader, token);
   }
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               Page* page) override {

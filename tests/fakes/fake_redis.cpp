@@ -382,6 +382,13 @@ RebuildBegun FakeRedis::Begin(UserId reader, const std::string& token,
   return RebuildBegun::kCreated;
 }
 
+void FakeRedis::Abandon(UserId reader, const std::string& token) {
+  const auto found = timelines_.find(reader);
+  if (found == timelines_.end() || !found->second.building || found->second.token != token) return;
+  KeysOf(reader).live.erase(reader);
+  timelines_.erase(found);
+}
+
 bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                        Floor floor, const std::vector<UserId>& marked) {
   const auto found = timelines_.find(reader);

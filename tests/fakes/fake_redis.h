@@ -77,6 +77,7 @@ class FakeRedis {
   // `generation`: of the tasks topic, as the reading side knows it; none: the one that pos: names.
   RebuildBegun Begin(UserId reader, const std::string& token,
                      std::optional<uint64_t> generation = std::nullopt);
+  void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
               const std::vector<UserId>& marked = {});
   ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);

@@ -15,13 +15,14 @@ enum class Script {
   kReadPage,
   kRebuildBegin,
   kRebuildFinish,
+  kRebuildAbandon,
   kResetBegin,
   kResetEnd,
   kResetPage,
   kSavePosition,
   kSync,
 };
-inline constexpr size_t kScriptCount = 13;
+inline constexpr size_t kScriptCount = 14;
 
 // The text for SCRIPT LOAD.
 const std::string& TextOf(Script script);

@@ -109,7 +109,8 @@ class Model {
     const uint32_t dice = Pick(100);
     if (dice < 40) return Batch();
     if (dice < 50) return Begin();
-    if (dice < 65) return Finish();
+    if (dice < 64) return Finish();
+    if (dice < 65) return Abandon();
     if (dice < 75) return Sync();
     if (dice < 83) return ReadPage();
     if (dice < 88) return ReadMembers();
@@ -187,6 +188,15 @@ class Model {
     EXPECT_TRUE(reader_.Finish(reader, token, items, floor, marks, &got).done());
     EXPECT_EQ(got, fake_.Finish(reader, token, items, floor, marks));
     return "finish";
+  }
+
+  std::string Abandon() {
+    if (tokens_.empty()) return "nothing to abandon";
+    const auto& [reader, token] =
+        *std::next(tokens_.begin(), Pick(static_cast<uint32_t>(tokens_.size())));
+    EXPECT_TRUE(reader_.Abandon(reader, token).done());
+    fake_.Abandon(reader, token);
+    return "abandon";
   }
 
   std::string Sync() {

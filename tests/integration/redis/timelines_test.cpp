@@ -538,6 +538,18 @@ TEST_F(RedisTimelines, ReadersWhoseTimelinesWentDoNotFillTheIndex) {
   EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}), "1");
 }
 
+TEST_F(RedisTimelines, ARebuildThatWasGivenUpMakesRoomForTheNext) {
+  Open(kBob, "a");
+  EXPECT_TRUE(reader_.Abandon(kBob, "b").done());
+  EXPECT_TRUE(Exists(kBob)) << "it is another's";
+  EXPECT_TRUE(reader_.Abandon(kBob, "a").done());
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+  Build(kBob, 1);
+  EXPECT_TRUE(reader_.Abandon(kBob, "t").done());
+  EXPECT_EQ(Page(kBob).items.size(), 1u) << "it was finished";
+}
+
 TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
   RebuildBegun begun{};
   Open(kBob, "a");

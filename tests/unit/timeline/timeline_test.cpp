@@ -182,6 +182,18 @@ TEST(Rebuild, StartsAgainWhenItsTokenIsGoneAndGivesUpInTheEnd) {
   EXPECT_EQ(result, RebuildResult::kGaveUp);
 }
 
+// Else the reader would be served by pulls, and no other rebuild begun, until the key's time ends.
+TEST(Rebuild, ThatCannotGoOnLeavesNothingBehind) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  RebuildResult result{};
+  w.mysql_fails = Status::Later("mysql_0", "away");
+  EXPECT_TRUE(w.home.Activate(kBob, &result).later());
+  w.mysql_fails = Status::Done();
+  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
+}
+
 TEST(Rebuild, KeepsAnAuthorMarkedWhileItReads) {
   World w;
   const UserId ann{100}, ben{101};

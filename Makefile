@@ -75,6 +75,10 @@ fuzz:  ## look for bytes that break a decoder, with clang: make fuzz [SECONDS=60
 	@cmake --build --preset fuzz
 	@$(PYTHON) tests/fuzz/run.py --seconds $(or $(SECONDS),60) $(if $(ONLY),--only '$(ONLY)') $(if $(KEEP),--keep)
 
+plots: build  ## draw docs/plots anew, of a run of two minutes
+	@stack/setup stack/plots.list
+	@$(PYTHON) tests/monitoring/plots.py
+
 format: setup  ## put all C++ in shape
 	@$(cpp_files) | xargs -0 clang-format-14 -i
 
@@ -110,4 +114,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-long test-k8s chart chart-tools demo bench bench-against up down mutants chaos tsan fuzz format format-check clean
+.PHONY: help setup build build-all test test-long test-k8s chart chart-tools demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

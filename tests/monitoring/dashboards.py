@@ -5,6 +5,14 @@ import json
 from prometheus.grafana.build import DASHBOARDS
 
 
+RATE_INTERVAL = "10s"  # stands for $__rate_interval
+
+
+def asked(expr):
+    """As Grafana puts its variables in."""
+    return expr.replace("$__rate_interval", RATE_INTERVAL).replace("$namespace", ".*")
+
+
 def panels(dashboard):
     return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
 

@@ -4,18 +4,12 @@ of every panel comes to something, and alerts fire and end with their faults."""
 import re
 import unittest
 
-from tests.monitoring.dashboards import expressions
+from tests.monitoring.dashboards import asked, expressions
 from tests.monitoring.rules import all_rules, selectors_of
 from tests.monitoring.watched import Watched
 
-STEP = "10s"  # stands for $__rate_interval
 # What is empty when nothing is wrong: the series that it compares must be there.
 COMPARES = re.compile(r" (==|>) ")
-
-
-def asked(expr):
-    """As Grafana puts its variables in."""
-    return expr.replace("$__rate_interval", STEP).replace("$namespace", ".*")
 
 
 class Scrape(Watched):

@@ -20,7 +20,7 @@ RELATIONS = Dashboard("fanline-relations", "Fanline / Relations", "Follows on th
               (Query(rate("fanline_rel_pairs_total", "result"), "{{result}}"),), log=True),
         Panel("Between the halves", SECONDS, "From msg1 to msg2.", halves("fanline_rel_pair_latency_seconds"), log=True),
         Panel("Pairs that wait", COUNT, "For their second half.", (Query(total("fanline_rel_pending"), "pairs"),)),
-        Panel("The oldest pair", SECONDS, "A page above 60 s.", (Query(highest("fanline_rel_oldest_pending_seconds"), "age"),
+        Panel("The oldest pair", SECONDS, "Age of the oldest pair that waits. After a minute it goes to the retries. A page when it is above 30 s, or retries are held, for minutes.", (Query(highest("fanline_rel_oldest_pending_seconds"), "age"),
                                                                 Query(highest("fanline_rel_mirror_lag_seconds"), "mirror's lag"))),
         Panel("Checks", PER_SECOND, "Edges whose rows were compared, by what was found. `equal`: a false alarm.",
               (Query(rate("fanline_rel_checks_total", "outcome"), "{{outcome}}"),)),

@@ -45,6 +45,11 @@ class Workbench:
             source, target = self.root / name, self.folder / name
             if not source.exists():
                 continue
+            if source.is_dir():  # a link to a folder, which is copied by itself
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if not target.is_symlink():
+                    target.symlink_to(os.readlink(source))
+                continue
             if not target.exists() or source.read_bytes() != target.read_bytes():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, target)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "backends/redis/key_sweeper.h"
 #include "backends/redis/keys.h"
@@ -790,6 +791,62 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   ASSERT_TRUE(scanner.Index(range_, &index).done());
   EXPECT_TRUE(index.complete);
   EXPECT_EQ(index.readers, std::vector{kBob});
+}
+
+TEST_F(RedisTimelines, AWalkOverAnIndexMeetsEveryReaderAFewAtATime) {
+  std::set<UserId> all;
+  for (uint64_t raw = 1; all.size() < 200; ++raw) {
+    if (keys_.layout().RangeOf(UserId{raw}) != range_) continue;
+    Open(UserId{raw}, "a");
+    all.insert(UserId{raw});
+  }
+  TimelineScanner scanner(options_);
+  for (int walk = 0; walk < 2; ++walk) {
+    std::set<UserId> met;
+    std::string cursor;
+    int pages = 0;
+    do {
+      std::vector<UserId> readers;
+      ASSERT_TRUE(scanner.Listed(range_, &cursor, &readers).done());
+      EXPECT_LT(readers.size(), 40u);
+      met.insert(readers.begin(), readers.end());
+      ++pages;
+    } while (!cursor.empty());
+    EXPECT_GT(pages, 5);
+    EXPECT_TRUE(std::includes(met.begin(), met.end(), all.begin(), all.end()));
+  }
+  std::string cursor;
+  std::vector<UserId> readers{kBob};
+  ASSERT_TRUE(scanner.Listed((range_ + 1) % 16, &cursor, &readers).done());
+  EXPECT_TRUE(readers.empty() && cursor.empty());
+}
+
+TEST_F(RedisTimelines, OneTimelineIsReadWithItsPlaceInTheIndex) {
+  Build(kBob, 3, At(0, 0).created_at);
+  TimelineScanner scanner(options_);
+  RawTimeline timeline;
+  bool indexed = false;
+  ASSERT_TRUE(scanner.Read(kBob, &timeline, &indexed).done());
+  EXPECT_EQ(timeline.items.size(), 3u);
+  EXPECT_TRUE(indexed);
+  console_.Run({"SREM", Name(keys_.Live(range_)), ToString(kBob)});
+  ASSERT_TRUE(scanner.Read(kBob, &timeline, &indexed).done());
+  EXPECT_FALSE(indexed);
+  console_.Run({"SREM", Name(keys_.Live(range_)), "#complete"});
+  ASSERT_TRUE(scanner.Read(kBob, &timeline, &indexed).done());
+  EXPECT_TRUE(indexed) << "an index that is not complete lacks nobody";
+}
+
+TEST_F(RedisTimelines, WhateverItsKeyHoldsATimelineCanBeDropped) {
+  RedisReaderTimelines reader(options_);
+  Build(kBob, 3, At(0, 0).created_at);
+  const std::string key(Name(keys_.Timeline(kBob)));
+  EXPECT_TRUE(reader.Drop(kBob).done());
+  EXPECT_EQ(console_.Run({"EXISTS", key}), "0");
+  console_.Run({"SET", key, "no timeline"});
+  EXPECT_TRUE(reader.Drop(kBob).done());
+  EXPECT_EQ(console_.Run({"EXISTS", key}), "0");
+  EXPECT_TRUE(reader.Drop(kBob).done());
 }
 
 // ---- the sweep ------------------------------------------------------------------------------

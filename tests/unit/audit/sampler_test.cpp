@@ -128,8 +128,10 @@ TEST_F(SamplerTest, WhatWasInFlightIsThereAtTheSecondLookAndNoMiss) {
   Lacks(ann_, {kPost});
   EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
   EXPECT_EQ(next_, now_ + 4s);
+  EXPECT_THAT(LookedAtAfter(0s), IsEmpty());
+  EXPECT_THAT(LookedAtAfter(1s), IsEmpty()) << "too early for a second look";
   Lacks(ann_, {kOther});  // another one is in flight by then
-  EXPECT_THAT(LookedAtAfter(4s), ElementsAre(ann_));
+  EXPECT_THAT(LookedAtAfter(3s), ElementsAre(ann_));
   EXPECT_EQ(metrics_.missing, 0u);
   EXPECT_EQ(metrics_.misses, 0);
   EXPECT_EQ(metrics_.judged[Result::kGood], 2);
@@ -255,15 +257,14 @@ TEST_F(SamplerTest, WhileAServiceIsAwayItOnlySaysSo) {
 }
 
 TEST_F(SamplerTest, OfManyItRemembersTheLast) {
-  sampler_.emplace(Made({.every = 10s, .readers = 2, .again_after = 4s, .remembered = 2}));
+  sampler_.emplace(Made({.every = 10s, .readers = 2, .again_after = 4s, .remembered = 3}));
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   LookedAtAfter(4s);
-  EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / 199);
-  Lacks(ann_, {});
+  EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / (2 * 99 + 1));
   indexes_[3] = ReadersOf(3, 6);
-  LookedAtAfter(6s);
-  EXPECT_EQ(metrics_.misses, 0);
+  for (int sample = 0; sample < 4; ++sample) LookedAtAfter(10s);
+  EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / (3 * 99 + 1)) << "of three, the wrong one too";
 }
 
 TEST_F(SamplerTest, WrongOnesBeyondASamplesShareTakeTurns) {

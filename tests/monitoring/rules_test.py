@@ -2,8 +2,10 @@
 they are about metrics that there are."""
 
 import re
+import tempfile
 import unittest
 from collections import Counter
+from pathlib import Path
 
 import yaml
 
@@ -77,6 +79,15 @@ class Rules(unittest.TestCase):
             self.assertGreater(len(named), 3, page)
             for title in named:
                 self.assertTrue(any(full.startswith(title) for full in titles), (page, title))
+
+    def test_the_configuration_that_the_page_shows_is_one(self):
+        page = (ROOT / "docs" / "monitoring.md").read_text()
+        shown = re.search(r"```yaml\n(# prometheus\.yml\n.*?)```", page, re.S)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "prometheus.yml").write_text(shown.replace("/etc/prometheus/fanline", str(RULES)))
+            code, said = promtool("check", "config", "prometheus.yml", cwd=folder)
+        self.assertEqual(code, 0, said)
+        self.assertIn(f"{len(FILES)} rule files", said)
 
     def test_names_begin_with_ours_and_no_rule_stands_twice(self):
         for rule in all_rules():

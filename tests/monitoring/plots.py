@@ -22,7 +22,7 @@ from tests.monitoring.dashboards import asked, panels  # noqa: E402
 from tests.monitoring.watched import Watched  # noqa: E402
 
 PLOTS = ROOT / "docs" / "plots"
-COLUMNS, LINES, COLOURS = 3, 6, 24  # of a page; of a legend, at most; of an image
+COLUMNS, LINES, COLOURS = 3, 6, 128  # of a page; of a legend, at most; of an image
 UNITS = {"s": "s", "ops": "a second", "short": "", "percentunit": "share", "bytes": "bytes"}
 
 

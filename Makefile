@@ -30,7 +30,7 @@ test: build-all chart-tools  ## build and run all tests, the logic's once more u
 test-long: build-all  ## what is too long for make test: 20,000 schedules, faults again, every mutant
 	@$(PYTHON) tests/long.py
 
-test-k8s: build  ## what needs more than helm: the chart's manifests under a reviewer's eyes
+test-k8s: build  ## install, upgrade, scale, roll back and remove the chart on a real API server
 	@helm/setup k8s
 	@$(MAKE) build/release/build.ninja
 	@ctest --preset release -C k8s -L k8s --output-on-failure

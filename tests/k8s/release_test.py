@@ -114,9 +114,10 @@ class Release(unittest.TestCase):
         self.assertEqual(self.revision()["revision"], 2)
 
     def test_4_scales(self):
-        self.upgrade("ha", "--set", "pusher.replicaCount=6", step="scale from 3 to 6")
-        self.assertEqual(self.deployments()["pusher"]["status"]["availableReplicas"], 6)
-        self.assertEqual(len(self.pods("pusher")), 6)
+        self.upgrade("ha", "--set", "pusher.replicaCount=6,pusher.config.gather=50ms", step="scale from 3 to 6")
+        # --wait is content as soon as six are available; one more may still be on its way out.
+        wait_until(lambda: self.deployments()["pusher"]["status"].get("availableReplicas") == len(self.pods("pusher")) == 6,
+                   60, "six pushers")
 
     def test_5_what_cannot_be_meant_changes_nothing(self):
         before = self.revision()["revision"]

@@ -99,7 +99,7 @@ struct PageServing {
                  {.longest_wait = 2 * limits.longest_pull_wait}, metrics,
                  [] { return daemon::SystemNow().mono; }),
         pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow,
-              away) {}
+              away, installation.own_posts) {}
 
   // Each with ports of its own.
   std::vector<api::Rebuilds::Rebuild> Rebuilders(const mysql::Config& mysql,
@@ -115,8 +115,9 @@ struct PageServing {
     while (rebuilders.size() < limits.rebuild_threads) {
       const std::shared_ptr<Ports> ports(
           new Ports{{mysql, installation.shard_map, away}, redis::RedisReaderTimelines(redis)});
-      timeline::Reader reader(ports->truth, ports->timelines, installation.window,
-                              [this] { return tokens.Next(); });
+      timeline::Reader reader(
+          ports->truth, ports->timelines, installation.window, [this] { return tokens.Next(); },
+          installation.own_posts);
       rebuilders.push_back({[ports, reader, &metrics](UserId user) mutable {
                               timeline::RebuildResult result{};
                               const Status status = reader.Activate(user, &result);

@@ -46,7 +46,11 @@ void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, 
 void Pages::Read(const Shared& page, const timeline::PageQuery& query) {
   page->query = query;
   if (page->call->of == PageCall::Of::kPosts) return ReadPosts(page);
-  page->read.emplace(query);
+  BeginHome(page);
+}
+
+void Pages::BeginHome(const Shared& page) {
+  page->read.emplace(page->query, timeline::OwnOf(page->call->user, own_posts_));
   ReadHome(page);
 }
 
@@ -89,8 +93,7 @@ void Pages::PullOrAwait(const Shared& page) {
   page->awaited = true;
   const bool taken = rebuilds_.Await(reader, [this, page](bool go_on) {
     if (!go_on) return page->answer(ToResponse(ProblemOf(Slots::Refusal::kOverloaded)));
-    page->read.emplace(page->query);
-    ReadHome(page);
+    BeginHome(page);
   });
   if (!taken) Pull(page);
 }

@@ -37,14 +37,16 @@ class Pages {
   };
 
   // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
-  // a shard is known to be; may be empty): any thread.
+  // a shard is known to be; may be empty): any thread. `own_posts`: home timelines hold the
+  // reader's own.
   Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
-        std::function<Now()> clock, std::function<bool(Shard)> away = {})
+        std::function<Now()> clock, std::function<bool(Shard)> away = {}, bool own_posts = false)
       : pools_(pools),
         rebuilds_(rebuilds),
         map_(map),
         metrics_(metrics),
         clock_(std::move(clock)),
+        own_posts_(own_posts),
         merged_([&map, away = std::move(away)](UserId author) {
           return away && away(map.ShardOf(author));
         }) {}
@@ -60,6 +62,7 @@ class Pages {
 
   // Read a page, or a refill of one.
   void Read(const Shared& page, const timeline::PageQuery& query);
+  void BeginHome(const Shared& page);
   void ReadHome(const Shared& page);
   void PullOrAwait(const Shared& page);
   void Pull(const Shared& page);
@@ -79,6 +82,7 @@ class Pages {
   const ShardMap& map_;
   Metrics& metrics_;
   const std::function<Now()> clock_;
+  const bool own_posts_;
   EmptyReasons reasons_;
   MergedPosts merged_;
 };

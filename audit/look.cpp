@@ -67,6 +67,7 @@ Status Looker::LookAt(UserId reader, Look* look) {
 Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   std::vector<UserId> followees;
   if (Status status = truth_.Followees(reader, &followees); !status.done()) return status;
+  if (own_posts_) followees.push_back(reader);
   known->too_much = followees.size() > limits_.most_followees;
   if (known->too_much || followees.empty()) return Status::Done();
   std::vector<AuthorLastAt> authors;

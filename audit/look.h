@@ -34,9 +34,15 @@ struct Look {
 // reader follows each a few times (900 of them a statement).
 class Looker {
  public:
-  // The ports outlive it. `least`: of TimelineCheck.
-  Looker(ReaderTruth& truth, RawTimelines& timelines, uint32_t least, LookLimits limits = {})
-      : truth_(truth), timelines_(timelines), least_(least), limits_(limits) {}
+  // The ports outlive it. `least`: of TimelineCheck. `own_posts`: home timelines hold the reader's
+  // own posts.
+  Looker(ReaderTruth& truth, RawTimelines& timelines, uint32_t least, LookLimits limits = {},
+         bool own_posts = false)
+      : truth_(truth),
+        timelines_(timelines),
+        least_(least),
+        limits_(limits),
+        own_posts_(own_posts) {}
 
   // Not done: a service is away, or a fault; *look says nothing then.
   [[nodiscard]] Status LookAt(UserId reader, Look* look);
@@ -50,6 +56,7 @@ class Looker {
   RawTimelines& timelines_;
   const uint32_t least_;
   const LookLimits limits_;
+  const bool own_posts_;
 };
 
 // What of `before` is still so in `now`, of one reader.

@@ -19,7 +19,11 @@ void TimelineTruth::Part::AddPost(UserId author, Item item, bool pushed) {
   posts_.emplace_back(PostsOf{author, pushed}, item);
 }
 
-TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts) {
+TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
+                             bool own_posts) {
+  for (const UserId reader : readers) {
+    if (own_posts) parts.front().AddEdge(reader, reader);
+  }
   TakePosts(parts);
   TakeMarks(parts);
   TakeEdges(readers.size(), parts);

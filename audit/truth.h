@@ -37,7 +37,9 @@ class TimelineTruth {
     std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
   };
 
-  TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts);
+  // `own_posts`: home timelines hold the reader's own posts.
+  TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
+                bool own_posts = false);
 
   // Items of reader number `index` strictly newer than `floor`, pushed or merged at read, in
   // Before's order. `out` is overwritten.

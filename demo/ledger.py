@@ -25,9 +25,11 @@ class _Post:
 
 
 class Ledger:
-    def __init__(self, followers):
-        """`followers`: author -> set of readers; taken over, not copied."""
+    def __init__(self, followers, own_posts=False):
+        """`followers`: author -> set of readers; taken over, not copied. `own_posts`: home
+        timelines hold the reader's own posts."""
         self.followers = followers
+        self._own_posts = own_posts
         self._posts = {}
 
     def follow(self, reader, author):
@@ -64,7 +66,8 @@ class Ledger:
             outboxes.setdefault(author, []).append((created_at_ms, post))
         wanted = {reader: [] for reader in readers}
         for author, items in outboxes.items():
-            for reader in self.followers.get(author, set()) & wanted.keys():
+            readers = self.followers.get(author, set()) | ({author} if self._own_posts else set())
+            for reader in readers & wanted.keys():
                 wanted[reader] += items
         for items in wanted.values():
             items.sort(key=newest_first)

@@ -175,7 +175,7 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
 void Dispatcher::Stored(Job& job, const EventsApplied::Applied& applied) {
   const AuthorMode& mode = applied.mode;
   job.followers = applied.followers;
-  if (applied.pushed || !mode.announced) job.ranges = RangesOf(applied);
+  if (applied.pushed || !mode.announced) job.ranges = RangesOf(job.event.author, applied);
   job.announces = !applied.pushed && !mode.announced && job.event.kind == EventKind::kPublished;
   switches_.Saw(*job.shard, job.event.author, mode);
 }
@@ -195,8 +195,9 @@ void Dispatcher::Weigh(Job& job) const {
   if (job.ranges.empty()) job.ranges = {*job.weighed_in};
 }
 
-// Those that may hold a follower of the author, in order.
-std::vector<Range> Dispatcher::RangesOf(const EventsApplied::Applied& applied) const {
+// Those that may hold a reader of the author's posts, in order.
+std::vector<Range> Dispatcher::RangesOf(UserId author,
+                                        const EventsApplied::Applied& applied) const {
   const RangeLayout& layout = setup_.layout;
   std::vector<Range> ranges;
   if (!applied.buckets) {
@@ -207,6 +208,11 @@ std::vector<Range> Dispatcher::RangesOf(const EventsApplied::Applied& applied) c
   for (const Bucket bucket : *applied.buckets) {
     const Range range = layout.RangeOf(bucket);
     if (ranges.empty() || ranges.back() != range) ranges.push_back(range);
+  }
+  if (setup_.own_posts) {
+    const Range own = layout.RangeOf(author);
+    const auto at = std::lower_bound(ranges.begin(), ranges.end(), own);
+    if (at == ranges.end() || *at != own) ranges.insert(at, own);
   }
   ports_.metrics.RangesLeftOut(layout.partitions() - ranges.size());
   return ranges;

@@ -7,7 +7,7 @@
 // From Limits::leave_out_from ranges on, a range that held no follower of the author after the
 // row's commit gets no hint: whoever follows later brings a hint of that follow, which finds the
 // post (docs/decisions/0016-empty-ranges-are-left-out.md). Where the store does not know, all
-// ranges get hints.
+// ranges get hints. Where home timelines hold one's own posts, the author's own range gets one.
 // A post that is merged at read gets hints only until its author is announced: they have followers'
 // timelines name the author (docs/decisions/0027-authors-merged-at-read.md). By what authors' posts
 // cost they are switched between the two kinds (mode_switches.h). What a post costs is counted in
@@ -66,7 +66,8 @@ class Dispatcher {
   struct Setup {
     RangeLayout layout{16};
     ShardMap shards = ShardMap::Even(1);
-    uint64_t seed = 1;  // of the jitter
+    uint64_t seed = 1;       // of the jitter
+    bool own_posts = false;  // authors are readers of their own posts
   };
 
   Dispatcher(Ports ports, Setup setup, Limits limits);
@@ -108,7 +109,7 @@ class Dispatcher {
   bool ForgetTaken(uint64_t id);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
-  std::vector<Range> RangesOf(const EventsApplied::Applied& applied) const;
+  std::vector<Range> RangesOf(UserId author, const EventsApplied::Applied& applied) const;
   void Stored(Job& job, const EventsApplied::Applied& applied);
   bool IsWeighed(const Job& job, const EventsApplied::Applied& applied) const;
   void Weigh(Job& job) const;

@@ -54,7 +54,8 @@ int Main(int argc, char** argv) {
        .hints = {producer, inbox},
        .dead_letters = {producer, inbox},
        .metrics = *metrics},
-      {installation.layout(), installation.shard_map, wiring::RandomSeed()}, config.limits);
+      {installation.layout(), installation.shard_map, wiring::RandomSeed(), installation.own_posts},
+      config.limits);
   wiring::ConsumeLoop loop(events, installation.feed_topic, inbox, dispatcher, process,
                            config.limits.gather);
   return process.Run(loop);

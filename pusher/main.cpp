@@ -36,7 +36,8 @@ struct SampleServing {
       : metrics(pusher::PrometheusSampling(process.registry, process.log)),
         truth(mysql, installation.shard_map),
         timelines(redis),
-        looker(truth, timelines, installation.window.underfilled_below()) {
+        looker(truth, timelines, installation.window.underfilled_below(), {},
+               installation.own_posts) {
     if (config.sample.every == Duration::zero()) return;
     const audit::Sampler::Ports ports{
         [this](UserId reader, audit::Look* look) { return looker.LookAt(reader, look); },
@@ -138,7 +139,8 @@ int Main(int argc, char** argv) {
                         {.layout = layout,
                          .topic_generation = installation.generation,
                          .seed = wiring::RandomSeed(),
-                         .shards = map},
+                         .shards = map,
+                         .own_posts = installation.own_posts},
                         config.limits);
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process,
                            config.limits.gather);

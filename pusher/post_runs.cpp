@@ -62,6 +62,7 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
     }
     run.whole = !run.page_from;
   }
+  if (!run.page_from) AddAuthor(run, page.followers);
   run.next_page = page.next;
   run.trouble = Status::Done();
   run.writes_open = page.followers.size();
@@ -76,6 +77,12 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
   writes.batcher.Add(
       {unit.id, std::move(page.followers), run.adds, run.removes, unit.alone, run.mark});
   return std::nullopt;
+}
+
+void PostRuns::AddAuthor(const Run& run, std::vector<UserId>& readers) const {
+  const UserId author = run.unit->author;
+  if (!own_posts_ || own_posts_->RangeOf(author) != run.unit->range) return;
+  readers.insert(readers.begin(), author);
 }
 
 void PostRuns::TakeStates(Run& run, const std::vector<PostState>& states) {

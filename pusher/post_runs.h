@@ -1,7 +1,9 @@
 // Units of post hints that are under way. The states of their posts are read with the first page of
 // the author's followers, then page after page is written to the followers' live timelines. A post
 // that is not visible, or is merged at read, is removed instead of added; one that is merged at
-// read marks its author there.
+// read marks its author there. Where home timelines hold one's own posts, the author is the first
+// reader of the first page, in the range of the author's own bucket
+// (docs/decisions/0028-ones-own-posts.md).
 //
 // A page is done when Redis has acknowledged all its writes. After a failure the same page is read
 // and written again, but the states are not: a state that changed since has a hint behind this one.
@@ -30,11 +32,13 @@ namespace fanline::pusher {
 
 class PostRuns {
  public:
+  // `own_posts`: where authors' own readers are; none: authors are not readers of their posts.
   PostRuns(const RunPorts& ports, const Limits& limits, AuthorWeights::Setup weighed,
-           const MutationSwitches& guards = {})
+           const MutationSwitches& guards = {}, std::optional<RangeLayout> own_posts = {})
       : ports_(ports),
         limits_(limits),
         guards_(guards),
+        own_posts_(own_posts),
         weights_(ports.weights, ports.metrics, std::move(weighed), ports.ids) {}
 
   // Reads the first page, the next one, or the one that failed, with so many `followers` at most.
@@ -95,6 +99,7 @@ class PostRuns {
   };
 
   void ReadPage(const Run& run);
+  void AddAuthor(const Run& run, std::vector<UserId>& readers) const;
   void TakeStates(Run& run, const std::vector<PostState>& states);
   bool GoesOn(Run& run);
   void Pass(const Run& run);
@@ -108,6 +113,7 @@ class PostRuns {
   const RunPorts ports_;
   const Limits& limits_;
   const MutationSwitches guards_;
+  const std::optional<RangeLayout> own_posts_;
   DeliveryMarks marks_{ports_.timelines, ports_.metrics, ports_.ids};
   AuthorWeights weights_;
   std::unordered_map<uint64_t, Run> runs_;  // by unit

@@ -33,7 +33,8 @@ Pusher::Pusher(Ports ports, Setup setup, Limits limits)
               limits.refill_within),
       parking_(limits.probe, std::max(1u, limits.units_in_flight / 4)),
       posts_({ports.truth, ports.timelines, ports.weights, ports.metrics, ids_}, limits_,
-             {setup.layout.partitions(), setup.shards}, setup.guards),
+             {setup.layout.partitions(), setup.shards}, setup.guards,
+             setup.own_posts ? std::optional(setup.layout) : std::nullopt),
       syncs_({ports.truth, ports.timelines, ports.weights, ports.metrics, ids_},
              limits.window.window) {}
 

@@ -55,8 +55,9 @@ void PageRead::PullBeside(const Marks& marks) {
   };
   if (floor_ != kNoFloor) not_beyond({floor_, PostId{}});  // before all items of that moment
   if (page_.items.size() > query_.limit) not_beyond(PlaceOf(page_.items.back()));
+  // Named authors are all there are, the reader among them.
   beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
-                  Pulled::kMergedAtRead);
+                  Pulled::kMergedAtRead, marks.more ? own_ : std::nullopt);
   if (marks.more) return;
   beside_->OnFollowees(marks.authors);
   wanted_ = Beside{marks.authors, query_.older_than, until, query_.limit + 1};
@@ -117,7 +118,7 @@ void PageRead::OnNoTimeline() {
 void PageRead::PullTheRest() {
   const auto from = page_.items.empty() ? query_.older_than : PlaceOf(page_.items.back());
   const auto rest = static_cast<uint32_t>(query_.limit - page_.items.size());
-  pull_.emplace(PullLimits{.want = rest}, from, query_.newer_than);
+  pull_.emplace(PullLimits{.want = rest}, from, query_.newer_than, Pulled::kAll, own_);
 }
 
 Page PageRead::Take() {

@@ -53,7 +53,9 @@ struct Beside {
 
 class PageRead {
  public:
-  explicit PageRead(const PageQuery& query) : query_(query) {}
+  // `own`: the reader, where home timelines hold the reader's own posts.
+  explicit PageRead(const PageQuery& query, std::optional<UserId> own = {})
+      : query_(query), own_(own) {}
 
   PageNeed needed() const;
   void OnTimeline(ReaderTimelines::Page cached);
@@ -82,6 +84,7 @@ class PageRead {
   Pull& pull() { return beside_ ? *beside_ : *pull_; }
 
   const PageQuery query_;
+  const std::optional<UserId> own_;
   bool asked_ = false;      // the live timeline
   bool more_ = false;       // of its items, and of those beside them
   Floor floor_ = kNoFloor;  // its

@@ -14,8 +14,8 @@ constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 }  // namespace
 
 Pull::Pull(PullLimits limits, std::optional<Position> after, std::optional<Position> until,
-           Pulled which)
-    : limits_(limits), after_(after), until_(until), which_(which) {
+           Pulled which, std::optional<UserId> own)
+    : limits_(limits), after_(after), until_(until), which_(which), own_(own) {
   if (limits_.items_per_read == 0) limits_.items_per_read = std::max(1u, 4 * limits_.want);
   if (until_) bottom_ = until_->created_at - 1;  // items of its own moment may come before it
 }
@@ -44,6 +44,7 @@ PullNeed Pull::needed() const {
 
 void Pull::OnFollowees(std::vector<UserId> authors) {
   followees_ = std::move(authors);
+  if (own_) followees_.push_back(*own_);
   stage_ = followees_.empty() ? Stage::kDone : Stage::kLastAt;
 }
 

@@ -1,6 +1,6 @@
 // Collects a reader's newest items from the truth: the newest `want` visible ones of all followed
-// authors, behind one position and before another: of those that are pushed, of those that are
-// merged at read, or of both.
+// authors, and of the reader where home timelines hold one's own posts, behind one position and
+// before another: of those that are pushed, of those that are merged at read, or of both.
 //
 // One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
@@ -47,9 +47,11 @@ enum class Pulled { kAll, kPushed, kMergedAtRead };
 
 class Pull {
  public:
-  // `after` and what comes behind `until` in the order are left out, and `until` itself.
+  // `after` and what comes behind `until` in the order are left out, and `until` itself. `own`: the
+  // reader, whose posts are wanted like those of a followed author.
   explicit Pull(PullLimits limits, std::optional<Position> after = std::nullopt,
-                std::optional<Position> until = std::nullopt, Pulled which = Pulled::kAll);
+                std::optional<Position> until = std::nullopt, Pulled which = Pulled::kAll,
+                std::optional<UserId> own = std::nullopt);
 
   PullNeed needed() const;
   void OnFollowees(std::vector<UserId> authors);
@@ -62,7 +64,7 @@ class Pull {
   // When done: time of the newest item before `until` that may have been left out; kNoFloor: none
   // was.
   Floor floor() const { return floor_; }
-  // When done: the followed authors who may have posts that are merged at read.
+  // When done: the authors who may have posts that are merged at read.
   const std::vector<UserId>& marked() const { return marked_; }
 
  private:
@@ -83,6 +85,7 @@ class Pull {
   PullLimits limits_;
   std::optional<Position> after_, until_;
   Pulled which_;
+  std::optional<UserId> own_;
   std::optional<UnixMs> bottom_;  // nothing that is not later is asked for
   Stage stage_ = Stage::kFollowees;
   std::vector<UserId> followees_;

@@ -73,11 +73,15 @@ std::string_view NameOf(EmptyReason reason) {
 }
 
 Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
-               std::function<std::string()> next_token)
-    : truth_(&truth), timelines_(&timelines), window_(window), next_token_(std::move(next_token)) {}
+               std::function<std::string()> next_token, bool own_posts)
+    : truth_(&truth),
+      timelines_(&timelines),
+      window_(window),
+      next_token_(std::move(next_token)),
+      own_posts_(own_posts) {}
 
 Status Reader::Activate(UserId reader, RebuildResult* result) {
-  Rebuild rebuild(window_, next_token_);
+  Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_));
   AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_};
   while (rebuild.result() == RebuildResult::kUnderWay) {
     if (auto status = std::visit(answer, rebuild.needed()); !status.done()) {
@@ -90,7 +94,7 @@ Status Reader::Activate(UserId reader, RebuildResult* result) {
 }
 
 Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
-  PageRead read(query);
+  PageRead read(query, OwnOf(reader, own_posts_));
   static_cast<void>(AskTimeline(reader, *timelines_, read));  // else it is pulled
   if (auto status = FinishPage(reader, *truth_, read); !status.done()) return status;
   *page = read.Take();

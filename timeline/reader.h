@@ -8,7 +8,8 @@
 //   mysql::MysqlReaderTruth truth(mysql_config, installation.shard_map);
 //   redis::RedisReaderTimelines timelines(redis_options);
 //   timeline::Tokens tokens;  // shared by all threads
-//   timeline::Reader reader(truth, timelines, installation.window, [&] { return tokens.Next(); });
+//   timeline::Reader reader(truth, timelines, installation.window, [&] { return tokens.Next(); },
+//                           installation.own_posts);
 //
 //   timeline::Page page;
 //   Status status = reader.Home(user, {.limit = 50}, &page);            // the newest
@@ -42,9 +43,9 @@ std::string_view NameOf(EmptyReason reason);  // "follows_nobody"
 
 class Reader {
  public:
-  // The ports outlive it. `next_token` is that of Rebuild.
+  // The ports outlive it. `next_token` is that of Rebuild. `own_posts` is the installation's.
   Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
-         std::function<std::string()> next_token);
+         std::function<std::string()> next_token, bool own_posts = false);
 
   // A page of `reader`'s home timeline. Leaves a timeline that is not live as it is: the caller
   // decides when to Activate it.
@@ -60,7 +61,13 @@ class Reader {
   ReaderTimelines* timelines_;
   WindowLimits window_;
   std::function<std::string()> next_token_;
+  bool own_posts_;
 };
+
+// Of whom own posts are wanted: the reader, where home timelines hold them (PageRead, Rebuild).
+inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
+  return own_posts ? std::optional(reader) : std::nullopt;
+}
 
 // Reader::Home in its two halves, for a caller who has other threads for Redis than for the shards.
 // The first takes Redis' answer, or pulls without it: a status that is not done is only to be told

@@ -2,10 +2,11 @@
 
 namespace fanline::timeline {
 
-Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token, uint32_t attempts,
-                 uint32_t items_per_read)
+Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token,
+                 std::optional<UserId> own, uint32_t attempts, uint32_t items_per_read)
     : limits_{window.window, window.spare(), items_per_read},
       next_token_(std::move(next_token)),
+      own_(own),
       attempts_left_(attempts),
       pull_(NewPull()) {
   StartAttempt();

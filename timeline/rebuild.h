@@ -1,6 +1,8 @@
 // Makes a timeline live: two scripts with a token around reads of the truth.
 //   begin: the key exists from now on and collects pushes; removals are recorded
-//   pull:  the newest W pushed items of everybody the reader follows, and who of them to mark
+//   pull:  the newest W pushed items of everybody the reader follows, and of the reader if own
+//   posts
+//          are wanted, and who of them to mark
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
 // The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
 // starts again. Readers never see a key that is being built.
@@ -43,9 +45,10 @@ enum class RebuildResult {
 class Rebuild {
  public:
   // `next_token` makes a new token at each attempt; tokens must never repeat.
-  // items_per_read: 0 = Pull's default.
-  Rebuild(WindowLimits window, std::function<std::string()> next_token, uint32_t attempts = 5,
-          uint32_t items_per_read = 0);
+  // items_per_read: 0 = Pull's default. `own`: the reader, where home timelines hold the reader's
+  // own posts.
+  Rebuild(WindowLimits window, std::function<std::string()> next_token,
+          std::optional<UserId> own = {}, uint32_t attempts = 5, uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
   // Of the attempt under way; what has begun under it is to be abandoned when a call fails.
@@ -60,10 +63,11 @@ class Rebuild {
 
  private:
   void StartAttempt();
-  Pull NewPull() const { return Pull(limits_, {}, {}, Pulled::kPushed); }
+  Pull NewPull() const { return Pull(limits_, {}, {}, Pulled::kPushed, own_); }
 
   PullLimits limits_;
   std::function<std::string()> next_token_;
+  std::optional<UserId> own_;
   uint32_t attempts_left_;
   bool begun_ = false;
   std::string token_;

@@ -106,8 +106,9 @@ class Activate : public Command {
   void RebuildSome(Work& work, Progress& progress) {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), work.installation.shard_map);
     redis::RedisReaderTimelines timelines(work.redis);
-    timeline::Reader reader(truth, timelines, work.installation.window,
-                            [&work] { return work.tokens.Next(); });
+    timeline::Reader reader(
+        truth, timelines, work.installation.window, [&work] { return work.tokens.Next(); },
+        work.installation.own_posts);
     while (!work.interrupt.requested() && !work.failure.any()) {
       const size_t at = work.next++;
       if (at >= work.readers.size()) return;

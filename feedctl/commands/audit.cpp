@@ -152,7 +152,7 @@ class Audit : public Command {
       if (!failure.any()) failure.Note(mysql::ScanMarkedAuthors(connections, number, on_marked));
     });
     Require(failure.status(), settings_);
-    return audit::TimelineTruth(readers, std::move(parts));
+    return audit::TimelineTruth(readers, std::move(parts), installation_.own_posts);
   }
 
   audit::Findings Compare(const std::vector<UserId>& readers, const audit::TimelineTruth& truth,
@@ -192,7 +192,8 @@ class Audit : public Command {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), installation_.shard_map);
     redis::TimelineScanner scanner(redis_);
     redis::RedisReaderTimelines timelines(redis_);
-    audit::Looker looker(truth, scanner, installation_.window.underfilled_below(), kEverything);
+    audit::Looker looker(truth, scanner, installation_.window.underfilled_below(), kEverything,
+                         installation_.own_posts);
     timeline::Tokens tokens;
     timeline::Reader reader(truth, timelines, installation_.window,
                             [&tokens] { return tokens.Next(); });

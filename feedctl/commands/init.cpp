@@ -27,6 +27,8 @@ class Init : public Command {
               "for --ranges auto: readers who will have a timeline at the same time; 0 is few");
     options::AddWindow(table, &window_.window, &window_.max_entries);
     options::AddFollowingLimit(table, &following_limit_);
+    table.Add("own-posts", &own_posts_,
+              "home timelines hold the reader's own posts, too; the same for every program");
     table.Check([this] { return options::Problem(window_); });
     options::AddOptions(table, settings.topics);
     options::AddOptions(table, settings.redis);
@@ -45,6 +47,7 @@ class Init : public Command {
     installation.tasks_topic = settings_.topics.tasks;
     installation.window = window_;
     installation.following_limit = following_limit_;
+    installation.own_posts = own_posts_;
     Require(mysql::ApplySchema(config), settings_);
     const Status created = mysql::CreateInstallation(config, installation);
     if (created.never()) {
@@ -79,6 +82,7 @@ class Init : public Command {
   uint64_t live_readers_ = 0;
   WindowLimits window_;
   uint32_t following_limit_ = kMostFollowed;
+  bool own_posts_ = false;
 };
 
 }  // namespace

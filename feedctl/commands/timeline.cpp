@@ -52,13 +52,15 @@ class Timeline : public Command {
                                      ": follows nobody, is followed by nobody, has not posted");
     }
     redis::RedisReaderTimelines timelines(RequireRedis(settings_, installation));
-    timeline::Page page = ReadPage(reader, query, truth, timelines);
+    timeline::PageRead read(query, timeline::OwnOf(reader, installation.own_posts));
+    timeline::Page page = ReadPage(reader, read, truth, timelines);
     if (!page.live() && !query.older_than) {
       // As the API does for a reader. The page is complete; a timeline that cannot be made live now
       // is no failure of it.
       timeline::Tokens tokens;
-      timeline::Reader home(truth, timelines, installation.window,
-                            [&tokens] { return tokens.Next(); });
+      timeline::Reader home(
+          truth, timelines, installation.window, [&tokens] { return tokens.Next(); },
+          installation.own_posts);
       timeline::RebuildResult ignored{};
       static_cast<void>(home.Activate(reader, &ignored));
     }
@@ -69,9 +71,8 @@ class Timeline : public Command {
 
  private:
   // Unlike a reader, an operator wants to know that Redis is away.
-  timeline::Page ReadPage(UserId reader, const timeline::PageQuery& query, ReaderTruth& truth,
+  timeline::Page ReadPage(UserId reader, timeline::PageRead& read, ReaderTruth& truth,
                           ReaderTimelines& timelines) const {
-    timeline::PageRead read(query);
     Require(timeline::AskTimeline(reader, timelines, read), settings_);
     Require(timeline::FinishPage(reader, truth, read), settings_);
     return read.Take();

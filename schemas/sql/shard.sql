@@ -34,9 +34,12 @@ CREATE TABLE IF NOT EXISTS installation (
   timeline_window      INT UNSIGNED NOT NULL,          -- W: items a live timeline keeps
   timeline_max_entries INT UNSIGNED NOT NULL,          -- members it never exceeds
   following_limit      INT UNSIGNED NOT NULL,          -- a user follows at most so many
+  own_posts            TINYINT NOT NULL DEFAULT 0,     -- 1: home timelines hold the reader's own
   PRIMARY KEY (id),
   CHECK (id = 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
+-- For an installation of before there was the column.
+ALTER TABLE installation ADD COLUMN IF NOT EXISTS own_posts TINYINT NOT NULL DEFAULT 0;
 
 -- Settings that an operator changes while programs run; programs read them about once a second. No
 -- row: the default. mirror_mode: sync or async (fanline/ports/mirror_mode.h). reconciler: run,

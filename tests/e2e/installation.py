@@ -37,6 +37,7 @@ class Installation(unittest.TestCase):
     """Subclasses say how many daemons there are, and how the services are set up."""
 
     ranges = 16
+    own_posts = False
     dispatchers = 1
     pushers = 1
     mirrors = 0
@@ -52,14 +53,14 @@ class Installation(unittest.TestCase):
         cls.stack.start()
         cls.prepare_services()
         cls.feedctl = Feedctl(cls.stack)
-        cls.feedctl.run("init", "--ranges", cls.ranges)
+        cls.feedctl.run("init", "--ranges", cls.ranges, *["--own-posts"][:cls.own_posts])
         cls.feedctl.run("topics", "create")
         cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers, ranges=cls.ranges,
                           dispatcher_args=["--sample-rate", "1", *SESSION, *cls.dispatcher_args],
                           pusher_args=[*SESSION, *cls.pusher_args],
                           mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)
-        cls.ledger = Ledger(cls.made_graph())
+        cls.ledger = Ledger(cls.made_graph(), cls.own_posts)
         graph = cls.stack.logs / "graph.txt"
         graph.write_text("".join(f"{src} {dst}\n" for src, dst in sorted(cls.ledger.edges())))
         cls.feedctl.run("import", graph)

@@ -20,6 +20,9 @@ LONG_AGO = 1_700_000_000_000  # Unix ms
 
 
 class TimelineChanges(Reading):
+    own_posts = True
+    ranges = 64  # of which those without a reader of a post get no hint
+
     @classmethod
     def made_graph(cls):
         return {author: {*READERS, *WALKERS} for author in AUTHORS}
@@ -70,6 +73,37 @@ class TimelineChanges(Reading):
             ledger = self.ledger.unfollow if what == "unfollowed" else self.ledger.follow
             ledger(reader, EVE)
             self.shows(reader, what)
+
+    def test_ones_own_posts_are_in_ones_home_timeline(self):
+        writer, alone = 5, 6  # followed by nobody; alone follows nobody either
+        self.follow(writer, ANN)
+        self.settle()
+        self.publish_all([writer, ANN] * 300, LONG_AGO)  # more than a live timeline keeps
+        self.publish(alone)
+        self.settle()
+        for reader in (writer, alone):
+            self.shows(reader, "pulled, rebuilt")
+            self.live(reader)
+        newest, other = self.publish_all([writer, alone])
+        self.settle()
+        for reader, post in ((writer, newest), (alone, other)):
+            self.assertEqual(self.posts_of(reader)[0], post, "pushed")
+        self.shows(writer, "pushed")
+        self.live(writer)
+        self.delete(writer, newest)
+        self.settle()
+        self.shows(writer, "deleted")
+        self.live(writer)
+        self.feedctl.run("author", "mode", writer, "pull")
+        merged = self.publish(writer)
+        self.settle()
+        self.assertNotIn(merged, self.posts_of(writer))
+        self.shows(writer, "merged at read")
+        self.live(writer)
+        self.feedctl.run("author", "mode", writer, "push")
+        self.delete(writer, merged)
+        self.settle()
+        self.assert_exact()
 
     def test_walks_meanwhile_show_nothing_twice_and_skip_nothing_that_stood_still(self):
         still = self.publish_all([LEO] * OLD, LONG_AGO + 10_000_000)[::-1]

@@ -32,6 +32,7 @@ struct Chances {
   static constexpr UnixMs kEpoch = 1'000'000;
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr uint64_t kModes = 15;
+  static constexpr uint64_t kOwners = 159;
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
 
@@ -43,6 +44,18 @@ struct Chances {
   // Whether something goes wrong; nothing does while the fleet comes to rest.
   bool Strikes(int percent) { return faults && Chance(percent); }
   UserId AnyReader() { return UserId{1 + Pick(character.readers)}; }
+  // Who may have a timeline: readers, and with own posts authors too.
+  UserId AnyOwner() {
+    if (character.own_posts && Chance(50)) return AnyAuthor();
+    return AnyReader();
+  }
+  uint64_t owners() const {
+    return character.readers + (character.own_posts ? character.authors : 0);
+  }
+  UserId Owner(uint64_t number) const {  // from 1
+    const uint64_t readers = character.readers;
+    return UserId{number <= readers ? number : kFirstAuthor + number - readers - 1};
+  }
   UserId AnyAuthor() { return UserId{kFirstAuthor + Pick(character.authors)}; }
   void Count(Letter letter) { ++counts.letters[static_cast<size_t>(letter)]; }
   void Trace(const std::string& what) {
@@ -137,6 +150,8 @@ struct Chances {
     if (character.switch_mode > 0 && modes() % 2 == 0) {
       character.pull_above = 1 + modes() % (kRanges * character.readers / 2 + 1);
     }
+    std::mt19937_64 owners(options.seed ^ kOwners);
+    character.own_posts = owners() % 100 < 20;
   }
 
   void DrawRelationFaults() {

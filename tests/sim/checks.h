@@ -25,13 +25,11 @@ struct Checks {
     std::vector<Item> items;
     for (const auto& [post, state] : states) {
       if (!state.visible()) continue;
-      const auto& edges = world.mysql.relations.forward();  // CheckEdges came first
-      const auto edge = edges.find({reader, clients.author_of.at(post)});
-      if (edge != edges.end() && edge->second.live) {
-        // Of two publishes the first to be stored wins, which no client can know.
-        const PostState& row = world.mysql.posts().at({clients.author_of.at(post), post});
-        if (row.pushed || !only_pushed) items.push_back({post, *row.created_at});
-      }
+      const UserId author = clients.author_of.at(post);
+      if (!world.Reads(reader, author)) continue;  // CheckEdges came first
+      // Of two publishes the first to be stored wins, which no client can know.
+      const PostState& row = world.mysql.posts().at({author, post});
+      if (row.pushed || !only_pushed) items.push_back({post, *row.created_at});
     }
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
@@ -57,6 +55,9 @@ struct Checks {
     std::sort(held.begin(), held.end(), IsNewer);
     ++world.counts.checked_timelines;
     world.counts.checked_items += held.size();
+    for (const Item& item : held) {
+      if (clients.author_of.at(item.post) == reader) world.Count(Letter::kOwn);
+    }
     if (held != expected) {
       return "timeline of reader " + ToString(reader) + " with floor " + std::to_string(floor) +
              "\n  holds   " + Text(held) + "\n  expected" + Text(expected);
@@ -75,13 +76,11 @@ struct Checks {
   std::string CheckMarks(UserId reader, const fakes::FakeRedis::Timeline& timeline) const {
     for (const auto& [key, row] : world.mysql.posts()) {
       if (row.pushed || timeline.marks.contains(key.first) || timeline.more_marks) continue;
-      const auto edge = world.mysql.relations.forward().find({reader, key.first});
-      if (edge == world.mysql.relations.forward().end() || !edge->second.live) continue;
+      if (!world.Reads(reader, key.first)) continue;
       return "timeline of reader " + ToString(reader) + " does not mark " + ToString(key.first);
     }
     for (const UserId author : timeline.marks) {
-      const auto edge = world.mysql.relations.forward().find({reader, author});
-      if (edge != world.mysql.relations.forward().end() && edge->second.live) continue;
+      if (world.Reads(reader, author)) continue;
       return "timeline of reader " + ToString(reader) + " marks " + ToString(author);
     }
     return {};
@@ -93,7 +92,8 @@ struct Checks {
     std::vector<Item> walked;
     std::optional<Position> next;
     do {
-      timeline::PageRead read({.limit = limit, .older_than = next});
+      timeline::PageRead read({.limit = limit, .older_than = next},
+                              world.Own(reader, world.options.guards.pulls_own));
       while (!read.done()) std::visit(Answer{world, reader, read}, read.needed());
       const timeline::Page page = read.Take();
       walked.insert(walked.end(), page.items.begin(), page.items.end());

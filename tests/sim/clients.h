@@ -89,6 +89,10 @@ struct Clients {
   }
 
   void FollowAny() {
+    if (world.character.own_posts && world.Chance(30)) {
+      const UserId reader = world.AnyAuthor(), author = world.AnyAuthor();
+      if (reader != author) return Follow(reader, author, world.Chance(60));
+    }
     if (world.character.befriend > 0 && world.Chance(30))
       return Follow(world.AnyAuthor(), world.AnyReader(), world.Chance(60));
     Follow(world.AnyReader(), world.AnyAuthor(), world.Chance(60));

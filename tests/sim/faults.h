@@ -228,7 +228,7 @@ struct Faults {
   }
 
   void Expire() {
-    const UserId reader = world.AnyReader();
+    const UserId reader = world.AnyOwner();
     if (!world.redis.timelines().contains(reader)) return;
     ++world.counts.expiries;
     world.Trace("expiry of " + ToString(reader));

@@ -44,6 +44,11 @@ struct Guards {
   bool posts_mark = true;         // off: a post that is merged at read only goes from timelines
   bool rebuilds_mark = true;      // off: a rebuild marks nobody of its own
   bool announced_is_told = true;  // off: an author is announced when a post is stored
+  // One's own posts.
+  bool own_pushed = true;    // off: an author's posts are pushed to followers only
+  bool own_hinted = true;    // off: the author's own range is left out like any other
+  bool rebuilds_own = true;  // off: a rebuild reads followed authors only
+  bool pulls_own = true;     // off: so does a page
 };
 
 // What else may happen, counted where it takes effect, so that a test can see that it does.
@@ -84,6 +89,7 @@ enum class Letter : size_t {
   kPulledByItself,       // an author was switched by itself
   kPushedByItself,
   kWalked,  // pages of a live timeline whose author is marked
+  kOwn,     // posts of its reader in a timeline that is checked
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -94,7 +100,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
-    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "walked"};
+    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "walked", "own"};
 // clang-format on
 
 struct FleetOptions {

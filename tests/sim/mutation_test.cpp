@@ -85,10 +85,13 @@ bool SwitchesWhileBuilding(const Character& of) {
 bool SwitchesByItself(const Character& of) { return Steady(of) && of.pull_above > 0; }
 bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_dispatcher > 0; }
 
+bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
+bool LeavesOutOwn(const Character& of) { return ReadsOwn(of) && of.leave_out; }
+
 const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {5, 11, 25}, 150},
-    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {7, 33, 45}, 250},
+    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 26, 46}, 250},
     {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {24, 84, 120}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
     {"fence", [](Guards& guards) { guards.redis.fence = false; }, {2464, 2938, 4056, 267, 4652}, 700, WithZombies},
@@ -106,14 +109,14 @@ const Mutation kMutations[] = {
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {7, 24, 27}, 250},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {3, 6, 19}, 100},
     {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {423, 4671, 7366}, 1000, LongRuns},
-    {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {6434826006553247920, 8780740007105387243}, 3000, LongRunsRolledBack},
+    {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {13224724224069873758u, 6695709734972428411, 15083979422553131321u}, 3000, LongRunsRolledBack},
     {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {2449, 3383, 4056}, 2500, WithLostConnections},
     {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {148, 415, 777, 214}, 1400, HintsOfMirrors},
     {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
     {"log1_done_last", [](Guards& guards) { guards.log1_done_last = false; }, {1, 8, 11}, 150},
     {"mirror_versions", [](Guards& guards) { guards.mirror_versions = false; }, {1, 6, 8}, 100},
     {"commit_lowest_pending", [](Guards& guards) { guards.logic.commit_lowest_pending = false; }, {11, 49, 112}, 300, ForgetsEdges},
-    {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {10, 26, 330}, 150, WritesInline},
+    {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {65, 153, 227}, 150, WritesInline},
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {126, 131, 408}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},
@@ -134,13 +137,18 @@ const Mutation kMutations[] = {
     // Authors merged at read.
     {"posts_mark", [](Guards& guards) { guards.posts_mark = false; }, {22, 28, 84}, 300, Switches},
     {"rebuilds_mark", [](Guards& guards) { guards.rebuilds_mark = false; }, {17, 24, 31}, 300, Switches},
-    {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {84, 280, 841}, 3000, SwitchesAndCrashes},
+    {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {4098, 6843, 7002}, 3000, SwitchesAndCrashes},
     {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {17575414034223390647u, 15992030752963307600u, 7986113349601289814u}, 2500, SwitchesWhileBuilding},
-    {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {17, 22, 24}, 300, Switches},
+    {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {28, 69, 116}, 300, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, 500, Switches},
     {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, 500, Switches},
     {"switches_mark", [](Guards& guards) { guards.mysql.switches_mark = false; }, {17, 28, 31}, 300, SwitchesByItself},
     {"switch_of_version", [](Guards& guards) { guards.mysql.switch_of_version = false; }, {4161, 6425, 7033}, 1000, SwitchesByItself},
+    // One's own posts.
+    {"own_pushed", [](Guards& guards) { guards.own_pushed = false; }, {1, 2, 3}, 300, ReadsOwn},
+    {"own_hinted", [](Guards& guards) { guards.own_hinted = false; }, {280, 461, 475}, 600, LeavesOutOwn},
+    {"rebuilds_own", [](Guards& guards) { guards.rebuilds_own = false; }, {1, 2, 3}, 300, ReadsOwn},
+    {"pulls_own", [](Guards& guards) { guards.pulls_own = false; }, {1, 2, 3}, 300, ReadsOwn},
     // clang-format on
 };
 

@@ -25,11 +25,12 @@ struct Readers {
   }
 
   void StartRebuild() {
-    const UserId reader = world.AnyReader();
+    const UserId reader = world.AnyOwner();
     ++world.counts.rebuilds;
     rebuilds.push_back(
         {reader, std::make_unique<timeline::Rebuild>(
-                     world.window(), [this] { return std::to_string(++world.tokens); }, 5, 3)});
+                     world.window(), [this] { return std::to_string(++world.tokens); },
+                     world.Own(reader, world.options.guards.rebuilds_own), 5, 3)});
   }
 
   // One step of one rebuild; false when it ended. Each step is an await: anything may come between.
@@ -68,7 +69,7 @@ struct Readers {
   }
 
   void ReadPage() {
-    const UserId reader = world.AnyReader();
+    const UserId reader = world.AnyOwner();
     const auto page = world.redis.Read(reader, std::nullopt, 20);
     const auto found = world.redis.timelines().find(reader);
     if (page.state == TimelineState::kReady && found != world.redis.timelines().end() &&

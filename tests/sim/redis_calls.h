@@ -25,8 +25,8 @@ struct RedisCaller : Caller {
     ReplyTo<typename R::Reply> to;
     uint64_t owner;
     uint64_t connection;
-    typename R::Reply lost;                 // the answer when the connection is lost
-    uint64_t next_reader = 1, dropped = 0;  // of a walk
+    typename R::Reply lost;                // the answer when the connection is lost
+    uint64_t next_owner = 1, dropped = 0;  // of a walk
     size_t begun_at = 0;
   };
 
@@ -119,14 +119,14 @@ struct RedisCaller : Caller {
 
   template <typename A>
   void NextPage(std::shared_ptr<A> asked) {
-    if (asked->next_reader > world.character.readers) {
+    if (asked->next_owner > world.owners()) {
       Send(
           asked, [this, asked] { return EndWalk(*asked); }, nullptr);
       return;
     }
     const auto page = [this, asked] {
       const RangeReset reset =
-          world.redis.ResetPage(asked->request, {UserId{asked->next_reader++}});
+          world.redis.ResetPage(asked->request, {world.Owner(asked->next_owner++)});
       asked->dropped += reset.dropped;
       return reset;
     };
@@ -137,8 +137,7 @@ struct RedisCaller : Caller {
   RangeReset EndWalk(const A& asked) {
     RangeReset reset = world.redis.ResetEnd(asked.request);
     reset.dropped = asked.dropped;
-    if (world.carried_out > asked.begun_at + 2 + world.character.readers)
-      world.Count(Letter::kLongReset);
+    if (world.carried_out > asked.begun_at + 2 + world.owners()) world.Count(Letter::kLongReset);
     if (!reset.status.done() && !reset.needs_claim) world.Count(Letter::kIndexForgotten);
     return reset;
   }

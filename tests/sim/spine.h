@@ -212,7 +212,9 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     appended.clear();
     logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-        dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random()}, limits);
+        dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random(),
+                                      world.character.own_posts && world.options.guards.own_hinted},
+        limits);
   }
 };
 
@@ -372,7 +374,8 @@ struct PusherProcess
                               {*this, inbox},
                               metrics},
         pusher::Pusher::Setup{RangeLayout(kRanges), 1, world.random(), world.options.guards.logic,
-                              world.shards},
+                              world.shards,
+                              world.character.own_posts && world.options.guards.own_pushed},
         limits);
   }
 };

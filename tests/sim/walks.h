@@ -51,6 +51,12 @@ struct Walks {
   }
 
  private:
+  UserId AnyOwner() {
+    if (world.character.own_posts && random() % 2 == 0) {
+      return UserId{World::kFirstAuthor + random() % world.character.authors};
+    }
+    return UserId{1 + random() % world.character.readers};
+  }
   static Position PlaceOf(const Item& item) { return {item.created_at, item.post}; }
   static Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
 
@@ -60,8 +66,7 @@ struct Walks {
         row->second.created_at != item.created_at) {
       return false;
     }
-    const auto edge = world.mysql.relations.forward().find({reader, author});
-    if (edge == world.mysql.relations.forward().end() || !edge->second.live) return false;
+    if (!world.Reads(reader, author)) return false;
     const auto live = world.redis.timelines().find(reader);
     if (live == world.redis.timelines().end() || live->second.building) return true;
     if (item.created_at <= *live->second.floor) return true;
@@ -70,8 +75,7 @@ struct Walks {
   }
 
   void Begin() {
-    Walk walk{UserId{1 + random() % world.character.readers},
-              {.limit = 1 + static_cast<uint32_t>(random() % 8)}};
+    Walk walk{AnyOwner(), {.limit = 1 + static_cast<uint32_t>(random() % 8)}};
     for (const auto& [key, state] : world.mysql.posts()) {
       if (!state.visible()) continue;
       const Item item{key.second, *state.created_at};
@@ -88,7 +92,8 @@ struct Walks {
 
   // One read of a page. False: the walk ended.
   bool GoOn(Walk& walk) {
-    if (!walk.page) walk.page.emplace(walk.query);
+    if (!walk.page)
+      walk.page.emplace(walk.query, world.Own(walk.reader, world.options.guards.pulls_own));
     const auto need = walk.page->needed();
     if (!std::holds_alternative<timeline::NeedTimeline>(need) && world.AnyAway()) return true;
     std::visit([&](const auto& what) { Answer(walk, what); }, need);

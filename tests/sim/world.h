@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
 #include "tests/sim/said.h"
+#include "timeline/reader.h"
 
 namespace fanline::sim {
 
@@ -146,6 +148,17 @@ struct World : Chances {
     const std::string key = RelationLogKey(KeyOf(message));
     Append(relation_log, static_cast<int32_t>(Crc32(key) % kRelationPartitions),
            EncodeRelationMessage(message));
+  }
+
+  // Whose own posts a page or a rebuild of the reader wants.
+  std::optional<UserId> Own(UserId reader, bool guard) const {
+    return timeline::OwnOf(reader, character.own_posts && guard);
+  }
+  // Whether the author's posts belong into the reader's timeline, by the truth.
+  bool Reads(UserId reader, UserId author) const {
+    if (reader == author) return character.own_posts;
+    const auto edge = mysql.relations.forward().find({reader, author});
+    return edge != mysql.relations.forward().end() && edge->second.live;
   }
 
   bool AnyAway() const {

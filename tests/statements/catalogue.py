@@ -306,7 +306,7 @@ ENTRIES = [
           " GREATEST(CAST(value AS UNSIGNED) + 1, CAST(VALUES(value) AS UNSIGNED))",
           [row("'breaker_closings'", "FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)")]),
     entry("SELECT schema_version,buckets,partitions,shard_count,shard_index,shard_map,generation,feed_topic,"
-          "tasks_topic,timeline_window,timeline_max_entries,following_limit FROM installation"),
+          "tasks_topic,timeline_window,timeline_max_entries,following_limit,own_posts FROM installation"),
     entry("SELECT schema_version FROM installation"),
     entry("SELECT shard_count FROM installation"),
     entry("UPDATE installation SET schema_version = 5 WHERE schema_version = 4"),
@@ -319,7 +319,7 @@ _TEST = "only a test says it"
 EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SET (SESSION |TRANSACTION |autocommit)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT \?$|SELECT @@", _SESSION),
     (r"CREATE (TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+$", "feedctl init"),
-    (r"INSERT IGNORE INTO installation ", "feedctl init"),
+    (r"INSERT IGNORE INTO installation |ALTER TABLE installation ADD COLUMN IF NOT EXISTS ", "feedctl init"),
     (r"SELECT COUNT\(\*\) FROM information_schema\.tables WHERE table_schema = DATABASE\(\) ", "feedctl init"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),
     (r"SELECT COUNT\(\*\) FROM (following|follower)( WHERE state = \?)?$", _BULK),

@@ -18,7 +18,8 @@ enum Field {
   kTasksTopic,
   kWindow,
   kMaxEntries,
-  kFollowingLimit
+  kFollowingLimit,
+  kOwnPosts
 };
 
 template <typename Integer>
@@ -51,7 +52,8 @@ InstallationRow RowOf(const Installation& installation, Shard shard) {
            {"tasks_topic", installation.tasks_topic},
            {"timeline_window", std::to_string(installation.window.window)},
            {"timeline_max_entries", std::to_string(installation.window.max_entries)},
-           {"following_limit", std::to_string(installation.following_limit)}}};
+           {"following_limit", std::to_string(installation.following_limit)},
+           {"own_posts", installation.own_posts ? "1" : "0"}}};
 }
 
 std::optional<Installation> InstallationOf(const InstallationRow& row, std::string* why) {
@@ -87,6 +89,11 @@ std::optional<Installation> InstallationOf(const InstallationRow& row, std::stri
     *why = "its following_limit is 0, which would let nobody follow";
     return std::nullopt;
   }
+  if (row[kOwnPosts].value != "0" && row[kOwnPosts].value != "1") {
+    *why = "its own_posts is \"" + row[kOwnPosts].value + "\", which is neither 0 nor 1";
+    return std::nullopt;
+  }
+  found.own_posts = row[kOwnPosts].value == "1";
   auto map = ShardMap::Parse(row[kMap].value, shard_count);
   if (!map) {
     *why = "its shard_map \"" + row[kMap].value + "\" does not place every bucket on one of " +

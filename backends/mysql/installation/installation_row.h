@@ -28,6 +28,7 @@ struct Installation {
   std::string tasks_topic = "fanout-tasks";
   WindowLimits window;
   uint32_t following_limit = kMostFollowed;
+  bool own_posts = false;  // a home timeline holds the reader's own posts too
 
   RangeLayout layout() const { return RangeLayout(partitions); }
 };
@@ -36,7 +37,7 @@ struct InstallationField {
   const char* name;
   std::string value;
 };
-using InstallationRow = std::array<InstallationField, 12>;  // in the order of the table
+using InstallationRow = std::array<InstallationField, 13>;  // in the order of the table
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 

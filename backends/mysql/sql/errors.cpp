@@ -5,7 +5,9 @@
 namespace fanline::mysql {
 namespace {
 
-constexpr int kNoSuchTable = 1146;  // one that is newer than the installation, maybe
+// What is newer than the installation, maybe.
+constexpr int kNoSuchTable = 1146;
+constexpr int kNoSuchColumn = 1054;
 
 struct Entry {
   int code;
@@ -80,7 +82,9 @@ ErrorKind KindOf(int code) {
 
 Status StatusOf(const MysqlError& error, Shard shard) {
   Status status = StatusOf(error, ResourceOf(shard));
-  if (error.code() == kNoSuchTable) status.message += "; feedctl init makes what is missing";
+  if (error.code() == kNoSuchTable || error.code() == kNoSuchColumn) {
+    status.message += "; feedctl init makes what is missing";
+  }
   return status;
 }
 

@@ -32,7 +32,7 @@ struct Truth : ReaderTruth {
     for (const UserId author : authors) {
       UnixMs last = 0;
       for (const auto& [of, items] : posts) {
-        if (of.author == author) last = std::max(last, items.front().created_at);
+        if (of.author == author && !items.empty()) last = std::max(last, items.front().created_at);
       }
       const bool is_marked = std::find(marked.begin(), marked.end(), author) != marked.end();
       out->push_back({author, last, is_marked});
@@ -84,9 +84,9 @@ class LookTest : public ::testing::Test {
                            .marks = {.authors = {kMerged}, .more = false}};
   }
 
-  Look LookAt(LookLimits limits = {}) {
+  Look LookAt(LookLimits limits = {}, bool own_posts = false) {
     Look look;
-    Looker looker(truth_, timelines_, 2, limits);
+    Looker looker(truth_, timelines_, 2, limits, own_posts);
     EXPECT_TRUE(looker.LookAt(kReader, &look).done());
     return look;
   }
@@ -172,6 +172,15 @@ TEST_F(LookTest, AServiceThatIsAwayIsNamed) {
   EXPECT_FALSE(look.judged);
   timelines_.status = Status::Later("redis", "away");
   EXPECT_EQ(Looker(truth_, timelines_, 2).LookAt(kReader, &look).resource, "redis");
+}
+
+TEST_F(LookTest, OnesOwnPostsBelongThereWhereHomeTimelinesHoldThem) {
+  truth_.posts[{kReader, true}] = {At(33)};
+  EXPECT_EQ(MissingIn(LookAt({}, true).differences), 1u);
+  EXPECT_THAT(LookAt().differences, IsEmpty());
+  timelines_.timeline.items = {At(40), At(33), At(30), At(20), At(10)};
+  EXPECT_THAT(LookAt({}, true).differences, IsEmpty());
+  EXPECT_EQ(SurplusIn(LookAt().differences), 1u);
 }
 
 TEST_F(LookTest, WhoFollowsNobodyHasNothing) {

@@ -26,12 +26,14 @@ struct World {
   std::vector<Post> posts;
   std::vector<UserId> readers;  // those the audit asks about
   std::mt19937_64 random;
+  bool own_posts = false;
 
   explicit World(uint64_t seed) : random(seed) {
     const uint64_t users = 2 + random() % 20;
     for (uint64_t user = 1; user <= users; ++user) {
       if (random() % 3 != 0) readers.push_back(UserId{user});
     }
+    own_posts = seed % 2 == 1;
     for (uint64_t i = random() % 80; i > 0; --i) edges.emplace(Any(users), Any(users));
     for (uint64_t i = random() % 120; i > 0; --i) {
       // Few distinct times, so that many are equal.
@@ -47,13 +49,14 @@ struct World {
     for (const Post& post : posts) {
       parts[random() % shards].AddPost(post.author, post.item, post.pushed);
     }
-    return TimelineTruth(readers, std::move(parts));
+    return TimelineTruth(readers, std::move(parts), own_posts);
   }
 
   std::vector<Item> Wanted(UserId reader, Floor floor) const {
     std::vector<Item> wanted;
     for (const Post& post : posts) {
-      const bool followed = edges.count({reader, post.author}) == 1;
+      const bool followed =
+          edges.count({reader, post.author}) == 1 || (own_posts && reader == post.author);
       if (followed && post.item.created_at > floor) wanted.push_back(post.item);
     }
     std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <utility>
 
 #include "tests/fakes/fake_mysql.h"
@@ -17,9 +18,10 @@ constexpr uint32_t kRanges = 4;
 // A dispatcher whose calls are answered when the test says so; two shards, or more.
 struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled, AppendHints,
                          AppendDeadLetter> {
-  explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2)
+  explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2,
+                 bool own_posts = false)
       : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-                   {RangeLayout(ranges), ShardMap::Even(shards), 1}, limits) {}
+                   {RangeLayout(ranges), ShardMap::Even(shards), 1, own_posts}, limits) {}
 
   void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
     transactions.push_back(std::move(request));
@@ -428,6 +430,21 @@ TEST(EmptyRanges, OnlyRangesThatHoldAFollowerGetAHint) {
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(RangesOf(w.log[0]), (std::vector<Range>{0, 3}));
   EXPECT_EQ(w.committed, 1);
+}
+
+TEST(EmptyRanges, TheAuthorsOwnRangeIsNotLeftOutWhereHomeTimelinesHoldOnesOwnPosts) {
+  const Range own = RangeLayout(kRanges).RangeOf(kAnn);
+  const UserId others[] = {kOfRange0, kOfRange2, kOfRange3};
+  for (const UserId follower : others) {
+    World w(LeavingOut(), kRanges, 2, true);
+    w.Assign();
+    Follow(w, follower);
+    w.Give(Published());
+    w.RunUntilIdle();
+    std::set<Range> expected{RangeLayout(kRanges).RangeOf(follower), own};
+    ASSERT_EQ(w.log.size(), 1u);
+    EXPECT_EQ(RangesOf(w.log[0]), std::vector<Range>(expected.begin(), expected.end()));
+  }
 }
 
 TEST(EmptyRanges, ASampledHintSaysItsRangeAndHowManyThereAre) {

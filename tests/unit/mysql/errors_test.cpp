@@ -31,8 +31,11 @@ TEST(ErrorTable, OnlyDataIsNeverAndAllElseNamesTheShard) {
 }
 
 // The tables of an installation may be older than the program.
-TEST(ErrorTable, AMissingTableSaysWhatToType) {
-  EXPECT_THAT(StatusOf(MysqlError(1146, "text"), 0).message, ::testing::HasSubstr("feedctl init"));
+TEST(ErrorTable, AMissingTableOrColumnSaysWhatToType) {
+  for (const int code : {1146, 1054}) {
+    EXPECT_THAT(StatusOf(MysqlError(code, "text"), 0).message,
+                ::testing::HasSubstr("feedctl init"));
+  }
   EXPECT_THAT(StatusOf(MysqlError(1205, "text"), 0).message,
               ::testing::Not(::testing::HasSubstr("feedctl")));
 }

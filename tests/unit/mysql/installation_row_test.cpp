@@ -44,7 +44,7 @@ TEST(InstallationRow, WhatThisProgramCannotWorkWithIsRefusedWithTheReason) {
       {"partitions", "12"},     {"shard_map", "0-1023:5"},    {"shard_map", "0-100:0"},
       {"shard_count", "1"},     {"generation", "yesterday"},  {"timeline_window", "495"},
       {"timeline_window", "0"}, {"timeline_max_entries", ""}, {"following_limit", "-1"},
-      {"following_limit", "0"},
+      {"following_limit", "0"}, {"own_posts", "2"},           {"own_posts", ""},
   };
   for (const auto& [field, value] : kBad) {
     std::string why;

@@ -98,15 +98,16 @@ struct World
                 ReadTimeline, ApplySync, DropTimeline, MarkPart, AcquireRange, RaiseEpoch,
                 SaveStart, SettleRange, AppendDeadLetter, WeighAuthor> {
   explicit World(Limits given = Limits{}, std::shared_ptr<Stores> theirs = nullptr,
-                 uint32_t shards = 1)
+                 uint32_t shards = 1, bool own_posts = false)
       : stores(theirs ? std::move(theirs) : std::make_shared<Stores>()),
-        pusher(MakePusher(given, shards)) {}
+        pusher(MakePusher(given, shards, own_posts)) {}
 
-  Pusher MakePusher(Limits limits, uint32_t shards = 1) {
+  Pusher MakePusher(Limits limits, uint32_t shards = 1, bool own_posts = false) {
     limits.window = kWindow;
     return Pusher(
         {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-        {RangeLayout(kRanges), 7, ++stores->pushers, {}, ShardMap::Even(shards)}, limits);
+        {RangeLayout(kRanges), 7, ++stores->pushers, {}, ShardMap::Even(shards), own_posts},
+        limits);
   }
 
   // ---- ports: kept until answered --------------------------------------------------------------

@@ -192,6 +192,36 @@ TEST(Page, MergesWhatIsNotPushedIntoALiveTimeline) {
   for (const uint32_t limit : {1u, 2u, 3u, 7u, 8u}) EXPECT_EQ(w.Walk({.limit = limit}), page.items);
 }
 
+TEST(Page, HoldsOnesOwnPostsWhereHomeTimelinesDo) {
+  for (const bool own_posts : {true, false}) {
+    World w(own_posts);
+    w.Publish(kBob, 7, 1'000);
+    EXPECT_EQ(w.Home({.limit = 9}).items.size(), own_posts ? 1u : 0u) << "who follows nobody";
+    w.Follow(UserId{100});
+    for (uint64_t post = 10; post < 60; ++post) {
+      w.Publish(post % 3 == 0 ? kBob : UserId{100}, post, 1'000 + UnixMs(post));
+    }
+    EXPECT_EQ(w.Walk({.limit = 7}), w.Everything()) << "pulled";
+    w.Activate();
+    EXPECT_EQ(w.Walk({.limit = 7}), w.Everything()) << "live down to the floor, and pulled";
+  }
+}
+
+TEST(Page, MergesOnesOwnPostsOnce) {
+  for (const uint64_t others : {1u, 9u}) {  // nine are more than the timeline names
+    World w(true);
+    for (uint64_t author = 100; author < 100 + others; ++author) {
+      w.Follow(UserId{author});
+      w.PublishMerged(UserId{author}, author, 1'000 + UnixMs(author));
+    }
+    w.PublishMerged(kBob, 7, 1'150);
+    w.Activate();
+    EXPECT_EQ(w.redis.timelines().at(kBob).more_marks, others > 1);
+    EXPECT_EQ(w.Home({.limit = 50}).items, w.Everything());
+    EXPECT_EQ(w.Walk({.limit = 2}), w.Everything());
+  }
+}
+
 TEST(Page, OfNobodyMarkedAsksNoShard) {
   World w;
   w.Follow(UserId{100});

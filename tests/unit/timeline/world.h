@@ -18,7 +18,8 @@ inline constexpr UserId kBob{1};
 struct World : fakes::FakeReaderStores {
   using Page = timeline::Page;  // not that of the port
 
-  World() : FakeReaderStores(RangeLayout(kRanges), kWindow) {}
+  explicit World(bool own = false)
+      : FakeReaderStores(RangeLayout(kRanges), kWindow), own_posts(own) {}
 
   void Follow(UserId author) { mysql.WriteForward(kBob, author, true); }
   void Publish(UserId author, uint64_t post, UnixMs at) {
@@ -33,7 +34,9 @@ struct World : fakes::FakeReaderStores {
   // Brute force: everything bob should see, newest first.
   std::vector<Item> Everything() {
     std::vector<PostsOf> posts;
-    for (const UserId author : mysql.Followees(kBob)) {
+    std::vector<UserId> authors = mysql.Followees(kBob);
+    if (own_posts) authors.push_back(kBob);
+    for (const UserId author : authors) {
       for (const bool pushed : {true, false}) posts.push_back({author, pushed});
     }
     auto items = mysql.Items(posts, {}, UINT32_MAX).items;
@@ -72,8 +75,9 @@ struct World : fakes::FakeReaderStores {
     return walked;
   }
 
+  const bool own_posts;
   int tokens = 0;
-  Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }};
+  Reader home{*this, *this, kWindow, [this] { return std::to_string(++tokens); }, own_posts};
 };
 
 }  // namespace fanline::timeline

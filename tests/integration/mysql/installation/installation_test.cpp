@@ -22,6 +22,7 @@ class InstallationTest : public ::testing::Test {
     installation_.tasks_topic = "tasks";
     installation_.window = {100, 200};
     installation_.following_limit = 7'000;
+    installation_.own_posts = true;
   }
 
   Shards shards_;
@@ -40,8 +41,24 @@ TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
   EXPECT_EQ(found.window.window, 100u);
   EXPECT_EQ(found.window.max_entries, 200u);
   EXPECT_EQ(found.following_limit, 7'000u);
+  EXPECT_TRUE(found.own_posts);
   EXPECT_EQ(found.shard_map.ToString(), shards_.map().ToString());
   EXPECT_EQ(shards_.Number(1, "SELECT shard_index FROM installation"), 1);
+}
+
+// One of before there was the column: programs say what to type, and init makes it.
+TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByTheSchema) {
+  installation_.own_posts = false;
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  for (const Shard shard : {0, 1}) {
+    shards_.on(shard).Execute("ALTER TABLE installation DROP COLUMN own_posts");
+  }
+  Installation found;
+  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl init"));
+  ASSERT_TRUE(ApplySchema(shards_.config()).done());
+  EXPECT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  ASSERT_TRUE(ReadInstallation(shards_.config(), &found).done());
+  EXPECT_FALSE(found.own_posts);
 }
 
 TEST_F(InstallationTest, CreatingAgainFinishesAnInterruptedRunAndChangesNothing) {

@@ -4,7 +4,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
-OPTION = re.compile(r"^  --([a-z0-9-]+)(?: (\S+))?\n        (.*)\n        FANLINE_\w+(?:, (.*))?$", re.M)
+OPTION = re.compile(r"^  --([a-z0-9-]+)(?:\[=true\|false\]| (\S+))?\n        (.*)\n        FANLINE_\w+(?:, (.*))?$", re.M)
 RANGE = re.compile(r"(?:^|, )(-?[\d.]+)\.\.(-?[\d.]+)(?:,|$)")
 DURATION = "^[0-9]+(us|ms|s|m|h)$"
 ALWAYS = {"config", "check-config", "help", "version"}

@@ -1,6 +1,7 @@
 #include "audit/sampler.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace fanline::audit {
@@ -12,15 +13,13 @@ constexpr Duration kAskAgain = std::chrono::seconds(1);  // whether hints are ap
 Time Sampler::Step(const Progress& progress, Time now) {
   Forget(progress);
   Status status = LookAgain(progress, now);
-  if (status.done() && (!sample_at_ || *sample_at_ <= now)) {
+  if (!sample_at_ || *sample_at_ <= now) {
     sample_at_ = now + limits_.every;
-    status = Sample(progress, now);
-    if (status.done()) metrics_.Sampled();
+    const Status sampled = Sample(progress);
+    if (sampled.done()) metrics_.Sampled();
+    if (status.done()) status = sampled;
   }
-  if (!status.done()) {
-    metrics_.Failed(status.resource, status.message);
-    sample_at_ = now + limits_.every;
-  }
+  if (!status.done()) metrics_.Failed(status.resource, status.message);
   Show();
   Time next = *sample_at_;
   if (status.done()) {
@@ -56,7 +55,13 @@ Status Sampler::LookAgain(const Progress& progress, Time now) {
       continue;
     }
     Look look;
-    if (Status status = ports_.look(suspect->reader, &look); !status.done()) return status;
+    if (Status status = ports_.look(suspect->reader, &look); !status.done()) {
+      Suspect waits = std::move(*suspect);
+      suspects_.erase(suspect);
+      waits.since = ports_.clock();
+      suspects_.push_back(std::move(waits));
+      return status;
+    }
     auto wrong = InBoth(suspect->found, look.differences);
     const auto known = judged_.find(suspect->reader);
     const auto news = known == judged_.end() ? wrong : Without(wrong, known->second.wrong);
@@ -67,20 +72,20 @@ Status Sampler::LookAgain(const Progress& progress, Time now) {
   return Status::Done();
 }
 
-Status Sampler::Sample(const Progress& progress, Time now) {
-  if (Status status = LookAtTheWrong(now); !status.done()) return status;
+Status Sampler::Sample(const Progress& progress) {
+  Status again = LookAtTheWrong();
   for (uint32_t looked = 0; looked < limits_.readers; ++looked) {
     std::optional<UserId> reader;
     if (Status status = Next(progress, &reader); !status.done()) return status;
     if (!reader) break;
     if (IsSuspect(*reader)) continue;
-    if (Status status = LookAtNew(*reader, now); !status.done()) return status;
+    if (Status status = LookAtNew(*reader); !status.done()) return status;
   }
-  return Status::Done();
+  return again;
 }
 
 // In turn, if there are more than a sample looks at.
-Status Sampler::LookAtTheWrong(Time now) {
+Status Sampler::LookAtTheWrong() {
   std::vector<UserId> readers;
   const auto add = [&](auto begin, auto end) {
     for (auto at = begin; at != end && readers.size() < limits_.wrong_again; ++at) {
@@ -95,7 +100,7 @@ Status Sampler::LookAtTheWrong(Time now) {
     Look look;
     if (Status status = ports_.look(reader, &look); !status.done()) return status;
     auto still = InBoth(judged_.at(reader).wrong, look.differences);
-    if (still.size() < look.differences.size()) Suspected(reader, look.differences, now);
+    if (still.size() < look.differences.size()) Suspected(reader, look.differences);
     if (look.judged) {
       Remember(reader, look.items, std::move(still));
     } else if (look.gone) {
@@ -105,7 +110,7 @@ Status Sampler::LookAtTheWrong(Time now) {
   return Status::Done();
 }
 
-Status Sampler::LookAtNew(UserId reader, Time now) {
+Status Sampler::LookAtNew(UserId reader) {
   const auto known = judged_.find(reader);
   if (known != judged_.end() && !known->second.wrong.empty()) return Status::Done();
   Look look;
@@ -113,7 +118,7 @@ Status Sampler::LookAtNew(UserId reader, Time now) {
   if (look.differences.empty()) {
     Judge(reader, look, {});
   } else {
-    Suspected(reader, std::move(look.differences), now);
+    Suspected(reader, std::move(look.differences));
   }
   return Status::Done();
 }
@@ -140,9 +145,9 @@ bool Sampler::IsSuspect(UserId reader) const {
                      [reader](const Suspect& suspect) { return suspect.reader == reader; });
 }
 
-void Sampler::Suspected(UserId reader, std::vector<Difference> found, Time now) {
+void Sampler::Suspected(UserId reader, std::vector<Difference> found) {
   if (suspects_.size() >= limits_.suspects || IsSuspect(reader)) return;
-  suspects_.push_back({.reader = reader, .found = std::move(found), .since = now});
+  suspects_.push_back({.reader = reader, .found = std::move(found), .since = ports_.clock()});
 }
 
 void Sampler::Judge(UserId reader, const Look& look, std::vector<Difference> wrong) {
@@ -173,8 +178,10 @@ void Sampler::Show() const {
     missing += its;
     wrong += !judged.wrong.empty();
   }
-  const double share = items == 0 ? 0 : static_cast<double>(missing) / static_cast<double>(items);
-  metrics_.Holding(10'000 * share, wrong);
+  const double misses = items == 0
+                            ? std::numeric_limits<double>::quiet_NaN()
+                            : 10'000 * (static_cast<double>(missing) / static_cast<double>(items));
+  metrics_.Holding(misses, wrong);
 }
 
 }  // namespace fanline::audit

@@ -12,7 +12,10 @@
 // another process's. So the share of misses, which is of the last look at each of the last
 // `remembered` readers, is 0 again soon after a repair.
 //
-// Passive but for its two ports: Step makes a bounded number of looks and says when it wants to be
+// A look that fails keeps no other from being made: a shard may be away for long, and what hangs on
+// the other shards is judged all the same.
+//
+// Passive but for its ports: Step makes a bounded number of looks and says when it wants to be
 // called again. Not thread-safe.
 #pragma once
 
@@ -49,17 +52,20 @@ class SampleMetrics {
   virtual void Sampled() {}                                      // a sample has ended
   virtual void Judged(Result, uint64_t /*items*/) {}             // a reader's timeline
   virtual void Found(const std::vector<Difference>& /*all*/) {}  // wrong with one, both times
-  // Of the readers remembered: misses of 10,000 items, and timelines with something wrong.
+  // Of the readers remembered: misses of 10,000 items, and timelines with something wrong. Misses
+  // are no number (NaN) when there is no item to speak of: nothing found is not nothing compared.
   virtual void Holding(double /*misses_per_10000*/, size_t /*wrong*/) {}
   virtual void Failed(const std::string& /*resource*/, const std::string& /*reason*/) {}
 };
 
 class Sampler {
  public:
-  // What it needs of the outside: one look, and a page of a range's readers (RawTimelines::Listed).
+  // What it needs of the outside: one look, a page of a range's readers (RawTimelines::Listed), and
+  // the time, as looks may take long.
   struct Ports {
     std::function<Status(UserId reader, Look* look)> look;
     std::function<Status(Range range, std::string* cursor, std::vector<UserId>* readers)> listed;
+    std::function<Time()> clock;
   };
 
   // `metrics` outlives it. `first`: the range it begins at, of those there are.
@@ -78,7 +84,7 @@ class Sampler {
   struct Suspect {
     UserId reader{};
     std::vector<Difference> found;
-    Time since{};
+    Time since{};                       // not before the look ended
     std::optional<int64_t> until = {};  // the offset that is to be applied before the second look
   };
   struct Judged {
@@ -90,12 +96,12 @@ class Sampler {
   void Forget(const Progress& progress);
   Status LookAgain(const Progress& progress, Time now);
   bool IsSettled(Suspect& suspect, const RangeProgress& progress) const;
-  Status Sample(const Progress& progress, Time now);
-  Status LookAtTheWrong(Time now);
-  Status LookAtNew(UserId reader, Time now);
+  Status Sample(const Progress& progress);
+  Status LookAtTheWrong();
+  Status LookAtNew(UserId reader);
   Status Next(const Progress& progress, std::optional<UserId>* reader);
   bool IsSuspect(UserId reader) const;
-  void Suspected(UserId reader, std::vector<Difference> found, Time now);
+  void Suspected(UserId reader, std::vector<Difference> found);
   void Judge(UserId reader, const Look& look, std::vector<Difference> wrong);
   void Remember(UserId reader, uint64_t items, std::vector<Difference> wrong);
   void Show() const;

@@ -43,11 +43,12 @@ struct SampleServing {
         [this](UserId reader, audit::Look* look) { return looker.LookAt(reader, look); },
         [this](Range range, std::string* cursor, std::vector<UserId>* readers) {
           return timelines.Listed(range, cursor, readers);
-        }};
+        },
+        [] { return daemon::SystemNow().mono; }};
     const auto first =
         static_cast<Range>(wiring::RandomSeed() % static_cast<uint64_t>(installation.partitions));
     sampling.emplace(audit::Sampler(ports, installation.layout(), config.sample, *metrics, first),
-                     board, [] { return daemon::SystemNow().mono; });
+                     board, ports.clock);
   }
 
   const std::unique_ptr<audit::SampleMetrics> metrics;

@@ -1,6 +1,7 @@
 #include "pusher/sampling/prometheus_sampling.h"
 
 #include <array>
+#include <limits>
 #include <string>
 
 #include "daemon/clock.h"
@@ -42,7 +43,9 @@ const char* NameOf(Kind kind) {
 
 class Prometheus final : public audit::SampleMetrics {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {}
+  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
+    misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing was compared yet
+  }
 
   void Sampled() override { last_.Set(static_cast<double>(daemon::SystemNow().unix_ms) / 1'000); }
 

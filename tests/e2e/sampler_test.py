@@ -49,7 +49,7 @@ class BrokenTimelines(Reading):
     def test_a_miss_is_seen_repaired_and_seen_to_be_gone(self):
         self.wait_for(lambda: self.sampled("fanline_sampled_timelines_total", result="good") >= len(READERS),
                       "everybody to be looked at")
-        self.assertEqual(self.sampled(MISSES), 0)
+        self.wait_for(lambda: self.sampled(MISSES) == 0, "both to have compared somebody")
         self.broken(3)
         self.broken(4)
         surplus = self.key_of(5)

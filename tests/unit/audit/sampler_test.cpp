@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -65,12 +66,15 @@ class SamplerTest : public ::testing::Test {
     return Sampler({[this](UserId reader, Look* look) { return LookAt(reader, look); },
                     [this](Range range, std::string* cursor, std::vector<UserId>* readers) {
                       return Listed(range, cursor, readers);
-                    }},
+                    },
+                    [this] { return now_; }},
                    kLayout, limits, metrics_);
   }
 
   Status LookAt(UserId reader, Look* look) {
     if (!away_.done()) return away_;
+    if (unreadable_.contains(reader)) return Status::Later("mysql_1", "away");
+    now_ += look_takes_;
     looked_.push_back(reader);
     *look = {.judged = true, .items = 99};
     if (gone_.contains(reader)) *look = {.gone = true};
@@ -105,7 +109,8 @@ class SamplerTest : public ::testing::Test {
   const UserId ann_ = ReadersOf(3, 2)[0], bob_ = ReadersOf(3, 2)[1];
   std::map<Range, std::vector<UserId>> indexes_;
   std::map<UserId, std::vector<Difference>> differences_;
-  std::set<UserId> gone_, busy_;
+  std::set<UserId> gone_, busy_, unreadable_;
+  Duration look_takes_{};
   Status away_ = Status::Done();
   Progress progress_{{3, {.applied = 10, .end = 10}}};
   Time now_{1h}, next_{};
@@ -166,6 +171,44 @@ TEST_F(SamplerTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
   EXPECT_THAT(LookedAtAfter(1s), ElementsAre(ann_));
 }
 
+// The log's end is as of a moment before the step: a look late in a slow one is newer.
+TEST_F(SamplerTest, TheSecondLookCountsItsTimeFromTheEndOfTheFirst) {
+  sampler_.emplace(Made({.every = 60s, .readers = 2, .again_after = 4s}));
+  Lacks(bob_, {kPost});
+  look_takes_ = 6s;
+  EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
+  EXPECT_THAT(LookedAtAfter(0s), IsEmpty());
+  EXPECT_THAT(LookedAtAfter(4s), ElementsAre(bob_));
+}
+
+TEST_F(SamplerTest, ASuspectWhoCannotBeReadKeepsNobodyElseWaiting) {
+  const UserId cid = ReadersOf(3, 3)[2];
+  Lacks(ann_, {kPost});
+  Lacks(bob_, {kPost});
+  LookedAtAfter(0s);
+  unreadable_ = {ann_};
+  indexes_[3] = {cid};
+  EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
+  EXPECT_THAT(LookedAtAfter(1s), ElementsAre(bob_));
+  EXPECT_EQ(metrics_.missing, 1u);
+  EXPECT_THAT(metrics_.failed, ElementsAre("mysql_1")) << "not asked again at once";
+  EXPECT_THAT(LookedAtAfter(5s), ElementsAre(bob_, cid, cid)) << "a sample";
+  EXPECT_EQ(metrics_.samples, 2);
+  unreadable_.clear();
+  LookedAtAfter(10s);
+  EXPECT_EQ(metrics_.missing, 2u);
+}
+
+TEST_F(SamplerTest, AWrongTimelineThatCannotBeReadKeepsNobodyElseWaiting) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  LookedAtAfter(4s);
+  unreadable_ = {ann_};
+  EXPECT_THAT(LookedAtAfter(6s), ElementsAre(bob_));
+  EXPECT_EQ(metrics_.samples, 1) << "but it was no whole sample";
+  EXPECT_EQ(metrics_.wrong, 1u);
+}
+
 TEST_F(SamplerTest, WhoWaitsForHintsForTooLongIsForgotten) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
@@ -219,7 +262,14 @@ TEST_F(SamplerTest, WhatIsAnotherProcesssIsForgotten) {
   EXPECT_GT(metrics_.misses, 0);
   progress_.clear();
   EXPECT_THAT(LookedAtAfter(10s), IsEmpty());
-  EXPECT_EQ(metrics_.misses, 0);
+  EXPECT_TRUE(std::isnan(metrics_.misses)) << "and nothing is known";
+}
+
+TEST_F(SamplerTest, WhereNothingWasComparedItDoesNotSayThatNothingIsMissing) {
+  busy_ = {ann_, bob_};
+  LookedAtAfter(0s);
+  EXPECT_EQ(metrics_.judged[Result::kNotJudged], 2);
+  EXPECT_TRUE(std::isnan(metrics_.misses));
 }
 
 TEST_F(SamplerTest, ASuspectOfARangeThatIsLostIsForgotten) {

@@ -80,9 +80,8 @@ Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   for (const AuthorLastAt& author : authors) {
     if (author.last_at > floor) pushed.push_back({author.author, true});
     if (!author.marked) continue;
-    // Whether its mark must be there, its posts say.
     known->part.AddEdge(reader, author.author);
-    known->part.AddMarked(author.author, false);
+    known->part.AddMarked(author.author, author.announced);
     if (author.last_at <= floor) continue;
     Status status = ReadPosts({{author.author, false}}, author.author, floor, known);
     if (!status.done()) return status;

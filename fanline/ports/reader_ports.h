@@ -19,8 +19,9 @@ namespace fanline {
 
 struct AuthorLastAt {
   UserId author{};
-  UnixMs last_at = 0;   // >= created_at of every visible post; 0 = never posted
-  bool marked = false;  // there may be posts that are merged at read
+  UnixMs last_at = 0;      // >= created_at of every visible post; 0 = never posted
+  bool marked = false;     // there may be posts that are merged at read
+  bool announced = false;  // and live timelines of followers were told
 };
 
 // One half of an author's posts: those that are pushed, or those that are merged at read.

@@ -279,7 +279,9 @@ std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) 
   std::vector<AuthorLastAt> out;
   for (UserId author : authors) {
     const auto found = last_at_.find(author);
-    if (found != last_at_.end()) out.push_back({author, found->second, IsMarked(author)});
+    if (found == last_at_.end()) continue;
+    const AuthorMode mode = ModeOf(author);
+    out.push_back({author, found->second, mode.marked, mode.announced});
   }
   return out;
 }

@@ -143,7 +143,7 @@ ENTRIES = [
            for author, post in edges(LIST // 2) + new_edges(LIST // 2)]),
     entry("INSERT INTO author (author_id, last_at) VALUES [] ON DUPLICATE KEY UPDATE last_at = GREATEST(last_at,"
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
-    entry("SELECT author_id, last_at, COALESCE(marked, 0) FROM author FORCE INDEX (PRIMARY)"
+    entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"
           " LEFT JOIN author_mode USING (author_id) WHERE author_id IN ([])", listed(owners(LIST))),
     entry(f"SELECT author_id, pull, announced, marked, by_hand, version, {NOW_MS} - since, live, lag_ms, {NOW_MS} -"
           " weighed FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ([])", listed(owners(LIST))),
@@ -320,6 +320,7 @@ EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SET (SESSION |TRANSACTION |autocommit)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT \?$|SELECT @@", _SESSION),
     (r"CREATE (TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+$", "feedctl init"),
     (r"INSERT IGNORE INTO installation |ALTER TABLE installation ADD COLUMN IF NOT EXISTS ", "feedctl init"),
+    (r"ALTER TABLE author_mode ", "feedctl init"),
     (r"SELECT COUNT\(\*\) FROM information_schema\.tables WHERE table_schema = DATABASE\(\) ", "feedctl init"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),
     (r"SELECT COUNT\(\*\) FROM (following|follower)( WHERE state = \?)?$", _BULK),

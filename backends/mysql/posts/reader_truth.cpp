@@ -93,7 +93,7 @@ Status MysqlReaderTruth::LastAt(const std::vector<UserId>& authors,
                                 std::vector<AuthorLastAt>* out) {
   const ChunkedRead<AuthorLastAt> read = {
       kIdsLimit, LastAtSql, [](const Row& row) {
-        return AuthorLastAt{UserId{row.UInt64(1)}, row.Int64(2), row.Bool(3)};
+        return AuthorLastAt{UserId{row.UInt64(1)}, row.Int64(2), row.Bool(3), row.Bool(4)};
       }};
   return ReadByShard(connections_, map_, authors, read, out);
 }

@@ -200,8 +200,9 @@ std::string FolloweesSql(UserId reader) {
 
 std::string LastAtSql(std::span<const UserId> authors) {
   std::string sql =
-      "SELECT author_id, last_at, COALESCE(marked, 0) FROM author FORCE INDEX (PRIMARY)"
-      " LEFT JOIN author_mode USING (author_id) WHERE author_id IN ";
+      "SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0)"
+      " FROM author FORCE INDEX (PRIMARY) LEFT JOIN author_mode USING (author_id) WHERE author_id "
+      "IN ";
   AppendInList(sql, authors);
   return sql;
 }

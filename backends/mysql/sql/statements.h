@@ -66,7 +66,7 @@ std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpa
 
 // dst
 std::string FolloweesSql(UserId reader);
-// author_id, last_at, whether the author is marked
+// author_id, last_at, whether the author is marked, and announced
 std::string LastAtSql(std::span<const UserId> authors);
 // user_id, fans_cnt
 std::string FansCountSql(std::span<const UserId> authors);

@@ -19,6 +19,7 @@ struct Truth : ReaderTruth {
   std::vector<UserId> followees{kPushed, kMerged};
   std::map<PostsOf, std::vector<Item>> posts;
   std::vector<UserId> marked{kMerged};
+  bool announced = false;
   Status status = Status::Done();
   size_t statements = 0;
 
@@ -35,7 +36,7 @@ struct Truth : ReaderTruth {
         if (of.author == author && !items.empty()) last = std::max(last, items.front().created_at);
       }
       const bool is_marked = std::find(marked.begin(), marked.end(), author) != marked.end();
-      out->push_back({author, last, is_marked});
+      out->push_back({author, last, is_marked, is_marked && announced});
     }
     return status;
   }
@@ -115,6 +116,19 @@ TEST_F(LookTest, WithoutItsMarkAnAuthorsMergedPostsAreMissing) {
   const Look look = LookAt();
   EXPECT_EQ(MissingIn(look.differences), 2u);
   EXPECT_EQ(look.differences.front().author, kMerged);
+}
+
+// Its next posts would come without a hint, and be on no page.
+TEST_F(LookTest, TheMarkOfAnAnnouncedAuthorIsMissedWithoutAPost) {
+  truth_.posts[{kMerged, false}] = {At(5)};
+  timelines_.timeline.floor = 5;
+  timelines_.timeline.marks = {};
+  EXPECT_THAT(LookAt().differences, IsEmpty()) << "followers are not told yet";
+  truth_.announced = true;
+  const Look look = LookAt();
+  ASSERT_THAT(look.differences, SizeIs(1));
+  EXPECT_EQ(look.differences[0].kind, Kind::kMissingMark);
+  EXPECT_EQ(look.differences[0].author, kMerged);
 }
 
 TEST_F(LookTest, BelowTheFloorNothingIsReadOrJudged) {

@@ -59,14 +59,16 @@ TEST_F(ReaderTruthTest, LastAtAsksEveryShardInPartsAndSkipsWhoNeverPosted) {
                  std::to_string(raw * 7) + ")");
     if (raw % 5 == 0) continue;
     shards_.of(UserId{raw})
-        .Execute("INSERT INTO author_mode (author_id, pull, marked) VALUES (" +
-                 std::to_string(raw) + ",0," + (raw % 5 == 1 ? "1" : "0") + ")");
+        .Execute("INSERT INTO author_mode (author_id, pull, marked, announced) VALUES (" +
+                 std::to_string(raw) + ",0," + (raw % 5 == 1 ? "1" : "0") + "," +
+                 (raw % 10 == 1 ? "1" : "0") + ")");
   }
   std::vector<AuthorLastAt> times;
   ASSERT_TRUE(reader_.LastAt(authors, &times).done());
   EXPECT_EQ(times.size(), 1600u);
-  for (const auto& [author, last_at, marked] : times) {
+  for (const auto& [author, last_at, marked, announced] : times) {
     EXPECT_EQ(marked, Raw(author) % 5 == 1);
+    EXPECT_EQ(announced, Raw(author) % 10 == 1);
     EXPECT_EQ(last_at, static_cast<UnixMs>(Raw(author) * 7));
     EXPECT_NE(Raw(author) % 3, 0u);
   }

@@ -195,8 +195,9 @@ class Audit : public Command {
     audit::Looker looker(truth, scanner, installation_.window.underfilled_below(), kEverything,
                          installation_.own_posts);
     timeline::Tokens tokens;
-    timeline::Reader reader(truth, timelines, installation_.window,
-                            [&tokens] { return tokens.Next(); });
+    timeline::Reader reader(
+        truth, timelines, installation_.window, [&tokens] { return tokens.Next(); },
+        installation_.own_posts);
     Progress progress("setting right", "timelines", wrong.size());
     uint64_t rebuilt = 0;
     Repair repair({[&](UserId user, audit::Look* look) { return looker.LookAt(user, look); },

@@ -137,7 +137,7 @@ Status MysqlReaderTruth::LookUp(UserId user, UserFacts* out) {
   return connections_.ReadTruth(map_.ShardOf(user), [&](Connection& connection) {
     *out = {};
     connection.Query(FollowsSomebodySql(user), [&](const Row&) { *out = {true, true}; });
-    // The other question takes MariaDB five times as long, and hardly anybody follows nobody.
+    // The other question looks into three tables, and hardly anybody follows nobody.
     if (out->follows) return;
     connection.Query(IsKnownSql(user), [&](const Row& row) { out->known = row.Bool(1); });
   });

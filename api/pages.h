@@ -36,11 +36,11 @@ class Pages {
     BodiesPool* bodies = nullptr;
   };
 
-  // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
-  // a shard is known to be; may be empty): any thread. `own_posts`: home timelines hold the
-  // reader's own.
+  // All outlive it, and the pools also outlive the pages they were given. `own_posts`: home
+  // timelines hold the reader's own. `clock`, `away` (whether a shard is known to be; may be
+  // empty): any thread.
   Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
-        std::function<Now()> clock, std::function<bool(Shard)> away = {}, bool own_posts = false)
+        std::function<Now()> clock, bool own_posts, std::function<bool(Shard)> away = {})
       : pools_(pools),
         rebuilds_(rebuilds),
         map_(map),

@@ -52,7 +52,8 @@ Status Looker::LookAt(UserId reader, Look* look) {
     if (Status status = ReadTruth(reader, timeline.floor, &known); !status.done()) return status;
     if (known.too_much) return Status::Done();
   }
-  const TimelineTruth truth(known.readers, {std::move(known.part)});
+  // The reader is among the followees already, where own posts are wanted.
+  const TimelineTruth truth(known.readers, {std::move(known.part)}, false);
   TimelineCheck check(truth, least_, std::numeric_limits<size_t>::max());
   check.Check(0, timeline, indexed);
   look->judged = true;

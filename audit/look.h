@@ -36,8 +36,8 @@ class Looker {
  public:
   // The ports outlive it. `least`: of TimelineCheck. `own_posts`: home timelines hold the reader's
   // own posts.
-  Looker(ReaderTruth& truth, RawTimelines& timelines, uint32_t least, LookLimits limits = {},
-         bool own_posts = false)
+  Looker(ReaderTruth& truth, RawTimelines& timelines, uint32_t least, bool own_posts,
+         LookLimits limits = {})
       : truth_(truth),
         timelines_(timelines),
         least_(least),

@@ -23,7 +23,8 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
   if (merged.empty()) return items;
   std::sort(merged.begin(), merged.end(), IsNewer);
 
-  timeline::PageRead page({.limit = static_cast<uint32_t>(items.size() + merged.size())});
+  timeline::PageRead page({.limit = static_cast<uint32_t>(items.size() + merged.size())},
+                          std::nullopt);
   page.OnTimeline({.state = TimelineState::kReady,
                    .items = std::move(items),
                    .marks = {.authors = std::move(authors), .more = false},

@@ -38,8 +38,7 @@ class TimelineTruth {
   };
 
   // `own_posts`: home timelines hold the reader's own posts.
-  TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
-                bool own_posts = false);
+  TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts, bool own_posts);
 
   // Items of reader number `index` strictly newer than `floor`, pushed or merged at read, in
   // Before's order. `out` is overwritten.

@@ -89,8 +89,9 @@ struct Stores {
 double Library(const Config& config, const Stores& stores) {
   mysql::MysqlReaderTruth truth(stores.shards, stores.installation.shard_map);
   redis::RedisReaderTimelines timelines(stores.redis);
-  timeline::Reader reader(truth, timelines, stores.installation.window,
-                          [] { return std::string(); });
+  timeline::Reader reader(
+      truth, timelines, stores.installation.window, [] { return std::string(); },
+      stores.installation.own_posts);
   timeline::Page page;
   bench::Must(reader.Home(Reader(config, 0), {.limit = config.limit}, &page));
   const bench::Stopwatch watch;
@@ -132,8 +133,9 @@ double Below(const Config& config, const Stores& stores) {
   const std::vector<Position> ends = Ends(config, stores);
   mysql::MysqlReaderTruth truth(stores.shards, stores.installation.shard_map);
   redis::RedisReaderTimelines timelines(stores.redis);
-  timeline::Reader reader(truth, timelines, stores.installation.window,
-                          [] { return std::string(); });
+  timeline::Reader reader(
+      truth, timelines, stores.installation.window, [] { return std::string(); },
+      stores.installation.own_posts);
   const auto read = [&](uint64_t i) {
     timeline::Page page;
     bench::Must(reader.Home(

@@ -173,8 +173,9 @@ std::vector<double> RebuildAll(const Config& config, const redis::Options& optio
                                bench::Pipeline& redis) {
   redis::RedisReaderTimelines timelines(options);
   uint64_t tokens = 0;
-  timeline::Reader reader(truth, timelines, config.window,
-                          [&tokens] { return "bench-" + std::to_string(++tokens); });
+  timeline::Reader reader(
+      truth, timelines, config.window, [&tokens] { return "bench-" + std::to_string(++tokens); },
+      false);
   return InTurns(config, keys, redis, [&](uint64_t i) {
     timeline::RebuildResult result{};
     bench::Must(reader.Activate(Reader(config, i), &result));

@@ -66,8 +66,8 @@ class Dispatcher {
   struct Setup {
     RangeLayout layout{16};
     ShardMap shards = ShardMap::Even(1);
-    uint64_t seed = 1;       // of the jitter
-    bool own_posts = false;  // authors are readers of their own posts
+    uint64_t seed = 1;  // of the jitter
+    bool own_posts;     // authors are readers of their own posts
   };
 
   Dispatcher(Ports ports, Setup setup, Limits limits);

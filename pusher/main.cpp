@@ -36,8 +36,7 @@ struct SampleServing {
       : metrics(pusher::PrometheusSampling(process.registry, process.log)),
         truth(mysql, installation.shard_map),
         timelines(redis),
-        looker(truth, timelines, installation.window.underfilled_below(), {},
-               installation.own_posts) {
+        looker(truth, timelines, installation.window.underfilled_below(), installation.own_posts) {
     if (config.sample.every == Duration::zero()) return;
     const audit::Sampler::Ports ports{
         [this](UserId reader, audit::Look* look) { return looker.LookAt(reader, look); },

@@ -34,7 +34,7 @@ class PostRuns {
  public:
   // `own_posts`: where authors' own readers are; none: authors are not readers of their posts.
   PostRuns(const RunPorts& ports, const Limits& limits, AuthorWeights::Setup weighed,
-           const MutationSwitches& guards = {}, std::optional<RangeLayout> own_posts = {})
+           const MutationSwitches& guards, std::optional<RangeLayout> own_posts)
       : ports_(ports),
         limits_(limits),
         guards_(guards),

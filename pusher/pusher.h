@@ -67,7 +67,7 @@ class Pusher {
     uint64_t seed = 1;  // of the jitter and of the tokens of starts: another one in each process
     MutationSwitches guards{};
     ShardMap shards = ShardMap::Even(1);
-    bool own_posts = false;  // authors are readers of their own posts
+    bool own_posts;  // authors are readers of their own posts
   };
 
   Pusher(Ports ports, Setup setup, Limits limits);

@@ -54,8 +54,7 @@ struct Beside {
 class PageRead {
  public:
   // `own`: the reader, where home timelines hold the reader's own posts.
-  explicit PageRead(const PageQuery& query, std::optional<UserId> own = {})
-      : query_(query), own_(own) {}
+  PageRead(const PageQuery& query, std::optional<UserId> own) : query_(query), own_(own) {}
 
   PageNeed needed() const;
   void OnTimeline(ReaderTimelines::Page cached);

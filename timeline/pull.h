@@ -49,9 +49,8 @@ class Pull {
  public:
   // `after` and what comes behind `until` in the order are left out, and `until` itself. `own`: the
   // reader, whose posts are wanted like those of a followed author.
-  explicit Pull(PullLimits limits, std::optional<Position> after = std::nullopt,
-                std::optional<Position> until = std::nullopt, Pulled which = Pulled::kAll,
-                std::optional<UserId> own = std::nullopt);
+  Pull(PullLimits limits, std::optional<Position> after, std::optional<Position> until,
+       Pulled which, std::optional<UserId> own);
 
   PullNeed needed() const;
   void OnFollowees(std::vector<UserId> authors);

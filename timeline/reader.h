@@ -45,7 +45,7 @@ class Reader {
  public:
   // The ports outlive it. `next_token` is that of Rebuild. `own_posts` is the installation's.
   Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
-         std::function<std::string()> next_token, bool own_posts = false);
+         std::function<std::string()> next_token, bool own_posts);
 
   // A page of `reader`'s home timeline. Leaves a timeline that is not live as it is: the caller
   // decides when to Activate it.

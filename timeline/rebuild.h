@@ -47,8 +47,8 @@ class Rebuild {
   // `next_token` makes a new token at each attempt; tokens must never repeat.
   // items_per_read: 0 = Pull's default. `own`: the reader, where home timelines hold the reader's
   // own posts.
-  Rebuild(WindowLimits window, std::function<std::string()> next_token,
-          std::optional<UserId> own = {}, uint32_t attempts = 5, uint32_t items_per_read = 0);
+  Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
+          uint32_t attempts = 5, uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
   // Of the attempt under way; what has begun under it is to be abandoned when a call fails.

@@ -192,8 +192,8 @@ class Audit : public Command {
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), installation_.shard_map);
     redis::TimelineScanner scanner(redis_);
     redis::RedisReaderTimelines timelines(redis_);
-    audit::Looker looker(truth, scanner, installation_.window.underfilled_below(), kEverything,
-                         installation_.own_posts);
+    audit::Looker looker(truth, scanner, installation_.window.underfilled_below(),
+                         installation_.own_posts, kEverything);
     timeline::Tokens tokens;
     timeline::Reader reader(
         truth, timelines, installation_.window, [&tokens] { return tokens.Next(); },

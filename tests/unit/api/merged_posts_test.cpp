@@ -18,7 +18,7 @@ using timeline::PageRead;
 // Bob's world, whose pages are served by MergedPosts first.
 struct World : timeline::World {
   timeline::Page Home(const PageQuery& query) {
-    PageRead read(query);
+    PageRead read(query, std::nullopt);
     static_cast<void>(timeline::AskTimeline(kBob, *this, read));
     merged.Serve(read, now);
     if (!read.done()) merged.Load(read, *this, now);
@@ -65,7 +65,7 @@ TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
   size_t meanwhile = 0, too_late = 0;
   w.on_read = [&] {
     const auto served = [&](Duration later) {
-      PageRead read({.limit = 10});
+      PageRead read({.limit = 10}, std::nullopt);
       static_cast<void>(timeline::AskTimeline(kBob, w, read));
       w.merged.Serve(read, w.now + later);
       return read.done() ? read.Take().items.size() : 0;
@@ -84,7 +84,7 @@ TEST(MergedPosts, AShardThatIsAwayIsAskedAgain) {
   w.PublishMerged(UserId{100}, 7, 1'000);
   w.Activate();
   w.mysql_fails = Status::Later("mysql_0", "away");
-  PageRead read({.limit = 10});
+  PageRead read({.limit = 10}, std::nullopt);
   static_cast<void>(timeline::AskTimeline(kBob, w, read));
   w.merged.Load(read, w, w.now);
   EXPECT_FALSE(read.done());
@@ -101,7 +101,7 @@ TEST(MergedPosts, WhatWasReadLastIsServedWhileTheShardIsAway) {
   w.Home({.limit = 10});
   w.mysql_fails = Status::Later("mysql_0", "away");
   const auto served = [&](Duration later) {
-    PageRead read({.limit = 10});
+    PageRead read({.limit = 10}, std::nullopt);
     static_cast<void>(timeline::AskTimeline(kBob, w, read));
     w.merged.Serve(read, w.now + later);
     return read.done() ? read.Take().items.size() : 0;

@@ -243,8 +243,9 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   };
   Rebuilds rebuilds({{rebuild, [](UserId) { return true; }}}, {}, w_.metrics,
                     [] { return Time{}; });
-  w_.pages = std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds,
-                                     w_.map, w_.metrics, [] { return Now{}; });
+  w_.pages = std::make_unique<Pages>(
+      Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map, w_.metrics,
+      [] { return Now{}; }, false);
   w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
                                          [] { return Now{}; });
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
@@ -310,8 +311,9 @@ TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
   Follow(5, 7);
   w_.timelines = std::make_unique<TimelinePool>(
       w_.PortOf<ReaderTimelines, fakes::TimelinesOf>(w_.posts), 1, Slots::Limits{.queued = 0});
-  w_.pages = std::make_unique<Pages>(Pages::Pools{*w_.timelines, *w_.truth, nullptr}, *w_.rebuilds,
-                                     w_.map, w_.metrics, [] { return Now{}; });
+  w_.pages = std::make_unique<Pages>(
+      Pages::Pools{*w_.timelines, *w_.truth, nullptr}, *w_.rebuilds, w_.map, w_.metrics,
+      [] { return Now{}; }, false);
   w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
                                          [] { return Now{}; });
   ASSERT_EQ(Home("5")["state"], "building");

@@ -99,7 +99,7 @@ struct World {
     bodies = std::make_unique<BodiesPool>(PortOf<PostBodies, fakes::BodiesOf>(texts), 1,
                                           Slots::Limits());
     pages = std::make_unique<Pages>(Pages::Pools{*timelines, *truth, bodies.get()}, *rebuilds, map,
-                                    metrics, clock, [this](Shard) { return away.load(); });
+                                    metrics, clock, false, [this](Shard) { return away.load(); });
     publisher = std::make_unique<Publisher>(log, 2, metrics, clock);
     handler =
         std::make_unique<Handler>(*pool, *pages, publisher.get(), map, Limits(), metrics, clock);
@@ -154,7 +154,7 @@ struct World {
   fakes::FakePostBodies texts;
   int tokens = 0;
   timeline::Reader home{posts, posts, WindowLimits{6, 26},
-                        [this] { return std::to_string(++tokens); }};
+                        [this] { return std::to_string(++tokens); }, false};
   std::unique_ptr<StorePool> pool;
   std::unique_ptr<TruthPool> truth;
   std::unique_ptr<TimelinePool> timelines;

@@ -87,7 +87,7 @@ class LookTest : public ::testing::Test {
 
   Look LookAt(LookLimits limits = {}, bool own_posts = false) {
     Look look;
-    Looker looker(truth_, timelines_, 2, limits, own_posts);
+    Looker looker(truth_, timelines_, 2, own_posts, limits);
     EXPECT_TRUE(looker.LookAt(kReader, &look).done());
     return look;
   }
@@ -182,10 +182,10 @@ TEST_F(LookTest, OfMoreThanCanBeReadOnlyWhatIsMissingIsJudged) {
 TEST_F(LookTest, AServiceThatIsAwayIsNamed) {
   Look look;
   truth_.status = Status::Later("mysql_0", "away");
-  EXPECT_EQ(Looker(truth_, timelines_, 2).LookAt(kReader, &look).resource, "mysql_0");
+  EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "mysql_0");
   EXPECT_FALSE(look.judged);
   timelines_.status = Status::Later("redis", "away");
-  EXPECT_EQ(Looker(truth_, timelines_, 2).LookAt(kReader, &look).resource, "redis");
+  EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "redis");
 }
 
 TEST_F(LookTest, OnesOwnPostsBelongThereWhereHomeTimelinesHoldThem) {

@@ -22,7 +22,7 @@ class TimelineCheckTest : public ::testing::Test {
     std::vector<TimelineTruth::Part> parts(1, TimelineTruth::Part(readers));
     parts[0].AddEdge(kReader, kAuthor);
     for (const uint64_t post : {10, 20, 30, 40}) parts[0].AddPost(kAuthor, At(post));
-    return TimelineTruth(readers, std::move(parts));
+    return TimelineTruth(readers, std::move(parts), false);
   }
   static Item At(uint64_t post) { return {PostId{post}, static_cast<UnixMs>(post)}; }
 
@@ -61,7 +61,7 @@ TEST_F(TimelineCheckTest, AMarkThatIsMissingOrTooManyIsFound) {
   parts[0].AddMarked(UserId{9}, false);  // may be marked
   parts[0].AddMarked(UserId{8}, true);   // must be
   parts[0].AddMarked(UserId{5}, true);   // is not followed
-  const TimelineTruth truth(readers_, std::move(parts));
+  const TimelineTruth truth(readers_, std::move(parts), false);
   const auto found = [&](std::vector<UserId> authors, bool more = false) {
     RawTimeline timeline = Ready({});
     timeline.marks = {std::move(authors), more};
@@ -89,7 +89,7 @@ class MergedAtReadTest : public TimelineCheckTest {
     parts[0].AddPost(UserId{9}, At(25), false);
     parts[0].AddMarked(UserId{8}, announced_);
     parts[0].AddMarked(UserId{9}, true);
-    merged_.emplace(readers_, std::move(parts));
+    merged_.emplace(readers_, std::move(parts), false);
   }
 
   Findings CheckMarked(const std::vector<uint64_t>& posts, std::vector<UserId> marked,
@@ -184,7 +184,7 @@ TEST_F(TimelineCheckTest, EqualTimesAreOrderedAsRedisOrdersThem) {
   parts[0].AddEdge(kReader, kAuthor);
   parts[0].AddPost(kAuthor, {PostId{9}, 5});
   parts[0].AddPost(kAuthor, {PostId{10}, 5});
-  const TimelineTruth truth(readers_, std::move(parts));
+  const TimelineTruth truth(readers_, std::move(parts), false);
   RawTimeline timeline = Ready({});
   timeline.items = {{PostId{10}, 5}, {PostId{9}, 5}};
   TimelineCheck check(truth, kLeast, show_);

@@ -103,7 +103,7 @@ TEST(TimelineTruth, KnowsWhoseAPostIsAmongThoseTheReaderFollows) {
   parts[0].AddEdge(UserId{2}, UserId{8});
   parts[0].AddPost(UserId{7}, {PostId{70}, 5});
   parts[0].AddPost(UserId{8}, {PostId{80}, 5});
-  const TimelineTruth truth(readers, std::move(parts));
+  const TimelineTruth truth(readers, std::move(parts), false);
   EXPECT_EQ(truth.AuthorOf(0, {PostId{70}, 5}), UserId{7});
   EXPECT_EQ(truth.AuthorOf(1, {PostId{80}, 5}), UserId{8});
   EXPECT_EQ(truth.AuthorOf(0, {PostId{80}, 5}), std::nullopt);
@@ -117,7 +117,7 @@ TEST(TimelineTruth, TheOrderInWhichReadersComeDoesNotMatter) {
     parts[0].AddEdge(UserId{reader}, UserId{7});
   }
   parts[0].AddPost(UserId{7}, {PostId{70}, 5});
-  const TimelineTruth truth(readers, std::move(parts));
+  const TimelineTruth truth(readers, std::move(parts), false);
   for (size_t i = 0; i < readers.size(); ++i) {
     std::vector<Item> expected;
     truth.Expected(i, kNoFloor, &expected);

@@ -217,7 +217,7 @@ Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
     authors.push_back(UserId{100 + authors.size()});
     times.push_back({authors.back(), at});
   }
-  Pull pull(limits);
+  Pull pull(limits, {}, {}, Pulled::kAll, {});
   pull.OnFollowees(authors);
   pull.OnLastAt(times);
   return pull;

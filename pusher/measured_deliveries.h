@@ -53,8 +53,10 @@ class DeliveryMarks {
 };
 
 // How many live followers a weighed post met: an estimate from one range, as readers lie in ranges
-// by a hash. One run says it once, and only a run that went through all pages: one that was taken
-// up in the middle would say too few. At most so many estimates are under way; others are dropped.
+// by a hash. The author, who is a reader of one range where home timelines hold one's own posts, is
+// none of them. One run says it once, and only a run that went through all pages: one that was
+// taken up in the middle would say too few. At most so many estimates are under way; others are
+// dropped.
 class AuthorWeights {
  public:
   static constexpr size_t kMostUnderWay = 64;
@@ -68,7 +70,7 @@ class AuthorWeights {
   AuthorWeights(Port<WeighAuthor> weights, Metrics& metrics, Setup setup, uint64_t& ids)
       : weights_(weights), metrics_(metrics), setup_(std::move(setup)), ids_(ids) {}
 
-  // All pages of the unit are written; they met so many `live` readers.
+  // All pages of the unit are written; they met so many `live` followers.
   void Finished(const Unit& unit, uint64_t live, UnixMs now) {
     for (const ReceivedHint& hint : unit.hints) {
       const UnixMs since = std::get<Hint::Post>(hint.hint()->what).weighed_since;

@@ -165,6 +165,9 @@ void PostRuns::Send(Range range, Writes& writes) {
   ++node.batches;
   node.waiting_readers -= writes.batcher.waiting_readers();
   TimelineBatch batch = writes.batcher.Cut(&sent.shares);
+  for (const Share& share : sent.shares) {
+    sent.first_readers.push_back(batch.writes.at(share.writes.front()).reader);
+  }
   node.waiting_readers += writes.batcher.waiting_readers();
   batch.id = ports_.ids;
   batch.range = range;
@@ -174,12 +177,14 @@ void PostRuns::Send(Range range, Writes& writes) {
 }
 
 std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
-  const auto [node, shares] = TakeAnswered(batches_, written.id);
+  const auto [node, shares, first_readers] = TakeAnswered(batches_, written.id);
   --nodes_.at(node).batches;
   DropIfUnused(node);
   if (written.status.done() && !written.needs_claim) ports_.metrics.Written(written);
   std::vector<RunStep> steps;
+  auto first_reader = first_readers.begin();
   for (const Share& share : shares) {
+    const UserId first = *first_reader++;
     const auto found = runs_.find(share.unit);
     if (found == runs_.end()) continue;  // its range was lost meanwhile
     Run& run = found->second;
@@ -188,10 +193,11 @@ std::vector<RunStep> PostRuns::On(const BatchWritten& written, Now now) {
     if (!written.status.done()) {
       if (run.trouble.done()) run.trouble = written.status;
     } else {
-      const auto live =
-          std::count_if(share.writes.begin(), share.writes.end(),
-                        [&](uint32_t write) { return written.results.at(write) >= 0; });
-      run.page_live += static_cast<uint64_t>(live);
+      const auto is_live = [&](uint32_t write) { return written.results.at(write) >= 0; };
+      const auto live = std::count_if(share.writes.begin(), share.writes.end(), is_live);
+      // The author is a reader in one range only, and would count once for each.
+      const bool own = first == run.unit->author && is_live(share.writes.front());
+      run.page_live += static_cast<uint64_t>(live - own);
       run.delivered |= live > 0 && !run.adds.empty();
     }
     if (run.writes_open == 0) steps.push_back(PageDone(run, now));

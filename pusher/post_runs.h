@@ -78,7 +78,7 @@ class PostRuns {
     uint32_t page_limit = 0;  // followers on it
     size_t writes_open = 0;   // timelines of this page not yet acknowledged
     bool delivered = false;   // reached at least one live timeline
-    uint64_t live = 0;        // timelines that its pages met
+    uint64_t live = 0;        // followers' timelines that its pages met
     uint64_t page_live = 0;   // and this page, so far
     bool whole = true;        // began at its first page
     Status trouble;           // the first failure among this page's batches
@@ -92,6 +92,7 @@ class PostRuns {
   struct Sent {  // a batch under way
     uint32_t node = 0;
     std::vector<Share> shares;
+    std::vector<UserId> first_readers;  // of each share
   };
   struct AtNode {
     uint32_t batches = 0;        // under way

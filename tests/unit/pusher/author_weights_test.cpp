@@ -58,6 +58,27 @@ TEST(AuthorWeights, OfAPostThatIsMergedAtReadAreTheTimelinesItMarks) {
   EXPECT_EQ(w.weighed[1].live, 4 * kRanges);
 }
 
+TEST(AuthorWeights, LeaveOutTheAuthorWhereHomeTimelinesHoldOnesOwnPosts) {
+  const UserId author = ReaderIn(0);
+  for (const bool live : {true, false}) {
+    Limits limits = AnnsWorld::Pages();
+    limits.timelines_per_batch = 2;  // a page with the author is two batches
+    World w(limits, nullptr, 1, true);
+    w.Assign(0);
+    if (live) w.MakeLive(author);
+    for (int i = 1; i < 5; ++i) w.Follow(ReaderIn(0, i), author);
+    for (int i = 1; i < 4; ++i) w.MakeLive(ReaderIn(0, i));
+    w.Publish(author, kPost, 1'000);
+    Hint hint = Hint::OfPost(author, kPost);
+    std::get<Hint::Post>(hint.what).weighed_since = w.now.unix_ms;
+    w.Give(0, hint);
+    w.RunUntilIdle();
+    ASSERT_EQ(w.weighed.size(), 1u);
+    EXPECT_EQ(w.weighed[0].live, 3 * kRanges) << live;
+    EXPECT_EQ(w.Items(author).size(), live ? 1u : 0u);
+  }
+}
+
 TEST(AuthorWeights, HintsThatAreCarriedOutTogetherAreOneEstimate) {
   AnnsWorld w;
   w.Publish(kAnn, PostId{78}, 2'000);

@@ -7,13 +7,15 @@
 #include <mutex>
 #include <utility>
 
+#include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 
 namespace fanline::audit {
 
 struct RangeProgress {
   int64_t applied = 0;  // all hints below this offset are in the timelines, for good
-  int64_t end = 0;      // of the log, as of a few seconds ago
+  int64_t end = 0;      // of the log: not below what it was at `end_asked_at`
+  Time end_asked_at{};  // by the sampler's clock; a few seconds ago
 };
 
 using Progress = std::map<Range, RangeProgress>;  // the ranges that are this process's

@@ -39,9 +39,13 @@ void Sampler::Forget(const Progress& progress) {
   std::erase_if(cursors_, [&](const auto& walk) { return !progress.contains(walk.first); });
 }
 
-// The log's end is as of a few seconds ago: read after `again_after`, it covers the first look.
+// An end that was asked for before `again_after` had passed may lie below the hints of what was in
+// flight at the first look.
 bool Sampler::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
-  if (!suspect.until) suspect.until = progress.end;
+  if (!suspect.until) {
+    if (progress.end_asked_at < suspect.since + limits_.again_after) return false;
+    suspect.until = progress.end;
+  }
   return progress.applied >= *suspect.until;
 }
 

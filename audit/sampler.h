@@ -4,9 +4,10 @@
 // Every sample looks at the next few readers of a walk over the live: indexes of this process's
 // ranges, range by range in turn, so in time at everybody. What a look finds may be in flight. So
 // it is looked at again, not before `again_after`, and not before every hint that was in the log
-// then is applied: the hint of what was missing at first is one of them. What was so both times is
-// wrong, and is counted once. A change whose hint was not in the log by then is counted too: a
-// dispatcher or a mirror that was down for longer than that has readers miss it.
+// then is applied: the hint of what was missing at first is one of them. The second look waits for
+// an end of the log that was asked for then or later, however short `again_after` is. What was so
+// both times is wrong, and is counted once. A change whose hint was not in the log by then is
+// counted too: a dispatcher or a mirror that was down for longer than that has readers miss it.
 //
 // A timeline known to be wrong is looked at again in every sample, until it is right, gone, or
 // another process's. So the share of misses, which is of the last look at each of the last

@@ -18,8 +18,9 @@ void AddSampleOptions(daemon::OptionTable& table, audit::SamplerLimits& limits) 
       .Range(1, 1'000);
   table
       .Add("sample-again-after", &limits.again_after,
-           "how long after the first look a timeline that differs is looked at again; what was in "
-           "flight is there by then")
+           "how long after the first look a timeline that differs is looked at again, at the "
+           "least: it also waits until the hints are applied that are in the log by then, and the "
+           "log's end is asked for every 5 s")
       .Range(100ms, 10min);
 }
 

@@ -68,7 +68,9 @@ struct Turn {
       audit::Progress progress;
       for (const auto& lag : hints.Lags(now.unix_ms)) {
         if (lag.records < 0) continue;
-        progress[lag.partition] = {.applied = lag.position, .end = lag.position + lag.records};
+        progress[lag.partition] = {.applied = lag.position,
+                                   .end = lag.position + lag.records,
+                                   .end_asked_at = lag.end_asked_at};
       }
       board.Show(std::move(progress));
     }

@@ -101,6 +101,7 @@ class Consumer::Impl {
     int64_t position = 0;  // the group's, by the newest order
     int64_t end = 0;       // of the log when last asked
     LagMarks marks;
+    Time end_asked_at{};
   };
   uint64_t assignment_ = 0;
   std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
@@ -230,12 +231,14 @@ void Consumer::Impl::TakeAnswers() {
     if (found.assignment != assignment_ || !flow_.owns(found.partition)) continue;
     const PartitionAssigned assigned = AssignedBy(found);
     parked_.Forget(found.partition);
-    reported_[found.partition] = {assigned.first(), found.end, {}};
+    reported_[found.partition] = {assigned.first(), found.end, {}, {}};
     out_->emplace_back(assigned);
   }
   for (const PositionLookup::End& end : answers.ends) {
     const auto found = reported_.find(end.partition);
-    if (found != reported_.end()) found->second.end = end.offset;
+    if (found == reported_.end()) continue;
+    found->second.end = end.offset;
+    found->second.end_asked_at = end.asked_at;
   }
   if (answers.failure) unreachable_ = answers.failure;
 }
@@ -340,7 +343,7 @@ std::vector<Consumer::Lag> Consumer::Impl::Lags(UnixMs now) {
     reported.marks.Existed(end, now);
     lags.push_back({partition, std::max<int64_t>(end - reported.position, 0),
                     std::chrono::milliseconds(now - reported.marks.Since(reported.position, now)),
-                    reported.position});
+                    reported.position, reported.end_asked_at});
   }
   return lags;
 }

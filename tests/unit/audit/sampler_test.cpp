@@ -92,9 +92,14 @@ class SamplerTest : public ::testing::Test {
     return Status::Done();
   }
 
+  // The log's end is asked for at each step, unless a test says when it was.
   std::vector<UserId> LookedAtAfter(Duration passed) {
     looked_.clear();
     now_ += passed;
+    for (auto& [range, progress] : progress_) {
+      if (!end_asked_at_ || *end_asked_at_ <= now_)
+        progress.end_asked_at = end_asked_at_.value_or(now_);
+    }
     next_ = sampler_->Step(progress_, now_);
     return looked_;
   }
@@ -114,6 +119,7 @@ class SamplerTest : public ::testing::Test {
   Status away_ = Status::Done();
   Progress progress_{{3, {.applied = 10, .end = 10}}};
   Time now_{1h}, next_{};
+  std::optional<Time> end_asked_at_;
   std::vector<UserId> looked_;
   Recorded metrics_;
   const SamplerLimits limits_{.every = 10s, .readers = 2, .again_after = 4s, .longest_wait = 60s};
@@ -168,6 +174,22 @@ TEST_F(SamplerTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
   progress_[3] = {.applied = 11, .end = 15};
   EXPECT_THAT(LookedAtAfter(1s), IsEmpty());
   progress_[3] = {.applied = 12, .end = 20};
+  EXPECT_THAT(LookedAtAfter(1s), ElementsAre(ann_));
+}
+
+TEST_F(SamplerTest, TheSecondLookWaitsForAnEndOfTheLogThatWasAskedForLateEnough) {
+  Lacks(ann_, {kPost});
+  LookedAtAfter(0s);
+  const Time first = now_;
+  end_asked_at_ = first - 1s;  // nothing of what was in flight is known to be in the log
+  EXPECT_THAT(LookedAtAfter(4s), IsEmpty());
+  EXPECT_EQ(next_, now_ + 1s);
+  end_asked_at_ = first + 4s - 1ms;
+  EXPECT_THAT(LookedAtAfter(1s), IsEmpty());
+  end_asked_at_ = first + 4s;
+  progress_[3] = {.applied = 10, .end = 12};
+  EXPECT_THAT(LookedAtAfter(1s), IsEmpty());
+  progress_[3] = {.applied = 12, .end = 12};
   EXPECT_THAT(LookedAtAfter(1s), ElementsAre(ann_));
 }
 

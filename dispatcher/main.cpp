@@ -1,4 +1,6 @@
 // feed-events (Kafka) -> Dispatcher -> post rows (MariaDB), then hints (Kafka). Wiring only.
+#include <string>
+
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation/installation.h"
@@ -16,6 +18,16 @@
 using namespace fanline;
 
 namespace {
+
+void WarnOfTooFine(const dispatcher::ModeRule& rule, uint32_t ranges, daemon::Log& log) {
+  if (!rule.TooFine(ranges)) return;
+  log.Warn(
+      "--pull-above is low for so many ranges: live followers are estimated from one of them, and "
+      "authors may be switched to and fro",
+      {{"pull_above", std::to_string(rule.pull_above)},
+       {"ranges", std::to_string(ranges)},
+       {"at_least", std::to_string(dispatcher::ModeRule::LeastTelling(ranges))}});
+}
 
 int Main(int argc, char** argv) {
   dispatcher::Config config;
@@ -36,6 +48,7 @@ int Main(int argc, char** argv) {
   checks.AwaitTopic(client, installation.tasks_topic, installation.partitions);
   if (process.stop.requested()) return 0;
   checks.Stand();
+  WarnOfTooFine(config.limits.modes, installation.partitions, process.log);
 
   daemon::Inbox<dispatcher::Input> inbox(process.wakeup);
   mysql::MysqlPostStore posts(mysql_config, wiring::ShardHealth(process.health),

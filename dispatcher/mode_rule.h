@@ -21,6 +21,9 @@ struct ModeRule {
   static constexpr Duration kLagHolds = std::chrono::minutes(1);
   static constexpr Duration kWeightHolds = std::chrono::hours(24);
 
+  // Of so many counted in one range an estimate of all errs by 10%; of fewer by more.
+  static constexpr uint64_t kTellingReaders = 100;
+
   uint64_t pull_above = 0;                   // a cost; 0: nobody is switched to pull
   uint64_t push_below = 0;                   // a cost; 0: half of pull_above
   Duration hold = std::chrono::minutes(10);  // since a switch, before the author is pushed again
@@ -29,6 +32,9 @@ struct ModeRule {
 
   bool on() const { return pull_above > 0; }
   uint64_t lower() const { return push_below > 0 ? push_below : pull_above / 2; }
+  // The lowest pull_above that estimates can tell: one range counts, for all of them.
+  static uint64_t LeastTelling(uint32_t ranges) { return kTellingReaders * ranges; }
+  bool TooFine(uint32_t ranges) const { return on() && pull_above < LeastTelling(ranges); }
 };
 
 enum class SwitchCause : size_t {

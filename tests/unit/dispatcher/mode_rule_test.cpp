@@ -106,6 +106,12 @@ TEST(ModeRule, OnlyWhoMayGetAboveIsWeighed) {
   EXPECT_FALSE(Weighs(ModeRule{}, never, 1'000'000));
 }
 
+TEST(ModeRule, IsTooFineWhereOneRangeCountsTooFewReaders) {
+  EXPECT_FALSE(kRule.TooFine(10));
+  EXPECT_TRUE(kRule.TooFine(11));
+  EXPECT_FALSE(ModeRule{}.TooFine(1'024)) << "nobody is switched";
+}
+
 TEST(ModeRule, NobodyIsWeighedAllTheTime) {
   EXPECT_FALSE(Weighs(kRule, Pushed(5, {}, seconds(29)), 1'000));
   EXPECT_TRUE(Weighs(kRule, Pushed(5, {}, seconds(30)), 1'000));

@@ -242,18 +242,6 @@ CREATE TABLE IF NOT EXISTS author_mode (
   PRIMARY KEY (author_id),
   KEY pulled (pull, by_hand)
 ) ENGINE = InnoDB;
--- For a table of before there were all of these. Whoever has a row there was set by hand, and stays so.
-ALTER TABLE author_mode
-  ALTER COLUMN pull SET DEFAULT 0,
-  ALTER COLUMN marked SET DEFAULT 0,
-  ADD COLUMN IF NOT EXISTS by_hand TINYINT NOT NULL DEFAULT 1,
-  ADD COLUMN IF NOT EXISTS version BIGINT UNSIGNED NOT NULL DEFAULT 0,
-  ADD COLUMN IF NOT EXISTS since   BIGINT NOT NULL DEFAULT 0,
-  ADD COLUMN IF NOT EXISTS live    BIGINT UNSIGNED NOT NULL DEFAULT 0,
-  ADD COLUMN IF NOT EXISTS lag_ms  BIGINT NOT NULL DEFAULT 0,
-  ADD COLUMN IF NOT EXISTS weighed BIGINT NOT NULL DEFAULT 0,
-  ADD INDEX IF NOT EXISTS pulled (pull, by_hand);
-ALTER TABLE author_mode ALTER COLUMN by_hand SET DEFAULT 0;
 
 -- Who may write the timelines of a range: the owner holding the highest epoch.
 CREATE TABLE IF NOT EXISTS range_owner (

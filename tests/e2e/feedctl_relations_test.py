@@ -57,6 +57,9 @@ class FeedctlRelations(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stderr)
         return json.loads(result.stdout)
 
+    def settled(self, user, other):
+        return self.installation.run("relations", "show", user, other).returncode == 0
+
     def listed(self, name, user, *words):
         page = self.json("relations", "list", name, user, *words)
         return [int(item["id"]) for item in page["items"]]
@@ -82,6 +85,8 @@ class FeedctlRelations(unittest.TestCase):
         self.start_mirror()
         for user, other in ((1500, 1501), (1501, 1500)):
             wait_until(lambda: self.listed("friends", user) == [other], TIMEOUT_S, "the edges")
+            # The rows are there a moment before what told of them is marked done.
+            wait_until(lambda: self.settled(user, other), TIMEOUT_S, "what waits to be done")
             self.assertEqual(self.show(user, other)["forward"], self.show(user, other)["reverse"])
         self.assertEqual(self.show(1500, 1501)["friendship"],
                          {"state": "friends", "version": accepted["version"], "asked_by": "1500"})

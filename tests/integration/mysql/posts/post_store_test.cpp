@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "backends/mysql/installation/installation.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "fanline/model/post_state.h"
 #include "tests/integration/mysql/shards.h"
@@ -163,27 +162,6 @@ TEST_F(PostStoreTest, AnAuthorIsSwitchedByItselfOnlyAsTheModeWasReadAndNeverAgai
   EXPECT_FALSE(turn(false, 3)) << "decided before it was left to dispatchers";
   EXPECT_TRUE(turn(false, 4));
   EXPECT_EQ(PostService().Do(shards_.of(author), count).by_itself, 0u);
-}
-
-// Else every author who was set to pull would be pushed again with the next event.
-TEST_F(PostStoreTest, WhoWasSetByHandBeforeThereWasAnotherWayStaysSo) {
-  const UserId set = shards_.UserOn(1, 1), other = shards_.UserOn(1, 2);
-  Connection& shard = shards_.on(1);
-  shard.Execute(
-      "ALTER TABLE author_mode DROP INDEX pulled, DROP COLUMN by_hand, DROP COLUMN version, DROP"
-      " COLUMN since, DROP COLUMN live, DROP COLUMN lag_ms, DROP COLUMN weighed, ALTER COLUMN pull"
-      " DROP DEFAULT, ALTER COLUMN marked DROP DEFAULT");
-  shard.Execute("INSERT INTO author_mode (author_id, pull, marked) VALUES (" + ToString(set) +
-                ", 1, 1)");
-  for (int times = 0; times < 2; ++times) {
-    ASSERT_TRUE(ApplySchema(shards_.config()).done());
-    EXPECT_TRUE(ReadAuthorMode(shard, set).pull);
-    EXPECT_TRUE(ReadAuthorMode(shard, set).by_hand);
-  }
-  WeightService().Do(shard, {.id = 1, .shard = 1, .author = other, .live = 7});
-  EXPECT_EQ(ReadAuthorMode(shard, other).weight.live, 7u);
-  EXPECT_FALSE(ReadAuthorMode(shard, other).by_hand);
-  EXPECT_EQ(PostService().Do(shard, CountPulled{.id = 1, .shard = 1}).by_hand, 1u);
 }
 
 TEST_F(PostStoreTest, AnswersWhetherThePostIsPushedAndHowManyFollowTheAuthor) {

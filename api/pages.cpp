@@ -130,15 +130,17 @@ void Pages::ReadPosts(const Shared& page) {
   });
 }
 
-// The page is whole: without the reason it is served all the same.
+// The page is whole: without the reason it is served all the same, and at once where the reason
+// would have to wait for others' pulls.
 void Pages::LookUpReason(const Shared& page) {
   page->facts.empty_because = reasons_.Find(page->call->user, clock_().mono);
   if (page->facts.empty_because) return GotHome(page);
-  pools_.truth.Submit(Touched::Of({page->call->user}, map_),
-                      [this, page](ReaderTruth* truth, Slots::Refusal) {
-                        if (truth != nullptr) FindReason(*page, *truth);
-                        GotHome(page);
-                      });
+  const bool taken = pools_.truth.TrySubmit(Touched::Of({page->call->user}, map_),
+                                            [this, page](ReaderTruth* truth, Slots::Refusal) {
+                                              if (truth != nullptr) FindReason(*page, *truth);
+                                              GotHome(page);
+                                            });
+  if (!taken) GotHome(page);
 }
 
 void Pages::FindReason(Serving& page, ReaderTruth& truth) {

@@ -231,24 +231,6 @@ TEST_F(PagesTest, WhereAPullWouldHaveToWaitTheRebuildServesThePage) {
   EXPECT_EQ(Home("5", "?newer_than=1.1")["state"], "live");
 }
 
-// Waiting for the pulls, the answer would come only behind the end of the block.
-TEST_F(PagesTest, AnEmptyPageDoesNotWaitForItsReason) {
-  Follow(6, 7);
-  MakeLive("6");
-  w_.mono = Time{} + EmptyReasons::kFor;
-  json page;
-  {
-    std::future<json> awaits;
-    const PullsBusy busy(w_);
-    awaits = std::async(std::launch::async, [this] { return Home("6"); });
-    ASSERT_EQ(awaits.wait_for(std::chrono::seconds(30)), std::future_status::ready);
-    page = awaits.get();
-  }
-  EXPECT_EQ(page["state"], "live");
-  EXPECT_FALSE(page.contains("empty_because"));
-  EXPECT_EQ(Home("6")["empty_because"], "no_posts") << "the next page finds it";
-}
-
 TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   Follow(5, 7);
   w_.Publish(7, 70, 1'000);

@@ -23,6 +23,8 @@ build-all: setup  ## build tests and benchmarks too
 
 test: build-all chart-tools  ## build and run all tests, the logic's once more under the sanitizers
 	@stack/clients/setup
+	@stack/venv buf schemas/requirements.txt
+	@stack/venv pages pages/requirements.txt
 	@$(MAKE) build/asan/build.ninja
 	@cmake --build --preset asan
 	@$(run_tests)
@@ -40,6 +42,15 @@ chart: build chart-tools  ## write what is generated in helm/fanline: the schema
 
 chart-tools: setup  ## install what checks the chart (helm/tools.list)
 	@helm/setup
+
+reference: build  ## write the pages that are made of --help and of schemas/
+	@stack/venv buf schemas/requirements.txt
+	@$(PYTHON) pages/reference.py
+
+site: setup  ## build the site of docs/ into build/site/html
+	@stack/venv pages pages/requirements.txt
+	@pages/site
+	@echo build/site/html/index.html
 
 demo: build  ## watch posts arrive: make demo [GRAPH=edges.txt]
 	@$(PYTHON) demo/run.py $(if $(GRAPH),--graph '$(GRAPH)')
@@ -114,4 +125,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-long test-k8s chart chart-tools demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-long test-k8s chart chart-tools reference site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

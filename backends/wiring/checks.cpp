@@ -82,6 +82,7 @@ bool Checks::Await(const std::string& what, const Ask& ask) {
     }
     if (status.never()) Refuse(process_.log, status.message);
     ShowWaiting(process_, what, status);
+    process_.supervisor.Waits();
     process_.wakeup.Wait(kRetryEvery);
   }
   return false;

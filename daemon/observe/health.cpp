@@ -64,6 +64,16 @@ Health::Report Health::Ready() const {
   return {true, R"({"status":"ready"})"};
 }
 
+std::string Health::Summary() const {
+  const std::lock_guard lock(mutex_);
+  std::string reasons;
+  for (const auto& [condition, reason] : conditions_) {
+    if (reason) reasons += (reasons.empty() ? "" : "; ") + condition + ": " + *reason;
+  }
+  if (!reasons.empty()) return "not ready: " + reasons;
+  return conditions_.empty() ? "not ready: no part has reported yet" : "ready";
+}
+
 Health::Report Health::Alive(Time now) const {
   const std::lock_guard lock(mutex_);
   const Duration age = last_beat_ ? now - *last_beat_ : Duration::zero();

@@ -44,6 +44,8 @@ class Health {
     std::string json;  // {"status":"ready"}, {"status":"not ready","reasons":{"redis":"..."}}
   };
   [[nodiscard]] Report Ready() const;
+  // The same in words: "ready", "not ready: redis: Connection refused; mysql_0: not reachable".
+  [[nodiscard]] std::string Summary() const;
   [[nodiscard]] Report Alive(Time now) const;
 
  private:

@@ -1,8 +1,9 @@
 // The parts that every daemon has. A main.cpp makes them before its own: from then on the process
-// heeds signals, answers scrapes and probes, and can log.
+// heeds signals, answers scrapes and probes, tells its supervisor, and can log.
 #pragma once
 
 #include <prometheus/registry.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -12,6 +13,7 @@
 #include "daemon/observe/log.h"
 #include "daemon/options/options.h"
 #include "daemon/run/daemon_options.h"
+#include "daemon/run/notify_socket.h"
 #include "daemon/run/run.h"
 #include "daemon/signals.h"
 #include "daemon/wakeup.h"
@@ -26,6 +28,7 @@ struct Process {
   Process(const std::string& component, const DaemonOptions& options)
       : log(component, options.log),
         health(options.health),
+        supervisor(SupervisorOf(ProcessEnvironment(), getpid(), health, log)),
         admin(options.admin, registry, health, log),
         run_options(options.run) {
     health.SetReady("loop", false, "starting");
@@ -35,7 +38,7 @@ struct Process {
   // and Drain(Now) -> DrainResult. Answers the process's exit code: after Refuse 78.
   template <typename Part>
   [[nodiscard]] int Run(Part& part) {
-    const int code = daemon::Run(run_options, wakeup, health, log,
+    const int code = daemon::Run(run_options, wakeup, health, supervisor, log,
                                  {.stop_requested = [this] { return stop.requested() || refused_; },
                                   .step = [&part](const Now& now) { return part.Step(now); },
                                   .drain = [&part](const Now& now) { return part.Drain(now); }});
@@ -54,6 +57,7 @@ struct Process {
   Wakeup wakeup;
   StopOnSignal stop{wakeup};  // SIGTERM, SIGINT
   Health health;
+  Supervisor supervisor;  // of systemd, where there is one; the thread of main
   prometheus::Registry registry;
   Admin admin;  // /metrics /healthz /readyz
   const RunOptions run_options;

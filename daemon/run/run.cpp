@@ -11,21 +11,28 @@ using namespace std::chrono_literals;
 
 class LoopRun {
  public:
-  LoopRun(const RunOptions& options, const Wakeup& wakeup, Health& health, const Log& log,
-          const Loop& loop)
-      : options_(options), wakeup_(wakeup), health_(health), log_(log), loop_(loop) {}
+  LoopRun(const RunOptions& options, const Wakeup& wakeup, Health& health, Supervisor& supervisor,
+          const Log& log, const Loop& loop)
+      : options_(options),
+        longest_sleep_(std::min<Duration>(options.longest_sleep, supervisor.every())),
+        wakeup_(wakeup),
+        health_(health),
+        supervisor_(supervisor),
+        log_(log),
+        loop_(loop) {}
 
   void StepUntilStopped() {
     health_.SetReady("loop", true);
     while (!loop_.stop_requested()) {
       const Now now = Turn();
       const StepResult result = loop_.step(now);
-      if (!result.did_work) Sleep(result.next_timer, now.mono + options_.longest_sleep);
+      if (!result.did_work) Sleep(result.next_timer, now.mono + longest_sleep_);
     }
   }
 
   int Drain() {
     health_.SetReady("loop", false, "stopping");
+    supervisor_.Stops(options_.drain_limit + kLongestLeave);
     const Time begin = loop_.clock().mono;
     const Time limit = begin + options_.drain_limit;
     log_.Info("stop requested, draining", {{"limit_ms", options_.drain_limit.count()}});
@@ -35,7 +42,7 @@ class LoopRun {
       if (result.done) return Drained(now.mono - begin);
       if (now.mono >= limit) return LeftBehind();
       if (!result.did_work) {
-        Sleep(result.next_timer, std::min(limit, now.mono + options_.longest_sleep));
+        Sleep(result.next_timer, std::min(limit, now.mono + longest_sleep_));
       }
     }
   }
@@ -44,6 +51,7 @@ class LoopRun {
   Now Turn() {
     const Now now = loop_.clock();
     health_.Beat(now.mono);
+    supervisor_.Turned(now.mono);
     return now;
   }
 
@@ -65,8 +73,10 @@ class LoopRun {
   }
 
   const RunOptions& options_;
+  const Duration longest_sleep_;
   const Wakeup& wakeup_;
   Health& health_;
+  Supervisor& supervisor_;
   const Log& log_;
   const Loop& loop_;
 };
@@ -81,9 +91,9 @@ void AddOptions(OptionTable& table, RunOptions& options) {
       .AtLeast(0s);
 }
 
-int Run(const RunOptions& options, const Wakeup& wakeup, Health& health, const Log& log,
-        const Loop& loop) {
-  LoopRun run(options, wakeup, health, log, loop);
+int Run(const RunOptions& options, const Wakeup& wakeup, Health& health, Supervisor& supervisor,
+        const Log& log, const Loop& loop) {
+  LoopRun run(options, wakeup, health, supervisor, log, loop);
   run.StepUntilStopped();
   return run.Drain();
 }

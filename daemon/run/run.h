@@ -8,6 +8,7 @@
 #include "daemon/clock.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
+#include "daemon/run/supervisor.h"
 #include "daemon/wakeup.h"
 
 namespace fanline::daemon {
@@ -19,6 +20,9 @@ struct RunOptions {
   // The loop turns at least this often, for the watchdog. Far below Health's stall limit.
   std::chrono::milliseconds longest_sleep{1000};
 };
+
+// What a stop may take after its drain: to leave a consumer group (5 s), and to let go of the rest.
+inline constexpr Duration kLongestLeave = std::chrono::seconds(10);
 
 // --drain-limit
 void AddOptions(OptionTable& table, RunOptions& options);
@@ -46,8 +50,9 @@ struct Loop {
 // Runs until a stop was requested and drained; answers the process's exit code: 0 drained, 75
 // the limit passed and work was left behind (it will be done again: nothing was acknowledged).
 // Beats `health` at every turn; its condition "loop" holds while it steps, not while it drains.
+// `supervisor` is told of every turn too, and at the stop how long it may take.
 // An exception of step or drain leaves the loop (main_guard.h makes it exit code 70).
 [[nodiscard]] int Run(const RunOptions& options, const Wakeup& wakeup, Health& health,
-                      const Log& log, const Loop& loop);
+                      Supervisor& supervisor, const Log& log, const Loop& loop);
 
 }  // namespace fanline::daemon

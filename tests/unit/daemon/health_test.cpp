@@ -68,5 +68,15 @@ TEST(Health, IsAliveBeforeTheFirstBeatHoweverLongTheStartTakes) {
   EXPECT_TRUE(Health({.stall_limit = 10s}).Alive(Time{1h}).ok);
 }
 
+TEST(Health, SaysInWordsWhatItSaysAsJson) {
+  Health health;
+  EXPECT_EQ(health.Summary(), "not ready: no part has reported yet");
+  health.SetReady("redis", true);
+  EXPECT_EQ(health.Summary(), "ready");
+  health.SetReady("redis", false, "Connection refused");
+  health.SetReady("mysql_0", false, "not reachable");
+  EXPECT_EQ(health.Summary(), "not ready: mysql_0: not reachable; redis: Connection refused");
+}
+
 }  // namespace
 }  // namespace fanline::daemon

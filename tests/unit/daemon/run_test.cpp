@@ -17,17 +17,27 @@ using testing::HasSubstr;
 // World: a loop whose time stands still unless a step moves it. A step that would make the loop
 // sleep notifies first, so that nothing here waits for real time.
 struct World {
+  explicit World(std::optional<Duration> watchdog = std::nullopt)
+      : supervisor(
+            [this](const std::string& message) {
+              told.push_back(message);
+              return true;
+            },
+            watchdog, health) {}
+
   Time now{1h};
   bool stop = false;
   RunOptions options{.drain_limit = 10s};
   Wakeup wakeup;
   Health health{{.stall_limit = 30s}};
+  std::vector<std::string> told;
+  Supervisor supervisor;
   std::ostringstream out;
   Log log{"test", {}, out, [] { return UnixMs{0}; }};
 
   int Run(std::function<StepResult(const Now&)> step,
           std::function<DrainResult(const Now&)> drain) {
-    return daemon::Run(options, wakeup, health, log,
+    return daemon::Run(options, wakeup, health, supervisor, log,
                        {.stop_requested = [this] { return stop; },
                         .step = std::move(step),
                         .drain = std::move(drain),
@@ -148,6 +158,30 @@ TEST(Run, IsReadyWhileItStepsAndNotWhileItDrains) {
         EXPECT_THAT(w.health.Ready().json, HasSubstr(R"("loop":"stopping")"));
         return DrainResult{.done = true};
       });
+}
+
+TEST(Run, TellsTheSupervisorThatItTurnsAndThatItStopsAndForHowLong) {
+  World w;
+  w.Run([&](const Now& now) { return w.StopNow(now); }, DrainedAtOnce);
+  EXPECT_THAT(w.told, testing::ElementsAre("READY=1\nSTATUS=ready\n",
+                                           "STOPPING=1\nEXTEND_TIMEOUT_USEC=20000000\n"
+                                           "STATUS=not ready: loop: stopping\n"));
+}
+
+TEST(Run, NeverSleepsPastWhatTheWatchdogWaitsFor) {
+  World w(4ms);
+  w.options.longest_sleep = 3s;
+  const auto begin = Clock::now();
+  int steps = 0;  // of an idle loop that nobody wakes
+  EXPECT_EQ(w.Run(
+                [&](const Now&) {
+                  w.stop = ++steps == 3;
+                  w.now += 1ms;
+                  return StepResult{};
+                },
+                DrainedAtOnce),
+            0);
+  EXPECT_LT(Clock::now() - begin, 3s);
 }
 
 TEST(Run, LetsAnExceptionOfAStepThrough) {

@@ -1,0 +1,80 @@
+#include "daemon/run/notify_socket.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "daemon/clock.h"
+
+namespace fanline::daemon {
+namespace {
+
+std::string TextOf(const Environment& environment, std::string_view name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+std::optional<int64_t> NumberOf(const Environment& environment, std::string_view name) {
+  const std::string text = TextOf(environment, name);
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [parsed, error] = std::from_chars(text.data(), end, number);
+  if (text.empty() || error != std::errc() || parsed != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+NotifySettings ReadNotifySettings(const Environment& environment, int pid) {
+  NotifySettings settings{.socket = TextOf(environment, "NOTIFY_SOCKET"), .watchdog = {}};
+  const bool ours = NumberOf(environment, "WATCHDOG_PID").value_or(pid) == pid;
+  const auto limit = NumberOf(environment, "WATCHDOG_USEC");
+  if (ours && limit && *limit > 0) settings.watchdog = Duration(*limit);
+  return settings;
+}
+
+NotifySocket::NotifySocket(std::string address)
+    : address_(std::move(address)), fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "socket");
+}
+
+NotifySocket::~NotifySocket() { close(fd_); }
+
+int NotifySocket::Send(const std::string& message) const {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  if (address_.size() >= sizeof to.sun_path) return ENAMETOOLONG;
+  std::memcpy(to.sun_path, address_.data(), address_.size());
+  if (address_.starts_with('@')) to.sun_path[0] = '\0';  // of the abstract names
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
+  const ssize_t sent = sendto(fd_, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
+                              reinterpret_cast<const sockaddr*>(&to), length);
+  return sent < 0 ? errno : 0;
+}
+
+Supervisor SupervisorOf(const Environment& environment, int pid, const Health& health,
+                        const Log& log) {
+  const NotifySettings settings = ReadNotifySettings(environment, pid);
+  if (settings.socket.empty()) {
+    return {[](const std::string&) { return true; }, settings.watchdog, health};
+  }
+  const auto socket = std::make_shared<NotifySocket>(settings.socket);
+  const auto tell = [socket, log, name = settings.socket](const std::string& message) {
+    const int error = socket->Send(message);
+    if (error == 0) return true;
+    log.WarnEvery("supervisor", std::chrono::minutes(1), SystemNow().mono,
+                  "the supervisor takes no message",
+                  {{"socket", name}, {"reason", std::generic_category().message(error)}});
+    return false;
+  };
+  return {tell, settings.watchdog, health};
+}
+
+}  // namespace fanline::daemon

@@ -46,6 +46,7 @@ chart-tools: setup  ## install what checks the chart (helm/tools.list)
 reference: build  ## write the pages that are made of --help and of schemas/
 	@stack/venv buf schemas/requirements.txt
 	@$(PYTHON) pages/reference.py
+	@$(PYTHON) -m tests.upgrades.schemas
 
 site: setup  ## build the site of docs/ into build/site/html
 	@stack/venv pages pages/requirements.txt

@@ -7,7 +7,8 @@ from typing import NamedTuple
 HEAD = """# Messages and tables
 
 What Fanline writes to Kafka and keeps in MariaDB, of `schemas/proto` and `schemas/sql/shard.sql`; `make reference` writes
-this page. Keys in Redis have [a page of their own](../schemas/redis/README.md).
+this page. Keys in Redis have [a page of their own](../schemas/redis/README.md); how all of it changes from version to
+version, [upgrades.md](upgrades.md).
 """
 
 # File -> its topic, and who writes it, in the order of a post's way.

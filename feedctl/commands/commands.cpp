@@ -4,6 +4,7 @@ namespace fanline::feedctl {
 
 // Each is defined in a file of this folder.
 extern const Row kInit;
+extern const Row kMigrate;
 extern const Row kTopicsCreate;
 extern const Row kImport;
 extern const Row kPublish;
@@ -41,7 +42,7 @@ constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it proc
 
 constexpr const Row* kCommands[] = {
     // Setting up
-    &kInit, &kTopics, &kTopicsCreate, &kImport,
+    &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
     // Posts
     &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
     // Relations

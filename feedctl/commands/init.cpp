@@ -1,4 +1,5 @@
-// feedctl init: the tables on every shard, and the row that says what the installation is.
+// feedctl init: what feedctl migrate does on every shard, and the row that says what the
+// installation is.
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"
@@ -48,7 +49,7 @@ class Init : public Command {
     installation.window = window_;
     installation.following_limit = following_limit_;
     installation.own_posts = own_posts_;
-    Require(mysql::ApplySchema(config), settings_);
+    Require(mysql::Migrate(config), settings_);
     const Status created = mysql::CreateInstallation(config, installation);
     if (created.never()) {
       throw Failure(kExitConfig, "another installation is there: " + created.message +

@@ -1,5 +1,6 @@
--- The tables of one shard, and their manual. Every shard has all of them; `feedctl init` runs this
--- file on each, statement by statement, and may run it again: a table that exists is left alone.
+-- The manual of the tables of one shard, of which every shard has all. Nobody runs this file: `feedctl init` and `feedctl
+-- migrate` make the tables by the files of schemas/sql/migrations, in the order of their numbers, and a test holds what comes
+-- of them to what stands here (tests/e2e/migrate_test.py). A change of a table is a new file there, and is written here too.
 --
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
 --   by src      following, user_rel, log1, repair_log
@@ -10,7 +11,7 @@
 --   by the smaller id of two              friend_request, and its rows of log1
 --   by author   author_post, author, author_mode
 --   by the range's first bucket            range_owner, range_start
---   on every shard, the same               installation (but for its shard_index)
+--   on every shard, the same               installation (but for its shard_index), migration
 --   on shard 0                             setting
 --
 -- Ids are unsigned 64-bit, never 0 or 2^64-1. Times named *_ms, pos, last_at, ts and at are Unix
@@ -38,8 +39,14 @@ CREATE TABLE IF NOT EXISTS installation (
   PRIMARY KEY (id),
   CHECK (id = 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
--- For an installation of before there was the column.
-ALTER TABLE installation ADD COLUMN IF NOT EXISTS own_posts TINYINT NOT NULL DEFAULT 0;
+
+-- The files of schemas/sql/migrations that were made on this shard.
+CREATE TABLE IF NOT EXISTS migration (
+  number INT UNSIGNED NOT NULL,                        -- from 1 on, without a gap
+  file   VARBINARY(64) NOT NULL,                       -- its name
+  at     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (number)
+) ENGINE = InnoDB;
 
 -- Settings that an operator changes while programs run; programs read them about once a second. No
 -- row: the default. mirror_mode: sync or async (fanline/ports/mirror_mode.h). reconciler: run,

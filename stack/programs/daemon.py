@@ -18,8 +18,10 @@ class Daemon:
     def __init__(self, stack, ports, program, name, args=(), env=None):
         self.name = name
         self.port = ports.take()
+        self.programs = BIN  # for its next life
         self._stack = stack
-        self._argv = [BIN / program, "--admin-listen", f"127.0.0.1:{self.port}", *args]
+        self._program = program
+        self._args = ["--admin-listen", f"127.0.0.1:{self.port}", *args]
         self._env = env
         self._process = None
         self._past = Samples()  # of the lives that are over
@@ -29,7 +31,8 @@ class Daemon:
     def start(self):
         if self._process:
             self._bury()  # it went by itself
-        self._process = self._stack.spawn(self.name, self._argv, self._env)
+        argv = [self.programs / self._program, *self._args]
+        self._process = self._stack.spawn(self.name, argv, self._env)
         return self
 
     @property

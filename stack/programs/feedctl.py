@@ -16,6 +16,7 @@ class Feedctl:
     lines it was given."""
 
     def __init__(self, stack):
+        self.programs = BIN  # where it is from now on
         self._stack = stack
         self._numbers = itertools.count(1)
 
@@ -37,7 +38,7 @@ class Feedctl:
             words += ["--from", given]
         errors = self._stack.logs / f"{name}.err"
         keep_apart = ["/bin/sh", "-c", 'exec "$@" 2>"$0"', errors]
-        process = self._stack.spawn(name, [*keep_apart, BIN / "feedctl", *words])
+        process = self._stack.spawn(name, [*keep_apart, self.programs / "feedctl", *words])
         return Running(process, " ".join(map(str, words)), errors)
 
 

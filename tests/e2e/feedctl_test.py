@@ -821,7 +821,7 @@ class Failing(Refusing):
     """Every way to be refused: one line that says what to do, and an exit code."""
 
     def test_before_anything_is_set_up(self):
-        for table in ("installation", "following"):
+        for table in ("installation", "following", "migration"):
             for shard in self.installation.stack.mysql:
                 shard.query(f"DROP TABLE IF EXISTS {table}")
         self.check(78, "run feedctl init first$", "audit")

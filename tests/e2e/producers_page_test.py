@@ -8,7 +8,8 @@ import unittest
 from tests.e2e.decoding import ROOT, decode
 
 PAGE = (ROOT / "docs" / "producers.md").read_text()
-CONTRACT = (ROOT / "docs" / "relations-contract.md").read_text()  # links to an example of its own
+# Show examples of their own.
+OTHERS = "".join((ROOT / "docs" / page).read_text() for page in ("relations-contract.md", "in-an-hour.md"))
 POSTS, RELATIONS = PAGE.split("## Relation events")
 
 VERBATIM = re.compile(r"<!-- verbatim: (\S+) -->\n```\w+\n(.*?)^```$", re.S | re.M)
@@ -34,7 +35,7 @@ class ProducersPage(unittest.TestCase):
         shown = dict(VERBATIM.findall(PAGE))
         files = {str(path.relative_to(ROOT)): path.read_text()
                  for path in (ROOT / "docs" / "examples").glob("*/*")
-                 if path.is_file() and path.name not in CONTRACT}
+                 if path.is_file() and path.name not in OTHERS}
         self.assertEqual(sorted(shown), sorted(files))
         for path, text in files.items():
             self.assertEqual(shown[path], text, f"{path} is not what the page shows")

@@ -4,7 +4,6 @@
 
 #include "backends/mysql/installation/installation_row.h"
 #include "backends/mysql/sql/sql_text.h"
-#include "schemas/sql_schema.h"
 
 namespace fanline::mysql {
 namespace {
@@ -106,22 +105,10 @@ Status ChooseGeneration(ShardConnections& connections, Installation& installatio
   return Status::Done();
 }
 
-// They leave what exists alone, but for procedures.
-std::vector<std::string> SchemaStatements() {
-  auto statements = SplitStatements(sql_schema::kShardSql);
-  // Each procedure is one statement; the semicolons inside must not cut it.
-  statements.emplace_back(sql_schema::kChangeEdgeSql);
-  statements.emplace_back(sql_schema::kFollowEdgeSql);
-  return statements;
-}
-
-}  // namespace
-
-Status ApplySchema(const Config& config) {
-  ShardConnections connections(config);
-  // Asks all shards first: procedures of this schema on tables of another one would fail every
-  // change of the programs that run there.
-  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+// Never: a shard belongs to an installation of another schema_version. Procedures of this one on
+// tables of another would fail every change of the programs that run there.
+Status RefuseAnotherSchema(ShardConnections& connections) {
+  for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
     std::optional<std::string> unknown;
     Status status = connections.Run(
         shard, [&](Connection& connection) { unknown = UnknownSchema(connection); });
@@ -131,11 +118,28 @@ Status ApplySchema(const Config& config) {
                          ": another installation is there: " + SchemaDiffers(*unknown) +
                          "; convert it as docs/feedctl.md says, or give empty databases");
   }
+  return Status::Done();
+}
+
+}  // namespace
+
+Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out) {
+  ShardConnections connections(config);
+  if (Status status = RefuseAnotherSchema(connections); !status.done()) return status;
+  out->assign(config.shards.size(), {});
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
-    Status status = connections.Run(shard, [&](Connection& connection) {
-      for (const std::string& statement : SchemaStatements()) connection.Execute(statement);
-    });
+    Status status = connections.Run(
+        shard, [&](Connection& connection) { (*out)[shard] = FindMissing(connection); });
     if (!status.done()) return status;
+  }
+  return Status::Done();
+}
+
+Status Migrate(const Config& config) {
+  ShardConnections connections(config);
+  if (Status status = RefuseAnotherSchema(connections); !status.done()) return status;
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    if (Status status = connections.Run(shard, MigrateShard); !status.done()) return status;
   }
   return Status::Done();
 }
@@ -169,7 +173,7 @@ Status ConvertInstallation(const Config& config) {
   // Shard 0 last: programs ask it first, and of an old one they say what to type.
   for (Shard shard = ShardCount(config); shard-- > 0;) {
     Status status = connections.Run(shard, [&](Connection& connection) {
-      for (const std::string& statement : SchemaStatements()) connection.Execute(statement);
+      MigrateShard(connection);
       connection.Execute(
           "UPDATE installation SET schema_version = " + std::to_string(kSchemaVersion) +
           " WHERE schema_version = " + std::to_string(kSchemaOfKeysByBucket));

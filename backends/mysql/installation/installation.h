@@ -4,16 +4,23 @@
 // start-up and rare checks.
 #pragma once
 
+#include <vector>
+
 #include "backends/mysql/installation/installation_row.h"
+#include "backends/mysql/installation/migrations.h"
 #include "backends/mysql/sql/config.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "fanline/base/outcome.h"
 
 namespace fanline::mysql {
 
-// Creates missing tables on every shard, and the procedures anew. Never, with nothing changed: a
-// shard belongs to an installation of another schema_version.
-Status ApplySchema(const Config& config);
+// Of each shard the migrations that it has not had, by shard; changes nothing. Never: a shard
+// belongs to an installation of another schema_version.
+Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out);
+
+// Makes them on every shard, one after the other, and the procedures anew. Never, with nothing
+// changed: as ReadMissing. May be run again, also beside another run.
+Status Migrate(const Config& config);
 
 // Of an Installation to be created: the generation that a shard already has, else one drawn at
 // random, so that no two installations have the same.

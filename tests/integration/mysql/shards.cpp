@@ -18,9 +18,9 @@ std::string Environment(const char* name) {
 }
 
 constexpr const char* kTables[] = {
-    "installation",   "following",  "follower", "user_rel",      "user_fan",         "log1",
-    "friend_request", "repair_log", "author",   "author_post",   "author_mode",      "range_owner",
-    "range_start",    "setting",    "recount",  "counter_sweep", "removal_allowance"};
+    "installation",   "following",  "follower", "user_rel",      "user_fan",          "log1",
+    "friend_request", "repair_log", "author",   "author_post",   "author_mode",       "range_owner",
+    "range_start",    "setting",    "recount",  "counter_sweep", "removal_allowance", "migration"};
 
 }  // namespace
 
@@ -43,7 +43,7 @@ Shards::Shards() {
       on(shard).Execute(std::string("DROP TABLE IF EXISTS ") + table);
     }
   }
-  FANLINE_CHECK(ApplySchema(config_).done(), "the schema can be applied");
+  FANLINE_CHECK(Migrate(config_).done(), "the schema can be applied");
 }
 
 int64_t Shards::Number(Shard shard, const std::string& sql) {

@@ -3,21 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "schemas/sql_schema.h"
-
 namespace fanline::mysql {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::AnyOf;
-using ::testing::ContainsRegex;
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 TEST(SplitStatements, CutsAtSemicolonsAndDropsCommentsAndBlanks) {
   EXPECT_THAT(SplitStatements("-- a; b\nSELECT 1; -- c\n\n ;SELECT\n2"),
@@ -28,14 +18,6 @@ TEST(SplitStatements, CutsAtSemicolonsAndDropsCommentsAndBlanks) {
 TEST(SplitStatements, LeavesQuotedTextAlone) {
   EXPECT_THAT(SplitStatements("SELECT ';', \"--\", '''';SELECT `a;b`"),
               ElementsAre("SELECT ';', \"--\", ''''", "SELECT `a;b`"));
-}
-
-TEST(SplitStatements, TheShardSchemaIsOneRepeatableStatementPerTableAndPerColumnOfLater) {
-  EXPECT_THAT(SplitStatements(sql_schema::kShardSql),
-              AllOf(SizeIs(17 + 1),
-                    Each(AnyOf(StartsWith("CREATE TABLE IF NOT EXISTS "),
-                               ContainsRegex("^ALTER TABLE [a-z_]+ ADD COLUMN IF NOT EXISTS "))),
-                    Each(Not(HasSubstr("--")))));
 }
 
 TEST(IsIdentifier, NamesAreLettersDigitsAndUnderscoresOnly) {

@@ -25,9 +25,79 @@ class InstallationTest : public ::testing::Test {
     installation_.own_posts = true;
   }
 
+  // As a shard that has not had this migration.
+  void Forget(Shard shard, uint32_t number) {
+    shards_.on(shard).Execute("DELETE FROM migration WHERE number = " + std::to_string(number));
+  }
+
+  std::vector<size_t> CountMissing() {
+    std::vector<MissingMigrations> missing;
+    EXPECT_TRUE(ReadMissing(shards_.config(), &missing).done());
+    std::vector<size_t> counts;
+    for (const auto& of_shard : missing) counts.push_back(of_shard.size());
+    return counts;
+  }
+
   Shards shards_;
   Installation installation_;
 };
+
+TEST(Migrations, AreNumberedFromOneAndMayBeMadeTwice) {
+  uint32_t number = 0;
+  for (const Migration& migration : Migrations()) {
+    EXPECT_EQ(migration.number, ++number);
+    for (const std::string& statement : migration.statements) {
+      EXPECT_THAT(statement,
+                  ::testing::ContainsRegex("^(CREATE TABLE IF NOT EXISTS|ALTER TABLE [a-z_]+ ADD "
+                                           "COLUMN IF NOT EXISTS|INSERT IGNORE INTO migration) "));
+    }
+    EXPECT_THAT(migration.statements.back(), HasSubstr(std::string(migration.file)));
+  }
+  EXPECT_GE(number, 4u);
+}
+
+TEST_F(InstallationTest, EachShardIsGivenTheMigrationsItHasNotHad) {
+  const size_t all = Migrations().size();
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
+  Forget(1, 2);
+  shards_.on(1).Execute("DROP TABLE range_start");
+  std::vector<MissingMigrations> missing;
+  ASSERT_TRUE(ReadMissing(shards_.config(), &missing).done());
+  ASSERT_EQ(missing[1].size(), 1u);
+  EXPECT_EQ(missing[1].front()->number, 2u);
+  EXPECT_TRUE(missing[0].empty());
+  shards_.on(0).Execute("DROP TABLE migration");  // of before there was one
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(all, 1));
+  ASSERT_TRUE(Migrate(shards_.config()).done());
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
+  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM range_start"), 0);
+  EXPECT_EQ(shards_.Number(0, "SELECT COUNT(*) FROM migration"), static_cast<int64_t>(all));
+}
+
+// One that was interrupted has made part of a file, and not written its number down.
+TEST_F(InstallationTest, AMigrationThatIsMadeOnceMoreChangesNothing) {
+  shards_.PutFollower(UserId{1}, UserId{2});
+  for (const Shard shard : {0, 1}) shards_.on(shard).Execute("DELETE FROM migration");
+  ASSERT_TRUE(Migrate(shards_.config()).done());
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM follower"), 1);
+}
+
+TEST_F(InstallationTest, AMigrationThatFailedIsStillMissing) {
+  Forget(1, 4);
+  shards_.on(1).Execute("DROP TABLE installation");  // which it alters
+  EXPECT_FALSE(Migrate(shards_.config()).done());
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 1));
+}
+
+TEST_F(InstallationTest, WhatIsMissingOfAnotherSchemaIsNotSaid) {
+  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  shards_.on(1).Execute("UPDATE installation SET schema_version = 4");
+  std::vector<MissingMigrations> missing;
+  const Status status = ReadMissing(shards_.config(), &missing);
+  EXPECT_TRUE(status.never());
+  EXPECT_THAT(status.message, HasSubstr("schema_version is 4"));
+}
 
 TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
@@ -52,10 +122,11 @@ TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByTheSchema) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   for (const Shard shard : {0, 1}) {
     shards_.on(shard).Execute("ALTER TABLE installation DROP COLUMN own_posts");
+    Forget(shard, 4);
   }
   Installation found;
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl init"));
-  ASSERT_TRUE(ApplySchema(shards_.config()).done());
+  ASSERT_TRUE(Migrate(shards_.config()).done());
   EXPECT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   ASSERT_TRUE(ReadInstallation(shards_.config(), &found).done());
   EXPECT_FALSE(found.own_posts);
@@ -128,7 +199,8 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
 TEST_F(InstallationTest, ATableThatCameSinceIsMadeByInitOnceMore) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   shards_.on(1).Execute("DROP TABLE author_mode");
-  ASSERT_TRUE(ApplySchema(shards_.config()).done());
+  Forget(1, 3);
+  ASSERT_TRUE(Migrate(shards_.config()).done());
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM author_mode"), 0);
 }
@@ -141,6 +213,7 @@ TEST_F(InstallationTest, OneOfKeysByBucketIsConvertedAlsoWhenThatWasInterrupted)
   };
   set(1, kSchemaOfKeysByBucket);                    // and shard 0 is converted already
   shards_.on(1).Execute("DROP TABLE range_start");  // the version before had none
+  shards_.on(1).Execute("DROP TABLE migration");
   Installation found;
   EXPECT_TRUE(ReadInstallation(shards_.config(), &found).never());
   ASSERT_TRUE(ConvertInstallation(shards_.config()).done());
@@ -198,7 +271,7 @@ TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   for (Shard shard = 0; shard < shards_.count(); ++shard) {
     shards_.on(shard).Execute("DROP PROCEDURE change_edge");
   }
-  const Status status = ApplySchema(shards_.config());
+  const Status status = Migrate(shards_.config());
   EXPECT_TRUE(status.never());
   EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version is " + old)));
   for (Shard shard = 0; shard < shards_.count(); ++shard) {
@@ -211,7 +284,7 @@ TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message,
               AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version"), HasSubstr("\"" + old)));
   shards_.on(1).Execute("DELETE FROM installation");
-  EXPECT_TRUE(ApplySchema(shards_.config()).done());
+  EXPECT_TRUE(Migrate(shards_.config()).done());
 }
 
 TEST_F(InstallationTest, AnotherNumberOfShardsIsRefused) {
@@ -274,7 +347,7 @@ TEST_F(InstallationTest, AShardThatIsAwayWhileAProgramRunsIsNoMismatchAndHidesNo
 
 TEST_F(InstallationTest, TheSchemaCanBeAppliedOverItself) {
   shards_.PutFollower(UserId{1}, UserId{2});
-  EXPECT_TRUE(ApplySchema(shards_.config()).done());
+  EXPECT_TRUE(Migrate(shards_.config()).done());
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM follower"), 1);
 }
 

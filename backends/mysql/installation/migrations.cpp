@@ -1,0 +1,72 @@
+#include "backends/mysql/installation/migrations.h"
+
+#include <set>
+
+#include "backends/mysql/sql/sql_text.h"
+#include "fanline/base/check.h"
+#include "fanline/base/number.h"
+#include "schemas/sql_migrations.h"
+#include "schemas/sql_schema.h"
+
+namespace fanline::mysql {
+namespace {
+
+// "0002_range_start.sql"
+Migration Read(std::string_view file, std::string_view script) {
+  const auto number = ParseNumber<uint32_t>(file.substr(0, file.find('_')));
+  FANLINE_CHECK(number, "the name of a migration begins with its number");
+  Migration migration{*number, file, SplitStatements(script)};
+  std::string done = "INSERT IGNORE INTO migration (number, file) VALUES ";
+  done += "(" + std::to_string(*number) + ", " + Quoted(file) + ")";
+  migration.statements.push_back(std::move(done));
+  return migration;
+}
+
+std::vector<Migration> ReadAll() {
+  std::vector<Migration> all;
+  for (const auto& [file, script] : sql_migrations::kFiles) {
+    all.push_back(Read(file, script));
+    FANLINE_CHECK(all.back().number == all.size(), "migrations are numbered from 1 on");
+  }
+  return all;
+}
+
+std::set<uint32_t> FindMade(Connection& connection) {
+  bool there = false;
+  connection.Query(
+      "SELECT COUNT(*) FROM information_schema.tables"
+      " WHERE table_schema = DATABASE() AND table_name = 'migration'",
+      [&](const Row& row) { there = row.Bool(1); });
+  std::set<uint32_t> made;
+  if (!there) return made;
+  connection.Query("SELECT number FROM migration",
+                   [&](const Row& row) { made.insert(static_cast<uint32_t>(row.UInt64(1))); });
+  return made;
+}
+
+}  // namespace
+
+const std::vector<Migration>& Migrations() {
+  static const std::vector<Migration> all = ReadAll();
+  return all;
+}
+
+MissingMigrations FindMissing(Connection& connection) {
+  const std::set<uint32_t> made = FindMade(connection);
+  MissingMigrations missing;
+  for (const Migration& migration : Migrations()) {
+    if (made.count(migration.number) == 0) missing.push_back(&migration);
+  }
+  return missing;
+}
+
+void MigrateShard(Connection& connection) {
+  for (const Migration* migration : FindMissing(connection)) {
+    for (const std::string& statement : migration->statements) connection.Execute(statement);
+  }
+  // Each procedure is one statement; the semicolons inside must not cut it.
+  connection.Execute(std::string(sql_schema::kChangeEdgeSql));
+  connection.Execute(std::string(sql_schema::kFollowEdgeSql));
+}
+
+}  // namespace fanline::mysql

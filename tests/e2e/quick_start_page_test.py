@@ -1,0 +1,41 @@
+"""docs/quick-start.md, typed; README.md has the same commands."""
+
+import re
+import unittest
+
+from pages import markdown
+from stack.local_stack import LocalStack
+from stack.ports import Ports
+from tests.e2e.decoding import ROOT
+from tests.e2e.page_commands import PageCommands, typed
+
+
+class QuickStart(unittest.TestCase):
+    def test_its_commands_lead_to_a_timeline(self):
+        ports = Ports()
+        stack = LocalStack(ports=ports, say=lambda line: None)
+        self.addCleanup(stack.stop)
+        stack.start()
+        api = f"127.0.0.1:{ports.take()}"
+        page = PageCommands(stack, "quick-start.md", {"FANLINE_ADMIN_LISTEN": "127.0.0.1:0", "FANLINE_LISTEN": api},
+                            {"127.0.0.1:8080": api})
+        page.run_next()
+        page.run_next()
+        pushed = page.run_next()
+        self.assertRegex(pushed, r"\b1000\b")
+        self.assertRegex(pushed, r"missing +0 ")
+        followed = page.run_next()
+        self.assertIn('"following":true,"changed":true', followed)
+        self.assertIn('{"id":"1000"', followed)
+        self.assertIn("follows since", followed)
+        self.assertEqual(page.left, 0)
+
+    def test_the_readme_has_the_same_commands(self):
+        text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        short = re.search(r"^Play by hand.*\n```\n(.*?)^```$", readme, re.S | re.M)[1]
+        self.assertEqual(typed("".join(markdown.blocks(text, "bash", "sh"))), ["make build", *typed(short)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,229 @@
+-- The tables of one shard, and their manual. Every shard has all of them; `feedctl init` runs this
+-- file on each, statement by statement, and may run it again: a table that exists is left alone.
+--
+-- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
+--   by src      following, user_rel, log1, repair_log
+--   by dst      follower, user_fan         (dst is the author who is followed)
+--   by user     recount
+--   of the shard                          counter_sweep, removal_allowance (an application's own
+--                                         reverse shards: in turn over ours)
+--   by the smaller id of two              friend_request, and its rows of log1
+--   by author   author_post, author
+--   by the range's first bucket            range_owner
+--   on every shard, the same               installation (but for its shard_index)
+--   on shard 0                             setting
+--
+-- Ids are unsigned 64-bit, never 0 or 2^64-1. Times named *_ms, pos, last_at, ts and at are Unix
+-- milliseconds; `ut` is when the server last wrote the row (UTC) and decides nothing but age.
+-- Counters are signed on purpose: a negative one is drift that somebody must see.
+
+-- The installation that this shard belongs to: one row, copied to every shard. Every program
+-- compares the copies at its start, and refuses to run when they differ.
+CREATE TABLE IF NOT EXISTS installation (
+  id             TINYINT UNSIGNED NOT NULL DEFAULT 1,  -- always 1: there is one row
+  schema_version INT UNSIGNED NOT NULL,                -- of this file
+  buckets        INT UNSIGNED NOT NULL,                -- 1024
+  partitions     INT UNSIGNED NOT NULL,                -- of the tasks topic; divides buckets
+  shard_count    INT UNSIGNED NOT NULL,
+  shard_index    INT UNSIGNED NOT NULL,                -- which of them this server is, from 0
+  shard_map      TEXT NOT NULL,                        -- "0-511:0,512-1023:1": buckets to shards
+  generation     BIGINT UNSIGNED NOT NULL,             -- of the tasks topic: offsets of another
+                                                       -- generation mean nothing
+  feed_topic     VARCHAR(249) NOT NULL,                -- where applications write events
+  tasks_topic    VARCHAR(249) NOT NULL,                -- where hints are written
+  timeline_window      INT UNSIGNED NOT NULL,          -- W: items a live timeline keeps
+  timeline_max_entries INT UNSIGNED NOT NULL,          -- members it never exceeds
+  following_limit      INT UNSIGNED NOT NULL,          -- a user follows at most so many
+  PRIMARY KEY (id),
+  CHECK (id = 1)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
+
+-- Settings that an operator changes while programs run; programs read them about once a second. No
+-- row: the default. mirror_mode: sync or async (fanline/ports/mirror_mode.h). reconciler: run,
+-- dry_run or pause (fanline/ports/reconciler_mode.h). breaker_closings: the microseconds when
+-- `reconciler` last came back to run, each time higher than before.
+CREATE TABLE IF NOT EXISTS setting (
+  name  VARBINARY(64) NOT NULL,
+  value VARBINARY(255) NOT NULL,
+  PRIMARY KEY (name)
+) ENGINE = InnoDB;
+
+-- Forward edges, the truth of who follows whom. A change takes the row's lock, and the version it
+-- gives out under that lock is the only order of one edge: max(ver + 1, microseconds of the clock).
+-- A change by an application (through Kafka) or by a friendship carries a version given out there,
+-- which is kept beside ver. A change whose version is not higher than the kept one was made
+-- already: repeated or late, it does nothing. ver cannot tell that, since it comes from our clock.
+-- A change of a friendship announces its version to both edges before it commits the pair's row. A
+-- later change of an edge by a user or an application settles all versions announced to that edge,
+-- also when the row was so already: a relay that brings the friendship's change to this row
+-- afterwards must not undo it.
+CREATE TABLE IF NOT EXISTS following (
+  src   BIGINT UNSIGNED NOT NULL,
+  dst   BIGINT UNSIGNED NOT NULL,
+  ver   BIGINT UNSIGNED NOT NULL,
+  state TINYINT NOT NULL,                              -- 1 follows, 0 tombstone
+  pos   BIGINT NOT NULL,                               -- when src last became a follower
+  app_version    BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of the application's last change; 0: none
+  friend_version BIGINT UNSIGNED NOT NULL DEFAULT 0,   -- of friend_request, as last applied here
+                                                       -- or settled without it
+  friend_announced BIGINT UNSIGNED NOT NULL DEFAULT 0, -- of friend_request, the highest that may
+                                                       -- still come
+  ut    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (src, dst),
+  KEY newest (src, state, pos, dst)                    -- lists of followed users, newest first
+) ENGINE = InnoDB;
+
+-- Reverse edges, which a fan-out reads. A reverse row is written after its forward row is
+-- committed, with the same ver, state and pos. A higher version wins, so a write seen late or twice
+-- changes nothing.
+-- bucket = bucket of src: the followers of one author in one range of buckets are one slice of the
+-- primary key, read page by page in (bucket, src) order.
+CREATE TABLE IF NOT EXISTS follower (
+  dst    BIGINT UNSIGNED NOT NULL,
+  bucket SMALLINT UNSIGNED NOT NULL,
+  src    BIGINT UNSIGNED NOT NULL,
+  ver    BIGINT UNSIGNED NOT NULL,
+  state  TINYINT NOT NULL,
+  pos    BIGINT NOT NULL,
+  ut     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (dst, bucket, src),
+  KEY newest (dst, state, pos, src)                    -- lists of followers, newest first
+) ENGINE = InnoDB;
+
+-- Every change of a forward row or of a friendship, written in the change's own transaction. A row
+-- is pending until the mirror has written the reverse row (kind 1) or both forward rows (kind 2)
+-- and what follows from that is acknowledged. Transactions commit in another order than their ids,
+-- so a relay asks for pending rows, never for rows above an id that it has saved. Rows that are
+-- done stay for the scans that compare both directions, and are purged by age. The key `pending`
+-- finds the oldest rows that are not done, and those done long ago, without touching the millions
+-- between.
+CREATE TABLE IF NOT EXISTS log1 (
+  id    BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  kind  TINYINT NOT NULL,                              -- 1 edge src -> dst, 2 friendship of both
+  src   BIGINT UNSIGNED NOT NULL,                      -- of a friendship: the smaller id
+  dst   BIGINT UNSIGNED NOT NULL,
+  ver   BIGINT UNSIGNED NOT NULL,                      -- of following or friend_request
+  state TINYINT NOT NULL,                              -- 1 follows or friends, 0 not
+  pos   BIGINT NOT NULL,
+  ts    DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),  -- when it was written (UTC)
+  done  TINYINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (id),
+  KEY pending (done, id)
+) ENGINE = InnoDB;
+
+-- What two users have agreed on, one row per pair: the truth of a friendship. A relay writes the
+-- two edges afterwards, from log1, so for a moment one edge may be there and not the other. ver
+-- grows with every change, as in following.
+CREATE TABLE IF NOT EXISTS friend_request (
+  low      BIGINT UNSIGNED NOT NULL,                   -- the smaller id
+  high     BIGINT UNSIGNED NOT NULL,
+  ver      BIGINT UNSIGNED NOT NULL,
+  state    TINYINT NOT NULL,                           -- 1 asked, 2 friends, 3 refused, 4 cancelled,
+                                                       -- 5 removed
+  asked_by BIGINT UNSIGNED NOT NULL,                   -- low or high
+  ut       DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (low, high)
+) ENGINE = InnoDB;
+
+-- The record of repairs: one row per repair, never changed, purged by age.
+CREATE TABLE IF NOT EXISTS repair_log (
+  id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  net          VARBINARY(16) NOT NULL,                 -- what found it: pair, scan, counter, ...
+  cause        VARBINARY(16) NOT NULL,                 -- missing, stale, orphan, corrupt, drift, ...
+  src          BIGINT UNSIGNED NOT NULL,               -- of a counter: the user, and dst 0
+  dst          BIGINT UNSIGNED NOT NULL,
+  before_value VARBINARY(64) NOT NULL,
+  after_value  VARBINARY(64) NOT NULL,
+  ver          BIGINT UNSIGNED NOT NULL,               -- of the edge as repaired; of a counter: epoch
+  at           BIGINT NOT NULL DEFAULT (FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)),
+  PRIMARY KEY (id),
+  KEY by_time (at)
+) ENGINE = InnoDB;
+
+-- Counters, changed in the transaction of the row they count, by the row's own transition.
+-- No row = 0. epoch counts repairs: a repair worked out before another took effect is refused.
+CREATE TABLE IF NOT EXISTS user_rel (
+  user_id       BIGINT UNSIGNED NOT NULL,
+  following_cnt BIGINT NOT NULL DEFAULT 0,             -- rows of following with state 1
+  epoch         BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  PRIMARY KEY (user_id)
+) ENGINE = InnoDB;
+
+CREATE TABLE IF NOT EXISTS user_fan (
+  user_id  BIGINT UNSIGNED NOT NULL,
+  fans_cnt BIGINT NOT NULL DEFAULT 0,                  -- rows of follower with state 1
+  epoch    BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  PRIMARY KEY (user_id)
+) ENGINE = InnoDB;
+
+-- Counters known to be wrong. The transaction that takes a counter below zero marks it, so that
+-- none is forgotten; the sweep marks others. A reconciler's repair (net "counter") removes the
+-- mark.
+CREATE TABLE IF NOT EXISTS recount (
+  user_id BIGINT UNSIGNED NOT NULL,
+  counter TINYINT NOT NULL,                            -- 1 following_cnt, 2 fans_cnt
+  at      DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (user_id, counter),
+  KEY oldest (at)
+) ENGINE = InnoDB;
+
+-- How far the sweep over all counters of this shard has come: one row; none: never begun.
+CREATE TABLE IF NOT EXISTS counter_sweep (
+  id         TINYINT UNSIGNED NOT NULL DEFAULT 1,      -- always 1
+  began      BIGINT NOT NULL,                          -- the server's clock
+  after_user BIGINT UNSIGNED NOT NULL,                 -- users up to it were compared; 0: all were
+  PRIMARY KEY (id)
+) ENGINE = InnoDB;
+
+-- How many followers all reconcilers have removed from one shard of reverse rows. A breaker that is
+-- open stays open when they restart (fanline/ports/removal_allowance.h).
+CREATE TABLE IF NOT EXISTS removal_allowance (
+  edges  VARBINARY(72) NOT NULL,                       -- follower, or app.<an application's table>
+  shard  INT UNSIGNED NOT NULL,                        -- of these rows
+  began  BIGINT NOT NULL DEFAULT 0,                    -- of the minute counted; this server's clock
+  taken  BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- since then
+  opened BIGINT UNSIGNED NOT NULL DEFAULT 0,           -- breaker_closings when it opened, plus 1;
+                                                       -- 0: never
+  PRIMARY KEY (edges, shard)
+) ENGINE = InnoDB;
+
+-- The state of every post; bodies are never stored. Sticky: the rule is ApplyEvent in
+-- fanline/model/post_state.h. Deleted is final, visibility and edits go by the higher version, the first
+-- created_at wins, and a row is kept while any event about it may still arrive. No row reads as a
+-- tombstone. Visible = created, not deleted, not hidden.
+CREATE TABLE IF NOT EXISTS author_post (
+  author_id          BIGINT UNSIGNED NOT NULL,
+  post_id            BIGINT UNSIGNED NOT NULL,
+  created_at_ms      BIGINT NULL,                      -- NULL: only a delete, hide or edit so far
+  member             VARBINARY(20) NOT NULL,           -- decimal post_id: its bytes break ties
+  deleted            TINYINT NOT NULL DEFAULT 0,
+  hidden             TINYINT NOT NULL DEFAULT 0,
+  pushed             TINYINT NOT NULL DEFAULT 1,       -- decided once: 0 = merged at read instead
+  visibility_version BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  edit_version       BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  ut                 DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)
+                                          ON UPDATE CURRENT_TIMESTAMP(3),
+  PRIMARY KEY (author_id, post_id),
+  -- The outbox: visible, pushed items of one author in the order used everywhere (created_at
+  -- descending, then member bytes ascending), read in order without sorting.
+  KEY outbox (author_id, pushed, deleted, hidden, created_at_ms DESC, member)
+) ENGINE = InnoDB;
+
+-- When each author last posted. last_at is never below created_at of a visible post of the author,
+-- and it only grows, in the transaction of the post's row. A rebuild reads last_at of a few hundred
+-- authors by primary key, and guesses from it how far back its window goes.
+CREATE TABLE IF NOT EXISTS author (
+  author_id BIGINT UNSIGNED NOT NULL,
+  last_at   BIGINT NOT NULL,
+  PRIMARY KEY (author_id)
+) ENGINE = InnoDB;
+
+-- Who may write the timelines of a range: the owner holding the highest epoch. starts counts the
+-- starts that were never settled: crashes.
+CREATE TABLE IF NOT EXISTS range_owner (
+  range_id    INT UNSIGNED NOT NULL,
+  epoch       BIGINT UNSIGNED NOT NULL,                -- only grows
+  last_offset BIGINT NOT NULL DEFAULT -1,              -- the hint started under suspicion; -1: none
+  starts      INT UNSIGNED NOT NULL DEFAULT 0,
+  PRIMARY KEY (range_id)
+) ENGINE = InnoDB;

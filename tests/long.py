@@ -21,6 +21,7 @@ CELEBRITY = ["env", "FANLINE_CELEBRITY=1000000", "ctest", "--preset", "release",
              "-R", r"^e2e\.hand_over_test$"]
 AWAY = ["env", "FANLINE_AWAY_SECONDS=30", "FANLINE_AWAY_RATE=300", "FANLINE_BIN=build/release/bin",
         sys.executable, "-m", "unittest", "-v", "tests.e2e.away_test"]
+UPGRADES = [sys.executable, "-m", "tests.upgrades.long"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
@@ -34,6 +35,7 @@ STEPS = [
     ("the Redis adapter on a hiredis of 1.x", [sys.executable, "tests/newer_hiredis.py"]),
     ("a celebrity of 1,000,000 followers is handed over", CELEBRITY),
     ("a master, a shard, all of Redis, the broker: away for half a minute each", AWAY),
+    ("the first version: its messages, ours for it, and its replacement under load in both orders", UPGRADES),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -3,6 +3,7 @@ unfollows. At the end every timeline, both directions of the relations and all c
 
 import random
 import threading
+from pathlib import Path
 
 from stack.programs import BIN
 from stack.programs.relations import Relations
@@ -20,6 +21,7 @@ class Rolling(Installation):
         """Roles in the order in which they are replaced, each daemon by itself."""
         self.relations = Relations(self.stack.mysql)
         self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
+        self.assertTrue(all(self.runs(daemon, self.programs) for daemon in self.fleet.daemons))
         stop, load = threading.Event(), []
         user = threading.Thread(target=self.use, args=(stop, load))
         user.start()
@@ -36,7 +38,13 @@ class Rolling(Installation):
         finally:
             stop.set()
             user.join()
+        self.assertTrue(all(self.runs(daemon, BIN) for daemon in self.fleet.daemons))
         self.check()
+
+    @staticmethod
+    def runs(daemon, programs):
+        """Whether its process is of these programs."""
+        return Path(f"/proc/{daemon.process.pid}/exe").resolve().parent == programs.resolve()
 
     def use(self, stop, load):
         """`load` grows by one with each thing done."""

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fanline/consuming/answered.h"
+#include "fanline/model/trace.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/event_form.h"
 
@@ -272,7 +273,7 @@ void Dispatcher::SendToDeadLetters(uint64_t id, const std::string& reason) {
   Job& job = jobs_.at(id);
   if (job.reason.empty()) {
     job.reason = reason;
-    ports_.metrics.EventRejected(reason);
+    ports_.metrics.EventRejected(reason, TraceIdOf(job.record.headers));
   }
   ports_.dead_letters.Submit({id, {job.record, "dispatcher", job.reason}});
 }
@@ -303,8 +304,13 @@ void Dispatcher::Done(uint64_t id, Now now) {
   }
   if (job.shard) room_.Finished(*job.shard, job.record);
   partitions_.Finished(job.place);
-  ports_.metrics.EventDone(
-      std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - job.record.timestamp)));
+  const Duration since =
+      std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - job.record.timestamp));
+  ports_.metrics.EventDone(since);
+  const std::string trace_id = TraceIdOf(job.record.headers);
+  if (!trace_id.empty() && job.reason.empty() && sampled(job.event)) {
+    ports_.metrics.TracedEventDone(job.event, trace_id, since);
+  }
   jobs_.erase(id);
 }
 

@@ -17,8 +17,12 @@ namespace fanline::dispatcher {
 class Metrics : public ConsumerMetrics {
  public:
   virtual void EventReceived(EventKind) {}
-  virtual void EventRejected(const std::string& /*reason*/) {}
+  // `trace_id`, here and below: of fanline/model/trace.h; may be empty here.
+  virtual void EventRejected(const std::string& /*reason*/, const std::string& /*trace_id*/) {}
   virtual void EventDone(Duration /*since_published*/) {}
+  // One whose deliveries are measured and that belongs to a trace.
+  virtual void TracedEventDone(const FeedEvent&, const std::string& /*trace_id*/,
+                               Duration /*since_published*/) {}
   virtual void TransactionSent(uint64_t /*events*/) {}
   virtual void HintsAppended(uint64_t /*hints*/) {}
   // Ranges of an event that got no hint, as they hold no follower of its author.

@@ -40,9 +40,17 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
 
   void EventReceived(EventKind kind) override { received_[static_cast<size_t>(kind)]->Increment(); }
 
-  void EventRejected(const std::string& reason) override {
+  void EventRejected(const std::string& reason, const std::string& trace_id) override {
     rejected_.Increment();
-    log_.Warn("event given to the dead letters", {{"reason", reason}});
+    log_.Warn("event given to the dead letters", {{"reason", reason}, {"trace_id", trace_id}});
+  }
+
+  void TracedEventDone(const FeedEvent& event, const std::string& trace_id,
+                       Duration since_published) override {
+    log_.Info("event dispatched", {{"trace_id", trace_id},
+                                   {"post", ToString(event.post)},
+                                   {"author", ToString(event.author)},
+                                   {"seconds", Seconds(since_published)}});
   }
 
   void EventDone(Duration since_published) override {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -29,27 +30,40 @@ class DeliveryMarks {
   DeliveryMarks(Port<MarkPart> timelines, Metrics& metrics, uint64_t& ids)
       : timelines_(timelines), metrics_(metrics), ids_(ids) {}
 
-  // This part of the post is written; `delivered`: to at least one live timeline.
-  void Mark(UserId author, PostId post, const DeliverySample& sample, bool delivered) {
-    under_way_.emplace(++ids_, sample);
+  // This part of the post is written; `delivered`: to at least one live timeline. `trace_id`: the
+  // post's; empty: none.
+  void Mark(UserId author, PostId post, const DeliverySample& sample, bool delivered,
+            std::string trace_id) {
+    under_way_.emplace(++ids_, Marked{author, post, sample, std::move(trace_id)});
     timelines_.Submit(MarkPart{ids_, author, post, sample.part, sample.parts, delivered});
   }
   void On(const PartMarked& marked, Now now) {
     const auto answered = under_way_.extract(marked.id);
     if (answered.empty() || !marked.status.done()) return;
-    const DeliverySample& sample = answered.mapped();
+    const auto& [author, post, sample, trace_id] = answered.mapped();
     const int size_class = SizeClassOf(sample.followers);
     const Duration since =
         std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - sample.published_at));
     if (marked.first_delivery) metrics_.FirstDelivery(size_class, since);
-    if (marked.last_part && marked.any_delivery) metrics_.LastDelivery(size_class, since);
+    if (!marked.last_part || !marked.any_delivery) return;
+    metrics_.LastDelivery(size_class, since);
+    if (!trace_id.empty()) {
+      metrics_.TracedDelivery({trace_id, author, post, sample.followers, since});
+    }
   }
 
  private:
+  struct Marked {
+    UserId author{};
+    PostId post{};
+    DeliverySample sample;
+    std::string trace_id;
+  };
+
   const Port<MarkPart> timelines_;
   Metrics& metrics_;
   uint64_t& ids_;
-  std::unordered_map<uint64_t, DeliverySample> under_way_;  // by request
+  std::unordered_map<uint64_t, Marked> under_way_;  // by request
 };
 
 // How many live followers a weighed post met: an estimate from one range, as readers lie in ranges

@@ -52,6 +52,15 @@ class Metrics : public ConsumerMetrics {
   virtual void RangeReady(int64_t /*replayed_hints*/, uint64_t /*timelines_dropped*/) {}
   virtual void FirstDelivery(int /*size_class*/, Duration /*since_published*/) {}
   virtual void LastDelivery(int /*size_class*/, Duration /*since_published*/) {}
+  // The last delivery of a post that belongs to a trace (fanline/model/trace.h).
+  struct Traced {
+    std::string trace_id;
+    UserId author{};
+    PostId post{};
+    uint64_t followers = 0;
+    Duration since_published{};
+  };
+  virtual void TracedDelivery(const Traced&) {}
 
   // An estimate of the live followers of an author was written down.
   virtual void AuthorWeighed() {}

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fanline/consuming/answered.h"
+#include "fanline/model/trace.h"
 
 namespace fanline::pusher {
 namespace {
@@ -234,7 +235,8 @@ void PostRuns::MarkParts(const Run& run) {
         std::any_of(run.adds.begin(), run.adds.end(),
                     [id = what.post](const Item& item) { return item.post == id; });
     if (!what.sample || !visible) continue;
-    marks_.Mark(run.unit->author, what.post, *what.sample, run.delivered);
+    marks_.Mark(run.unit->author, what.post, *what.sample, run.delivered,
+                TraceIdOf(hint.record.headers));
   }
 }
 

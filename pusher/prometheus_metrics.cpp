@@ -124,6 +124,15 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     last_delivery_[static_cast<size_t>(size_class)]->Observe(Seconds(since_published));
   }
 
+  void TracedDelivery(const Traced& traced) override {
+    log_.Info("post delivered to every live timeline",
+              {{"trace_id", traced.trace_id},
+               {"post", ToString(traced.post)},
+               {"author", ToString(traced.author)},
+               {"followers", traced.followers},
+               {"seconds", Seconds(traced.since_published)}});
+  }
+
   void Holding(const Held& held) override {
     hints_open_.Set(static_cast<double>(held.hints));
     units_open_.Set(static_cast<double>(held.units));

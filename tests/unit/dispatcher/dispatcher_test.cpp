@@ -92,8 +92,19 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
     inbox.emplace_back(std::move(record));
   }
 
+  struct Told : Metrics {
+    void EventRejected(const std::string&, const std::string& trace_id) override {
+      rejected.push_back(trace_id);
+    }
+    void TracedEventDone(const FeedEvent& event, const std::string& trace_id, Duration) override {
+      traced.emplace_back(event.post, trace_id);
+    }
+    std::vector<std::string> rejected;
+    std::vector<std::pair<PostId, std::string>> traced;
+  };
+
   fakes::FakeMysql mysql{RangeLayout(kRanges), 100};
-  Metrics metrics;
+  Told metrics;
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
   fakes::Inbox<Input> inbox;
   std::vector<ApplyEvents> transactions;
@@ -719,6 +730,46 @@ TEST(Dispatcher, LetsHeadersTravelOnButNotTheEventsEncoding) {
   w.RunUntilIdle();
   ASSERT_EQ(w.log.size(), 1u);
   EXPECT_EQ(w.log[0].headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
+}
+
+constexpr const char* kTraceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+Headers Traced() {
+  return {{"traceparent", std::string("00-") + kTraceId + "-00f067aa0ba902b7-01"}};
+}
+
+TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
+  Limits limits;
+  limits.sample_rate = 1;
+  World w(limits);
+  w.Assign();
+  w.Give(Published(PostId{1}), Traced());
+  w.Give(Published(PostId{2}));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.metrics.traced.size(), 1u);
+  EXPECT_EQ(w.metrics.traced[0], std::pair(PostId{1}, std::string(kTraceId)));
+}
+
+TEST(Dispatcher, SaysNothingOfATraceThatIsNotSampled) {
+  Limits limits;
+  limits.sample_rate = 0;
+  World w(limits);
+  w.Assign();
+  w.Give(Published(PostId{1}), Traced());
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.metrics.traced.empty());
+}
+
+TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
+  Limits limits;
+  limits.sample_rate = 1;
+  World w(limits);
+  w.Assign();
+  w.GiveBytes("no event", Traced());
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.metrics.rejected, std::vector<std::string>{kTraceId});
+  EXPECT_TRUE(w.metrics.traced.empty());
 }
 
 TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {

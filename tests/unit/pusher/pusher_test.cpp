@@ -1039,6 +1039,43 @@ TEST(Pusher, MeasuresASampledPublishOnceFromRecordToLastDelivery) {
   EXPECT_EQ(w.metrics.last[0].second, std::chrono::milliseconds(50));
 }
 
+TEST(Pusher, TellsOfTheLastDeliveryOfAPostThatBelongsToATrace) {
+  BobsWorld w;
+  const Headers traced{{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}};
+  w.Publish(kAnn, kPost, 1'000);
+  const auto sample = [&](uint32_t part) {
+    return DeliverySample{part, kRanges, w.now.unix_ms, 5'000};
+  };
+  for (uint32_t part = 0; part + 1 < kRanges; ++part) {
+    w.Give(static_cast<Range>(part), Hint::OfPost(kAnn, kPost, sample(part)), traced);
+  }
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.metrics.traced.empty()) << "a range is still to come";
+  const auto last = static_cast<Range>(kRanges - 1);
+  auto late = sample(kRanges - 1);
+  w.Give(last, Hint::OfPost(kAnn, kPost, late), traced);
+  w.Pass(std::chrono::milliseconds(30));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.metrics.traced.size(), 1u);
+  EXPECT_EQ(w.metrics.traced[0].trace_id, "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(w.metrics.traced[0].author, kAnn);
+  EXPECT_EQ(w.metrics.traced[0].post, kPost);
+  EXPECT_EQ(w.metrics.traced[0].followers, 5'000u);
+  EXPECT_EQ(w.metrics.traced[0].since_published, std::chrono::milliseconds(30));
+}
+
+TEST(Pusher, SaysNothingOfAPostWithoutATrace) {
+  BobsWorld w;
+  w.Publish(kAnn, kPost, 1'000);
+  for (uint32_t part = 0; part < kRanges; ++part) {
+    w.Give(static_cast<Range>(part),
+           Hint::OfPost(kAnn, kPost, DeliverySample{part, kRanges, w.now.unix_ms, 5'000}));
+  }
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.last.size(), 1u);
+  EXPECT_TRUE(w.metrics.traced.empty());
+}
+
 TEST(Pusher, PausesARangeThatHoldsTooManyHintsAndResumesIt) {
   Limits limits;
   limits.buffered_hints_per_range = 4;

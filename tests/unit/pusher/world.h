@@ -60,6 +60,7 @@ struct Seen : Metrics {
   void LastDelivery(int size_class, Duration since) override {
     last.emplace_back(size_class, since);
   }
+  void TracedDelivery(const Traced& post) override { traced.push_back(post); }
   void Holding(const Held& told) override { held = told; }
   void Parked(const std::string& resource) override { ++parked[resource]; }
 
@@ -80,6 +81,7 @@ struct Seen : Metrics {
   int64_t replayed = 0;
   uint64_t dropped = 0;
   std::vector<std::pair<int, Duration>> first, last;
+  std::vector<Traced> traced;
   Held held;
 };
 
@@ -177,9 +179,12 @@ struct World
     Assign(0);
     Assign(1);
   }
-  void Give(Range range, const Hint& hint) { GiveBytes(range, EncodeHint(hint)); }
-  void GiveBytes(Range range, std::string bytes) {
+  void Give(Range range, const Hint& hint, Headers headers = {}) {
+    GiveBytes(range, EncodeHint(hint), std::move(headers));
+  }
+  void GiveBytes(Range range, std::string bytes, Headers headers = {}) {
     Record record;
+    record.headers = std::move(headers);
     record.topic = "fanout-tasks";
     record.partition = range;
     record.offset = next_offset[static_cast<size_t>(range)]++;

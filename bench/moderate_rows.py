@@ -13,7 +13,11 @@ from stack.programs.metrics import Samples
 from stack.waiting import wait_until
 
 SHARES = {"half": 1 / 2, "quarter": 1 / 4, "tenth": 1 / 10}  # of the burst's rate
-_LAST_DELIVERY = "fanline_publish_to_last_delivery_seconds"
+# Blocks of authors and shares by which the parts of a cost are told apart: an event, a follower who
+# is looked at, a delivery, and what is spent whenever there is any work.
+COST_BLOCKS = ("few", "moderate", "live20", "live100")
+COST_SHARES = ("half", "tenth")
+LAST_DELIVERY = "fanline_publish_to_last_delivery_seconds"
 _PATIENCE = 120
 _LONGEST = 12  # seconds of a run at a steady rate: the slow ones publish fewer events
 # What the daemons gather their input for, unless told otherwise: the relay's linger.
@@ -45,7 +49,7 @@ def cpu_per_event(rig, sizes):
     live - beside that of the burst."""
     rig.scene("compact", of_each=2)
     rounds = [_round(rig, rig.population.authors["moderate"], sizes.moderate)
-              for _ in range(_rounds(sizes) + 1)][1:]
+              for _ in range(rounds_of(sizes) + 1)][1:]
     bursts = [each["burst"] for each in rounds]
     for name in SHARES:
         runs = [each[name] for each in rounds]
@@ -62,7 +66,7 @@ def latency(rig, sizes):
     authors = rig.population.authors["live20"]
     events = min(sizes.moderate, authors.count)
     found = {name: [] for name in SHARES}
-    for number in range(_rounds(sizes) + 1):
+    for number in range(rounds_of(sizes) + 1):
         runs = _round(rig, authors, events)
         for name in SHARES:
             if number:
@@ -71,27 +75,52 @@ def latency(rig, sizes):
         for suffix, share in (("", 0.5), ("_p99", 0.99)):
             key = f"p{share * 100:.0f}_ms"
             yield row(f"latency_{name}_rate{suffix}",
-                      [run.samples.histogram(_LAST_DELIVERY).quantile(share) * 1e3
+                      [run.samples.histogram(LAST_DELIVERY).quantile(share) * 1e3
                        for run, _ in pairs], f"ms, p{share * 100:.0f}", "two bare Kafka hops",
                       [hops[key] for _, hops in pairs],
-                      events_per_second=statistics.median(run.rate for run, _ in pairs))
+                      events_per_second=statistics.median(run.rate for run, _ in pairs),
+                      **audience_of(rig, authors, events))
 
 
-def _rounds(sizes):
+def event_cost(rig, sizes):
+    """CPU of an event of authors with few followers and with many, at steady rates: what `feedctl
+    capacity` fits its constants to. Beside that of the burst of the same round."""
+    rig.scene("compact", of_each=2)
+    blocks = {name: rig.population.authors[name] for name in COST_BLOCKS}
+    events = {name: min(sizes.moderate, block.count) for name, block in blocks.items()}
+    rounds = [{name: _round(rig, block, events[name], COST_SHARES)
+               for name, block in blocks.items()} for _ in range(rounds_of(sizes) + 1)][1:]
+    for name, block in blocks.items():
+        for share in COST_SHARES:
+            runs = [each[name][share] for each in rounds]
+            bursts = [each[name]["burst"] for each in rounds]
+            yield row(f"event_cost_{name}_{share}", [run.cost_us for run in runs], "CPU us/event",
+                      "in the burst", [run.cost_us for run in bursts],
+                      events_per_second=statistics.median(run.rate for run in runs),
+                      cpu_us_per_event=_by_process(runs), burst_cpu_us_per_event=_by_process(bursts),
+                      **audience_of(rig, block, events[name]))
+
+
+def audience_of(rig, authors, events):
+    """Of an event: followers of its author, and those with a live timeline."""
+    return {"followers": authors.followers, "live": rig.deliveries_due(authors, events) / events}
+
+
+def rounds_of(sizes):
     return math.ceil(sizes.rounds / 2)  # each takes half a minute
 
 
-def _round(rig, authors, events):
-    runs = {"burst": _run(rig, authors, events)}
-    for name, share in SHARES.items():
-        rate = runs["burst"].rate * share
-        runs[name] = _run(rig, authors, min(events, math.ceil(rate * _LONGEST)), rate)
+def _round(rig, authors, events, shares=tuple(SHARES)):
+    runs = {"burst": run_at(rig, authors, events)}
+    for name in shares:
+        rate = runs["burst"].rate * SHARES[name]
+        runs[name] = run_at(rig, authors, min(events, math.ceil(rate * _LONGEST)), rate)
     rig.say("; ".join(f"{name} {run.rate:.0f} events/s, {run.cost_us:.0f} us each"
                       for name, run in runs.items()))
     return runs
 
 
-def _run(rig, authors, events, rate=0):
+def run_at(rig, authors, events, rate=0):
     """Publishes, as fast as it goes or at a steady rate, until the last hint is done."""
     rig.fleet.wait_idle(_PATIENCE)
     before, hints = rig.fleet.counters(), rig.pushed()

@@ -61,6 +61,7 @@ FULL = Population(live=20_000, authors={
     "moderate": Authors(first=35_000_000, count=4_000, followers=70, live_percent=20),
     "celebrity": Authors(first=40_000_000, count=1, followers=1_000_000, live_percent=0),
     "known": Authors(first=50_000_000, count=1, followers=10_000, live_percent=0),
+    "few": Authors(first=36_000_000, count=4_000, followers=5, live_percent=20),
 })
 
 # A glance at whether the bench itself works; its figures mean nothing.
@@ -71,4 +72,5 @@ QUICK = Population(live=400, authors={
     "moderate": Authors(first=35_000_000, count=50, followers=10, live_percent=20),
     "celebrity": Authors(first=40_000_000, count=1, followers=5_000, live_percent=0),
     "known": Authors(first=50_000_000, count=1, followers=50, live_percent=0),
+    "few": Authors(first=36_000_000, count=50, followers=5, live_percent=20),
 })

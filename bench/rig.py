@@ -32,6 +32,7 @@ PLAIN = (WINDOW + LONGEST) // 2 - 5
 ENCODINGS = {"compact": 512, "skiplist": 128}  # zset-max-listpack-entries
 
 # A follower row is about 60 bytes, twice (either direction), and must not be read from disk.
+ROOT = Path(__file__).resolve().parent.parent
 _BUFFER_POOL = "768M"
 _RELATIONS = ("following", "follower", "user_rel", "user_fan", "log1", "author", "author_post",
               "author_mode")
@@ -93,6 +94,17 @@ class Rig:
             self.make_plain_sets()
         self._scene = (encoding, fleet)
 
+    def empty_scene(self, of_each):
+        """A fleet that serves a Redis without any timeline. Returns the bytes that Redis takes."""
+        self.fresh_redis("compact")
+        self._start_fleet((), (), of_each)
+        return self.redis_bytes()
+
+    def same_scene(self, dispatcher_args, of_each):
+        """Another fleet on what there is."""
+        self._end_fleet()
+        self._start_fleet((), tuple(dispatcher_args), of_each)
+
     def dispatcher_alone(self):
         """Starts a dispatcher alone: nobody takes what it appends."""
         self._end_fleet()
@@ -139,9 +151,12 @@ class Rig:
 
     def make_live(self, least, most, redis=None):
         """Of `redis`, a service beside ours; else of ours."""
-        self.helper("fanline-bench-fill", "--first-reader", FIRST_LIVE, "--readers",
-                    self.population.live, "--least", least, "--most", most, "--newest",
-                    self.moments(1), env=at_redis(redis))
+        self.fill(FIRST_LIVE, self.population.live, least, most, redis)
+
+    def fill(self, first, readers, least, most, redis=None):
+        """Makes so many readers live, with ids in a row."""
+        self.helper("fanline-bench-fill", "--first-reader", first, "--readers", readers, "--least",
+                    least, "--most", most, "--newest", self.moments(1), env=at_redis(redis))
 
     def cluster(self):
         """A Redis Cluster of three masters without replicas, empty. The caller stops it."""
@@ -185,17 +200,25 @@ class Rig:
         """Once: rows that need no graph, chosen alone, do not wait for it."""
         if self._live_followers:
             return
-        begin = time.monotonic()
+
+        def counted():
+            for reader, author in self.population.edges():
+                self._live_followers[author] += self.population.is_live(reader)
+                yield reader, author
+
+        self.import_edges(counted())
+
+    def import_edges(self, edges):
+        """Of (follower, author). Where a pusher serves, its timelines are brought in line."""
+        begin, count = time.monotonic(), 0
         graph = self.stack.logs / "graph.txt"
         with open(graph, "w", encoding="ascii") as lines:
-            edges = 0
-            for reader, author in self.population.edges():
+            for reader, author in edges:
                 lines.write(f"{reader} {author}\n")
-                edges += 1
-                self._live_followers[author] += self.population.is_live(reader)
+                count += 1
         self._feedctl.run("import", graph, timeout=600)
         graph.unlink()
-        self.say(f"{edges:,} edges imported, {time.monotonic() - begin:.0f} s")
+        self.say(f"{count:,} edges imported, {time.monotonic() - begin:.0f} s")
 
     @property
     def in_memory(self):
@@ -245,6 +268,10 @@ class Rig:
         given.write_text("".join(f"{reader}\n" for reader in readers))
         return self._feedctl.json("activate", "--from", given, "--threads", threads, "--json",
                                   timeout=600)
+
+    def plan(self, *words):
+        """What feedctl capacity says."""
+        return self._feedctl.json("capacity", *words, "--json")
 
     def merge_at_read(self, authors, readers):
         """Has the readers follow all these authors, whose new posts are merged at read."""

@@ -63,7 +63,8 @@ def timeline_bytes(rig, encoding):
     both = rig.redis_bytes()
     count = rig.population.live
     yield row(f"timeline_bytes_{encoding}", [(timelines - empty) / count], "bytes",
-              "the same items in a bare sorted set", [(both - timelines) / count])
+              "the same items in a bare sorted set", [(both - timelines) / count],
+              items=WINDOW)
 
 
 def long_run(rig, sizes):

@@ -6,6 +6,7 @@ machine alone meanwhile: services and clients share its cores.
 """
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -15,11 +16,12 @@ sys.path.insert(0, str(ROOT))
 
 from bench import population, report  # noqa: E402
 from bench.backlog_run import run_hints  # noqa: E402
+from bench.capacity_rows import capacity  # noqa: E402
 from bench.cluster_rows import cluster_vs_single  # noqa: E402
 from bench.drain_rows import backlog_drain  # noqa: E402
 from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
-from bench.moderate_rows import cpu_per_event, latency  # noqa: E402
+from bench.moderate_rows import cpu_per_event, event_cost, latency  # noqa: E402
 from bench.page_rows import (hybrid_page, page_below_floor, page_http,  # noqa: E402
                              page_library, page_p99_under_fanout)
 from bench.recovery_rows import recovery  # noqa: E402
@@ -43,8 +45,9 @@ QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewe
                                 pair_edges=2_000, rebuilt=5, followees=40)
 
 
-def measurements(rig, sizes, relations):
-    """Name -> what measures that row, in the order that prepares the least between them."""
+def measurements(rig, sizes, relations, rows=()):
+    """Name -> what measures that row, in the order that prepares the least between them. `rows`:
+    those measured so far."""
     one_post = ("--items-per-zadd", "1")
     for encoding in ("compact", "skiplist"):
         yield f"timeline_bytes_{encoding}", lambda e=encoding: timeline_bytes(rig, e)
@@ -66,7 +69,9 @@ def measurements(rig, sizes, relations):
             yield "backlog_drain", lambda: backlog_drain(rig, sizes)
     yield "dispatch_cost_ratio", lambda: dispatch_cost_ratio(rig, sizes)
     yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
+    yield "event_cost", lambda: event_cost(rig, sizes)
     yield "latency", lambda: latency(rig, sizes)
+    yield "capacity", lambda: capacity(rig, sizes, rows)
     yield "storm", lambda: storm(rig, sizes)
     for mode in ("async", "sync"):
         yield f"follow_{mode}", lambda m=mode: follows(rig, relations, m)
@@ -96,9 +101,10 @@ def main():
     with Rig(people, say, options.ranges) as rig:
         machine = report.machine(rig.in_memory)
         say(machine)
-        for measure in chosen(dict(measurements(rig, sizes, relations)), options.rows):
+        for measure in chosen(dict(measurements(rig, sizes, relations, rows)), options.rows):
             for row in measure():
-                rows.append({**row, "machine": machine})
+                rows.append({**row, "machine": machine, "cores": os.cpu_count(),
+                             "ranges": options.ranges})
                 say(report.sentence(row))
                 if report.details(row):
                     say(f"    {report.details(row)}")

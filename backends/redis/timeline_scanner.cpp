@@ -157,6 +157,18 @@ Status TimelineScanner::ReadOf(const Endpoint& master, std::span<const UserId> r
   });
 }
 
+Status TimelineScanner::TimeToLive(UserId reader, std::optional<std::chrono::milliseconds>* left) {
+  left->reset();
+  if (Status status = masters_.EnsureMap(); !status.done()) return status;
+  CommandBuffer ask;
+  ask.Command("PTTL", keys_.Timeline(reader));
+  return masters_.Call(keys_.Home(reader), ask, [&](const redisReply& reply) {
+    const auto ms = Integer(reply);
+    if (ms && *ms >= 0) *left = std::chrono::milliseconds(*ms);
+    return Status::Done();
+  });
+}
+
 Status TimelineScanner::Index(Range range, RangeIndex* out) {
   *out = {};
   return ScanAll(

@@ -3,7 +3,9 @@
 // seconds. Blocking; one thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +32,8 @@ class TimelineScanner : public RawTimelines {
   // not answer, or serves a reader no longer, all masters are asked for the map, and it once more.
   Status Read(std::span<const UserId> readers,
               const std::function<void(const RawTimeline&)>& on_timeline);
+  // How long the reader's timeline lives if nobody reads it; none: there is none, or for ever.
+  Status TimeToLive(UserId reader, std::optional<std::chrono::milliseconds>* left);
   // Found by SSCAN: a reader who enters or leaves meanwhile may or may not be among them.
   Status Index(Range range, RangeIndex* out);
 

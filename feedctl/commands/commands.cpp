@@ -3,6 +3,8 @@
 namespace fanline::feedctl {
 
 // Each is defined in a file of this folder.
+extern const Row kDoctor;
+extern const Row kCapacity;
 extern const Row kInit;
 extern const Row kMigrate;
 extern const Row kTopicsCreate;
@@ -42,7 +44,9 @@ constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it proc
 
 constexpr const Row* kCommands[] = {
     // Setting up
-    &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
+    &kCapacity, &kInit, &kMigrate, &kTopics, &kTopicsCreate, &kImport,
+    // Looking after it
+    &kDoctor,
     // Posts
     &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
     // Relations

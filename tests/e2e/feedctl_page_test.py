@@ -108,9 +108,9 @@ class FeedctlPage(unittest.TestCase):
                     del told["--version"]
                 if command == "unfollow":
                     del told["--following-limit"]
-                takes = re.search(r"Also\s+takes?\s+the\s+options\s+of\s([\w\s,]+)", section)[1]
+                takes = re.search(r"Also\s+takes?\s+the\s+options\s+of\s([\w\s,]+)", section)
                 for service in SHARED:
-                    if service in takes:
+                    if takes and service in takes[1]:
                         told.update(shared[service])
                 self.assertEqual(told, options_of(command))
 

@@ -223,6 +223,38 @@ Status ReadInstallation(const Config& config, Installation* out) {
   return Status::Done();
 }
 
+Status ReadInstallationAround(const Config& config, Installation* out,
+                              std::vector<Status>* shards) {
+  ShardConnections connections(config);
+  shards->assign(ShardCount(config), Status::Done());
+  std::optional<Installation> found;
+  Status first_failure;
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    Status& status = (*shards)[shard];
+    if (found) {
+      status = CompareRow(connections, shard, *found, MissingRow::kIsRefused);
+      continue;
+    }
+    std::optional<InstallationRow> row;
+    status = ReadRow(connections, shard, &row);
+    if (status.done() && !row) status = NoRow(shard);
+    if (status.done()) {
+      std::string why;
+      found = InstallationOf(*row, &why);
+      if (!found) status = Status::Never(ResourceOf(shard) + ": " + why);
+      if (found && found->shard_map.shards() != ShardCount(config)) {
+        status = WrongShardCount(config, found->shard_map.shards());
+        found.reset();
+      }
+      if (found) status = CompareRow(connections, shard, *found, MissingRow::kIsRefused);
+    }
+    if (first_failure.done()) first_failure = status;
+  }
+  if (!found) return first_failure;
+  *out = *std::move(found);
+  return Status::Done();
+}
+
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {
   for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
     Status status = CompareRow(connections, shard, installation, MissingRow::kIsRefused);

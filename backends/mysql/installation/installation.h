@@ -35,6 +35,11 @@ Status CreateInstallation(const Config& config, Installation installation);
 // values. Later: a shard cannot be asked.
 Status ReadInstallation(const Config& config, Installation* out);
 
+// For who has to say something while shards are away: what the first shard that answers holds. Of
+// each shard whether it does: later, it cannot be asked; never, it holds something else, or another
+// shard's copy. Not done when no shard tells.
+Status ReadInstallationAround(const Config& config, Installation* out, std::vector<Status>* shards);
+
 // Whether the shards still hold what ReadInstallation found. Never: one that can be asked does not;
 // the message says what to type. A shard that cannot be asked says nothing.
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation);

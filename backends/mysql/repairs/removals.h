@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backends/mysql/sql/connection.h"
 #include "fanline/ports/removal_allowance.h"
@@ -13,5 +14,13 @@ namespace fanline::mysql {
 // clock. Throws MysqlError.
 [[nodiscard]] uint32_t TakeFromAllowance(Connection& connection, const std::string& edges,
                                          const TakeRemovals& request);
+
+// The breakers kept on this shard that are open for who knows of `closings` (GetBreakerClosings).
+// Throws MysqlError.
+struct OpenBreaker {
+  std::string edges;  // as removal_allowance names them
+  Shard shard = 0;    // of these rows
+};
+[[nodiscard]] std::vector<OpenBreaker> ReadOpenBreakers(Connection& connection, uint64_t closings);
 
 }  // namespace fanline::mysql

@@ -1,0 +1,102 @@
+// feedctl doctor: one screen about an installation, or about one reader. Reads only.
+#include <cstdio>
+
+#include "feedctl/commands/command.h"
+#include "feedctl/doctor/ask.h"
+#include "feedctl/doctor/reader.h"
+#include "feedctl/support/user_id.h"
+
+namespace fanline::feedctl {
+namespace {
+
+using namespace std::chrono_literals;
+
+void Append(Checks more, Checks* checks) {
+  checks->insert(checks->end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+}
+
+std::string HoursOf(std::chrono::milliseconds time) {
+  return std::to_string(std::chrono::ceil<std::chrono::hours>(time).count()) + "h";
+}
+
+class Doctor : public Command {
+ public:
+  Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings) {
+    table.AddPositional("user", &user_, "everything about this one; none: the installation")
+        .Optional();
+    table.Add("scrape", &scrape_,
+              "host:port of daemons' --admin-listen, to be asked for their metrics too");
+    table.Add("since", &since_, "dead letters set aside within this time count")
+        .Range(1h, 366 * 24h);
+    table.Add("dispatcher-group", &groups_.dispatcher, "the dispatchers' consumer group");
+    table.Add("pusher-group", &groups_.pusher, "the pushers'");
+    table.Add("mirror-group", &groups_.mirror, "the mirrors'");
+    table.Add("reconciler-group", &groups_.reconciler, "the reconcilers'");
+    table.Add("json", &json_, "print the checks as one JSON object");
+    options::AddRelationEventsTopic(table, settings.topics);
+    options::AddOptions(table, settings.kafka);
+    options::AddOptions(table, settings.redis);
+    options::AddOptions(table, settings.mysql);
+  }
+
+  int Run(Interrupt&) override {
+    const Checks checks = user_.empty() ? AskInstallation() : AskUser();
+    if (json_) {
+      PutJson(ToJson(checks));
+    } else {
+      std::fputs(ToText(checks).c_str(), stdout);
+    }
+    return ExitCodeOf(checks);
+  }
+
+ private:
+  Checks AskInstallation() {
+    const std::vector<DaemonFacts> daemons = AskDaemons(scrape_);
+    std::vector<ShardFacts> shards;
+    SettingFacts agreed;
+    const auto installation = AskShards(settings_, &shards, &agreed);
+    Checks checks = JudgeShards(shards);
+    const RedisFacts redis = AskRedis(settings_, installation);
+    Append(JudgeRedis(redis), &checks);
+    UseTopicsOf(installation);
+    const KafkaFacts kafka = AskKafka(settings_, groups_, since_);
+    if (installation) {
+      Append(JudgeRanges(redis, installation->generation, kafka.owners, shards), &checks);
+    }
+    Append(JudgeLogs(kafka.logs), &checks);
+    if (!kafka.letters.empty()) Append(JudgeLetters(kafka.letters, HoursOf(since_)), &checks);
+    Append(JudgeRelations(shards, agreed), &checks);
+    Append(JudgeDaemons(daemons), &checks);
+    return checks;
+  }
+
+  Checks AskUser() {
+    const UserId user = RequireUserId("<user>", user_);
+    RequireUsage(scrape_.empty() ? "" : "--scrape: is about an installation, not about one user");
+    std::vector<ShardFacts> shards;
+    SettingFacts agreed;
+    const auto installation = AskShards(settings_, &shards, &agreed);
+    if (!installation) return JudgeShards(shards);  // which says why
+    return JudgeReader(AskReader(settings_, *installation, user, groups_.pusher));
+  }
+
+  void UseTopicsOf(const std::optional<mysql::Installation>& installation) {
+    if (!installation) return;
+    settings_.topics.feed = installation->feed_topic;
+    settings_.topics.tasks = installation->tasks_topic;
+  }
+
+  std::string user_;
+  std::vector<std::string> scrape_;
+  std::chrono::milliseconds since_ = 24h;
+  Groups groups_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+extern const Row kDoctor =
+    RowOf<Doctor>("doctor", "one screen about an installation's health, or about one reader");
+
+}  // namespace fanline::feedctl

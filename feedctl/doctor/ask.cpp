@@ -1,0 +1,238 @@
+#include "feedctl/doctor/ask.h"
+
+#include <algorithm>
+#include <set>
+
+#include "backends/kafka/admin.h"
+#include "backends/kafka/tools/group_lag.h"
+#include "backends/kafka/tools/log_reader.h"
+#include "backends/mysql/edges/change_log.h"
+#include "backends/mysql/installation/owned_ranges.h"
+#include "backends/mysql/installation/settings.h"
+#include "backends/mysql/repairs/removals.h"
+#include "backends/redis/cluster/server_check.h"
+#include "daemon/clock.h"
+#include "fanline/wire/relation_log.h"
+#include "fanline/wire/relation_retry.h"
+#include "feedctl/dead_letters/letter_log.h"
+#include "feedctl/doctor/scrape.h"
+#include "feedctl/support/explain.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
+constexpr Duration kScrapeTimeout = std::chrono::seconds(3);
+constexpr uint64_t kMostLetters = 10'000;  // of one topic, counted
+
+double SecondsSince(UnixMs then) {
+  return std::max<double>(0, static_cast<double>(daemon::SystemNow().unix_ms - then) / 1000);
+}
+
+std::string AddressOf(const mysql::ShardAddress& shard) {
+  return shard.host + ":" + std::to_string(shard.port) + "/" + shard.database;
+}
+
+// ---- shards ----
+
+void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
+              std::optional<uint64_t> closings, ShardFacts& facts) {
+  Status status = connections.Run(shard, [&](mysql::Connection& connection) {
+    facts.crashes = mysql::ReadUnsettledStarts(connection);
+    facts.open_breakers.clear();
+    if (!closings) return;
+    for (const auto& [edges, of] : mysql::ReadOpenBreakers(connection, *closings)) {
+      facts.open_breakers.push_back(edges + " on shard " + std::to_string(of));
+    }
+  });
+  std::vector<LoggedChange> oldest;
+  if (status.done()) status = mysql::ChangeLog(connections).ReadPending(shard, 0, 1, &oldest);
+  if (!status.done()) facts.away = WordsOf(status, settings);
+  if (!oldest.empty()) facts.oldest_change_s = SecondsSince(oldest.front().written_at);
+}
+
+// ---- Kafka ----
+
+struct Log {
+  std::string topic, group, program;
+  bool of_posts = true;
+};
+
+std::vector<Log> LogsOf(const options::TopicSettings& topics, const Groups& groups) {
+  return {{topics.feed, groups.dispatcher, "fanline-dispatcher"},
+          {topics.tasks, groups.pusher, "fanline-pusher"},
+          {kRelationLogTopic, groups.mirror, "fanline-mirror", false},
+          {topics.relation_events, groups.mirror + "-events", "fanline-mirror", false},
+          {kRelationLogTopic, groups.reconciler, "fanline-reconciler", false},
+          {kRelationRetryTopic, groups.reconciler + "-retry", "fanline-reconciler", false}};
+}
+
+class KafkaAsker {
+ public:
+  explicit KafkaAsker(const Settings& settings)
+      : settings_(settings),
+        options_(options::ToOptions(settings.kafka, kClientId)),
+        admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}),
+        reader_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
+
+  LogFacts Ask(const Log& log) {
+    LogFacts facts{log.topic, log.group, log.program, log.of_posts};
+    int32_t partitions = 0;
+    if (!Keep(admin_.CountPartitions(log.topic, &partitions), facts.away)) return facts;
+    facts.exists = partitions > 0;
+    if (!facts.exists) return facts;
+    std::vector<kafka::PartitionLag> lags;
+    const Status asked =
+        kafka::ReadGroupLag(options_, log.group, log.topic, partitions, kKafkaTimeout, &lags);
+    if (!Keep(asked, facts.away)) return facts;
+    for (const kafka::PartitionLag& lag : lags) {
+      facts.waiting += static_cast<uint64_t>(lag.records());
+      facts.committed = facts.committed || lag.committed.has_value();
+    }
+    facts.oldest_s = OldestOf(log.topic, lags);
+    AskMembers(log, facts);
+    return facts;
+  }
+
+  std::optional<kafka::GroupOwners> OwnersOf(const std::string& group, const std::string& topic) {
+    kafka::GroupOwners owners;
+    const Status asked = kafka::ReadGroupOwners(options_, group, topic, kKafkaTimeout, &owners);
+    return asked.done() ? std::optional(std::move(owners)) : std::nullopt;
+  }
+
+  LetterFacts AskLetters(const LetterTopic& topic, std::chrono::milliseconds since) const {
+    LetterFacts facts{.topic = topic.name};
+    Selection selection{.topics = {topic}};
+    selection.since = daemon::SystemNow().unix_ms - since.count();
+    try {
+      ForEachLetter(settings_, selection, [&facts](const Letter& letter) {
+        facts.waiting += letter.replayed ? 0 : 1;
+        facts.more = facts.waiting > kMostLetters;
+        return !facts.more;
+      });
+    } catch (const Failure& failure) {
+      facts.away = failure.what();
+    }
+    return facts;
+  }
+
+ private:
+  bool Keep(const Status& status, std::string& away) const {
+    if (!status.done()) away = WordsOf(status, settings_);
+    return status.done();
+  }
+
+  // By the record at which the group goes on, of the partition where most wait. A record that is
+  // gone or cannot be read says nothing.
+  std::optional<double> OldestOf(const std::string& topic,
+                                 const std::vector<kafka::PartitionLag>& lags) {
+    const auto most = std::max_element(lags.begin(), lags.end(), [](const auto& a, const auto& b) {
+      return a.records() < b.records();
+    });
+    if (most == lags.end() || most->records() == 0) return std::nullopt;
+    std::optional<double> age;
+    const kafka::LogSpan first{most->partition, most->from(), most->from() + 1};
+    const Status read = reader_.Read(topic, first, [&](const Record& record) {
+      if (record.timestamp > 0) age = SecondsSince(record.timestamp);
+      return false;
+    });
+    return read.done() ? age : std::nullopt;
+  }
+
+  void AskMembers(const Log& log, LogFacts& facts) {
+    const auto owners = OwnersOf(log.group, log.topic);
+    if (!owners) return;
+    std::set<std::pair<std::string, std::string>> members;
+    for (const auto& [partition, owner] : *owners) members.insert({owner.client, owner.host});
+    facts.members = members.size();
+  }
+
+  const Settings& settings_;
+  const kafka::ClientOptions options_;
+  kafka::Admin admin_;
+  kafka::LogReader reader_;
+};
+
+}  // namespace
+
+std::string WordsOf(const Status& status, const Settings& settings) {
+  return Explain(status, settings).what();
+}
+
+std::optional<mysql::Installation> AskShards(const Settings& settings,
+                                             std::vector<ShardFacts>* shards,
+                                             SettingFacts* agreed) {
+  const mysql::Config config = options::ToConfig(settings.mysql);
+  mysql::Installation installation;
+  std::vector<Status> statuses;
+  const bool known = mysql::ReadInstallationAround(config, &installation, &statuses).done();
+  mysql::ShardConnections connections(config);
+  std::optional<uint64_t> closings;
+  const Status read = connections.Run(mysql::kSettingsShard, [&](mysql::Connection& connection) {
+    closings = mysql::GetBreakerClosings(connection);
+    agreed->reconciler = mysql::GetReconcilerMode(connection);
+    agreed->mirror = mysql::GetMirrorMode(connection);
+  });
+  if (!read.done()) agreed->away = WordsOf(read, settings);
+  shards->clear();
+  for (Shard shard = 0; shard < statuses.size(); ++shard) {
+    ShardFacts facts{.address = AddressOf(config.shards[shard])};
+    if (statuses[shard].never()) facts.wrong = statuses[shard].message;
+    if (statuses[shard].later()) facts.away = WordsOf(statuses[shard], settings);
+    if (statuses[shard].done()) AskShard(connections, shard, settings, closings, facts);
+    shards->push_back(std::move(facts));
+  }
+  return known ? std::optional(std::move(installation)) : std::nullopt;
+}
+
+RedisFacts AskRedis(const Settings& settings,
+                    const std::optional<mysql::Installation>& installation) {
+  RedisFacts facts;
+  for (const std::string& seed : settings.redis.seeds) {
+    facts.address += (facts.address.empty() ? "" : ",") + seed;
+  }
+  const auto options = options::ToOptions(settings.redis, settings.timelines,
+                                          installation.value_or(mysql::Installation()));
+  redis::ServerCheck check;
+  Status status = redis::CheckServer(options, &check);
+  facts.refusals = check.refusals;
+  facts.warnings = check.warnings;
+  // Without an installation nobody knows how the buckets are cut: only that Redis answers.
+  if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);
+  if (!status.done()) facts.away = WordsOf(status, settings);
+  return facts;
+}
+
+KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
+                    std::chrono::milliseconds since) {
+  KafkaAsker asker(settings);
+  KafkaFacts facts;
+  for (const Log& log : LogsOf(settings.topics, groups)) {
+    facts.logs.push_back(asker.Ask(log));
+    if (!facts.logs.front().away.empty()) return facts;  // so are the others
+  }
+  facts.owners = asker.OwnersOf(groups.pusher, settings.topics.tasks);
+  for (const LetterTopic& topic : LetterTopics(settings.topics)) {
+    facts.letters.push_back(asker.AskLetters(topic, since));
+  }
+  return facts;
+}
+
+std::vector<DaemonFacts> AskDaemons(const std::vector<std::string>& targets) {
+  std::vector<DaemonFacts> daemons;
+  for (const std::string& text : targets) {
+    const auto target = ParseTarget(text);
+    RequireUsage(target ? ""
+                        : "--scrape: " + text + " is no host:port of a daemon's --admin-listen");
+    DaemonFacts facts{.address = ToString(*target)};
+    std::string body;
+    const Status got = HttpGet(*target, "/metrics", kScrapeTimeout, &body);
+    if (!got.done()) facts.away = got.message;
+    facts.metrics = Metrics::Parse(body);
+    facts.now_s = static_cast<double>(daemon::SystemNow().unix_ms) / 1000;
+    daemons.push_back(std::move(facts));
+  }
+  return daemons;
+}
+
+}  // namespace fanline::feedctl

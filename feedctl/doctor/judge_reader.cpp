@@ -1,0 +1,175 @@
+// What the facts about one reader mean.
+#include <algorithm>
+
+#include "daemon/observe/log.h"
+#include "feedctl/auditing/findings_text.h"
+#include "feedctl/doctor/reader.h"
+#include "feedctl/support/text.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr const char* kUser = "user";
+constexpr const char* kTimeline = "timeline";
+constexpr const char* kDelivery = "delivery";
+constexpr size_t kItemsShown = 3;
+constexpr size_t kDifferencesShown = 3;
+
+std::string Ago(UnixMs then, UnixMs now) {
+  const double seconds = std::max<double>(0, static_cast<double>(now - then) / 1000);
+  if (seconds < 120) return Seconds(seconds) + " ago";
+  if (seconds < 48 * 3600) return Counted(static_cast<uint64_t>(seconds / 60), "minute") + " ago";
+  return Counted(static_cast<uint64_t>(seconds / 86'400), "day") + " ago";
+}
+
+std::string At(UnixMs when, UnixMs now) { return daemon::Rfc3339(when) + ", " + Ago(when, now); }
+
+Check Away(const char* section, const char* name, const std::string& why) {
+  return {section, name, Level::kAway, why, "", "stores.md#fanlinestoreaway"};
+}
+
+const char* ModeOf(const AuthorMode& mode) {
+  if (mode.pull) return "merged at read";
+  return mode.marked ? "pushed; older ones may be merged at read" : "pushed";
+}
+
+void JudgeUser(const ReaderFacts& facts, Checks& checks) {
+  checks.push_back({kUser, "user " + ToString(facts.user), Level::kWell,
+                    "bucket " + std::to_string(facts.bucket) + ", range " +
+                        std::to_string(facts.range) + ", MariaDB shard " +
+                        std::to_string(facts.shard)});
+  if (!facts.truth_away.empty()) return checks.push_back(Away(kUser, "truth", facts.truth_away));
+  UnixMs newest = 0;
+  uint64_t posted = 0, marked = 0;
+  for (const AuthorLastAt& author : facts.followed) {
+    newest = std::max(newest, author.last_at);
+    posted += author.last_at > 0 ? 1 : 0;
+    marked += author.marked ? 1 : 0;
+  }
+  std::string follows = Counted(facts.follows, "user") + ", " + Grouped(posted) + " of them posted";
+  if (marked > 0) follows += ", " + Grouped(marked) + " of them merged at read";
+  if (newest > 0) follows += "; the last post at " + At(newest, facts.now);
+  checks.push_back({kUser, "follows", Level::kWell, follows});
+  const auto counted = static_cast<int64_t>(facts.follows);
+  if (facts.counts.following != counted) {
+    checks.push_back({kUser, "counter", Level::kLook,
+                      "says that the user follows " + std::to_string(facts.counts.following),
+                      "feedctl relations counters --repair " + ToString(facts.user),
+                      "relations.md#fanlinecountersdrift"});
+  }
+  checks.push_back({kUser, "followers", Level::kWell, std::to_string(facts.counts.followers)});
+  checks.push_back({kUser, "own posts", Level::kWell, ModeOf(facts.mode)});
+}
+
+std::string FloorText(const ReaderFacts& facts) {
+  if (facts.timeline.floor == kNoFloor) return "no floor: nothing older exists";
+  return "complete above " + At(facts.timeline.floor, facts.now);
+}
+
+void JudgeItems(const ReaderFacts& facts, Checks& checks) {
+  const RawTimeline& timeline = facts.timeline;
+  std::string state = "live, " + Counted(timeline.items.size(), "item") + ", " + FloorText(facts);
+  const size_t marks = timeline.marks.authors.size();
+  if (marks > 0) {
+    state += "; " + Counted(marks, "author") + (timeline.marks.more ? " and more" : "") +
+             " merged at read";
+  }
+  checks.push_back({kTimeline, "state", Level::kWell, state});
+  const bool listed = !facts.state || facts.state->index_complete;
+  checks.push_back(
+      facts.indexed
+          ? Check{kTimeline, "index", Level::kWell,
+                  listed ? "named by the range's index" : "the range's index is not complete yet"}
+          : Check{kTimeline, "index", Level::kLook, "not named: pushes pass it over",
+                  "feedctl audit --repair", "delivery.md#fanlinetimelineswrong"});
+  if (facts.ttl) {
+    checks.push_back({kTimeline, "lives for", Level::kWell,
+                      Counted(static_cast<uint64_t>(facts.ttl->count()) / 60'000, "minute") +
+                          " more, unless it is read"});
+  } else {
+    checks.push_back({kTimeline, "lives for", Level::kLook, "ever: it has no TTL",
+                      "feedctl audit --repair", "delivery.md#fanlinetimelineswrong"});
+  }
+  const size_t shown = std::min(kItemsShown, timeline.items.size());
+  for (size_t i = 0; i < shown; ++i) {
+    checks.push_back({kTimeline, i == 0 ? "newest items" : "", Level::kWell,
+                      "post " + ToString(timeline.items[i].post) + ", created " +
+                          At(timeline.items[i].created_at, facts.now)});
+  }
+}
+
+void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
+  if (!facts.judged) {
+    checks.push_back({kTimeline, "compared", Level::kNote, "not with the truth",
+                      "feedctl timeline " + ToString(facts.user)});
+    return;
+  }
+  if (facts.differences.empty()) {
+    checks.push_back({kTimeline, "compared", Level::kWell, "holds what the shards say"});
+    return;
+  }
+  std::string text = Counted(facts.differences.size(), "difference") + ": ";
+  for (size_t i = 0; i < std::min(kDifferencesShown, facts.differences.size()); ++i) {
+    text += (i > 0 ? "; " : "") + ToText(facts.differences[i]);
+  }
+  const bool flying = facts.hints_waiting.value_or(0) > 0;
+  checks.push_back({kTimeline, "compared", Level::kLook, text,
+                    flying ? "hints wait for this range: look again when they are applied"
+                           : "look again; if it stays so, feedctl audit --repair",
+                    "delivery.md#fanlinetimelinesmissposts"});
+}
+
+void JudgeTimeline(const ReaderFacts& facts, Checks& checks) {
+  if (!facts.redis_away.empty()) {
+    return checks.push_back(Away(kTimeline, "Redis", facts.redis_away));
+  }
+  const std::string activate = "feedctl activate " + ToString(facts.user);
+  if (!facts.timeline.problem.empty()) {
+    checks.push_back({kTimeline, "state", Level::kLook,
+                      "the key is no timeline: " + facts.timeline.problem, "feedctl audit --repair",
+                      "delivery.md#fanlinetimelinesunwritable"});
+  } else if (facts.timeline.state == TimelineState::kNotLive) {
+    checks.push_back({kTimeline, "state", Level::kNote,
+                      "not live: not read for long, or dropped; pages are pulled", activate,
+                      "api.md#fanlinetimelinesnotlive"});
+  } else if (facts.timeline.state == TimelineState::kBuilding) {
+    checks.push_back({kTimeline, "state", Level::kNote,
+                      "being made live; whoever does it has a minute", "look again"});
+  } else {
+    JudgeItems(facts, checks);
+    JudgeComparison(facts, checks);
+  }
+}
+
+void JudgeDelivery(const ReaderFacts& facts, Checks& checks) {
+  const std::string range = "range " + std::to_string(facts.range);
+  if (!facts.kafka_away.empty()) {
+    checks.push_back(Away(kDelivery, "Kafka", facts.kafka_away));
+  } else if (!facts.owner) {
+    checks.push_back({kDelivery, range, Level::kLook, "nobody owns it", "feedctl ranges",
+                      "delivery.md#fanlinerangeswithoutowner"});
+  } else {
+    checks.push_back({kDelivery, range, Level::kWell,
+                      "owned by " + facts.owner->client + "@" + facts.owner->host});
+  }
+  if (facts.hints_waiting) {
+    checks.push_back(
+        {kDelivery, "hints", Level::kWell, Grouped(*facts.hints_waiting) + " wait for this range"});
+  }
+  if (facts.state && facts.state->status.done()) {
+    checks.push_back({kDelivery, "Redis", Level::kWell,
+                      facts.state->master + ", epoch " + std::to_string(facts.state->owner)});
+  }
+}
+
+}  // namespace
+
+Checks JudgeReader(const ReaderFacts& facts) {
+  Checks checks;
+  JudgeUser(facts, checks);
+  JudgeTimeline(facts, checks);
+  JudgeDelivery(facts, checks);
+  return checks;
+}
+
+}  // namespace fanline::feedctl

@@ -1,0 +1,108 @@
+#include "feedctl/doctor/reader.h"
+
+#include "audit/look.h"
+#include "backends/kafka/admin.h"
+#include "backends/kafka/tools/group_lag.h"
+#include "backends/mysql/edges/relation_lists.h"
+#include "backends/mysql/posts/author_modes.h"
+#include "backends/mysql/posts/reader_truth.h"
+#include "backends/redis/timeline_scanner.h"
+#include "daemon/clock.h"
+#include "feedctl/doctor/ask.h"
+#include "feedctl/support/failure.h"
+
+namespace fanline::feedctl {
+namespace {
+
+constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
+
+Status AskTruth(const mysql::Config& config, const mysql::Installation& installation,
+                ReaderFacts& facts) {
+  mysql::MysqlReaderTruth truth(config, installation.shard_map);
+  Status status = truth.LookUp(facts.user, &facts.known);
+  mysql::ShardConnections connections(config);
+  if (status.done()) {
+    status =
+        mysql::RelationLists(connections, installation.shard_map).Counts(facts.user, &facts.counts);
+  }
+  if (status.done()) {
+    status = connections.Run(facts.shard, [&](mysql::Connection& connection) {
+      facts.mode = mysql::ReadAuthorMode(connection, facts.user);
+    });
+  }
+  std::vector<UserId> followees;
+  if (status.done()) status = truth.Followees(facts.user, &followees);
+  facts.follows = followees.size();
+  if (status.done()) status = truth.LastAt(followees, &facts.followed);
+  return status;
+}
+
+Status AskTimeline(const Settings& settings, const mysql::Installation& installation,
+                   ReaderFacts& facts) {
+  const auto options = options::ToOptions(settings.redis, settings.timelines, installation);
+  std::vector<redis::RangeState> ranges;
+  Status status = redis::ReadRangeStates(options, &ranges);
+  for (const redis::RangeState& range : ranges) {
+    if (range.range == facts.range) facts.state = range;
+  }
+  if (status.done() && facts.state) status = facts.state->status;
+  redis::TimelineScanner scanner(options);
+  if (status.done()) status = scanner.Read(facts.user, &facts.timeline, &facts.indexed);
+  if (status.done()) status = scanner.TimeToLive(facts.user, &facts.ttl);
+  return status;
+}
+
+// A shard of somebody followed may be away: then nothing is compared.
+void Compare(const Settings& settings, const mysql::Installation& installation,
+             ReaderFacts& facts) {
+  mysql::MysqlReaderTruth truth(options::ToConfig(settings.mysql), installation.shard_map);
+  redis::TimelineScanner scanner(
+      options::ToOptions(settings.redis, settings.timelines, installation));
+  audit::Looker looker(truth, scanner, installation.window.underfilled_below(),
+                       installation.own_posts);
+  audit::Look look;
+  if (!looker.LookAt(facts.user, &look).done()) return;
+  facts.judged = look.judged;
+  facts.differences = std::move(look.differences);
+}
+
+Status AskHints(const Settings& settings, const mysql::Installation& installation,
+                const std::string& group, ReaderFacts& facts) {
+  const auto options = options::ToOptions(settings.kafka, kClientId);
+  std::vector<kafka::PartitionLag> lags;
+  Status status =
+      kafka::ReadGroupLag(options, group, installation.tasks_topic,
+                          static_cast<int32_t>(installation.partitions), kKafkaTimeout, &lags);
+  if (!status.done()) return status;
+  facts.hints_waiting = static_cast<uint64_t>(lags[static_cast<size_t>(facts.range)].records());
+  kafka::GroupOwners owners;
+  status = kafka::ReadGroupOwners(options, group, installation.tasks_topic, kKafkaTimeout, &owners);
+  const auto owner = owners.find(facts.range);
+  if (owner != owners.end()) facts.owner = owner->second;
+  return status;
+}
+
+}  // namespace
+
+ReaderFacts AskReader(const Settings& settings, const mysql::Installation& installation,
+                      UserId user, const std::string& pusher_group) {
+  ReaderFacts facts{.user = user,
+                    .shard = installation.shard_map.ShardOf(user),
+                    .bucket = BucketOf(user),
+                    .range = installation.layout().RangeOf(user),
+                    .now = daemon::SystemNow().unix_ms};
+  const Status truth = AskTruth(options::ToConfig(settings.mysql), installation, facts);
+  if (!truth.done()) facts.truth_away = WordsOf(truth, settings);
+  if (truth.done() && !facts.known.known) {
+    throw Failure(kExitNoUser, "nobody knows user " + ToString(user) +
+                                   ": follows nobody, is followed by nobody, has not posted");
+  }
+  const Status redis = AskTimeline(settings, installation, facts);
+  if (!redis.done()) facts.redis_away = WordsOf(redis, settings);
+  if (truth.done() && redis.done()) Compare(settings, installation, facts);
+  const Status hints = AskHints(settings, installation, pusher_group, facts);
+  if (!hints.done()) facts.kafka_away = WordsOf(hints, settings);
+  return facts;
+}
+
+}  // namespace fanline::feedctl

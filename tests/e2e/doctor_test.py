@@ -1,0 +1,137 @@
+"""feedctl doctor: one screen about an installation and about a reader, also while services are away."""
+
+import os
+import subprocess
+import time
+import unittest
+
+from confluent_kafka import Producer as KafkaProducer
+
+from stack.programs import BIN
+from stack.programs.fleet import FEED
+from stack.waiting import wait_until
+from tests.e2e.installation import Installation, most_followed
+
+WELL, FOUND, NOBODY, AWAY = 0, 1, 67, 69
+_PATIENCE = 60
+
+
+class Doctor(Installation):
+    ranges = 4
+    mirrors = 1
+
+    def doctor(self, *words, codes, options=()):
+        """Its checks by name; `codes`: what it may end with."""
+        said = self.feedctl.json("doctor", *words, "--json", *options, codes=codes)
+        return {check["name"]: check for check in said["checks"]}
+
+    def wait_for_code(self, code, *words):
+        """Its checks by name, as soon as it ends so."""
+        wait_until(lambda: self.code(*words) == code, _PATIENCE, f"doctor to end with {code}")
+        return self.doctor(*words, codes=(code,))
+
+    def code(self, *words):
+        return subprocess.run([BIN / "feedctl", "doctor", *words], capture_output=True, timeout=60,
+                              env={**os.environ, **self.stack.env}).returncode
+
+    def assert_levels(self, checks, **levels):
+        for name, level in levels.items():
+            name = name.replace("_", " ")
+            self.assertEqual(checks[name]["level"], level, checks[name])
+
+    def test_1_all_is_well(self):
+        scrape = ",".join(f"127.0.0.1:{daemon.port}" for daemon in self.fleet.daemons)
+        checks = self.wait_for_code(WELL, "--scrape", scrape)
+        self.assert_levels(checks, Redis="well", pushers="well", takeovers="well", crashes="well",
+                           breakers="well", changes="well", reconciler="well")
+        self.assertEqual(checks["pushers"]["text"], "1 pusher for 4 ranges")
+        self.assertEqual(checks["fanout-tasks (fanline-pusher)"]["level"], "well")
+        for daemon in self.fleet.daemons:
+            self.assertIn("up for", checks[f"127.0.0.1:{daemon.port}"]["text"])
+        text = self.feedctl.run("doctor")
+        self.assertIn("all is well", text)
+        self.assertLess(len(text.splitlines()), 30, "one screen")
+
+    def test_2_a_reader_is_told_whole(self):
+        author, = most_followed(self.ledger, 1)
+        reader = min(self.ledger.followers[author])
+        self.make_live([reader])
+        post = self.publish(author)
+        self.settle()
+        checks = self.doctor(reader, codes=(WELL,))
+        self.assertIn("live, 1 item, ", checks["state"]["text"])
+        self.assertIn(f"post {post}, created 20", checks["newest items"]["text"])
+        self.assertEqual(checks["compared"]["text"], "holds what the shards say")
+        self.assertIn("1 of them posted", checks["follows"]["text"])
+        self.assertIn("named by the range's index", checks["index"]["text"])
+        self.assertIn("minutes more", checks["lives for"]["text"])
+        key, = self.stack.redis.command("KEYS", f"tl:*:{reader}")
+        self.stack.redis.command("ZREM", key, post)
+        compared = self.doctor(reader, codes=(FOUND,))["compared"]
+        self.assertIn(f"missing post {post}", compared["text"])
+        self.stack.redis.command("DEL", key)
+        self.assertIn("not live", self.doctor(reader, codes=(WELL,))["state"]["text"])
+        self.doctor_of_nobody()
+
+    def doctor_of_nobody(self):
+        self.assertEqual(self.code("999999999"), NOBODY)
+        self.assertEqual(self.code("someone"), 64)
+
+    def test_3_a_dead_letter_is_found(self):
+        producer = KafkaProducer({"bootstrap.servers": self.stack.kafka.address})
+        producer.produce(FEED, value=b"\xff\xfe not an event")
+        self.assertEqual(producer.flush(60), 0)
+        checks = self.wait_for_code(FOUND)
+        self.assert_levels(checks, others="well")
+        self.assertIn("1 letter of the last 24h", checks[f"{FEED}.dlq"]["text"])
+        self.assertIn("feedctl dlq list", checks[f"{FEED}.dlq"]["advice"])
+
+    def test_4_nobody_pushes(self):
+        self.fleet.pushers[0].stop()
+        self.publish(most_followed(self.ledger, 1)[0])
+        checks = self.wait_nobody()
+        self.assertEqual(checks["pushers"]["advice"], "start fanline-pusher")
+        self.fleet.pushers[0].start().wait_ready()
+
+    def wait_nobody(self):
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            checks = self.doctor(codes=(FOUND,))
+            if "nobody has ranges 0-3" in checks["pushers"]["text"]:
+                return checks
+            self.assertLess(time.monotonic(), deadline, checks["pushers"])
+
+    def test_5_a_shard_that_is_away_hides_nothing_else(self):
+        self.stack.mysql[0].kill()
+        try:
+            checks = self.doctor(codes=(AWAY,))
+            self.assertEqual(checks["MariaDB shard 0"]["level"], "away")
+            self.assertIn("cannot reach MariaDB shard 0", checks["MariaDB shard 0"]["text"])
+            self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
+            self.assert_levels(checks, Redis="well", pushers="well", breakers="note")
+        finally:
+            self.stack.mysql[0].start()
+
+    def test_6_redis_and_kafka_are_away(self):
+        self.stack.redis.kill()
+        try:
+            checks = self.doctor(codes=(AWAY,))
+            self.assert_levels(checks, Redis="away", breakers="well")
+            self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
+            self.assertNotEqual(checks["fanout-tasks (fanline-pusher)"]["level"], "away")
+            reader = min(self.ledger.followers[most_followed(self.ledger, 1)[0]])
+            of_reader = self.doctor(reader, codes=(AWAY,))
+            self.assert_levels(of_reader, Redis="away", follows="well")
+        finally:
+            self.stack.redis.start()
+        begin = time.monotonic()
+        nowhere = ("--kafka-brokers", "127.0.0.1:1", "--scrape", "127.0.0.1:1")
+        checks = self.doctor(codes=(AWAY,), options=nowhere)
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(checks["feed-events (fanline-dispatcher)"]["level"], "away")
+        self.assertEqual(checks["127.0.0.1:1"]["level"], "away")
+        self.assert_levels(checks, breakers="well", pushers="note")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -212,8 +212,9 @@ def recorded(folder):
         yield topic, partition, back(key), back(value), [(name, back(each)) for name, each in headers]
 
 
-def consume(programs, folder, test):
-    """A version is given the corpus of another, and must make of it what that one made of it. `test`: a TestCase."""
+def consume(programs, folder, test, then=lambda rig, letters: None):
+    """A version is given the corpus of another, and must make of it what that one made of it. `test`: a TestCase. At the end `then`
+    is given what the other version wrote as dead letters."""
     given = list(recorded(folder))
     for topic in LOGS:
         test.assertTrue(any(record[0] == topic for record in given), f"nothing of {topic} was recorded")
@@ -234,6 +235,7 @@ def consume(programs, folder, test):
         letters = sorted((topic, dict(headers)["fanline-reason"].decode()) for topic, _, _, _, headers in given if topic in LETTERS)
         test.assertEqual(rig.letters(), letters)
         test.assertGreaterEqual(rig.pusher.scrape().total("fanline_hints_done_total"), sum(topic == TASKS for topic, *_ in given))
+        then(rig, [record for record in given if record[0] in LETTERS])
 
 
 def main():

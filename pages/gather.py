@@ -3,6 +3,7 @@
 Links between files of the repository become links between pages. `make site` builds what it wrote."""
 
 import posixpath
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "site" / "pages"
 
 sys.path.insert(0, str(ROOT))
-from pages.markdown import with_links  # noqa: E402  (a script finds its siblings by the root)
+from pages.markdown import CODE, with_links  # noqa: E402  (a script finds its siblings by the root)
 
 # Repository -> site, of what is not below docs/.
 ELSEWHERE = {
@@ -47,7 +48,12 @@ def page(path, text, where):
             return None  # of the repository alone, such as a folder of sources
         return posixpath.relpath(place, posixpath.dirname(where[path]) or ".") + mark + anchor
 
-    return with_links(text, other)
+    return plain_pipes(with_links(text, other))
+
+
+def plain_pipes(text):
+    """GitHub wants a pipe in code in a table behind a backslash, mkdocs shows that backslash."""
+    return re.sub(r"^\|.*$", lambda row: CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), text, flags=re.M)
 
 
 def decisions(texts):

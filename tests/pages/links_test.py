@@ -115,6 +115,10 @@ class Rules(unittest.TestCase):
         self.assertEqual(gather.page("helm/fanline/README.md", "[ci](ci) [b](../../docs/sub/b.md)\n", where),
                          "ci [b](sub/b.md)\n")
 
+    def test_a_pipe_in_code_in_a_table_is_shown_without_its_backslash(self):
+        where = {"docs/a.md": "a.md"}
+        self.assertEqual(gather.page("docs/a.md", "| `a\\|b` | c \\| d |\n`x\\|y`\n", where), "| `a|b` | c \\| d |\n`x\\|y`\n")
+
     def test_the_page_of_decisions_names_them_by_number(self):
         self.assertEqual(gather.decisions({"0002-b.md": "# 2. Two\n", "0001-a.md": "# 1. One: first\n"}).splitlines()[-2:],
                          ["- **1** [One: first](0001-a.md)", "- **2** [Two](0002-b.md)"])

@@ -20,6 +20,7 @@ class Site(unittest.TestCase):
         for page in navigation():
             folder = page.removesuffix(".md").removesuffix("index")
             self.assertTrue((HTML / folder / "index.html").is_file(), page)
+        self.assertIn("<code>debug|info|warn|error</code>", (HTML / "configuration" / "index.html").read_text(encoding="utf-8"))
         links = {match for file in (ROOT / "prometheus" / "rules").glob("*.yaml")
                  for match in re.findall(r"runbook_url: https://fanline\.example/(\S+)/#(\S+)", file.read_text())}
         self.assertGreater(len(links), 10)

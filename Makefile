@@ -25,6 +25,7 @@ test: build-all chart-tools  ## build and run all tests, the logic's once more u
 	@stack/clients/setup
 	@stack/venv buf schemas/requirements.txt
 	@stack/venv pages pages/requirements.txt
+	@stack/venv packaging packaging/requirements.txt
 	@$(MAKE) build/asan/build.ninja
 	@cmake --build --preset asan
 	@$(run_tests)
@@ -37,11 +38,30 @@ test-k8s: build  ## install, upgrade, scale, roll back and remove the chart on a
 	@$(MAKE) build/release/build.ninja
 	@ctest --preset release -C k8s -L k8s --output-on-failure
 
+packages: build  ## Debian packages of the programs, into build/release/packages
+	@$(PYTHON) packaging/components.py --sbom build/release/sbom
+	@cd build/release && rm -rf packages && cpack
+
+test-packages: packages  ## install, run and purge them in a Debian of their own (as root)
+	@packaging/setup
+	@ctest --preset release -C packages -L packages --output-on-failure
+
+images: build  ## container images of the programs, with buildah, built from the sources (as root)
+	@packaging/setup
+	@packaging/images/build
+
+test-images: build chart-tools  ## images of build/release/bin: what is in them, and how they run (as root)
+	@packaging/setup
+	@ctest --preset release -C images -L images --output-on-failure
+
+licences: build  ## write docs/licences.md: what the programs load and were compiled of
+	@$(PYTHON) packaging/components.py --page
+
 chart: build chart-tools  ## write what is generated in helm/fanline: the schema of its values, its README
 	@$(PYTHON) helm/generate.py
 
-chart-tools: setup  ## install what checks the chart (helm/tools.list)
-	@helm/setup
+chart-tools: setup  ## install what checks the chart and compose.yaml (helm/tools.list)
+	@helm/setup compose
 
 reference: build  ## write the pages that are made of --help and of schemas/
 	@stack/venv buf schemas/requirements.txt
@@ -126,4 +146,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-long test-k8s chart chart-tools reference site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-long test-k8s packages test-packages images test-images licences chart chart-tools reference site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

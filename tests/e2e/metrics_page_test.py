@@ -9,6 +9,7 @@ from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
 from stack.waiting import NotInTime, wait_until
+from tests.e2e import metric_habits
 from tests.e2e.metrics_page import API, CONSUMING, section, told
 
 OF_PARTS = {"histogram": ("_bucket", "_sum", "_count")}  # a family's samples, by its type
@@ -52,6 +53,24 @@ class MetricsPage(unittest.TestCase):
                     wait_until(lambda: exported(daemon.get("/metrics")[1]) == told(name), 120, name)
                 except NotInTime:
                     self.assertEqual(exported(daemon.get("/metrics")[1]), told(name))
+
+    def test_names_end_in_base_units(self):
+        for name, daemon in self.daemons.items():
+            self.assertEqual(metric_habits.bad_names(daemon.get("/metrics")[1]), {}, name)
+
+    def test_labels_and_their_values_are_listed(self):
+        listed, used, unlisted = metric_habits.listed_labels(), {"le"}, {}
+        for name, daemon in self.daemons.items():
+            text = daemon.get("/metrics")[1]
+            unlisted[name] = metric_habits.unlisted(text, listed)
+            used.update(*(labels for _, labels, _ in metric_habits.samples(text)))
+        self.assertEqual(unlisted, {name: [] for name in self.daemons})
+        self.assertEqual(set(listed) | {"le"}, used, "the page lists a label that nobody has")
+
+    def test_a_daemon_has_few_series(self):
+        for name, daemon in self.daemons.items():
+            count = metric_habits.series(daemon.get("/metrics")[1])
+            self.assertLess(count, metric_habits.MOST_SERIES, name)
 
     def test_what_to_look_at_first_is_in_its_tables(self):
         known = {}

@@ -1,9 +1,12 @@
 """A real Prometheus scrapes the real daemons under load and faults: every expression of every rule and
 of every panel comes to something, and alerts fire and end with their faults."""
 
+import math
 import re
 import unittest
+from collections import Counter
 
+from tests.e2e import metric_habits
 from tests.monitoring.dashboards import asked, expressions
 from tests.monitoring.rules import all_rules, selectors_of
 from tests.monitoring.watched import Watched
@@ -35,6 +38,27 @@ class Scrape(Watched):
             self.wait_silent("FanlineStoreAway")
         self.check_rules()
         self.check_panels()
+        self.check_habits()
+
+    def check_habits(self):
+        """After load and faults: labels and values that docs/metrics.md lists, few series, and
+        buckets that tell observations apart."""
+        listed, seen = metric_habits.listed_labels(), {}
+        for daemon in [*self.fleet.daemons, self.reconciler, self.api]:
+            with self.subTest(daemon.name):
+                text = daemon.get("/metrics")[1]
+                self.assertEqual(metric_habits.unlisted(text, listed), [])
+                self.assertLess(metric_habits.series(text), metric_habits.MOST_SERIES)
+            for name, counts in metric_habits.buckets(text).items():
+                seen[name] = Counter(seen.get(name, {})) + Counter(counts)
+        judged = {name: counts for name, counts in seen.items() if sum(counts.values()) >= 50}
+        self.assertGreater(len(judged), 4)
+        for name, counts in judged.items():
+            with self.subTest(name):
+                self.assertLess(counts[math.inf], 0.01 * sum(counts.values()), "above the last bucket")
+                first = min(counts)  # nobody tells times below half a millisecond apart
+                most = max(count for bound, count in counts.items() if bound != first)
+                self.assertLess(most, 0.9 * sum(counts.values()), f"in one: {counts}")
 
     def check_rules(self):
         shown = {rule["name"]: rule for rule in self.prometheus.rules()}

@@ -12,9 +12,12 @@ from datetime import datetime, timezone
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from helm.options import options_of
 from pages import markdown
+from pages.configuration import DAEMONS
 from stack.local_stack import LocalStack
 from stack.ports import Ports
+from stack.programs import BIN
 from stack.programs.api import ApiClient
 from stack.programs.backlog import Backlog
 from stack.waiting import wait_until
@@ -177,6 +180,12 @@ class HourPage(unittest.TestCase):
 
 
 class Verbatim(unittest.TestCase):
+    def test_what_it_says_about_where_everything_is_are_options_that_there_are(self):
+        named = re.findall(r"\bFANLINE_(\w+)=", markdown.blocks(PAGE, "bash")[0])
+        self.assertGreater(len(named), 5)
+        known = {option.upper().replace("-", "_") for daemon in DAEMONS for option in options_of(BIN / f"fanline-{daemon}")}
+        self.assertLessEqual(set(named), known)
+
     def test_it_shows_the_bridge_to_the_letter(self):
         shown = re.search(r"<!-- verbatim: (\S+) -->\n```python\n(.*?)^```$", PAGE, re.S | re.M)
         self.assertEqual(shown[2], (ROOT / shown[1]).read_text(encoding="utf-8"))

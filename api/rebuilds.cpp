@@ -53,11 +53,16 @@ bool Rebuilds::Await(UserId reader, Then then) {
   } else {
     taken->second.then.push_back(std::move(then));
   }
-  awaited_.push_back({reader, clock_() + limits_.longest_wait});
+  AwaitFor(reader, taken_.at(reader).number);
   return true;
 }
 
+void Rebuilds::AwaitFor(UserId reader, uint64_t number) {
+  awaited_.push_back({reader, number, clock_() + limits_.longest_wait, begun_ever_});
+}
+
 void Rebuilds::Take(UserId reader, Taken taken) {
+  taken.number = taken_ever_++;
   taken_.emplace(reader, std::move(taken));
   waiting_.push_back(reader);
   metrics_.RebuildsWait(waiting_.size());
@@ -77,9 +82,14 @@ std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
   std::vector<Then> overdue;
   const Time now = clock_();
   while (!awaited_.empty() && awaited_.front().until <= now) {
-    const auto taken = taken_.find(awaited_.front().reader);
+    const Awaited wait = awaited_.front();
     awaited_.pop_front();
-    if (taken == taken_.end()) continue;
+    const auto taken = taken_.find(wait.reader);
+    if (taken == taken_.end() || taken->second.number != wait.number) continue;  // it has ended
+    if (wait.number < begun_ever_ + (begun_ever_ - wait.begun)) {
+      AwaitFor(wait.reader, wait.number);  // the queue moves
+      continue;
+    }
     std::move(taken->second.then.begin(), taken->second.then.end(), std::back_inserter(overdue));
     taken->second.then.clear();
   }
@@ -93,6 +103,7 @@ void Rebuilds::Run(const Rebuild& rebuild) {
     if (stopping_) return;
     const UserId reader = waiting_.front();
     waiting_.pop_front();
+    ++begun_ever_;
     metrics_.RebuildsWait(waiting_.size());
     const bool look_up = taken_.at(reader).look_up;
     const std::vector<Then> overdue = TakeOverdue();

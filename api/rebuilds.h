@@ -33,8 +33,9 @@ class Rebuilds {
   struct Limits {
     size_t waiting = 16'384;  // one more is not made live now; its next visit asks again
     size_t strangers = 10'000;
-    // Of those who await one, who then go on without. Longer than a whole queue takes that moves:
-    // a pull for each who waits there would double the work just when there is most of it.
+    // Of those who await one, who then go on without; unless as many rebuilds have begun in that
+    // time as are still to begin before theirs. A pull for each who waits in a queue that moves
+    // would double the work just when there is most of it.
     Duration longest_wait = std::chrono::seconds(60);
   };
   // Both block and throw nothing; one thread at a time.
@@ -63,22 +64,27 @@ class Rebuilds {
   [[nodiscard]] bool HasBacklog();
 
   // The same as Offer, of a reader of whom nothing is known yet. `then` is called when the rebuild
-  // has ended, whatever came of it, or was waited for too long. Not when there is no room.
+  // has ended, whatever came of it, or was waited for too long. False, and `then` is not called:
+  // there is no room.
   [[nodiscard]] bool Await(UserId reader, Then then);
 
  private:
   struct Taken {           // a reader who waits, or is under way
     bool look_up = false;  // whether somebody knows the reader
     std::vector<Then> then = {};
+    uint64_t number = 0;  // of this rebuild
   };
   struct Awaited {
     UserId reader;
+    uint64_t number;  // of the rebuild
     Time until;
+    uint64_t begun;  // rebuilds, when this wait began
   };
 
   void Run(const Rebuild& rebuild);
   void RunOne(const Rebuild& rebuild, UserId reader, bool look_up);
   void Take(UserId reader, Taken taken);
+  void AwaitFor(UserId reader, uint64_t number);
   std::vector<Then> TakeOverdue();
   bool StrangerFits();
 
@@ -92,6 +98,7 @@ class Rebuilds {
   // Below: under mutex_.
   std::deque<UserId> waiting_;
   std::map<UserId, Taken> taken_;
+  uint64_t taken_ever_ = 0, begun_ever_ = 0;
   std::deque<Awaited> awaited_;  // in the order of `until`; some are done
   std::deque<Time> strangers_;   // until when each counts
   bool stopping_ = false;

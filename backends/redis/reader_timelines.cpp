@@ -6,6 +6,7 @@
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/requests.h"
+#include "fanline/base/check.h"
 
 namespace fanline::redis {
 namespace {
@@ -98,6 +99,7 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, Rebu
 Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
                                     const std::vector<Item>& items, Floor floor,
                                     const std::vector<UserId>& marked, bool* applied) {
+  FANLINE_CHECK(std::is_sorted(items.begin(), items.end(), IsNewer), "the script merges them");
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
     // One more than fit says as much as all of them.

@@ -1,6 +1,7 @@
 #include "daemon/observe/process_metrics.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -51,7 +52,13 @@ std::optional<double> BootTime() {
   return std::nullopt;
 }
 
+// Linux 6.2 and newer tell how many there are as the size of their directory. To list those of
+// 10,000 connections costs 10 ms, at each scrape.
 std::optional<double> OpenFds() {
+  struct stat directory {};
+  if (stat("/proc/self/fd", &directory) == 0 && directory.st_size > 0) {
+    return static_cast<double>(directory.st_size);
+  }
   std::error_code error;
   double count = 0;
   for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; at != end;

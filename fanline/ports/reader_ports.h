@@ -94,9 +94,9 @@ class ReaderTimelines {
 
   // Rebuild script 1.
   virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
-  // Rebuild script 2. *applied = false: the token is gone, start again. `marked`: the followed
-  // authors of whom posts may be merged at read. A timeline without any item or mark lives for
-  // kEmptyTimelineTtl: a made-up reader has one too.
+  // Rebuild script 2. `items`: newest first, each once. *applied = false: the token is gone, start
+  // again. `marked`: the followed authors of whom posts may be merged at read. A timeline without
+  // any item or mark lives for kEmptyTimelineTtl: a made-up reader has one too.
   virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                         Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
   // The rebuild of the token cannot go on: there is no timeline, and the next Begin creates one.

@@ -7,12 +7,15 @@
 -- KEYS  maxfloor:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
 --       in milliseconds, TTL of a timeline without an item or mark, most marks, number of marks,
---       marks, then (score, member) of each item read
+--       marks, then (score, member) of each item read, newest first
 -- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
--- The key is written afresh in pieces, T and F with the first, and then the oldest item first: in a
--- listpack the place of each next one is the head, which is found at once. Newest first, a window of
--- 450 took Redis six times as long. A full Redis refuses the first write of the script; then the key
--- is deleted, and OOM is the answer: a ready timeline is whole or not there.
+-- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
+-- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
+-- there.
+-- A listpack looks through all it holds for each member that is added: a window of 450 would take
+-- Redis three times as long. So LONG, which no listpack takes, makes a long timeline a skiplist
+-- while it is written, and ZUNIONSTORE copies it into what Redis' configuration wants. (An ACL of
+-- before may forbid that: it stays a skiplist.)
 -- A removal record concerns only items read from the truth. An item in the key was added after it.
 local maxfloor, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
 if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
@@ -42,28 +45,47 @@ if #marks > tonumber(ARGV[7]) then marks = {'A'} end
 local most = tonumber(ARGV[4]) - #marks
 window = math.max(1, math.min(window, most))
 
-for i = last_mark + 1, #ARGV, 2 do
-  if not gone[ARGV[i + 1]] and not score_of[ARGV[i + 1]] then score_of[ARGV[i + 1]] = ARGV[i] end
-end
-
-local floor = ARGV[2]
-local limit = floor == '+inf' and math.huge or tonumber(floor)
-local items = {}
-for member, score in pairs(score_of) do
-  local number = tonumber(score)
-  if number <= limit then items[#items + 1] = {number, member, score} end
-end
-table.sort(items, function(a, b)
+-- Those pushed meanwhile are few; those read come in the order.
+local pushed = {}
+for member, score in pairs(score_of) do pushed[#pushed + 1] = {tonumber(score), member, score} end
+table.sort(pushed, function(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
   return a[2] < b[2]
 end)
+local members, scores, numbers, count, next_pushed = {}, {}, {}, 0, 1
+local function take(member, score, number)
+  count = count + 1
+  members[count], scores[count], numbers[count] = member, score, number
+end
+local function take_pushed_before(number, member)
+  while true do
+    local item = pushed[next_pushed]
+    if not item or item[1] > number or (item[1] == number and item[2] > member) then return end
+    take(item[2], item[3], item[1])
+    next_pushed = next_pushed + 1
+  end
+end
+for i = last_mark + 1, #ARGV, 2 do
+  local score, member = ARGV[i], ARGV[i + 1]
+  if not gone[member] and not score_of[member] then
+    score_of[member] = score
+    local number = tonumber(score)
+    take_pushed_before(number, member)
+    take(member, score, number)
+  end
+end
+take_pushed_before(math.huge, '')
+
+local floor = ARGV[2]
+local limit = floor == '+inf' and math.huge or tonumber(floor)
+while count > 0 and numbers[count] > limit do count = count - 1 end
 -- Items of the floor's own moment are not served, so the floor stands between two moments if it
 -- can. Among too many of one moment it stands in their midst. Those that were read stay, as a trim
 -- leaves them: else so short a timeline would be dropped at each removal.
-local last = math.min(#items, window)
-while items[last + 1] and items[last + 1][1] == items[window][1] do last = last + 1 end
+local last = math.min(count, window)
+while last < count and numbers[last + 1] == numbers[window] do last = last + 1 end
 if last > most then last = window end
-if items[last + 1] then floor = items[last + 1][3] end
+if last < count then floor = scores[last + 1] end
 note_floor(maxfloor, floor)
 
 redis.call('DEL', key)
@@ -72,14 +94,20 @@ for i = 1, #marks do
   words[#words + 1] = '-inf'
   words[#words + 1] = marks[i]
 end
-for i = last, 1, -1 do
-  words[#words + 1] = items[i][3]
-  words[#words + 1] = items[i][2]
+local LONG, SHORT_TIMELINE = string.rep('-', 256), 128
+if last > SHORT_TIMELINE then redis.call('ZADD', key, '0', LONG) end
+for i = 1, last do
+  words[#words + 1] = scores[i]
+  words[#words + 1] = members[i]
   if #words >= 256 then
     redis.call('ZADD', key, unpack(words))
     words = {}
   end
 end
 if #words > 0 then redis.call('ZADD', key, unpack(words)) end
+if last > SHORT_TIMELINE then
+  redis.call('ZREM', key, LONG)
+  redis.pcall('ZUNIONSTORE', key, '1', key)
+end
 redis.call('PEXPIRE', key, (last > 0 or #marks > 0) and ARGV[5] or ARGV[6])
 return 1

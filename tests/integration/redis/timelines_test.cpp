@@ -47,7 +47,7 @@ class RedisTimelines : public ::testing::Test {
   // A ready timeline of `count` items, one a minute, the oldest at minute 1; posts 1..count.
   void Build(UserId reader, uint32_t count, Floor floor = kNoFloor) {
     std::vector<Item> items;
-    for (uint32_t i = 1; i <= count; ++i) items.push_back(At(i, i));
+    for (uint32_t i = count; i > 0; --i) items.push_back(At(i, i));
     RebuildBegun begun{};
     bool applied = false;
     ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
@@ -60,8 +60,9 @@ class RedisTimelines : public ::testing::Test {
     ASSERT_TRUE(reader_.Begin(reader, token, &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
   }
-  bool Close(UserId reader, const std::string& token, const std::vector<Item>& items) {
+  bool Close(UserId reader, const std::string& token, std::vector<Item> items) {
     bool applied = false;
+    std::sort(items.begin(), items.end(), IsNewer);
     EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, {}, &applied).done());
     return applied;
   }
@@ -121,6 +122,7 @@ TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemo
   const WindowLimits window;
   std::vector<Item> items = {At(2, 9), At(1, 8)};
   for (uint32_t i = 2; i < window.window; ++i) items.push_back(At(1'000 + i, 5));
+  std::sort(items.begin(), items.end(), IsNewer);
   bool applied = false;
   Open(kBob, "t");
   ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at, {}, &applied).done() &&

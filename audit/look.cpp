@@ -50,6 +50,7 @@ Status Looker::LookAt(UserId reader, Look* look) {
   if (!malformed) {
     if (timeline.state != TimelineState::kReady) return Status::Done();
     if (Status status = ReadTruth(reader, timeline.floor, &known); !status.done()) return status;
+    if (Status status = truth_.Confirm(); !status.done()) return status;
     if (known.too_much) return Status::Done();
   }
   // The reader is among the followees already, where own posts are wanted.

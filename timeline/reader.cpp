@@ -51,8 +51,9 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   }
   Status operator()(const NeedFinish& need) {
     bool applied = false;
-    auto status =
-        timelines.Finish(reader, need.token, need.items, need.floor, need.marked, &applied);
+    auto status = truth.Confirm();
+    if (!status.done()) return status;
+    status = timelines.Finish(reader, need.token, need.items, need.floor, need.marked, &applied);
     if (status.done()) asker.OnFinished(applied);
     return status;
   }
@@ -114,7 +115,7 @@ Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read) {
   while (!read.done()) {
     if (auto status = std::visit(answer, read.needed()); !status.done()) return status;
   }
-  return Status::Done();
+  return truth.Confirm();
 }
 
 Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth, Page* page) {

@@ -62,6 +62,8 @@ struct UserFacts {
   bool follows = false;  // somebody, now
 };
 
+// What is read of the first three may be of a server that was the primary once, until Confirm says
+// that it was the truth. The other two are the truth when they are done.
 class ReaderTruth {
  public:
   virtual ~ReaderTruth() = default;
@@ -72,6 +74,9 @@ class ReaderTruth {
   // rows as they answer.
   virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                        ItemsRead* out) = 0;
+  // Whether all that was read since the last Confirm, or since the last failure, was the truth when
+  // it was read. To be asked before anything rests on it; done at once when nothing was read.
+  virtual Status Confirm() = 0;
   // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
   virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                         std::vector<Item>* out) = 0;

@@ -83,6 +83,7 @@ class Timeline : public Command {
     std::vector<AuthorLastAt> last;
     Require(truth.Followees(reader, &authors), settings_);
     Require(truth.LastAt(authors, &last), settings_);
+    Require(truth.Confirm(), settings_);
     Followed followed{authors.size(), 0};
     for (const AuthorLastAt& author : last) followed.have_posted += author.last_at > 0 ? 1 : 0;
     return followed;

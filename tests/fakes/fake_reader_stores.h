@@ -24,6 +24,7 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   FakeMysql mysql;
   FakeRedis redis;
   Status mysql_fails = Status::Done(), redis_fails = Status::Done();
+  Status confirm_fails = Status::Done();
   std::function<void()> on_read;  // of items, after it
   size_t authors_read = 0;
   size_t looks = 0;      // reads of when authors last posted
@@ -50,6 +51,7 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
     if (on_read) on_read();
     return status;
   }
+  Status Confirm() override { return confirm_fails; }
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override {
     return Truth([&] { *out = mysql.Outbox(author, span, limit); });
@@ -109,6 +111,7 @@ struct TruthOf : ReaderTruth {
                 std::vector<Item>* out) override {
     return truth.Outbox(author, span, limit, out);
   }
+  Status Confirm() override { return truth.Confirm(); }
   Status LookUp(UserId user, UserFacts* out) override { return truth.LookUp(user, out); }
   ReaderTruth& truth;
 };

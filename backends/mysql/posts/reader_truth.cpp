@@ -28,7 +28,7 @@ Status ReadByShard(ShardConnections& connections, const ShardMap& map,
   for (Shard shard = 0; shard < by_shard.size(); ++shard) {
     if (by_shard[shard].empty()) continue;
     std::vector<T> values;
-    Status status = connections.ReadTruth(shard, [&](Connection& connection) {
+    Status status = connections.ReadUnconfirmed(shard, [&](Connection& connection) {
       values.clear();
       ForEachChunk(by_shard[shard], read.chunk, [&](std::span<const UserId> chunk) {
         connection.Query(read.sql(chunk),
@@ -82,7 +82,7 @@ MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map,
 
 Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
   const size_t before = out->size();
-  return connections_.ReadTruth(map_.ShardOf(reader), [&](Connection& connection) {
+  return connections_.ReadUnconfirmed(map_.ShardOf(reader), [&](Connection& connection) {
     out->resize(before);
     connection.Query(FolloweesSql(reader),
                      [&](const Row& row) { out->push_back(UserId{row.UInt64(1)}); });
@@ -107,7 +107,7 @@ Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan
   for (Shard shard = 0; shard < by_shard.size(); ++shard) {
     if (by_shard[shard].empty()) continue;
     ItemsRead read;
-    Status status = connections_.ReadTruth(shard, [&](Connection& connection) {
+    Status status = connections_.ReadUnconfirmed(shard, [&](Connection& connection) {
       read = {};  // Run may have to read twice
       const auto room = static_cast<uint32_t>(limit - std::min<size_t>(limit, out->items.size()));
       ReadItems(connection, by_shard[shard], span, room, &read);
@@ -119,6 +119,8 @@ Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan
   }
   return Status::Done();
 }
+
+Status MysqlReaderTruth::Confirm() { return connections_.Confirm(); }
 
 Status MysqlReaderTruth::Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                                 std::vector<Item>* out) {

@@ -24,6 +24,7 @@ class MysqlReaderTruth : public ReaderTruth {
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
   Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                ItemsRead* out) override;
+  Status Confirm() override;
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override;
   Status LookUp(UserId user, UserFacts* out) override;

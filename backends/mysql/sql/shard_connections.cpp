@@ -34,6 +34,36 @@ Status ShardConnections::ReadTruth(Shard shard, const std::function<void(Connect
   });
 }
 
+Status ShardConnections::ReadUnconfirmed(Shard shard,
+                                         const std::function<void(Connection&)>& call) {
+  const Status status = Run(shard, call);
+  if (status.done()) {
+    slots_[shard].unconfirmed = true;
+  } else {
+    ForgetReads();
+  }
+  return status;
+}
+
+Status ShardConnections::Confirm() {
+  Status status = Status::Done();
+  for (Shard shard = 0; shard < slots_.size() && status.done(); ++shard) {
+    if (!slots_[shard].unconfirmed) continue;
+    status = Run(shard, [](Connection& connection) { connection.RequirePrimary(); });
+    // Another server than the one that was read may have answered.
+    if (status.done() && slots_[shard].lost) {
+      status = Status::Later(config_.resource.empty() ? ResourceOf(shard) : config_.resource,
+                             "the connection was lost between reads");
+    }
+  }
+  ForgetReads();
+  return status;
+}
+
+void ShardConnections::ForgetReads() {
+  for (Slot& slot : slots_) slot.unconfirmed = slot.lost = false;
+}
+
 // False: there was no open connection, or it was found dead. A connection lost by a timeout is not
 // tried again: the caller has waited long enough.
 bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call) {
@@ -54,6 +84,7 @@ void ShardConnections::Open(Slot& slot) {
   if (slot.failed_attempts > 0 && MonoNow() < slot.next_attempt) {
     throw MysqlError(2006, slot.why);
   }
+  slot.lost = slot.unconfirmed;
   try {
     slot.connection->Open();
     slot.failed_attempts = 0;

@@ -34,9 +34,17 @@ class ShardConnections {
   // unless the server was the primary until its end.
   Status ReadTruth(Shard shard, const std::function<void(Connection&)>& call);
 
+  // The same for several reads that are acted on together: what they answered is the truth only if
+  // Confirm says so. It asks each shard that was read once. A read that fails is all there is to
+  // say of those before it: the next begins anew.
+  Status ReadUnconfirmed(Shard shard, const std::function<void(Connection&)>& call);
+  Status Confirm();
+
  private:
   struct Slot {
     std::unique_ptr<Connection> connection;
+    bool unconfirmed = false;  // something was read since the last Confirm
+    bool lost = false;         // and its connection was closed since
     uint32_t failed_attempts = 0;
     Time next_attempt{};
     std::string why;
@@ -44,6 +52,7 @@ class ShardConnections {
 
   bool RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call);
   void Open(Slot& slot);
+  void ForgetReads();
 
   const Config config_;
   const Away away_;

@@ -92,6 +92,18 @@ TEST(MergedPosts, AShardThatIsAwayIsAskedAgain) {
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
 }
 
+TEST(MergedPosts, WhatWasNotTheTruthIsNotKept) {
+  World w;
+  w.Follow(UserId{100});
+  w.PublishMerged(UserId{100}, 7, 1'000);
+  w.Activate();
+  w.confirm_fails = Status::Later("mysql_0", "read-only");
+  PageRead read({.limit = 10}, std::nullopt);
+  static_cast<void>(timeline::AskTimeline(kBob, w, read));
+  w.merged.Load(read, w, w.now);
+  EXPECT_FALSE(read.done());
+}
+
 // Nobody can publish or delete there, either.
 TEST(MergedPosts, WhatWasReadLastIsServedWhileTheShardIsAway) {
   World w;

@@ -20,7 +20,7 @@ struct Truth : ReaderTruth {
   std::map<PostsOf, std::vector<Item>> posts;
   std::vector<UserId> marked{kMerged};
   bool announced = false;
-  Status status = Status::Done();
+  Status status = Status::Done(), confirmed = Status::Done();
   size_t statements = 0;
 
   Status Followees(UserId, std::vector<UserId>* out) override {
@@ -55,6 +55,7 @@ struct Truth : ReaderTruth {
     }
     return status;
   }
+  Status Confirm() override { return confirmed; }
   Status Outbox(UserId, const TimeSpan&, uint32_t, std::vector<Item>*) override { return status; }
   Status LookUp(UserId, UserFacts*) override { return status; }
 };
@@ -183,6 +184,10 @@ TEST_F(LookTest, AServiceThatIsAwayIsNamed) {
   Look look;
   truth_.status = Status::Later("mysql_0", "away");
   EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "mysql_0");
+  EXPECT_FALSE(look.judged);
+  truth_.status = Status::Done();
+  truth_.confirmed = Status::Later("mysql_1", "read-only");
+  EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "mysql_1");
   EXPECT_FALSE(look.judged);
   timelines_.status = Status::Later("redis", "away");
   EXPECT_EQ(Looker(truth_, timelines_, 2, false).LookAt(kReader, &look).resource, "redis");

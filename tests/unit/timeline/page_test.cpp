@@ -86,6 +86,16 @@ TEST(Page, ThatTheLiveTimelineHoldsAsksNoShard) {
   EXPECT_FALSE(w.home.Home(kBob, {.limit = 10}, &page).done()) << "below the floor";
 }
 
+TEST(Page, WhatWasNotTheTruthIsNotServed) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  w.confirm_fails = Status::Later("mysql_0", "read-only");
+  Page page;
+  EXPECT_TRUE(w.home.Home(kBob, {.limit = 10}, &page).later());
+  EXPECT_TRUE(page.items.empty());
+}
+
 TEST(Page, NoShardIsAskedAgainWhetherThereIsMore) {
   World w;
   w.Follow(UserId{100});

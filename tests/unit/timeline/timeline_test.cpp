@@ -194,6 +194,17 @@ TEST(Rebuild, ThatCannotGoOnLeavesNothingBehind) {
   EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
 }
 
+TEST(Rebuild, EndsWithoutATimelineWhenWhatItReadWasNotTheTruth) {
+  World w;
+  w.Follow(UserId{100});
+  w.Publish(UserId{100}, 7, 1'000);
+  RebuildResult result{};
+  w.confirm_fails = Status::Later("mysql_0", "read-only");
+  EXPECT_TRUE(w.home.Activate(kBob, &result).later());
+  w.confirm_fails = Status::Done();
+  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt) << "nobody was faster";
+}
+
 TEST(Rebuild, KeepsAnAuthorMarkedWhileItReads) {
   World w;
   const UserId ann{100}, ben{101};

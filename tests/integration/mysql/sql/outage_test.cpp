@@ -224,6 +224,49 @@ TEST_F(Demoted, TruthReadWhileItIsDemotedIsNotTaken) {
   EXPECT_EQ(status.resource, "mysql_1");
 }
 
+TEST_F(Demoted, ReadsAreConfirmedTogetherUnlessAServerWasDemotedSince) {
+  const Config config = shards_.config();
+  ShardConnections connections(config);
+  const auto read = [&](Shard shard) {
+    return connections.ReadUnconfirmed(
+        shard, [](Connection& connection) { connection.Query("SELECT 1", [](const Row&) {}); });
+  };
+  EXPECT_TRUE(connections.Confirm().done()) << "nothing was read";
+  for (const Shard shard : {0, 1, 0}) ASSERT_TRUE(read(shard).done());
+  EXPECT_TRUE(connections.Confirm().done());
+
+  for (const Shard shard : {0, 1, 0}) ASSERT_TRUE(read(shard).done());
+  SetReadOnly("ON");
+  const Status status = connections.Confirm();
+  EXPECT_TRUE(status.later());
+  EXPECT_EQ(status.resource, "mysql_1");
+  SetReadOnly("OFF");
+  EXPECT_TRUE(connections.Confirm().done()) << "of those reads all is said";
+}
+
+// The one that answers may be another server.
+TEST_F(Demoted, ReadsOverAConnectionThatWasLostAreNotConfirmed) {
+  Config config = shards_.config();
+  config.primary_check = std::chrono::hours(1);
+  ShardConnections connections(config);
+  const auto read = [&](Shard shard) {
+    return connections.ReadUnconfirmed(
+        shard, [](Connection& connection) { connection.Query("SELECT 1", [](const Row&) {}); });
+  };
+  for (const bool read_again : {false, true}) {
+    ASSERT_TRUE(read(1).done());
+    KillConnections(1);
+    if (read_again) {
+      ASSERT_TRUE(read(1).done());
+    }
+    const Status status = connections.Confirm();
+    EXPECT_TRUE(status.later());
+    EXPECT_EQ(status.resource, "mysql_1");
+    ASSERT_TRUE(read(1).done());
+    EXPECT_TRUE(connections.Confirm().done());
+  }
+}
+
 TEST_F(Demoted, ABlockingCallerIsToldSoUntilThereIsAPrimary) {
   Config config = shards_.config();
   config.primary_check = std::chrono::seconds(0);

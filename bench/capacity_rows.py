@@ -8,14 +8,15 @@ from typing import NamedTuple
 
 from bench import report
 from bench.measure import row
-from bench.moderate_rows import LAST_DELIVERY, run_at, rounds_of
+from bench.moderate_rows import LAST_DELIVERY, few_rounds, run_at
 from bench.population import Authors
 from bench.rig import LONGEST, ROOT, WINDOW
 from demo.graph import read_graph
 
 GRAPH = ROOT / "data" / "epinions" / "soc-Epinions1.txt.gz"
 _FIRST = 3_000_000_000  # ids of ten digits that the population does not have
-_COPIES, _LIVE_SHARE = 3, 0.2
+_LIVE_SHARE = 0.2
+_HINTED = 900  # seconds
 _RATE = 1 / 4  # of a burst: between the shares at which the constants were measured
 _NEEDED = ("timeline_bytes_compact", "event_cost_", "latency_")
 
@@ -35,7 +36,7 @@ def capacity(rig, sizes, rows):
     if missing:
         raise SystemExit(f"capacity compares with rows of the same run: choose {missing[0].strip('_')} too")
     constants = report.write(list(rows), rig.stack.logs / "measured")
-    town = _town(min(sizes.moderate, 2_000))
+    town = _town(sizes.moderate, sizes.town, sizes.copies)
     rig.import_edges(town.edges)
     shapes = {"even": GRAPH, "followed": rig.stack.logs / "followed.txt"}
     shapes["followed"].write_text("".join(f"{degree}\n" for degree in town.degrees["followed"]))
@@ -46,6 +47,7 @@ def capacity(rig, sizes, rows):
                         "--cores", os.cpu_count(), "--ranges", rig.ranges, "--report", constants)
 
     empty = rig.empty_scene(of_each=2)
+    rig.fleet.wait_idle(_HINTED)  # each edge is a hint, where a pusher has served before
     rig.fill(_FIRST, town.live, WINDOW, LONGEST)
     for name, authors in town.authors.items():
         pairs = [(run, plan(name, run.rate)) for run in _runs(rig, sizes, authors)]
@@ -76,10 +78,10 @@ def _most(rows, suffix):
 
 def _runs(rig, sizes, authors):
     found = []
-    for number in range(rounds_of(sizes) + 1):
+    for number in range(sizes.warm + few_rounds(sizes)):
         burst = run_at(rig, authors, authors.count)
         run = run_at(rig, authors, authors.count, burst.rate * _RATE)
-        if number:
+        if number >= sizes.warm:
             found.append(run)
     return found
 
@@ -90,12 +92,13 @@ def _facts(pairs):
             "live_per_post": pairs[0][1]["live_followers_per_post"]}
 
 
-def _town(posting):
+def _town(posting, most, copies):
     """Ids in a random order, so that any few in a row are a fair draw; then of those who are not
     live as many authors as are needed, drawn by their followers."""
     draw = random.Random(1)
     graph = read_graph(GRAPH, 1)
-    people = [(copy, user) for copy in range(_COPIES) for user in graph.users]
+    users = graph.users[:most]
+    people = [(copy, user) for copy in range(copies) for user in users]
     draw.shuffle(people)
     live = round(len(people) * _LIVE_SHARE)
     degree = {user: len(graph.followers.get(user, ())) for user in graph.users}
@@ -105,8 +108,9 @@ def _town(posting):
     chosen = set(likely)
     people = [*people[:behind], *likely, *(one for one in people[behind:] if one not in chosen)]
     number = {person: _FIRST + place for place, person in enumerate(people)}
-    edges = [(number[copy, reader], number[copy, author]) for copy in range(_COPIES)
-             for author, readers in graph.followers.items() for reader in readers]
+    known = set(users)
+    edges = [(number[copy, reader], number[copy, author]) for copy in range(copies)
+             for author in users for reader in graph.followers.get(author, ()) if reader in known]
     authors = {"even": Authors(_FIRST + live, posting, 0, 20),
                "followed": Authors(_FIRST + behind, posting, 0, 20)}
     return Town(len(people), live, edges, authors,

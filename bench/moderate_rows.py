@@ -89,7 +89,8 @@ def event_cost(rig, sizes):
     blocks = {name: rig.population.authors[name] for name in COST_BLOCKS}
     events = {name: min(sizes.moderate, block.count) for name, block in blocks.items()}
     rounds = [{name: _round(rig, block, events[name], COST_SHARES)
-               for name, block in blocks.items()} for _ in range(rounds_of(sizes) + 1)][1:]
+               for name, block in blocks.items()}
+              for _ in range(sizes.warm + few_rounds(sizes))][sizes.warm:]
     for name, block in blocks.items():
         for share in COST_SHARES:
             runs = [each[name][share] for each in rounds]
@@ -104,6 +105,10 @@ def event_cost(rig, sizes):
 def audience_of(rig, authors, events):
     """Of an event: followers of its author, and those with a live timeline."""
     return {"followers": authors.followers, "live": rig.deliveries_due(authors, events) / events}
+
+
+def few_rounds(sizes):
+    return math.ceil(sizes.rounds / 4)  # of several kinds of authors: two minutes each
 
 
 def rounds_of(sizes):

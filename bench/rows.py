@@ -25,6 +25,9 @@ class Sizes(NamedTuple):
     returning: int  # readers who come back at once
     old_posts: int  # of each author whom they follow
     storms: int  # rounds of these
+    town: int  # users of the graph that capacity is checked on, and copies of it
+    copies: int
+    warm: int  # rounds that warm up, of capacity and of what it is fitted to
 
 
 def deliveries(rig, sizes, share, encoding, variant="", pusher_args=(), run=run_events):

@@ -35,12 +35,14 @@ from stack.programs.fleet import PARTITIONS  # noqa: E402
 
 FULL = Sizes(rounds=7, posts={"live100": 1_000, "live20": 2_000, "live5": 4_000},
              many_posts=5_000, dispatched=20_000, moderate=4_000, imported=508_837,
-             waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3)
+             waiting=64_000, restarted=4, pages=20_000, returning=10_000, old_posts=20, storms=3,
+             town=1_000_000, copies=3, warm=1)
 FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, viewers=50,
                                checks=400, pair_edges=500_000, rebuilt=100, followees=200)
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
-              restarted=1, pages=400, returning=100, old_posts=5, storms=1)
+              restarted=1, pages=400, returning=100, old_posts=5, storms=1,
+              town=2_000, copies=1, warm=0)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
                                 pair_edges=2_000, rebuilt=5, followees=40)
 

@@ -73,7 +73,8 @@ void PlanCores(const Demand& demand, const Constants& measured, Plan& plan) {
     all.follower += here.follower;
     all.delivery += here.delivery;
   }
-  plan.cores = demand.cores > 0 ? demand.cores : std::ceil(plan.busy_cores / demand.load);
+  plan.cores =
+      demand.cores > 0 ? demand.cores : std::max(1.0, std::ceil(plan.busy_cores / demand.load));
   const auto dispatcher = plan.busy.find("dispatcher");
   const double dispatchers = dispatcher == plan.busy.end() ? 0 : dispatcher->second / demand.load;
   plan.feed_partitions = CountOf(2 * dispatchers, kLeastFeedPartitions);

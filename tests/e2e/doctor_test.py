@@ -86,6 +86,21 @@ class Doctor(Installation):
         self.assertIn("1 letter of the last 24h", checks[f"{FEED}.dlq"]["text"])
         self.assertIn("feedctl dlq list", checks[f"{FEED}.dlq"]["advice"])
 
+    def test_3_what_the_shards_keep_is_told(self):
+        shard = self.stack.mysql[1]
+        shard.query("INSERT INTO removal_allowance (edges, shard, opened) VALUES ('follower', 1, 1)")
+        shard.query(f"INSERT INTO range_start (range_id, token, epoch) VALUES (2, 1, {1 << 60}),"
+                    f" (2, 2, {1 << 60})")
+        try:
+            checks = self.doctor(codes=(FOUND,))
+            self.assertIn("follower on shard 1", checks["breakers"]["text"])
+            self.assertIn("range 2", checks["crashes"]["text"])
+            self.assert_levels(checks, breakers="look", crashes="look")
+        finally:
+            shard.query("DELETE FROM removal_allowance")
+            shard.query("DELETE FROM range_start WHERE token IN (1, 2)")
+        self.assert_levels(self.doctor(codes=(WELL, FOUND)), breakers="well", crashes="well")
+
     def test_4_nobody_pushes(self):
         self.fleet.pushers[0].stop()
         self.publish(most_followed(self.ledger, 1)[0])

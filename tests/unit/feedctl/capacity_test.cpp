@@ -259,6 +259,15 @@ TEST(Plan, AsksForCoresOfWhichNoMoreAreBusyThanWasSaid) {
   EXPECT_DOUBLE_EQ(PlanFor(demand, Measured()).cores, 3);
 }
 
+TEST(Plan, NeedsACoreEvenForNothing) {
+  Constants idle = Measured();
+  for (auto& [process, cost] : idle.costs) cost = {};
+  const Plan plan = PlanFor(Wanted(), idle);
+  EXPECT_EQ(plan.cores, 1);
+  EXPECT_EQ(plan.masters, 1u);
+  EXPECT_TRUE(plan.lag);
+}
+
 TEST(Plan, GivesEachMasterOneCore) {
   Demand demand = Wanted();
   EXPECT_EQ(PlanFor(demand, Measured()).masters, 1u);

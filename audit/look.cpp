@@ -9,7 +9,7 @@
 namespace fanline::audit {
 namespace {
 
-// Pushed posts come without their authors: all count as of one whom the reader follows.
+// Pushed posts of others come without their authors: all count as of one whom the reader follows.
 constexpr UserId kFollowed{};
 
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
@@ -35,6 +35,7 @@ struct Looker::Known {
 
   const std::vector<UserId> readers;
   TimelineTruth::Part part;
+  Sample sample;
   bool too_much = false;  // to be read
   bool whole = true;      // all of the posts
 };
@@ -68,24 +69,34 @@ Status Looker::LookAt(UserId reader, Look* look) {
 
 Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   std::vector<UserId> followees;
-  if (Status status = truth_.Followees(reader, &followees); !status.done()) return status;
+  known->sample.reader = reader;
+  Status status = truth_.Followees(reader, &followees, &known->sample.one_in);
+  if (!status.done()) return status;
+  if (!known->sample.whole()) known->part.AddSample(reader, known->sample.one_in);
   if (own_posts_) followees.push_back(reader);
   known->too_much = followees.size() > limits_.most_followees;
   if (known->too_much || followees.empty()) return Status::Done();
   std::vector<AuthorLastAt> authors;
-  if (Status status = truth_.LastAt(followees, &authors); !status.done()) return status;
+  if (status = truth_.LastAt(followees, &authors); !status.done()) return status;
   const auto marked = std::count_if(authors.begin(), authors.end(),
                                     [](const AuthorLastAt& author) { return author.marked; });
   known->too_much = marked > limits_.most_marked;
   if (known->too_much) return Status::Done();
   std::vector<PostsOf> pushed;
   for (const AuthorLastAt& author : authors) {
-    if (author.last_at > floor) pushed.push_back({author.author, true});
+    const bool newer = author.last_at > floor;
+    if (newer && author.author == reader) {
+      known->part.AddEdge(reader, reader);
+      status = ReadPosts({{reader, true}}, reader, floor, known);
+      if (!status.done()) return status;
+    } else if (newer) {
+      pushed.push_back({author.author, true});
+    }
     if (!author.marked) continue;
     known->part.AddEdge(reader, author.author);
     known->part.AddMarked(author.author, author.announced);
-    if (author.last_at <= floor) continue;
-    Status status = ReadPosts({{author.author, false}}, author.author, floor, known);
+    if (!newer) continue;
+    status = ReadPosts({{author.author, false}}, author.author, floor, known);
     if (!status.done()) return status;
   }
   return pushed.empty() ? Status::Done() : ReadPosts(pushed, kFollowed, floor, known);
@@ -94,9 +105,8 @@ Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
 Status Looker::ReadPosts(const std::vector<PostsOf>& of, UserId as, Floor floor, Known* known) {
   ItemsRead read;
   const TimeSpan span{.above = floor, .up_to = {}, .behind = {}};
-  if (Status status = truth_.Items(of, span, limits_.most_items, &read); !status.done()) {
-    return status;
-  }
+  Status status = truth_.Items(of, span, known->sample, limits_.most_items, &read);
+  if (!status.done()) return status;
   known->whole = known->whole && !read.partial && read.unread.empty();
   for (const Item& item : read.items) known->part.AddPost(as, item, of.front().pushed);
   return Status::Done();
@@ -123,7 +133,8 @@ uint64_t MissingIn(const std::vector<Difference>& differences) {
 }
 
 uint64_t SurplusIn(const std::vector<Difference>& differences) {
-  return CountOf(differences, Kind::kExtra, Kind::kExtraMark);
+  return CountOf(differences, Kind::kExtra, Kind::kExtraMark) +
+         CountOf(differences, Kind::kSample, Kind::kSample);
 }
 
 }  // namespace fanline::audit

@@ -75,8 +75,8 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
   writes.epoch = unit.epoch;
   writes.node = unit.way.node;
   nodes_[writes.node].waiting_readers += run.writes_open;
-  writes.batcher.Add(
-      {unit.id, std::move(page.followers), run.adds, run.removes, unit.alone, run.mark});
+  writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone,
+                      run.mark, unit.author});
   return std::nullopt;
 }
 

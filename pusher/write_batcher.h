@@ -23,6 +23,7 @@ struct Contribution {
   std::vector<PostId> removes;   // at most kMaxAddsPerWrite
   bool alone = false;            // in a batch of its own (looking for a culprit)
   std::optional<UserId> mark{};  // this author; takes the place of an add
+  UserId author{};               // of the posts
 };
 
 // Which writes of a batch belong to a unit.

@@ -40,13 +40,13 @@ void PageRead::OnTimeline(ReaderTimelines::Page cached) {
   page_.items = std::move(cached.items);
   const bool below = query_.older_than && query_.older_than->created_at <= floor_;
   if (below || !cached.marks.any()) return TakeLive();
-  PullBeside(cached.marks);
+  PullBeside(cached.marks, cached.sample);
   GoOn();
 }
 
 // What is merged at read of the same part of the timeline: behind the place asked for, above the
 // floor, and before the first item of the next page.
-void PageRead::PullBeside(const Marks& marks) {
+void PageRead::PullBeside(const Marks& marks, const Sample& sample) {
   std::optional<Position> until = query_.newer_than;
   const auto not_beyond = [&](const Position& place) {
     if (!until || IsNewer({place.post, place.created_at}, {until->post, until->created_at})) {
@@ -59,8 +59,8 @@ void PageRead::PullBeside(const Marks& marks) {
   beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
                   Pulled::kMergedAtRead, marks.more ? own_ : std::nullopt);
   if (marks.more) return;
-  beside_->OnFollowees(marks.authors);
-  wanted_ = Beside{marks.authors, query_.older_than, until, query_.limit + 1};
+  beside_->OnFollowees(marks.authors, sample);
+  wanted_ = Beside{marks.authors, query_.older_than, until, sample, query_.limit + 1};
 }
 
 void PageRead::OnBeside(std::vector<Item> items) {
@@ -70,8 +70,8 @@ void PageRead::OnBeside(std::vector<Item> items) {
   TakeLive();
 }
 
-void PageRead::OnFollowees(std::vector<UserId> authors) {
-  pull().OnFollowees(std::move(authors));
+void PageRead::OnFollowees(std::vector<UserId> authors, Sample sample) {
+  pull().OnFollowees(std::move(authors), sample);
   GoOn();
 }
 

@@ -48,6 +48,7 @@ using PageNeed = std::variant<NeedTimeline, NeedFollowees, NeedLastAt, NeedItems
 struct Beside {
   std::vector<UserId> authors;
   std::optional<Position> after, until;
+  Sample sample;  // only what it wants counts
   uint32_t want = 0;
 };
 
@@ -59,7 +60,7 @@ class PageRead {
   PageNeed needed() const;
   void OnTimeline(ReaderTimelines::Page cached);
   void OnNoTimeline();  // Redis did not answer: the page is pulled
-  void OnFollowees(std::vector<UserId> authors);
+  void OnFollowees(std::vector<UserId> authors, Sample sample = {});
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
@@ -75,7 +76,7 @@ class PageRead {
   Page Take();
 
  private:
-  void PullBeside(const Marks& marks);
+  void PullBeside(const Marks& marks, const Sample& sample);
   void GoOn();
   void Merge(const std::vector<Item>& beside);
   void TakeLive();

@@ -30,9 +30,9 @@ PullNeed Pull::needed() const {
       if (partial_) {
         TimeSpan rest = span_;
         rest.behind = partial_end_;
-        return NeedItems{{partial_->posts}, rest, static_cast<uint32_t>(most() + 1)};
+        return NeedItems{{partial_->posts}, rest, sample_, static_cast<uint32_t>(most() + 1)};
       }
-      NeedItems need{{}, span_, limits_.items_per_read};
+      NeedItems need{{}, span_, sample_, limits_.items_per_read};
       for (const Source& source : unread_) need.posts.push_back(source.posts);
       return need;
     }
@@ -42,8 +42,9 @@ PullNeed Pull::needed() const {
   return NothingNeeded{};
 }
 
-void Pull::OnFollowees(std::vector<UserId> authors) {
+void Pull::OnFollowees(std::vector<UserId> authors, Sample sample) {
   followees_ = std::move(authors);
+  sample_ = sample;
   if (own_) followees_.push_back(*own_);
   stage_ = followees_.empty() ? Stage::kDone : Stage::kLastAt;
 }

@@ -12,8 +12,9 @@ struct AnswerFromTruth {
 
   Status operator()(const NeedFollowees&) {
     std::vector<UserId> authors;
-    auto status = truth.Followees(reader, &authors);
-    if (status.done()) asker.OnFollowees(std::move(authors));
+    Sample sample{reader};
+    auto status = truth.Followees(reader, &authors, &sample.one_in);
+    if (status.done()) asker.OnFollowees(std::move(authors), sample);
     return status;
   }
   Status operator()(const NeedLastAt& need) {
@@ -24,7 +25,7 @@ struct AnswerFromTruth {
   }
   Status operator()(const NeedItems& need) {
     ItemsRead read;
-    auto status = truth.Items(need.posts, need.span, need.limit, &read);
+    auto status = truth.Items(need.posts, need.span, need.sample, need.limit, &read);
     if (status.done()) asker.OnItems(std::move(read));
     return status;
   }
@@ -45,7 +46,7 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   using AnswerFromTruth<Rebuild>::operator();
   Status operator()(const NeedBegin& need) {
     RebuildBegun begun{};
-    auto status = timelines.Begin(reader, need.token, &begun);
+    auto status = timelines.Begin(reader, need.token, need.one_in, &begun);
     if (status.done()) asker.OnBegun(begun);
     return status;
   }
@@ -53,7 +54,8 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
     bool applied = false;
     auto status = truth.Confirm();
     if (!status.done()) return status;
-    status = timelines.Finish(reader, need.token, need.items, need.floor, need.marked, &applied);
+    status = timelines.Finish(reader, need.token, need.one_in, need.items, need.floor, need.marked,
+                              &applied);
     if (status.done()) asker.OnFinished(applied);
     return status;
   }

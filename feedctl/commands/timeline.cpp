@@ -81,7 +81,8 @@ class Timeline : public Command {
   Followed ReadFollowed(ReaderTruth& truth, UserId reader) const {
     std::vector<UserId> authors;
     std::vector<AuthorLastAt> last;
-    Require(truth.Followees(reader, &authors), settings_);
+    uint32_t one_in = 1;
+    Require(truth.Followees(reader, &authors, &one_in), settings_);
     Require(truth.LastAt(authors, &last), settings_);
     Require(truth.Confirm(), settings_);
     Followed followed{authors.size(), 0};

@@ -31,7 +31,8 @@ Status AskTruth(const mysql::Config& config, const mysql::Installation& installa
     });
   }
   std::vector<UserId> followees;
-  if (status.done()) status = truth.Followees(facts.user, &followees);
+  uint32_t one_in = 1;
+  if (status.done()) status = truth.Followees(facts.user, &followees, &one_in);
   facts.follows = followees.size();
   if (status.done()) status = truth.LastAt(followees, &facts.followed);
   return status;

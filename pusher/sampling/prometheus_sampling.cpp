@@ -31,6 +31,8 @@ const char* NameOf(Kind kind) {
       return "missing mark";
     case Kind::kExtraMark:
       return "surplus mark";
+    case Kind::kSample:
+      return "another sample";
     case Kind::kTooFew:
       return "fewer than half a window of items";
     case Kind::kMalformed:

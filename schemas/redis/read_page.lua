@@ -3,8 +3,8 @@
 -- KEYS  the timeline
 -- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
 --       milliseconds
--- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, marks and behind them T,
---       {member and score of each item, newest first}}. The caller takes the items strictly newer
+-- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, %<N> if the reader is
+--       sampled, marks and T, {member and score of each item, newest first}}. The caller takes the items strictly newer
 --       than the floor: here they would have to be looked at one by one, which takes longer than all
 --       else.
 -- The last item seen need not be there any more: the page starts behind its place in the order.

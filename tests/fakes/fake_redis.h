@@ -34,6 +34,10 @@ struct RedisRules {
   bool pending_index = true;        // a reset ends only on the index it began with
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
   bool count_more_marks = true;     // marks that do not fit are known to be more
+  bool sampled_pushes = true;       // a sampled timeline leaves out what it does not want
+  bool own_whole = true;            // but never a post of its reader
+  bool sampled_listed = true;       // live: says that timelines are to be looked at
+  bool sample_kept = true;          // a rebuild keeps the sample that the key began with
 };
 
 class FakeRedis {
@@ -45,6 +49,7 @@ class FakeRedis {
     std::set<PostId> removed;    // while building
     std::set<UserId> marks;      // authors
     bool more_marks = false;     // "A"
+    uint32_t one_in = 1;         // "%", unless 1
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
     friend bool operator==(const Timeline&, const Timeline&) = default;
   };
@@ -76,10 +81,10 @@ class FakeRedis {
 
   // `generation`: of the tasks topic, as the reading side knows it; none: the one that pos: names.
   RebuildBegun Begin(UserId reader, const std::string& token,
-                     std::optional<uint64_t> generation = std::nullopt);
+                     std::optional<uint64_t> generation = std::nullopt, uint32_t one_in = 1);
   void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
-              const std::vector<UserId>& marked = {});
+              const std::vector<UserId>& marked = {}, uint32_t one_in = 1);
   ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
 
   // What happens to a Redis.
@@ -101,6 +106,7 @@ class FakeRedis {
     std::set<UserId> live;
     bool complete = false;
     bool pending = false;  // a reset is under way
+    bool sampled = false;  // some timeline may be
     std::optional<uint64_t> own;
     std::optional<AppliedPosition> position;
   };
@@ -112,9 +118,11 @@ class FakeRedis {
     std::vector<Item> adds;
     std::vector<PostId> removes;
     std::vector<UserId> marks;
+    uint32_t own = 0;  // bit i: adds[i]
     bool adds_any() const { return !adds.empty() || !marks.empty(); }
   };
-  int8_t Write(UserId reader, const Wanted& wanted, BatchWritten& totals);
+  int8_t Write(UserId reader, Wanted wanted, BatchWritten& totals);
+  void LeaveOut(UserId reader, const Timeline& timeline, Wanted& wanted, BatchWritten& totals);
   bool Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
            uint64_t& trimmed);
   void BoundMarks(Timeline& timeline) const;
@@ -126,8 +134,9 @@ class FakeRedis {
   static void CutBehindFloor(Timeline& timeline);
   static std::vector<Item> Sorted(const Timeline& timeline);
   static size_t Card(const Timeline& timeline);
+  static bool IsSampled(const Timeline& timeline) { return timeline.one_in > 1; }
   static size_t MarksOf(const Timeline& timeline) {
-    return timeline.marks.size() + timeline.more_marks;
+    return timeline.marks.size() + timeline.more_marks + IsSampled(timeline);
   }
 
   RangeLayout layout_;

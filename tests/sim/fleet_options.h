@@ -49,6 +49,11 @@ struct Guards {
   bool own_hinted = true;    // off: the author's own range is left out like any other
   bool rebuilds_own = true;  // off: a rebuild reads followed authors only
   bool pulls_own = true;     // off: so does a page
+  // Sampled readers.
+  bool samples_hint = true;         // off: a change of a reader's sample sends no hint
+  bool pulls_sampled = true;        // off: a page reads every post
+  bool rebuilds_sampled = true;     // off: so does a rebuild
+  bool sample_read_in_time = true;  // off: a rebuild is told what was read before its key was there
 };
 
 // What else may happen, counted where it takes effect, so that a test can see that it does.
@@ -90,6 +95,10 @@ enum class Letter : size_t {
   kPushedByItself,
   kWalked,  // pages of a live timeline whose author is marked
   kOwn,     // posts of its reader in a timeline that is checked
+  kSampleChanged,
+  kSampled,   // timelines checked that hold a sample
+  kLeftOut,   // posts that a push left out
+  kOwnWhole,  // posts of its reader in a sampled timeline that the sample does not want
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -100,7 +109,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
-    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "walked", "own"};
+    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "walked", "own",
+    "sample changed", "sampled", "left out", "own whole"};
 // clang-format on
 
 struct FleetOptions {

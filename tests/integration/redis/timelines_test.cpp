@@ -50,20 +50,20 @@ class RedisTimelines : public ::testing::Test {
     for (uint32_t i = count; i > 0; --i) items.push_back(At(i, i));
     RebuildBegun begun{};
     bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
+    ASSERT_TRUE(reader_.Begin(reader, "t", 1, &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
-    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, {}, &applied).done());
+    ASSERT_TRUE(reader_.Finish(reader, "t", 1, items, floor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
   void Open(UserId reader, const std::string& token) {
     RebuildBegun begun{};
-    ASSERT_TRUE(reader_.Begin(reader, token, &begun).done());
+    ASSERT_TRUE(reader_.Begin(reader, token, 1, &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
   }
   bool Close(UserId reader, const std::string& token, std::vector<Item> items) {
     bool applied = false;
     std::sort(items.begin(), items.end(), IsNewer);
-    EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, {}, &applied).done());
+    EXPECT_TRUE(reader_.Finish(reader, token, 1, items, kNoFloor, {}, &applied).done());
     return applied;
   }
 
@@ -125,7 +125,7 @@ TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemo
   std::sort(items.begin(), items.end(), IsNewer);
   bool applied = false;
   Open(kBob, "t");
-  ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at, {}, &applied).done() &&
+  ASSERT_TRUE(reader_.Finish(kBob, "t", 1, items, At(0, 5).created_at, {}, &applied).done() &&
               applied);
   EXPECT_EQ(Page(kBob).items, (std::vector{At(2, 9), At(1, 8)}));
   EXPECT_EQ(Push(kBob, {}, {PostId{1}}).removed, 1u);
@@ -384,7 +384,7 @@ TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
 TEST_F(FullRedis, NoTimelineIsMade) {
   Fill();
   RebuildBegun begun{};
-  EXPECT_TRUE(reader_.Begin(kBob, "a", &begun).later());
+  EXPECT_TRUE(reader_.Begin(kBob, "a", 1, &begun).later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
@@ -394,7 +394,7 @@ TEST_F(FullRedis, ARebuildThatCannotBeWrittenLeavesNoTimeline) {
   Open(kBob, "a");
   Fill();
   bool applied = false;
-  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at, {}, &applied).later());
+  EXPECT_TRUE(reader_.Finish(kBob, "a", 1, {At(1, 1)}, At(0, 0).created_at, {}, &applied).later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
 }
@@ -556,10 +556,10 @@ TEST_F(RedisTimelines, ARebuildThatWasGivenUpMakesRoomForTheNext) {
 TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
   RebuildBegun begun{};
   Open(kBob, "a");
-  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
+  EXPECT_TRUE(reader_.Begin(kBob, "b", 1, &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kBusy);
   Close(kBob, "a", {});
-  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
+  EXPECT_TRUE(reader_.Begin(kBob, "b", 1, &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kAlreadyReady);
 }
 

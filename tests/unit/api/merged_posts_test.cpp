@@ -55,6 +55,22 @@ TEST(MergedPosts, OfAnAuthorAreReadOnceInAWhile) {
   EXPECT_EQ(w.calls, 1u);
 }
 
+TEST(MergedPosts, OfASampledReadersPageCountOnlyWhatIsWanted) {
+  World w;
+  for (uint64_t author = 100; author < 103; ++author) w.Follow(UserId{author});
+  for (uint64_t post = 1; post <= 60; ++post) {
+    w.PublishMerged(UserId{100 + post % 3}, post, static_cast<UnixMs>(post));
+  }
+  w.mysql.SetOneIn(kBob, 4);
+  w.Activate();
+  const auto everything = w.Everything();
+  EXPECT_LT(everything.size(), 30u);
+  EXPECT_EQ(w.Walk({.limit = 4}), everything);
+  w.calls = 0;
+  EXPECT_EQ(w.Home({.limit = 4}).items, std::vector(everything.begin(), everything.begin() + 4));
+  EXPECT_EQ(w.calls, 0u) << "what is remembered is the same for all";
+}
+
 TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
   World w;
   w.Follow(UserId{100});

@@ -23,9 +23,11 @@ struct Truth : ReaderTruth {
   Status status = Status::Done(), confirmed = Status::Done();
   size_t statements = 0;
 
-  Status Followees(UserId, std::vector<UserId>* out) override {
+  uint32_t one_in = 1;
+  Status Followees(UserId, std::vector<UserId>* out, uint32_t* sampled) override {
     ++statements;
     *out = followees;
+    *sampled = one_in;
     return status;
   }
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
@@ -40,12 +42,12 @@ struct Truth : ReaderTruth {
     }
     return status;
   }
-  Status Items(const std::vector<PostsOf>& of, const TimeSpan& span, uint32_t limit,
-               ItemsRead* out) override {
+  Status Items(const std::vector<PostsOf>& of, const TimeSpan& span, const Sample& sample,
+               uint32_t limit, ItemsRead* out) override {
     ++statements;
     for (const PostsOf& one : of) {
       for (const Item& item : posts[one]) {
-        if (item.created_at <= *span.above) continue;
+        if (item.created_at <= *span.above || !sample.Wants(one.author, item.post)) continue;
         if (out->items.size() == limit) {
           out->partial = one;
           return status;
@@ -109,6 +111,31 @@ TEST_F(LookTest, WhatIsMissingOrTooMuchIsFound) {
   timelines_.timeline.items = {At(50), At(40), At(20), At(10)};
   const Look look = LookAt();
   EXPECT_EQ(MissingIn(look.differences), 1u);
+  EXPECT_EQ(SurplusIn(look.differences), 1u);
+}
+
+// Of these four, one in two of reader 1 is wanted; and of 35 and 15, which are merged at read.
+TEST_F(LookTest, ASampledTimelineHoldsWhatIsWanted) {
+  truth_.one_in = 2;
+  timelines_.timeline.one_in = 2;
+  const Sample sample{kReader, 2};
+  std::erase_if(timelines_.timeline.items,
+                [&](const Item& item) { return !sample.WantsOfOthers(item.post); });
+  ASSERT_LT(timelines_.timeline.items.size(), 4u);
+  EXPECT_THAT(LookAt().differences, IsEmpty());
+  truth_.followees.push_back(kReader);  // as where own posts are wanted
+  truth_.posts[{kReader, true}] = {At(39), At(38), At(37), At(36)};
+  for (const uint64_t post : {36, 37, 38, 39}) timelines_.timeline.items.push_back(At(post));
+  EXPECT_THAT(LookAt().differences, IsEmpty()) << "none of one's own is left out";
+}
+
+TEST_F(LookTest, ATimelineOfAnotherSampleIsFoundAlsoWhereNoPostDiffers) {
+  truth_.posts.clear();
+  timelines_.timeline.items.clear();
+  timelines_.timeline.one_in = 4;
+  const Look look = LookAt();
+  ASSERT_EQ(look.differences.size(), 1u);
+  EXPECT_EQ(look.differences.front().kind, Kind::kSample);
   EXPECT_EQ(SurplusIn(look.differences), 1u);
 }
 

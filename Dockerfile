@@ -4,7 +4,7 @@
 #   make images     all of them, with buildah
 # BASE is a Debian 12. With PREBUILT=yes the folder prebuilt/ of the context (packaging/prebuild makes it) is
 # taken in place of a build; BASE needs the libraries then.
-ARG BASE=docker.io/library/debian:12-slim
+ARG BASE=debian:12-slim
 
 FROM ${BASE} AS build
 WORKDIR /fanline

@@ -39,6 +39,7 @@ test-k8s: build  ## install, upgrade, scale, roll back and remove the chart on a
 	@ctest --preset release -C k8s -L k8s --output-on-failure
 
 packages: build  ## Debian packages of the programs, into build/release/packages
+	@stack/setup packaging/packages.list
 	@$(PYTHON) packaging/components.py --sbom build/release/sbom
 	@cd build/release && rm -rf packages && cpack
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -25,10 +24,6 @@ class Compose(unittest.TestCase):
         cls.file = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
         cls.services = cls.file["services"]
         cls.programs = {name: each for name, each in cls.services.items() if each["image"].startswith("fanline/")}
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.secret = Path(folder.name, "mysql-password")
-        cls.secret.write_text("secret\n", encoding="utf-8")
 
     def test_is_what_the_specification_allows(self):
         schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
@@ -63,6 +58,12 @@ class Compose(unittest.TestCase):
         for role in ROLES:
             self.assertEqual(self.services[role]["stop_grace_period"], f"{self.default_of(role, 'drain-limit') + 10}s")
 
+    def test_gives_no_read_only_container_a_secret_that_compose_would_have_to_write_into_it(self):
+        for name, each in self.services.items():
+            if each.get("read_only"):
+                for secret in each.get("secrets", []):
+                    self.assertIn("file", self.file["secrets"][secret], name)
+
     def default_of(self, role, option):
         said = subprocess.run([BIN / f"fanline-{role}", "--help"], capture_output=True, text=True, check=True).stdout
         return int(re.search(rf"--{option} .*?default (\d+)s", said, re.S)[1])
@@ -73,8 +74,9 @@ class Compose(unittest.TestCase):
         for name, each in self.programs.items():
             if name == "feedctl":
                 continue
-            told = {key: value.replace("/run/secrets/mysql-password", str(self.secret))
+            told = {key: re.sub(r"^\$\{FANLINE_MYSQL_PASSWORD:\?.*\}$", "secret", value)
                     for key, value in each["environment"].items()}
+            self.assertEqual(told["FANLINE_MYSQL_PASSWORD"], "secret")
             with self.subTest(name):
                 done = subprocess.run([BIN / each["build"]["target"], *each.get("command", []), "--check-config"],
                                       env={**bare, **told}, capture_output=True, text=True, check=False)

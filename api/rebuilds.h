@@ -34,8 +34,8 @@ class Rebuilds {
     size_t waiting = 16'384;  // one more is not made live now; its next visit asks again
     size_t strangers = 10'000;
     // Of those who await one, who then go on without; unless as many rebuilds have begun in that
-    // time as are still to begin before theirs. A pull for each who waits in a queue that moves
-    // would double the work just when there is most of it.
+    // time as are still to begin before theirs, or theirs has begun. A pull for each who waits in a
+    // queue that moves would double the work just when there is most of it.
     Duration longest_wait = std::chrono::seconds(60);
   };
   // Both block and throw nothing; one thread at a time.

@@ -14,7 +14,8 @@ constexpr UserId kFollowed{};
 
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
   return std::any_of(differences.begin(), differences.end(), [&](const Difference& other) {
-    return one.kind == other.kind && one.item == other.item && one.author == other.author;
+    return one.kind == other.kind && one.item == other.item && one.author == other.author &&
+           (one.kind != Kind::kSample || one.held == other.held);
   });
 }
 

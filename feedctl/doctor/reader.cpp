@@ -35,6 +35,7 @@ Status AskTruth(const mysql::Config& config, const mysql::Installation& installa
   if (status.done()) status = truth.Followees(facts.user, &followees, &one_in);
   facts.follows = followees.size();
   if (status.done()) status = truth.LastAt(followees, &facts.followed);
+  if (status.done()) status = truth.Confirm();
   return status;
 }
 

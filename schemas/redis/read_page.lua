@@ -16,7 +16,8 @@ if is_building(tail[1]) then return {'building'} end
 local floor = tail[1] == 'F' and tail[2] or redis.call('ZSCORE', key, 'F')
 if not floor then return {'none'} end
 local ttl = tonumber(ARGV[4])
-if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and redis.call('ZCARD', key) > 2 then
+if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and
+    redis.call('ZCARD', key) > (sample_of(key) and 3 or 2) then
   redis.call('PEXPIRE', key, ARGV[4])
 end
 

@@ -18,8 +18,9 @@
 -- there.
 -- A listpack looks through all it holds for each member that is added: a window of 450 would take
 -- Redis three times as long. So LONG, which no listpack takes, makes a long timeline a skiplist
--- while it is written, and ZUNIONSTORE copies it into what Redis' configuration wants. (An ACL of
--- before may forbid that: it stays a skiplist.)
+-- while it is written, and ZUNIONSTORE copies it into what Redis' configuration wants. An ACL of
+-- before may forbid that: then items are written oldest first, for the place of each next one is the
+-- head of a listpack, which is found at once.
 -- A removal record concerns only items read from the truth. An item in the key was added after it.
 local maxfloor, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
 if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
@@ -98,6 +99,8 @@ if last > most then last = window end
 if last < count then floor = scores[last + 1] end
 note_floor(maxfloor, floor)
 
+local SHORT_TIMELINE = 128
+local copies = last > SHORT_TIMELINE and type(redis.pcall('ZUNIONSTORE', key, '1', key)) == 'number'
 redis.call('DEL', key)
 local words = {'-inf', 'T', floor, 'F'}
 if one_in then
@@ -108,9 +111,9 @@ for i = 1, #marks do
   words[#words + 1] = '-inf'
   words[#words + 1] = marks[i]
 end
-local LONG, SHORT_TIMELINE = string.rep('-', 256), 128
-if last > SHORT_TIMELINE then redis.call('ZADD', key, '0', LONG) end
-for i = 1, last do
+local LONG = string.rep('-', 256)
+if copies then redis.call('ZADD', key, '0', LONG) end
+for i = last, 1, -1 do
   words[#words + 1] = scores[i]
   words[#words + 1] = members[i]
   if #words >= 256 then
@@ -119,9 +122,9 @@ for i = 1, last do
   end
 end
 if #words > 0 then redis.call('ZADD', key, unpack(words)) end
-if last > SHORT_TIMELINE then
+if copies then
   redis.call('ZREM', key, LONG)
-  redis.pcall('ZUNIONSTORE', key, '1', key)
+  redis.call('ZUNIONSTORE', key, '1', key)
 end
 redis.call('PEXPIRE', key, (last > 0 or #marks > 0) and ARGV[5] or ARGV[6])
 return 1

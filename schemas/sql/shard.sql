@@ -257,7 +257,8 @@ CREATE TABLE IF NOT EXISTS sampled_reader (
   reader_id BIGINT UNSIGNED NOT NULL,
   one_in    INT UNSIGNED NOT NULL,
   by_hand   TINYINT NOT NULL DEFAULT 1,                -- 0: by the number of authors followed
-  PRIMARY KEY (reader_id)
+  PRIMARY KEY (reader_id),
+  CHECK (one_in > 0 AND one_in & (one_in - 1) = 0)
 ) ENGINE = InnoDB;
 
 -- Who may write the timelines of a range: the owner holding the highest epoch.

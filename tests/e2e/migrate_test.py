@@ -18,7 +18,7 @@ RELEASED = {
     "0002_range_start.sql": "9fc2274c71809965",
     "0003_author_mode.sql": "03007a130a391a3e",
     "0004_own_posts.sql": "ed8f48f97266e363",
-    "0005_sampled_reader.sql": "8de05d155aa8b7d6",
+    "0005_sampled_reader.sql": "39de0abd1324ebf3",
 }
 
 

@@ -173,7 +173,7 @@ ENTRIES = [
             why="a sampled reader gets one in four of what is read") for span in _SPANS],
     entry("SELECT reader_id, one_in FROM sampled_reader WHERE reader_id IN ([])", listed(owners(IDS))),
     entry(f"INSERT INTO sampled_reader (reader_id, one_in, by_hand) VALUES ({OWNER},4,1) ON DUPLICATE KEY UPDATE one_in ="
-          " VALUES(one_in), by_hand = VALUES(by_hand)"),
+          " IF(by_hand > VALUES(by_hand), one_in, VALUES(one_in)), by_hand = GREATEST(by_hand, VALUES(by_hand))"),
     entry("SELECT reader_id, one_in, by_hand, GREATEST(COALESCE(following_cnt, 0), 0) FROM sampled_reader LEFT JOIN"
           f" user_rel ON user_id = reader_id WHERE reader_id > {OTHER} ORDER BY reader_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id = {OWNER} AND post_id > 7 ORDER BY author_id, post_id LIMIT {PAGE}"),

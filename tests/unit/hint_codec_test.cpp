@@ -47,7 +47,7 @@ TEST(HintCodec, KeepsNothingOfTheHintWrittenBefore) {
 }
 
 TEST(HintCodec, RefusesAVersionItDoesNotKnow) {
-  for (uint32_t version : {0u, 2u, 4'000'000'000u}) {
+  for (uint32_t version : {0u, 3u, 4'000'000'000u}) {
     auto message = ProtoOf(kPost);
     message.set_schema_version(version);
     EXPECT_THAT(ReasonOf(message.SerializeAsString()),
@@ -60,11 +60,24 @@ TEST(HintCodec, TellsANewerVersionFromWhatIsBroken) {
     return std::get<Rejection>(DecodeHint(bytes)).newer;
   };
   auto message = ProtoOf(kPost);
-  message.set_schema_version(kHintSchemaVersion + 1);
+  message.set_schema_version(kSampleHintSchemaVersion + 1);
   EXPECT_TRUE(is_newer(message.SerializeAsString()));
   message.set_schema_version(0);
   EXPECT_FALSE(is_newer(message.SerializeAsString()));
   EXPECT_FALSE(is_newer("no hint at all"));
+}
+
+// A pusher of version 1 would take the own posts out of that timeline.
+TEST(HintCodec, OnlyAHintOfASampleIsOfTheSecondVersion) {
+  const auto version_of = [](const Hint& hint) {
+    v1::Hint message;
+    EXPECT_TRUE(message.ParseFromString(EncodeHint(hint)));
+    EXPECT_THAT(DecodeHint(EncodeHint(hint)), ::testing::VariantWith<Hint>(hint));
+    return message.schema_version();
+  };
+  EXPECT_EQ(version_of(Hint::OfSync(UserId{7}, UserId{7})), 2u);
+  EXPECT_EQ(version_of(Hint::OfSync(UserId{7}, UserId{8})), 1u);
+  EXPECT_EQ(version_of(Hint::OfPost(UserId{7}, PostId{7})), 1u);
 }
 
 TEST(HintCodec, RefusesIdsThatAreMissingOrInvalid) {

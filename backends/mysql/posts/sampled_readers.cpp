@@ -25,7 +25,10 @@ void SetSample(Connection& connection, const SampledReader& to) {
   sql += ',';
   AppendNumber(sql, to.one_in);
   sql += to.by_hand ? ",1)" : ",0)";
-  sql += " ON DUPLICATE KEY UPDATE one_in = VALUES(one_in), by_hand = VALUES(by_hand)";
+  // What was set by hand since the limit was compared stays. Assigned in this order.
+  sql +=
+      " ON DUPLICATE KEY UPDATE one_in = IF(by_hand > VALUES(by_hand), one_in, VALUES(one_in)),"
+      " by_hand = GREATEST(by_hand, VALUES(by_hand))";
   connection.Execute(sql);
 }
 

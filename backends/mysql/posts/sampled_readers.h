@@ -25,7 +25,7 @@ struct SampledReader {
 [[nodiscard]] std::map<UserId, uint32_t> ReadSamples(Connection& connection,
                                                      const std::vector<UserId>& readers);
 // From now on pulls and rebuilds of the reader are of that sample. The live timeline is not: append
-// a hint sync(reader, reader) after it. Idempotent.
+// a hint sync(reader, reader) after it. What was set by hand is changed by hand only. Idempotent.
 void SetSample(Connection& connection, const SampledReader& to);
 
 // Every row of a shard, by reader. Pages, as in sql/scan.h.

@@ -66,8 +66,11 @@ TEST_F(ReaderTruthTest, FolloweesComeWithTheSampleOfTheReader) {
     SetSample(shards_.of(reader), {reader, set});
     EXPECT_EQ(one_in(reader, 1), set);
   }
-  SetSample(shards_.of(other), {other, 2});
+  SetSample(shards_.of(other), {other, 2, false});
   EXPECT_EQ(one_in(other, 0), 2u);
+  SetSample(shards_.of(other), {other, 8, true});
+  SetSample(shards_.of(other), {other, 16, false});
+  EXPECT_EQ(one_in(other, 0), 8u) << "what was set by hand stays";
 }
 
 // The shards leave out what fanline/model/sample.h does, and a limit counts what is left.

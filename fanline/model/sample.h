@@ -15,7 +15,8 @@
 
 namespace fanline {
 
-inline constexpr uint32_t kMostOneIn = 1 << 16;
+// A sync of a followed author reads at most this many times the window, in one statement.
+inline constexpr uint32_t kMostOneIn = 1 << 10;
 
 inline bool IsOneIn(uint32_t one_in) {
   return one_in > 0 && one_in <= kMostOneIn && std::has_single_bit(one_in);

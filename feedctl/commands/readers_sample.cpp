@@ -33,7 +33,7 @@ class ReadersSample : public Command {
     table
         .AddPositional(
             "one-in", &one_in_,
-            "hold one in so many posts of others, a power of two up to 65536; off: every "
+            "hold one in so many posts of others, a power of two up to 1024; off: every "
             "post; none: show what holds")
         .Optional();
     table

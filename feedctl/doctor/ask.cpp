@@ -15,6 +15,7 @@
 #include "fanline/wire/relation_log.h"
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/dead_letters/letter_log.h"
+#include "feedctl/doctor/oldest_record.h"
 #include "feedctl/doctor/scrape.h"
 #include "feedctl/support/explain.h"
 
@@ -23,7 +24,8 @@ namespace {
 
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 constexpr Duration kScrapeTimeout = std::chrono::seconds(3);
-constexpr uint64_t kMostLetters = 10'000;  // of one topic, counted
+constexpr Duration kOldestTime = std::chrono::seconds(5);  // of one topic; no read begins later
+constexpr uint64_t kMostLetters = 10'000;                  // of one topic, counted
 
 double SecondsSince(UnixMs then) {
   return std::max<double>(0, static_cast<double>(daemon::SystemNow().unix_ms - then) / 1000);
@@ -89,7 +91,7 @@ class KafkaAsker {
       facts.waiting += static_cast<uint64_t>(lag.records());
       facts.committed = facts.committed || lag.committed.has_value();
     }
-    facts.oldest_s = OldestOf(log.topic, lags);
+    AskOldest(log.topic, lags, facts);
     AskMembers(log, facts);
     return facts;
   }
@@ -100,8 +102,12 @@ class KafkaAsker {
     return asked.done() ? std::optional(std::move(owners)) : std::nullopt;
   }
 
-  LetterFacts AskLetters(const LetterTopic& topic, std::chrono::milliseconds since) const {
+  LetterFacts AskLetters(const LetterTopic& topic, std::chrono::milliseconds since) {
     LetterFacts facts{.topic = topic.name};
+    int32_t partitions = 0;
+    if (!Keep(admin_.CountPartitions(topic.name, &partitions), facts.away)) return facts;
+    facts.exists = partitions > 0;
+    if (!facts.exists) return facts;
     Selection selection{.topics = {topic}};
     selection.since = daemon::SystemNow().unix_ms - since.count();
     try {
@@ -122,21 +128,19 @@ class KafkaAsker {
     return status.done();
   }
 
-  // By the record at which the group goes on, of the partition where most wait. A record that is
-  // gone or cannot be read says nothing.
-  std::optional<double> OldestOf(const std::string& topic,
-                                 const std::vector<kafka::PartitionLag>& lags) {
-    const auto most = std::max_element(lags.begin(), lags.end(), [](const auto& a, const auto& b) {
-      return a.records() < b.records();
-    });
-    if (most == lags.end() || most->records() == 0) return std::nullopt;
-    std::optional<double> age;
-    const kafka::LogSpan first{most->partition, most->from(), most->from() + 1};
-    const Status read = reader_.Read(topic, first, [&](const Record& record) {
-      if (record.timestamp > 0) age = SecondsSince(record.timestamp);
-      return false;
-    });
-    return read.done() ? age : std::nullopt;
+  void AskOldest(const std::string& topic, const std::vector<kafka::PartitionLag>& lags,
+                 LogFacts& facts) {
+    const auto read = [&](const kafka::LogSpan& first, UnixMs* written_at) {
+      return reader_.Read(topic, first, [&](const Record& record) {
+        *written_at = record.timestamp;
+        return false;
+      });
+    };
+    const Time until = daemon::SystemNow().mono + kOldestTime;
+    const OldestRecord oldest =
+        FindOldest(lags, read, [until] { return daemon::SystemNow().mono < until; });
+    if (oldest.written_at) facts.oldest_s = SecondsSince(*oldest.written_at);
+    facts.unread = oldest.unread;
   }
 
   void AskMembers(const Log& log, LogFacts& facts) {

@@ -18,6 +18,8 @@ constexpr const char* kLag = "lag";
 constexpr const char* kLetters = "dead letters";
 constexpr const char* kRelations = "relations";
 
+constexpr const char* kNotOfEvery = "not known of every shard";
+
 std::string Aged(double seconds) {
   if (seconds < 120) return Seconds(seconds);
   if (seconds < 7200) return std::to_string(std::lround(seconds / 60)) + " min";
@@ -26,6 +28,15 @@ std::string Aged(double seconds) {
 
 Check Away(const char* section, std::string name, std::string why) {
   return {section, std::move(name), Level::kAway, std::move(why), "", "stores.md#fanlinestoreaway"};
+}
+
+Check NoTopic(const char* section, std::string name) {
+  return {section,
+          std::move(name),
+          Level::kLook,
+          "there is no such topic",
+          "feedctl topics create",
+          "daemons.md#fanlinenotready"};
 }
 
 // Ranges told apart by what is wrong with them.
@@ -92,12 +103,22 @@ Check ClaimsCheck(const std::vector<redis::RangeState>& ranges, uint64_t generat
   return {kOwners, "takeovers", Level::kWell, live + ", every range is claimed"};
 }
 
+// If so, what none of them tells of is nowhere.
+bool AllAnswer(const std::vector<ShardFacts>& shards) {
+  return std::all_of(shards.begin(), shards.end(), [](const ShardFacts& shard) {
+    return shard.away.empty() && shard.wrong.empty();
+  });
+}
+
 Check CrashesCheck(const std::vector<ShardFacts>& shards) {
   std::vector<Range> crashed;
   for (const ShardFacts& shard : shards) {
     for (const auto& [range, starts] : shard.crashes) {
       if (starts >= kCrashesAtLeast) crashed.push_back(range);
     }
+  }
+  if (crashed.empty() && !AllAnswer(shards)) {
+    return {kOwners, "crashes", Level::kNote, kNotOfEvery};
   }
   if (crashed.empty()) return {kOwners, "crashes", Level::kWell, "no owner ended without a word"};
   return {kOwners,
@@ -108,17 +129,26 @@ Check CrashesCheck(const std::vector<ShardFacts>& shards) {
           "delivery.md#fanlinetakeoverstorm"};
 }
 
+// `oldest`: of the shards that answer.
+Check ChangesCheck(const std::optional<double>& oldest, bool all_answer) {
+  std::string text = oldest ? "the oldest in log1 has waited for " + Aged(*oldest)
+                            : std::string(all_answer ? "none waits in log1" : "");
+  if (!all_answer) text += (text.empty() ? "" : "; ") + std::string(kNotOfEvery);
+  if (oldest && *oldest > kFollowsLateSeconds) {
+    return {kRelations,
+            "changes",
+            Level::kLook,
+            text,
+            "is a fanline-mirror running, and does every shard answer?",
+            "relations.md#fanlinefollowslate"};
+  }
+  return {kRelations, "changes", all_answer ? Level::kWell : Level::kNote, text};
+}
+
 Check LogCheck(const LogFacts& log) {
   const std::string name = log.topic + " (" + log.group + ")";
   if (!log.away.empty()) return Away(kLag, name, log.away);
-  if (!log.exists) {
-    return {kLag,
-            name,
-            Level::kLook,
-            "there is no such topic",
-            "feedctl topics create",
-            "daemons.md#fanlinenotready"};
-  }
+  if (!log.exists) return NoTopic(kLag, name);
   std::string text = Counted(log.waiting, "record") + (log.waiting == 1 ? " waits" : " wait");
   if (log.oldest_s && log.waiting > 0) text += ", the oldest for " + Aged(*log.oldest_s);
   const bool nobody = log.members && *log.members == 0;
@@ -144,6 +174,10 @@ Check LogCheck(const LogFacts& log) {
             late_page};
   }
   if (log.members) text += ", " + Counted(*log.members, "reader");
+  if (log.unread > 0) {
+    text += "; the oldest of " + Counted(log.unread, "partition") + " is not known";
+    return {kLag, name, Level::kNote, text, "look again"};
+  }
   return {kLag, name, Level::kWell, text};
 }
 
@@ -221,6 +255,8 @@ Checks JudgeLetters(const std::vector<LetterFacts>& letters, const std::string& 
   for (const LetterFacts& facts : letters) {
     if (!facts.away.empty()) {
       checks.push_back(Away(kLetters, facts.topic, facts.away));
+    } else if (!facts.exists) {
+      checks.push_back(NoTopic(kLetters, facts.topic));
     } else if (facts.waiting > 0) {
       checks.push_back({kLetters, facts.topic, Level::kLook,
                         (facts.more ? "more than " : "") + Counted(facts.waiting, "letter") +
@@ -243,9 +279,8 @@ Checks JudgeRelations(const std::vector<ShardFacts>& shards, const SettingFacts&
   Checks checks;
   std::string open;
   std::optional<double> oldest;
-  bool all_known = settings.away.empty();
+  const bool all_answer = AllAnswer(shards);
   for (const ShardFacts& shard : shards) {
-    all_known = all_known && shard.away.empty();
     for (const std::string& breaker : shard.open_breakers)
       open += (open.empty() ? "" : ", ") + breaker;
     if (shard.oldest_change_s) oldest = std::max(oldest.value_or(0), *shard.oldest_change_s);
@@ -255,17 +290,12 @@ Checks JudgeRelations(const std::vector<ShardFacts>& shards, const SettingFacts&
                       "open: no follower is removed of " + open,
                       "feedctl relations reconciler dry_run, and read the reconciler's log",
                       "relations.md#fanlinebreakeropen"});
-  } else if (all_known) {
+  } else if (all_answer && settings.away.empty()) {
     checks.push_back({kRelations, "breakers", Level::kWell, "closed"});
   } else {
-    checks.push_back({kRelations, "breakers", Level::kNote, "not known of every shard"});
+    checks.push_back({kRelations, "breakers", Level::kNote, kNotOfEvery});
   }
-  const bool late = oldest && *oldest > kFollowsLateSeconds;
-  checks.push_back({kRelations, "changes", late ? Level::kLook : Level::kWell,
-                    oldest ? "the oldest in log1 has waited for " + Aged(*oldest)
-                           : std::string("none waits in log1"),
-                    "is a fanline-mirror running, and does every shard answer?",
-                    "relations.md#fanlinefollowslate"});
+  checks.push_back(ChangesCheck(oldest, all_answer));
   if (settings.away.empty()) {
     const bool runs = settings.reconciler == ReconcilerMode::kRun;
     checks.push_back({kRelations, "reconciler", runs ? Level::kWell : Level::kNote,

@@ -54,11 +54,13 @@ struct LogFacts {
   bool committed = false;               // it has ever finished anything
   uint64_t waiting = 0;                 // records
   std::optional<double> oldest_s = {};  // how long the oldest of them has been there, if known
+  size_t unread = 0;  // partitions of which that is not known: an older one may be there
 };
 
 struct LetterFacts {
   std::string topic = {};
   std::string away = {};
+  bool exists = true;
   uint64_t waiting = 0;  // not replayed, set aside lately
   bool more = false;     // not all were counted
 };

@@ -145,6 +145,8 @@ void JudgeDelivery(const ReaderFacts& facts, Checks& checks) {
   const std::string range = "range " + std::to_string(facts.range);
   if (!facts.kafka_away.empty()) {
     checks.push_back(Away(kDelivery, "Kafka", facts.kafka_away));
+  } else if (!facts.owner_known) {
+    checks.push_back({kDelivery, range, Level::kNote, "who owns it is not known just now"});
   } else if (!facts.owner) {
     checks.push_back({kDelivery, range, Level::kLook, "nobody owns it", "feedctl ranges",
                       "delivery.md#fanlinerangeswithoutowner"});

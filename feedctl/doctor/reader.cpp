@@ -72,16 +72,18 @@ Status AskHints(const Settings& settings, const mysql::Installation& installatio
                 const std::string& group, ReaderFacts& facts) {
   const auto options = options::ToOptions(settings.kafka, kClientId);
   std::vector<kafka::PartitionLag> lags;
-  Status status =
+  const Status status =
       kafka::ReadGroupLag(options, group, installation.tasks_topic,
                           static_cast<int32_t>(installation.partitions), kKafkaTimeout, &lags);
   if (!status.done()) return status;
   facts.hints_waiting = static_cast<uint64_t>(lags[static_cast<size_t>(facts.range)].records());
   kafka::GroupOwners owners;
-  status = kafka::ReadGroupOwners(options, group, installation.tasks_topic, kKafkaTimeout, &owners);
+  facts.owner_known =
+      kafka::ReadGroupOwners(options, group, installation.tasks_topic, kKafkaTimeout, &owners)
+          .done();
   const auto owner = owners.find(facts.range);
   if (owner != owners.end()) facts.owner = owner->second;
-  return status;
+  return Status::Done();
 }
 
 }  // namespace

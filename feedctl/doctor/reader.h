@@ -45,6 +45,7 @@ struct ReaderFacts {
 
   // Of Kafka.
   std::string kafka_away = {};
+  bool owner_known = true;                      // else they are shared out just now, say
   std::optional<kafka::GroupOwner> owner = {};  // of the range
   std::optional<uint64_t> hints_waiting = {};   // of the range
 };

@@ -123,7 +123,8 @@ class Doctor(Installation):
             self.assertEqual(checks["MariaDB shard 0"]["level"], "away")
             self.assertIn("cannot reach MariaDB shard 0", checks["MariaDB shard 0"]["text"])
             self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
-            self.assert_levels(checks, Redis="well", pushers="well", breakers="note")
+            self.assert_levels(checks, Redis="well", pushers="well", breakers="note", crashes="note",
+                               changes="note")
         finally:
             self.stack.mysql[0].start()
 

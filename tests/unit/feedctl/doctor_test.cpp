@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "feedctl/doctor/oldest_record.h"
 #include "feedctl/doctor/reader.h"
 #include "feedctl/support/failure.h"
 
@@ -181,6 +182,16 @@ TEST(Owners, OfARangeThatIsAwayAreNotJudged) {
   EXPECT_EQ(Find(JudgeRanges(redis, 5, Owners(), {}), "takeovers"), nullptr);
 }
 
+TEST(Owners, ThatCrashedAreNotKnownOfAShardThatIsAwayOrAnothers) {
+  for (const ShardFacts& bad : {ShardFacts{.away = "gone"}, ShardFacts{.wrong = "another's"}}) {
+    const Checks unknown = JudgeRanges(Redis(), 5, Owners(), {{}, bad});
+    EXPECT_EQ(LevelOf(unknown, "crashes"), Level::kNote);
+    EXPECT_EQ(TextOf(unknown, "crashes"), "not known of every shard");
+    const Checks crashed = JudgeRanges(Redis(), 5, Owners(), {{.crashes = {{4, 2}}}, bad});
+    EXPECT_EQ(LevelOf(crashed, "crashes"), Level::kLook);
+  }
+}
+
 TEST(Owners, ThatStartedTwiceWithoutAnEndHaveCrashed) {
   ShardFacts shard;
   shard.crashes = {{3, 1}};
@@ -230,6 +241,69 @@ TEST(Lag, OfAMinuteIsToBeLookedAt) {
   EXPECT_EQ(Judged(log).runbook, "relations.md#fanlinefollowslate");
 }
 
+TEST(Lag, OfPartitionsThatCouldNotBeReadIsNotCalledWell) {
+  LogFacts log = Log();
+  log.unread = 2;
+  EXPECT_EQ(Judged(log).level, Level::kNote);
+  EXPECT_THAT(Judged(log).text, HasSubstr("the oldest of 2 partitions is not known"));
+  log.oldest_s = 61;
+  EXPECT_EQ(Judged(log).level, Level::kLook);
+}
+
+// Partitions 0 to 3: a busy one, a stuck one with a single record, one that waits for nothing, one
+// whose group never committed.
+std::vector<kafka::PartitionLag> Lags() {
+  return {{0, 100, 0, 150}, {1, 7, 0, 8}, {2, 20, 0, 20}, {3, std::nullopt, 5, 7}};
+}
+constexpr UnixMs kWrittenAt[] = {9'000, 1'000, 500, 8'000};
+
+bool InTime() { return true; }
+
+TEST(OldestRecord, IsSoughtInEveryPartitionWhereSomethingWaits) {
+  std::vector<std::pair<int32_t, int64_t>> read;
+  const auto oldest = FindOldest(
+      Lags(),
+      [&](const kafka::LogSpan& span, UnixMs* written_at) {
+        EXPECT_EQ(span.to, span.from + 1);
+        read.emplace_back(span.partition, span.from);
+        *written_at = kWrittenAt[span.partition];
+        return Status::Done();
+      },
+      InTime);
+  EXPECT_EQ(oldest.written_at, 1'000);
+  EXPECT_EQ(oldest.unread, 0u);
+  EXPECT_THAT(read, ElementsAre(std::pair(0, 100), std::pair(3, 5), std::pair(1, 7)));
+}
+
+TEST(OldestRecord, ThatCannotBeReadHidesNoOther) {
+  const auto oldest = FindOldest(
+      Lags(),
+      [](const kafka::LogSpan& span, UnixMs* written_at) {
+        if (span.partition == 0) return Status::Later("kafka", "no leader");
+        if (span.partition == 3) *written_at = kWrittenAt[3];  // that of 1 is gone
+        return Status::Done();
+      },
+      InTime);
+  EXPECT_EQ(oldest.written_at, 8'000);
+  EXPECT_EQ(oldest.unread, 1u);
+}
+
+TEST(OldestRecord, IsSoughtNoLongerThanThereIsTime) {
+  int left = 1;
+  const auto oldest = FindOldest(
+      Lags(),
+      [](const kafka::LogSpan& span, UnixMs* written_at) {
+        *written_at = kWrittenAt[span.partition];
+        return Status::Done();
+      },
+      [&left] { return left-- > 0; });
+  EXPECT_EQ(oldest.written_at, 9'000);
+  EXPECT_EQ(oldest.unread, 2u);
+  const auto none = FindOldest({}, nullptr, InTime);
+  EXPECT_FALSE(none.written_at);
+  EXPECT_EQ(none.unread, 0u);
+}
+
 TEST(Lag, OfALogThatNobodyReadsIsToBeLookedAt) {
   LogFacts log = Log();
   log.members = 0;
@@ -271,6 +345,15 @@ TEST(DeadLetters, ThatWaitAreToBeLookedAt) {
   EXPECT_EQ(away[0].level, Level::kAway);
 }
 
+TEST(DeadLetters, WithoutATopicAreToBeLookedAt) {
+  const Checks checks =
+      JudgeLetters({{.topic = "a.dlq"}, {.topic = "b.dlq", .exists = false}}, "1h");
+  EXPECT_EQ(ExitCodeOf(checks), 1);
+  ASSERT_EQ(LevelOf(checks, "b.dlq"), Level::kLook);
+  EXPECT_EQ(Find(checks, "b.dlq")->advice, "feedctl topics create");
+  EXPECT_EQ(LevelOf(checks, "others"), Level::kWell);
+}
+
 TEST(Relations, ShowOpenBreakers) {
   ShardFacts open;
   open.open_breakers = {"follower on shard 1"};
@@ -282,6 +365,7 @@ TEST(Relations, ShowOpenBreakers) {
 
 TEST(Relations, DoNotCallABreakerClosedThatTheyCannotSee) {
   EXPECT_EQ(LevelOf(JudgeRelations({{.away = "gone"}}, {}), "breakers"), Level::kNote);
+  EXPECT_EQ(LevelOf(JudgeRelations({{.wrong = "another's"}}, {}), "breakers"), Level::kNote);
   EXPECT_EQ(LevelOf(JudgeRelations({{}}, {.away = "gone"}), "breakers"), Level::kNote);
   EXPECT_EQ(Find(JudgeRelations({{}}, {.away = "gone"}), "reconciler"), nullptr);
 }
@@ -295,6 +379,21 @@ TEST(Relations, NameTheOldestChangeThatWaits) {
   const Checks late = JudgeRelations({young, old, young}, {});
   EXPECT_EQ(LevelOf(late, "changes"), Level::kLook);
   EXPECT_THAT(TextOf(late, "changes"), HasSubstr("31.0 s"));
+}
+
+TEST(Relations, DoNotSayThatNoChangeWaitsWhereTheyCannotSee) {
+  ShardFacts young, old;
+  young.oldest_change_s = 2;
+  old.oldest_change_s = 31;
+  for (const ShardFacts& bad : {ShardFacts{.away = "gone"}, ShardFacts{.wrong = "another's"}}) {
+    const Checks none = JudgeRelations({{}, bad}, {});
+    EXPECT_EQ(LevelOf(none, "changes"), Level::kNote);
+    EXPECT_EQ(TextOf(none, "changes"), "not known of every shard");
+    const Checks some = JudgeRelations({young, bad}, {});
+    EXPECT_EQ(LevelOf(some, "changes"), Level::kNote);
+    EXPECT_THAT(TextOf(some, "changes"), HasSubstr("2.0 s; not known of every shard"));
+    EXPECT_EQ(LevelOf(JudgeRelations({old, bad}, {}), "changes"), Level::kLook);
+  }
 }
 
 TEST(Relations, MindAReconcilerThatDoesNotRun) {
@@ -466,6 +565,14 @@ TEST(Reader, WhomPushesPassOverIsToBeLookedAt) {
   facts = Reader();
   facts.counts.following = 4;
   EXPECT_EQ(LevelOf(JudgeReader(facts), "counter"), Level::kLook);
+}
+
+TEST(Reader, WhoseRangeIsBeingSharedOutIsNoFault) {
+  ReaderFacts facts = Reader();
+  facts.owner.reset();
+  facts.owner_known = false;
+  EXPECT_EQ(LevelOf(JudgeReader(facts), "range 0"), Level::kNote);
+  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
 }
 
 TEST(Reader, WhoMissesAPostMayWaitForAHint) {

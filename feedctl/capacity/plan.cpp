@@ -9,6 +9,7 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr uint32_t kLeastFeedPartitions = 8;
+constexpr double kRoomAbove = 1.25;  // for fragmentation, buffers of replicas, what is rewritten
 constexpr uint32_t kAllRangesBelow = 64;  // from here on, ranges without a follower get no hint
 
 // A timeline grows from the window to where it is trimmed, so on average it is between the two.
@@ -54,12 +55,21 @@ void PlanRedis(const Demand& demand, const Constants& measured, Plan& plan) {
   plan.redis_bytes = plan.live_timelines * plan.bytes_per_timeline;
 }
 
+// What Redis is busy with at so many ranges asks for masters; these may ask for more ranges, which
+// make events dearer for Redis too. Both only grow, and ranges end at kBuckets.
 void PlanRanges(const Demand& demand, const Constants& measured, Plan& plan) {
   const auto redis = measured.costs.find("redis");
-  const double busy = redis == measured.costs.end() ? 0 : CoresOf(redis->second, plan.work);
-  plan.masters = CountOf(busy / demand.load, 1);
+  const Cost cost = redis == measured.costs.end() ? Cost() : redis->second;
   const auto live = static_cast<uint64_t>(std::min(plan.live_timelines, 1e18));
-  plan.ranges = demand.ranges > 0 ? demand.ranges : SuggestedRanges(plan.masters, live);
+  uint32_t needed = 1;
+  do {
+    plan.masters = needed;
+    plan.ranges = demand.ranges > 0 ? demand.ranges : SuggestedRanges(plan.masters, live);
+    const double hints = HintsOf(plan.ranges, plan.work.followers);
+    const double busy = CoresOf(AtRanges(cost, hints, measured.ranges), plan.work);
+    needed = CountOf(busy / demand.load, 1);
+  } while (needed > plan.masters);
+  plan.maxmemory_bytes = plan.redis_bytes / plan.masters * kRoomAbove;
 }
 
 void PlanCores(const Demand& demand, const Constants& measured, Plan& plan) {

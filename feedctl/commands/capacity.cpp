@@ -16,7 +16,6 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr double kMib = 1024 * 1024;
-constexpr double kRoomAbove = 1.25;  // for fragmentation, buffers of replicas, what is rewritten
 
 std::string ReadWhole(const std::string& path) {
   LineReader lines(path);
@@ -129,7 +128,7 @@ class Capacity : public Command {
     Line("live timelines", Rounded(plan.live_timelines),
          Rounded(plan.bytes_per_timeline) + " bytes each");
     Line("Redis memory", Rounded(plan.redis_bytes / kMib) + " MiB",
-         "give it a maxmemory of " + Rounded(plan.redis_bytes * kRoomAbove / kMib) +
+         "give each master a maxmemory of " + Rounded(plan.maxmemory_bytes / kMib) +
              " MiB, and each replica as much");
     Line("Redis masters", std::to_string(plan.masters), "one core each");
     Line("deliveries", Rounded(plan.deliveries_per_s) + "/s",
@@ -173,7 +172,7 @@ class Capacity : public Command {
     PutJson({{"live_timelines", plan.live_timelines},
              {"bytes_per_timeline", plan.bytes_per_timeline},
              {"redis_bytes", plan.redis_bytes},
-             {"redis_maxmemory_bytes", plan.redis_bytes * kRoomAbove},
+             {"redis_maxmemory_bytes", plan.maxmemory_bytes},
              {"redis_masters", plan.masters},
              {"followers_per_post", plan.work.followers},
              {"live_followers_per_post", plan.work.live},

@@ -273,9 +273,23 @@ TEST(Plan, GivesEachMasterOneCore) {
   EXPECT_EQ(PlanFor(demand, Measured()).masters, 1u);
   demand.posts_per_s = 30'000;  // about 15 cores of Redis
   const Plan plan = PlanFor(demand, Measured());
-  const double redis = CoresOf(Measured().costs.at("redis"), plan.work);
+  const double redis = plan.busy.at("redis");  // with that many ranges
+  EXPECT_GT(redis, 1.1 * CoresOf(Measured().costs.at("redis"), plan.work));
   EXPECT_EQ(plan.masters, static_cast<uint32_t>(std::ceil(redis / demand.load)));
   EXPECT_GE(plan.ranges, 8 * plan.masters);
+  demand.ranges = 1024;  // said, so more masters change nothing
+  const Plan more = PlanFor(demand, Measured());
+  EXPECT_EQ(more.masters, static_cast<uint32_t>(std::ceil(more.busy.at("redis") / demand.load)));
+}
+
+TEST(Plan, MastersShareTheMemory) {
+  Demand demand = Wanted();
+  const Plan one = PlanFor(demand, Measured());
+  EXPECT_DOUBLE_EQ(one.maxmemory_bytes, 1.25 * one.redis_bytes);
+  demand.posts_per_s = 30'000;
+  const Plan many = PlanFor(demand, Measured());
+  ASSERT_GT(many.masters, 1u);
+  EXPECT_DOUBLE_EQ(many.maxmemory_bytes * many.masters, 1.25 * many.redis_bytes);
 }
 
 TEST(Plan, MoreRangesMakeEventsDearerAndFewerNotCheaper) {

@@ -31,10 +31,9 @@ class ReadersSample : public Command {
     table.AddPositional("reader", &reader_, "whose timeline; none: list all who are sampled")
         .Optional();
     table
-        .AddPositional(
-            "one-in", &one_in_,
-            "hold one in so many posts of others, a power of two up to 1024; off: every "
-            "post; none: show what holds")
+        .AddPositional("one-in", &one_in_,
+                       "hold one in so many posts of others, a power of two up to 1024; off: every "
+                       "post; none: show what holds")
         .Optional();
     table
         .Add(

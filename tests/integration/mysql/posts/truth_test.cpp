@@ -193,8 +193,9 @@ TEST_F(TruthTest, SyncsOfOneAuthorThatWaitTogetherAreAFewStatements) {
     EXPECT_EQ(truth.visible.size(), follows ? 300u : 0u);
     EXPECT_EQ(truth.remove.size(), follows ? 0u : 300u);
   }
-  // Four for all of them, and for each of the two threads that may have begun with fewer.
-  EXPECT_LE(Selects(kShard) - before, 3 * 4 + 6) << "a few more are the connections' own";
+  // Four for all of them, and for each of the two threads that may have begun with fewer. A slow
+  // machine lets connections ask more often whether the server is still the primary.
+  EXPECT_LE(Selects(kShard) - before, 3 * 4 + 18) << "a few more are the connections' own";
 }
 
 // Full timelines that have nothing in common: statements follow the author's posts, not theirs.

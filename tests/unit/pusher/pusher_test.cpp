@@ -532,7 +532,7 @@ TEST(Pusher, OneWalkOfARangeIsUnderWayAtATime) {
 }
 
 std::string HintOfNewerVersion() {
-  return EncodeHint(Hint::OfPost(kAnn, kPost)).replace(0, 2, "\x08\x02");
+  return EncodeHint(Hint::OfPost(kAnn, kPost)).replace(0, 2, "\x08\x03");
 }
 
 TEST(Pusher, WaitsAtAHintOfANewerVersionUntilItIsUpgraded) {

@@ -598,6 +598,20 @@ TEST_F(RedisTimelines, ARebuildOfMoreThanTheWindowRaisesTheFloor) {
   EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
 }
 
+TEST_F(RedisTimelines, WhatIsPushedDuringALongRebuildHasItsPlaceInTheOrder) {
+  Open(kBob, "a");
+  Push(kBob, {At(5000, 1000)});
+  Push(kBob, {At(5001, 300)});
+  std::vector<Item> items;
+  for (uint32_t i = 600; i > 0; --i) items.push_back(At(i, i));
+  EXPECT_TRUE(Close(kBob, "a", items));
+  const auto page = Page(kBob);
+  EXPECT_EQ(page.items.size(), 450u);
+  EXPECT_EQ(page.items.front(), At(5000, 1000));
+  EXPECT_THAT(page.items, ::testing::Contains(At(5001, 300)));
+  EXPECT_EQ(page.floor, At(0, 152).created_at);
+}
+
 // An installation of before, whose ACL allows what its scripts needed.
 TEST_F(RedisTimelines, ARebuildThatMayNotCopyIsCompactAllTheSame) {
   ASSERT_EQ(console_.Run({"ACL", "SETUSER", "default", "-zunionstore"}), "OK");

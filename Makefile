@@ -128,11 +128,11 @@ build/%/build.ninja: CMakePresets.json
 cpp_files = find . -path ./build -prune -o \( -name '*.cpp' -o -name '*.h' \) -print0
 
 # Both builds in one run of ctest, so that its last lines count all there is. Two slots a core, and
-# at most eight: a stack takes about 1 GB.
+# at most eight: a stack takes about 1 GB. Of a program's tests only those that fail are printed.
 define run_tests
 mkdir -p build/tests
 printf 'subdirs(../release ../asan)\n' > build/tests/CTestTestfile.cmake
-ctest --test-dir build/tests --output-on-failure \
+GTEST_BRIEF=1 ctest --test-dir build/tests --output-on-failure \
   --parallel $$(slots=$$((2 * $$(nproc))); echo $$((slots < 8 ? slots : 8)))
 endef
 

@@ -35,6 +35,7 @@ _REWRITES = [(re.compile(pattern), by) for pattern, by in [
     (rf"(?<=VALUES ){_ROWS}", r"\1+"),
     (rf"(?<=IN \(){_ROWS}", r"\1+"),
     (r"(\(`\w+` = \? AND `\w+` = \?\))(?: OR \1)*", r"\1+"),
+    (r"(\(dst IN \(\?\+\) AND bucket BETWEEN \? AND \?\))(?: OR \1)*", r"\1+"),
 ]]
 
 

@@ -180,8 +180,9 @@ ENTRIES = [
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 
     # Followers and followed users.
-    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst IN ([]) AND bucket"
-          " BETWEEN 64 AND 127 ORDER BY dst, bucket, src LIMIT 10000", listed(owners(AUTHORS))),
+    entry("SELECT dst, bucket, src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND ((dst IN ([]) AND bucket"
+          " BETWEEN 64 AND 127) OR (dst IN ([]) AND bucket BETWEEN 256 AND 319)) ORDER BY dst, bucket, src LIMIT 10000",
+          listed(owners(AUTHORS // 2)), listed(owners(AUTHORS)[AUTHORS // 4:-AUTHORS // 4])),
     entry("SELECT dst, bucket FROM follower FORCE INDEX (newest) WHERE state = 1 AND dst IN ([]) LIMIT 12865",
           listed(owners(AUTHORS))),
     entry(f"SELECT src FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst = {OWNER} AND bucket ="

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "backends/mysql/sql/statements.h"
@@ -63,7 +62,7 @@ class FirstPages {
   }
 
  private:
-  // Runs of the same ranges side by side, by author within.
+  // By author and range; those to be read alone last.
   std::vector<Run> PendingRuns() {
     std::vector<Run> runs;
     for (Slot& slot : slots_) {
@@ -77,39 +76,43 @@ class FirstPages {
         runs.push_back({&slot, &slot + 1});
       }
     }
-    std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-      return std::tuple(a.alone(), a.first(), a.last(), a.author()) <
-             std::tuple(b.alone(), b.first(), b.last(), b.author());
-    });
+    std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return !run.alone(); });
     return runs;
   }
 
   static size_t EndOfStatement(const std::vector<Run>& runs, size_t begin) {
     size_t end = begin + 1;
     if (runs[begin].alone()) return end;
-    while (end < runs.size() && end - begin < kAuthorsLimit && !runs[end].alone() &&
-           runs[end].first() == runs[begin].first() && runs[end].last() == runs[begin].last()) {
-      ++end;
-    }
+    while (end < runs.size() && end - begin < kAuthorsLimit && !runs[end].alone()) ++end;
     return end;
   }
 
-  // The runs are of different authors, ascending, and of the same ranges.
+  // Authors of the same ranges share a list. Ranges that lag behind others ask for other posts than
+  // they do, so one batch may hold any mixture.
+  std::vector<FollowersIn> PartsOf(std::span<const Run> runs) const {
+    std::map<std::pair<Range, Range>, std::vector<UserId>> by_ranges;
+    for (const Run& run : runs) by_ranges[{run.first(), run.last()}].push_back(run.author());
+    std::vector<FollowersIn> parts;
+    for (auto& [ranges, authors] : by_ranges) {
+      parts.push_back(
+          {layout_.First(ranges.first), layout_.Last(ranges.second), std::move(authors)});
+    }
+    return parts;
+  }
+
+  // The runs are by author and range, as the rows will be.
   void ReadTogether(std::span<const Run> runs) {
     const size_t bound = RowBound(runs);
-    std::vector<UserId> authors;
-    for (const Run& run : runs) authors.push_back(run.author());
-    const std::string sql =
-        FollowersOfManySql(authors, layout_.First(runs[0].first()), layout_.Last(runs[0].last()),
-                           static_cast<uint32_t>(bound));
+    const std::string sql = FollowersOfManySql(PartsOf(runs), static_cast<uint32_t>(bound));
     size_t rows = 0;
     auto run = runs.begin();
     Slot* slot = run->begin;
     connection_.Query(sql, [&](const Row& row) {
       ++rows;
       const UserId author{row.UInt64(1)};
-      while (run->author() != author) slot = (++run)->begin;
-      slot = run->begin + (layout_.RangeOf(static_cast<Bucket>(row.UInt64(2))) - run->first());
+      const Range range = layout_.RangeOf(static_cast<Bucket>(row.UInt64(2)));
+      while (run->author() != author || run->last() < range) ++run;
+      slot = run->begin + (range - run->first());
       if (!slot->full()) slot->page.followers.push_back(UserId{row.UInt64(3)});
     });
     if (rows < bound) {

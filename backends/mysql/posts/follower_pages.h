@@ -28,10 +28,10 @@ struct PageReaderLimits {
 };
 
 // Answers in the order of `queries`, whose authors lie on the connection's shard. First pages
-// (`after` none) are merged: authors of the same ranges share a statement, and an author asked for
-// in neighbouring ranges costs one seek. When a statement is cut at its row bound, pages read in
-// full stand and the rest is read again. An author who alone exceeds a page is from then on read
-// one range at a time. Throws MysqlError.
+// (`after` none) are merged: up to kAuthorsLimit of them share a statement, whatever their ranges,
+// and an author asked for in neighbouring ranges counts once and costs one seek. When a statement
+// is cut at its row bound, pages read in full stand and the rest is read again. An author who alone
+// exceeds a page is from then on read one range at a time. Throws MysqlError.
 std::vector<FollowersPage> ReadFollowerPages(Connection& connection, const RangeLayout& layout,
                                              const std::vector<PageQuery>& queries,
                                              PageReaderLimits limits = {});

@@ -29,11 +29,10 @@ constexpr const char* kPostRows =
 
 // FORCE INDEX, here and below: otherwise the optimizer scans a table whose statistics are stale or
 // small, or takes (dst, state, pos) for as good and sorts every page.
-constexpr const char* kFollowersOf =
-    " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND dst ";
+constexpr const char* kLiveFollowers = " FROM follower FORCE INDEX (PRIMARY) WHERE state = 1 AND ";
 
 std::string FollowersOfSql(UserId author) {
-  std::string sql = std::string("SELECT src") + kFollowersOf + "= ";
+  std::string sql = std::string("SELECT src") + kLiveFollowers + "dst = ";
   AppendId(sql, author);
   return sql;
 }
@@ -97,12 +96,16 @@ std::string PostRowsFromSql(const PostKey& from, size_t limit) {
   return sql;
 }
 
-std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
-                               uint32_t limit) {
-  std::string sql = std::string("SELECT dst, bucket, src") + kFollowersOf + "IN ";
-  AppendInList(sql, authors);
-  AppendBuckets(sql, first, last);
-  sql += " ORDER BY dst, bucket, src";
+std::string FollowersOfManySql(std::span<const FollowersIn> parts, uint32_t limit) {
+  std::string sql = std::string("SELECT dst, bucket, src") + kLiveFollowers;
+  const char* before = "((dst IN ";
+  for (const FollowersIn& part : parts) {
+    sql += std::exchange(before, " OR (dst IN ");
+    AppendInList(sql, part.authors);
+    AppendBuckets(sql, part.first, part.last);
+    sql += ')';
+  }
+  sql += ") ORDER BY dst, bucket, src";
   AppendLimit(sql, limit);
   return sql;
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
@@ -21,7 +22,7 @@ namespace fanline::mysql {
 inline constexpr size_t kListLimit = 300;     // elements of one IN list: up to 900 values
 inline constexpr size_t kIdsLimit = 900;      // ids of one IN list that has nothing else
 inline constexpr size_t kUnionLimit = 32;     // selects of one UNION ALL
-inline constexpr size_t kAuthorsLimit = 128;  // authors of one statement over followers
+inline constexpr size_t kAuthorsLimit = 128;  // (author, buckets) of one statement over followers
 
 using PostKey = std::pair<UserId, PostId>;  // author, post
 
@@ -33,9 +34,15 @@ std::string PostRowsSql(std::span<const PostKey> posts);
 // The same of one author's posts from `from` on, in the order of their ids.
 std::string PostRowsFromSql(const PostKey& from, size_t limit);
 
-// dst, bucket, src of live edges, in primary key order: a page of many authors at once.
-std::string FollowersOfManySql(std::span<const UserId> authors, Bucket first, Bucket last,
-                               uint32_t limit);
+// Followers in these buckets of these authors, never empty.
+struct FollowersIn {
+  Bucket first = 0;
+  Bucket last = 0;
+  std::vector<UserId> authors;
+};
+// dst, bucket, src of live edges, in primary key order: a page of many authors at once. No two of
+// `parts` share a bucket of an author.
+std::string FollowersOfManySql(std::span<const FollowersIn> parts, uint32_t limit);
 // dst, bucket of live edges, at most `limit`, in no order: read from the index alone.
 std::string FollowerBucketsSql(std::span<const UserId> authors, uint32_t limit);
 // src of live edges, the rest of one bucket. Bucket by bucket on purpose: the comparison

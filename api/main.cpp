@@ -118,22 +118,13 @@ struct PageServing {
       timeline::Reader reader(
           ports->truth, ports->timelines, installation.window, [this] { return tokens.Next(); },
           installation.own_posts);
-      rebuilders.push_back({[ports, reader, &metrics](UserId user) mutable {
-                              timeline::RebuildResult result{};
-                              const Status status = reader.Activate(user, &result);
-                              status.done()
-                                  ? metrics.RebuildEnded(result)
-                                  : metrics.RebuildFailed(status.resource, status.message);
-                            },
-                            [ports, &metrics](UserId user) -> std::optional<bool> {
-                              timeline::EmptyReason reason{};
-                              const auto status =
-                                  timeline::WhyNoTimeline(user, ports->truth, &reason);
-                              if (status.done())
-                                return reason != timeline::EmptyReason::kNoSuchUser;
-                              metrics.RebuildFailed(status.resource, status.message);
-                              return std::nullopt;
-                            }});
+      rebuilders.push_back(
+          [ports, reader, &metrics](UserId user, const timeline::Reader::Admit& admit) mutable {
+            timeline::RebuildResult result{};
+            const Status status = reader.Activate(user, &result, admit);
+            status.done() ? metrics.RebuildEnded(result)
+                          : metrics.RebuildFailed(status.resource, status.message);
+          });
     }
     return rebuilders;
   }

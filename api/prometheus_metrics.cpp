@@ -111,9 +111,10 @@ class Prometheus final : public Metrics {
                   "bodies", {"complete", "unavailable"});
   Counter& gone_ = AddCounter(registry_, "fanline_api_bodies_gone_total",
                               "Posts left out of pages: the application's table has them no more");
-  std::array<Counter*, 6> rebuilds_ = AddCounters(  // by RebuildResult; the first: not done
+  std::array<Counter*, 7> rebuilds_ = AddCounters(  // by RebuildResult; the first: not done
       registry_, "fanline_api_rebuilds_total", "Timelines made live behind an answer, or not",
-      "result", {"failed", "rebuilt", "already_live", "busy", "refused", "gave_up"});
+      "result",
+      {"failed", "rebuilt", "already_live", "busy", "refused", "gave_up", "not_admitted"});
   Gauge& waiting_ = AddGauge(registry_, "fanline_api_rebuilds_waiting",
                              "Readers whose timelines wait to be made live");
   daemon::ResourceCounters failed_{registry_, "fanline_api_store_failures_total",

@@ -49,7 +49,7 @@ bool Rebuilds::Await(UserId reader, Then then) {
   const auto taken = taken_.find(reader);
   if (taken == taken_.end()) {
     if (waiting_.size() >= limits_.waiting) return false;
-    Take(reader, {.look_up = true, .then = {std::move(then)}});
+    Take(reader, {.judged = false, .then = {std::move(then)}});
   } else {
     taken->second.then.push_back(std::move(then));
   }
@@ -105,11 +105,14 @@ void Rebuilds::Run(const Rebuild& rebuild) {
     waiting_.pop_front();
     ++begun_ever_;
     metrics_.RebuildsWait(waiting_.size());
-    const bool look_up = taken_.at(reader).look_up;
+    const bool judged = taken_.at(reader).judged;
     const std::vector<Then> overdue = TakeOverdue();
     lock.unlock();
     for (const Then& then : overdue) then(true);
-    RunOne(rebuild, reader, look_up);
+    judged ? rebuild(reader, {}) : rebuild(reader, [this] {
+      const std::lock_guard counting(mutex_);
+      return StrangerFits();
+    });
     lock.lock();
     const auto taken = taken_.extract(reader);
     const bool go_on = !stopping_;
@@ -117,16 +120,6 @@ void Rebuilds::Run(const Rebuild& rebuild) {
     for (const Then& then : taken.mapped().then) then(go_on);
     lock.lock();
   }
-}
-
-void Rebuilds::RunOne(const Rebuild& rebuild, UserId reader, bool look_up) {
-  if (look_up) {
-    const std::optional<bool> known = rebuild.knows(reader);
-    if (!known) return;  // a rebuild asks the same shard, and would leave a key behind
-    const std::lock_guard lock(mutex_);
-    if (!*known && !StrangerFits()) return;
-  }
-  rebuild.run(reader);
 }
 
 }  // namespace fanline::api

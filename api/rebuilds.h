@@ -38,12 +38,11 @@ class Rebuilds {
     // queue that moves would double the work just when there is most of it.
     Duration longest_wait = std::chrono::seconds(60);
   };
-  // Both block and throw nothing; one thread at a time.
-  struct Rebuild {
-    std::function<void(UserId reader)> run;
-    // Whether some row is about the reader. Nothing: the reader's shard does not tell.
-    std::function<std::optional<bool>(UserId reader)> knows;
-  };
+  // Whether a timeline may be made of a reader nobody knows.
+  using Admit = std::function<bool()>;
+  // Blocks and throws nothing; one thread at a time. Asks `admit`, unless it is empty, before a
+  // reader nobody knows gets a timeline.
+  using Rebuild = std::function<void(UserId reader, const Admit& admit)>;
   static constexpr size_t kBacklog = 4;
 
   // Called once, on any thread. False: the end has come.
@@ -69,8 +68,8 @@ class Rebuilds {
   [[nodiscard]] bool Await(UserId reader, Then then);
 
  private:
-  struct Taken {           // a reader who waits, or is under way
-    bool look_up = false;  // whether somebody knows the reader
+  struct Taken {         // a reader who waits, or is under way
+    bool judged = true;  // known, or counted among the strangers
     std::vector<Then> then = {};
     uint64_t number = 0;  // of this rebuild
   };
@@ -82,7 +81,6 @@ class Rebuilds {
   };
 
   void Run(const Rebuild& rebuild);
-  void RunOne(const Rebuild& rebuild, UserId reader, bool look_up);
   void Take(UserId reader, Taken taken);
   void AwaitFor(UserId reader, uint64_t number);
   std::vector<Then> TakeOverdue();

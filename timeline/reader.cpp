@@ -42,8 +42,25 @@ struct AnswerPage : AnswerFromTruth<PageRead> {
 
 struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   ReaderTimelines& timelines;
+  const Reader::Admit& admit;
 
   using AnswerFromTruth<Rebuild>::operator();
+  // Who follows somebody is known: hardly anybody has to be looked up.
+  Status operator()(const NeedFollowees&) {
+    std::vector<UserId> authors;
+    Sample sample{reader};
+    auto status = truth.Followees(reader, &authors, &sample.one_in);
+    if (status.done() && authors.empty() && admit) {
+      UserFacts facts;
+      status = truth.LookUp(reader, &facts);
+      if (status.done() && !facts.known && !admit()) {
+        asker.OnNotAdmitted();
+        return timelines.Abandon(reader, asker.token());
+      }
+    }
+    if (status.done()) asker.OnFollowees(std::move(authors), sample);
+    return status;
+  }
   Status operator()(const NeedBegin& need) {
     RebuildBegun begun{};
     auto status = timelines.Begin(reader, need.token, need.one_in, &begun);
@@ -83,9 +100,9 @@ Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits wind
       next_token_(std::move(next_token)),
       own_posts_(own_posts) {}
 
-Status Reader::Activate(UserId reader, RebuildResult* result) {
+Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
   Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_));
-  AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_};
+  AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_, admit};
   while (rebuild.result() == RebuildResult::kUnderWay) {
     if (auto status = std::visit(answer, rebuild.needed()); !status.done()) {
       static_cast<void>(timelines_->Abandon(reader, rebuild.token()));  // else its time ends it

@@ -54,7 +54,10 @@ class Reader {
   // Makes the reader's timeline live unless it is; *result says how it ended. A timeline is built
   // once, however many callers try: the others are told kBusy. Not done: nothing is left behind
   // that would keep the next call from trying, unless Redis is what failed.
-  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result);
+  // `admit` is asked of a user nobody knows, if it is given: false makes no timeline
+  // (kNotAdmitted).
+  using Admit = std::function<bool()>;
+  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
 
  private:
   ReaderTruth* truth_;

@@ -42,6 +42,7 @@ enum class RebuildResult {
   kBusy,          // another rebuild of this reader is under way (single flight)
   kRefused,       // no timeline is made before the range is served under this topic generation
   kGaveUp,        // the token went away in every attempt
+  kNotAdmitted,   // of a user nobody knows (Reader::Activate)
 };
 
 class Rebuild {
@@ -57,6 +58,7 @@ class Rebuild {
   const std::string& token() const { return token_; }
   void OnBegun(RebuildBegun begun);
   void OnFollowees(std::vector<UserId> authors, Sample sample = {});
+  void OnNotAdmitted() { result_ = RebuildResult::kNotAdmitted; }  // instead of OnFollowees
   void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }
   void OnItems(ItemsRead read) { pull_.OnItems(std::move(read)); }
   void OnFinished(bool applied);

@@ -173,8 +173,8 @@ TEST_F(PagesTest, AnEmptyTimelineAsksTheShardsOnceInAWhile) {
 }
 
 TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBounded) {
-  EXPECT_EQ(Home("91")["state"], "building");
-  EXPECT_EQ(Home("92")["state"], "building");
+  ASSERT_EQ(Home("91")["state"], "building");
+  ASSERT_EQ(Home("92")["state"], "building");
   w_.WaitUntilRebuilt(2);
   EXPECT_EQ(Home("93")["state"], "pulled");
   EXPECT_EQ(Home("93", "?newer_than=1.1")["state"], "pulled");
@@ -235,14 +235,13 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   Follow(5, 7);
   w_.Publish(7, 70, 1'000);
   std::latch begun(1), go_on(1);
-  const auto rebuild = [&](UserId reader) {
+  const auto rebuild = [&](UserId reader, const Rebuilds::Admit&) {
     if (reader == UserId{91}) begun.count_down();
     go_on.wait();
     timeline::RebuildResult result{};
     static_cast<void>(w_.home.Activate(reader, &result));
   };
-  Rebuilds rebuilds({{rebuild, [](UserId) { return true; }}}, {}, w_.metrics,
-                    [] { return Time{}; });
+  Rebuilds rebuilds({rebuild}, {}, w_.metrics, [] { return Time{}; });
   w_.pages = std::make_unique<Pages>(
       Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map, w_.metrics,
       [] { return Now{}; }, false);

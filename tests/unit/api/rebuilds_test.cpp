@@ -17,19 +17,16 @@ using ::testing::ElementsAre;
 
 class RebuildsTest : public ::testing::Test {
  protected:
-  // One thread, which waits within its first rebuild until Release.
+  // One thread, which waits within its first rebuild until Release. From 90 on they are strangers.
   void Start(Rebuilds::Limits limits) {
-    const auto rebuild = [this](UserId reader) {
+    const auto rebuild = [this](UserId reader, const Rebuilds::Admit& admit) {
+      if (reader >= UserId{90} && admit && !admit()) return;
       begun_.push_back(reader);
       if (begun_.size() > 1) return;
       first_begun_.set_value();
       release_.get_future().wait();
     };
-    const auto knows = [this](UserId reader) -> std::optional<bool> {
-      if (shard_away_) return std::nullopt;
-      return reader < UserId{90};
-    };
-    rebuilds_.emplace(std::vector<Rebuilds::Rebuild>{{rebuild, knows}}, limits, metrics_,
+    rebuilds_.emplace(std::vector<Rebuilds::Rebuild>{rebuild}, limits, metrics_,
                       [this] { return now_.load(); });
   }
   void StartFirst(UserId reader) {
@@ -44,8 +41,7 @@ class RebuildsTest : public ::testing::Test {
 
   Metrics metrics_;
   std::atomic<Time> now_ = Time{};
-  std::atomic<bool> shard_away_ = false;  // of those who are looked up
-  std::vector<UserId> begun_;             // by the thread; read when it has ended
+  std::vector<UserId> begun_;  // by the thread; read when it has ended
   std::promise<void> first_begun_, release_;
   std::optional<Rebuilds> rebuilds_;
 };
@@ -149,7 +145,7 @@ TEST_F(RebuildsAwaited, NobodyWaitsWhereThereIsNoRoomOrPastTheEnd) {
   ended.get();
 }
 
-TEST_F(RebuildsAwaited, AStrangerIsLookedUpFirstAndBounded) {
+TEST_F(RebuildsAwaited, StrangersAreBounded) {
   Start({.strangers = 1});
   StartFirst(UserId{1});
   std::promise<bool> one, other, known;
@@ -162,18 +158,16 @@ TEST_F(RebuildsAwaited, AStrangerIsLookedUpFirstAndBounded) {
   EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{91}, UserId{2}));
 }
 
-// Else anybody could have any number of them made while a shard is away.
-TEST_F(RebuildsAwaited, WhoCannotBeLookedUpGetsNoTimeline) {
-  Start({.strangers = 1});
+// They were counted when they were offered.
+TEST_F(RebuildsAwaited, AStrangerWhoWasOfferedCountsOnce) {
+  Start({.strangers = 2});
   StartFirst(UserId{1});
-  shard_away_ = true;
-  std::promise<bool> known, stranger;
-  EXPECT_TRUE(rebuilds_->Await(UserId{2}, Note(known)));
-  EXPECT_TRUE(rebuilds_->Await(UserId{91}, Note(stranger)));
+  std::promise<bool> other;
+  EXPECT_TRUE(rebuilds_->Offer(UserId{91}, false));
+  EXPECT_TRUE(rebuilds_->Await(UserId{92}, Note(other)));
   release_.set_value();
-  EXPECT_TRUE(known.get_future().get());
-  EXPECT_TRUE(stranger.get_future().get());
-  EXPECT_THAT(Begun(), ElementsAre(UserId{1}));
+  EXPECT_TRUE(other.get_future().get());
+  EXPECT_THAT(Begun(), ElementsAre(UserId{1}, UserId{91}, UserId{92}));
 }
 
 }  // namespace

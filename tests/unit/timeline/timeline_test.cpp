@@ -79,6 +79,55 @@ TEST(Rebuild, KeepsTheNewestItemsAndAFloorBelowWhichNothingIsPromised) {
   }
 }
 
+// `admit` is asked of those nobody knows, who are looked up only when they follow nobody.
+TEST(Rebuild, WhoIsNotAdmittedGetsNoTimeline) {
+  World w;
+  int asked = 0;
+  const auto activate = [&](bool admitted) {
+    RebuildResult result{};
+    const auto admit = [&] {
+      ++asked;
+      return admitted;
+    };
+    EXPECT_TRUE(w.home.Activate(kBob, &result, admit).done());
+    return result;
+  };
+  EXPECT_EQ(activate(false), RebuildResult::kNotAdmitted);
+  EXPECT_FALSE(w.redis.timelines().contains(kBob)) << "nothing is left of the one that began";
+  EXPECT_EQ(activate(true), RebuildResult::kRebuilt);
+  EXPECT_EQ(asked, 2);
+}
+
+TEST(Rebuild, WhoFollowsOrHasPostedNeedsNoAdmission) {
+  for (const bool follows : {true, false}) {
+    World w;
+    follows ? w.Follow(UserId{100}) : w.Publish(kBob, 1, 1'000);
+    RebuildResult result{};
+    const auto never = [] { return false; };
+    ASSERT_TRUE(w.home.Activate(kBob, &result, never).done());
+    EXPECT_EQ(result, RebuildResult::kRebuilt);
+  }
+}
+
+TEST(Rebuild, WhoFollowsSomebodyIsNotLookedUp) {
+  const auto reads = [](const Reader::Admit& admit) {
+    World w;
+    w.Follow(UserId{100});
+    RebuildResult result{};
+    EXPECT_TRUE(w.home.Activate(kBob, &result, admit).done());
+    return w.calls;
+  };
+  EXPECT_EQ(reads([] { return false; }), reads({}));
+}
+
+TEST(Rebuild, NothingIsLeftOfOneWhoCannotBeLookedUp) {
+  World w;
+  RebuildResult result{};
+  w.mysql_fails = Status::Later("mysql0", "away");
+  EXPECT_FALSE(w.home.Activate(kBob, &result, [] { return true; }).done());
+  EXPECT_FALSE(w.redis.timelines().contains(kBob));
+}
+
 TEST(Rebuild, ReadsOnlyAsManyAuthorsAsItNeeds) {
   World w;
   for (uint64_t author = 0; author < 1'000; ++author) {

@@ -23,8 +23,9 @@ _LOOK_EVERY = 0.25  # seconds; a look costs the API a page of metrics
 
 
 def storm(rig, sizes):
-    """Three rows of the same storms: until all are live, beside the rebuilds alone; the pushes beside
-    the pace they are given, half of a burst's; the pages beside the requests."""
+    """Four rows of the same storms: until all are live, beside the rebuilds alone, which is feedctl
+    without any page, and beside the same return while nothing is pushed; the pushes beside the pace
+    they are given, half of a burst's; the pages beside the requests."""
     rig.scene("compact")
     _post_for_a_month(rig, sizes.old_posts)
     readers = range(FIRST_LIVE, FIRST_LIVE + sizes.returning)
@@ -34,19 +35,23 @@ def storm(rig, sizes):
     try:
         for number in range(sizes.storms + 1):
             alone = _rebuilt_alone(rig, readers, keys)
+            calm = _calm(rig, api, readers, keys)
             result = _storm(rig, api, readers, keys, burst(rig) / 2, alone)
-            rig.say(f"storm: {result['live']:.1f} s until all are live, {alone:.1f} s alone; "
-                    f"{result['kept']:.2f} of the pace kept; {result['answers'].pages} pages, p50 "
+            rig.say(f"storm: {result['live']:.1f} s until all are live, {alone:.1f} s the rebuilds "
+                    f"alone, {calm:.1f} s without pushes; {result['kept']:.2f} of the pace kept; {result['answers'].pages} pages, p50 "
                     f"{result['answers'].quantile(0.5):.2f} s, the last "
                     f"{result['answers'].seconds[-1]:.2f} s; {result['answers'].others}")
             if number:
-                rounds.append({**result, "alone": alone})
+                rounds.append({**result, "alone": alone, "calm": calm})
     finally:
         api.stop()
     answers = [each["answers"] for each in rounds]
     yield row("storm_live", [each["live"] for each in rounds],
               f"s until {len(readers):,} who returned are live", "the rebuilds alone",
               [each["alone"] for each in rounds])
+    yield row("storm_live_calm", [each["live"] for each in rounds],
+              f"s until {len(readers):,} who returned are live", "the same while nothing is pushed",
+              [each["calm"] for each in rounds])
     yield row("storm_pushes", [each["pushed"] for each in rounds], "hints/s meanwhile",
               "half of a burst's, as published", [each["pace"] for each in rounds])
     yield row("storm_pages", [each.pages for each in answers], "requests answered with a page",
@@ -65,15 +70,27 @@ def _rebuilt_alone(rig, readers, keys):
     return made["seconds"]
 
 
+def _calm(rig, api, readers, keys):
+    """Seconds until all are live who return while nothing is pushed."""
+    _forget(rig, keys)
+    until_live, answers = _return(api, readers)
+    assert answers.pages == len(readers), answers.others
+    return until_live
+
+
+def _return(api, readers):
+    before, begin = _rebuilds(api), time.monotonic()
+    live = When(lambda: _rebuilds(api) >= before + len(readers), _PATIENCE, _LOOK_EVERY)
+    answers = return_at_once(api.serving, readers, _PATIENCE)
+    return live.at() - begin, answers
+
+
 def _storm(rig, api, readers, keys, rate, alone):
     _forget(rig, keys)
-    before = _rebuilds(api)
     with pushing(rig, rate, _SETTLE + 6 * alone + 10):
         time.sleep(_SETTLE)
         hints, begin = rig.pushed(), time.monotonic()
-        live = When(lambda: _rebuilds(api) >= before + len(readers), _PATIENCE, _LOOK_EVERY)
-        answers = return_at_once(api.serving, readers, _PATIENCE)
-        until_live = live.at() - begin
+        until_live, answers = _return(api, readers)
         pushed = (rig.pushed() - hints) / (time.monotonic() - begin)
     rig.fleet.wait_idle(_PATIENCE)
     there = sum(rig.redis("EXISTS", *some) for some in _in_parts(keys))

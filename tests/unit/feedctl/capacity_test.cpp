@@ -73,9 +73,11 @@ TEST(Cost, IsNeverBelowZero) {
 }
 
 TEST(Cost, CountsARunOfLittleWorkAsMuchAsAHeavyOne) {
-  // By absolute differences the heavy runs alone would decide, and idle would come out as nothing.
+  // By absolute differences the heavy runs alone would decide, and idle would cost several cores.
   auto runs = RunsOf({0.01, 100e-6, 0, 1e-3});
-  for (MeasuredWork& run : runs) run.cores += run.work.live > 100 ? 0.1 * run.cores : 0;
+  for (MeasuredWork& run : runs) {
+    if (run.work.live > 100) run.cores *= run.work.events_per_s < 500 ? 1.1 : 0.9;
+  }
   const auto found = FitCost(runs);
   ASSERT_TRUE(found);
   const Work light{100, 5, 1};

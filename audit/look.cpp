@@ -53,13 +53,17 @@ Status Looker::LookAt(UserId reader, Look* look) {
     if (timeline.state != TimelineState::kReady) return Status::Done();
     if (Status status = ReadTruth(reader, timeline.floor, &known); !status.done()) return status;
     if (Status status = truth_.Confirm(); !status.done()) return status;
-    if (known.too_much) return Status::Done();
+    look->too_much = known.too_much;
   }
   // The reader is among the followees already, where own posts are wanted.
   const TimelineTruth truth(known.readers, {std::move(known.part)}, false);
   TimelineCheck check(truth, least_, std::numeric_limits<size_t>::max());
-  check.Check(0, timeline, indexed);
-  look->judged = true;
+  look->judged = !look->too_much;
+  if (look->judged) {
+    check.Check(0, timeline, indexed);
+  } else {
+    check.CheckWithoutPosts(0, timeline, indexed);
+  }
   look->items = check.findings().items;
   look->differences = check.findings().differences;
   if (!known.whole) {

@@ -18,16 +18,17 @@
 namespace fanline::audit {
 
 struct LookLimits {
-  uint32_t most_followees = 20'000;  // who follows more is not judged
-  uint32_t most_marked = 64;         // of them, each a statement; who follows more is not judged
-  uint32_t most_items = 4'000;       // of the truth; of more, what is surplus is not judged
+  uint32_t most_followees = 20'000;  // of who follows more, no post is compared
+  uint32_t most_marked = 64;    // of them, each a statement; of who follows more, no post either
+  uint32_t most_items = 4'000;  // of the truth; of more, what is surplus is not judged
 };
 
 struct Look {
-  bool judged = false;  // false: not live, being rebuilt, or more than can be read
-  bool gone = false;    // not live
-  uint64_t items = 0;   // compared, of the timeline
-  std::vector<Difference> differences = {};  // all of them
+  bool judged = false;    // as a whole; false: not live, being rebuilt, or too_much
+  bool gone = false;      // not live
+  bool too_much = false;  // to be read of the truth: compared was what needs no post, as the sample
+  uint64_t items = 0;     // compared, of the timeline
+  std::vector<Difference> differences = {};  // all of what was compared
 };
 
 // One thread. A look asks Redis twice, the reader's shard once, and of the shards of those the

@@ -105,9 +105,9 @@ Status Sampler::LookAtTheWrong() {
     if (Status status = ports_.look(reader, &look); !status.done()) return status;
     auto still = InBoth(judged_.at(reader).wrong, look.differences);
     if (still.size() < look.differences.size()) Suspected(reader, look.differences);
-    if (look.judged) {
+    if (look.judged || !still.empty()) {
       Remember(reader, look.items, std::move(still));
-    } else if (look.gone) {
+    } else if (look.gone || look.too_much) {
       judged_.erase(reader);
     }
   }
@@ -155,7 +155,7 @@ void Sampler::Suspected(UserId reader, std::vector<Difference> found) {
 }
 
 void Sampler::Judge(UserId reader, const Look& look, std::vector<Difference> wrong) {
-  if (!look.judged) {
+  if (!look.judged && wrong.empty()) {
     judged_.erase(reader);
     if (!look.gone) metrics_.Judged(SampleMetrics::Result::kNotJudged, 0);
     return;

@@ -39,6 +39,22 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
 
 bool TimelineCheck::Check(size_t index, const RawTimeline& timeline, bool indexed) {
   good_ = true;
+  if (IsLive(timeline)) {
+    CompareWithoutPosts(index, timeline, indexed);
+    CompareMarks(index, timeline);
+    Compare(index, timeline);
+  }
+  return good_;
+}
+
+bool TimelineCheck::CheckWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed) {
+  good_ = true;
+  if (IsLive(timeline)) CompareWithoutPosts(index, timeline, indexed);
+  return good_;
+}
+
+// Counts those that are not.
+bool TimelineCheck::IsLive(const RawTimeline& timeline) {
   if (!timeline.problem.empty()) {
     ++findings_.malformed;
     Found({.reader = timeline.reader, .kind = Kind::kMalformed, .problem = timeline.problem});
@@ -47,12 +63,12 @@ bool TimelineCheck::Check(size_t index, const RawTimeline& timeline, bool indexe
   } else if (timeline.state == TimelineState::kNotLive) {
     ++findings_.gone;
   } else {
-    CompareLive(index, timeline, indexed);
+    return true;
   }
-  return good_;
+  return false;
 }
 
-void TimelineCheck::CompareLive(size_t index, const RawTimeline& timeline, bool indexed) {
+void TimelineCheck::CompareWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed) {
   ++findings_.timelines;
   if (!indexed) {
     ++findings_.not_indexed;
@@ -70,8 +86,6 @@ void TimelineCheck::CompareLive(size_t index, const RawTimeline& timeline, bool 
     ++findings_.extra;
     Found({.reader = timeline.reader, .kind = Kind::kSample, .held = timeline.one_in});
   }
-  CompareMarks(index, timeline);
-  Compare(index, timeline);
 }
 
 // Without its mark an author's posts that are merged at read are missing, all of them.

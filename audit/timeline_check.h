@@ -22,11 +22,15 @@ class TimelineCheck {
   // `index`: of the timeline's reader, in the truth. `indexed`: false when the reader's range has
   // a complete index that does not name the reader. Returns whether nothing is wrong with it.
   bool Check(size_t index, const RawTimeline& timeline, bool indexed);
+  // The same without items and marks, where the truth holds no posts: whether the key is a timeline
+  // and indexed, long enough, and of the right sample.
+  bool CheckWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed);
 
   const Findings& findings() const { return findings_; }
 
  private:
-  void CompareLive(size_t index, const RawTimeline& timeline, bool indexed);
+  bool IsLive(const RawTimeline& timeline);
+  void CompareWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed);
   void Compare(size_t index, const RawTimeline& timeline);
   void CompareMarks(size_t index, const RawTimeline& timeline);
   void TakeShown(size_t index, const RawTimeline& timeline);

@@ -99,9 +99,13 @@ void JudgeItems(const ReaderFacts& facts, Checks& checks) {
 }
 
 void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
-  if (!facts.judged) {
-    checks.push_back({kTimeline, "compared", Level::kNote, "not with the truth",
-                      "feedctl timeline " + ToString(facts.user)});
+  if (!facts.judged && facts.differences.empty()) {
+    checks.push_back(facts.too_much
+                         ? Check{kTimeline, "compared", Level::kNote,
+                                 "but for its posts: the user follows more than are read for one",
+                                 "feedctl audit"}
+                         : Check{kTimeline, "compared", Level::kNote, "not with the truth",
+                                 "feedctl timeline " + ToString(facts.user)});
     return;
   }
   if (facts.differences.empty()) {

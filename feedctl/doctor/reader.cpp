@@ -65,6 +65,7 @@ void Compare(const Settings& settings, const mysql::Installation& installation,
   audit::Look look;
   if (!looker.LookAt(facts.user, &look).done()) return;
   facts.judged = look.judged;
+  facts.too_much = look.too_much;
   facts.differences = std::move(look.differences);
 }
 

@@ -40,7 +40,8 @@ struct ReaderFacts {
   RawTimeline timeline = {};
   bool indexed = true;
   std::optional<std::chrono::milliseconds> ttl = {};
-  bool judged = false;  // compared with the truth
+  bool judged = false;    // compared with the truth
+  bool too_much = false;  // of which there is more than can be read: no post was compared
   std::vector<audit::Difference> differences = {};
 
   // Of Kafka.

@@ -200,6 +200,25 @@ TEST_F(LookTest, WhatIsReadIsBounded) {
   EXPECT_TRUE(LookAt({.most_followees = 2, .most_marked = 1}).judged);
 }
 
+// It needs no post, and tells of a change whose hint was lost.
+TEST_F(LookTest, OfMoreThanCanBeReadTheSampleIsCompared) {
+  timelines_.timeline.one_in = 4;
+  for (const LookLimits limits : {LookLimits{.most_followees = 1}, LookLimits{.most_marked = 0}}) {
+    truth_.one_in = 4;
+    Look look = LookAt(limits);
+    EXPECT_TRUE(look.too_much);
+    EXPECT_FALSE(look.judged || look.gone);
+    EXPECT_THAT(look.differences, IsEmpty()) << "of posts and marks nothing is known";
+    truth_.one_in = 2;
+    look = LookAt(limits);
+    EXPECT_FALSE(look.judged);
+    ASSERT_THAT(look.differences, SizeIs(1));
+    EXPECT_EQ(look.differences[0].kind, Kind::kSample);
+    EXPECT_EQ(look.differences[0].held, 4u);
+  }
+  EXPECT_FALSE(LookAt().too_much);
+}
+
 TEST_F(LookTest, OfMoreThanCanBeReadOnlyWhatIsMissingIsJudged) {
   timelines_.timeline.items = {At(50), At(30), At(20), At(10)};  // 50 too much, and 40 not there
   const Look look = LookAt({.most_items = 2});

@@ -79,7 +79,8 @@ class SamplerTest : public ::testing::Test {
     *look = {.judged = true, .items = 99};
     if (gone_.contains(reader)) *look = {.gone = true};
     if (busy_.contains(reader)) *look = {};
-    if (look->judged) look->differences = differences_[reader];
+    if (hyper_.contains(reader)) *look = {.too_much = true};
+    if (look->judged || look->too_much) look->differences = differences_[reader];
     return Status::Done();
   }
 
@@ -114,7 +115,7 @@ class SamplerTest : public ::testing::Test {
   const UserId ann_ = ReadersOf(3, 2)[0], bob_ = ReadersOf(3, 2)[1];
   std::map<Range, std::vector<UserId>> indexes_;
   std::map<UserId, std::vector<Difference>> differences_;
-  std::set<UserId> gone_, busy_, unreadable_;
+  std::set<UserId> gone_, busy_, hyper_, unreadable_;
   Duration look_takes_{};
   Status away_ = Status::Done();
   Progress progress_{{3, {.applied = 10, .end = 10}}};
@@ -275,6 +276,24 @@ TEST_F(SamplerTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
   busy_ = {ann_};
   LookedAtAfter(6s);
   EXPECT_GT(metrics_.misses, 0);
+}
+
+// Of whom only the sample is compared.
+TEST_F(SamplerTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheSampleIs) {
+  hyper_ = {ann_, bob_};
+  differences_[ann_] = {{.reader = ann_, .kind = Kind::kSample, .held = 4}};
+  LookedAtAfter(0s);
+  EXPECT_EQ(metrics_.judged[Result::kNotJudged], 1) << "bob, of whom nothing is known";
+  LookedAtAfter(4s);
+  EXPECT_EQ(metrics_.surplus, 1u);
+  EXPECT_EQ(metrics_.judged[Result::kWrong], 1);
+  EXPECT_EQ(metrics_.wrong, 1u);
+  LookedAtAfter(6s);
+  EXPECT_EQ(metrics_.wrong, 1u) << "as long as it is";
+  differences_[ann_].clear();
+  EXPECT_THAT(LookedAtAfter(10s), ElementsAre(ann_, ann_, bob_));
+  EXPECT_EQ(metrics_.wrong, 0u);
+  EXPECT_EQ(metrics_.judged[Result::kGood], 0) << "no post was compared";
 }
 
 TEST_F(SamplerTest, WhatIsAnotherProcesssIsForgotten) {

@@ -535,6 +535,18 @@ TEST(Reader, WithAFloorIsCompleteAboveIt) {
   EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("1 author merged at read"));
 }
 
+TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
+  ReaderFacts facts = Reader();
+  facts.judged = false;
+  EXPECT_EQ(TextOf(JudgeReader(facts), "compared"), "not with the truth");
+  facts.too_much = true;
+  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("but for its posts"));
+  facts.differences = {{.reader = facts.user, .kind = audit::Kind::kSample, .held = 4}};
+  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("one in 4 posts of others"));
+}
+
 TEST(Reader, WhoIsNotLiveIsNoFault) {
   ReaderFacts facts = Reader();
   facts.timeline = {};

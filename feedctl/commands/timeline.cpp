@@ -20,6 +20,7 @@ namespace {
 struct Followed {
   uint64_t authors = 0;
   uint64_t have_posted = 0;
+  uint32_t one_in = 1;  // of so many posts of theirs the reader is to get one
 };
 
 const char* SourceOf(const timeline::Page& page) {
@@ -81,11 +82,11 @@ class Timeline : public Command {
   Followed ReadFollowed(ReaderTruth& truth, UserId reader) const {
     std::vector<UserId> authors;
     std::vector<AuthorLastAt> last;
-    uint32_t one_in = 1;
-    Require(truth.Followees(reader, &authors, &one_in), settings_);
+    Followed followed;
+    Require(truth.Followees(reader, &authors, &followed.one_in), settings_);
     Require(truth.LastAt(authors, &last), settings_);
     Require(truth.Confirm(), settings_);
-    Followed followed{authors.size(), 0};
+    followed.authors = authors.size();
     for (const AuthorLastAt& author : last) followed.have_posted += author.last_at > 0 ? 1 : 0;
     return followed;
   }
@@ -95,7 +96,10 @@ class Timeline : public Command {
     const std::string authors = "follows " + Counted(followed.authors, "author");
     if (followed.have_posted == 0) return authors + ", of whom nobody has posted yet";
     return authors + ", of whom " + Grouped(followed.have_posted) +
-           (followed.have_posted == 1 ? " has posted" : " have posted");
+           (followed.have_posted == 1 ? " has posted" : " have posted") +
+           (followed.one_in > 1
+                ? ", and gets one in " + std::to_string(followed.one_in) + " of their posts"
+                : "");
   }
 
   void PrintText(const timeline::Page& page, const Followed& followed,
@@ -115,6 +119,7 @@ class Timeline : public Command {
     PutJson({{"reader", reader_},
              {"follows", followed.authors},
              {"have_posted", followed.have_posted},
+             {"one_in", followed.one_in},
              {"source", SourceOf(page)},
              {"items", ItemsOf(page)},
              {"newest", NewestOf(page)},

@@ -33,6 +33,8 @@ const char* ModeOf(const AuthorMode& mode) {
   return mode.marked ? "pushed; older ones may be merged at read" : "pushed";
 }
 
+std::string OneIn(uint32_t one_in) { return "one in " + std::to_string(one_in); }
+
 void JudgeUser(const ReaderFacts& facts, Checks& checks) {
   checks.push_back({kUser, "user " + ToString(facts.user), Level::kWell,
                     "bucket " + std::to_string(facts.bucket) + ", range " +
@@ -50,6 +52,10 @@ void JudgeUser(const ReaderFacts& facts, Checks& checks) {
   if (marked > 0) follows += ", " + Grouped(marked) + " of them merged at read";
   if (newest > 0) follows += "; the last post at " + At(newest, facts.now);
   checks.push_back({kUser, "follows", Level::kWell, follows});
+  if (facts.one_in > 1) {
+    checks.push_back(
+        {kUser, "sampled", Level::kWell, OneIn(facts.one_in) + " posts of others is wanted"});
+  }
   const auto counted = static_cast<int64_t>(facts.follows);
   if (facts.counts.following != counted) {
     checks.push_back({kUser, "counter", Level::kLook,
@@ -69,6 +75,7 @@ std::string FloorText(const ReaderFacts& facts) {
 void JudgeItems(const ReaderFacts& facts, Checks& checks) {
   const RawTimeline& timeline = facts.timeline;
   std::string state = "live, " + Counted(timeline.items.size(), "item") + ", " + FloorText(facts);
+  if (timeline.one_in > 1) state += "; holds " + OneIn(timeline.one_in) + " posts of others";
   const size_t marks = timeline.marks.authors.size();
   if (marks > 0) {
     state += "; " + Counted(marks, "author") + (timeline.marks.more ? " and more" : "") +

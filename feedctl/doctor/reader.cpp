@@ -31,8 +31,7 @@ Status AskTruth(const mysql::Config& config, const mysql::Installation& installa
     });
   }
   std::vector<UserId> followees;
-  uint32_t one_in = 1;
-  if (status.done()) status = truth.Followees(facts.user, &followees, &one_in);
+  if (status.done()) status = truth.Followees(facts.user, &followees, &facts.one_in);
   facts.follows = followees.size();
   if (status.done()) status = truth.LastAt(followees, &facts.followed);
   if (status.done()) status = truth.Confirm();

@@ -33,6 +33,7 @@ struct ReaderFacts {
   AuthorMode mode = {};                     // of the user as an author
   std::vector<AuthorLastAt> followed = {};  // those who have a row
   uint64_t follows = 0;
+  uint32_t one_in = 1;  // of so many posts of theirs the timeline is to hold one
 
   // Of Redis.
   std::string redis_away = {};

@@ -284,8 +284,8 @@ class Using(unittest.TestCase):
                          "post.published post 10 of author 1001, created 1970-01-01T00:00:00.010Z\n")
         self.settle()
         page = self.json("timeline", 1000)
-        self.assertEqual(page, {"reader": "1000", "follows": 1, "have_posted": 1, "source": "live",
-                                "items": [{"post_id": "10", "created_at_ms": 10}], "newest": "10.10",
+        self.assertEqual(page, {"reader": "1000", "follows": 1, "have_posted": 1, "one_in": 1,
+                                "source": "live", "items": [{"post_id": "10", "created_at_ms": 10}], "newest": "10.10",
                                 "next": None})
         self.assertEqual(self.run_well("timeline", 1000),
                          "reader 1000 follows 1 author, of whom 1 has posted; "

@@ -63,6 +63,13 @@ class SampledReaders(Reading):
         self.assertEqual(self.walk(f"{reader}/timeline", 200), expected, what)
         self.live(reader)
 
+    def says_so(self, reader, one_in):
+        self.assertEqual(self.feedctl.json("timeline", reader, "--json")["one_in"], one_in)
+        self.assertIn(f", and gets one in {one_in} of their posts; ", self.feedctl.run("timeline", reader))
+        checks = {check["name"]: check for check in self.feedctl.json("doctor", reader, "--json")["checks"]}
+        self.assertEqual(checks["sampled"]["text"], f"one in {one_in} posts of others is wanted")
+        self.assertIn(f"; holds one in {one_in} posts of others", checks["state"]["text"])
+
     def test_a_sample_is_the_same_however_posts_came_into_it(self):
         type(self).author_of = {}
         self.post_all([*AUTHORS, HYPER] * (OLD // len(AUTHORS)), LONG_AGO)
@@ -75,6 +82,7 @@ class SampledReaders(Reading):
 
         self.sample(HYPER, 4)
         self.shows(HYPER, "rebuilt, one in 4")
+        self.says_so(HYPER, 4)
         left_out = self.counter("fanline_sampled_out_total")
         new = self.post_all([*AUTHORS, HYPER] * 10)
         self.settle()

@@ -38,7 +38,7 @@ redis.call('PEXPIRE', key, ARGV[3])
 local SOME = '4'
 local others = string.sub(key, 1, -1 - #ARGV[1])  -- their timelines' names begin like this one's
 for _, reader in ipairs(redis.pcall('SRANDMEMBER', live, SOME)) do
-  local is_reader = string.byte(reader) ~= 35  -- '#': #complete, #pending
+  local is_reader = string.byte(reader) ~= 35  -- '#': #complete, #pending, #sampled
   if is_reader and redis.pcall('EXISTS', others .. reader) == 0 then
     redis.pcall('SREM', live, reader)
   end

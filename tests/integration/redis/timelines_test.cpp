@@ -9,6 +9,7 @@
 
 #include "backends/redis/key_sweeper.h"
 #include "backends/redis/keys.h"
+#include "backends/redis/range_states.h"
 #include "tests/integration/redis/redis_world.h"
 
 namespace fanline::redis::testing {
@@ -827,6 +828,34 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   ASSERT_TRUE(scanner.Index(range_, &index).done());
   EXPECT_TRUE(index.complete);
   EXPECT_EQ(index.readers, std::vector{kBob});
+}
+
+// #sampled stands in live: beside the readers, as #complete does.
+TEST_F(RedisTimelines, WhatMarksAnIndexAsSampledIsNoReader) {
+  RebuildBegun begun{};
+  ASSERT_TRUE(reader_.Begin(kBob, "t", 4, &begun).done());
+  const auto marked = [&] {
+    return console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#sampled"}) == "1";
+  };
+  ASSERT_TRUE(marked());
+  std::vector<RangeState> ranges;
+  ASSERT_TRUE(ReadRangeStates(options_, &ranges).done());
+  for (const RangeState& range : ranges) EXPECT_EQ(range.readers, range.range == range_ ? 1u : 0u);
+  TimelineScanner scanner(options_);
+  RangeIndex index;
+  ASSERT_TRUE(scanner.Index(range_, &index).done());
+  EXPECT_EQ(index.readers, std::vector{kBob});
+  std::string cursor;
+  std::vector<UserId> listed;
+  ASSERT_TRUE(scanner.Listed(range_, &cursor, &listed).done());
+  EXPECT_EQ(listed, std::vector{kBob});
+  // A rebuild that begins takes out readers whose timelines went: it looks at all there are here.
+  UserId other{1};
+  while (other == kBob || keys_.layout().RangeOf(other) != range_) other = UserId{Raw(other) + 1};
+  console_.Run({"DEL", Name(keys_.Timeline(kBob))});
+  Open(other, "t");
+  EXPECT_FALSE(IsListed(kBob));
+  EXPECT_TRUE(marked());
 }
 
 TEST_F(RedisTimelines, AWalkOverAnIndexMeetsEveryReaderAFewAtATime) {

@@ -77,9 +77,10 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
 
 // How far back the newest items probably go, judged by when each author last posted. An author
 // whose last post is `age` old counts for about t / age posts within t. A cap keeps an author who
-// has just posted from counting for all of them.
+// has just posted from counting for all of them. Of a sampled reader's as many more are gone back
+// to, since they are posts of which one in `one_in` is wanted.
 UnixMs Pull::FirstLength() const {
-  const double aimed = kAimed * (limits_.want + 1);
+  const double aimed = kAimed * (limits_.want + 1) * sample_.one_in;
   const double most_of_one =
       std::max(kLeastPostsOfAnAuthor, 2 * aimed / static_cast<double>(sources_.size()));
   UnixMs shortest = 1, longest = kLongest;

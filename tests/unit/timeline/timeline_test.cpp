@@ -339,6 +339,26 @@ Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
   return pull;
 }
 
+// Twenty authors who post about ten times a second, each at a pace of one's own; one has just
+// posted.
+TEST(Pull, OfASampledReaderTakesNoMoreReadsThanOfAnother) {
+  World w;
+  uint64_t post = 0;
+  for (uint64_t author = 100; author < 120; ++author) {
+    w.Follow(UserId{author});
+    const auto pace = static_cast<UnixMs>(author);
+    for (UnixMs at = 50'000 - (author > 100 ? pace : 0); at > 0; at -= pace) {
+      w.Publish(UserId{author}, ++post, at);
+    }
+  }
+  for (const uint32_t one_in : {1u, 4u, 64u}) {
+    w.mysql.SetOneIn(kBob, one_in);
+    w.reads = 0;
+    EXPECT_EQ(w.Home({.limit = 20}).items.size(), 20u);
+    EXPECT_EQ(w.reads, 1u) << "one in " << one_in;
+  }
+}
+
 TEST(Pull, WhatIsHeldNarrowsTheSpan) {
   Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
   ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);

@@ -101,6 +101,7 @@ Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits wind
       own_posts_(own_posts) {}
 
 Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
+  truth_->ForgetReads();  // of a rebuild that ended before it had to be sure of them
   Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_));
   AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_, admit};
   while (rebuild.result() == RebuildResult::kUnderWay) {
@@ -130,6 +131,7 @@ Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read) {
 }
 
 Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read) {
+  truth.ForgetReads();  // as in Activate
   AnswerPage answer{{reader, truth, read}};
   while (!read.done()) {
     if (auto status = std::visit(answer, read.needed()); !status.done()) return status;

@@ -76,9 +76,12 @@ class ReaderTruth {
   // read about as many rows as they answer, times one_in.
   virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
                        const Sample& sample, uint32_t limit, ItemsRead* out) = 0;
-  // Whether all that was read since the last Confirm, or since the last failure, was the truth when
-  // it was read. To be asked before anything rests on it; done at once when nothing was read.
+  // Whether all that was read since the last Confirm, failure or ForgetReads was the truth when it
+  // was read. To be asked before anything rests on it; done at once when nothing was read.
   virtual Status Confirm() = 0;
+  // Nothing will rest on what was read until now: another piece of work begins, which Confirm is to
+  // speak of alone.
+  virtual void ForgetReads() = 0;
   // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
   virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                         std::vector<Item>* out) = 0;

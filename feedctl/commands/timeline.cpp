@@ -83,6 +83,7 @@ class Timeline : public Command {
     std::vector<UserId> authors;
     std::vector<AuthorLastAt> last;
     Followed followed;
+    truth.ForgetReads();  // a rebuild may have ended in their midst
     Require(truth.Followees(reader, &authors, &followed.one_in), settings_);
     Require(truth.LastAt(authors, &last), settings_);
     Require(truth.Confirm(), settings_);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fanline/ports/reader_ports.h"
@@ -24,8 +25,8 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   FakeMysql mysql;
   FakeRedis redis;
   Status mysql_fails = Status::Done(), redis_fails = Status::Done();
-  Status confirm_fails = Status::Done();
-  std::function<void()> on_read;  // of items, after it
+  Status confirm_fails = Status::Done();  // of anything that was read
+  std::function<void()> on_read;          // of items, after it
   size_t authors_read = 0;
   size_t looks = 0;      // reads of when authors last posted
   size_t reads = 0;      // of items
@@ -33,19 +34,19 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   size_t calls = 0;      // of the truth, of any kind
 
   Status Followees(UserId reader, std::vector<UserId>* out, uint32_t* one_in) override {
-    return Truth([&] {
+    return Unconfirmed([&] {
       *out = mysql.Followees(reader);
       *one_in = mysql.OneIn(reader);
     });
   }
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
     if (++looks > 100'000) throw std::runtime_error("the pull does not end");
-    return Truth([&] { *out = mysql.LastAt(authors); });
+    return Unconfirmed([&] { *out = mysql.LastAt(authors); });
   }
   Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
                uint32_t limit, ItemsRead* out) override {
     if (limit == 0) throw std::invalid_argument("who reads no items reads for ever");
-    const Status status = Truth([&] {
+    const Status status = Unconfirmed([&] {
       ++reads;
       authors_read += posts.size();
       *out = mysql.Items(posts, span, limit, sample);
@@ -54,7 +55,19 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
     if (on_read) on_read();
     return status;
   }
-  Status Confirm() override { return confirm_fails; }
+  Status Confirm() override {
+    const std::lock_guard lock(mutex_);
+    unconfirmed_ = false;
+    if (std::exchange(lost_, false)) return Status::Later("mysql_0", "the connection was lost");
+    return confirm_fails;
+  }
+  void ForgetReads() override {
+    const std::lock_guard lock(mutex_);
+    unconfirmed_ = lost_ = false;
+  }
+  // What was read and not confirmed yet never will be.
+  void LoseConnections() { lost_ = unconfirmed_; }
+  bool unconfirmed() const { return unconfirmed_; }
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override {
     return Truth([&] { *out = mysql.Outbox(author, span, limit); });
@@ -90,6 +103,14 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
     return mysql_fails;
   }
   template <typename Call>
+  Status Unconfirmed(const Call& call) {
+    const Status status = Truth(call);
+    const std::lock_guard lock(mutex_);
+    unconfirmed_ = status.done();
+    lost_ = lost_ && status.done();
+    return status;
+  }
+  template <typename Call>
   Status Timelines(const Call& call) {
     const std::lock_guard lock(mutex_);
     if (redis_fails.done()) call();
@@ -97,6 +118,7 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   }
 
   std::mutex mutex_;
+  bool unconfirmed_ = false, lost_ = false;
 };
 
 // For owners that want a port each.
@@ -117,6 +139,7 @@ struct TruthOf : ReaderTruth {
     return truth.Outbox(author, span, limit, out);
   }
   Status Confirm() override { return truth.Confirm(); }
+  void ForgetReads() override { truth.ForgetReads(); }
   Status LookUp(UserId user, UserFacts* out) override { return truth.LookUp(user, out); }
   ReaderTruth& truth;
 };

@@ -25,6 +25,7 @@ class MysqlReaderTruth : public ReaderTruth {
   Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
                uint32_t limit, ItemsRead* out) override;
   Status Confirm() override;
+  void ForgetReads() override { connections_.ForgetReads(); }
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override;
   Status LookUp(UserId user, UserFacts* out) override;

@@ -39,6 +39,8 @@ class ShardConnections {
   // say of those before it: the next begins anew.
   Status ReadUnconfirmed(Shard shard, const std::function<void(Connection&)>& call);
   Status Confirm();
+  // Confirm will not speak of what was read until now.
+  void ForgetReads();
 
  private:
   struct Slot {
@@ -52,7 +54,6 @@ class ShardConnections {
 
   bool RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call);
   void Open(Slot& slot);
-  void ForgetReads();
 
   const Config config_;
   const Away away_;

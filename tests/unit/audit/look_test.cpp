@@ -58,6 +58,7 @@ struct Truth : ReaderTruth {
     return status;
   }
   Status Confirm() override { return confirmed; }
+  void ForgetReads() override {}
   Status Outbox(UserId, const TimeSpan&, uint32_t, std::vector<Item>*) override { return status; }
   Status LookUp(UserId, UserFacts*) override { return status; }
 };

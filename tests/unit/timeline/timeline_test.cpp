@@ -310,6 +310,29 @@ TEST(Rebuild, EndsWithoutATimelineWhenWhatItReadWasNotTheTruth) {
   EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt) << "nobody was faster";
 }
 
+// A rebuild that ends early has read, and confirms nothing. Then its connection closes.
+struct AfterOneThatEndedEarly : World {
+  AfterOneThatEndedEarly() {
+    RebuildResult result{};
+    EXPECT_TRUE(home.Activate(kBob, &result, [] { return false; }).done());
+    EXPECT_EQ(result, RebuildResult::kNotAdmitted);
+    EXPECT_TRUE(unconfirmed());
+    LoseConnections();
+    Follow(UserId{100});
+    Publish(UserId{100}, 7, 1'000);
+  }
+};
+
+TEST(Rebuild, IsNotHeldUpByReadsOfOneThatEndedEarly) {
+  AfterOneThatEndedEarly w;
+  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
+}
+
+TEST(Page, IsNotHeldUpByReadsOfARebuildThatEndedEarly) {
+  AfterOneThatEndedEarly w;
+  EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
+}
+
 TEST(Rebuild, KeepsAnAuthorMarkedWhileItReads) {
   World w;
   const UserId ann{100}, ben{101};

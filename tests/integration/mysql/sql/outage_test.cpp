@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "backends/mysql/posts/post_store.h"
+#include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/shard_connections.h"
 #include "tests/integration/mysql/shards.h"
@@ -264,6 +265,24 @@ TEST_F(Demoted, ReadsOverAConnectionThatWasLostAreNotConfirmed) {
     EXPECT_EQ(status.resource, "mysql_1");
     ASSERT_TRUE(read(1).done());
     EXPECT_TRUE(connections.Confirm().done());
+  }
+}
+
+TEST_F(Demoted, ReadsThatAreForgottenNeedNoConfirmation) {
+  Config config = shards_.config();
+  config.primary_check = std::chrono::hours(1);
+  MysqlReaderTruth truth(config, shards_.map());
+  const auto read = [&] {
+    std::vector<UserId> followees;
+    uint32_t one_in = 1;
+    return truth.Followees(shards_.UserOn(1, 1), &followees, &one_in).done();
+  };
+  for (const bool forgotten : {false, true}) {
+    ASSERT_TRUE(read());
+    KillConnections(1);
+    if (forgotten) truth.ForgetReads();
+    ASSERT_TRUE(read());
+    EXPECT_EQ(truth.Confirm().done(), forgotten);
   }
 }
 

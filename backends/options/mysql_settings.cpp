@@ -42,6 +42,13 @@ void AddOptions(daemon::OptionTable& table, MysqlSettings& settings) {
   table.Check([&settings] { return Problem(settings); });
 }
 
+void AddMigrationTimeout(daemon::OptionTable& table, MysqlSettings& settings) {
+  table
+      .Add("migration-timeout", &settings.migration_timeout,
+           "how long a statement that makes or alters a table may take, rounded up to seconds")
+      .Range(2s, 168h);
+}
+
 mysql::Config ToConfig(const MysqlSettings& settings) {
   std::string why;
   mysql::Config config;
@@ -53,6 +60,7 @@ mysql::Config ToConfig(const MysqlSettings& settings) {
   config.connect_timeout = RoundedUp(settings.connect_timeout);
   config.read_timeout = RoundedUp(settings.read_timeout);
   config.write_timeout = config.read_timeout;
+  config.migration_timeout = RoundedUp(settings.migration_timeout);
   // A lock wait that outlasts a read costs the connection.
   config.lock_wait = std::min(config.lock_wait, config.read_timeout / 2);
   return config;

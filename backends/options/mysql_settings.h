@@ -18,11 +18,15 @@ struct MysqlSettings {
   TlsFiles tls;
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds read_timeout{5000};
+  std::chrono::milliseconds migration_timeout{3'600'000};
 };
 
 // --mysql-shards (required), --mysql-user, --mysql-password[-file], --mysql-tls-{ca,cert,key},
 // --mysql-connect-timeout, --mysql-read-timeout. `settings` outlives the table.
 void AddOptions(daemon::OptionTable& table, MysqlSettings& settings);
+
+// --migration-timeout, for who makes or alters tables. `settings` outlives the table.
+void AddMigrationTimeout(daemon::OptionTable& table, MysqlSettings& settings);
 
 // `settings` must have been accepted by a table. Timeouts are rounded up to whole seconds, which is
 // what the client library counts in.

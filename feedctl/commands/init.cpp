@@ -34,6 +34,7 @@ class Init : public Command {
     options::AddOptions(table, settings.topics);
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
+    options::AddMigrationTimeout(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {
@@ -49,7 +50,7 @@ class Init : public Command {
     installation.window = window_;
     installation.following_limit = following_limit_;
     installation.own_posts = own_posts_;
-    Require(mysql::Migrate(config), settings_);
+    Require(mysql::MakeTables(config), settings_);
     const Status created = mysql::CreateInstallation(config, installation);
     if (created.never()) {
       throw Failure(kExitConfig, "another installation is there: " + created.message +

@@ -16,6 +16,7 @@ class Migrate : public Command {
     table.Add("dry-run", &dry_run_, "print the statements, as SQL, and make nothing");
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
+    options::AddMigrationTimeout(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {

@@ -25,6 +25,7 @@ class TimelinesDrop : public Command {
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
     options::AddOptions(table, settings.mysql);
+    options::AddMigrationTimeout(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {

@@ -48,6 +48,7 @@ class LetterReader {
       if (!wanted) return;
     }
   }
+  bool whole() const { return whole_; }
 
  private:
   std::vector<Part> Look() {
@@ -59,6 +60,7 @@ class LetterReader {
           settings_);
       for (const kafka::LogSpan& span : spans) {
         const kafka::LogSpan narrowed = selection_.Narrowed(topic.name, span);
+        whole_ = whole_ && !selection_.LeavesOut(span);
         if (!narrowed.empty()) parts.push_back({topic, narrowed});
       }
     }
@@ -78,13 +80,16 @@ class LetterReader {
   const Selection& selection_;
   kafka::LogReader reader_;
   uint64_t read_ = 0;
+  bool whole_ = true;
 };
 
 }  // namespace
 
-void ForEachLetter(const Settings& settings, const Selection& selection,
+bool ForEachLetter(const Settings& settings, const Selection& selection,
                    const std::function<bool(Letter)>& take) {
-  LetterReader(settings, selection).Run(take);
+  LetterReader reader(settings, selection);
+  reader.Run(take);
+  return reader.whole();
 }
 
 }  // namespace fanline::feedctl

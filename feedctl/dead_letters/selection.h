@@ -36,10 +36,15 @@ struct Selection {
   std::vector<LetterPlaces> places = {};  // none: all of the topics
   std::string reason = {};                // stands in the letter's reason
   UnixMs since = 0;                       // set aside then or later
+  int64_t newest = 0;  // of each partition's records, marks too, so many at most; 0: all
 
   [[nodiscard]] bool Takes(const Letter& letter) const;
   // Of what stands in a partition, all that may matter: the letters and the marks behind them.
   [[nodiscard]] kafka::LogSpan Narrowed(const std::string& topic, kafka::LogSpan span) const;
+  // Whether some of it is older than `newest` lets in.
+  [[nodiscard]] bool LeavesOut(const kafka::LogSpan& span) const {
+    return newest > 0 && span.to - span.from > newest;
+  }
 };
 
 }  // namespace fanline::feedctl

@@ -25,7 +25,7 @@ namespace {
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 constexpr Duration kScrapeTimeout = std::chrono::seconds(3);
 constexpr Duration kOldestTime = std::chrono::seconds(5);  // of one topic; no read begins later
-constexpr uint64_t kMostLetters = 10'000;                  // of one topic, counted
+constexpr int64_t kMostLetters = 10'000;                   // of one topic, looked at
 
 double SecondsSince(UnixMs then) {
   return std::max<double>(0, static_cast<double>(daemon::SystemNow().unix_ms - then) / 1000);
@@ -110,11 +110,11 @@ class KafkaAsker {
     if (!facts.exists) return facts;
     Selection selection{.topics = {topic}};
     selection.since = daemon::SystemNow().unix_ms - since.count();
+    selection.newest = std::max<int64_t>(kMostLetters / partitions, 1);
     try {
-      ForEachLetter(settings_, selection, [&facts](const Letter& letter) {
+      facts.more = !ForEachLetter(settings_, selection, [&facts](const Letter& letter) {
         facts.waiting += letter.replayed ? 0 : 1;
-        facts.more = facts.waiting > kMostLetters;
-        return !facts.more;
+        return true;
       });
     } catch (const Failure& failure) {
       facts.away = failure.what();
@@ -131,16 +131,21 @@ class KafkaAsker {
   void AskOldest(const std::string& topic, const std::vector<kafka::PartitionLag>& lags,
                  LogFacts& facts) {
     const auto read = [&](const kafka::LogSpan& first, UnixMs* written_at) {
-      return reader_.Read(topic, first, [&](const Record& record) {
+      const Status status = reader_.Read(topic, first, [&](const Record& record) {
         *written_at = record.timestamp;
         return false;
       });
+      if (status.done()) return FirstRecord::kRead;
+      return reader_.found_corrupt() ? FirstRecord::kCorrupt : FirstRecord::kNotRead;
     };
     const Time until = daemon::SystemNow().mono + kOldestTime;
     const OldestRecord oldest =
         FindOldest(lags, read, [until] { return daemon::SystemNow().mono < until; });
     if (oldest.written_at) facts.oldest_s = SecondsSince(*oldest.written_at);
     facts.unread = oldest.unread;
+    for (const kafka::LogSpan& first : oldest.corrupt) {
+      facts.corrupt.push_back(std::to_string(first.partition) + "/" + std::to_string(first.from));
+    }
   }
 
   void AskMembers(const Log& log, LogFacts& facts) {

@@ -145,12 +145,25 @@ Check ChangesCheck(const std::optional<double>& oldest, bool all_answer) {
   return {kRelations, "changes", all_answer ? Level::kWell : Level::kNote, text};
 }
 
+// Waiting mends none of it, whoever reads.
+Check CorruptCheck(const LogFacts& log, const std::string& name, const std::string& waiting) {
+  std::string places;
+  for (const std::string& place : log.corrupt) places += (places.empty() ? "" : ", ") + place;
+  return {kLag,
+          name,
+          Level::kLook,
+          "nobody can read on at " + places + " (partition/offset); " + waiting,
+          "move its leader to a good replica, or delete the records below the next good offset",
+          "stores.md#fanlinelogunreadable"};
+}
+
 Check LogCheck(const LogFacts& log) {
   const std::string name = log.topic + " (" + log.group + ")";
   if (!log.away.empty()) return Away(kLag, name, log.away);
   if (!log.exists) return NoTopic(kLag, name);
   std::string text = Counted(log.waiting, "record") + (log.waiting == 1 ? " waits" : " wait");
   if (log.oldest_s && log.waiting > 0) text += ", the oldest for " + Aged(*log.oldest_s);
+  if (!log.corrupt.empty()) return CorruptCheck(log, name, text);
   const bool nobody = log.members && *log.members == 0;
   const bool unused = nobody && !log.of_posts && !log.committed && log.waiting == 0;
   if (unused) return {kLag, name, Level::kNote, "nobody reads it, and nothing was written"};
@@ -253,16 +266,20 @@ Checks JudgeLetters(const std::vector<LetterFacts>& letters, const std::string& 
   Checks checks;
   uint64_t topics = 0;
   for (const LetterFacts& facts : letters) {
+    const std::string list = "feedctl dlq list --topic " + facts.topic + " --since " + since;
     if (!facts.away.empty()) {
       checks.push_back(Away(kLetters, facts.topic, facts.away));
     } else if (!facts.exists) {
       checks.push_back(NoTopic(kLetters, facts.topic));
     } else if (facts.waiting > 0) {
       checks.push_back({kLetters, facts.topic, Level::kLook,
-                        (facts.more ? "more than " : "") + Counted(facts.waiting, "letter") +
+                        (facts.more ? "at least " : "") + Counted(facts.waiting, "letter") +
                             " of the last " + since + ", not replayed",
-                        "feedctl dlq list --topic " + facts.topic + " --since " + since,
-                        "delivery.md#fanlinedeadletters"});
+                        list, "delivery.md#fanlinedeadletters"});
+    } else if (facts.more) {
+      checks.push_back(
+          {kLetters, facts.topic, Level::kNote,
+           "none among the newest; older ones of the last " + since + " were not looked at", list});
     } else {
       ++topics;
     }

@@ -55,6 +55,7 @@ struct LogFacts {
   uint64_t waiting = 0;                 // records
   std::optional<double> oldest_s = {};  // how long the oldest of them has been there, if known
   size_t unread = 0;  // partitions of which that is not known: an older one may be there
+  std::vector<std::string> corrupt = {};  // "3/17": partition and offset that nobody can read
 };
 
 struct LetterFacts {
@@ -62,7 +63,7 @@ struct LetterFacts {
   std::string away = {};
   bool exists = true;
   uint64_t waiting = 0;  // not replayed, set aside lately
-  bool more = false;     // not all were counted
+  bool more = false;     // only the newest were looked at
 };
 
 [[nodiscard]] Checks JudgeShards(const std::vector<ShardFacts>& shards);

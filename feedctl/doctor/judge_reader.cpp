@@ -156,6 +156,10 @@ void JudgeDelivery(const ReaderFacts& facts, Checks& checks) {
   const std::string range = "range " + std::to_string(facts.range);
   if (!facts.kafka_away.empty()) {
     checks.push_back(Away(kDelivery, "Kafka", facts.kafka_away));
+  } else if (!facts.tasks_exist) {
+    checks.push_back({kDelivery, "hints", Level::kLook,
+                      "there is no topic of the installation's hints", "feedctl topics create",
+                      "daemons.md#fanlinenotready"});
   } else if (!facts.owner_known) {
     checks.push_back({kDelivery, range, Level::kNote, "who owns it is not known just now"});
   } else if (!facts.owner) {

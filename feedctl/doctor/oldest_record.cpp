@@ -13,8 +13,11 @@ OldestRecord FindOldest(std::vector<kafka::PartitionLag> lags, const ReadTime& r
     if (lag.records() == 0) break;
     UnixMs written_at = 0;
     const kafka::LogSpan first{lag.partition, lag.from(), lag.from() + 1};
-    if (!in_time() || !read(first, &written_at).done()) {
+    const FirstRecord found = in_time() ? read(first, &written_at) : FirstRecord::kNotRead;
+    if (found == FirstRecord::kNotRead) {
       ++oldest.unread;
+    } else if (found == FirstRecord::kCorrupt) {
+      oldest.corrupt.push_back(first);
     } else if (written_at > 0) {
       oldest.written_at = std::min(oldest.written_at.value_or(written_at), written_at);
     }

@@ -71,10 +71,14 @@ void Compare(const Settings& settings, const mysql::Installation& installation,
 Status AskHints(const Settings& settings, const mysql::Installation& installation,
                 const std::string& group, ReaderFacts& facts) {
   const auto options = options::ToOptions(settings.kafka, kClientId);
+  int32_t partitions = 0;
+  kafka::Admin admin(options, kKafkaTimeout, [](LogLevel, const std::string&) {});
+  Status status = admin.CountPartitions(installation.tasks_topic, &partitions);
+  facts.tasks_exist = partitions > 0;
+  if (!status.done() || !facts.tasks_exist) return status;
   std::vector<kafka::PartitionLag> lags;
-  const Status status =
-      kafka::ReadGroupLag(options, group, installation.tasks_topic,
-                          static_cast<int32_t>(installation.partitions), kKafkaTimeout, &lags);
+  status = kafka::ReadGroupLag(options, group, installation.tasks_topic,
+                               static_cast<int32_t>(installation.partitions), kKafkaTimeout, &lags);
   if (!status.done()) return status;
   facts.hints_waiting = static_cast<uint64_t>(lags[static_cast<size_t>(facts.range)].records());
   kafka::GroupOwners owners;

@@ -47,6 +47,7 @@ struct ReaderFacts {
 
   // Of Kafka.
   std::string kafka_away = {};
+  bool tasks_exist = true;                      // the topic of the hints; else nothing is known
   bool owner_known = true;                      // else they are shared out just now, say
   std::optional<kafka::GroupOwner> owner = {};  // of the range
   std::optional<uint64_t> hints_waiting = {};   // of the range

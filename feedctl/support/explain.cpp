@@ -154,7 +154,7 @@ Told OfMysql(const std::string& message) {
   }
   if (is(1049))
     return {Told::kMisconfigured, message, "create the database, or set --mysql-shards"};
-  if (is(1146, 1054)) return {Told::kMisconfigured, message, "run feedctl init first"};
+  if (is(1146, 1054)) return {Told::kMisconfigured, message, {}};  // which says what to type
   if (is(1148, 3948, 4166))
     return {Told::kMisconfigured, message, "start the shards with --local-infile=ON"};
   return {Told::kRefuses, message, {}};

@@ -6,14 +6,17 @@ import time
 import unittest
 
 from confluent_kafka import Producer as KafkaProducer
+from confluent_kafka.admin import AdminClient
 
 from stack.programs import BIN
-from stack.programs.fleet import FEED
+from stack.programs.fleet import FEED, TASKS
 from stack.waiting import wait_until
 from tests.e2e.installation import Installation, most_followed
 
 WELL, FOUND, NOBODY, AWAY = 0, 1, 67, 69
 _PATIENCE = 60
+MOST_LETTERS = 10_000  # of a topic, that it looks at
+LETTERS = 12_000
 
 
 class Doctor(Installation):
@@ -147,6 +150,25 @@ class Doctor(Installation):
         self.assertEqual(checks["feed-events (fanline-dispatcher)"]["level"], "away")
         self.assertEqual(checks["127.0.0.1:1"]["level"], "away")
         self.assert_levels(checks, breakers="well", pushers="note")
+
+    def test_7_of_very_many_dead_letters_the_newest_are_read(self):
+        producer = KafkaProducer({"bootstrap.servers": self.stack.kafka.address, "queue.buffering.max.messages": 50_000})
+        for _ in range(LETTERS):
+            producer.produce(f"{FEED}.dlq", value=b"a letter", partition=0)
+        self.assertEqual(producer.flush(60), 0)
+        told = self.doctor(codes=(FOUND,))[f"{FEED}.dlq"]["text"]
+        self.assertRegex(told, "^at least [0-9,]+ letters of the last 24h")
+        self.assertLessEqual(int(told.split()[2].replace(",", "")), MOST_LETTERS)
+
+    def test_8_a_topic_that_is_missing_is_no_kafka_that_is_away(self):
+        reader = min(self.ledger.followers[most_followed(self.ledger, 1)[0]])
+        kafka = AdminClient({"bootstrap.servers": self.stack.kafka.address})
+        for gone in kafka.delete_topics([TASKS]).values():
+            gone.result(60)
+        wait_until(lambda: TASKS not in kafka.list_topics(timeout=60).topics, _PATIENCE, "the end of the topic")
+        checks = self.doctor(reader, codes=(FOUND,))
+        self.assert_levels(checks, hints="look")
+        self.assertEqual(checks["hints"]["advice"], "feedctl topics create")
 
 
 if __name__ == "__main__":

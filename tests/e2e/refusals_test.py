@@ -185,7 +185,7 @@ class Refusals(Agreement):
         self.start_all()
         self.assert_exact(live=EVERYBODY)
 
-    def test_a_table_that_an_older_init_did_not_make_is_waited_for(self):
+    def test_a_table_that_was_not_migrated_yet_is_waited_for(self):
         self.pusher.stop()
         for shard in self.stack.mysql:
             shard.query("DROP TABLE range_start")
@@ -193,11 +193,11 @@ class Refusals(Agreement):
         before = self.said(self.pusher)
         self.pusher.start()
         self.wait_not_ready(self.pusher, "16 of 16 ranges are not taken over yet")
-        self.wait_for(lambda: "feedctl init makes what is missing" in self.said(self.pusher)[len(before):],
+        self.wait_for(lambda: "feedctl migrate makes what is missing" in self.said(self.pusher)[len(before):],
                       "the advice")
-        self.feedctl.run("init", "--ranges", self.ranges)
+        self.feedctl.run("migrate")
         self.start_all()
-        told = self.said(self.pusher)[len(before):].count("feedctl init makes what is missing")
+        told = self.said(self.pusher)[len(before):].count("feedctl migrate makes what is missing")
         self.assertLess(told, 10, "a line once in a while")
         self.publish_all(EVERYBODY)
         self.settle()

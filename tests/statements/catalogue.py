@@ -320,6 +320,7 @@ ENTRIES = [
           "tasks_topic,timeline_window,timeline_max_entries,following_limit,own_posts FROM installation"),
     entry("SELECT schema_version FROM installation"),
     entry("SELECT shard_count FROM installation"),
+    entry("SELECT shard_count, shard_index FROM installation"),
     entry("UPDATE installation SET schema_version = 5 WHERE schema_version = 4"),
 ]
 

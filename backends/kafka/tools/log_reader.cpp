@@ -56,6 +56,7 @@ class LogReader::Impl {
               std::vector<LogSpan>* spans);
   Status Read(const std::string& topic, const LogSpan& span,
               const std::function<bool(Record)>& take);
+  bool found_corrupt() const { return found_corrupt_; }
 
  private:
   Status Offsets(const std::string& topic, int32_t partitions, int64_t which,
@@ -63,6 +64,7 @@ class LogReader::Impl {
 
   const Duration patience_;
   Client client_;
+  bool found_corrupt_ = false;
 };
 
 // `which`: a time, or one of the two special ones.
@@ -99,6 +101,7 @@ Status LogReader::Impl::Look(const std::string& topic, int32_t partitions, UnixM
 
 Status LogReader::Impl::Read(const std::string& topic, const LogSpan& span,
                              const std::function<bool(Record)>& take) {
+  found_corrupt_ = false;
   if (span.empty()) return Status::Done();
   const std::string what = "reading " + topic + "/" + std::to_string(span.partition);
   const TopicHandle handle(rd_kafka_topic_new(client_.get(), topic.c_str(), nullptr));
@@ -116,7 +119,10 @@ Status LogReader::Impl::Read(const std::string& topic, const LogSpan& span,
       if (message->offset >= span.to) return Status::Done();
       continue;
     }
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(message->err, what);
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      found_corrupt_ = MeaningOf(message->err).reading == Reading::kCorrupt;
+      return StatusOf(message->err, what);
+    }
     if (message->offset >= span.to) return Status::Done();
     until = MonoNow() + patience_;
     const bool last = message->offset + 1 == span.to;
@@ -136,5 +142,6 @@ Status LogReader::Read(const std::string& topic, const LogSpan& span,
                        const std::function<bool(Record)>& take) {
   return impl_->Read(topic, span, take);
 }
+bool LogReader::found_corrupt() const { return impl_->found_corrupt(); }
 
 }  // namespace fanline::kafka

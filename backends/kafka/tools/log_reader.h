@@ -44,6 +44,9 @@ class LogReader {
   Status Read(const std::string& topic, const LogSpan& span,
               const std::function<bool(Record)>& take);
 
+  // Whether the last Read ended because what stands there can be read by nobody (a bad checksum).
+  [[nodiscard]] bool found_corrupt() const;
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -10,27 +10,28 @@ namespace {
 
 Shard ShardCount(const Config& config) { return static_cast<Shard>(config.shards.size()); }
 
-// Nothing: the shard is of no installation, or of one that this program knows.
-std::optional<std::string> UnknownSchema(Connection& connection) {
+// Nothing: the shard has no row, or no table for it.
+std::optional<std::string> SchemaOf(Connection& connection) {
   bool there = false;
   connection.Query(
       "SELECT COUNT(*) FROM information_schema.tables"
       " WHERE table_schema = DATABASE() AND table_name = 'installation'",
       [&](const Row& row) { there = row.Bool(1); });
-  std::optional<std::string> unknown;
-  if (!there) return unknown;
-  connection.Query("SELECT schema_version FROM installation", [&](const Row& row) {
-    if (row.UInt64(1) != kSchemaVersion) unknown = row.Text(1);
-  });
-  return unknown;
+  std::optional<std::string> schema;
+  if (!there) return schema;
+  connection.Query("SELECT schema_version FROM installation",
+                   [&](const Row& row) { schema = row.Text(1); });
+  return schema;
 }
+
+bool IsKnown(const std::string& schema) { return schema == std::to_string(kSchemaVersion); }
 
 // Asks for the columns in the table's order. Nothing: the shard has no row. Of another schema only
 // its version is told: it may have other columns.
 std::optional<InstallationRow> ReadRow(Connection& connection) {
   InstallationRow row = RowOf({}, connection.shard());
-  if (const auto unknown = UnknownSchema(connection)) {
-    row.front().value = *unknown;
+  if (const auto schema = SchemaOf(connection); schema && !IsKnown(*schema)) {
+    row.front().value = *schema;
     return row;
   }
   std::string sql = "SELECT ";
@@ -105,18 +106,62 @@ Status ChooseGeneration(ShardConnections& connections, Installation& installatio
   return Status::Done();
 }
 
-// Never: a shard belongs to an installation of another schema_version. Procedures of this one on
-// tables of another would fail every change of the programs that run there.
-Status RefuseAnotherSchema(ShardConnections& connections) {
-  for (Shard shard = 0; shard < ShardCount(connections.config()); ++shard) {
-    std::optional<std::string> unknown;
+// Who asks for tables.
+enum class For { kMigrate, kInit };
+
+// Why tables and procedures of this program must not be made on the shard; "": they may. Procedures
+// of this one on tables of another would fail every change of the programs that run there.
+std::string WhyNot(Connection& connection, Shard shards, For whom) {
+  const auto schema = SchemaOf(connection);
+  if (!schema && whom == For::kInit) return "";
+  if (!schema) return "it has no row in table installation: run feedctl init";
+  if (!IsKnown(*schema)) {
+    const char* const convert =
+        IsNewerSchema(*schema) ? ""
+                               : "; convert it as docs/feedctl.md says, or give empty databases";
+    return "another installation is there: " + SchemaDiffers(*schema) + convert;
+  }
+  Shard count = 0, index = 0;
+  connection.Query("SELECT shard_count, shard_index FROM installation", [&](const Row& row) {
+    count = static_cast<Shard>(row.UInt64(1));
+    index = static_cast<Shard>(row.UInt64(2));
+  });
+  const char* const all = "; name all the installation's shards, in the order of feedctl init";
+  if (count != shards) {
+    return "its shard_count is " + std::to_string(count) + ", this program was given " +
+           std::to_string(shards) + " shards" + all;
+  }
+  if (index != connection.shard()) return "its shard_index is " + std::to_string(index) + all;
+  const auto newer = FindNewer(connection);
+  if (!newer || whom == For::kInit) return "";  // the programs of before run on these tables
+  return "it has had migration " + std::to_string(*newer) + ", this program knows those up to " +
+         std::to_string(Migrations().size()) + "; take the feedctl of the newer version";
+}
+
+// Never, before anything is made on any shard: one of them refuses.
+Status CheckShards(ShardConnections& connections, For whom) {
+  const Shard shards = ShardCount(connections.config());
+  for (Shard shard = 0; shard < shards; ++shard) {
+    std::string why;
     Status status = connections.Run(
-        shard, [&](Connection& connection) { unknown = UnknownSchema(connection); });
+        shard, [&](Connection& connection) { why = WhyNot(connection, shards, whom); });
     if (!status.done()) return status;
-    if (!unknown) continue;
-    return Status::Never(ResourceOf(shard) +
-                         ": another installation is there: " + SchemaDiffers(*unknown) +
-                         "; convert it as docs/feedctl.md says, or give empty databases");
+    if (!why.empty()) return Status::Never(ResourceOf(shard) + ": " + why);
+  }
+  return Status::Done();
+}
+
+// For statements that take as long as a table is large.
+ShardConnections Patient(const Config& config) {
+  return ShardConnections(config, {.read_timeout = config.migration_timeout});
+}
+
+Status MakeTablesFor(For whom, const Config& config) {
+  ShardConnections asking(config);
+  if (Status status = CheckShards(asking, whom); !status.done()) return status;
+  ShardConnections making = Patient(config);
+  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
+    if (Status status = making.Run(shard, MigrateShard); !status.done()) return status;
   }
   return Status::Done();
 }
@@ -125,7 +170,7 @@ Status RefuseAnotherSchema(ShardConnections& connections) {
 
 Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out) {
   ShardConnections connections(config);
-  if (Status status = RefuseAnotherSchema(connections); !status.done()) return status;
+  if (Status status = CheckShards(connections, For::kMigrate); !status.done()) return status;
   out->assign(config.shards.size(), {});
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(
@@ -135,14 +180,9 @@ Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out) {
   return Status::Done();
 }
 
-Status Migrate(const Config& config) {
-  ShardConnections connections(config);
-  if (Status status = RefuseAnotherSchema(connections); !status.done()) return status;
-  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
-    if (Status status = connections.Run(shard, MigrateShard); !status.done()) return status;
-  }
-  return Status::Done();
-}
+Status Migrate(const Config& config) { return MakeTablesFor(For::kMigrate, config); }
+
+Status MakeTables(const Config& config) { return MakeTablesFor(For::kInit, config); }
 
 Status CheckConvertible(const Config& config) {
   ShardConnections connections(config);
@@ -169,7 +209,7 @@ Status CheckConvertible(const Config& config) {
 
 Status ConvertInstallation(const Config& config) {
   if (Status status = CheckConvertible(config); !status.done()) return status;
-  ShardConnections connections(config);
+  ShardConnections connections = Patient(config);
   // Shard 0 last: programs ask it first, and of an old one they say what to type.
   for (Shard shard = ShardCount(config); shard-- > 0;) {
     Status status = connections.Run(shard, [&](Connection& connection) {

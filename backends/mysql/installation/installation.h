@@ -14,13 +14,18 @@
 
 namespace fanline::mysql {
 
-// Of each shard the migrations that it has not had, by shard; changes nothing. Never: a shard
-// belongs to an installation of another schema_version.
+// Of each shard the migrations that it has not had, by shard; changes nothing. Never: a shard has
+// no row, is of another schema_version, is not the one of that number among as many, or was
+// migrated by a newer program than this one.
 Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out);
 
 // Makes them on every shard, one after the other, and the procedures anew. Never, with nothing
 // changed: as ReadMissing. May be run again, also beside another run.
 Status Migrate(const Config& config);
+
+// The same for who then creates the installation: a shard without a row is given all tables, and
+// one that a newer program has migrated is left as it is.
+Status MakeTables(const Config& config);
 
 // Of an Installation to be created: the generation that a shard already has, else one drawn at
 // random, so that no two installations have the same.

@@ -31,12 +31,17 @@ bool Parse(const std::string& text, Integer& out) {
 
 }  // namespace
 
+bool IsNewerSchema(const std::string& found) {
+  return ParseNumber<uint32_t>(found).value_or(0) > kSchemaVersion;
+}
+
 std::string SchemaDiffers(const std::string& found) {
   std::string words =
       "its schema_version is " + found + ", this program knows " + std::to_string(kSchemaVersion);
   if (found == std::to_string(kSchemaOfKeysByBucket)) {
     words += "; stop all programs and run feedctl timelines drop, which converts it";
   }
+  if (IsNewerSchema(found)) words += "; a newer version made it: take that version's programs";
   return words;
 }
 

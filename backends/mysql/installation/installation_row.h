@@ -41,6 +41,9 @@ using InstallationRow = std::array<InstallationField, 13>;  // in the order of t
 
 InstallationRow RowOf(const Installation& installation, Shard shard);
 
+// A schema_version above kSchemaVersion.
+bool IsNewerSchema(const std::string& found);
+
 // The words for a schema_version that is not kSchemaVersion, and what to do about it.
 std::string SchemaDiffers(const std::string& found);
 

@@ -60,7 +60,14 @@ MissingMigrations FindMissing(Connection& connection) {
   return missing;
 }
 
+std::optional<uint32_t> FindNewer(Connection& connection) {
+  const std::set<uint32_t> made = FindMade(connection);
+  if (made.empty() || *made.rbegin() <= Migrations().back().number) return std::nullopt;
+  return *made.rbegin();
+}
+
 void MigrateShard(Connection& connection) {
+  if (FindNewer(connection)) return;
   for (const Migration* migration : FindMissing(connection)) {
     for (const std::string& statement : migration->statements) connection.Execute(statement);
   }

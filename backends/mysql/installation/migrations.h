@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,11 @@ const std::vector<Migration>& Migrations();
 using MissingMigrations = std::vector<const Migration*>;
 MissingMigrations FindMissing(Connection& connection);
 
-// Makes them, and the procedures anew.
+// The highest number that the shard has had and that is none of Migrations(): a newer program was
+// there. Who changes a procedure adds a migration, so the procedures may be newer, too.
+std::optional<uint32_t> FindNewer(Connection& connection);
+
+// Makes them, and the procedures anew; nothing where a newer program was.
 void MigrateShard(Connection& connection);
 
 }  // namespace fanline::mysql

@@ -39,6 +39,9 @@ struct Config {
   // A process that hangs within a transaction holds its rows' locks for ever, and other writers of
   // these rows wait. The server ends such a session after this long.
   std::chrono::seconds idle_transaction{5};
+  // In place of read_timeout, of statements that make or alter tables: they take as long as a table
+  // is large. They wait for its other users no longer than lock_wait all the same.
+  std::chrono::seconds migration_timeout{3600};
   // How often a connection in use asks whether its server is still the primary. After a planned
   // switchover the old primary lags behind and refuses only writes. Reads of truth ask each time
   // (Connection::RequirePrimary): a row missing there would be taken for a deleted post.

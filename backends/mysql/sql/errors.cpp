@@ -1,5 +1,7 @@
 #include "backends/mysql/sql/errors.h"
 
+#include <string_view>
+
 #include "backends/mysql/sql/config.h"
 
 namespace fanline::mysql {
@@ -8,6 +10,9 @@ namespace {
 // What is newer than the installation, maybe.
 constexpr int kNoSuchTable = 1146;
 constexpr int kNoSuchColumn = 1054;
+// Where even this one is missing there is no installation yet: "Table 'feed.installation' doesn't
+// exist".
+constexpr std::string_view kFirstTable = ".installation'";
 
 struct Entry {
   int code;
@@ -83,7 +88,8 @@ ErrorKind KindOf(int code) {
 Status StatusOf(const MysqlError& error, Shard shard) {
   Status status = StatusOf(error, ResourceOf(shard));
   if (error.code() == kNoSuchTable || error.code() == kNoSuchColumn) {
-    status.message += "; feedctl init makes what is missing";
+    const bool bare = std::string_view(error.what()).find(kFirstTable) != std::string_view::npos;
+    status.message += bare ? "; run feedctl init first" : "; feedctl migrate makes what is missing";
   }
   return status;
 }

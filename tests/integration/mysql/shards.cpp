@@ -43,7 +43,7 @@ Shards::Shards() {
       on(shard).Execute(std::string("DROP TABLE IF EXISTS ") + table);
     }
   }
-  FANLINE_CHECK(Migrate(config_).done(), "the schema can be applied");
+  FANLINE_CHECK(MakeTables(config_).done(), "the schema can be applied");
 }
 
 int64_t Shards::Number(Shard shard, const std::string& sql) {

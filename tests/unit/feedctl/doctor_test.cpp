@@ -267,7 +267,7 @@ TEST(OldestRecord, IsSoughtInEveryPartitionWhereSomethingWaits) {
         EXPECT_EQ(span.to, span.from + 1);
         read.emplace_back(span.partition, span.from);
         *written_at = kWrittenAt[span.partition];
-        return Status::Done();
+        return FirstRecord::kRead;
       },
       InTime);
   EXPECT_EQ(oldest.written_at, 1'000);
@@ -279,13 +279,41 @@ TEST(OldestRecord, ThatCannotBeReadHidesNoOther) {
   const auto oldest = FindOldest(
       Lags(),
       [](const kafka::LogSpan& span, UnixMs* written_at) {
-        if (span.partition == 0) return Status::Later("kafka", "no leader");
+        if (span.partition == 0) return FirstRecord::kNotRead;
         if (span.partition == 3) *written_at = kWrittenAt[3];  // that of 1 is gone
-        return Status::Done();
+        return FirstRecord::kRead;
       },
       InTime);
   EXPECT_EQ(oldest.written_at, 8'000);
   EXPECT_EQ(oldest.unread, 1u);
+  EXPECT_TRUE(oldest.corrupt.empty());
+}
+
+TEST(OldestRecord, ThatNobodyCanReadIsToldByItsPlace) {
+  const auto oldest = FindOldest(
+      Lags(),
+      [](const kafka::LogSpan& span, UnixMs* written_at) {
+        *written_at = kWrittenAt[span.partition];
+        return span.partition == 1 ? FirstRecord::kCorrupt : FirstRecord::kRead;
+      },
+      InTime);
+  EXPECT_EQ(oldest.written_at, 8'000);
+  EXPECT_EQ(oldest.unread, 0u);
+  ASSERT_EQ(oldest.corrupt.size(), 1u);
+  EXPECT_EQ(oldest.corrupt[0].partition, 1);
+  EXPECT_EQ(oldest.corrupt[0].from, 7);
+}
+
+TEST(Lag, BehindARecordThatNobodyCanReadSaysWhereAndWhatToDo) {
+  LogFacts log = Log();
+  log.members = 0;
+  log.unread = 1;
+  log.corrupt = {"3/17", "5/2"};
+  EXPECT_EQ(Judged(log).level, Level::kLook);
+  EXPECT_THAT(Judged(log).text, HasSubstr("nobody can read on at 3/17, 5/2 "));
+  EXPECT_THAT(Judged(log).text, HasSubstr("5 records wait"));
+  EXPECT_THAT(Judged(log).advice, HasSubstr("delete the records below"));
+  EXPECT_EQ(Judged(log).runbook, "stores.md#fanlinelogunreadable");
 }
 
 TEST(OldestRecord, IsSoughtNoLongerThanThereIsTime) {
@@ -294,7 +322,7 @@ TEST(OldestRecord, IsSoughtNoLongerThanThereIsTime) {
       Lags(),
       [](const kafka::LogSpan& span, UnixMs* written_at) {
         *written_at = kWrittenAt[span.partition];
-        return Status::Done();
+        return FirstRecord::kRead;
       },
       [&left] { return left-- > 0; });
   EXPECT_EQ(oldest.written_at, 9'000);
@@ -343,6 +371,15 @@ TEST(DeadLetters, ThatWaitAreToBeLookedAt) {
   const Checks away = JudgeLetters({{.topic = "a.dlq", .away = "gone"}}, "24h");
   ASSERT_EQ(away.size(), 1u);
   EXPECT_EQ(away[0].level, Level::kAway);
+}
+
+TEST(DeadLetters, OfWhichOnlyTheNewestWereLookedAtAreNotCalledNone) {
+  const LetterFacts some{.topic = "a.dlq", .waiting = 2, .more = true};
+  EXPECT_THAT(TextOf(JudgeLetters({some}, "24h"), "a.dlq"), HasSubstr("at least 2 letters"));
+  const Checks none = JudgeLetters({{.topic = "a.dlq", .more = true}}, "24h");
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_EQ(LevelOf(none, "a.dlq"), Level::kNote);
+  EXPECT_EQ(Find(none, "a.dlq")->advice, "feedctl dlq list --topic a.dlq --since 24h");
 }
 
 TEST(DeadLetters, WithoutATopicAreToBeLookedAt) {
@@ -596,6 +633,18 @@ TEST(Reader, WhoseRangeIsBeingSharedOutIsNoFault) {
   facts.owner_known = false;
   EXPECT_EQ(LevelOf(JudgeReader(facts), "range 0"), Level::kNote);
   EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
+}
+
+TEST(Reader, WithoutATopicOfHintsIsNotToldThatKafkaIsAway) {
+  ReaderFacts facts = Reader();
+  facts.owner.reset();
+  facts.hints_waiting.reset();
+  facts.tasks_exist = false;
+  const Checks checks = JudgeReader(facts);
+  EXPECT_EQ(ExitCodeOf(checks), 1);
+  EXPECT_EQ(LevelOf(checks, "hints"), Level::kLook);
+  EXPECT_EQ(Find(checks, "hints")->advice, "feedctl topics create");
+  EXPECT_EQ(Find(checks, "range 0"), nullptr) << "nobody can own it";
 }
 
 TEST(Reader, WhoMissesAPostMayWaitForAHint) {

@@ -39,6 +39,7 @@ struct World {
     AddWindow(table, agreed);
     AddFollowingLimit(table, &agreed.following_limit);
     AddOptions(table, mysql);
+    AddMigrationTimeout(table, mysql);
   }
   daemon::Parsed Parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "program");
@@ -84,6 +85,14 @@ TEST(Settings, TimeoutsOfMariaDbAreRoundedUpToSeconds) {
   const mysql::Config config = ToConfig(world.mysql);
   EXPECT_EQ(config.connect_timeout, 1s);
   EXPECT_EQ(config.read_timeout, 3s);
+  EXPECT_EQ(config.migration_timeout, 1h);
+}
+
+TEST(Settings, TablesAreAlteredInATimeOfTheirOwn) {
+  World world;
+  ASSERT_TRUE(world.Parse({"--migration-timeout", "2001ms"}).proceed());
+  EXPECT_EQ(ToConfig(world.mysql).migration_timeout, 3s);
+  EXPECT_EQ(ToConfig(world.mysql).read_timeout, 5s);
 }
 
 TEST(Settings, ALockIsGivenUpBeforeTheConnectionIs) {

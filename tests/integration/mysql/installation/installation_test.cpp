@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <utility>
+
 #include "tests/integration/mysql/shards.h"
 
 namespace fanline::mysql {
@@ -11,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class InstallationTest : public ::testing::Test {
  protected:
@@ -28,6 +32,37 @@ class InstallationTest : public ::testing::Test {
   // As a shard that has not had this migration.
   void Forget(Shard shard, uint32_t number) {
     shards_.on(shard).Execute("DELETE FROM migration WHERE number = " + std::to_string(number));
+  }
+
+  void Create() {
+    const Status status = CreateInstallation(shards_.config(), installation_);
+    ASSERT_TRUE(status.done()) << status.message;
+  }
+
+  // Whoever makes anything on a shard makes its procedures.
+  void DropProcedures() {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      shards_.on(shard).Execute("DROP PROCEDURE IF EXISTS change_edge");
+    }
+  }
+  int64_t CountProcedures(Shard shard) {
+    return shards_.Number(shard,
+                          "SELECT COUNT(*) FROM information_schema.routines"
+                          " WHERE routine_schema = DATABASE() AND routine_name = 'change_edge'");
+  }
+  void ExpectNothingMade() {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) EXPECT_EQ(CountProcedures(shard), 0);
+  }
+
+  // What feedctl migrate and its dry run come to.
+  void ExpectNotMigrated(const Config& config, const std::string& shard, const std::string& why) {
+    DropProcedures();
+    std::vector<MissingMigrations> missing;
+    for (const Status& status : {ReadMissing(config, &missing), Migrate(config)}) {
+      EXPECT_TRUE(status.never());
+      EXPECT_THAT(status.message, AllOf(HasSubstr(shard + ": "), HasSubstr(why)));
+    }
+    ExpectNothingMade();
   }
 
   std::vector<size_t> CountMissing() {
@@ -58,6 +93,7 @@ TEST(Migrations, AreNumberedFromOneAndMayBeMadeTwice) {
 
 TEST_F(InstallationTest, EachShardIsGivenTheMigrationsItHasNotHad) {
   const size_t all = Migrations().size();
+  Create();
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
   Forget(1, 2);
   shards_.on(1).Execute("DROP TABLE range_start");
@@ -76,6 +112,7 @@ TEST_F(InstallationTest, EachShardIsGivenTheMigrationsItHasNotHad) {
 
 // One that was interrupted has made part of a file, and not written its number down.
 TEST_F(InstallationTest, AMigrationThatIsMadeOnceMoreChangesNothing) {
+  Create();
   shards_.PutFollower(UserId{1}, UserId{2});
   for (const Shard shard : {0, 1}) shards_.on(shard).Execute("DELETE FROM migration");
   ASSERT_TRUE(Migrate(shards_.config()).done());
@@ -84,10 +121,77 @@ TEST_F(InstallationTest, AMigrationThatIsMadeOnceMoreChangesNothing) {
 }
 
 TEST_F(InstallationTest, AMigrationThatFailedIsStillMissing) {
+  Create();
   Forget(1, 4);
-  shards_.on(1).Execute("DROP TABLE installation");  // which it alters
+  shards_.on(1).Execute("ALTER TABLE installation DROP COLUMN own_posts");
+  shards_.on(1).Execute("ALTER TABLE installation DROP COLUMN following_limit");  // it is put after
   EXPECT_FALSE(Migrate(shards_.config()).done());
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 1));
+}
+
+TEST_F(InstallationTest, AShardWithoutARowIsNotMigratedAndIsToldOfInit) {
+  ExpectNotMigrated(shards_.config(), "mysql_0", "run feedctl init");
+  Create();
+  shards_.on(1).Execute("DELETE FROM installation");
+  ExpectNotMigrated(shards_.config(), "mysql_1", "run feedctl init");
+  shards_.on(1).Execute("DROP TABLE installation");
+  ExpectNotMigrated(shards_.config(), "mysql_1", "run feedctl init");
+  shards_.on(1).Execute("DELETE FROM migration");
+  EXPECT_TRUE(MakeTables(shards_.config()).done()) << "who creates the row needs the tables first";
+}
+
+// The shards left out would keep the tables and procedures of before.
+TEST_F(InstallationTest, PartOfTheShardsIsNotMigrated) {
+  Create();
+  Config one = shards_.config();
+  one.shards.resize(1);
+  ExpectNotMigrated(one, "mysql_0", "shard_count is 2, this program was given 1 shards");
+  EXPECT_TRUE(MakeTables(one).never());
+  ExpectNothingMade();
+  Config more = shards_.config();
+  more.shards.push_back(more.shards[1]);
+  ExpectNotMigrated(more, "mysql_0", "shard_count is 2, this program was given 3 shards");
+}
+
+TEST_F(InstallationTest, ShardsInAnotherOrderAreNotMigrated) {
+  Create();
+  Config turned = shards_.config();
+  std::swap(turned.shards[0], turned.shards[1]);
+  ExpectNotMigrated(turned, "mysql_0", "shard_index is 1");
+  EXPECT_TRUE(MakeTables(turned).never());
+  ExpectNothingMade();
+}
+
+TEST_F(InstallationTest, WhatANewerVersionMadeIsNotReplaced) {
+  Create();
+  shards_.on(1).Execute("INSERT INTO migration (number, file) VALUES (4321, '4321_later.sql')");
+  ExpectNotMigrated(shards_.config(), "mysql_1", "it has had migration 4321");
+  // Who goes back to the version before runs its init, too: the tables hold what that needs.
+  ASSERT_TRUE(MakeTables(shards_.config()).done());
+  EXPECT_EQ(CountProcedures(0), 1);
+  EXPECT_EQ(CountProcedures(1), 0) << "which stands for one that differs";
+
+  shards_.on(1).Execute("UPDATE installation SET schema_version = " +
+                        std::to_string(kSchemaVersion + 1));
+  ExpectNotMigrated(shards_.config(), "mysql_1", "a newer version made it");
+  EXPECT_THAT(MakeTables(shards_.config()).message, Not(HasSubstr("convert")));
+  ExpectNothingMade();
+}
+
+// Time for a large table; its users are not held up meanwhile.
+TEST_F(InstallationTest, AMigrationIsNotCutOffByTheTimeOfOtherStatements) {
+  installation_.own_posts = false;
+  Create();
+  Forget(0, 4);
+  shards_.on(0).Execute("ALTER TABLE installation DROP COLUMN own_posts");
+  shards_.on(0).Execute("LOCK TABLES installation READ");
+  Config config = shards_.config();
+  config.read_timeout = std::chrono::seconds(2);
+  config.lock_wait = std::chrono::seconds(4);
+  const Status status = Migrate(config);
+  EXPECT_THAT(status.message, HasSubstr("error 1205")) << "the server has given up, not the client";
+  shards_.on(0).Execute("UNLOCK TABLES");
+  EXPECT_TRUE(Migrate(config).done());
 }
 
 TEST_F(InstallationTest, WhatIsMissingOfAnotherSchemaIsNotSaid) {
@@ -116,8 +220,8 @@ TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
   EXPECT_EQ(shards_.Number(1, "SELECT shard_index FROM installation"), 1);
 }
 
-// One of before there was the column: programs say what to type, and init makes it.
-TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByTheSchema) {
+// One of before there was the column: programs say what to type.
+TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByMigrate) {
   installation_.own_posts = false;
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   for (const Shard shard : {0, 1}) {
@@ -125,9 +229,8 @@ TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByTheSchema) {
     Forget(shard, 4);
   }
   Installation found;
-  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl init"));
+  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl migrate"));
   ASSERT_TRUE(Migrate(shards_.config()).done());
-  EXPECT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   ASSERT_TRUE(ReadInstallation(shards_.config(), &found).done());
   EXPECT_FALSE(found.own_posts);
 }
@@ -200,7 +303,7 @@ TEST_F(InstallationTest, ATableThatCameSinceIsMadeByInitOnceMore) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   shards_.on(1).Execute("DROP TABLE author_mode");
   Forget(1, 3);
-  ASSERT_TRUE(Migrate(shards_.config()).done());
+  ASSERT_TRUE(MakeTables(shards_.config()).done());
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM author_mode"), 0);
 }
@@ -268,23 +371,14 @@ TEST_F(InstallationTest, OneOfAnotherSchemaIsLeftAsItIs) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
   const std::string old = std::to_string(kSchemaVersion - 1);
   shards_.on(1).Execute("UPDATE installation SET schema_version = " + old);
-  for (Shard shard = 0; shard < shards_.count(); ++shard) {
-    shards_.on(shard).Execute("DROP PROCEDURE change_edge");
-  }
-  const Status status = Migrate(shards_.config());
-  EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message, AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version is " + old)));
-  for (Shard shard = 0; shard < shards_.count(); ++shard) {
-    EXPECT_EQ(shards_.Number(shard,
-                             "SELECT COUNT(*) FROM information_schema.routines"
-                             " WHERE routine_schema = DATABASE() AND routine_name = 'change_edge'"),
-              0);
-  }
+  ExpectNotMigrated(shards_.config(), "mysql_1", "schema_version is " + old);
+  EXPECT_TRUE(MakeTables(shards_.config()).never());
+  ExpectNothingMade();
   Installation found;
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message,
               AllOf(HasSubstr("mysql_1"), HasSubstr("schema_version"), HasSubstr("\"" + old)));
   shards_.on(1).Execute("DELETE FROM installation");
-  EXPECT_TRUE(Migrate(shards_.config()).done());
+  EXPECT_TRUE(MakeTables(shards_.config()).done());
 }
 
 TEST_F(InstallationTest, AnotherNumberOfShardsIsRefused) {
@@ -347,7 +441,7 @@ TEST_F(InstallationTest, AShardThatIsAwayWhileAProgramRunsIsNoMismatchAndHidesNo
 
 TEST_F(InstallationTest, TheSchemaCanBeAppliedOverItself) {
   shards_.PutFollower(UserId{1}, UserId{2});
-  EXPECT_TRUE(Migrate(shards_.config()).done());
+  EXPECT_TRUE(MakeTables(shards_.config()).done());
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM follower"), 1);
 }
 

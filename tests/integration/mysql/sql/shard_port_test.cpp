@@ -100,7 +100,7 @@ TEST(ShardPort, WhatIsAskedForAgainAndAgainInVainIsALineOnceInAWhile) {
     port.Submit(Store{21, 0, true}, replies);
     EXPECT_TRUE(replies.Await(21).status.later());
   }
-  EXPECT_THAT(lines, ElementsAre(HasSubstr("feedctl init"), HasSubstr("nonsense")));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("feedctl migrate"), HasSubstr("nonsense")));
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct AnswerPage : AnswerFromTruth<PageRead> {
 struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   ReaderTimelines& timelines;
   const Reader::Admit& admit;
+  bool admitted = false;  // asked once, however often the rebuild begins
 
   using AnswerFromTruth<Rebuild>::operator();
   // Who follows somebody is known: hardly anybody has to be looked up.
@@ -53,7 +54,8 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
     if (status.done() && authors.empty() && admit) {
       UserFacts facts;
       status = truth.LookUp(reader, &facts);
-      if (status.done() && !facts.known && !admit()) {
+      admitted = admitted || facts.known || (status.done() && admit());
+      if (status.done() && !admitted) {
         asker.OnNotAdmitted();
         return timelines.Abandon(reader, asker.token());
       }
@@ -103,7 +105,7 @@ Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits wind
 Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
   truth_->ForgetReads();  // of a rebuild that ended before it had to be sure of them
   Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_));
-  AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_, admit};
+  AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_, admit, false};
   while (rebuild.result() == RebuildResult::kUnderWay) {
     if (auto status = std::visit(answer, rebuild.needed()); !status.done()) {
       static_cast<void>(timelines_->Abandon(reader, rebuild.token()));  // else its time ends it

@@ -111,7 +111,8 @@ class FirstPages {
       ++rows;
       const UserId author{row.UInt64(1)};
       const Range range = layout_.RangeOf(static_cast<Bucket>(row.UInt64(2)));
-      while (run->author() != author || run->last() < range) ++run;
+      while (run != runs.end() && (run->author() != author || run->last() < range)) ++run;
+      FANLINE_CHECK(run != runs.end() && run->first() <= range, "rows come in order");
       slot = run->begin + (range - run->first());
       if (!slot->full()) slot->page.followers.push_back(UserId{row.UInt64(3)});
     });
@@ -142,7 +143,7 @@ class FirstPages {
 
   // The statement's last row fell into `last` of runs[cut]: slots before it were read in full,
   // `last` itself only if it is full, and nothing is known of slots behind it.
-  static void FinishCut(std::span<const Run> runs, size_t cut, Slot* last) {
+  void FinishCut(std::span<const Run> runs, size_t cut, Slot* last) {
     for (size_t i = 0; i < cut; ++i) Finish(runs[i].begin, runs[i].end);
     const Run& run = runs[cut];
     Finish(run.begin, last);
@@ -151,7 +152,11 @@ class FirstPages {
       return;
     }
     Finish(last, last + 1);
-    for (Slot* slot = last + 1; slot != run.end; ++slot) slot->alone = true;
+    // In all ranges, also those that do not adjoin.
+    for (Slot* slot = last + 1;
+         slot != slots_.data() + slots_.size() && slot->author == last->author; ++slot) {
+      slot->alone = true;
+    }
   }
 
   Connection& connection_;

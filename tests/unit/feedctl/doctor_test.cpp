@@ -378,7 +378,7 @@ TEST(DeadLetters, OfWhichOnlyTheNewestWereLookedAtAreNotCalledNone) {
   EXPECT_THAT(TextOf(JudgeLetters({some}, "24h"), "a.dlq"), HasSubstr("at least 2 letters"));
   const Checks none = JudgeLetters({{.topic = "a.dlq", .more = true}}, "24h");
   ASSERT_EQ(none.size(), 1u);
-  EXPECT_EQ(LevelOf(none, "a.dlq"), Level::kNote);
+  EXPECT_EQ(LevelOf(none, "a.dlq"), Level::kLook);
   EXPECT_EQ(Find(none, "a.dlq")->advice, "feedctl dlq list --topic a.dlq --since 24h");
 }
 

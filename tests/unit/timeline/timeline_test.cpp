@@ -98,6 +98,17 @@ TEST(Rebuild, WhoIsNotAdmittedGetsNoTimeline) {
   EXPECT_EQ(asked, 2);
 }
 
+// Of a sampled one the timeline begins twice.
+TEST(Rebuild, AStrangerIsAdmittedOnce) {
+  World w;
+  w.mysql.SetOneIn(kBob, 4);
+  int asked = 0;
+  RebuildResult result{};
+  ASSERT_TRUE(w.home.Activate(kBob, &result, [&] { return ++asked == 1; }).done());
+  EXPECT_EQ(result, RebuildResult::kRebuilt);
+  EXPECT_EQ(asked, 1);
+}
+
 TEST(Rebuild, WhoFollowsOrHasPostedNeedsNoAdmission) {
   for (const bool follows : {true, false}) {
     World w;

@@ -73,6 +73,13 @@ class FollowerPages : public ::testing::Test {
     return query;
   }
 
+  int64_t Reads() {
+    int64_t sum = 0;
+    shards_.on(0).Query("SHOW SESSION STATUS LIKE 'Handler_read_next'",
+                        [&](const Row& row) { sum += std::stoll(row.Text(2)); });
+    return sum;
+  }
+
   testing::Seeded seeded_;
   Shards shards_;
   std::vector<UserId> authors_;
@@ -120,17 +127,28 @@ TEST_F(FollowerPages, AnAuthorWhoExceedsAPageCostsOneWastedStatementNotOnePerRan
   const RangeLayout layout(16);
   std::vector<PageQuery> queries;
   for (Range range = 0; range < 16; ++range) queries.push_back({authors_[9], range, {}, 10});
-  const auto reads = [&] {
-    int64_t sum = 0;
-    shards_.on(0).Query("SHOW SESSION STATUS LIKE 'Handler_read_next'",
-                        [&](const Row& row) { sum += std::stoll(row.Text(2)); });
-    return sum;
-  };
-  const int64_t before = reads();
+  const int64_t before = Reads();
   const auto pages = ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = 100});
   for (const auto& page : pages) EXPECT_EQ(page.followers.size(), 10u);
   // The statement that is cut, then 11 rows of each range, and a few tombstones.
-  EXPECT_LE(reads() - before, 100 + 16 * 11 + 60);
+  EXPECT_LE(Reads() - before, 100 + 16 * 11 + 60);
+}
+
+// The same in ranges that do not adjoin, beside authors who have few.
+TEST_F(FollowerPages, AnAuthorWhoExceedsAPageSharesNoStatementInAnyRange) {
+  const RangeLayout layout(16);
+  std::vector<PageQuery> queries;
+  for (Range range = 0; range < 16; range += 2) queries.push_back({authors_[9], range, {}, 10});
+  for (Range range = 0; range < 16; ++range) queries.push_back({authors_[5], range, {}, 100});
+  const int64_t before = Reads();
+  const auto pages =
+      ReadFollowerPages(shards_.on(0), layout, queries, {.rows_per_statement = 1000});
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(pages[i].followers.size(), 10u);
+  for (size_t i = 0; i < queries.size(); ++i) {
+    EXPECT_EQ(pages[i].followers, Expected(layout, queries[i]).followers);
+  }
+  // The statement that is cut, the small author's 200, then 11 rows of each range; tombstones.
+  EXPECT_LE(Reads() - before, 1000 + 250 + 8 * 11 + 60);
 }
 
 // Otherwise ranges that lag would cost more than those that do not, and lag the more for it.

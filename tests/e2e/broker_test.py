@@ -94,6 +94,9 @@ class BrokerComesBack(Installation):
         for log in [self.segment(TASKS, 3), self.segment(FEED, 0)]:
             whole = log.read_bytes()
             log.write_bytes(whole[:last_batch(whole)])
+            # The broker makes them anew. One that names what was cut off lets it append nothing.
+            for index in (*log.parent.glob("*.index"), *log.parent.glob("*.timeindex")):
+                index.unlink()
         self.stack.kafka.start()
 
         # Under a dispatcher and a pusher that run; each says so once.

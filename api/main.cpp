@@ -119,12 +119,8 @@ struct PageServing {
           ports->truth, ports->timelines, installation.window, [this] { return tokens.Next(); },
           installation.own_posts);
       rebuilders.push_back(
-          [ports, reader, &metrics](UserId user, const timeline::Reader::Admit& admit) mutable {
-            timeline::RebuildResult result{};
-            const Status status = reader.Activate(user, &result, admit);
-            status.done() ? metrics.RebuildEnded(result)
-                          : metrics.RebuildFailed(status.resource, status.message);
-          });
+          [ports, rebuild = api::Rebuilds::By(reader, metrics)](
+              UserId user, const api::Rebuilds::Admit& admit) { rebuild(user, admit); });
     }
     return rebuilders;
   }

@@ -7,6 +7,15 @@
 
 namespace fanline::api {
 
+Rebuilds::Rebuild Rebuilds::By(timeline::Reader reader, Metrics& metrics) {
+  return [reader, &metrics](UserId user, const Admit& admit) mutable {
+    timeline::RebuildResult result{};
+    const Status status = reader.Activate(user, &result, admit);
+    status.done() ? metrics.RebuildEnded(result)
+                  : metrics.RebuildFailed(status.resource, status.message);
+  };
+}
+
 Rebuilds::Rebuilds(std::vector<Rebuild> rebuilds, Limits limits, Metrics& metrics,
                    std::function<Time()> clock)
     : limits_(limits),
@@ -109,10 +118,11 @@ void Rebuilds::Run(const Rebuild& rebuild) {
     const std::vector<Then> overdue = TakeOverdue();
     lock.unlock();
     for (const Then& then : overdue) then(true);
-    judged ? rebuild(reader, {}) : rebuild(reader, [this] {
-      const std::lock_guard counting(mutex_);
-      return StrangerFits();
-    });
+    rebuild(
+        reader, judged ? Admit() : [this] {
+          const std::lock_guard counting(mutex_);
+          return StrangerFits();
+        });
     lock.lock();
     const auto taken = taken_.extract(reader);
     const bool go_on = !stopping_;

@@ -25,6 +25,7 @@
 #include "api/metrics.h"
 #include "fanline/base/time.h"
 #include "fanline/model/ids.h"
+#include "timeline/reader.h"
 
 namespace fanline::api {
 
@@ -38,11 +39,13 @@ class Rebuilds {
     // queue that moves would double the work just when there is most of it.
     Duration longest_wait = std::chrono::seconds(60);
   };
-  // Whether a timeline may be made of a reader nobody knows.
-  using Admit = std::function<bool()>;
+  using Admit = timeline::Reader::Admit;
   // Blocks and throws nothing; one thread at a time. Asks `admit`, unless it is empty, before a
   // reader nobody knows gets a timeline.
   using Rebuild = std::function<void(UserId reader, const Admit& admit)>;
+  // By `reader`, told to `metrics`; what both use outlives it.
+  static Rebuild By(timeline::Reader reader, Metrics& metrics);
+
   static constexpr size_t kBacklog = 4;
 
   // Called once, on any thread. False: the end has come.

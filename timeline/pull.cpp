@@ -8,6 +8,8 @@ namespace {
 
 // The first span aims at so many times `want`: a second read costs more than surplus rows.
 constexpr double kAimed = 2.5;
+// Of a sampled reader's each is hashed: about a second of a shard's in the first statement at most.
+constexpr double kMostAimed = 100'000;
 constexpr double kLeastPostsOfAnAuthor = 8;
 constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
@@ -78,9 +80,10 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
 // How far back the newest items probably go, judged by when each author last posted. An author
 // whose last post is `age` old counts for about t / age posts within t. A cap keeps an author who
 // has just posted from counting for all of them. Of a sampled reader's as many more are gone back
-// to, since they are posts of which one in `one_in` is wanted.
+// to, since they are posts of which one in `one_in` is wanted, as far as one statement reads them.
 UnixMs Pull::FirstLength() const {
-  const double aimed = kAimed * (limits_.want + 1) * sample_.one_in;
+  const double whole = kAimed * (limits_.want + 1);
+  const double aimed = std::max(whole, std::min(whole * sample_.one_in, kMostAimed));
   const double most_of_one =
       std::max(kLeastPostsOfAnAuthor, 2 * aimed / static_cast<double>(sources_.size()));
   UnixMs shortest = 1, longest = kLongest;

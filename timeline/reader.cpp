@@ -11,10 +11,8 @@ struct AnswerFromTruth {
   Asker& asker;
 
   Status operator()(const NeedFollowees&) {
-    std::vector<UserId> authors;
-    Sample sample{reader};
-    auto status = truth.Followees(reader, &authors, &sample.one_in);
-    if (status.done()) asker.OnFollowees(std::move(authors), sample);
+    auto status = ReadFollowees();
+    if (status.done()) TakeFollowees();
     return status;
   }
   Status operator()(const NeedLastAt& need) {
@@ -30,6 +28,16 @@ struct AnswerFromTruth {
     return status;
   }
   Status operator()(const NothingNeeded&) { return Status::Done(); }
+
+  Status ReadFollowees() {
+    followees.clear();
+    sample = {reader};
+    return truth.Followees(reader, &followees, &sample.one_in);
+  }
+  void TakeFollowees() { asker.OnFollowees(std::move(followees), sample); }
+
+  std::vector<UserId> followees = {};
+  Sample sample = {};
 };
 
 struct AnswerPage : AnswerFromTruth<PageRead> {
@@ -48,10 +56,8 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   using AnswerFromTruth<Rebuild>::operator();
   // Who follows somebody is known: hardly anybody has to be looked up.
   Status operator()(const NeedFollowees&) {
-    std::vector<UserId> authors;
-    Sample sample{reader};
-    auto status = truth.Followees(reader, &authors, &sample.one_in);
-    if (status.done() && authors.empty() && admit) {
+    auto status = ReadFollowees();
+    if (status.done() && followees.empty() && admit) {
       UserFacts facts;
       status = truth.LookUp(reader, &facts);
       admitted = admitted || facts.known || (status.done() && admit());
@@ -60,7 +66,7 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
         return timelines.Abandon(reader, asker.token());
       }
     }
-    if (status.done()) asker.OnFollowees(std::move(authors), sample);
+    if (status.done()) TakeFollowees();
     return status;
   }
   Status operator()(const NeedBegin& need) {

@@ -161,7 +161,18 @@ Status MakeTablesFor(For whom, const Config& config) {
   if (Status status = CheckShards(asking, whom); !status.done()) return status;
   ShardConnections making = Patient(config);
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
-    if (Status status = making.Run(shard, MigrateShard); !status.done()) return status;
+    bool missing = false;
+    Status status = asking.Run(
+        shard, [&](Connection& connection) { missing = !FindMissing(connection).empty(); });
+    // Where nothing is to be made, a shard that hangs keeps nobody waiting.
+    if (status.done()) status = (missing ? making : asking).Run(shard, MigrateShard);
+    if (status.later() && missing) {
+      status.message +=
+          "; a statement of ours may still be at work there (SHOW FULL PROCESSLIST), or another"
+          " keeps the table: wait for its end and type this again; --migration-timeout gives more"
+          " time";
+    }
+    if (!status.done()) return status;
   }
   return Status::Done();
 }

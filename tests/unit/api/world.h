@@ -83,12 +83,7 @@ struct World {
                                         map.shards(), Slots::Limits());
     timelines = std::make_unique<TimelinePool>(PortOf<ReaderTimelines, fakes::TimelinesOf>(posts),
                                                1, Slots::Limits());
-    const auto rebuild = [this](UserId reader, const Rebuilds::Admit& admit) {
-      timeline::RebuildResult result{};
-      const Status status = home.Activate(reader, &result, admit);
-      if (status.done()) metrics.RebuildEnded(result);
-    };
-    rebuilds = std::make_unique<Rebuilds>(std::vector<Rebuilds::Rebuild>{rebuild},
+    rebuilds = std::make_unique<Rebuilds>(std::vector{Rebuilds::By(home, metrics)},
                                           Rebuilds::Limits{.waiting = 100, .strangers = 2}, metrics,
                                           [this] { return mono.load(); });
     bodies = std::make_unique<BodiesPool>(PortOf<PostBodies, fakes::BodiesOf>(texts), 1,

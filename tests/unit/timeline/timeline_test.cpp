@@ -79,6 +79,24 @@ TEST(Rebuild, KeepsTheNewestItemsAndAFloorBelowWhichNothingIsPromised) {
   }
 }
 
+// Else one statement would hash a million posts of whoever follows the busy.
+TEST(Pull, ASampledReadersFirstSpanIsBounded) {
+  const auto first_span = [](uint32_t one_in) {
+    Pull pull({.want = 450}, {}, {}, Pulled::kPushed, {});
+    std::vector<UserId> authors;
+    std::vector<AuthorLastAt> last;
+    for (uint64_t author = 0; author < 100; ++author) {
+      authors.push_back(UserId{100 + author});
+      last.push_back({UserId{100 + author}, author == 0 ? 2'000'000'000'000 : 1'999'999'999'000});
+    }
+    pull.OnFollowees(authors, {kBob, one_in});
+    pull.OnLastAt(last);
+    return 2'000'000'000'000 - std::get<NeedItems>(pull.needed()).span.above.value_or(0);
+  };
+  EXPECT_GT(first_span(64), 30 * first_span(1));
+  EXPECT_LT(first_span(1024), 2 * first_span(64));
+}
+
 // `admit` is asked of those nobody knows, who are looked up only when they follow nobody.
 TEST(Rebuild, WhoIsNotAdmittedGetsNoTimeline) {
   World w;

@@ -190,6 +190,7 @@ TEST_F(InstallationTest, AMigrationIsNotCutOffByTheTimeOfOtherStatements) {
   config.lock_wait = std::chrono::seconds(4);
   const Status status = Migrate(config);
   EXPECT_THAT(status.message, HasSubstr("error 1205")) << "the server has given up, not the client";
+  EXPECT_THAT(status.message, HasSubstr("--migration-timeout"));
   shards_.on(0).Execute("UNLOCK TABLES");
   EXPECT_TRUE(Migrate(config).done());
 }

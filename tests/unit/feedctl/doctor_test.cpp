@@ -1,12 +1,12 @@
-// What feedctl doctor makes of facts, and how it says it.
+// What feedctl doctor makes of facts about services, and how it says it.
 #include "feedctl/doctor/judge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "feedctl/doctor/oldest_record.h"
 #include "feedctl/doctor/reader.h"
 #include "feedctl/support/failure.h"
+#include "tests/unit/feedctl/checks.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -14,24 +14,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const Check* Find(const Checks& checks, const std::string& name) {
-  for (const Check& check : checks) {
-    if (check.name == name) return &check;
-  }
-  return nullptr;
-}
-
-Level LevelOf(const Checks& checks, const std::string& name) {
-  const Check* check = Find(checks, name);
-  EXPECT_NE(check, nullptr) << name;
-  return check == nullptr ? Level::kAway : check->level;
-}
-
-std::string TextOf(const Checks& checks, const std::string& name) {
-  const Check* check = Find(checks, name);
-  return check == nullptr ? "no " + name : check->text;
-}
 
 // ---- how it is said --------------------------------------------------------------------------
 
@@ -90,17 +72,6 @@ TEST(Shards, AreToldApart) {
   EXPECT_EQ(LevelOf(checks, "MariaDB shard 1"), Level::kAway);
   EXPECT_EQ(LevelOf(checks, "MariaDB shard 2"), Level::kLook);
   EXPECT_EQ(TextOf(checks, "MariaDB shard 2"), "another installation");
-}
-
-redis::RangeState Served(Range range) {
-  redis::RangeState state;
-  state.range = range;
-  state.master = "r:1";
-  state.owner = 7;
-  state.position = AppliedPosition{.generation = 5, .offset = 100};
-  state.readers = 10;
-  state.index_complete = true;
-  return state;
 }
 
 RedisFacts Redis() { return {.address = "r:1", .ranges = {Served(0), Served(1), Served(2)}}; }
@@ -200,162 +171,6 @@ TEST(Owners, ThatStartedTwiceWithoutAnEndHaveCrashed) {
   const Checks crashed = JudgeRanges(Redis(), 5, Owners(), {shard});
   EXPECT_EQ(LevelOf(crashed, "crashes"), Level::kLook);
   EXPECT_THAT(TextOf(crashed, "crashes"), HasSubstr("owners of range 4 ended"));
-}
-
-// ---- lag -------------------------------------------------------------------------------------
-
-LogFacts Log(bool of_posts = true) {
-  return {.topic = "t",
-          .group = "g",
-          .program = "fanline-x",
-          .of_posts = of_posts,
-          .members = 1,
-          .committed = true,
-          .waiting = 5,
-          .oldest_s = 1};
-}
-
-Check Judged(const LogFacts& log) { return JudgeLogs({log}).front(); }
-
-TEST(Lag, IsWellWhileTheOldestIsYoung) {
-  EXPECT_EQ(Judged(Log()).level, Level::kWell);
-  EXPECT_EQ(Judged(Log()).text, "5 records wait, the oldest for 1.0 s, 1 reader");
-  LogFacts log = Log();
-  log.oldest_s.reset();
-  log.members.reset();
-  EXPECT_EQ(Judged(log).text, "5 records wait");
-}
-
-TEST(Lag, OfAMinuteIsToBeLookedAt) {
-  LogFacts log = Log();
-  log.oldest_s = 60;
-  EXPECT_EQ(Judged(log).level, Level::kWell);
-  log.oldest_s = 61;
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-  EXPECT_EQ(Judged(log).runbook, "delivery.md#fanlinedeliverylag");
-  log.waiting = 0;
-  EXPECT_EQ(Judged(log).level, Level::kWell);
-  log = Log(false);
-  log.oldest_s = 31;
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-  EXPECT_EQ(Judged(log).runbook, "relations.md#fanlinefollowslate");
-}
-
-TEST(Lag, OfPartitionsThatCouldNotBeReadIsNotCalledWell) {
-  LogFacts log = Log();
-  log.unread = 2;
-  EXPECT_EQ(Judged(log).level, Level::kNote);
-  EXPECT_THAT(Judged(log).text, HasSubstr("the oldest of 2 partitions is not known"));
-  log.oldest_s = 61;
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-}
-
-// Partitions 0 to 3: a busy one, a stuck one with a single record, one that waits for nothing, one
-// whose group never committed.
-std::vector<kafka::PartitionLag> Lags() {
-  return {{0, 100, 0, 150}, {1, 7, 0, 8}, {2, 20, 0, 20}, {3, std::nullopt, 5, 7}};
-}
-constexpr UnixMs kWrittenAt[] = {9'000, 1'000, 500, 8'000};
-
-bool InTime() { return true; }
-
-TEST(OldestRecord, IsSoughtInEveryPartitionWhereSomethingWaits) {
-  std::vector<std::pair<int32_t, int64_t>> read;
-  const auto oldest = FindOldest(
-      Lags(),
-      [&](const kafka::LogSpan& span, UnixMs* written_at) {
-        EXPECT_EQ(span.to, span.from + 1);
-        read.emplace_back(span.partition, span.from);
-        *written_at = kWrittenAt[span.partition];
-        return FirstRecord::kRead;
-      },
-      InTime);
-  EXPECT_EQ(oldest.written_at, 1'000);
-  EXPECT_EQ(oldest.unread, 0u);
-  EXPECT_THAT(read, ElementsAre(std::pair(0, 100), std::pair(3, 5), std::pair(1, 7)));
-}
-
-TEST(OldestRecord, ThatCannotBeReadHidesNoOther) {
-  const auto oldest = FindOldest(
-      Lags(),
-      [](const kafka::LogSpan& span, UnixMs* written_at) {
-        if (span.partition == 0) return FirstRecord::kNotRead;
-        if (span.partition == 3) *written_at = kWrittenAt[3];  // that of 1 is gone
-        return FirstRecord::kRead;
-      },
-      InTime);
-  EXPECT_EQ(oldest.written_at, 8'000);
-  EXPECT_EQ(oldest.unread, 1u);
-  EXPECT_TRUE(oldest.corrupt.empty());
-}
-
-TEST(OldestRecord, ThatNobodyCanReadIsToldByItsPlace) {
-  const auto oldest = FindOldest(
-      Lags(),
-      [](const kafka::LogSpan& span, UnixMs* written_at) {
-        *written_at = kWrittenAt[span.partition];
-        return span.partition == 1 ? FirstRecord::kCorrupt : FirstRecord::kRead;
-      },
-      InTime);
-  EXPECT_EQ(oldest.written_at, 8'000);
-  EXPECT_EQ(oldest.unread, 0u);
-  ASSERT_EQ(oldest.corrupt.size(), 1u);
-  EXPECT_EQ(oldest.corrupt[0].partition, 1);
-  EXPECT_EQ(oldest.corrupt[0].from, 7);
-}
-
-TEST(Lag, BehindARecordThatNobodyCanReadSaysWhereAndWhatToDo) {
-  LogFacts log = Log();
-  log.members = 0;
-  log.unread = 1;
-  log.corrupt = {"3/17", "5/2"};
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-  EXPECT_THAT(Judged(log).text, HasSubstr("nobody can read on at 3/17, 5/2 "));
-  EXPECT_THAT(Judged(log).text, HasSubstr("5 records wait"));
-  EXPECT_THAT(Judged(log).advice, HasSubstr("delete the records below"));
-  EXPECT_EQ(Judged(log).runbook, "stores.md#fanlinelogunreadable");
-}
-
-TEST(OldestRecord, IsSoughtNoLongerThanThereIsTime) {
-  int left = 1;
-  const auto oldest = FindOldest(
-      Lags(),
-      [](const kafka::LogSpan& span, UnixMs* written_at) {
-        *written_at = kWrittenAt[span.partition];
-        return FirstRecord::kRead;
-      },
-      [&left] { return left-- > 0; });
-  EXPECT_EQ(oldest.written_at, 9'000);
-  EXPECT_EQ(oldest.unread, 2u);
-  const auto none = FindOldest({}, nullptr, InTime);
-  EXPECT_FALSE(none.written_at);
-  EXPECT_EQ(none.unread, 0u);
-}
-
-TEST(Lag, OfALogThatNobodyReadsIsToBeLookedAt) {
-  LogFacts log = Log();
-  log.members = 0;
-  log.waiting = 0;
-  log.committed = false;
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-  EXPECT_EQ(Judged(log).advice, "start fanline-x");
-  log.of_posts = false;  // an installation may do without relations
-  EXPECT_EQ(Judged(log).level, Level::kNote);
-  log.committed = true;
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-  log.committed = false;
-  log.waiting = 1;
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-}
-
-TEST(Lag, OfATopicThatIsMissingOrAway) {
-  LogFacts log = Log();
-  log.exists = false;
-  EXPECT_EQ(Judged(log).advice, "feedctl topics create");
-  EXPECT_EQ(Judged(log).level, Level::kLook);
-  log.away = "cannot reach Kafka";
-  EXPECT_EQ(Judged(log).level, Level::kAway);
-  EXPECT_EQ(Judged(log).text, "cannot reach Kafka");
 }
 
 // ---- dead letters, relations -----------------------------------------------------------------
@@ -526,151 +341,6 @@ TEST(Daemons, CountersAreToldAndAreNoFault) {
             "version 0.1.0, up for 10 minutes; since then takeovers: 2 session_lost; "
             "hints quarantined: 1");
   EXPECT_EQ(OfDaemon("fanline_takeovers_total{cause=\"assigned\"} 16\n")[0].level, Level::kWell);
-}
-
-// ---- one reader ------------------------------------------------------------------------------
-
-constexpr UnixMs kNow = 1'700'000'000'000;
-
-ReaderFacts Reader() {
-  ReaderFacts facts{.user = UserId{42}, .shard = 1, .bucket = 7, .range = 0, .now = kNow};
-  facts.known = {true, true};
-  facts.follows = 3;
-  facts.counts = {3, 9};
-  facts.followed = {{UserId{1}, kNow - 5'000}, {UserId{2}, 0}, {UserId{3}, kNow - 60'000, true}};
-  facts.state = Served(0);
-  facts.timeline.reader = facts.user;
-  facts.timeline.state = TimelineState::kReady;
-  facts.timeline.items = {{PostId{77}, kNow - 5'000}, {PostId{76}, kNow - 9'000}};
-  facts.ttl = std::chrono::hours(100);
-  facts.judged = true;
-  facts.owner = kafka::GroupOwner{"fanline-pusher-h-1", "h"};
-  facts.hints_waiting = 0;
-  return facts;
-}
-
-TEST(Reader, WhoIsWellIsToldWhole) {
-  const Checks checks = JudgeReader(Reader());
-  EXPECT_EQ(ExitCodeOf(checks), 0);
-  EXPECT_EQ(TextOf(checks, "user 42"), "bucket 7, range 0, MariaDB shard 1");
-  EXPECT_THAT(TextOf(checks, "follows"),
-              HasSubstr("3 users, 2 of them posted, 1 of them merged at read; the last post at "));
-  EXPECT_THAT(TextOf(checks, "follows"), HasSubstr("5.0 s ago"));
-  EXPECT_THAT(TextOf(checks, "state"), HasSubstr("live, 2 items, no floor: nothing older exists"));
-  EXPECT_THAT(TextOf(checks, "newest items"), HasSubstr("post 77, created "));
-  EXPECT_EQ(TextOf(checks, "compared"), "holds what the shards say");
-  EXPECT_EQ(TextOf(checks, "range 0"), "owned by fanline-pusher-h-1@h");
-  EXPECT_EQ(TextOf(checks, "lives for"), "6,000 minutes more, unless it is read");
-  EXPECT_EQ(Find(checks, "counter"), nullptr);
-}
-
-TEST(Reader, WhoIsSampledIsToldSo) {
-  ReaderFacts facts = Reader();
-  EXPECT_EQ(Find(JudgeReader(facts), "sampled"), nullptr);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), Not(HasSubstr("one in")));
-  facts.one_in = 8;
-  facts.timeline.one_in = 4;  // the timeline of before is not dropped yet
-  EXPECT_EQ(TextOf(JudgeReader(facts), "sampled"), "one in 8 posts of others is wanted");
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("; holds one in 4 posts of others"));
-  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-}
-
-TEST(Reader, WithAFloorIsCompleteAboveIt) {
-  ReaderFacts facts = Reader();
-  facts.timeline.floor = kNow - 86'400'000;
-  facts.timeline.marks.authors = {UserId{3}};
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("complete above 2023-11-13"));
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("1 author merged at read"));
-}
-
-TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
-  ReaderFacts facts = Reader();
-  facts.judged = false;
-  EXPECT_EQ(TextOf(JudgeReader(facts), "compared"), "not with the truth");
-  facts.too_much = true;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("but for its posts"));
-  facts.differences = {{.reader = facts.user, .kind = audit::Kind::kSample, .held = 4}};
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("one in 4 posts of others"));
-}
-
-TEST(Reader, WhoIsNotLiveIsNoFault) {
-  ReaderFacts facts = Reader();
-  facts.timeline = {};
-  facts.judged = false;
-  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("not live"));
-  EXPECT_EQ(Find(JudgeReader(facts), "state")->advice, "feedctl activate 42");
-  facts.timeline.state = TimelineState::kBuilding;
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("being made live"));
-}
-
-TEST(Reader, WhoseKeyIsNoTimelineIsToBeLookedAt) {
-  ReaderFacts facts = Reader();
-  facts.timeline.problem = "WRONGTYPE";
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "state"), Level::kLook);
-}
-
-TEST(Reader, WhomPushesPassOverIsToBeLookedAt) {
-  ReaderFacts facts = Reader();
-  facts.indexed = false;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "index"), Level::kLook);
-  facts = Reader();
-  facts.ttl.reset();
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "lives for"), Level::kLook);
-  facts = Reader();
-  facts.owner.reset();
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "range 0"), Level::kLook);
-  facts = Reader();
-  facts.counts.following = 4;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "counter"), Level::kLook);
-}
-
-TEST(Reader, WhoseRangeIsBeingSharedOutIsNoFault) {
-  ReaderFacts facts = Reader();
-  facts.owner.reset();
-  facts.owner_known = false;
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "range 0"), Level::kNote);
-  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-}
-
-TEST(Reader, WithoutATopicOfHintsIsNotToldThatKafkaIsAway) {
-  ReaderFacts facts = Reader();
-  facts.owner.reset();
-  facts.hints_waiting.reset();
-  facts.tasks_exist = false;
-  const Checks checks = JudgeReader(facts);
-  EXPECT_EQ(ExitCodeOf(checks), 1);
-  EXPECT_EQ(LevelOf(checks, "hints"), Level::kLook);
-  EXPECT_EQ(Find(checks, "hints")->advice, "feedctl topics create");
-  EXPECT_EQ(Find(checks, "range 0"), nullptr) << "nobody can own it";
-}
-
-TEST(Reader, WhoMissesAPostMayWaitForAHint) {
-  ReaderFacts facts = Reader();
-  audit::Difference missing{.reader = facts.user, .kind = audit::Kind::kMissing};
-  missing.item = {PostId{78}, kNow};
-  facts.differences = {missing};
-  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("1 difference: "));
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("post 78"));
-  EXPECT_THAT(Find(JudgeReader(facts), "compared")->advice, HasSubstr("audit --repair"));
-  facts.hints_waiting = 3;
-  EXPECT_THAT(Find(JudgeReader(facts), "compared")->advice, HasSubstr("hints wait"));
-}
-
-TEST(Reader, IsToldAsFarAsServicesAnswer) {
-  ReaderFacts facts = Reader();
-  facts.truth_away = "cannot reach MariaDB shard 1";
-  facts.redis_away = "cannot reach Redis";
-  facts.kafka_away = "cannot reach Kafka";
-  const Checks checks = JudgeReader(facts);
-  EXPECT_EQ(ExitCodeOf(checks), 69);
-  EXPECT_EQ(LevelOf(checks, "truth"), Level::kAway);
-  EXPECT_EQ(LevelOf(checks, "Redis"), Level::kAway);
-  EXPECT_EQ(LevelOf(checks, "Kafka"), Level::kAway);
-  EXPECT_EQ(Find(checks, "state"), nullptr);
 }
 
 }  // namespace

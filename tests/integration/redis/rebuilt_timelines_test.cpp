@@ -1,0 +1,253 @@
+// Timelines that are built, that expire and that are read page by page.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/integration/redis/timelines_world.h"
+
+namespace fanline::redis::testing {
+namespace {
+
+TEST_F(RedisTimelines, ARebuildKeepsItemsOfOneMomentTogetherWhileThereIsRoom) {
+  const WindowLimits window;
+  for (const uint32_t many : {window.window + 1, window.window + window.spare()}) {
+    const UserId reader = UserId{many};
+    std::vector<Item> items;
+    for (uint32_t i = 0; i < many; ++i) items.push_back(At(1'000 + i, 5));
+    items.push_back(At(1, 0));
+    Open(reader, "t");
+    ASSERT_TRUE(Close(reader, "t", items));
+    const auto page = Page(reader);
+    EXPECT_EQ(page.items.size(), many);
+    EXPECT_EQ(page.floor, items.back().created_at);
+    EXPECT_LE(Card(reader), window.max_entries - kMaxAddsPerWrite);
+  }
+}
+
+TEST_F(RedisTimelines, ABuildingTimelineIsNeverServed) {
+  Open(kBob, "a");
+  Push(kBob, {At(77, 9)});
+  EXPECT_EQ(Page(kBob).state, TimelineState::kBuilding);
+  EXPECT_TRUE(Page(kBob).items.empty());
+  EXPECT_EQ(driver_.Do(ReadTimeline{0, range_, kEpoch, kBob}).state, TimelineState::kBuilding);
+}
+
+TEST_F(RedisTimelines, WhatIsPushedAndRemovedDuringARebuildIsInItsResult) {
+  Open(kBob, "a");
+  EXPECT_EQ(Push(kBob, {At(77, 9)}).results, std::vector<int8_t>{1});
+  Push(kBob, {}, {PostId{2}});  // read before, deleted meanwhile
+  Push(kBob, {}, {PostId{3}});  // hidden ...
+  Push(kBob, {At(3, 3)});       // ... and shown again
+  EXPECT_TRUE(Close(kBob, "a", {At(3, 3), At(2, 2), At(1, 1)}));
+  EXPECT_EQ(Page(kBob).items, (std::vector{At(77, 9), At(3, 3), At(1, 1)}));
+  EXPECT_EQ(Members(kBob), "T 77 3 1 F");
+}
+
+TEST_F(RedisTimelines, ARebuildWhoseTokenIsGoneChangesNothing) {
+  Open(kBob, "a");
+  driver_.Do(DropTimeline{0, range_, kEpoch, kBob});
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_FALSE(Exists(kBob));
+  Open(kBob, "b");
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_TRUE(Close(kBob, "b", {At(2, 2)}));
+  EXPECT_FALSE(Close(kBob, "b", {At(3, 3)}));  // once only
+  EXPECT_EQ(Page(kBob).items, std::vector{At(2, 2)});
+}
+
+TEST_F(RedisTimelines, ARebuildTakesNothingFromAKeyThatWasNoTimeline) {
+  console_.Run({"ZADD", Name(keys_.Timeline(kBob)), "-7", "5000"});
+  Open(kBob, "a");
+  EXPECT_TRUE(Close(kBob, "a", {At(1, 1)}));
+  EXPECT_EQ(Page(kBob).items, std::vector{At(1, 1)});
+}
+
+// Nobody is ever pushed to whom somebody made up, so no push finds out that their timelines went.
+TEST_F(RedisTimelines, ReadersWhoseTimelinesWentDoNotFillTheIndex) {
+  Build(kBob, 1);
+  uint32_t strangers = 0;
+  for (uint64_t id = 500'000; strangers < 300; ++id) {
+    const UserId stranger{id};
+    if (keys_.layout().RangeOf(stranger) != range_) continue;
+    ++strangers;
+    Open(stranger, "t");
+    EXPECT_TRUE(IsListed(stranger));
+    console_.Run({"DEL", Name(keys_.Timeline(stranger))});  // as its time to live ends
+  }
+  EXPECT_LT(std::stoul(console_.Run({"SCARD", Name(keys_.Live(range_))})), 30u);
+  EXPECT_TRUE(IsListed(kBob));
+  EXPECT_EQ(console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}), "1");
+}
+
+TEST_F(RedisTimelines, ARebuildThatWasGivenUpMakesRoomForTheNext) {
+  Open(kBob, "a");
+  EXPECT_TRUE(reader_.Abandon(kBob, "b").done());
+  EXPECT_TRUE(Exists(kBob)) << "it is another's";
+  EXPECT_TRUE(reader_.Abandon(kBob, "a").done());
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(IsListed(kBob));
+  Build(kBob, 1);
+  EXPECT_TRUE(reader_.Abandon(kBob, "t").done());
+  EXPECT_EQ(Page(kBob).items.size(), 1u) << "it was finished";
+}
+
+TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
+  RebuildBegun begun{};
+  Open(kBob, "a");
+  EXPECT_TRUE(reader_.Begin(kBob, "b", 1, &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kBusy);
+  Close(kBob, "a", {});
+  EXPECT_TRUE(reader_.Begin(kBob, "b", 1, &begun).done());
+  EXPECT_EQ(begun, RebuildBegun::kAlreadyReady);
+}
+
+TEST_F(RedisTimelines, TooManyRemovalsEndARebuild) {
+  Open(kBob, "a");
+  std::vector<PostId> removes;
+  for (uint64_t post = 1; post <= 600; ++post) removes.push_back(PostId{post});
+  Push(kBob, {}, removes);
+  EXPECT_FALSE(Exists(kBob));
+  EXPECT_FALSE(Close(kBob, "a", {At(1, 1)}));
+}
+
+TEST_F(RedisTimelines, ARebuildHoldsAsManyRemovalsAsThereIsRoomFor) {
+  Open(kBob, "a");
+  const uint64_t room = options_.window.trim_above() - Card(kBob);
+  for (uint64_t post = 1; post <= room; ++post) Push(kBob, {}, {PostId{post}});
+  EXPECT_EQ(Card(kBob), options_.window.trim_above());
+  Push(kBob, {}, {PostId{room + 1}});
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(RedisTimelines, TooManyPushesEndARebuild) {
+  Open(kBob, "a");
+  for (uint64_t post = 1; post < 600 && Exists(kBob); ++post) {
+    EXPECT_LE(Card(kBob), options_.window.trim_above());
+    Push(kBob, {At(post, static_cast<UnixMs>(post))});
+  }
+  EXPECT_FALSE(Exists(kBob));
+}
+
+TEST_F(RedisTimelines, ARebuildOfMoreThanTheWindowRaisesTheFloor) {
+  Build(kBob, 600);
+  const auto page = Page(kBob);
+  EXPECT_EQ(page.items.size(), 450u);
+  EXPECT_EQ(page.floor, At(0, 150).created_at);
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
+}
+
+TEST_F(RedisTimelines, WhatIsPushedDuringALongRebuildHasItsPlaceInTheOrder) {
+  Open(kBob, "a");
+  Push(kBob, {At(5000, 1000)});
+  Push(kBob, {At(5001, 300)});
+  std::vector<Item> items;
+  for (uint32_t i = 600; i > 0; --i) items.push_back(At(i, i));
+  EXPECT_TRUE(Close(kBob, "a", items));
+  const auto page = Page(kBob);
+  EXPECT_EQ(page.items.size(), 450u);
+  EXPECT_EQ(page.items.front(), At(5000, 1000));
+  EXPECT_THAT(page.items, ::testing::Contains(At(5001, 300)));
+  EXPECT_EQ(page.floor, At(0, 152).created_at);
+}
+
+// An installation of before, whose ACL allows what its scripts needed.
+TEST_F(RedisTimelines, ARebuildThatMayNotCopyIsCompactAllTheSame) {
+  ASSERT_EQ(console_.Run({"ACL", "SETUSER", "default", "-zunionstore"}), "OK");
+  Build(kBob, 600);
+  EXPECT_EQ(console_.Run({"ACL", "SETUSER", "default", "+zunionstore"}), "OK");
+  EXPECT_EQ(Page(kBob).items.size(), 450u);
+  EXPECT_EQ(console_.Run({"OBJECT", "ENCODING", Name(keys_.Timeline(kBob))}), "listpack");
+}
+
+TEST_F(RedisTimelines, KeysLiveAsLongAsPromised) {
+  Open(kBob, "a");
+  EXPECT_LE(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 60'000);
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 50'000);
+  Close(kBob, "a", {At(1, 1)});
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 60'000);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "30000"});
+  Page(kBob);  // reading refreshes it
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 60'000);
+  EXPECT_EQ(console_.Run({"TTL", Name(keys_.Live(range_))}), "-1");
+  EXPECT_EQ(console_.Run({"TTL", Name(keys_.Own(range_))}), "-1");
+}
+
+TEST_F(RedisTimelines, ReadingRefreshesATimelineAtMostOnceAMinute) {
+  Build(kBob, 1);
+  const auto ttl = [&] { return std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})); };
+  const auto lives = [&](std::chrono::milliseconds time) {
+    console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), std::to_string(time.count())});
+    Page(kBob);
+    return ttl();
+  };
+  const auto full = options_.timeline_ttl;
+  EXPECT_LE(lives(full - std::chrono::seconds(50)), (full - std::chrono::seconds(50)).count());
+  EXPECT_GT(lives(full - std::chrono::seconds(70)), (full - std::chrono::seconds(60)).count());
+}
+
+TEST_F(RedisTimelines, ATimelineOfASmallTtlIsRefreshedHalfWay) {
+  Options brief = options_;
+  brief.timeline_ttl = std::chrono::minutes(1);
+  RedisReaderTimelines reader(brief);
+  Build(kBob, 1);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "20000"});
+  ReaderTimelines::Page page;
+  ASSERT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
+}
+
+// Its sample is no item.
+TEST_F(RedisTimelines, AnEmptyTimelineOfASampledReaderGoesAsSoon) {
+  RebuildBegun begun{};
+  bool applied = false;
+  ASSERT_TRUE(reader_.Begin(kBob, "t", 8, &begun).done());
+  ASSERT_TRUE(reader_.Finish(kBob, "t", 8, {}, kNoFloor, {}, &applied).done() && applied);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "30000"});
+  EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
+  EXPECT_LE(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
+}
+
+TEST_F(RedisTimelines, AnEmptyTimelineGoesSoonHoweverOftenItIsReadUntilSomethingComes) {
+  Build(kBob, 0);
+  const auto ttl = [&] { return std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})); };
+  const long soon = std::chrono::milliseconds(options_.empty_ttl).count();
+  EXPECT_LE(ttl(), soon);
+  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "30000"});
+  EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
+  EXPECT_LE(ttl(), 30'000);
+  Push(kBob, {At(77, 9)});
+  EXPECT_EQ(Page(kBob).items.size(), 1u);
+  EXPECT_GT(ttl(), soon);
+}
+
+// ---- reading --------------------------------------------------------------------------------
+
+TEST_F(RedisTimelines, PagesFollowEachOtherWithoutOverlapOrGapAtEqualTimes) {
+  Open(kBob, "a");
+  std::vector<Item> items;
+  for (uint64_t post = 1; post <= 30; ++post) items.push_back(At(post, post <= 20 ? 5 : 6));
+  Close(kBob, "a", items);
+  std::sort(items.begin(), items.end(), IsNewer);
+  std::vector<Item> walked;
+  std::optional<Position> after;
+  ReaderTimelines::Page page;
+  do {
+    ASSERT_TRUE(reader_.Read(kBob, after, 7, &page).done());
+    walked.insert(walked.end(), page.items.begin(), page.items.end());
+    if (!page.items.empty()) after = Position{page.items.back().created_at, page.items.back().post};
+  } while (!page.reached_floor && walked.size() < 100);
+  EXPECT_EQ(walked, items);
+}
+
+TEST_F(RedisTimelines, APlaceThatIsGoneOrBelowTheFloorIsStillAPlace) {
+  Build(kBob, 300, At(0, 100).created_at);
+  ReaderTimelines::Page page;
+  ASSERT_TRUE(reader_.Read(kBob, Position{At(0, 150).created_at, PostId{999}}, 2, &page).done());
+  EXPECT_EQ(page.items, (std::vector{At(149, 149), At(148, 148)}));
+  ASSERT_TRUE(reader_.Read(kBob, Position{At(0, 50).created_at, PostId{50}}, 2, &page).done());
+  EXPECT_TRUE(page.items.empty());
+  EXPECT_TRUE(page.reached_floor);
+}
+
+}  // namespace
+}  // namespace fanline::redis::testing

@@ -1,0 +1,172 @@
+// Hints that cannot be read: dead letters, the walk that drops a range, and hints of a newer
+// version.
+#include "pusher/pusher.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/pusher/logged_world.h"
+
+namespace fanline::pusher {
+namespace {
+
+TEST(Pusher, DeadLettersWhatItCannotReadAndDropsTheRangesTimelines) {
+  World w;
+  const UserId bob = ReaderIn(0), eve = ReaderIn(1);
+  w.AssignAll();
+  w.MakeLive(bob);
+  w.MakeLive(eve);
+  w.GiveBytes(0, "no hint at all");
+  w.RunUntilIdle();
+
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters.front().record.value, "no hint at all");
+  EXPECT_EQ(w.letters.front().stage, "pusher");
+  EXPECT_FALSE(w.letters.front().reason.empty());
+  EXPECT_FALSE(w.IsLive(bob)) << "its readers' timelines may lack what the hint was about";
+  EXPECT_TRUE(w.IsLive(eve));
+  EXPECT_EQ(w.metrics.done, 1);
+}
+
+TEST(Pusher, SavesPositionsWhileAQuarantineWalksOverTheKeys) {
+  LoggedWorld w;
+  const UserId bob = ReaderIn(0);
+  w.Follow(bob, kAnn);
+  w.Assign(0);
+  w.Obey();
+  w.MakeLive(bob);
+  for (uint64_t i = 1; i <= 20; ++i) {
+    w.Publish(kAnn, PostId{i}, static_cast<UnixMs>(i));
+    w.log.push_back(i == 10 ? "no hint at all" : EncodeHint(Hint::OfPost(kAnn, PostId{i})));
+  }
+  w.Run(std::chrono::seconds(30));
+
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.walks_begun, 1u);
+  EXPECT_EQ(w.metrics.takeovers.size(), 1u) << "its own saves were taken for a rollback";
+  EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 20}));
+  EXPECT_FALSE(w.IsLive(bob));
+}
+
+TEST(Pusher, OneWalkServesEveryHintThatWaitsForIt) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  for (int i = 0; i < 60; ++i) w.log.push_back("no hint at all");
+  w.Run(std::chrono::seconds(10));
+
+  // Hints read during a walk need the next: a timeline that it has passed may be rebuilt by then.
+  EXPECT_EQ(w.walks_begun, 2u);
+  ASSERT_EQ(w.letters.size(), 60u);
+  for (size_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(w.letters[i].record.offset, static_cast<int64_t>(i));
+  }
+  EXPECT_EQ(w.metrics.quarantined.size(), 60u);
+  EXPECT_EQ(w.metrics.done, 60);
+}
+
+TEST(Pusher, AWalkThatFailsIsBegunAgain) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log.push_back("no hint at all");
+  w.Run(std::chrono::seconds(1));
+  ASSERT_EQ(w.walks.size(), 1u);
+  RangeReset failed;
+  failed.id = w.walks.front().second.id;
+  failed.status = Status::Later("redis", "timed out");
+  w.walks.clear();
+  w.inbox.emplace_back(failed);
+  w.Run(std::chrono::seconds(5));
+
+  EXPECT_EQ(w.walks_begun, 2u);
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.metrics.quarantined.size(), 1u) << "counted again";
+}
+
+TEST(Pusher, AWalkThatFailsAgainAndAgainIsBegunMoreAndMoreRarely) {
+  World w;
+  w.Assign(0);
+  w.GiveBytes(0, "no hint at all");
+  w.Step();
+  Duration wait{};
+  for (int failures = 1; failures <= 5; ++failures) {
+    ASSERT_EQ(w.timeline_calls.size(), 1u);
+    RangeReset failed;
+    failed.id = std::get<ResetRange>(w.timeline_calls.front()).id;
+    failed.status = Status::Later("redis", "timed out");
+    w.timeline_calls.clear();
+    w.inbox.emplace_back(failed);
+    for (wait = Duration{0}; wait < std::chrono::seconds(1); wait += std::chrono::milliseconds(1)) {
+      w.Step();
+      if (!w.timeline_calls.empty()) break;
+      w.Pass(std::chrono::milliseconds(1));
+    }
+  }
+  const Backoff backoff;
+  EXPECT_GE(wait, backoff.Delay(5, 0));
+  EXPECT_LE(wait, 2 * backoff.Delay(5, 0));
+}
+
+// Of two lanes: an undecodable hint, and one of an author whose truth cannot be read.
+TEST(Pusher, OneWalkOfARangeIsUnderWayAtATime) {
+  World w;
+  w.Assign(0);
+  w.GiveBytes(0, "no hint at all");
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  w.Give(0, Hint::OfPost(kAnn, kPost));
+  w.Step();
+  for (int times = 0; times < 2; ++times) {  // the second time alone
+    ASSERT_EQ(w.truth_calls.size(), 1u);
+    PostPage failed;
+    failed.id = std::get<ReadPostPage>(w.truth_calls.front()).id;
+    failed.status = Status::Never("the column is gone");
+    w.truth_calls.clear();
+    w.inbox.emplace_back(failed);
+    w.Step();
+  }
+  EXPECT_EQ(w.metrics.quarantined.size(), 2u);
+  EXPECT_EQ(w.timeline_calls.size(), 1u) << "a second walk beside the first";
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 2u);
+}
+
+std::string HintOfNewerVersion() {
+  return EncodeHint(Hint::OfPost(kAnn, kPost)).replace(0, 2, "\x08\x03");
+}
+
+TEST(Pusher, WaitsAtAHintOfANewerVersionUntilItIsUpgraded) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log = {EncodeHint(Hint::OfPost(kAnn, kPost)), HintOfNewerVersion(),
+           EncodeHint(Hint::OfPost(kAnn, kPost))};
+  w.Run(std::chrono::seconds(60));
+
+  EXPECT_TRUE(w.letters.empty());
+  EXPECT_EQ(w.walks_begun, 0u);
+  EXPECT_EQ(w.metrics.held.ranges_awaiting_upgrade, 1u);
+  EXPECT_GT(w.seeks, 10u) << "never looked at again";
+  EXPECT_LT(w.seeks, 30u) << "looked at again without a pause";
+  EXPECT_EQ(w.metrics.held.hints, 0u) << "held in memory";
+  EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
+  w.pusher.StopTaking();
+  w.Run(std::chrono::seconds(1));
+  EXPECT_TRUE(w.pusher.drained()) << "an upgrade begins with a drain";
+}
+
+TEST(Pusher, GoesOnOnceAHintOfANewerVersionCanBeRead) {
+  LoggedWorld w;
+  w.Assign(0);
+  w.Obey();
+  w.log = {HintOfNewerVersion(), EncodeHint(Hint::OfPost(kAnn, kPost))};
+  w.Run(std::chrono::seconds(2));
+  EXPECT_EQ(w.metrics.done, 0);
+  w.log[0] = w.log[1];  // as if read by a newer pusher
+  w.Run(std::chrono::seconds(10));
+  EXPECT_EQ(w.metrics.done, 2);
+  EXPECT_EQ(w.metrics.held.ranges_awaiting_upgrade, 0u);
+}
+
+}  // namespace
+}  // namespace fanline::pusher

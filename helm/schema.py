@@ -111,7 +111,7 @@ def schema(programs):
     feedctl = shape(
         enabled=BOOL, image=image(),
         config=config(options_of(programs / "feedctl", "topics", "create"), options_of(programs / "feedctl", "init")),
-        backoffLimit=COUNT, activeDeadlineSeconds=POSITIVE, resources=OBJECT,
+        backoffLimit=COUNT, activeDeadlineSeconds=SECONDS_OR_EMPTY, resources=OBJECT,
         cronJobs={"type": "object", "propertyNames": {"pattern": "^[a-z]([a-z0-9-]{0,9}[a-z0-9])?$"},
                   "additionalProperties": {"type": "object", "additionalProperties": False,
                                            "required": ["args", "schedule", "suspend"],

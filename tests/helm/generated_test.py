@@ -1,6 +1,7 @@
 """What helm/generate.py writes is what is there, and a values file cannot say what nobody reads."""
 
 import json
+import re
 import subprocess
 import unittest
 
@@ -62,6 +63,18 @@ class Generated(unittest.TestCase):
                         found["ConfigMap", f"blue-fanline-{role}"]["data"][f"{role}.conf"].splitlines()}
             in_config = set(properties[role]["properties"]["config"]["properties"])
             self.assertEqual(known - in_config - rendered - plaintext, set(), role)
+
+
+    def test_defaults_that_times_are_computed_from_are_the_programs(self):
+        assumed = dict(re.findall(r'dig "([a-z-]+)" "(\w+)"', (CHART / "templates/_duration.tpl").read_text(encoding="utf-8")))
+        asked = {"drain-limit": [f"fanline-{role}" for role in ("dispatcher", "pusher", "mirror", "reconciler", "api")],
+                 "migration-timeout": ["feedctl init"]}
+        self.assertEqual(set(assumed), set(asked))
+        for option, commands in asked.items():
+            for command in commands:
+                program, *words = command.split()
+                told = options_of(generate.programs() / program, *words)[option].rest
+                self.assertTrue(told.endswith(f"default {assumed[option]}"), f"{command}: {told}")
 
 
 class Strict(unittest.TestCase):

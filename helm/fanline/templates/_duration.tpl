@@ -18,3 +18,14 @@
 {{- $values := index .root.Values .role -}}
 {{- $values.terminationGracePeriodSeconds | default (add (include "fanline.stopSeconds" . | int64) 5) | int64 -}}
 {{- end -}}
+
+{{/* What altering tables may take: feedctl goes from shard to shard. (docs/decisions/0033) */}}
+{{- define "fanline.migrationSeconds" -}}
+{{- $statement := include "fanline.seconds" (dig "migration-timeout" "1h" .Values.feedctl.config) | int64 -}}
+{{- mul $statement (len .Values.externalDatabase.shards) -}}
+{{- end -}}
+
+{{/* activeDeadlineSeconds of the setup: that, and ten minutes for tries that find a service away. */}}
+{{- define "fanline.setupDeadline" -}}
+{{- .Values.feedctl.activeDeadlineSeconds | default (add (include "fanline.migrationSeconds" . | int64) 600) | int64 -}}
+{{- end -}}

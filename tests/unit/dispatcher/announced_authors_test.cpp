@@ -1,0 +1,76 @@
+// Posts that are merged at read: their authors are announced to all ranges, once.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/unit/dispatcher/world.h"
+
+namespace fanline::dispatcher {
+namespace {
+
+TEST(Dispatcher, APostThatIsMergedAtReadHasItsAuthorAnnouncedOnce) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give(Published());
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 1u);
+  EXPECT_EQ(w.log.front().hints.size(), kRanges);
+  EXPECT_EQ(w.announced, std::vector<UserId>{kAnn});
+  w.Give(Published(PostId{78}));
+  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 1u) << "everybody was told";
+  EXPECT_EQ(w.announced.size(), 1u);
+  EXPECT_EQ(w.committed, 3);
+}
+
+TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.appends.size(), 1u);
+  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Later("kafka", "away")});
+  w.appends.clear();
+  w.Step();
+  EXPECT_TRUE(w.announced.empty());
+  w.Pass(std::chrono::minutes(1));
+  w.Step();
+  w.Acknowledge();
+  w.Step();
+  EXPECT_EQ(w.announced, std::vector<UserId>{kAnn});
+}
+
+// A rebuild learns of marked authors from when they last posted: a delete alone tells it nothing.
+TEST(Dispatcher, OnlyAPublishedPostAnnouncesItsAuthor) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 1u);
+  EXPECT_TRUE(w.announced.empty());
+}
+
+TEST(Dispatcher, AnEventInTheDeadLettersAnnouncesNobody) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.appends.size(), 1u);
+  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Never("too large")});
+  w.appends.clear();
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_TRUE(w.announced.empty());
+}
+
+}  // namespace
+}  // namespace fanline::dispatcher

@@ -1,0 +1,98 @@
+// What cannot be read, taken or stored goes to the dead letters.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tests/unit/dispatcher/world.h"
+
+namespace fanline::dispatcher {
+namespace {
+
+TEST(Dispatcher, KeepsWhatItCannotReadWithTheReason) {
+  World w;
+  w.Assign();
+  w.GiveBytes("{\"schema_version\":1,\"type\":\"post.published\",\"post_id\":\"0\"}");
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_NE(w.letters[0].reason.find("post_id"), std::string::npos) << w.letters[0].reason;
+  EXPECT_EQ(w.letters[0].stage, "dispatcher");
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, WritesALetterAgainThatMayNotHaveBeenWritten) {
+  World w;
+  w.Assign();
+  w.GiveBytes("{}");
+  w.Step();
+  ASSERT_EQ(w.dead_letters.size(), 1u);
+  w.inbox.emplace_back(
+      DeadLetterAppended{w.dead_letters.front().id, Status::Later("kafka", "away")});
+  w.dead_letters.clear();
+  w.Step();
+  w.Pass(std::chrono::seconds(10));
+  w.Step();
+  EXPECT_LE(w.committed, 0);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.committed, 1);
+}
+
+TEST(Dispatcher, RefusesARecordOlderThanRowsAreKept) {
+  World w;
+  w.Assign();
+  w.Give(Published());
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_TRUE(w.stored.empty()) << "it was inserted";
+}
+
+TEST(Dispatcher, AReplayMakesARecordNoYounger) {
+  World w;
+  w.Assign();
+  const UnixMs first = w.now.unix_ms;
+  w.now.unix_ms += std::chrono::milliseconds(std::chrono::hours(24 * 15)).count();
+  w.Give(Published(), {{"fanline-first-appended", std::to_string(first)}});
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_TRUE(w.stored.empty()) << "it was inserted";
+}
+
+TEST(Dispatcher, RefusesAPostFromTheFuture) {
+  World w;
+  w.Assign();
+  FeedEvent event = Published();
+  event.created_at = w.now.unix_ms * 1'000;  // microseconds
+  w.Give(event);
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_NE(w.letters[0].reason.find("future"), std::string::npos);
+}
+
+TEST(Dispatcher, FindsTheOneEventThatCannotBeStored) {
+  World w;
+  w.Assign();
+  const PostId bad{5};
+  for (uint64_t post = 1; post <= 9; ++post) w.Give(Published(PostId{post}));
+  for (int turn = 0; turn < 50; ++turn) {
+    w.Step();
+    for (const auto& request : std::exchange(w.transactions, {})) {
+      const bool has_bad = std::any_of(request.events.begin(), request.events.end(),
+                                       [&](const auto& event) { return event.post == bad; });
+      w.inbox.emplace_back(
+          has_bad ? EventsApplied{request.id, Status::Never("the column refuses it"), {}}
+                  : w.mysql.Do(request));
+    }
+    w.Acknowledge();
+  }
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters[0].record.offset, 4);
+  EXPECT_EQ(w.log.size(), 8u);
+  EXPECT_EQ(w.committed, 9);
+}
+
+}  // namespace
+}  // namespace fanline::dispatcher

@@ -1,0 +1,84 @@
+// Traces travel on, and samples are drawn.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/dispatcher/world.h"
+
+namespace fanline::dispatcher {
+namespace {
+
+TEST(Dispatcher, LetsHeadersTravelOnButNotTheEventsEncoding) {
+  World w;
+  w.Assign();
+  w.Give(Published(), {{"traceparent", "00-ab-cd-01"}, {"content-type", "application/json"}});
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 1u);
+  EXPECT_EQ(w.log[0].headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
+}
+
+constexpr const char* kTraceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+Headers Traced() {
+  return {{"traceparent", std::string("00-") + kTraceId + "-00f067aa0ba902b7-01"}};
+}
+
+TEST(Dispatcher, TellsOfSampledEventsThatBelongToATrace) {
+  Limits limits;
+  limits.sample_rate = 1;
+  World w(limits);
+  w.Assign();
+  w.Give(Published(PostId{1}), Traced());
+  w.Give(Published(PostId{2}));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.metrics.traced.size(), 1u);
+  EXPECT_EQ(w.metrics.traced[0], std::pair(PostId{1}, std::string(kTraceId)));
+}
+
+TEST(Dispatcher, SaysNothingOfATraceThatIsNotSampled) {
+  Limits limits;
+  limits.sample_rate = 0;
+  World w(limits);
+  w.Assign();
+  w.Give(Published(PostId{1}), Traced());
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.metrics.traced.empty());
+}
+
+TEST(Dispatcher, NamesTheTraceOfWhatItRejects) {
+  Limits limits;
+  limits.sample_rate = 1;
+  World w(limits);
+  w.Assign();
+  w.GiveBytes("no event", Traced());
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.metrics.rejected, std::vector<std::string>{kTraceId});
+  EXPECT_TRUE(w.metrics.traced.empty());
+}
+
+TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {
+  Limits limits;
+  limits.sample_rate = 0.5;
+  const auto sampled = [&] {
+    World w(limits);
+    w.Assign();
+    for (uint64_t post = 1; post <= 200; ++post) w.Give(Published(PostId{post}));
+    w.RunUntilIdle();
+    std::vector<uint64_t> posts;
+    for (const auto& append : w.log) {
+      const auto& post = std::get<Hint::Post>(append.hints[0].second.what);
+      if (post.sample) posts.push_back(Raw(post.post));
+    }
+    return posts;
+  };
+  const auto once = sampled();
+  EXPECT_EQ(once, sampled());
+  EXPECT_GT(once.size(), 60u);
+  EXPECT_LT(once.size(), 140u);
+}
+
+}  // namespace
+}  // namespace fanline::dispatcher

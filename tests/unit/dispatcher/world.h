@@ -1,0 +1,136 @@
+// A dispatcher with its shards and its log in memory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dispatcher/dispatcher.h"
+#include "tests/fakes/fake_mysql.h"
+#include "tests/fakes/requests.h"
+
+namespace fanline::dispatcher {
+
+inline constexpr UserId kAnn{1001};
+inline constexpr PostId kPost{77};
+inline constexpr uint32_t kRanges = 4;
+
+// A dispatcher whose calls are answered when the test says so; two shards, or more.
+struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled, AppendHints,
+                         AppendDeadLetter> {
+  explicit World(Limits limits = Limits{}, uint32_t ranges = kRanges, uint32_t shards = 2,
+                 bool own_posts = false)
+      : dispatcher({{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
+                   {RangeLayout(ranges), ShardMap::Even(shards), 1, own_posts}, limits) {}
+
+  void Serve(ApplyEvents request, ReplyTo<EventsApplied>) {
+    transactions.push_back(std::move(request));
+  }
+  void Serve(AnnounceAuthor request, ReplyTo<AuthorAnnounced>) {
+    announced.push_back(request.author);
+    inbox.emplace_back(mysql.Do(request));
+  }
+  void Serve(SwitchAuthor request, ReplyTo<AuthorSwitched>) {
+    inbox.emplace_back(mysql.Do(request));
+    switches.push_back(std::move(request));
+  }
+  void Serve(CountPulled request, ReplyTo<PulledCounted>) { inbox.emplace_back(mysql.Do(request)); }
+  void Serve(AppendHints request, ReplyTo<HintsAppended>) { appends.push_back(std::move(request)); }
+  void Serve(AppendDeadLetter request, ReplyTo<DeadLetterAppended>) {
+    dead_letters.push_back(std::move(request));
+  }
+
+  void Store() {
+    for (const auto& request : std::exchange(transactions, {})) {
+      stored.push_back(request.events.size());
+      inbox.emplace_back(mysql.Do(request));
+    }
+  }
+  void Acknowledge() {
+    for (auto& request : std::exchange(appends, {})) {
+      inbox.emplace_back(HintsAppended{request.id, {}});
+      log.push_back(std::move(request));
+    }
+    for (auto& request : std::exchange(dead_letters, {})) {
+      inbox.emplace_back(DeadLetterAppended{request.id, {}});
+      letters.push_back(std::move(request.letter));
+    }
+  }
+  void Step() {
+    std::vector<Input> inputs = std::exchange(inbox, {});
+    const Progress progress = dispatcher.Step(inputs, now);
+    next_timer = progress.next_timer;
+    for (const auto& at : progress.orders.seek) sought = at.offset;
+    for (const auto& at : progress.orders.commit) committed = at.offset;
+    paused += progress.orders.pause.size();
+    resumed += progress.orders.resume.size();
+  }
+  void RunUntilIdle() {
+    do {
+      Step();
+      Store();
+      Acknowledge();
+    } while (!inbox.empty());
+    Pass(std::chrono::seconds(1));
+    Step();
+  }
+  void Pass(Duration time) { now.mono += time; }
+  void Assign(int32_t partition = 0, int64_t start = 0, int64_t end = 1'000'000) {
+    inbox.emplace_back(PartitionAssigned{partition, start, 0, end});
+    Step();
+  }
+  void Give(const FeedEvent& event, Headers headers = {}) {
+    GiveBytes(EncodeEventJson(event), std::move(headers));
+  }
+  void GiveBytes(std::string bytes, Headers headers = {}) {
+    Record record;
+    record.topic = "feed-events";
+    record.offset = next_offset++;
+    record.timestamp = now.unix_ms;
+    record.value = std::move(bytes);
+    record.headers = std::move(headers);
+    inbox.emplace_back(std::move(record));
+  }
+
+  struct Told : Metrics {
+    void EventRejected(const std::string&, const std::string& trace_id) override {
+      rejected.push_back(trace_id);
+    }
+    void TracedEventDone(const FeedEvent& event, const std::string& trace_id, Duration) override {
+      traced.emplace_back(event.post, trace_id);
+    }
+    std::vector<std::string> rejected;
+    std::vector<std::pair<PostId, std::string>> traced;
+  };
+
+  fakes::FakeMysql mysql{RangeLayout(kRanges), 100};
+  Told metrics;
+  Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
+  fakes::Inbox<Input> inbox;
+  std::vector<ApplyEvents> transactions;
+  std::vector<AppendHints> appends, log;
+  std::vector<AppendDeadLetter> dead_letters;
+  std::vector<UserId> announced;
+  std::vector<SwitchAuthor> switches;
+  std::vector<DeadLetter> letters;
+  std::vector<size_t> stored;
+  int64_t next_offset = 0;
+  int64_t sought = -1;
+  int64_t committed = -1;
+  size_t paused = 0, resumed = 0;
+  std::optional<Time> next_timer;
+  Dispatcher dispatcher;
+};
+
+inline FeedEvent Published(PostId post = kPost, UserId author = kAnn) {
+  return {EventKind::kPublished, post, author, 1'700'000'000'000, 0};
+}
+
+inline UserId AuthorOn(Shard shard, uint32_t shards = 2) {
+  for (uint64_t id = 1;; ++id) {
+    if (ShardMap::Even(shards).ShardOf(UserId{id}) == shard) return UserId{id};
+  }
+}
+
+}  // namespace fanline::dispatcher

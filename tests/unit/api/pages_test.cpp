@@ -172,6 +172,28 @@ TEST_F(PagesTest, AnEmptyTimelineAsksTheShardsOnceInAWhile) {
   EXPECT_FALSE(page.contains("empty_because"));
 }
 
+TEST_F(PagesTest, WhyALiveTimelineShowsNothingIsSaidOfItsReaderAlone) {
+  Follow(6, 7);
+  for (const char* user : {"5", "6", "7"}) MakeLive(user);
+  const auto why = [&](const std::string& user) {
+    const json page = Home(user);
+    EXPECT_EQ(page["state"], "live");
+    return page.value("empty_because", "");
+  };
+  for (const char* as : {"the pull found", "the shards say", "the shards said"}) {
+    SCOPED_TRACE(as);
+    EXPECT_EQ(why("5"), "no_such_user");
+    EXPECT_EQ(why("6"), "no_posts");
+    EXPECT_EQ(why("7"), "follows_nobody");
+    w_.mono = Time{} + EmptyReasons::kFor;  // the pulls' are forgotten, the shards' are not
+  }
+  w_.posts.mysql.WriteForward(UserId{6}, UserId{7}, false);
+  Follow(7, 6);
+  w_.mono = Time{} + 2 * EmptyReasons::kFor;
+  EXPECT_EQ(why("6"), "follows_nobody");
+  EXPECT_EQ(why("7"), "no_posts");
+}
+
 TEST_F(PagesTest, TimelinesOfMadeUpUsersAreBounded) {
   ASSERT_EQ(Home("91")["state"], "building");
   ASSERT_EQ(Home("92")["state"], "building");

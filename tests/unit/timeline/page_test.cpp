@@ -355,6 +355,8 @@ TEST(EmptyReason, TellsNobodyKnownFromNobodyFollowedFromNobodyWhoPosted) {
   EmptyReason reason{};
   EXPECT_TRUE(WhyNoPosts(kBob, w, &reason).done());
   EXPECT_EQ(reason, EmptyReason::kNoPosts);
+  EXPECT_TRUE(WhyNoPosts(UserId{999}, w, &reason).done());
+  EXPECT_EQ(reason, EmptyReason::kNoSuchUser);
 }
 
 }  // namespace

@@ -50,8 +50,9 @@ prometheus::Counter& ResourceCounters::Of(const std::string& resource) {
 }
 
 const Histogram::BucketBoundaries& SecondsBuckets() {
-  static const Histogram::BucketBoundaries buckets{
-      0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+  static const Histogram::BucketBoundaries buckets{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                   0.1,    0.15,  0.2,    0.25,  0.3,  0.4,   0.5,
+                                                   0.75,   1,     2.5,    5,     10,   30,    60};
   return buckets;
 }
 

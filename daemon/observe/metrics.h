@@ -34,7 +34,9 @@ prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::s
                                     const prometheus::Histogram::BucketBoundaries& buckets,
                                     const prometheus::Labels& labels = {});
 
-// 0.5 ms .. 60 s, about three to a decade: latencies.
+// 0.5 ms .. 60 s: latencies. About three to a decade, and closer where moderate load puts most
+// deliveries (docs/decisions/0018-batches-that-grow-with-load.md): a wide bucket makes a p99 a
+// guess.
 const prometheus::Histogram::BucketBoundaries& SecondsBuckets();
 
 // One metric of a family for each value of a label, in their order. `labels` are common to all.

@@ -35,6 +35,15 @@ TEST(Metrics, HaveBucketsFromHalfAMillisecondToAMinute) {
   EXPECT_THAT(Text(registry), HasSubstr("le=\"60\"} 1\n"));
 }
 
+// Work that is gathered for 100 ms, twice, is done after a tenth to half a second.
+TEST(Metrics, TellApartWhatModerateLoadDelivers) {
+  const auto& bounds = SecondsBuckets();
+  for (size_t i = 1; i < bounds.size(); ++i) {
+    const bool moderate = bounds[i - 1] >= 0.1 && bounds[i] <= 1;
+    EXPECT_LE(bounds[i] / bounds[i - 1], moderate ? 1.5 : 3);
+  }
+}
+
 TEST(ResourceCounters, ShowTheFirstBeforeAnythingHappened) {
   prometheus::Registry registry;
   ResourceCounters away(registry, "fanline_away_total", "Away.", "kafka");

@@ -57,7 +57,8 @@ class Reader {
   // `admit` is asked of a user nobody knows, if it is given: false makes no timeline
   // (kNotAdmitted).
   using Admit = std::function<bool()>;
-  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
+  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {},
+                                RebuildDepth depth = RebuildDepth::kWindow);
 
  private:
   ReaderTruth* truth_;

@@ -118,9 +118,9 @@ struct PageServing {
       timeline::Reader reader(
           ports->truth, ports->timelines, installation.window, [this] { return tokens.Next(); },
           installation.own_posts);
-      rebuilders.push_back([ports, rebuild = api::Rebuilds::By(reader, metrics)](
-                               UserId user, const api::Rebuilds::Admit& admit,
-                               timeline::RebuildDepth depth) { rebuild(user, admit, depth); });
+      rebuilders.push_back(
+          [ports, rebuild = api::Rebuilds::By(reader, metrics)](
+              UserId user, const api::Rebuilds::Admit& admit) { rebuild(user, admit); });
     }
     return rebuilders;
   }

@@ -29,7 +29,7 @@ class Metrics {
   // A page that was asked for with bodies.
   virtual void BodiesServed(bool /*available*/, size_t /*gone*/) {}
   // A timeline was made live behind an answer, or was not (reason: for the operator).
-  virtual void RebuildEnded(timeline::RebuildResult, timeline::RebuildDepth) {}
+  virtual void RebuildEnded(timeline::RebuildResult) {}
   virtual void RebuildFailed(const std::string& /*resource*/, const std::string& /*reason*/) {}
   virtual void RebuildsWait(size_t /*readers*/) {}
   // The number of clients connected changed; a client above the limit was turned away.

@@ -76,11 +76,8 @@ class Prometheus final : public Metrics {
     bodies_[available ? 0 : 1]->Increment();
     gone_.Increment(static_cast<double>(gone));
   }
-  void RebuildEnded(timeline::RebuildResult result, timeline::RebuildDepth depth) override {
+  void RebuildEnded(timeline::RebuildResult result) override {
     rebuilds_[static_cast<size_t>(result)]->Increment();
-    if (result == timeline::RebuildResult::kRebuilt && depth == timeline::RebuildDepth::kShort) {
-      short_rebuilds_.Increment();
-    }
   }
   void RebuildFailed(const std::string& resource, const std::string& reason) override {
     const std::string label = resource.empty() ? kFault : resource;
@@ -118,9 +115,6 @@ class Prometheus final : public Metrics {
       registry_, "fanline_api_rebuilds_total", "Timelines made live behind an answer, or not",
       "result",
       {"failed", "rebuilt", "already_live", "busy", "refused", "gave_up", "not_admitted"});
-  Counter& short_rebuilds_ =
-      AddCounter(registry_, "fanline_api_short_rebuilds_total",
-                 "Timelines made live in a hurry, shorter than the window, as many waited");
   Gauge& waiting_ = AddGauge(registry_, "fanline_api_rebuilds_waiting",
                              "Readers whose timelines wait to be made live");
   daemon::ResourceCounters failed_{registry_, "fanline_api_store_failures_total",

@@ -8,10 +8,10 @@
 namespace fanline::api {
 
 Rebuilds::Rebuild Rebuilds::By(timeline::Reader reader, Metrics& metrics) {
-  return [reader, &metrics](UserId user, const Admit& admit, timeline::RebuildDepth depth) mutable {
+  return [reader, &metrics](UserId user, const Admit& admit) mutable {
     timeline::RebuildResult result{};
-    const Status status = reader.Activate(user, &result, admit, depth);
-    status.done() ? metrics.RebuildEnded(result, depth)
+    const Status status = reader.Activate(user, &result, admit);
+    status.done() ? metrics.RebuildEnded(result)
                   : metrics.RebuildFailed(status.resource, status.message);
   };
 }
@@ -115,19 +115,14 @@ void Rebuilds::Run(const Rebuild& rebuild) {
     ++begun_ever_;
     metrics_.RebuildsWait(waiting_.size());
     const bool judged = taken_.at(reader).judged;
-    const auto depth = waiting_.size() >= backlog_ ? timeline::RebuildDepth::kShort
-                                                   : timeline::RebuildDepth::kWindow;
     const std::vector<Then> overdue = TakeOverdue();
     lock.unlock();
     for (const Then& then : overdue) then(true);
     rebuild(
-        reader,
-        judged ? Admit()
-               : [this] {
-                   const std::lock_guard counting(mutex_);
-                   return StrangerFits();
-                 },
-        depth);
+        reader, judged ? Admit() : [this] {
+          const std::lock_guard counting(mutex_);
+          return StrangerFits();
+        });
     lock.lock();
     const auto taken = taken_.extract(reader);
     const bool go_on = !stopping_;

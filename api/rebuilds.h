@@ -1,8 +1,7 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, and
 // a bounded number of threads that rebuild one each. A page waits for it only where many come back
 // at once: when others wait for theirs, or more are to be pulled than can be at once. A rebuild
-// reads the truth for both, and pulls beside it would only make all wait longer. While so many
-// wait, timelines are made short: docs/decisions/0034-short-rebuilds.md.
+// reads the truth for both, and pulls beside it would only make all wait longer.
 //
 // A reader waits or is rebuilt once at a time here, and Redis keeps other processes from doing it
 // beside us (Rebuild in timeline/rebuild.h).
@@ -43,8 +42,7 @@ class Rebuilds {
   using Admit = timeline::Reader::Admit;
   // Blocks and throws nothing; one thread at a time. Asks `admit`, unless it is empty, before a
   // reader nobody knows gets a timeline.
-  using Rebuild =
-      std::function<void(UserId reader, const Admit& admit, timeline::RebuildDepth depth)>;
+  using Rebuild = std::function<void(UserId reader, const Admit& admit)>;
   // By `reader`, told to `metrics`; what both use outlives it.
   static Rebuild By(timeline::Reader reader, Metrics& metrics);
 

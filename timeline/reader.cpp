@@ -108,10 +108,9 @@ Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits wind
       next_token_(std::move(next_token)),
       own_posts_(own_posts) {}
 
-Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit,
-                        RebuildDepth depth) {
+Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
   truth_->ForgetReads();  // of a rebuild that ended before it had to be sure of them
-  Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_), depth);
+  Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_));
   AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_, admit, false};
   while (rebuild.result() == RebuildResult::kUnderWay) {
     if (auto status = std::visit(answer, rebuild.needed()); !status.done()) {

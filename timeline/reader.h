@@ -57,8 +57,7 @@ class Reader {
   // `admit` is asked of a user nobody knows, if it is given: false makes no timeline
   // (kNotAdmitted).
   using Admit = std::function<bool()>;
-  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {},
-                                RebuildDepth depth = RebuildDepth::kWindow);
+  [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
 
  private:
   ReaderTruth* truth_;

@@ -2,13 +2,9 @@
 
 namespace fanline::timeline {
 
-uint32_t ShortWindow(const WindowLimits& window) { return window.window - window.window * 7 / 16; }
-
 Rebuild::Rebuild(WindowLimits window, std::function<std::string()> next_token,
-                 std::optional<UserId> own, RebuildDepth depth, uint32_t attempts,
-                 uint32_t items_per_read)
-    : limits_{depth == RebuildDepth::kShort ? ShortWindow(window) : window.window, window.spare(),
-              items_per_read},
+                 std::optional<UserId> own, uint32_t attempts, uint32_t items_per_read)
+    : limits_{window.window, window.spare(), items_per_read},
       next_token_(std::move(next_token)),
       own_(own),
       attempts_left_(attempts),

@@ -21,14 +21,6 @@
 
 namespace fanline::timeline {
 
-// How much a rebuild reads. A short timeline is as true as any, its floor is nearer; pushes fill it
-// up to the window. It is for many who come back at once: whoever waits is served the sooner.
-enum class RebuildDepth { kWindow, kShort };
-
-// Items of a short timeline (docs/decisions/0034-short-rebuilds.md): enough that some removals do
-// not make it underfilled at once.
-uint32_t ShortWindow(const WindowLimits& window);
-
 struct NeedBegin {
   std::string token;  // again the one before: the key is to be begun anew
   uint32_t one_in = 1;
@@ -59,8 +51,7 @@ class Rebuild {
   // items_per_read: 0 = Pull's default. `own`: the reader, where home timelines hold the reader's
   // own posts.
   Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
-          RebuildDepth depth = RebuildDepth::kWindow, uint32_t attempts = 5,
-          uint32_t items_per_read = 0);
+          uint32_t attempts = 5, uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
   // Of the attempt under way; what has begun under it is to be abandoned when a call fails.

@@ -31,10 +31,7 @@ struct Readers {
     rebuilds.push_back(
         {reader, std::make_unique<timeline::Rebuild>(
                      world.window(), [this] { return std::to_string(++world.tokens); },
-                     world.Own(reader, world.options.guards.rebuilds_own),
-                     world.counts.rebuilds % 3 == 0 ? timeline::RebuildDepth::kShort
-                                                    : timeline::RebuildDepth::kWindow,
-                     5, 3)});
+                     world.Own(reader, world.options.guards.rebuilds_own), 5, 3)});
   }
 
   // One step of one rebuild; false when it ended. Each step is an await: anything may come between.

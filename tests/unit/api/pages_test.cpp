@@ -257,7 +257,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   Follow(5, 7);
   w_.Publish(7, 70, 1'000);
   std::latch begun(1), go_on(1);
-  const auto rebuild = [&](UserId reader, const Rebuilds::Admit&, timeline::RebuildDepth) {
+  const auto rebuild = [&](UserId reader, const Rebuilds::Admit&) {
     if (reader == UserId{91}) begun.count_down();
     go_on.wait();
     timeline::RebuildResult result{};

@@ -19,11 +19,9 @@ class RebuildsTest : public ::testing::Test {
  protected:
   // One thread, which waits within its first rebuild until Release. From 90 on they are strangers.
   void Start(Rebuilds::Limits limits) {
-    const auto rebuild = [this](UserId reader, const Rebuilds::Admit& admit,
-                                timeline::RebuildDepth depth) {
+    const auto rebuild = [this](UserId reader, const Rebuilds::Admit& admit) {
       if (reader >= UserId{90} && admit && !admit()) return;
       begun_.push_back(reader);
-      if (depth == timeline::RebuildDepth::kShort) short_.push_back(reader);
       if (begun_.size() > 1) return;
       first_begun_.set_value();
       release_.get_future().wait();
@@ -43,7 +41,7 @@ class RebuildsTest : public ::testing::Test {
 
   Metrics metrics_;
   std::atomic<Time> now_ = Time{};
-  std::vector<UserId> begun_, short_;  // by the thread; read when it has ended
+  std::vector<UserId> begun_;  // by the thread; read when it has ended
   std::promise<void> first_begun_, release_;
   std::optional<Rebuilds> rebuilds_;
 };
@@ -87,21 +85,6 @@ TEST_F(RebuildsTest, StrangersAreBoundedInTheTimeTheirTimelinesLive) {
   EXPECT_TRUE(rebuilds_->Offer(UserId{93}, false));
   EXPECT_FALSE(rebuilds_->Offer(UserId{94}, false)) << "the second has not gone yet";
   release_.set_value();
-}
-
-TEST_F(RebuildsTest, WhileManyWaitTimelinesAreMadeShort) {
-  Start({});
-  StartFirst(UserId{1});
-  for (uint64_t reader = 2; reader <= 4 + Rebuilds::kBacklog; ++reader) {
-    EXPECT_TRUE(rebuilds_->Offer(UserId{reader}, true));
-  }
-  std::promise<void> last;
-  EXPECT_TRUE(rebuilds_->Await(UserId{4 + Rebuilds::kBacklog}, [&](bool) { last.set_value(); }));
-  release_.set_value();
-  last.get_future().wait();
-  EXPECT_EQ(Begun().size(), 4 + Rebuilds::kBacklog);
-  EXPECT_THAT(short_, ElementsAre(UserId{2}, UserId{3}, UserId{4}))
-      << "behind these fewer wait than a backlog";
 }
 
 // Who awaits a rebuild, and notes what it was told.

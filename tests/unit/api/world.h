@@ -32,7 +32,7 @@ class CountingMetrics : public Metrics {
     failed.push_back(std::string(route) + " " + resource + " " + reason);
   }
   void Connected(size_t clients) override { connected = clients; }
-  void RebuildEnded(timeline::RebuildResult result, timeline::RebuildDepth) override {
+  void RebuildEnded(timeline::RebuildResult result) override {
     if (result == timeline::RebuildResult::kRebuilt) ++rebuilt;
   }
 

@@ -231,31 +231,6 @@ TEST(Rebuild, OfASampledReaderBeginsAgainAndHoldsTheSample) {
   EXPECT_EQ(w.Walk({.limit = 3}), everything);
 }
 
-// The floor is nearer, and what lies below it is pulled.
-TEST(Rebuild, ThatIsShortMakesATimelineOfItsOwnFloorThatARemovalDoesNotEnd) {
-  World w;
-  w.Follow(UserId{100});
-  for (uint64_t post = 1; post <= 20; ++post)
-    w.Publish(UserId{100}, post, static_cast<UnixMs>(post));
-  RebuildResult result{};
-  ASSERT_TRUE(w.home.Activate(kBob, &result, {}, RebuildDepth::kShort).done());
-  EXPECT_EQ(result, RebuildResult::kRebuilt);
-  const auto& timeline = w.redis.timelines().at(kBob);
-  EXPECT_EQ(timeline.items.size(), ShortWindow(kWindow));
-  EXPECT_LT(timeline.items.size(), kWindow.window);
-  EXPECT_EQ(timeline.floor, static_cast<UnixMs>(20 - ShortWindow(kWindow)));
-  EXPECT_EQ(w.Walk({.limit = 3}), w.Everything()) << "live down to the floor, and pulled below";
-}
-
-TEST(ShortTimeline, OutlivesSomeRemovalsInWindowsOfAnySize) {
-  for (uint32_t size = 1; size <= 2'000; ++size) {
-    const WindowLimits window{size, size + 62};
-    EXPECT_LE(ShortWindow(window), size);
-    EXPECT_GE(ShortWindow(window), window.underfilled_below() + size / 16) << size;
-    EXPECT_EQ(ShortWindow(window) < size, size > 2) << size;
-  }
-}
-
 TEST(Rebuild, StartsAgainWhenTheReaderIsSampledOtherwiseMeanwhile) {
   World w;
   w.Follow(UserId{100});
@@ -280,7 +255,7 @@ TEST(Rebuild, StartsAgainWhenTheReaderIsSampledOtherwiseMeanwhile) {
 
 TEST(Rebuild, GivesUpOnAReaderWhoIsSampledOtherwiseEachTime) {
   Rebuild rebuild(
-      kWindow, [] { return "t"; }, std::nullopt, RebuildDepth::kWindow, 2);
+      kWindow, [] { return "t"; }, std::nullopt, 2);
   for (uint32_t one_in : {2u, 4u}) {
     ASSERT_TRUE(std::holds_alternative<NeedBegin>(rebuild.needed()));
     rebuild.OnBegun(RebuildBegun::kCreated);

@@ -57,6 +57,15 @@ class Watched(Installation):
     mirrors = 1
     reconciler_args = ("--grace", "1s", "--mirror-group", "-")
     waits = "2s"  # stands for every `for` of the alerts
+    window = None  # where given, stands for every time over which alerts count an increase
+
+    @classmethod
+    def shortened(cls, rules):
+        """The text of a file of rules, as it is judged here."""
+        rules = re.sub(r"(?m)^( *for:).*$", rf"\1 {cls.waits}", rules)
+        if cls.window is None:
+            return rules
+        return re.sub(r"((?:increase|changes)\([^\[\]]*)\[\w+\]", rf"\1[{cls.window}]", rules)
 
     @classmethod
     def setUpClass(cls):
@@ -69,8 +78,7 @@ class Watched(Installation):
                 "fanline-mirror": cls.fleet.mirrors, "fanline-reconciler": [cls.reconciler],
                 "fanline-api": [cls.api]}
         targets = {job: [daemon.port for daemon in daemons] for job, daemons in jobs.items()}
-        texts = [re.sub(r"(?m)^( *for:).*$", rf"\1 {cls.waits}", path.read_text())
-                 for path in sorted(RULES.glob("*.yaml"))]
+        texts = [cls.shortened(path.read_text()) for path in sorted(RULES.glob("*.yaml"))]
         for daemon in (cls.reconciler, cls.api):
             daemon.wait_ready()
         cls.prometheus = cls.stack.add(lambda workspace, ports, env: Prometheus(

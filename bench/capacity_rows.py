@@ -31,7 +31,7 @@ class Town(NamedTuple):
 
 def capacity(rig, sizes, rows):
     """Redis memory, busy cores, lag: what was measured, beside `feedctl capacity` with the rows of
-    this run. A ratio within 0.75..1.25 is what it promises."""
+    this run. A ratio within 0.75..1.25 is what it promises, of all but the p99."""
     missing = [name for name in _NEEDED if not any(one["name"].startswith(name) for one in rows)]
     if missing:
         raise SystemExit(f"capacity compares with rows of the same run: choose {missing[0].strip('_')} too")

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Whether feedctl capacity is within a quarter of what is measured at another scale. Wants a machine
-with nothing else running."""
+with nothing else running. The p99 of the lag is told and not judged: from round to round it differs
+by more than that (docs/capacity.md)."""
 
 import json
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = "timeline_bytes_compact,event_cost,latency,capacity"
 OFF = 0.25
-ROWS = 7  # memory, and cores, p50 and p99 of two kinds of authors
+ROWS = 5  # memory, and cores and lag of two kinds of authors
+TOLD = "_p99_"
 
 
 def main():
@@ -21,10 +23,12 @@ def main():
         if code != 0:
             return code
         rows = json.loads((Path(folder) / "report.json").read_text())
-    checked = [row for row in rows if row["name"].startswith("capacity_")]
+    compared = [row for row in rows if row["name"].startswith("capacity_")]
+    checked = [row for row in compared if TOLD not in row["name"]]
     wrong = [row for row in checked if not 1 - OFF <= row["ratio"] <= 1 + OFF]
-    for row in checked:
-        print(f"{row['name']}: {row['ratio']:.2f}" + ("  OUTSIDE" if row in wrong else ""))
+    for row in compared:
+        judged = "  OUTSIDE" if row in wrong else "" if row in checked else "  (not judged)"
+        print(f"{row['name']}: {row['ratio']:.2f}{judged}")
     print(f"{len(checked) - len(wrong)} of {len(checked)} within {OFF:.0%}")
     return int(bool(wrong) or len(checked) != ROWS)
 

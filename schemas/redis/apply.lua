@@ -10,8 +10,8 @@
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
 --         'x' the key is no sorted set (WRONGTYPE) and was left alone
 --       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 an example of
---       what a key was refused with  6 timelines dropped because Redis is full  7 items left
---       out, as the timelines hold a sample
+--       a key that was refused something, and of what Redis said  6 timelines dropped because
+--       Redis is full  7 items left out, as the timelines hold a sample
 --       or the error of a Redis that takes no write at all: nothing was written
 --
 -- The ZADD itself finds a dead key. Every timeline has T, so a ZADD of n items and T that adds n +
@@ -36,12 +36,12 @@ local removed, trimmed, short, full, failure, left_out = 0, 0, 0, 0, '', 0
 -- Any other refusal (an ACL, MISCONF) is no timeline's fault and ends the script.
 local function refused_by(answer, key)
   if string.find(answer.err, 'WRONGTYPE', 1, true) then
-    failure = answer.err
+    failure = key .. ': ' .. answer.err
     return FAILED
   end
   if not string.find(answer.err, 'OOM', 1, true) then error(answer.err) end
   if drop(key, live) == 1 then
-    full, failure = full + 1, answer.err
+    full, failure = full + 1, key .. ': ' .. answer.err
   end
   return NOT_LIVE
 end

@@ -21,7 +21,7 @@ TEST_F(FullRedis, ATimelineThatCannotTakeAPostIsDroppedSoThatItsReaderRebuildsIt
   EXPECT_TRUE(added.status.done()) << added.status.message;
   EXPECT_EQ(added.results, std::vector<int8_t>{BatchWritten::kNotLive});
   EXPECT_EQ(added.full, 1u);
-  EXPECT_NE(added.key_error.find("OOM"), std::string::npos) << added.key_error;
+  EXPECT_EQ(added.key_error.find(Name(keys_.Timeline(kBob)) + ": OOM"), 0u) << added.key_error;
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
 }

@@ -163,7 +163,8 @@ TEST_F(RedisTimelines, AKeyOfAWrongTypeFailsAlone) {
       driver_.Do(BatchOf(range_, kEpoch).Write(kBob, {At(77, 9)}).Write(other, {At(77, 9)}).Take());
   EXPECT_TRUE(written.status.done());
   EXPECT_EQ(written.results, (std::vector<int8_t>{BatchWritten::kKeyFailed, 1}));
-  EXPECT_NE(written.key_error.find("WRONGTYPE"), std::string::npos) << written.key_error;
+  EXPECT_EQ(written.key_error.find(Name(keys_.Timeline(kBob)) + ": WRONGTYPE"), 0u)
+      << written.key_error;
 }
 
 TEST_F(RedisTimelines, AReadOfAWrongTypeNeverSucceedsUntilItIsDropped) {

@@ -34,11 +34,12 @@ def brokers_told(port, timeout=10):
                 timeout).brokers()
 
 
-def delete_records(port, topic, partitions, timeout=10):
-    """Deletes all that these partitions hold. Returns their first offsets from now on."""
+def delete_records(port, topic, partitions, timeout=10, before=_TO_THE_END):
+    """Deletes all that these partitions hold, or what lies before an offset. Returns their first
+    offsets from now on."""
     name = topic.encode()
     body = struct.pack(f">ih{len(name)}si", 1, len(name), name, len(partitions))
-    body += b"".join(struct.pack(">iq", partition, _TO_THE_END) for partition in partitions)
+    body += b"".join(struct.pack(">iq", partition, before) for partition in partitions)
     return _ask(port, _DELETE_RECORDS, _DELETE_RECORDS_VERSION,
                 body + struct.pack(">i", timeout * 1000), timeout).deleted()
 

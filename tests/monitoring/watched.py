@@ -68,11 +68,16 @@ class Watched(Installation):
         return re.sub(r"((?:increase|changes)\([^\[\]]*)\[\w+\]", rf"\1[{cls.window}]", rules)
 
     @classmethod
+    def api_args(cls):
+        """What the API is told besides the services."""
+        return ()
+
+    @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.reconciler = Daemon(cls.stack, cls.ports, "fanline-reconciler", "reconciler",
                                 [*cls.reconciler_args, *SESSION]).start()
-        cls.api = Api(cls.stack, cls.ports).start()
+        cls.api = Api(cls.stack, cls.ports, args=cls.api_args()).start()
         cls.tables, cls.log = Tables(cls.stack), RelationLog(cls.stack.kafka.address)
         jobs = {"fanline-dispatcher": cls.fleet.dispatchers, "fanline-pusher": cls.fleet.pushers,
                 "fanline-mirror": cls.fleet.mirrors, "fanline-reconciler": [cls.reconciler],

@@ -8,11 +8,12 @@ WINDOW = 20  # seconds
 
 
 class Loaded(Provoked):
-    window = f"{WINDOW}s"  # also stands for 5, 10 and 15 minutes of rates and offsets
+    window = f"{WINDOW}s"  # also stands for 5, 10 and 15 minutes of rates, and for how old a start may be
 
     @classmethod
     def shortened(cls, rules):
-        return re.sub(r"(\[|offset )(?:5|10|15)m\b", rf"\g<1>{cls.window}", super().shortened(rules))
+        rules = re.sub(r"\[(?:5|10|15)m\]", f"[{cls.window}]", super().shortened(rules))
+        return rules.replace("process_start_time_seconds < 900", f"process_start_time_seconds < {WINDOW}")
 
     def setUp(self):
         super().setUp()

@@ -1,0 +1,98 @@
+"""Faults of relations and of the reconciler, and their alerts (provoked.py)."""
+
+import unittest
+
+from confluent_kafka import KafkaException, Producer
+
+from stack.programs.fleet import RELATION_LOG
+from tests.e2e.relations import shard_of, version
+from tests.monitoring.provoked import Provoked
+
+MANY = 20  # more than an alert lets pass
+BASE = 5_000_000  # users beyond the graph
+
+
+class RelationFaults(Provoked):
+    pushers = 1
+    reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
+
+    def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
+        users = self.users_of_rows()
+        for server in self.stack.mysql:
+            server.query(f"UPDATE user_fan SET fans_cnt = fans_cnt + 7 WHERE user_id IN ({','.join(users)})")
+        stranger = Producer({"bootstrap.servers": self.stack.kafka.address})
+        stranger.produce(RELATION_LOG, value=b"\xff\xfe no message of ours")
+        self.assertEqual(stranger.flush(60), 0)
+        self.wait_fires("FanlineRelationLettersDead", severity="ticket")
+        letters = self.type_of("FanlineRelationLettersDead", "feedctl dlq list --topic relation-log")
+        self.assertIn("1 dead letter", letters)
+        letters = self.type_of("FanlineRelationLettersDead", "feedctl dlq list --topic relation-log.retry")
+        self.assertIn("0 dead letters", letters)
+        self.wait_fires("FanlineCountersDrift", severity="ticket")
+        self.assertLessEqual(set(users), {row[0] for row in self.ask_shards("FanlineCountersDrift")})
+        self.wait_for(lambda: '"differing":0' in self.type_of("FanlineCountersDrift", "feedctl relations counters", {
+            "5 7": " ".join([*users, "--json"])}, codes=(0, 1)), "the repairs")
+        self.begun()
+        self.wait_silent("FanlineRelationLettersDead")
+        self.wait_silent("FanlineCountersDrift")
+
+    def test_2_the_mirror_loses_changes(self):
+        edges = [(BASE + n, BASE + 1_000 + n, version(), True) for n in range(MANY)]
+        ver = version()
+        by_hand = [(BASE + 5_000, BASE + 6_000, ver, True), (BASE + 5_001, BASE + 6_001, ver, False)]
+        self.tables.put_reverse(*[(src, dst, ver, not live) for src, dst, ver, live in by_hand])
+        self.lose(*edges, *by_hand)
+        self.wait_fires("FanlineRepairsMany", severity="ticket")
+        self.wait_fires("FanlineRelationsCorrupt", severity="ticket")
+        self.assertEqual(sum(int(many) for cause, many in self.ask_shards("FanlineRepairsMany")
+                             if cause == "missing"), MANY)
+        self.wait_for(lambda: {(int(row[0]), int(row[1])) for row in self.ask_shards("FanlineRelationsCorrupt")}
+                      == {edge[:2] for edge in by_hand}, "both rows that were written by hand to be repaired")
+        for src, dst, _, live in by_hand:
+            shown = self.type_of("FanlineRelationsCorrupt", "feedctl relations show", {"5 7": f"{src} {dst}"})
+            self.assertIn("both rows agree", shown)
+            self.assertEqual(self.tables.reverse()[src, dst][1], live, "the forward row holds")
+        self.begun()
+        self.wait_silent("FanlineRepairsMany")
+        self.wait_silent("FanlineRelationsCorrupt")
+
+    def test_3_a_dry_run_is_forgotten(self):
+        self.feedctl.run("relations", "reconciler", "dry_run")
+        edges = [(BASE + 10_000 + n, BASE + 11_000 + n, version(), True) for n in range(3)]
+        self.lose(*edges)
+        self.wait_fires("FanlineRepairsWithheld", severity="ticket")
+        self.assertIn("dry_run", self.type_of("FanlineRepairsWithheld", "feedctl relations reconciler"))
+        self.assertFalse({edge[:2] for edge in edges} & set(self.tables.reverse()))
+        self.type_of("FanlineRepairsWithheld", "feedctl relations reconciler run")
+        self.wait_for(lambda: {edge[:2] for edge in edges} <= set(self.tables.reverse()), "the repairs")
+        self.begun()
+        self.wait_silent("FanlineRepairsWithheld")
+
+    # ---- faults --------------------------------------------------------------------------------
+
+    def lose(self, *edges):
+        """Changes that are in their forward rows and in relation-log, and that the mirrors' group has passed by."""
+        mirror, = self.fleet.mirrors
+        mirror.stop()
+        self.tables.put_forward(*edges)
+        self.log.written(*edges)
+        self.wait_for(self.skipped, "the mirrors' group to be without a member")
+        self.begun()
+        mirror.start().wait_ready()
+
+    def skipped(self):
+        try:
+            return self.log.skip("fanline-mirror")
+        except KafkaException:  # it has a member yet
+            return False
+
+    def users_of_rows(self):
+        """Some who are followed, of both shards, as text."""
+        followed = sorted(author for author, readers in self.ledger.followers.items() if readers)
+        users = [user for shard in (0, 1) for user in [user for user in followed if shard_of(user) == shard][:MANY // 2]]
+        self.assertEqual(len(users), MANY)
+        return [str(user) for user in users]
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -17,6 +17,8 @@ class RelationFaults(Provoked):
     reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
 
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
+        self.assertFalse(self.fires("FanlineRelationLettersDead"))
+        self.assertFalse(self.fires("FanlineCountersDrift"))
         users = self.users_of_rows()
         for server in self.stack.mysql:
             server.query(f"UPDATE user_fan SET fans_cnt = fans_cnt + 7 WHERE user_id IN ({','.join(users)})")
@@ -37,6 +39,8 @@ class RelationFaults(Provoked):
         self.wait_silent("FanlineCountersDrift")
 
     def test_2_the_mirror_loses_changes(self):
+        self.assertFalse(self.fires("FanlineRepairsMany"))
+        self.assertFalse(self.fires("FanlineRelationsCorrupt"))
         edges = [(BASE + n, BASE + 1_000 + n, version(), True) for n in range(MANY)]
         ver = version()
         by_hand = [(BASE + 5_000, BASE + 6_000, ver, True), (BASE + 5_001, BASE + 6_001, ver, False)]
@@ -57,6 +61,7 @@ class RelationFaults(Provoked):
         self.wait_silent("FanlineRelationsCorrupt")
 
     def test_3_a_dry_run_is_forgotten(self):
+        self.assertFalse(self.fires("FanlineRepairsWithheld"))
         self.feedctl.run("relations", "reconciler", "dry_run")
         edges = [(BASE + 10_000 + n, BASE + 11_000 + n, version(), True) for n in range(3)]
         self.lose(*edges)

@@ -164,6 +164,9 @@ Status Checks::CheckRedis(const redis::Options& options) {
   for (const std::string& warning : check.warnings) {
     process_.log.Warn("Redis works, at a price", {{"reason", warning}});
   }
+  for (const std::string& full : check.full) {
+    process_.log.Warn("Redis takes no timeline", {{"reason", full}});
+  }
   return Status::Done();
 }
 

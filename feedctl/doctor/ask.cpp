@@ -206,6 +206,7 @@ RedisFacts AskRedis(const Settings& settings,
   Status status = redis::CheckServer(options, &check);
   facts.refusals = check.refusals;
   facts.warnings = check.warnings;
+  facts.full = check.full;
   // Without an installation nobody knows how the buckets are cut: only that Redis answers.
   if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);
   if (!status.done()) facts.away = WordsOf(status, settings);

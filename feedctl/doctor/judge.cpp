@@ -234,6 +234,10 @@ Checks JudgeRedis(const RedisFacts& redis) {
     checks.push_back({kStores, "Redis", Level::kLook, refusal, "see docs/refusals.md",
                       "stores.md#fanlinestoreaway"});
   }
+  for (const std::string& full : redis.full) {
+    checks.push_back({kStores, "Redis", Level::kLook, full, "give it more memory",
+                      "delivery.md#fanlineredisfull"});
+  }
   for (const auto& [why, ranges] : UnservedOf(redis.ranges)) {
     checks.push_back(Away(kStores, "Redis", Listed(ranges) + ": " + why));
   }

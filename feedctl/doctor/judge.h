@@ -39,6 +39,7 @@ struct RedisFacts {
   std::string away = {};
   std::vector<std::string> refusals = {};  // why pushers would not start
   std::vector<std::string> warnings = {};
+  std::vector<std::string> full = {};  // masters that take no timeline
   std::vector<redis::RangeState> ranges = {};
 };
 

@@ -104,6 +104,15 @@ class Doctor(Installation):
             shard.query("DELETE FROM range_start WHERE token IN (1, 2)")
         self.assert_levels(self.doctor(codes=(WELL, FOUND)), breakers="well", crashes="well")
 
+    def test_3_a_full_redis_is_found(self):
+        self.stack.redis.command("CONFIG", "SET", "maxmemory", "1")
+        try:
+            told = self.doctor(codes=(FOUND,))["Redis"]
+            self.assertIn("maxmemory is 1: it takes no timeline", told["text"])
+            self.assertIn("fanlineredisfull", told["runbook"])
+        finally:
+            self.stack.redis.command("CONFIG", "SET", "maxmemory", "0")
+
     def test_4_nobody_pushes(self):
         self.fleet.pushers[0].stop()
         self.publish(most_followed(self.ledger, 1)[0])

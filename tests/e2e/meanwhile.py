@@ -25,7 +25,7 @@ def publishing(installation, authors, seed=1):
         posts = installation.publish_all(chosen)
         installation.delete(chosen[0], posts[0])
 
-    with _again_and_again(publish):
+    with again_and_again(publish):
         yield
 
 
@@ -36,12 +36,13 @@ def reading(installation, readers):
         with contextlib.suppress(FeedctlFailed):
             installation.make_live(readers)
 
-    with _again_and_again(read):
+    with again_and_again(read):
         yield
 
 
 @contextlib.contextmanager
-def _again_and_again(do):
+def again_and_again(do):
+    """Until the end of the block; what fails meanwhile fails the test."""
     over, failures = threading.Event(), []
 
     def work():

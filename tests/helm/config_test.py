@@ -80,7 +80,7 @@ class Configuration(unittest.TestCase):
                         with self.subTest(f"{name}: {workload} {container['name']}"):
                             self.assert_taken(container["command"], told)
                             seen.add(" ".join(container["command"][1:]))
-        self.assertEqual(seen, {"init", "topics create", "ranges", "audit"})
+        self.assertEqual(seen, {"init", "topics create", "ranges", "audit", "doctor"})
 
     def test_shows_what_was_asked_for(self):
         found = objects(ci_values()["ha"])

@@ -9,6 +9,7 @@ import unittest
 
 from stack.wire.mysql import MysqlError
 from tests.e2e.installation import most_followed
+from tests.e2e.meanwhile import again_and_again
 from tests.e2e.relations import shard_of
 from tests.e2e.timeline_pages_test import Application
 from tests.monitoring import runbook
@@ -45,7 +46,7 @@ class ApiAlerts(Loaded):
     def test_2_the_applications_database_refuses_us(self):
         author, = most_followed(self.ledger)
         self.wait_for(lambda: '"id"' in self.api_says(f"/v1/users/{author}/posts"), "a post")
-        with self.asked(f"/v1/users/{author}/posts?limit=1&expand=body"):
+        with again_and_again(lambda: self.api_says(f"/v1/users/{author}/posts?limit=1&expand=body")):
             self.application.say("ALTER USER reader@127.0.0.1 ACCOUNT LOCK")
             self.application.say("KILL USER reader@127.0.0.1")
             self.wait_fires("FanlineBodiesAway", severity="page")
@@ -131,23 +132,6 @@ class ApiAlerts(Loaded):
             return client.get(path).text
         finally:
             client.close()
-
-    @contextlib.contextmanager
-    def asked(self, path):
-        """The page is asked for again and again."""
-        over = threading.Event()
-
-        def ask():
-            while not over.wait(0.1):
-                self.api_says(path)
-
-        asking = threading.Thread(target=ask)
-        asking.start()
-        try:
-            yield
-        finally:
-            over.set()
-            asking.join()
 
     def hold_posts(self):
         """As a backup that locks the table, until somebody ends it."""

@@ -53,6 +53,16 @@ void JudgeCoverage(std::string_view full_coverage, ServerCheck& check) {
   }
 }
 
+// Where timelines are evicted Redis is meant to be full.
+void JudgeMemory(std::string_view policy, std::string_view info, ServerCheck& check) {
+  const auto used = ParseNumber<uint64_t>(InfoField(info, "used_memory"));
+  const auto most = ParseNumber<uint64_t>(InfoField(info, "maxmemory"));
+  if (policy != "noeviction" || !used || !most || *most == 0 || *used < *most) return;
+  check.full.push_back("is full: " + std::to_string(*used) + " bytes used, maxmemory is " +
+                       std::to_string(*most) +
+                       ": it takes no timeline, and drops those that get a post");
+}
+
 std::string ReadSetting(BlockingConnection& connection, const char* name) {
   CommandBuffer command;
   command.Command("CONFIG", "GET", name);
@@ -97,6 +107,7 @@ ServerCheck Judge(const ServerSays& says, const WindowLimits& window) {
                              " evicts the owner epochs that fence writers: set maxmemory-policy "
                              "volatile-lru (or noeviction)");
   }
+  JudgeMemory(policy, says.info, check);
   if (InfoField(says.info, "cluster_enabled") == "1") JudgeCoverage(says.full_coverage, check);
   JudgeListpack(says.listpack_entries, window, check);
   return check;
@@ -120,6 +131,7 @@ Status CheckServer(const Options& options, ServerCheck* out) {
     const ServerCheck check = Judge(says, options.window);
     for (const std::string& refusal : check.refusals) out->refusals.push_back(at + refusal);
     for (const std::string& warning : check.warnings) out->warnings.push_back(at + warning);
+    for (const std::string& full : check.full) out->full.push_back(at + full);
   }
   return asked > 0 ? Status::Done() : last;
 }

@@ -12,6 +12,7 @@ namespace fanline::redis {
 struct ServerCheck {
   std::vector<std::string> refusals;  // do not start: each says what is wrong and what to set
   std::vector<std::string> warnings;  // it works, at a price
+  std::vector<std::string> full;      // it takes no timeline until it has more memory
 };
 
 // kLater: no server could be asked. A master that does not answer while others do is left out, with

@@ -105,6 +105,16 @@ TEST(Redis, ThatPushersRefuseIsToBeLookedAt) {
   EXPECT_EQ(JudgeRedis({.away = "gone"})[0].level, Level::kAway);
 }
 
+TEST(Redis, ThatIsFullIsToBeLookedAtAndTheRunbookSaysWhatToType) {
+  RedisFacts redis = Redis();
+  redis.full = {"redis a:1: is full"};
+  const Checks checks = JudgeRedis(redis);
+  ASSERT_EQ(checks.size(), 1u) << "not well besides";
+  EXPECT_EQ(checks[0].level, Level::kLook);
+  EXPECT_EQ(checks[0].text, "redis a:1: is full");
+  EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
+}
+
 // ---- owners ----------------------------------------------------------------------------------
 
 TEST(Owners, AreWellWhenEveryRangeHasOneAndWasClaimed) {

@@ -156,6 +156,25 @@ TEST(RedisServerCheck, RefusesToLetTheFenceBeEvictedAndSaysWhatToSet) {
   EXPECT_NE(check.refusals[0].find("noeviction"), std::string::npos);
 }
 
+TEST(RedisServerCheck, TellsOfOneThatIsFullUnlessItIsMeantToBe) {
+  const auto full = [](const std::string& policy, int used, int most) {
+    const auto check =
+        Judge({"redis_version:7.0.15\r\nmaxmemory_policy:" + policy +
+                   "\r\nused_memory:" + std::to_string(used) +
+                   "\r\nused_memory_human:1B\r\nmaxmemory:" + std::to_string(most) + "\r\n",
+               "512", ""},
+              {});
+    EXPECT_TRUE(check.refusals.empty()) << "it starts all the same";
+    return check.full;
+  };
+  ASSERT_EQ(full("noeviction", 100, 100).size(), 1u);
+  EXPECT_NE(full("noeviction", 101, 100)[0].find("101 bytes used, maxmemory is 100"),
+            std::string::npos);
+  EXPECT_TRUE(full("noeviction", 99, 100).empty());
+  EXPECT_TRUE(full("noeviction", 99, 0).empty()) << "without a bound";
+  EXPECT_TRUE(full("volatile-lru", 101, 100).empty()) << "timelines are evicted";
+}
+
 TEST(RedisServerCheck, RefusesServersWithoutSmismember) {
   const auto refused = [](const std::string& version) {
     return !Judge({"redis_version:" + version + "\r\n", "512", ""}, {}).refusals.empty();

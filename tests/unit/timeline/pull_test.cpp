@@ -1,0 +1,109 @@
+// What a pull reads, and how far back.
+#include <gtest/gtest.h>
+
+#include "tests/unit/timeline/world.h"
+
+namespace fanline::timeline {
+namespace {
+
+// A pull that needs its first items; `last_at` of the authors 100, 101, ...
+Pull AtItsItems(PullLimits limits, const std::vector<UnixMs>& last_at) {
+  std::vector<UserId> authors;
+  std::vector<AuthorLastAt> times;
+  for (const UnixMs at : last_at) {
+    authors.push_back(UserId{100 + authors.size()});
+    times.push_back({authors.back(), at});
+  }
+  Pull pull(limits, {}, {}, Pulled::kAll, {});
+  pull.OnFollowees(authors);
+  pull.OnLastAt(times);
+  return pull;
+}
+
+// Twenty authors who post about ten times a second, each at a pace of one's own; one has just
+// posted.
+TEST(Pull, OfASampledReaderTakesNoMoreReadsThanOfAnother) {
+  World w;
+  uint64_t post = 0;
+  for (uint64_t author = 100; author < 120; ++author) {
+    w.Follow(UserId{author});
+    const auto pace = static_cast<UnixMs>(author);
+    for (UnixMs at = 50'000 - (author > 100 ? pace : 0); at > 0; at -= pace) {
+      w.Publish(UserId{author}, ++post, at);
+    }
+  }
+  for (const uint32_t one_in : {1u, 4u, 64u}) {
+    w.mysql.SetOneIn(kBob, one_in);
+    w.reads = 0;
+    EXPECT_EQ(w.Home({.limit = 20}).items.size(), 20u);
+    EXPECT_EQ(w.reads, 1u) << "one in " << one_in;
+  }
+}
+
+TEST(Pull, WhatIsHeldNarrowsTheSpan) {
+  Pull pull = AtItsItems({.want = 2}, {1'000, 1'000});
+  ASSERT_LT(std::get<NeedItems>(pull.needed()).span.above, 997);
+  pull.OnItems(
+      {{{PostId{3}, 1'000}, {PostId{2}, 999}, {PostId{1}, 998}}, {}, {PostsOf{UserId{101}}}});
+  const auto need = std::get<NeedItems>(pull.needed());
+  EXPECT_EQ(need.posts, std::vector<PostsOf>{{UserId{101}}});
+  EXPECT_EQ(need.span.above, 997);
+}
+
+TEST(Pull, AnAuthorMetHalfWayIsReadOnFromThere) {
+  Pull pull = AtItsItems({.want = 2}, {1'000});
+  pull.OnItems({{{PostId{3}, 1'000}}, PostsOf{UserId{100}}, {}});
+  ASSERT_FALSE(pull.done());
+  const auto need = std::get<NeedItems>(pull.needed());
+  EXPECT_EQ(need.posts, std::vector<PostsOf>{{UserId{100}}});
+  ASSERT_TRUE(need.span.behind);
+  EXPECT_EQ(need.span.behind->post, PostId{3});
+}
+
+TEST(Pull, WhoPostedRightAboveASpansEndIsAsked) {
+  const UnixMs above = *std::get<NeedItems>(AtItsItems({.want = 2}, {1'000}).needed()).span.above;
+  Pull pull = AtItsItems({.want = 2}, {1'000, above + 1});
+  const auto need = std::get<NeedItems>(pull.needed());
+  ASSERT_EQ(need.span.above, above);
+  EXPECT_EQ(need.posts.size(), 2u);
+}
+
+// Older items may lie below the span that was read.
+TEST(Pull, PromisesNoMoreThanWasRead) {
+  Pull pull = AtItsItems({.want = 2, .spare = 5}, {1'000});
+  const auto above = std::get<NeedItems>(pull.needed()).span.above;
+  pull.OnItems({{{PostId{3}, 1'000}, {PostId{2}, 1'000}, {PostId{1}, 1'000}}, {}, {}});
+  ASSERT_TRUE(pull.done());
+  EXPECT_EQ(pull.items().size(), 3u);
+  EXPECT_EQ(pull.floor(), above);
+}
+
+TEST(Pull, OfTooManyItemsOfOneMomentTheFloorStandsAmongThem) {
+  Pull pull = AtItsItems({.want = 2, .spare = 1}, {1'000});
+  pull.OnItems(
+      {{{PostId{4}, 1'000}, {PostId{3}, 1'000}, {PostId{2}, 1'000}, {PostId{1}, 1'000}}, {}, {}});
+  ASSERT_TRUE(pull.done());
+  EXPECT_EQ(pull.items().size(), 2u);
+  EXPECT_EQ(pull.floor(), 1'000);
+}
+
+// Else one statement would hash a million posts of whoever follows the busy.
+TEST(Pull, ASampledReadersFirstSpanIsBounded) {
+  const auto first_span = [](uint32_t one_in) {
+    Pull pull({.want = 450}, {}, {}, Pulled::kPushed, {});
+    std::vector<UserId> authors;
+    std::vector<AuthorLastAt> last;
+    for (uint64_t author = 0; author < 100; ++author) {
+      authors.push_back(UserId{100 + author});
+      last.push_back({UserId{100 + author}, author == 0 ? 2'000'000'000'000 : 1'999'999'999'000});
+    }
+    pull.OnFollowees(authors, {kBob, one_in});
+    pull.OnLastAt(last);
+    return 2'000'000'000'000 - std::get<NeedItems>(pull.needed()).span.above.value_or(0);
+  };
+  EXPECT_GT(first_span(64), 30 * first_span(1));
+  EXPECT_LT(first_span(1024), 2 * first_span(64));
+}
+
+}  // namespace
+}  // namespace fanline::timeline

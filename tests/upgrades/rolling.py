@@ -3,53 +3,77 @@ unfollows. At the end every timeline, both directions of the relations and all c
 
 import random
 import threading
+from http.client import HTTPException
 from pathlib import Path
 
 from stack.programs import BIN
+from stack.programs.api import Api
+from stack.programs.backlog import Backlog
+from stack.programs.daemon import Daemon
+from stack.programs.fleet import RELATION_LOG
 from stack.programs.relations import Relations
-from tests.e2e.installation import USERS, Installation
+from tests.e2e.installation import SESSION, USERS, Installation
 
 EVERYBODY = range(1, USERS + 1)
 
 
 class Rolling(Installation):
-    """Subclasses say by what programs it begins (`programs`), and call roll."""
+    """Two daemons of each role. Subclasses say by what programs it begins (`programs`), and call roll."""
 
     dispatchers = pushers = mirrors = 2
+    pages = True  # whether the API of these programs has any
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.roles = {
+            "dispatchers": cls.fleet.dispatchers, "pushers": cls.fleet.pushers, "mirrors": cls.fleet.mirrors,
+            "reconcilers": [Daemon(cls.stack, cls.ports, "fanline-reconciler", f"reconciler-{n}", ["--grace", "1s", *SESSION])
+                            for n in (1, 2)],
+            "apis": [Api(cls.stack, cls.ports, f"api-{n}") for n in (1, 2)]}
+        others = cls.roles["reconcilers"] + cls.roles["apis"]
+        for daemon in others:
+            daemon.programs = cls.programs
+            daemon.start()
+        for daemon in others:
+            daemon.wait_ready()
 
     def roll(self, *roles):
-        """Roles in the order in which they are replaced, each daemon by itself."""
+        """All roles, in the order in which they are replaced, each daemon by itself."""
+        self.assertEqual(sorted(roles), sorted(self.roles))
         self.relations = Relations(self.stack.mysql)
         self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
-        self.assertTrue(all(self.runs(daemon, self.programs) for daemon in self.fleet.daemons))
-        stop, load = threading.Event(), []
-        user = threading.Thread(target=self.use, args=(stop, load))
+        self.assertTrue(self.all_run(self.programs))
+        stop, load = threading.Event(), Load()
+        user = threading.Thread(target=load.of, args=(self.use, stop))
         user.start()
         try:
             self.feedctl.programs = BIN
             self.feedctl.run("migrate")
             for role in roles:
-                for daemon in getattr(self.fleet, role):
-                    worked = len(load)
+                for daemon in self.roles[role]:
+                    worked = load.done
                     self.assertEqual(daemon.stop(), 0)
                     daemon.programs = BIN
                     daemon.start().wait_ready()
-                    self.wait_for(lambda: len(load) > worked + 20, "the application to go on")
+                    self.wait_for(lambda: load.failed or load.done > worked + 20, "the application to go on")
         finally:
             stop.set()
             user.join()
-        self.assertTrue(all(self.runs(daemon, BIN) for daemon in self.fleet.daemons))
+        if load.failed:
+            raise load.failed
+        self.assertTrue(self.all_run(BIN))
         self.check()
 
-    @staticmethod
-    def runs(daemon, programs):
-        """Whether its process is of these programs."""
-        return Path(f"/proc/{daemon.process.pid}/exe").resolve().parent == programs.resolve()
+    def all_run(self, programs):
+        """Whether each process is of these programs."""
+        return all(Path(f"/proc/{daemon.process.pid}/exe").resolve().parent == programs.resolve()
+                   for daemons in self.roles.values() for daemon in daemons)
 
-    def use(self, stop, load):
-        """`load` grows by one with each thing done."""
+    def use(self, stop):
+        """Yields after each thing done."""
         draw = random.Random(11)
-        posts = []
+        posts, clients = [], [api.client() for api in self.roles["apis"]]
         while not stop.wait(0.01):
             if draw.random() < 0.5:
                 author = draw.choice(EVERYBODY)
@@ -59,14 +83,26 @@ class Rolling(Installation):
             else:
                 reader, author = draw.sample(EVERYBODY, 2)
                 live = reader not in self.ledger.followers.setdefault(author, set())
-                self.relations.change(reader, author, live)
+                if draw.random() < 0.5:
+                    self.relations.change(reader, author, live)
+                else:
+                    self.ask_api(draw.sample(clients, 2), reader, author, live)
                 (self.ledger.follow if live else self.ledger.unfollow)(reader, author)
-            load.append(None)
+            yield
+
+    def ask_api(self, clients, reader, author, live):
+        """As by a gateway, which asks the other process where one does not answer."""
+        said = answer_of_any(clients, "PUT" if live else "DELETE", f"/v1/users/{reader}/following/{author}")
+        self.assertEqual(said.status // 100, 2, said)
+        if self.pages:
+            said = answer_of_any(clients, "GET", f"/v1/users/{reader}/timeline")
+            self.assertEqual(said.status, 200, said)
 
     def check(self):
         self.fleet.wait_serving()
         self.wait_for(lambda: self.relations.pending() == 0, "log1 to be relayed")
         self.settle()
+        self.wait_reconciled()
         self.assert_exact()
         # Positions that the other programs could not read cost timelines: their readers come back.
         self.feedctl.run("activate", "--threads", 2, lines=EVERYBODY)
@@ -76,3 +112,36 @@ class Rolling(Installation):
         self.assertEqual(self.relations.forward() ^ self.relations.reverse(), set())
         self.assertEqual(self.relations.wrong_counters(), [])
         self.assertEqual(self.feedctl.json("dlq", "list", "--json", "--limit", 0)["found"], 0)
+
+    def wait_reconciled(self):
+        """The reconcilers have seen both messages of every change, or have checked it."""
+        backlog = Backlog(self.stack.kafka.address, "fanline-reconciler", RELATION_LOG)
+        try:
+            self.wait_for(lambda: backlog.records() == 0, "the reconcilers to have read relation-log")
+        finally:
+            backlog.close()
+        for reconciler in self.roles["reconcilers"]:
+            self.assertGreater(reconciler.counters().total("fanline_rel_pairs_total", result="matched"), 0, reconciler.name)
+
+
+class Load:
+    """What an application does in a thread of its own."""
+
+    def __init__(self):
+        self.done, self.failed = 0, None
+
+    def of(self, use, stop):
+        try:
+            for _ in use(stop):
+                self.done += 1
+        except Exception as error:  # is raised where its end is awaited
+            self.failed = error
+
+
+def answer_of_any(clients, method, path):
+    for client in clients:
+        try:
+            return client.ask(method, path)
+        except (OSError, HTTPException) as error:
+            last = error
+    raise last

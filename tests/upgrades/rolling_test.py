@@ -11,18 +11,20 @@ FIRST_BIN = Path(os.environ["FANLINE_FIRST_BIN"])
 
 class WritersFirst(Rolling):
     programs = FIRST_BIN
+    pages = False
 
-    def test_dispatchers_and_mirrors_before_pushers(self):
-        """New hints meet pushers of before."""
-        self.roll("dispatchers", "mirrors", "pushers")
+    def test_who_writes_before_who_reads(self):
+        """New rows meet mirrors of before, new messages reconcilers and pushers of before."""
+        self.roll("apis", "dispatchers", "mirrors", "reconcilers", "pushers")
 
 
 class ReadersFirst(Rolling):
     programs = FIRST_BIN
+    pages = False
 
-    def test_pushers_before_mirrors_and_dispatchers(self):
-        """Hints of before meet new pushers."""
-        self.roll("pushers", "mirrors", "dispatchers")
+    def test_who_reads_before_who_writes(self):
+        """Hints of before meet new pushers, messages of before new reconcilers, rows of before new mirrors."""
+        self.roll("pushers", "reconcilers", "mirrors", "dispatchers", "apis")
 
 
 if __name__ == "__main__":

@@ -68,24 +68,51 @@ class Compose(unittest.TestCase):
         said = subprocess.run([BIN / f"fanline-{role}", "--help"], capture_output=True, text=True, check=True).stdout
         return int(re.search(rf"--{option} .*?default (\d+)s", said, re.S)[1])
 
-    def test_tells_programs_what_they_understand(self):
+    def run_as(self, each, *words):
+        """Its program with its environment, and these words."""
         bare = {name: value for name, value in os.environ.items() if not name.startswith("FANLINE_")}
+        told = {key: re.sub(r"^\$\{FANLINE_MYSQL_PASSWORD:\?.*\}$", "secret", value)
+                for key, value in each["environment"].items()}
+        self.assertEqual(told["FANLINE_MYSQL_PASSWORD"], "secret")
+        done = subprocess.run([BIN / each["build"]["target"], *words], env={**bare, **told}, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_what_its_head_says_to_type_is_a_command(self):
+        head = (ROOT / "compose.yaml").read_text(encoding="utf-8").partition("\nname:")[0]
+        typed = re.findall(r"docker compose run --rm feedctl (.+)", head)
+        self.assertEqual(typed, ["audit"])
+        for words in typed:
+            self.run_as(self.services["feedctl"], *words.split(), "--check-config")
+        self.run_as(self.services["feedctl"], *self.services["feedctl"]["command"])
+        self.assertIn(f"http://{self.services['api']['ports'][0].rpartition(':')[0]}/", head)
+
+    def test_every_address_that_programs_are_told_is_one_of_its_services(self):
+        ports = {"kafka": {"9092"}, "redis": {"6379"}, "mariadb-0": {"3306"}, "mariadb-1": {"3306"}}
+        listened = self.services["kafka"]["environment"]
+        self.assertEqual(re.search(r"PLAINTEXT://:(\d+)", listened["KAFKA_LISTENERS"])[1], "9092")
+        self.assertEqual(listened["KAFKA_ADVERTISED_LISTENERS"], "PLAINTEXT://kafka:9092")
+        for name, each in self.programs.items():
+            told = [found for key, value in each["environment"].items() if not key.endswith("LISTEN")
+                    for found in re.findall(r"([\w-]+):(\d+)", value)]
+            self.assertEqual({host for host, _ in told}, set(ports), name)
+            for host, port in told:
+                self.assertIn(port, ports[host], name)
+
+    def test_tells_programs_what_they_understand(self):
         shared = set(self.file["x-services"])
         for name, each in self.programs.items():
             if name == "feedctl":
                 continue
-            told = {key: re.sub(r"^\$\{FANLINE_MYSQL_PASSWORD:\?.*\}$", "secret", value)
-                    for key, value in each["environment"].items()}
-            self.assertEqual(told["FANLINE_MYSQL_PASSWORD"], "secret")
             with self.subTest(name):
-                done = subprocess.run([BIN / each["build"]["target"], *each.get("command", []), "--check-config"],
-                                      env={**bare, **told}, capture_output=True, text=True, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
+                done = self.run_as(each, *each.get("command", []), "--check-config")
                 unknown = set(re.findall(r"warning: .*?(FANLINE_\w+)", done.stdout + done.stderr))
                 self.assertLessEqual(unknown, shared - {"FANLINE_MYSQL_SHARDS"}, "nobody reads these")
                 if name in ROLES:
                     self.assertIn(f"0.0.0.0:{ROLES[name]['adminPort']}", done.stdout)
                     self.assertIn(str(ROLES[name]["adminPort"]), each["expose"])
+                if "ports" in each:
+                    self.assertIn(f"0.0.0.0:{each['ports'][0].rpartition(':')[2]}", done.stdout)
 
     def test_publishes_the_api_on_loopback_and_nothing_else(self):
         published = {name: each["ports"] for name, each in self.services.items() if "ports" in each}

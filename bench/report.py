@@ -7,6 +7,28 @@ import time
 REPORT_NAME = "report.json"
 
 
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def read(folder):
+    """The rows of the folder's report; none where there is no report."""
+    path = folder / REPORT_NAME
+    if not path.exists():
+        return []
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError as bad:
+        raise SystemExit(f"{path} is no report ({bad}): delete it, or name another folder by --out") from bad
+
+
+def merged(before, rows):
+    """`before` with `rows` in the place of what was measured again: the rows of their names, and all
+    others of a measurement (`of`) that is among theirs, since these go together."""
+    names, measured = {row["name"] for row in rows}, {row["of"] for row in rows}
+    return [row for row in before if row["name"] not in names and row.get("of") not in measured] + rows
+
+
 def write(rows, folder):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / REPORT_NAME

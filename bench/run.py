@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Measures Fanline on this machine, each figure beside another of the same run (`make bench`).
 
-Prints a table and writes build/bench/report.json; docs/benchmarks.md explains the rows. Leave the
-machine alone meanwhile: services and clients share its cores.
+Prints a table and writes build/bench/report.json; docs/benchmarks.md explains the rows. With --rows
+the others stay in the report as they are. Leave the machine alone meanwhile: services and clients
+share its cores.
 """
 
 import argparse
@@ -99,18 +100,20 @@ def main():
 
     people, sizes, relations = ((population.QUICK, QUICK, QUICK_RELATIONS) if options.quick
                                 else (population.FULL, FULL, FULL_RELATIONS))
+    folder = options.out or ROOT / "build" / ("bench-quick" if options.quick else "bench")
+    before = report.read(folder) if options.rows else []
     rows = []
     with Rig(people, say, options.ranges) as rig:
         machine = report.machine(rig.in_memory)
         say(machine)
-        for measure in chosen(dict(measurements(rig, sizes, relations, rows)), options.rows):
+        for name, measure in chosen(dict(measurements(rig, sizes, relations, rows)), options.rows):
             for row in measure():
-                rows.append({**row, "machine": machine, "cores": os.cpu_count(),
-                             "ranges": options.ranges})
+                rows.append({**row, "of": name, "machine": machine, "cores": os.cpu_count(),
+                             "ranges": options.ranges, "measured_at": report.now()})
                 say(report.sentence(row))
                 if report.details(row):
                     say(f"    {report.details(row)}")
-    path = report.write(rows, options.out)
+    path = report.write(report.merged(before, rows), folder)
     print("", *report.table(rows), "", f"{path}, after {time.monotonic() - begin:.0f} s", sep="\n")
 
 
@@ -118,22 +121,22 @@ def chosen(by_name, wanted):
     unknown = [name for name in wanted or () if name not in by_name]
     if unknown:
         raise SystemExit(f"there is no row {unknown[0]}; there are {', '.join(by_name)}")
-    return [measure for name, measure in by_name.items() if not wanted or name in wanted]
+    return [(name, measure) for name, measure in by_name.items() if not wanted or name in wanted]
 
 
 def parse():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=lambda text: text.split(","), metavar="NAME,...",
-                        help="only these")
+                        help="only these; the report keeps the others")
     parser.add_argument("--quick", action="store_true",
                         help="tiny: shows that the bench works, measures nothing")
     parser.add_argument("--ranges", type=int, default=PARTITIONS, metavar="P",
                         choices=[1, 2, 4, 8, 16, 32],
                         help="of the installation (default: %(default)s); below 64, since the bench "
                              "counts on a hint for every range")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", metavar="FOLDER",
-                        help="where report.json goes (default: build/bench)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER",
+                        help="where report.json goes (default: build/bench, or build/bench-quick)")
     return parser.parse_args()
 
 

@@ -364,6 +364,13 @@ def headers(tree):
             yield Violation(path, 1, "has no #pragma once")
 
 
+def runnable_scripts(tree):
+    """A script that says by what it is run can be run: git keeps the mode."""
+    for path in tree.ending(".py"):
+        if tree.text(path).startswith("#!") and not os.access(tree.root / path, os.X_OK):
+            yield Violation(path, 1, "is not executable")
+
+
 # ---- format -----------------------------------------------------------------------------------
 
 MISFORMATTED = re.compile(r"^(.*?):(\d+):\d+: error: code should be clang-formatted", re.M)
@@ -391,7 +398,7 @@ def formatting(tree):
 
 RULES = [include_direction, client_libraries, small_rooms, no_include_loops, one_way_folders,
          short_functions, built_files, documents, named_tests, no_sleep,
-         no_leftovers, no_silenced_tests, headers, formatting]
+         no_leftovers, no_silenced_tests, headers, runnable_scripts, formatting]
 
 
 def report(rule, violations):

@@ -238,6 +238,10 @@ class Rules(unittest.TestCase):
             "fanline/twice.h": "// What it is for.\nint x;\n"})
         self.assertEqual(sorted(found), [("fanline/silent.h", 1), ("fanline/twice.h", 1)])
 
+    def test_scripts_can_be_run(self):
+        found = self.broken(tidy.runnable_scripts, {"bench/run.py": "#!/usr/bin/python3\n", "bench/rows.py": "import os\n"})
+        self.assertEqual(found, [("bench/run.py", 1)])
+
     @unittest.skipUnless(tidy.can_check_format(), f"{tidy.CLANG_FORMAT} is not installed")
     def test_all_code_is_formatted(self):
         found = self.broken(tidy.formatting, {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "feedctl/support/text.h"
+
 namespace fanline::feedctl {
 namespace {
 
@@ -74,6 +76,15 @@ std::optional<Followers> PowerLaw(double users, double mean, double most) {
     (found > mean ? flat : steep) = slope;
   }
   return LawOf(users, most, steep);
+}
+
+std::string ProblemOf(const Audience& audience, double users) {
+  if (audience.most < users) return "";  // nobody follows himself
+  const auto number = [](double value) {
+    return Grouped(static_cast<uint64_t>(std::min(value, 1e18)));
+  };
+  return "somebody has " + number(audience.most) + " followers, which --users " + number(users) +
+         " cannot be";
 }
 
 std::optional<Law> ParseLaw(const std::string& text, std::string* problem) {

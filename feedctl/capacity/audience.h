@@ -37,6 +37,9 @@ class Followers {
 // (1 <= mean <= most, most below the number of users).
 [[nodiscard]] std::optional<Followers> PowerLaw(double users, double mean, double most);
 
+// What is wrong with it among so many users; "": nothing.
+[[nodiscard]] std::string ProblemOf(const Audience& audience, double users);
+
 // "fixed:200", "power-law:MEAN:MOST"; everything else names a file.
 struct Law {
   double mean = 0;

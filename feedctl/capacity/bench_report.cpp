@@ -9,8 +9,9 @@ namespace {
 
 using Row = nlohmann::json;
 
-constexpr const char* kMeasureThem =
-    "bench/run.py --rows timeline_bytes_compact,event_cost,latency measures them";
+std::string BytesRow(Encoding encoding) {
+  return encoding == Encoding::kCompact ? "timeline_bytes_compact" : "timeline_bytes_skiplist";
+}
 
 // What is missing or of another kind in a row is reported as an nlohmann exception.
 double Number(const Row& row, const char* name) { return row.at(name).get<double>(); }
@@ -68,17 +69,21 @@ void TakeLags(const std::map<std::string, Row>& rows, Constants& constants) {
 
 }  // namespace
 
+std::string HowToMeasure(Encoding encoding) {
+  return "make bench, or bench/run.py --rows " + BytesRow(encoding) + ",event_cost,latency";
+}
+
 std::optional<Constants> ReadConstants(std::string_view report, Encoding encoding,
                                        std::string* problem) {
   problem->clear();
   Constants constants;
   try {
     const Rows rows = Sorted(report);
-    const char* name =
-        encoding == Encoding::kCompact ? "timeline_bytes_compact" : "timeline_bytes_skiplist";
-    const auto bytes = rows.others.find(name);
-    if (bytes == rows.others.end() || rows.costs.empty()) {
-      *problem = std::string("it lacks the rows ") + name + " or event_cost_*; " + kMeasureThem;
+    const auto bytes = rows.others.find(BytesRow(encoding));
+    std::string lacks = bytes == rows.others.end() ? BytesRow(encoding) : "";
+    if (rows.costs.empty()) lacks += (lacks.empty() ? "" : ", ") + std::string("event_cost_*");
+    if (!lacks.empty()) {
+      *problem = "it lacks the rows " + lacks + "; type " + HowToMeasure(encoding);
       return std::nullopt;
     }
     constants.timeline_bytes = Number(bytes->second, "value");
@@ -90,7 +95,8 @@ std::optional<Constants> ReadConstants(std::string_view report, Encoding encodin
     TakeCosts(rows.costs, constants, problem);
     TakeLags(rows.others, constants);
   } catch (const nlohmann::json::exception& bad) {
-    *problem = std::string("it is no report of make bench, or one of before: ") + bad.what();
+    *problem = std::string("it is no report of make bench, or one of before (") + bad.what() +
+               "); type " + HowToMeasure(encoding);
   }
   const bool usable = constants.timeline_bytes > 0 && constants.timeline_items > 0 &&
                       constants.cores > 0 && constants.ranges > 0;

@@ -10,8 +10,11 @@ namespace fanline::feedctl {
 
 enum class Encoding { kCompact, kSkiplist };  // of timelines in Redis
 
+// What measures the rows that ReadConstants needs.
+[[nodiscard]] std::string HowToMeasure(Encoding encoding);
+
 // The rows timeline_bytes_*, event_cost_* and latency_*. Nothing, *problem set: the text is no such
-// report, or lacks rows; the problem says what to type. Pure.
+// report, or lacks rows; the problem says which, and what to type. Pure.
 [[nodiscard]] std::optional<Constants> ReadConstants(std::string_view report, Encoding encoding,
                                                      std::string* problem);
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr uint32_t kLeastFeedPartitions = 8;
 constexpr double kRoomAbove = 1.25;  // for fragmentation, buffers of replicas, what is rewritten
+// An empty Redis with its connections takes some MiB, and a maxmemory of 0 is none at all.
+constexpr double kLeastMaxmemory = 64 * 1024 * 1024;
 constexpr uint32_t kAllRangesBelow = 64;  // from here on, ranges without a follower get no hint
 
 // A timeline grows from the window to where it is trimmed, so on average it is between the two.
@@ -69,7 +71,7 @@ void PlanRanges(const Demand& demand, const Constants& measured, Plan& plan) {
     const double busy = CoresOf(AtRanges(cost, hints, measured.ranges), plan.work);
     needed = CountOf(busy / demand.load, 1);
   } while (needed > plan.masters);
-  plan.maxmemory_bytes = plan.redis_bytes / plan.masters * kRoomAbove;
+  plan.maxmemory_bytes = std::max(plan.redis_bytes / plan.masters * kRoomAbove, kLeastMaxmemory);
 }
 
 void PlanCores(const Demand& demand, const Constants& measured, Plan& plan) {

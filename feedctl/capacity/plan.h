@@ -56,7 +56,7 @@ struct Plan {
   double live_timelines = 0;
   double bytes_per_timeline = 0;
   double redis_bytes = 0;      // of all timelines
-  double maxmemory_bytes = 0;  // of each master: its share of them, and room above
+  double maxmemory_bytes = 0;  // of each master: its share of them and room above, 64 MiB at least
   Work work = {};
   double deliveries_per_s = 0;
   double hints_per_s = 0;

@@ -16,9 +16,20 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr double kMib = 1024 * 1024;
+constexpr const char* kLaws = "give a file, fixed:N or power-law:MEAN:MOST";
 
-std::string ReadWhole(const std::string& path) {
-  LineReader lines(path);
+using Lines = std::vector<std::vector<std::string>>;
+
+// A file that is not there is told with what to do about it.
+LineReader Opened(const std::string& path, const std::string& advice) {
+  try {
+    return LineReader(path);
+  } catch (const Failure& failure) {
+    throw Failure(failure.exit_code(), failure.what() + ("; " + advice));
+  }
+}
+
+std::string ReadWhole(LineReader lines) {
   std::string text;
   std::string_view line;
   while (lines.Next(&line)) text.append(line).append("\n");
@@ -89,8 +100,11 @@ class Capacity : public Command {
                      : "--ranges: a power of 2 up to 1024, or 0");
     demand_.live_followers_ratio = live_followers_ < 0 ? demand_.live_ratio : live_followers_;
     demand_.audience = ReadAudience();
-    std::string problem;
-    const auto constants = ReadConstants(ReadWhole(report_), encoding_, &problem);
+    std::string problem = ProblemOf(demand_.audience, demand_.users);
+    RequireUsage(problem.empty() ? "" : "--followers-distribution: " + problem);
+    const std::string measure =
+        "type " + HowToMeasure(encoding_) + ", or name by --report what that wrote elsewhere";
+    const auto constants = ReadConstants(ReadWhole(Opened(report_, measure)), encoding_, &problem);
     if (!constants) throw Failure(kExitData, report_ + ": " + problem);
     const Plan plan = PlanFor(demand_, *constants);
     json_ ? PrintJson(plan, *constants) : PrintText(plan, *constants);
@@ -103,7 +117,7 @@ class Capacity : public Command {
     const auto law = ParseLaw(distribution_, &problem);
     RequireUsage(problem.empty() ? "" : "--followers-distribution: " + problem);
     if (!law) {
-      LineReader lines(distribution_);
+      LineReader lines = Opened(distribution_, kLaws);
       const Followers read = ReadFollowers(lines);
       return read.Of(read.users(), posts_by_);
     }
@@ -120,49 +134,52 @@ class Capacity : public Command {
     return followers->Of(demand_.users, posts_by_);
   }
 
-  static void Line(const char* name, const std::string& value, const std::string& meaning) {
-    std::printf("%s%s%s\n", Left(name, 22).c_str(), Left(value, 16).c_str(), meaning.c_str());
-  }
-
-  void PrintText(const Plan& plan, const Constants& measured) const {
-    Line("live timelines", Rounded(plan.live_timelines),
-         Rounded(plan.bytes_per_timeline) + " bytes each");
-    Line("Redis memory", Rounded(plan.redis_bytes / kMib) + " MiB",
+  static void PrintText(const Plan& plan, const Constants& measured) {
+    Lines lines = {
+        {"live timelines", Rounded(plan.live_timelines),
+         Rounded(plan.bytes_per_timeline) + " bytes each"},
+        {"Redis memory", Rounded(plan.redis_bytes / kMib) + " MiB",
          "give each master a maxmemory of " + Rounded(plan.maxmemory_bytes / kMib) +
-             " MiB, and each replica as much");
-    Line("Redis masters", std::to_string(plan.masters), "one core each");
-    Line("deliveries", Rounded(plan.deliveries_per_s) + "/s",
+             " MiB, and each replica as much"},
+        {"Redis masters", std::to_string(plan.masters), "one core each"},
+        {"deliveries", Rounded(plan.deliveries_per_s) + "/s",
          Rounded(plan.work.followers) + " followers of a post's author, " +
-             Rounded(plan.work.live) + " of them live");
+             Rounded(plan.work.live) + " of them live"},
+    };
     for (const auto& [process, busy] : plan.busy) {
-      Line(("busy cores: " + process).c_str(), Fixed(busy, 2), "");
+      lines.push_back({"busy cores: " + process, Fixed(busy, 2)});
     }
-    Line("busy cores", Fixed(plan.busy_cores, 2), "of all processes");
-    Line("cores", Rounded(plan.cores),
-         Fixed(100 * plan.busy_cores / plan.cores, 0) +
-             "% of them busy, of such a machine: " + measured.machine);
-    Line("Kafka partitions", std::to_string(plan.ranges),
-         "of the tasks topic: feedctl init --ranges " + std::to_string(plan.ranges));
-    Line("", std::to_string(plan.feed_partitions),
-         "of the feed topic: feedctl topics create --feed-partitions " +
-             std::to_string(plan.feed_partitions));
-    Line("hints", Rounded(plan.hints_per_s) + "/s", "written to the tasks topic");
-    PrintLag(plan);
+    lines.insert(lines.end(),
+                 {{"busy cores", Fixed(plan.busy_cores, 2), "of all processes"},
+                  {"cores", Rounded(plan.cores),
+                   Fixed(100 * plan.busy_cores / plan.cores, 0) +
+                       "% of them busy, of such a machine: " + measured.machine},
+                  {"Kafka partitions", std::to_string(plan.ranges),
+                   "of the tasks topic: feedctl init --ranges " + std::to_string(plan.ranges)},
+                  {"", std::to_string(plan.feed_partitions),
+                   "of the feed topic: feedctl topics create --feed-partitions " +
+                       std::to_string(plan.feed_partitions)},
+                  {"hints", Rounded(plan.hints_per_s) + "/s", "written to the tasks topic"}});
+    AddLag(plan, lines);
+    std::fputs(Columns(lines).c_str(), stdout);
   }
 
-  static void PrintLag(const Plan& plan) {
+  static void AddLag(const Plan& plan, Lines& lines) {
     if (plan.lag) {
-      Line("expected lag", Milliseconds(plan.lag->p50), "publish to last delivery, half of posts");
-      Line("", Milliseconds(plan.lag->p99), "99 of 100");
+      lines.push_back(
+          {"expected lag", Milliseconds(plan.lag->p50), "publish to last delivery, half of posts"});
+      lines.push_back({"", Milliseconds(plan.lag->p99), "99 of 100"});
     } else if (plan.busy_cores >= plan.cores) {
-      Line("expected lag", "grows", "there are fewer cores than are needed: raise --cores");
+      lines.push_back(
+          {"expected lag", "grows", "there are fewer cores than are needed: raise --cores"});
     } else {
-      Line("expected lag", "unknown",
-           "it was measured up to " + Fixed(100 * plan.measured_load, 0) +
-               "% of the cores busy: raise --cores, or lower --load");
+      lines.push_back({"expected lag", "unknown",
+                       "it was measured up to " + Fixed(100 * plan.measured_load, 0) +
+                           "% of the cores busy: raise --cores, or lower --load"});
     }
     if (plan.largest_s) {
-      Line("", Milliseconds(*plan.largest_s), "more for the author with most followers");
+      lines.push_back(
+          {"", Milliseconds(*plan.largest_s), "more for the author with most followers"});
     }
   }
 

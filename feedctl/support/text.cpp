@@ -1,5 +1,6 @@
 #include "feedctl/support/text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace fanline::feedctl {
@@ -35,6 +36,22 @@ std::string Seconds(double seconds) {
 
 std::string Left(std::string text, size_t width) {
   text.append(text.size() < width ? width - text.size() : 1, ' ');
+  return text;
+}
+
+std::string Columns(const std::vector<std::vector<std::string>>& lines) {
+  std::vector<size_t> widths;
+  for (const auto& cells : lines) {
+    widths.resize(std::max(widths.size(), cells.size()));
+    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string text;
+  for (const auto& cells : lines) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      text += i + 1 < cells.size() ? Left(cells[i], widths[i] + 2) : cells[i];
+    }
+    text += "\n";
+  }
   return text;
 }
 

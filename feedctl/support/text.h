@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fanline::feedctl {
 
@@ -18,6 +19,10 @@ std::string Seconds(double seconds);
 
 // A column: blanks behind the text up to `width`; one, if the text is as long or longer.
 std::string Left(std::string text, size_t width);
+
+// Lines of cells, one above the other: a column is two blanks wider than its widest cell. The last
+// cell of a line is followed by nothing.
+std::string Columns(const std::vector<std::vector<std::string>>& lines);
 
 // The text, fit for one line of a terminal: control and other unprintable characters as '?', at
 // most 2,000 of them.

@@ -17,6 +17,7 @@
 namespace fanline::feedctl {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const Cost kCost{0.4, 170e-6, 3e-6, 10e-6};
@@ -145,6 +146,13 @@ TEST(Audience, OfAnImpossiblePowerLawIsRefused) {
   EXPECT_FALSE(PowerLaw(100, 10, 100));  // a user does not follow himself
   EXPECT_FALSE(PowerLaw(100, 0.5, 10));
   EXPECT_FALSE(PowerLaw(10, 1, 100'000));
+}
+
+TEST(Audience, IsNotAboveTheUsersThatThereAre) {
+  EXPECT_EQ(ProblemOf({.most = 99}, 100), "");
+  EXPECT_THAT(ProblemOf({.most = 2'000}, 2'000), HasSubstr("2,000 followers, which --users 2,000"))
+      << "nobody follows himself";
+  EXPECT_NE(ProblemOf({.most = 1e30}, 100), "");
 }
 
 TEST(Law, IsToldFromAFile) {
@@ -294,6 +302,13 @@ TEST(Plan, MastersShareTheMemory) {
   EXPECT_DOUBLE_EQ(many.maxmemory_bytes * many.masters, 1.25 * many.redis_bytes);
 }
 
+TEST(Plan, NamesNoMaxmemoryThatAnEmptyRedisWouldReach) {
+  Demand demand = Wanted();
+  demand.live_ratio = 0;
+  EXPECT_DOUBLE_EQ(PlanFor(demand, Measured()).maxmemory_bytes, 64 * 1024 * 1024);
+  EXPECT_EQ(PlanFor(demand, Measured()).redis_bytes, 0);
+}
+
 TEST(Plan, MoreRangesMakeEventsDearerAndFewerNotCheaper) {
   Demand demand = Wanted();
   const double at_16 = PlanFor(demand, Measured()).busy_cores;
@@ -401,7 +416,11 @@ TEST(BenchReport, SaysWhatIsMissing) {
   EXPECT_THAT(refused("not json"), HasSubstr("no report of make bench"));
   EXPECT_THAT(refused("{}"), HasSubstr("it lacks the rows"));
   EXPECT_THAT(refused("[]"), HasSubstr("bench/run.py --rows timeline_bytes_compact,event_cost"));
-  EXPECT_THAT(refused(Report(), Encoding::kSkiplist), HasSubstr("timeline_bytes_skiplist"));
+  EXPECT_THAT(refused(Report(), Encoding::kSkiplist),
+              AllOf(HasSubstr("lacks the rows timeline_bytes_skiplist; type "),
+                    HasSubstr("--rows timeline_bytes_skiplist,event_cost,latency")));
+  EXPECT_THAT(refused("[" + RowText("timeline_bytes_compact", 10'400, ",\"items\":450") + "]"),
+              HasSubstr("lacks the rows event_cost_*; type make bench, or "));
   EXPECT_THAT(refused("[" + RowText("timeline_bytes_compact", 10'400, "") + "," +
                       CostRow(RunsOf(kCost)[0]) + "]"),
               HasSubstr("one of before"));

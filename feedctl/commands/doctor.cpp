@@ -3,6 +3,7 @@
 
 #include "feedctl/commands/command.h"
 #include "feedctl/doctor/ask.h"
+#include "feedctl/doctor/postpone.h"
 #include "feedctl/doctor/reader.h"
 #include "feedctl/support/user_id.h"
 
@@ -43,9 +44,9 @@ class Doctor : public Command {
   int Run(Interrupt&) override {
     const Checks checks = user_.empty() ? AskInstallation() : AskUser();
     if (json_) {
-      PutJson(ToJson(checks));
+      PutJson(ToJson(checks, DocsFolder()));
     } else {
-      std::fputs(ToText(checks).c_str(), stdout);
+      std::fputs(ToText(checks, DocsFolder()).c_str(), stdout);
     }
     return ExitCodeOf(checks);
   }
@@ -56,18 +57,17 @@ class Doctor : public Command {
     std::vector<ShardFacts> shards;
     SettingFacts agreed;
     const auto installation = AskShards(settings_, &shards, &agreed);
-    Checks checks = JudgeShards(shards);
     const RedisFacts redis = AskRedis(settings_, installation);
-    Append(JudgeRedis(redis), &checks);
     UseTopicsOf(installation);
     const KafkaFacts kafka = AskKafka(settings_, groups_, since_);
-    if (installation) {
-      Append(JudgeRanges(redis, installation->generation, kafka.owners, shards), &checks);
-    }
+    Checks checks = JudgeShards(shards);
+    Append(JudgeRedis(redis), &checks);
+    Append(JudgeRanges(installation, redis, kafka, shards), &checks);
     Append(JudgeLogs(kafka.logs), &checks);
-    if (!kafka.letters.empty()) Append(JudgeLetters(kafka.letters, HoursOf(since_)), &checks);
+    Append(JudgeLetters(kafka, HoursOf(since_)), &checks);
     Append(JudgeRelations(shards, agreed), &checks);
     Append(JudgeDaemons(daemons), &checks);
+    Postpone(BlockedBy(shards, redis, kafka), &checks);
     return checks;
   }
 
@@ -77,8 +77,17 @@ class Doctor : public Command {
     std::vector<ShardFacts> shards;
     SettingFacts agreed;
     const auto installation = AskShards(settings_, &shards, &agreed);
-    if (!installation) return JudgeShards(shards);  // which says why
-    return JudgeReader(AskReader(settings_, *installation, user, groups_.pusher));
+    if (!installation) {
+      Checks checks = JudgeShards(shards);
+      checks.push_back(JudgeUnplaced(user, shards));
+      Postpone(BlockedBy(shards, {}, {}), &checks);
+      return checks;
+    }
+    const ReaderFacts reader = AskReader(settings_, *installation, user, groups_.pusher);
+    Checks checks = JudgeReader(reader);
+    Postpone(BlockedBy(shards, {.away = reader.redis_away}, {.away = bool{reader.kafka_away}}),
+             &checks);
+    return checks;
   }
 
   void UseTopicsOf(const std::optional<mysql::Installation>& installation) {

@@ -25,7 +25,9 @@ namespace {
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 constexpr Duration kScrapeTimeout = std::chrono::seconds(3);
 constexpr Duration kOldestTime = std::chrono::seconds(5);  // of one topic; no read begins later
-constexpr int64_t kMostLetters = 10'000;                   // of one topic, looked at
+constexpr const char* kSetItRight = "set right what it names";
+constexpr const char* kLookAtItsLog = "look at that service's own log";
+constexpr int64_t kMostLetters = 10'000;  // of one topic, looked at
 
 double SecondsSince(UnixMs then) {
   return std::max<double>(0, static_cast<double>(daemon::SystemNow().unix_ms - then) / 1000);
@@ -37,8 +39,23 @@ std::string AddressOf(const mysql::ShardAddress& shard) {
 
 // ---- shards ----
 
-void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
-              std::optional<uint64_t> closings, ShardFacts& facts) {
+// False: it is away, or was never installed, and there is nothing more to ask.
+bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
+               ShardFacts& facts) {
+  mysql::TablesFound tables;
+  const Status status = connections.Run(
+      shard, [&](mysql::Connection& connection) { tables = mysql::FindTables(connection); });
+  if (!status.done()) facts.away = WhyOf(status, settings);
+  facts.installed = facts.away || tables.installed;
+  for (const mysql::Migration* migration : tables.missing) {
+    facts.missing.emplace_back(migration->file);
+  }
+  facts.newer = tables.newer;
+  return status.done() && tables.installed;
+}
+
+Status AskRows(mysql::ShardConnections& connections, Shard shard, std::optional<uint64_t> closings,
+               ShardFacts& facts) {
   Status status = connections.Run(shard, [&](mysql::Connection& connection) {
     facts.crashes = mysql::ReadUnsettledStarts(connection);
     facts.open_breakers.clear();
@@ -49,8 +66,22 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
   });
   std::vector<LoggedChange> oldest;
   if (status.done()) status = mysql::ChangeLog(connections).ReadPending(shard, 0, 1, &oldest);
-  if (!status.done()) facts.away = WordsOf(status, settings);
   if (!oldest.empty()) facts.oldest_change_s = SecondsSince(oldest.front().written_at);
+  return status;
+}
+
+// `row`: whether it holds the installation's.
+void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
+              const Status& row, std::optional<uint64_t> closings, ShardFacts& facts) {
+  if (!AskTables(connections, shard, settings, facts)) return;
+  if (row.never()) {
+    facts.wrong = WhyOf(row.message, "");
+    return;
+  }
+  const Status status = row.done() ? AskRows(connections, shard, closings, facts) : row;
+  facts.read = status.done();
+  // Older tables lack what is asked for; feedctl migrate makes it.
+  if (!facts.read && facts.missing.empty()) facts.away = WhyOf(status, settings);
 }
 
 // ---- Kafka ----
@@ -76,6 +107,12 @@ class KafkaAsker {
         options_(options::ToOptions(settings.kafka, kClientId)),
         admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}),
         reader_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
+
+  static LogFacts Unasked(const Log& log) {
+    LogFacts facts{log.topic, log.group, log.program, log.of_posts};
+    facts.asked = false;
+    return facts;
+  }
 
   LogFacts Ask(const Log& log) {
     LogFacts facts{log.topic, log.group, log.program, log.of_posts};
@@ -117,14 +154,14 @@ class KafkaAsker {
         return true;
       });
     } catch (const Failure& failure) {
-      facts.away = failure.what();
+      facts.away = WhyOf(failure.what(), kLookAtItsLog);
     }
     return facts;
   }
 
  private:
-  bool Keep(const Status& status, std::string& away) const {
-    if (!status.done()) away = WordsOf(status, settings_);
+  bool Keep(const Status& status, Why& away) const {
+    if (!status.done()) away = WhyOf(status, settings_);
     return status.done();
   }
 
@@ -164,8 +201,10 @@ class KafkaAsker {
 
 }  // namespace
 
-std::string WordsOf(const Status& status, const Settings& settings) {
-  return Explain(status, settings).what();
+Why WhyOf(const Status& status, const Settings& settings) {
+  const Explanation told = ExplanationOf(status, settings);
+  if (!told.advice.empty()) return {told.what, told.advice};
+  return WhyOf(told.what, told.exit_code == kExitConfig ? kSetItRight : kLookAtItsLog);
 }
 
 std::optional<mysql::Installation> AskShards(const Settings& settings,
@@ -174,21 +213,19 @@ std::optional<mysql::Installation> AskShards(const Settings& settings,
   const mysql::Config config = options::ToConfig(settings.mysql);
   mysql::Installation installation;
   std::vector<Status> statuses;
-  const bool known = mysql::ReadInstallationAround(config, &installation, &statuses).done();
   mysql::ShardConnections connections(config);
+  const bool known = mysql::ReadInstallationAround(connections, &installation, &statuses).done();
   std::optional<uint64_t> closings;
   const Status read = connections.Run(mysql::kSettingsShard, [&](mysql::Connection& connection) {
     closings = mysql::GetBreakerClosings(connection);
     agreed->reconciler = mysql::GetReconcilerMode(connection);
     agreed->mirror = mysql::GetMirrorMode(connection);
   });
-  if (!read.done()) agreed->away = WordsOf(read, settings);
+  if (!read.done()) agreed->away = WhyOf(read, settings);
   shards->clear();
   for (Shard shard = 0; shard < statuses.size(); ++shard) {
     ShardFacts facts{.address = AddressOf(config.shards[shard])};
-    if (statuses[shard].never()) facts.wrong = statuses[shard].message;
-    if (statuses[shard].later()) facts.away = WordsOf(statuses[shard], settings);
-    if (statuses[shard].done()) AskShard(connections, shard, settings, closings, facts);
+    AskShard(connections, shard, settings, statuses[shard], closings, facts);
     shards->push_back(std::move(facts));
   }
   return known ? std::optional(std::move(installation)) : std::nullopt;
@@ -209,7 +246,7 @@ RedisFacts AskRedis(const Settings& settings,
   facts.full = check.full;
   // Without an installation nobody knows how the buckets are cut: only that Redis answers.
   if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);
-  if (!status.done()) facts.away = WordsOf(status, settings);
+  if (!status.done()) facts.away = WhyOf(status, settings);
   return facts;
 }
 
@@ -218,9 +255,11 @@ KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
   KafkaAsker asker(settings);
   KafkaFacts facts;
   for (const Log& log : LogsOf(settings.topics, groups)) {
-    facts.logs.push_back(asker.Ask(log));
-    if (!facts.logs.front().away.empty()) return facts;  // so are the others
+    facts.logs.push_back(facts.away ? KafkaAsker::Unasked(log) : asker.Ask(log));
+    // Where the first gets no answer the others get none.
+    facts.away = static_cast<bool>(facts.logs.front().away);
   }
+  if (facts.away) return facts;
   facts.owners = asker.OwnersOf(groups.pusher, settings.topics.tasks);
   for (const LetterTopic& topic : LetterTopics(settings.topics)) {
     facts.letters.push_back(asker.AskLetters(topic, since));

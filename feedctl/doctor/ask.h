@@ -13,8 +13,8 @@
 
 namespace fanline::feedctl {
 
-// What Explain says, in a line.
-[[nodiscard]] std::string WordsOf(const Status& status, const Settings& settings);
+// What Explain says, in two; there is advice.
+[[nodiscard]] Why WhyOf(const Status& status, const Settings& settings);
 
 // As the shards that answer have it; none: no shard tells. One fact per shard in any case.
 [[nodiscard]] std::optional<mysql::Installation> AskShards(const Settings& settings,
@@ -30,11 +30,6 @@ struct Groups {
   std::string pusher = "fanline-pusher";
   std::string mirror = "fanline-mirror";
   std::string reconciler = "fanline-reconciler";
-};
-struct KafkaFacts {
-  std::vector<LogFacts> logs = {};
-  std::optional<kafka::GroupOwners> owners = {};  // of the ranges; none: not known
-  std::vector<LetterFacts> letters = {};
 };
 // `since`: of the dead letters. A Kafka that is away is asked once.
 [[nodiscard]] KafkaFacts AskKafka(const Settings& settings, const Groups& groups,

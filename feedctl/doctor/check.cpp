@@ -1,6 +1,7 @@
 #include "feedctl/doctor/check.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "feedctl/support/failure.h"
 #include "feedctl/support/text.h"
@@ -10,7 +11,8 @@ namespace {
 
 constexpr size_t kLevelWidth = 6;
 constexpr size_t kNameWidth = 24;
-constexpr const char* kRunbooks = "docs/runbooks/";
+constexpr const char* kRunbooks = "/runbooks/";
+constexpr const char* kPackagedDocs = "/usr/share/doc/feedctl/docs";  // packaging/CMakeLists.txt
 
 const char* NameOf(Level level) {
   switch (level) {
@@ -20,6 +22,8 @@ const char* NameOf(Level level) {
       return "note";
     case Level::kLook:
       return "LOOK";
+    case Level::kInit:
+      return "INIT";
     case Level::kAway:
       break;
   }
@@ -34,6 +38,8 @@ const char* JsonNameOf(Level level) {
       return "note";
     case Level::kLook:
       return "look";
+    case Level::kInit:
+      return "not_installed";
     case Level::kAway:
       break;
   }
@@ -50,22 +56,44 @@ std::string Indented(const std::string& text) {
 }
 
 std::string VerdictOf(const Checks& checks) {
-  const uint64_t look = CountOf(checks, Level::kLook), away = CountOf(checks, Level::kAway);
-  if (look + away == 0) return "all is well\n";
   std::string text;
-  if (away > 0) text = Counted(away, "thing") + " could not be asked";
-  if (look > 0) text += (away > 0 ? ", " : "") + Counted(look, "thing") + " to look at";
-  return text + "\n";
+  const auto say = [&text](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  const uint64_t look = CountOf(checks, Level::kLook), away = CountOf(checks, Level::kAway);
+  if (away > 0) say(Counted(away, "thing") + " could not be asked");
+  if (CountOf(checks, Level::kInit) > 0) say("feedctl init has not been run");
+  if (look > 0) say(Counted(look, "thing") + " to look at");
+  return (text.empty() ? "all is well" : text) + "\n";
+}
+
+// Where nothing is to be done, nothing is advised.
+Json AdviceOf(const Check& check, const std::string& text) {
+  return check.level == Level::kWell || text.empty() ? Json() : Json(text);
+}
+
+std::string PageOf(const Check& check, const std::string& docs) {
+  return check.runbook.empty() ? "" : docs + kRunbooks + check.runbook;
 }
 
 }  // namespace
 
+Why WhyOf(const std::string& complaint, const std::string& advice) {
+  const size_t end = complaint.find("; ");
+  if (end == complaint.npos) return {complaint, advice};
+  return {complaint.substr(0, end), complaint.substr(end + 2)};
+}
+
+std::string DocsFolder() {
+  std::error_code ignored;
+  return std::filesystem::exists(kPackagedDocs, ignored) ? kPackagedDocs : "docs";
+}
+
 int ExitCodeOf(const Checks& checks) {
   if (CountOf(checks, Level::kAway) > 0) return kExitUnavailable;
+  if (CountOf(checks, Level::kInit) > 0) return kExitConfig;
   return CountOf(checks, Level::kLook) > 0 ? kExitFound : 0;
 }
 
-std::string ToText(const Checks& checks) {
+std::string ToText(const Checks& checks, const std::string& docs) {
   std::string text, section;
   for (const Check& check : checks) {
     if (check.section != section) text += check.section + "\n";
@@ -74,24 +102,24 @@ std::string ToText(const Checks& checks) {
             OneLine(check.text) + "\n";
     if (check.level == Level::kWell) continue;
     if (!check.advice.empty()) text += Indented("-> " + check.advice);
-    if (!check.runbook.empty()) text += Indented("   " + (kRunbooks + check.runbook));
+    if (!check.runbook.empty()) text += Indented("   " + PageOf(check, docs));
   }
   return text + VerdictOf(checks);
 }
 
-Json ToJson(const Checks& checks) {
+Json ToJson(const Checks& checks, const std::string& docs) {
   Json lines = Json::array();
   for (const Check& check : checks) {
-    lines.push_back(
-        {{"section", check.section},
-         {"name", check.name},
-         {"level", JsonNameOf(check.level)},
-         {"text", check.text},
-         {"advice", check.advice.empty() ? Json() : Json(check.advice)},
-         {"runbook", check.runbook.empty() ? Json() : Json(kRunbooks + check.runbook)}});
+    lines.push_back({{"section", check.section},
+                     {"name", check.name},
+                     {"level", JsonNameOf(check.level)},
+                     {"text", check.text},
+                     {"advice", AdviceOf(check, check.advice)},
+                     {"runbook", AdviceOf(check, PageOf(check, docs))}});
   }
   return {{"well", ExitCodeOf(checks) == 0},
           {"look", CountOf(checks, Level::kLook)},
+          {"not_installed", CountOf(checks, Level::kInit)},
           {"away", CountOf(checks, Level::kAway)},
           {"checks", std::move(lines)}};
 }

@@ -12,13 +12,13 @@ constexpr double kLateSeconds = 60;         // FanlineDeliveryLag
 constexpr double kFollowsLateSeconds = 30;  // FanlineFollowsLate
 constexpr uint64_t kCrashesAtLeast = 2;     // one is a start that is under way
 
-constexpr const char* kStores = "stores";
 constexpr const char* kOwners = "owners";
 constexpr const char* kLag = "lag";
 constexpr const char* kLetters = "dead letters";
 constexpr const char* kRelations = "relations";
 
-constexpr const char* kNotOfEvery = "not known of every shard";
+constexpr const char* kKafkaIsAway = "not known: Kafka is away";
+constexpr const char* kNoSettings = "not known: MariaDB shard 0 does not tell its settings";
 
 std::string Aged(double seconds) {
   if (seconds < 120) return Seconds(seconds);
@@ -26,8 +26,13 @@ std::string Aged(double seconds) {
   return std::to_string(std::lround(seconds / 3600)) + " h";
 }
 
-Check Away(const char* section, std::string name, std::string why) {
-  return {section, std::move(name), Level::kAway, std::move(why), "", "stores.md#fanlinestoreaway"};
+Check Away(const char* section, std::string name, const Why& why) {
+  return {section,  std::move(name), Level::kAway,
+          why.text, why.advice,      "stores.md#fanlinestoreaway"};
+}
+
+Check NotKnown(const char* section, const char* name, std::string why) {
+  return {section, name, Level::kNote, std::move(why)};
 }
 
 Check NoTopic(const char* section, std::string name) {
@@ -39,34 +44,21 @@ Check NoTopic(const char* section, std::string name) {
           "daemons.md#fanlinenotready"};
 }
 
-// Ranges told apart by what is wrong with them.
-using Wrong = std::map<std::string, std::vector<Range>>;
-
-Wrong UnservedOf(const std::vector<redis::RangeState>& ranges) {
-  Wrong wrong;
-  for (const redis::RangeState& range : ranges) {
-    if (!range.status.done()) wrong[range.status.message].push_back(range.range);
-  }
-  return wrong;
-}
-
-Check OwnersCheck(const std::vector<redis::RangeState>& ranges,
-                  const std::optional<kafka::GroupOwners>& owners) {
+Check OwnersCheck(uint32_t ranges, const std::optional<kafka::GroupOwners>& owners) {
   if (!owners) {
     return {kOwners, "pushers", Level::kNote, "who owns the ranges is not known just now"};
   }
   std::vector<Range> nobodys;
   std::map<std::string, size_t> pushers;
-  for (const redis::RangeState& range : ranges) {
-    const auto owner = owners->find(range.range);
+  for (Range range = 0; range < static_cast<Range>(ranges); ++range) {
+    const auto owner = owners->find(range);
     if (owner == owners->end()) {
-      nobodys.push_back(range.range);
+      nobodys.push_back(range);
     } else {
       ++pushers[owner->second.client + "@" + owner->second.host];
     }
   }
-  const std::string have =
-      Counted(pushers.size(), "pusher") + " for " + Counted(ranges.size(), "range");
+  const std::string have = Counted(pushers.size(), "pusher") + " for " + Counted(ranges, "range");
   if (nobodys.empty()) return {kOwners, "pushers", Level::kWell, have};
   return {kOwners,
           "pushers",
@@ -77,10 +69,13 @@ Check OwnersCheck(const std::vector<redis::RangeState>& ranges,
 }
 
 Check ClaimsCheck(const std::vector<redis::RangeState>& ranges, uint64_t generation) {
-  std::vector<Range> unclaimed, foreign;
+  std::vector<Range> unclaimed, foreign, unserved;
   uint64_t readers = 0;
   for (const redis::RangeState& range : ranges) {
-    if (!range.status.done()) continue;
+    if (!range.status.done()) {
+      unserved.push_back(range.range);
+      continue;
+    }
     readers += range.readers;
     if (!range.position) {
       unclaimed.push_back(range.range);
@@ -100,14 +95,14 @@ Check ClaimsCheck(const std::vector<redis::RangeState>& ranges, uint64_t generat
             Level::kLook,     live + "; no pusher has claimed " + Listed(unclaimed),
             "feedctl ranges", "delivery.md#fanlinerangeswithoutowner"};
   }
+  if (!unserved.empty()) {
+    return NotKnown(kOwners, "takeovers", live + " elsewhere; not known of " + Listed(unserved));
+  }
   return {kOwners, "takeovers", Level::kWell, live + ", every range is claimed"};
 }
 
-// If so, what none of them tells of is nowhere.
-bool AllAnswer(const std::vector<ShardFacts>& shards) {
-  return std::all_of(shards.begin(), shards.end(), [](const ShardFacts& shard) {
-    return shard.away.empty() && shard.wrong.empty();
-  });
+bool Tells(const ShardFacts& shard) {
+  return !shard.away && shard.installed && !shard.wrong && shard.read;
 }
 
 Check CrashesCheck(const std::vector<ShardFacts>& shards) {
@@ -117,23 +112,23 @@ Check CrashesCheck(const std::vector<ShardFacts>& shards) {
       if (starts >= kCrashesAtLeast) crashed.push_back(range);
     }
   }
-  if (crashed.empty() && !AllAnswer(shards)) {
-    return {kOwners, "crashes", Level::kNote, kNotOfEvery};
-  }
-  if (crashed.empty()) return {kOwners, "crashes", Level::kWell, "no owner ended without a word"};
+  const std::string not_known = NotKnownOf(shards);
+  if (crashed.empty() && !not_known.empty()) return NotKnown(kOwners, "crashes", not_known);
+  if (crashed.empty()) return {kOwners, "crashes", Level::kWell, "no pusher crashed"};
   return {kOwners,
           "crashes",
           Level::kLook,
-          "owners of " + Listed(crashed) + " ended without a word, lately or again and again",
-          "look for the pushers' last words (out of memory, a signal)",
-          "delivery.md#fanlinetakeoverstorm"};
+          "pushers crashed, or were killed, while they owned " + Listed(crashed),
+          "journalctl -u fanline-pusher, or kubectl logs --previous: what was said last",
+          "daemons.md#fanlinerestarts"};
 }
 
-// `oldest`: of the shards that answer.
-Check ChangesCheck(const std::optional<double>& oldest, bool all_answer) {
+// `oldest`: of the shards that tell.
+Check ChangesCheck(const std::optional<double>& oldest, const std::string& not_known) {
+  const bool all_tell = not_known.empty();
   std::string text = oldest ? "the oldest in log1 has waited for " + Aged(*oldest)
-                            : std::string(all_answer ? "none waits in log1" : "");
-  if (!all_answer) text += (text.empty() ? "" : "; ") + std::string(kNotOfEvery);
+                            : std::string(all_tell ? "none waits in log1" : "");
+  if (!all_tell) text += (text.empty() ? "" : "; ") + not_known;
   if (oldest && *oldest > kFollowsLateSeconds) {
     return {kRelations,
             "changes",
@@ -142,7 +137,7 @@ Check ChangesCheck(const std::optional<double>& oldest, bool all_answer) {
             "is a fanline-mirror running, and does every shard answer?",
             "relations.md#fanlinefollowslate"};
   }
-  return {kRelations, "changes", all_answer ? Level::kWell : Level::kNote, text};
+  return {kRelations, "changes", all_tell ? Level::kWell : Level::kNote, text};
 }
 
 // Waiting mends none of it, whoever reads.
@@ -159,7 +154,8 @@ Check CorruptCheck(const LogFacts& log, const std::string& name, const std::stri
 
 Check LogCheck(const LogFacts& log) {
   const std::string name = log.topic + " (" + log.group + ")";
-  if (!log.away.empty()) return Away(kLag, name, log.away);
+  if (!log.asked) return NotKnown(kLag, name.c_str(), kKafkaIsAway);
+  if (log.away) return Away(kLag, name, log.away);
   if (!log.exists) return NoTopic(kLag, name);
   std::string text = Counted(log.waiting, "record") + (log.waiting == 1 ? " waits" : " wait");
   if (log.oldest_s && log.waiting > 0) text += ", the oldest for " + Aged(*log.oldest_s);
@@ -197,9 +193,12 @@ Check LogCheck(const LogFacts& log) {
 }  // namespace
 
 std::string Listed(const std::vector<Range>& ranges) {
-  std::vector<Range> sorted = ranges;
+  return Listed("range", {ranges.begin(), ranges.end()});
+}
+
+std::string Listed(const std::string& noun, std::vector<uint64_t> sorted) {
   std::sort(sorted.begin(), sorted.end());
-  std::string text = sorted.size() == 1 ? "range " : "ranges ";
+  std::string text = noun + (sorted.size() == 1 ? " " : "s ");
   for (size_t i = 0; i < sorted.size(); ++i) {
     size_t last = i;
     while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
@@ -210,51 +209,36 @@ std::string Listed(const std::vector<Range>& ranges) {
   return text;
 }
 
-Checks JudgeShards(const std::vector<ShardFacts>& shards) {
-  Checks checks;
+std::string NotKnownOf(const std::vector<ShardFacts>& shards) {
+  std::vector<uint64_t> silent;
+  bool none_installed = true;
   for (size_t shard = 0; shard < shards.size(); ++shard) {
-    const ShardFacts& facts = shards[shard];
-    const std::string name = "MariaDB shard " + std::to_string(shard);
-    if (!facts.away.empty()) {
-      checks.push_back(Away(kStores, name, facts.away));
-    } else if (!facts.wrong.empty()) {
-      checks.push_back({kStores, name, Level::kLook, facts.wrong, "see docs/refusals.md",
-                        "daemons.md#fanlinenotready"});
-    } else {
-      checks.push_back({kStores, name, Level::kWell, facts.address});
-    }
+    if (!Tells(shards[shard])) silent.push_back(shard);
+    none_installed = none_installed && !shards[shard].installed;
   }
-  return checks;
+  if (silent.empty()) return "";
+  return none_installed ? "not known before feedctl init"
+                        : "not known of " + Listed("MariaDB shard", std::move(silent));
 }
 
-Checks JudgeRedis(const RedisFacts& redis) {
-  if (!redis.away.empty()) return {Away(kStores, "Redis", redis.away)};
+// Kafka alone says who owns a range, and Redis alone who has claimed it.
+Checks JudgeRanges(const std::optional<mysql::Installation>& installation, const RedisFacts& redis,
+                   const KafkaFacts& kafka, const std::vector<ShardFacts>& shards) {
   Checks checks;
-  for (const std::string& refusal : redis.refusals) {
-    checks.push_back({kStores, "Redis", Level::kLook, refusal, "see docs/refusals.md",
-                      "stores.md#fanlinestoreaway"});
+  const std::string not_known = installation ? "" : NotKnownOf(shards);
+  if (!installation) {
+    checks.push_back(NotKnown(kOwners, "pushers", not_known));
+  } else if (kafka.away) {
+    checks.push_back(NotKnown(kOwners, "pushers", kKafkaIsAway));
+  } else {
+    checks.push_back(OwnersCheck(installation->partitions, kafka.owners));
   }
-  for (const std::string& full : redis.full) {
-    checks.push_back({kStores, "Redis", Level::kLook, full, "give it more memory",
-                      "delivery.md#fanlineredisfull"});
-  }
-  for (const auto& [why, ranges] : UnservedOf(redis.ranges)) {
-    checks.push_back(Away(kStores, "Redis", Listed(ranges) + ": " + why));
-  }
-  if (checks.empty()) checks.push_back({kStores, "Redis", Level::kWell, redis.address});
-  for (const std::string& warning : redis.warnings) {
-    checks.push_back({kStores, "Redis", Level::kNote, warning});
-  }
-  return checks;
-}
-
-Checks JudgeRanges(const RedisFacts& redis, uint64_t generation,
-                   const std::optional<kafka::GroupOwners>& owners,
-                   const std::vector<ShardFacts>& shards) {
-  Checks checks;
-  if (redis.away.empty()) {
-    checks.push_back(OwnersCheck(redis.ranges, owners));
-    checks.push_back(ClaimsCheck(redis.ranges, generation));
+  if (!installation) {
+    checks.push_back(NotKnown(kOwners, "takeovers", not_known));
+  } else if (redis.away) {
+    checks.push_back(NotKnown(kOwners, "takeovers", "not known: Redis is away"));
+  } else {
+    checks.push_back(ClaimsCheck(redis.ranges, installation->generation));
   }
   checks.push_back(CrashesCheck(shards));
   return checks;
@@ -266,12 +250,13 @@ Checks JudgeLogs(const std::vector<LogFacts>& logs) {
   return checks;
 }
 
-Checks JudgeLetters(const std::vector<LetterFacts>& letters, const std::string& since) {
+Checks JudgeLetters(const KafkaFacts& kafka, const std::string& since) {
+  if (kafka.away) return {NotKnown(kLetters, "all topics", kKafkaIsAway)};
   Checks checks;
   uint64_t topics = 0;
-  for (const LetterFacts& facts : letters) {
+  for (const LetterFacts& facts : kafka.letters) {
     const std::string list = "feedctl dlq list --topic " + facts.topic + " --since " + since;
-    if (!facts.away.empty()) {
+    if (facts.away) {
       checks.push_back(Away(kLetters, facts.topic, facts.away));
     } else if (!facts.exists) {
       checks.push_back(NoTopic(kLetters, facts.topic));
@@ -300,7 +285,7 @@ Checks JudgeRelations(const std::vector<ShardFacts>& shards, const SettingFacts&
   Checks checks;
   std::string open;
   std::optional<double> oldest;
-  const bool all_answer = AllAnswer(shards);
+  const std::string not_known = NotKnownOf(shards);
   for (const ShardFacts& shard : shards) {
     for (const std::string& breaker : shard.open_breakers)
       open += (open.empty() ? "" : ", ") + breaker;
@@ -311,16 +296,22 @@ Checks JudgeRelations(const std::vector<ShardFacts>& shards, const SettingFacts&
                       "open: no follower is removed of " + open,
                       "feedctl relations reconciler dry_run, and read the reconciler's log",
                       "relations.md#fanlinebreakeropen"});
-  } else if (all_answer && settings.away.empty()) {
-    checks.push_back({kRelations, "breakers", Level::kWell, "closed"});
+  } else if (!not_known.empty()) {
+    checks.push_back(NotKnown(kRelations, "breakers", not_known));
+  } else if (settings.away) {
+    checks.push_back(NotKnown(kRelations, "breakers", kNoSettings));
   } else {
-    checks.push_back({kRelations, "breakers", Level::kNote, kNotOfEvery});
+    checks.push_back({kRelations, "breakers", Level::kWell, "closed"});
   }
-  checks.push_back(ChangesCheck(oldest, all_answer));
-  if (settings.away.empty()) {
-    const bool runs = settings.reconciler == ReconcilerMode::kRun;
-    checks.push_back({kRelations, "reconciler", runs ? Level::kWell : Level::kNote,
-                      NameOf(settings.reconciler), "feedctl relations reconciler run"});
+  checks.push_back(ChangesCheck(oldest, not_known));
+  if (settings.away) {
+    checks.push_back(
+        NotKnown(kRelations, "reconciler", not_known.empty() ? kNoSettings : not_known));
+  } else if (settings.reconciler == ReconcilerMode::kRun) {
+    checks.push_back({kRelations, "reconciler", Level::kWell, NameOf(settings.reconciler)});
+  } else {
+    checks.push_back({kRelations, "reconciler", Level::kNote, NameOf(settings.reconciler),
+                      "feedctl relations reconciler run"});
   }
   return checks;
 }

@@ -24,8 +24,8 @@ std::string Ago(UnixMs then, UnixMs now) {
 
 std::string At(UnixMs when, UnixMs now) { return daemon::Rfc3339(when) + ", " + Ago(when, now); }
 
-Check Away(const char* section, const char* name, const std::string& why) {
-  return {section, name, Level::kAway, why, "", "stores.md#fanlinestoreaway"};
+Check Away(const char* section, const char* name, const Why& why) {
+  return {section, name, Level::kAway, why.text, why.advice, "stores.md#fanlinestoreaway"};
 }
 
 const char* ModeOf(const AuthorMode& mode) {
@@ -35,12 +35,12 @@ const char* ModeOf(const AuthorMode& mode) {
 
 std::string OneIn(uint32_t one_in) { return "one in " + std::to_string(one_in); }
 
-void JudgeUser(const ReaderFacts& facts, Checks& checks) {
-  checks.push_back({kUser, "user " + ToString(facts.user), Level::kWell,
-                    "bucket " + std::to_string(facts.bucket) + ", range " +
-                        std::to_string(facts.range) + ", MariaDB shard " +
-                        std::to_string(facts.shard)});
-  if (!facts.truth_away.empty()) return checks.push_back(Away(kUser, "truth", facts.truth_away));
+void JudgeFollowed(const ReaderFacts& facts, Checks& checks) {
+  const std::string users = Counted(facts.follows, "user");
+  if (facts.posts_away) {
+    checks.push_back({kUser, "follows", Level::kWell, users});
+    return checks.push_back(Away(kUser, "their posts", facts.posts_away));
+  }
   UnixMs newest = 0;
   uint64_t posted = 0, marked = 0;
   for (const AuthorLastAt& author : facts.followed) {
@@ -48,10 +48,19 @@ void JudgeUser(const ReaderFacts& facts, Checks& checks) {
     posted += author.last_at > 0 ? 1 : 0;
     marked += author.marked ? 1 : 0;
   }
-  std::string follows = Counted(facts.follows, "user") + ", " + Grouped(posted) + " of them posted";
+  std::string follows = users + ", " + Grouped(posted) + " of them posted";
   if (marked > 0) follows += ", " + Grouped(marked) + " of them merged at read";
   if (newest > 0) follows += "; the last post at " + At(newest, facts.now);
   checks.push_back({kUser, "follows", Level::kWell, follows});
+}
+
+void JudgeUser(const ReaderFacts& facts, Checks& checks) {
+  checks.push_back({kUser, "user " + ToString(facts.user), Level::kWell,
+                    "bucket " + std::to_string(facts.bucket) + ", range " +
+                        std::to_string(facts.range) + ", MariaDB shard " +
+                        std::to_string(facts.shard)});
+  if (facts.truth_away) return checks.push_back(Away(kUser, "truth", facts.truth_away));
+  JudgeFollowed(facts, checks);
   if (facts.one_in > 1) {
     checks.push_back(
         {kUser, "sampled", Level::kWell, OneIn(facts.one_in) + " posts of others is wanted"});
@@ -111,8 +120,9 @@ void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
                          ? Check{kTimeline, "compared", Level::kNote,
                                  "but for its posts: the user follows more than are read for one",
                                  "feedctl audit"}
-                         : Check{kTimeline, "compared", Level::kNote, "not with the truth",
-                                 "feedctl timeline " + ToString(facts.user)});
+                         : Check{kTimeline, "compared", Level::kNote,
+                                 "not with what the shards say: not all of it could be read",
+                                 "look again when every shard answers"});
     return;
   }
   if (facts.differences.empty()) {
@@ -131,18 +141,18 @@ void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
 }
 
 void JudgeTimeline(const ReaderFacts& facts, Checks& checks) {
-  if (!facts.redis_away.empty()) {
+  if (facts.redis_away) {
     return checks.push_back(Away(kTimeline, "Redis", facts.redis_away));
   }
-  const std::string activate = "feedctl activate " + ToString(facts.user);
   if (!facts.timeline.problem.empty()) {
     checks.push_back({kTimeline, "state", Level::kLook,
                       "the key is no timeline: " + facts.timeline.problem, "feedctl audit --repair",
                       "delivery.md#fanlinetimelinesunwritable"});
   } else if (facts.timeline.state == TimelineState::kNotLive) {
-    checks.push_back({kTimeline, "state", Level::kNote,
-                      "not live: not read for long, or dropped; pages are pulled", activate,
-                      "api.md#fanlinetimelinesnotlive"});
+    checks.push_back(
+        {kTimeline, "state", Level::kNote,
+         "not live: not read for long, or dropped; pages are pulled, and the next read "
+         "makes it live"});
   } else if (facts.timeline.state == TimelineState::kBuilding) {
     checks.push_back({kTimeline, "state", Level::kNote,
                       "being made live; whoever does it has a minute", "look again"});
@@ -154,7 +164,7 @@ void JudgeTimeline(const ReaderFacts& facts, Checks& checks) {
 
 void JudgeDelivery(const ReaderFacts& facts, Checks& checks) {
   const std::string range = "range " + std::to_string(facts.range);
-  if (!facts.kafka_away.empty()) {
+  if (facts.kafka_away) {
     checks.push_back(Away(kDelivery, "Kafka", facts.kafka_away));
   } else if (!facts.tasks_exist) {
     checks.push_back({kDelivery, "hints", Level::kLook,
@@ -180,6 +190,11 @@ void JudgeDelivery(const ReaderFacts& facts, Checks& checks) {
 }
 
 }  // namespace
+
+Check JudgeUnplaced(UserId user, const std::vector<ShardFacts>& shards) {
+  return {kUser, "user " + ToString(user), Level::kNote,
+          "bucket " + std::to_string(BucketOf(user)) + "; the rest is " + NotKnownOf(shards)};
+}
 
 Checks JudgeReader(const ReaderFacts& facts) {
   Checks checks;

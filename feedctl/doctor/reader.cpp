@@ -17,8 +17,8 @@ namespace {
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
 
 Status AskTruth(const mysql::Config& config, const mysql::Installation& installation,
-                ReaderFacts& facts) {
-  mysql::MysqlReaderTruth truth(config, installation.shard_map);
+                mysql::MysqlReaderTruth& truth, ReaderFacts& facts,
+                std::vector<UserId>* followees) {
   Status status = truth.LookUp(facts.user, &facts.known);
   mysql::ShardConnections connections(config);
   if (status.done()) {
@@ -30,12 +30,15 @@ Status AskTruth(const mysql::Config& config, const mysql::Installation& installa
       facts.mode = mysql::ReadAuthorMode(connection, facts.user);
     });
   }
-  std::vector<UserId> followees;
-  if (status.done()) status = truth.Followees(facts.user, &followees, &facts.one_in);
-  facts.follows = followees.size();
-  if (status.done()) status = truth.LastAt(followees, &facts.followed);
-  if (status.done()) status = truth.Confirm();
-  return status;
+  if (status.done()) status = truth.Followees(facts.user, followees, &facts.one_in);
+  facts.follows = followees->size();
+  return status.done() ? truth.Confirm() : status;
+}
+
+Status AskPosts(mysql::MysqlReaderTruth& truth, const std::vector<UserId>& followees,
+                ReaderFacts& facts) {
+  Status status = truth.LastAt(followees, &facts.followed);
+  return status.done() ? truth.Confirm() : status;
 }
 
 Status AskTimeline(const Settings& settings, const mysql::Installation& installation,
@@ -99,17 +102,22 @@ ReaderFacts AskReader(const Settings& settings, const mysql::Installation& insta
                     .bucket = BucketOf(user),
                     .range = installation.layout().RangeOf(user),
                     .now = daemon::SystemNow().unix_ms};
-  const Status truth = AskTruth(options::ToConfig(settings.mysql), installation, facts);
-  if (!truth.done()) facts.truth_away = WordsOf(truth, settings);
+  const mysql::Config config = options::ToConfig(settings.mysql);
+  mysql::MysqlReaderTruth reader_truth(config, installation.shard_map);
+  std::vector<UserId> followees;
+  const Status truth = AskTruth(config, installation, reader_truth, facts, &followees);
+  if (!truth.done()) facts.truth_away = WhyOf(truth, settings);
   if (truth.done() && !facts.known.known) {
     throw Failure(kExitNoUser, "nobody knows user " + ToString(user) +
                                    ": follows nobody, is followed by nobody, has not posted");
   }
+  const Status posts = truth.done() ? AskPosts(reader_truth, followees, facts) : Status::Done();
+  if (!posts.done()) facts.posts_away = WhyOf(posts, settings);
   const Status redis = AskTimeline(settings, installation, facts);
-  if (!redis.done()) facts.redis_away = WordsOf(redis, settings);
-  if (truth.done() && redis.done()) Compare(settings, installation, facts);
+  if (!redis.done()) facts.redis_away = WhyOf(redis, settings);
+  if (truth.done() && posts.done() && redis.done()) Compare(settings, installation, facts);
   const Status hints = AskHints(settings, installation, pusher_group, facts);
-  if (!hints.done()) facts.kafka_away = WordsOf(hints, settings);
+  if (!hints.done()) facts.kafka_away = WhyOf(hints, settings);
   return facts;
 }
 

@@ -14,7 +14,7 @@
 #include "fanline/ports/raw_timeline.h"
 #include "fanline/ports/reader_ports.h"
 #include "fanline/ports/relation_store.h"
-#include "feedctl/doctor/check.h"
+#include "feedctl/doctor/judge.h"
 #include "feedctl/support/settings.h"
 
 namespace fanline::feedctl {
@@ -26,17 +26,20 @@ struct ReaderFacts {
   Range range = 0;
   UnixMs now = 0;
 
-  // Of the shards.
-  std::string truth_away = {};
+  // Of the reader's shard.
+  Why truth_away = {};
   UserFacts known = {};
   RelationCounts counts = {};
-  AuthorMode mode = {};                     // of the user as an author
-  std::vector<AuthorLastAt> followed = {};  // those who have a row
+  AuthorMode mode = {};  // of the user as an author
   uint64_t follows = 0;
   uint32_t one_in = 1;  // of so many posts of theirs the timeline is to hold one
 
+  // Of the shards of those who are followed.
+  Why posts_away = {};
+  std::vector<AuthorLastAt> followed = {};  // those who have a row
+
   // Of Redis.
-  std::string redis_away = {};
+  Why redis_away = {};
   std::optional<redis::RangeState> state = {};  // of the range
   RawTimeline timeline = {};
   bool indexed = true;
@@ -46,7 +49,7 @@ struct ReaderFacts {
   std::vector<audit::Difference> differences = {};
 
   // Of Kafka.
-  std::string kafka_away = {};
+  Why kafka_away = {};
   bool tasks_exist = true;                      // the topic of the hints; else nothing is known
   bool owner_known = true;                      // else they are shared out just now, say
   std::optional<kafka::GroupOwner> owner = {};  // of the range
@@ -60,5 +63,7 @@ struct ReaderFacts {
 
 // Pure.
 [[nodiscard]] Checks JudgeReader(const ReaderFacts& facts);
+// Of whom nothing is known, as no shard tells how users are spread.
+[[nodiscard]] Check JudgeUnplaced(UserId user, const std::vector<ShardFacts>& shards);
 
 }  // namespace fanline::feedctl

@@ -33,12 +33,11 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-Failure Line(const std::string& service, const std::string& address, const Told& told) {
-  std::string line = told.what == Told::kAway ? "cannot reach " + service + " at " + address + ": "
-                                              : service + " at " + address + ": ";
-  line += OneLine(told.reason);
-  if (!told.advice.empty()) line += "; " + told.advice;
-  return Failure(told.what == Told::kMisconfigured ? kExitConfig : kExitUnavailable, line);
+Explanation Line(const std::string& service, const std::string& address, const Told& told) {
+  const std::string at = service + " at " + address + ": ";
+  return {told.what == Told::kMisconfigured ? kExitConfig : kExitUnavailable,
+          (told.what == Told::kAway ? "cannot reach " : "") + at + OneLine(told.reason),
+          told.advice};
 }
 
 // ---- Redis ----
@@ -72,6 +71,9 @@ std::optional<Told> MistakenRedis(const std::string& message) {
   return std::nullopt;
 }
 
+// Of a command, or of one in a script, which Redis up to 6.2 says in words of its own around it.
+bool IsFull(std::string_view message) { return Contains(message, "OOM command not allowed"); }
+
 // A server that waits for TLS closes what does not greet; one without waits for the end of a line.
 std::string WayToRedis(const std::string& why, bool tls) {
   const std::string way = "start it or set --redis / FANLINE_REDIS";
@@ -104,6 +106,11 @@ Told OfRedis(const std::string& message, bool tls) {
       Contains(message, "user executing the script")) {
     return {Told::kMisconfigured, message,
             "let --redis-user do what schemas/redis/README.md lists"};
+  }
+  if (IsFull(message)) {
+    return {Told::kRefuses, "it is full (maxmemory), and takes no timeline",
+            "give it more memory, as FanlineRedisFull in docs/runbooks/delivery.md says, and type "
+            "this again"};
   }
   return {Told::kRefuses, message, {}};
 }
@@ -200,7 +207,7 @@ Told OfKafka(const std::string& message) {
   return {Told::kRefuses, message, {}};
 }
 
-Failure LaterOf(const Status& status, const Settings& settings) {
+Explanation LaterOf(const Status& status, const Settings& settings) {
   if (status.resource == "kafka") {
     return Line("Kafka", settings.kafka.brokers, OfKafka(status.message));
   }
@@ -213,14 +220,19 @@ Failure LaterOf(const Status& status, const Settings& settings) {
     return Line("MariaDB shard " + status.resource.substr(6), AddressOf(status.resource, settings),
                 OfMysql(status.message));
   }
-  return Failure(kExitUnavailable, OneLine(status.message));
+  return {kExitUnavailable, OneLine(status.message)};
 }
 
 }  // namespace
 
-Failure Explain(const Status& status, const Settings& settings, int never_code) {
-  if (status.never()) return Failure(never_code, OneLine(status.message));
+Explanation ExplanationOf(const Status& status, const Settings& settings, int never_code) {
+  if (status.never()) return {never_code, OneLine(status.message)};
   return LaterOf(status, settings);
+}
+
+Failure Explain(const Status& status, const Settings& settings, int never_code) {
+  const Explanation told = ExplanationOf(status, settings, never_code);
+  return Failure(told.exit_code, told.what + (told.advice.empty() ? "" : "; ") + told.advice);
 }
 
 void Require(const Status& status, const Settings& settings, int never_code) {

@@ -4,16 +4,23 @@ import os
 import subprocess
 import time
 import unittest
+import zlib
 
 from confluent_kafka import Producer as KafkaProducer
 from confluent_kafka.admin import AdminClient
 
+from stack.local_stack import LocalStack
 from stack.programs import BIN
+from stack.programs.feedctl import Feedctl, FeedctlFailed
 from stack.programs.fleet import FEED, TASKS
 from stack.waiting import wait_until
-from tests.e2e.installation import Installation, most_followed
+from tests.e2e.installation import USERS, Installation, most_followed
 
-WELL, FOUND, NOBODY, AWAY = 0, 1, 67, 69
+WELL, FOUND, NOBODY, AWAY, NOT_INSTALLED = 0, 1, 67, 69, 78
+# Every line of a whole look, but for the daemons'.
+LINES = ["MariaDB shard 0", "MariaDB shard 1", "Redis", "pushers", "takeovers", "crashes", "feed-events (fanline-dispatcher)",
+         "fanout-tasks (fanline-pusher)", "relation-log (fanline-mirror)", "relation-events (fanline-mirror-events)",
+         "relation-log (fanline-reconciler)", "relation-log.retry (fanline-reconciler-retry)", "breakers", "changes", "reconciler"]
 _PATIENCE = 60
 MOST_LETTERS = 10_000  # of a topic, that it looks at
 LETTERS = 12_000
@@ -26,7 +33,14 @@ class Doctor(Installation):
     def doctor(self, *words, codes, options=()):
         """Its checks by name; `codes`: what it may end with."""
         said = self.feedctl.json("doctor", *words, "--json", *options, codes=codes)
+        for check in said["checks"]:
+            if check["level"] != "note":
+                self.assertEqual(check["advice"] is None, check["level"] == "well", check)
         return {check["name"]: check for check in said["checks"]}
+
+    def assert_whole(self, checks):
+        """What is away takes no line away; a line that nobody can know says so."""
+        self.assertEqual([line for line in LINES if line not in checks], [])
 
     def wait_for_code(self, code, *words):
         """Its checks by name, as soon as it ends so."""
@@ -110,8 +124,42 @@ class Doctor(Installation):
             told = self.doctor(codes=(FOUND,))["Redis"]
             self.assertIn("maxmemory is 1: it takes no timeline", told["text"])
             self.assertIn("fanlineredisfull", told["runbook"])
+            self.assertIn("CONFIG SET maxmemory", told["advice"])
+            with self.assertRaisesRegex(FeedctlFailed, r"ended with 69: .*it is full \(maxmemory\).*FanlineRedisFull"):
+                self.feedctl.run("activate", max(self.ledger.followers[most_followed(self.ledger, 1)[0]]))
         finally:
             self.stack.redis.command("CONFIG", "SET", "maxmemory", "0")
+
+    def test_3_a_redis_that_daemons_would_refuse_is_found(self):
+        self.stack.redis.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        try:
+            told = self.doctor(codes=(FOUND,))["Redis"]
+            self.assertIn("allkeys-lru evicts", told["text"])
+            self.assertIn("CONFIG SET maxmemory-policy noeviction", told["advice"])
+        finally:
+            self.stack.redis.command("CONFIG", "SET", "maxmemory-policy", "noeviction")
+
+    def test_3_tables_that_are_newer_or_older_are_told(self):
+        """As a feedctl of another version finds them; the rest of what the shard keeps may not be there."""
+        shard = self.stack.mysql[1]
+        shard.query("INSERT INTO migration (number, file) VALUES (4321, '4321_later.sql')")
+        try:
+            told = self.doctor(codes=(WELL, FOUND))["MariaDB shard 1"]
+            self.assertEqual(told["level"], "note")
+            self.assertIn("they have had migration 4321", told["text"])
+        finally:
+            shard.query("DELETE FROM migration WHERE number = 4321")
+        shard.query("DELETE FROM migration WHERE number = 2")
+        shard.query("RENAME TABLE range_start TO kept")
+        try:
+            checks = self.doctor(codes=(FOUND,))
+            self.assert_whole(checks)
+            self.assertIn("they lack 0002_range_start.sql", checks["MariaDB shard 1"]["text"])
+            self.assertEqual(checks["MariaDB shard 1"]["advice"], "feedctl migrate")
+            self.assertEqual(checks["crashes"]["text"], "not known of MariaDB shard 1")
+        finally:
+            shard.query("RENAME TABLE kept TO range_start")
+            self.feedctl.run("migrate")
 
     def test_4_nobody_pushes(self):
         self.fleet.pushers[0].stop()
@@ -133,18 +181,31 @@ class Doctor(Installation):
         try:
             checks = self.doctor(codes=(AWAY,))
             self.assertEqual(checks["MariaDB shard 0"]["level"], "away")
+            self.assert_whole(checks)
             self.assertIn("cannot reach MariaDB shard 0", checks["MariaDB shard 0"]["text"])
+            self.assertEqual(checks["MariaDB shard 0"]["advice"], "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS")
             self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
+            self.assertEqual(checks["reconciler"]["text"], "not known of MariaDB shard 0")
+            self.assertEqual(checks[f"{FEED}.dlq"]["advice"], f"feedctl dlq list --topic {FEED}.dlq --since 24h", "needs no shard")
+            of_reader = self.doctor(self.reader_of_shard_1_who_follows_shard_0(), codes=(AWAY,))
+            self.assert_levels(of_reader, follows="well", followers="well", their_posts="away")
             self.assert_levels(checks, Redis="well", pushers="well", breakers="note", crashes="note",
                                changes="note")
         finally:
             self.stack.mysql[0].start()
 
+    def reader_of_shard_1_who_follows_shard_0(self):
+        of_shard_1 = {user for user in range(1, USERS + 1) if zlib.crc32(str(user).encode()) % 1024 >= 512}
+        return next(reader for author, readers in self.ledger.followers.items() if author not in of_shard_1
+                    for reader in sorted(readers) if reader in of_shard_1)
+
     def test_6_redis_and_kafka_are_away(self):
         self.stack.redis.kill()
         try:
             checks = self.doctor(codes=(AWAY,))
-            self.assert_levels(checks, Redis="away", breakers="well")
+            self.assert_whole(checks)
+            self.assert_levels(checks, Redis="away", breakers="well", pushers="well", takeovers="note")
+            self.assertEqual(checks["takeovers"]["text"], "not known: Redis is away")
             self.assertEqual(checks["MariaDB shard 1"]["level"], "well")
             self.assertNotEqual(checks["fanout-tasks (fanline-pusher)"]["level"], "away")
             reader = min(self.ledger.followers[most_followed(self.ledger, 1)[0]])
@@ -156,6 +217,8 @@ class Doctor(Installation):
         nowhere = ("--kafka-brokers", "127.0.0.1:1", "--scrape", "127.0.0.1:1")
         checks = self.doctor(codes=(AWAY,), options=nowhere)
         self.assertLess(time.monotonic() - begin, 30)
+        self.assert_whole(checks)
+        self.assertEqual(checks["all topics"]["text"], "not known: Kafka is away")
         self.assertEqual(checks["feed-events (fanline-dispatcher)"]["level"], "away")
         self.assertEqual(checks["127.0.0.1:1"]["level"], "away")
         self.assert_levels(checks, breakers="well", pushers="note")
@@ -178,6 +241,37 @@ class Doctor(Installation):
         checks = self.doctor(reader, codes=(FOUND,))
         self.assert_levels(checks, hints="look")
         self.assertEqual(checks["hints"]["advice"], "feedctl topics create")
+
+
+class Uninstalled(unittest.TestCase):
+    """Services, and nothing of Fanline's in them."""
+
+    doctor, assert_whole = Doctor.doctor, Doctor.assert_whole
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = LocalStack(say=lambda line: None)
+        cls.addClassCleanup(cls.stack.stop)
+        cls.stack.start()
+        cls.feedctl = Feedctl(cls.stack)
+
+    def test_where_init_has_not_been_run_is_told_so_and_what_is_there(self):
+        checks = self.doctor(codes=(NOT_INSTALLED,))
+        self.assert_whole(checks)
+        for shard in (0, 1):
+            told = checks[f"MariaDB shard {shard}"]
+            self.assertEqual((told["level"], told["advice"]), ("not_installed", "feedctl init"))
+        self.assertEqual(checks["Redis"]["level"], "well")
+        self.assertEqual(checks["pushers"]["text"], "not known before feedctl init")
+        self.assertEqual(checks[f"{FEED} (fanline-dispatcher)"]["advice"], "after feedctl init: feedctl topics create")
+        of_reader = self.doctor(5, codes=(NOT_INSTALLED,))
+        self.assertRegex(of_reader["user 5"]["text"], "^bucket [0-9]+; the rest is not known before feedctl init$")
+        self.stack.mysql[1].kill()
+        try:
+            checks = self.doctor(codes=(AWAY,))
+            self.assertEqual(checks["MariaDB shard 0"]["advice"], "once every shard answers: feedctl init")
+        finally:
+            self.stack.mysql[1].start()
 
 
 if __name__ == "__main__":

@@ -274,9 +274,9 @@ Status ReadInstallation(const Config& config, Installation* out) {
   return Status::Done();
 }
 
-Status ReadInstallationAround(const Config& config, Installation* out,
+Status ReadInstallationAround(ShardConnections& connections, Installation* out,
                               std::vector<Status>* shards) {
-  ShardConnections connections(config);
+  const Config& config = connections.config();
   shards->assign(ShardCount(config), Status::Done());
   std::optional<Installation> found;
   Status first_failure;
@@ -304,6 +304,10 @@ Status ReadInstallationAround(const Config& config, Installation* out,
   if (!found) return first_failure;
   *out = *std::move(found);
   return Status::Done();
+}
+
+TablesFound FindTables(Connection& connection) {
+  return {SchemaOf(connection).has_value(), FindMissing(connection), FindNewer(connection)};
 }
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {

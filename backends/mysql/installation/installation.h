@@ -4,6 +4,7 @@
 // start-up and rare checks.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backends/mysql/installation/installation_row.h"
@@ -43,7 +44,16 @@ Status ReadInstallation(const Config& config, Installation* out);
 // For who has to say something while shards are away: what the first shard that answers holds. Of
 // each shard whether it does: later, it cannot be asked; never, it holds something else, or another
 // shard's copy. Not done when no shard tells.
-Status ReadInstallationAround(const Config& config, Installation* out, std::vector<Status>* shards);
+Status ReadInstallationAround(ShardConnections& connections, Installation* out,
+                              std::vector<Status>* shards);
+
+// How a shard's tables stand to this program, whatever installation it is of. Throws MysqlError.
+struct TablesFound {
+  bool installed = false;  // it has a row in table `installation`
+  MissingMigrations missing = {};
+  std::optional<uint32_t> newer = {};  // a migration that this program does not know
+};
+[[nodiscard]] TablesFound FindTables(Connection& connection);
 
 // Whether the shards still hold what ReadInstallation found. Never: one that can be asked does not;
 // the message says what to type. A shard that cannot be asked says nothing.

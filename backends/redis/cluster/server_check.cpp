@@ -26,30 +26,30 @@ void JudgeListpack(std::string_view listpack_entries, const WindowLimits& window
   const auto entries = ParseNumber<uint64_t>(listpack_entries);
   const std::string wanted = std::to_string(window.max_entries);
   if (!entries) {
-    check.warnings.push_back("zset-max-listpack-entries cannot be read: set it to at least " +
+    check.warnings.push_back("zset-max-listpack-entries cannot be read; set it to at least " +
                              wanted + ", or timelines take 5.6 times the memory");
   } else if (*entries < window.max_entries) {
     check.warnings.push_back("zset-max-listpack-entries is " + std::to_string(*entries) +
                              ": timelines of up to " + wanted +
                              " members take 5.6 times the memory (58 KB instead of 10 KB each); "
-                             "set it to " +
-                             wanted);
+                             "redis-cli CONFIG SET zset-max-listpack-entries " +
+                             wanted + ", and in redis.conf");
   }
 }
 
 void JudgeCoverage(std::string_view full_coverage, ServerCheck& check) {
   const std::string command =
-      "redis-cli --cluster call HOST:PORT CONFIG SET "
-      "cluster-require-full-coverage no";
+      "; redis-cli --cluster call HOST:PORT CONFIG SET cluster-require-full-coverage no, and set "
+      "it "
+      "in every node's redis.conf";
   if (full_coverage.empty()) {
     check.warnings.push_back(
         "cluster-require-full-coverage cannot be read: unless it is no, one master away stops the "
-        "ranges of all; " +
+        "ranges of all" +
         command);
   } else if (full_coverage != "no") {
     check.refusals.push_back("cluster-require-full-coverage is " + std::string(full_coverage) +
-                             ", so one master away would stop the ranges of all: " + command +
-                             ", and set it in every node's redis.conf");
+                             ", so one master away would stop the ranges of all" + command);
   }
 }
 
@@ -60,7 +60,8 @@ void JudgeMemory(std::string_view policy, std::string_view info, ServerCheck& ch
   if (policy != "noeviction" || !used || !most || *most == 0 || *used < *most) return;
   check.full.push_back("is full: " + std::to_string(*used) + " bytes used, maxmemory is " +
                        std::to_string(*most) +
-                       ": it takes no timeline, and drops those that get a post");
+                       ": it takes no timeline, and drops those that get a post; "
+                       "redis-cli CONFIG SET maxmemory, to more than both, and in redis.conf");
 }
 
 std::string ReadSetting(BlockingConnection& connection, const char* name) {
@@ -99,13 +100,14 @@ ServerCheck Judge(const ServerSays& says, const WindowLimits& window) {
   ServerCheck check;
   const std::string version(InfoField(says.info, "redis_version"));
   if (TooOld(version)) {
-    check.refusals.push_back("redis " + version + " is too old: 6.2 or newer is needed");
+    check.refusals.push_back("redis " + version + " is too old; 6.2 or newer is needed");
   }
   const std::string_view policy = InfoField(says.info, "maxmemory_policy");
   if (policy.substr(0, 7) == "allkeys") {
-    check.refusals.push_back("maxmemory-policy " + std::string(policy) +
-                             " evicts the owner epochs that fence writers: set maxmemory-policy "
-                             "volatile-lru (or noeviction)");
+    check.refusals.push_back(
+        "maxmemory-policy " + std::string(policy) +
+        " evicts the owner epochs that fence writers; redis-cli CONFIG SET "
+        "maxmemory-policy noeviction (or one of volatile-*), and in redis.conf");
   }
   JudgeMemory(policy, says.info, check);
   if (InfoField(says.info, "cluster_enabled") == "1") JudgeCoverage(says.full_coverage, check);

@@ -9,8 +9,9 @@
 
 namespace fanline::redis {
 
+// Each "what; what to do about it".
 struct ServerCheck {
-  std::vector<std::string> refusals;  // do not start: each says what is wrong and what to set
+  std::vector<std::string> refusals;  // do not start
   std::vector<std::string> warnings;  // it works, at a price
   std::vector<std::string> full;      // it takes no timeline until it has more memory
 };

@@ -162,9 +162,13 @@ TEST(Lag, OfATopicThatIsMissingOrAway) {
   log.exists = false;
   EXPECT_EQ(Judged(log).advice, "feedctl topics create");
   EXPECT_EQ(Judged(log).level, Level::kLook);
-  log.away = "cannot reach Kafka";
+  log.away = {"cannot reach Kafka", "start it"};
   EXPECT_EQ(Judged(log).level, Level::kAway);
   EXPECT_EQ(Judged(log).text, "cannot reach Kafka");
+  EXPECT_EQ(Judged(log).advice, "start it");
+  log.asked = false;
+  EXPECT_EQ(Judged(log).level, Level::kNote);
+  EXPECT_EQ(Judged(log).text, "not known: Kafka is away");
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ TEST(Reader, WithAFloorIsCompleteAboveIt) {
 TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
   ReaderFacts facts = Reader();
   facts.judged = false;
-  EXPECT_EQ(TextOf(JudgeReader(facts), "compared"), "not with the truth");
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("not all of it could be read"));
+  EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
   facts.too_much = true;
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
   EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("but for its posts"));
@@ -84,7 +85,7 @@ TEST(Reader, WhoIsNotLiveIsNoFault) {
   facts.judged = false;
   EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
   EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("not live"));
-  EXPECT_EQ(Find(JudgeReader(facts), "state")->advice, "feedctl activate 42");
+  EXPECT_EQ(Find(JudgeReader(facts), "state")->advice, "") << "nothing is to be done";
   facts.timeline.state = TimelineState::kBuilding;
   EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("being made live"));
 }
@@ -145,15 +146,37 @@ TEST(Reader, WhoMissesAPostMayWaitForAHint) {
 
 TEST(Reader, IsToldAsFarAsServicesAnswer) {
   ReaderFacts facts = Reader();
-  facts.truth_away = "cannot reach MariaDB shard 1";
-  facts.redis_away = "cannot reach Redis";
-  facts.kafka_away = "cannot reach Kafka";
+  facts.truth_away = {"cannot reach MariaDB shard 1", "start it"};
+  facts.redis_away = {"cannot reach Redis", "start Redis"};
+  facts.kafka_away = {"cannot reach Kafka", "start Kafka"};
   const Checks checks = JudgeReader(facts);
   EXPECT_EQ(ExitCodeOf(checks), 69);
   EXPECT_EQ(LevelOf(checks, "truth"), Level::kAway);
   EXPECT_EQ(LevelOf(checks, "Redis"), Level::kAway);
   EXPECT_EQ(LevelOf(checks, "Kafka"), Level::kAway);
+  EXPECT_EQ(Find(checks, "Redis")->advice, "start Redis");
   EXPECT_EQ(Find(checks, "state"), nullptr);
+}
+
+TEST(Reader, WhoFollowsSomebodyOfAShardThatIsAwayIsToldAllElse) {
+  ReaderFacts facts = Reader();
+  facts.posts_away = {"cannot reach MariaDB shard 0", "start it"};
+  facts.followed.clear();
+  facts.judged = false;
+  const Checks checks = JudgeReader(facts);
+  EXPECT_EQ(ExitCodeOf(checks), 69);
+  EXPECT_EQ(TextOf(checks, "follows"), "3 users");
+  EXPECT_EQ(LevelOf(checks, "their posts"), Level::kAway);
+  EXPECT_EQ(TextOf(checks, "followers"), "9");
+  EXPECT_THAT(TextOf(checks, "state"), HasSubstr("live, 2 items"));
+  EXPECT_EQ(LevelOf(checks, "compared"), Level::kNote);
+}
+
+TEST(Reader, OfWhomNoShardTellsIsPlacedInABucketAlone) {
+  const Check check = JudgeUnplaced(UserId{42}, {{.installed = false}});
+  EXPECT_EQ(check.level, Level::kNote);
+  EXPECT_EQ(check.text, "bucket " + std::to_string(BucketOf(UserId{42})) +
+                            "; the rest is not known before feedctl init");
 }
 
 }  // namespace

@@ -46,15 +46,36 @@ TEST(Explain, ARedisThatMayWaitForTlsOrForNoneIsSaidToPerhapsDoSo) {
 }
 
 TEST(Explain, ARedisThatRefusesIsReachedAllTheSame) {
-  const auto full = Explain(Status::Later("redis", "OOM command not allowed"));
-  EXPECT_EQ(full.code, 69);
-  EXPECT_EQ(full.line, "Redis at r1:6379: OOM command not allowed");
+  const auto saves = Explain(Status::Later("redis", "MISCONF Redis is configured to save"));
+  EXPECT_EQ(saves.code, 69);
+  EXPECT_EQ(saves.line, "Redis at r1:6379: MISCONF Redis is configured to save");
   const auto locked = Explain(Status::Later("redis", "NOAUTH Authentication required."));
   EXPECT_EQ(locked.code, 78);
   EXPECT_THAT(locked.line, HasSubstr("--redis-password / FANLINE_REDIS_PASSWORD"));
   const auto unable = Explain(Status::Later("redis", "NOPERM this user has no permissions"));
   EXPECT_EQ(unable.code, 78);
   EXPECT_THAT(unable.line, HasSubstr("let --redis-user do what schemas/redis/README.md lists"));
+}
+
+TEST(Explain, ARedisThatIsFullIsToBeGivenMemory) {
+  for (const char* said :
+       {"OOM command not allowed when used memory > 'maxmemory'.",
+        "ERR Error running script (call to f_1): @user_script:9: OOM command not allowed"}) {
+    const auto full = Explain(Status::Later("redis", said));
+    EXPECT_EQ(full.code, 69);
+    EXPECT_THAT(full.line, AllOf(StartsWith("Redis at r1:6379: it is full (maxmemory)"),
+                                 HasSubstr("FanlineRedisFull"), Not(HasSubstr("OOM"))));
+  }
+}
+
+TEST(Explain, IsToldInTwoWhereTheAdviceStandsApart) {
+  Settings settings;
+  settings.redis.seeds = {"r1:6379"};
+  const auto away = ExplanationOf(Status::Later("redis", "redis r1:6379: Refused"), settings);
+  EXPECT_EQ(away.what, "cannot reach Redis at r1:6379: refused");
+  EXPECT_EQ(away.advice, "start it or set --redis / FANLINE_REDIS");
+  EXPECT_EQ(ExplanationOf(Status::Never("no"), settings, 65).exit_code, 65);
+  EXPECT_EQ(ExplanationOf(Status::Never("no"), settings).advice, "");
 }
 
 TEST(Explain, ARedisOfAnotherKindThanSaidIsAMatterOfConfiguration) {

@@ -1,0 +1,23 @@
+// Advice that cannot be followed yet says what has to come first. Pure; any thread.
+#pragma once
+
+#include <optional>
+
+#include "feedctl/doctor/judge.h"
+
+namespace fanline::feedctl {
+
+// What a service is not ready for; each stage needs those before it.
+enum class ShardStage { kAnswer, kInstalled, kAgree, kMigrated };
+struct Blocked {
+  std::optional<ShardStage> shards = {};  // the first that is not reached by all
+  bool redis = false;
+  bool kafka = false;
+};
+[[nodiscard]] Blocked BlockedBy(const std::vector<ShardFacts>& shards, const RedisFacts& redis,
+                                const KafkaFacts& kafka);
+
+// Of advice that names a command of feedctl: "once every shard answers: feedctl ranges".
+void Postpone(const Blocked& blocked, Checks* checks);
+
+}  // namespace fanline::feedctl

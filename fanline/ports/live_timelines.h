@@ -151,7 +151,7 @@ struct BatchWritten {
   uint64_t underfilled = 0;  // timelines deleted by the below-W/2 rule
   uint64_t full = 0;         // timelines deleted (kNotLive) because a full Redis took no more
   uint64_t left_out = 0;     // adds that are not of the sample that the timeline holds
-  std::string key_error;     // an example, when some key failed or was deleted so
+  std::string key_error;     // an example, when some key failed: its name, and what Redis says
 };
 
 enum class TimelineState { kNotLive, kBuilding, kReady };

@@ -10,8 +10,8 @@
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
 --         'x' the key is no sorted set (WRONGTYPE) and was left alone
 --       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 an example of
---       a key that was refused something, and of what Redis said  6 timelines dropped because
---       Redis is full  7 items left out, as the timelines hold a sample
+--       an 'x', and of what Redis said  6 timelines dropped because Redis is full  7 items left
+--       out, as the timelines hold a sample
 --       or the error of a Redis that takes no write at all: nothing was written
 --
 -- The ZADD itself finds a dead key. Every timeline has T, so a ZADD of n items and T that adds n +
@@ -40,9 +40,7 @@ local function refused_by(answer, key)
     return FAILED
   end
   if not string.find(answer.err, 'OOM', 1, true) then error(answer.err) end
-  if drop(key, live) == 1 then
-    full, failure = full + 1, key .. ': ' .. answer.err
-  end
+  if drop(key, live) == 1 then full = full + 1 end
   return NOT_LIVE
 end
 

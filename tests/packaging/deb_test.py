@@ -86,6 +86,24 @@ class Package(unittest.TestCase):
         for deb in debs:
             shutil.copy(deb, folder / "tmp")
         cls.debs = [f"/tmp/{deb.name}" for deb in debs]
+        cls.older = [cls.repacked(deb, folder) for deb in debs]
+
+    @staticmethod
+    def repacked(deb, folder):
+        """The same package with a lower version, and another line in one configuration."""
+        with tempfile.TemporaryDirectory() as parts:
+            subprocess.run(["dpkg-deb", "--raw-extract", deb, parts], check=True)
+            control = Path(parts, "DEBIAN", "control")
+            control.write_text(re.sub(r"(?m)^Version: .*", "Version: 0.0.1", control.read_text(encoding="utf-8")), encoding="utf-8")
+            for conf in Path(parts).glob("etc/fanline/mirror/mirror.conf"):
+                conf.write_text(conf.read_text(encoding="utf-8") + "# of before\n", encoding="utf-8")
+            older = f"/tmp/older-{deb.name}"
+            subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "--build", parts, f"{folder}{older}"], check=True,
+                           stdout=subprocess.DEVNULL)
+        return older
+
+    def dpkg(self, *words):
+        return self.root.run("/usr/bin/dpkg", *words, environment=PATH)[1]
 
     def unit(self, role):
         return read_unit(self.folder / "usr/lib/systemd/system" / f"fanline-{role}.service")
@@ -110,6 +128,30 @@ class Package(unittest.TestCase):
                 self.assertEqual((home, shell), ("/nonexistent", "/usr/sbin/nologin"))
                 return int(uid), int(gid)
         raise AssertionError("there is no user fanline")
+
+    def test_1_what_programs_load_is_what_packages_depend_on(self):
+        for package, programs in (("fanline", [f"fanline-{role}" for role in ROLES]), ("feedctl", ["feedctl"])):
+            depends = self.root.run("/usr/bin/dpkg-query", "-W", "-f", "${Depends}", package, environment=PATH)[1]
+            named = {each.split()[0].split(":")[0] for each in re.split(r"[,|]", depends)}
+            loaded = {}
+            for program in programs:
+                said = subprocess.run(["readelf", "-d", self.folder / "usr/bin" / program], capture_output=True, text=True, check=True)
+                for library in re.findall(r"\(NEEDED\).*\[(.+)\]", said.stdout):
+                    loaded[library] = {line.split(":")[0] for line in self.dpkg("--search", f"*/{library}").splitlines()}
+            self.assertGreater(len(loaded), 5)
+            lacks = {library: owners for library, owners in loaded.items() if not owners & named}
+            self.assertEqual(lacks, {}, depends)
+            print(f"{package}: {len(loaded)} libraries, of {len(named)} packages")
+
+    def test_1_pages_that_feedctl_names_are_there(self):
+        nowhere = ["--mysql-shards", "tcp://127.0.0.1:1/feed", "--redis", "127.0.0.1:1", "--kafka-brokers", "127.0.0.1:1"]
+        code, said = self.root.run("/usr/bin/feedctl", "doctor", *nowhere, environment=PATH, check=False)
+        self.assertEqual(code, 69, said)
+        pages = re.findall(r"(\S+/runbooks/\w+\.md)#\w+", said)
+        self.assertTrue(pages, said)
+        for page in pages:
+            self.assertTrue((self.folder / page.lstrip("/")).is_file(), page)
+            self.assertTrue(page.startswith("/usr/share/doc/feedctl/"), page)
 
     def test_2_systemd_takes_the_units_and_finds_little_to_say(self):
         done = subprocess.run(["systemd-analyze", f"--root={self.folder}", "--man=no", "verify", *UNITS],
@@ -213,11 +255,55 @@ class Package(unittest.TestCase):
         self.root.run("/usr/bin/dpkg", "--remove", "feedctl", "fanline", environment=PATH)
         self.assertFalse(list(self.folder.glob("usr/bin/f*line*")) + list(self.folder.glob("etc/systemd/system/*/fanline*")))
         self.assertTrue((self.folder / "etc/fanline/pusher/pusher.conf").is_file())
-        self.root.run("/usr/bin/dpkg", "--purge", "feedctl", "fanline", environment=PATH)
+        self.purge()
+        after = self.assert_as_before()
+        print(f"{len(after):,} files and folders are as they were")
+
+    def purge(self):
+        self.dpkg("--purge", "feedctl", "fanline")
+
+    def assert_as_before(self):
         after = files(self.folder)
         changed = {path for path in {*self.before, *after} if self.before.get(path) != after.get(path)}
         self.assertEqual(changed, set())
-        print(f"{len(after):,} files and folders are as they were")
+        return after
+
+    def version(self):
+        return self.root.run("/usr/bin/dpkg-query", "-W", "-f", "${Version}", "fanline", environment=PATH)[1]
+
+    def test_7_an_upgrade_keeps_what_is_ours_and_restarts_nothing(self):
+        self.dpkg("--install", *self.older)
+        self.assertEqual(self.version(), "0.0.1")
+        uid = self.fanline()
+        pusher, mirror = (self.folder / f"etc/fanline/{role}/{role}.conf" for role in ("pusher", "mirror"))
+        self.assertIn("# of before", mirror.read_text(encoding="utf-8"))
+        pusher.write_text(pusher.read_text(encoding="utf-8") + 'log-level = "debug"\n', encoding="utf-8")
+        secret = self.folder / "etc/fanline/secrets/redis"
+        secret.write_text("secret", encoding="utf-8")
+        self.root.run("/usr/bin/systemctl", "enable", UNITS[1], environment=PATH)
+        self.dpkg("--install", *self.debs)
+        self.assertNotEqual(self.version(), "0.0.1")
+        self.assertEqual(self.dpkg("--audit"), "")
+        self.assertEqual(self.fanline(), uid)
+        self.assertIn('log-level = "debug"', pusher.read_text(encoding="utf-8"))
+        self.assertNotIn("# of before", mirror.read_text(encoding="utf-8"))
+        self.assertEqual(secret.read_text(encoding="utf-8"), "secret")
+        wanted = self.folder / "etc/systemd/system/multi-user.target.wants"
+        self.assertEqual([path.name for path in wanted.glob("fanline*")], [UNITS[1]])
+        self.purge()
+        self.assert_as_before()
+
+    def test_8_a_user_who_was_there_before_stays(self):
+        self.root.run("/usr/sbin/useradd", "--system", "--home-dir", "/srv/fanline", "fanline", environment=PATH)
+        there = (self.folder / "etc/passwd").read_text(encoding="utf-8")
+        self.dpkg("--install", *self.debs)
+        self.assertEqual((self.folder / "etc/passwd").read_text(encoding="utf-8"), there)
+        gid = int(re.search(r"(?m)^fanline:[^:]*:(\d+):", (self.folder / "etc/group").read_text(encoding="utf-8"))[1])
+        self.assertEqual((self.folder / "etc/fanline/secrets").stat().st_gid, gid)
+        self.purge()
+        self.assertEqual((self.folder / "etc/passwd").read_text(encoding="utf-8"), there)
+        self.root.run("/usr/sbin/userdel", "fanline", environment=PATH)
+        self.assert_as_before()
 
 
 NAMES = {"kafka": "Kafka", "redis": "Redis", "mysql": "MariaDB"}

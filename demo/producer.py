@@ -4,7 +4,8 @@ import time
 
 from confluent_kafka import Producer as KafkaProducer
 
-_FLUSH_LIMIT = 60
+_PATIENCE = 90  # seconds; a broker that starts again on a busy machine is back by then
+_FLUSH_LIMIT = _PATIENCE + 10
 _STEP = 0.02
 
 
@@ -17,7 +18,7 @@ class Producer:
         self._topic = topic
         self._failed = []
         self._kafka = KafkaProducer({"bootstrap.servers": brokers, "enable.idempotence": True,
-                                     "delivery.timeout.ms": 30_000, "log_level": 2})
+                                     "delivery.timeout.ms": _PATIENCE * 1000, "log_level": 2})
 
     def send(self, events):
         """As fast as the broker takes them. Returns when all are acknowledged."""

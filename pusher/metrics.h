@@ -70,6 +70,7 @@ class Metrics : public ConsumerMetrics {
     uint64_t units = 0;                    // under way
     uint64_t ranges = 0;                   // assigned
     uint64_t ranges_ready = 0;             // of these, taken over
+    uint64_t highest_epoch = 0;            // of these; 0: none has one yet
     uint64_t ranges_awaiting_upgrade = 0;  // whose next hint needs a newer program
     std::string upgrade_why;               // the reason, of the first such range
     uint64_t units_parked = 0;             // waiting for a resource that is away

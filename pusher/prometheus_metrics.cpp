@@ -138,6 +138,7 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     hints_open_.Set(static_cast<double>(held.hints));
     units_open_.Set(static_cast<double>(held.units));
     ranges_ready_.Set(static_cast<double>(held.ranges_ready));
+    highest_epoch_.Set(static_cast<double>(held.highest_epoch));
     if (held.ranges != held_.ranges || held.ranges_ready != held_.ranges_ready) {
       health_.SetReady("ranges", held.ranges_ready == held.ranges,
                        std::to_string(held.ranges - held.ranges_ready) + " of " +
@@ -249,6 +250,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   Gauge& hints_open_ = AddGauge(registry_, "fanline_hints_open", "Hints received and not finished");
   Gauge& units_open_ = AddGauge(registry_, "fanline_units_open", "Units of work under way");
   Gauge& ranges_ready_ = AddGauge(registry_, "fanline_ranges_ready", "Ranges owned and claimed");
+  Gauge& highest_epoch_ =
+      AddGauge(registry_, "fanline_highest_epoch",
+               "Highest owner epoch of these ranges: each takeover of a range raises its epoch");
   Gauge& awaiting_upgrade_ = AddGauge(registry_, "fanline_ranges_awaiting_upgrade",
                                       "Ranges that stand at a hint only a newer pusher can read");
   Gauge& units_parked_ = AddGauge(registry_, "fanline_units_parked",

@@ -344,6 +344,7 @@ void Pusher::Show() const {
   for (const auto& [range, owned] : ranges_) {
     const Inflow& inflow = owned->inflow;
     held.ranges_ready += owned->takeover.ready();
+    held.highest_epoch = std::max(held.highest_epoch, owned->takeover.epoch());
     held.hints += owned->ledger.open();
     held.hints_parked += owned->lanes.hints().parked();
     held.longest_span = std::max<uint64_t>(held.longest_span, owned->ledger.span());

@@ -14,6 +14,7 @@ from tests.e2e.relations import shard_of
 from tests.e2e.timeline_pages_test import Application
 from tests.monitoring import runbook
 from tests.monitoring.loaded import Loaded
+from tests.monitoring.watched import sees_fire
 
 CONNECTIONS = 300
 _TIMEOUT = 60
@@ -31,6 +32,7 @@ class ApiAlerts(Loaded):
         self.admin = {"127.0.0.1:9405": self.at(self.api)}
         self.redis_cli = {"redis-cli": f"redis-cli -p {self.stack.redis.port}"}
 
+    @sees_fire("FanlineApiClientsRefused")
     def test_1_more_clients_come_than_may_be_connected(self):
         with contextlib.ExitStack() as idle:
             self.connect(idle, CONNECTIONS + 5)
@@ -43,6 +45,7 @@ class ApiAlerts(Loaded):
             self.begun()
         self.wait_silent("FanlineApiClientsRefused")
 
+    @sees_fire("FanlineBodiesAway")
     def test_2_the_applications_database_refuses_us(self):
         author, = most_followed(self.ledger)
         self.wait_for(lambda: '"id"' in self.api_says(f"/v1/users/{author}/posts"), "a post")
@@ -57,6 +60,7 @@ class ApiAlerts(Loaded):
             self.application.say("ALTER USER reader@127.0.0.1 ACCOUNT UNLOCK")
             self.wait_silent("FanlineBodiesAway")
 
+    @sees_fire("FanlineApiErrors")
     def test_3_a_shard_is_away(self):
         self.addCleanup(lambda: self.stack.mysql[1].running or self.stack.mysql[1].start())
         self.stack.mysql[1].kill()
@@ -72,6 +76,7 @@ class ApiAlerts(Loaded):
         self.stack.mysql[1].start()
         self.wait_silent("FanlineApiErrors", window="1h")
 
+    @sees_fire("FanlineApiPagesSlow", "FanlineRebuildsWait")
     def test_4_a_long_statement_of_somebody_else_while_many_come_back(self):
         many = sorted(set().union(*self.ledger.followers.values()))[len(self.readers):]
         self.assertGreater(len(many), 150)
@@ -99,6 +104,7 @@ class ApiAlerts(Loaded):
             self.wait_silent("FanlineRebuildsWait")
         self.wait_silent("FanlineApiPagesSlow")
 
+    @sees_fire("FanlineRebuildsFail", "FanlineRedisFull", "FanlineTimelinesNotLive")
     def test_5_redis_is_full(self):
         self.wait_silent("FanlineTimelinesNotLive")
         self.wait_silent("FanlineRebuildsFail")

@@ -5,6 +5,7 @@ import json
 import re
 import time
 import unittest
+from collections import Counter
 
 from demo.workload import Event
 from stack.programs import BIN
@@ -12,8 +13,10 @@ from stack.programs.fleet import FEED
 from stack.services.kafka import LIBS
 from stack.wire.kafka import delete_records
 from tests.e2e.installation import most_followed
+from tests.e2e.relations import shard_of
 from tests.monitoring import runbook
 from tests.monitoring.loaded import WINDOW, Loaded
+from tests.monitoring.watched import sees_fire
 
 STANDS_STILL = 20  # seconds; an hour in the rule
 FLIP = 0x55
@@ -32,6 +35,7 @@ class DeliveryAlerts(Loaded):
         self.redis_cli = {"redis-cli": f"redis-cli -p {self.stack.redis.port}"}
         self.kafka_port = int(self.stack.kafka.address.rsplit(":", 1)[1])
 
+    @sees_fire("FanlineTimelinesWrong")
     def test_1_a_timeline_shows_what_was_never_posted(self):
         key = self.key_of(self.readers[0])
         self.begun()
@@ -47,6 +51,7 @@ class DeliveryAlerts(Loaded):
         self.assertRegex(said, r"(?m)^rebuilt +1 ")
         self.wait_silent("FanlineTimelinesWrong")
 
+    @sees_fire("FanlineTimelinesUnwritable")
     def test_2_something_else_writes_to_a_timelines_key(self):
         key = self.key_of(self.readers[1])
         self.begun()
@@ -61,6 +66,7 @@ class DeliveryAlerts(Loaded):
         self.wait_silent("FanlineTimelinesUnwritable")
         self.wait_for(lambda: self.posts_of(self.readers[1]), "its reader to rebuild it")
 
+    @sees_fire("FanlineDeliverySlow", "FanlineSamplesStandStill")
     def test_3_a_shard_is_away_for_longer_than_samples_may_stand_still(self):
         self.wait_silent("FanlineSamplesStandStill")
         self.addCleanup(lambda: self.stack.mysql[1].running or self.stack.mysql[1].start())
@@ -79,6 +85,7 @@ class DeliveryAlerts(Loaded):
         self.end_load()
         self.assertIn("good, after", self.type_of("FanlineSamplesStandStill", "feedctl audit"))
 
+    @sees_fire("FanlineHintsQuarantined")
     def test_4_a_hint_that_kills_pushers(self):
         one, other = self.fleet.pushers
         for pusher in (one, other):
@@ -99,6 +106,7 @@ class DeliveryAlerts(Loaded):
         self.assertIn("1 dead letter replayed", self.type_of("FanlineHintsQuarantined", "feedctl dlq replay"))
         self.wait_silent("FanlineHintsQuarantined")
 
+    @sees_fire("FanlineEventsLost", "FanlineLogUnreadable")
     def test_5_a_log_is_corrupt_and_has_no_replica(self):
         dispatcher, = self.fleet.dispatchers
         dispatcher.stop()
@@ -129,6 +137,7 @@ class DeliveryAlerts(Loaded):
         self.publish_again(unread)
         self.wait_silent("FanlineEventsLost")
 
+    @sees_fire("FanlineEventsLost")
     def test_6_a_dispatcher_was_down_for_longer_than_events_are_kept(self):
         dispatcher, = self.fleet.dispatchers
         self.wait_silent("FanlineEventsLost")
@@ -153,12 +162,26 @@ class DeliveryAlerts(Loaded):
     def publish_again(self, posts):
         """As the page says, and what it says to type afterwards."""
         self.end_load()
+        reader, theirs = self.misses_most_surely([post for post in posts if not self.is_stored(post)])
+        self.assertFalse(theirs & set(self.posts_of(reader) or []))
         self.producer.send(posts)
-        reader = self.readers[0]
-        theirs = {post.post for post in posts if reader in self.ledger.followers[post.author]}
         self.wait_for(lambda: theirs <= set(self.posts_of(reader) or []), "what was published again")
         self.settle()
         self.assertIn("good, after", self.type_of("FanlineEventsLost", "feedctl audit"))
+
+    def is_stored(self, post):
+        shard = self.stack.mysql[shard_of(post.author)]
+        return bool(shard.query(f"SELECT 1 FROM author_post WHERE author_id = {post.author} AND post_id = {post.post}"))
+
+    def misses_most_surely(self, lost):
+        """A reader who follows authors of posts that were lost, and few others, whose newer posts would push these out of the
+        window; and those posts."""
+        followed = Counter(reader for readers in self.ledger.followers.values() for reader in readers)
+        theirs = {reader: posts for reader in self.readers
+                  if (posts := {post.post for post in lost if reader in self.ledger.followers[post.author]})}
+        self.assertTrue(theirs, f"of {len(lost)} posts that were lost none has a reader with a live timeline")
+        reader = min(theirs, key=followed.get)
+        return reader, theirs[reader]
 
     def programs_that_die_at(self, post):
         folder = self.stack.logs / "dying"

@@ -8,7 +8,8 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 
 from stack.programs.fleet import TASKS
 from tests.e2e.relations import version
-from tests.monitoring.watched import Watched
+from tests.monitoring import runbook
+from tests.monitoring.watched import Watched, sees_fire
 
 MINUTE = 60
 
@@ -31,6 +32,8 @@ class Faults(Watched):
         super().wait_silent(alert, timeout, **labels)
         print(f"{alert} {labels or ''} has ended after {time.monotonic() - self.began:.0f} s", flush=True)
 
+    @sees_fire("FanlineDeliveryBudgetBurn", "FanlineDeliveryLag", "FanlineNotReady", "FanlineRangesWithoutOwner",
+               "FanlineRetentionNearsLag", "FanlineStoreAway")
     def test_1_redis_hangs_while_posts_come(self):
         self.keep_hints_for(100)
         self.stack.redis.pause()
@@ -47,9 +50,13 @@ class Faults(Watched):
         self.wait_fires("FanlineDeliveryBudgetBurn", window="1h")
         self.assertFalse(self.fires("FanlineFollowsLate"))
 
+    @sees_fire("FanlineFollowsLate", "FanlineStoreAway", "FanlineWorkParked")
     def test_2_a_shard_is_gone_for_a_minute(self):
         self.stack.mysql[1].kill()
         self.wait_fires("FanlineStoreAway", condition="mysql_1")
+        told = runbook.type_command(self.stack, runbook.command_of("FanlineStoreAway", "feedctl doctor"), codes=(69,))
+        self.assertIn("stores.md#fanlinestoreaway", told)
+        self.assertIn(str(self.stack.mysql[1].port), told)
         self.wait_fires("FanlineWorkParked", job="fanline-dispatcher")
         self.wait_fires("FanlineFollowsLate", severity="page")
         self.stack.mysql[1].start()
@@ -57,6 +64,7 @@ class Faults(Watched):
         self.wait_silent("FanlineWorkParked")
         self.wait_silent("FanlineFollowsLate")
 
+    @sees_fire("FanlineNobodyMirrors", "FanlinePairsStuck")
     def test_3_there_is_no_mirror(self):
         mirror, = self.fleet.mirrors
         mirror.kill()
@@ -68,6 +76,7 @@ class Faults(Watched):
         self.wait_silent("FanlineNobodyMirrors")
         self.wait_silent("FanlinePairsStuck")
 
+    @sees_fire("FanlineTimelinesMissPosts")
     def test_4_a_timeline_misses_a_post(self):
         self.assertFalse(self.fires("FanlineTimelinesMissPosts"))
         self.wait_for(lambda: len(self.posts_of(self.readers[0]) or []) > 3, "posts in a timeline")
@@ -78,6 +87,7 @@ class Faults(Watched):
         self.feedctl.json("audit", "--repair", "--json", codes=(0, 1))
         self.wait_silent("FanlineTimelinesMissPosts")
 
+    @sees_fire("FanlineDown", "FanlineRedisLosses")
     def test_5_redis_is_emptied_and_a_pusher_ends(self):
         self.stack.redis.command("FLUSHALL")
         self.wait_fires("FanlineRedisLosses", cause="missing")

@@ -8,12 +8,11 @@ WINDOW = 20  # seconds
 
 
 class Loaded(Provoked):
-    window = f"{WINDOW}s"  # also stands for 5, 10 and 15 minutes of rates, and for how old a start may be
+    window = WINDOW  # also stands for 5, 10 and 15 minutes of rates
 
     @classmethod
     def shortened(cls, rules):
-        rules = re.sub(r"\[(?:5|10|15)m\]", f"[{cls.window}]", super().shortened(rules))
-        return rules.replace("process_start_time_seconds < 900", f"process_start_time_seconds < {WINDOW}")
+        return re.sub(r"\[(?:5|10|15)m\]", f"[{cls.window}s]", super().shortened(rules))
 
     def setUp(self):
         super().setUp()

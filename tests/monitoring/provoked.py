@@ -10,7 +10,7 @@ PATIENCE = 180  # seconds
 
 
 class Provoked(Watched):
-    window = "1m"
+    window = 60
 
     def setUp(self):
         super().setUp()
@@ -36,9 +36,9 @@ class Provoked(Watched):
         """Types the command of the alert's runbook that begins so; what it prints."""
         return runbook.type_command(self.stack, runbook.command_of(alert, begin), written, codes)
 
-    def ask_shards(self, alert):
-        """Asks each shard what the runbook says to ask; the rows of all."""
-        return [row for shard in self.stack.mysql for row in shard.query(runbook.command_of(alert, "", "sql"))]
+    def ask_shards(self, alert, begin=""):
+        """Asks each shard what the runbook says to ask, and begins so; the rows of all."""
+        return [row for shard in self.stack.mysql for row in shard.query(runbook.command_of(alert, begin, "sql"))]
 
     @staticmethod
     def at(daemon):

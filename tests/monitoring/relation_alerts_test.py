@@ -7,6 +7,7 @@ from confluent_kafka import KafkaException, Producer
 from stack.programs.fleet import RELATION_LOG
 from tests.e2e.relations import shard_of, version
 from tests.monitoring.provoked import Provoked
+from tests.monitoring.watched import sees_fire
 
 MANY = 20  # more than an alert lets pass
 BASE = 5_000_000  # users beyond the graph
@@ -16,10 +17,12 @@ class RelationFaults(Provoked):
     pushers = 1
     reconciler_args = ("--grace", "1s", "--counter-sweep-every", "1s")
 
+    @sees_fire("FanlineCountersDrift", "FanlineRelationLettersDead")
     def test_1_counters_are_changed_by_hand_and_strangers_write_to_the_log(self):
         self.assertFalse(self.fires("FanlineRelationLettersDead"))
         self.assertFalse(self.fires("FanlineCountersDrift"))
         users = self.users_of_rows()
+        self.feedctl.run("relations", "reconciler", "dry_run")
         for server in self.stack.mysql:
             server.query(f"UPDATE user_fan SET fans_cnt = fans_cnt + 7 WHERE user_id IN ({','.join(users)})")
         stranger = Producer({"bootstrap.servers": self.stack.kafka.address})
@@ -31,13 +34,18 @@ class RelationFaults(Provoked):
         letters = self.type_of("FanlineRelationLettersDead", "feedctl dlq list --topic relation-log.retry")
         self.assertIn("0 dead letters", letters)
         self.wait_fires("FanlineCountersDrift", severity="ticket")
-        self.assertLessEqual(set(users), {row[0] for row in self.ask_shards("FanlineCountersDrift")})
+        self.wait_for(lambda: {(user, "2") for user in users} <= {tuple(row) for row in self.ask_shards(
+            "FanlineCountersDrift", "SELECT user_id")}, "the counters to be marked")
+        self.assertFalse(set(users) & self.set_right())
+        self.feedctl.run("relations", "reconciler", "run")
+        self.wait_for(lambda: set(users) <= self.set_right(), "the counters to be set right")
         self.wait_for(lambda: '"differing":0' in self.type_of("FanlineCountersDrift", "feedctl relations counters", {
             "5 7": " ".join([*users, "--json"])}, codes=(0, 1)), "the repairs")
         self.begun()
         self.wait_silent("FanlineRelationLettersDead")
         self.wait_silent("FanlineCountersDrift")
 
+    @sees_fire("FanlineRelationsCorrupt", "FanlineRepairsMany")
     def test_2_the_mirror_loses_changes(self):
         self.assertFalse(self.fires("FanlineRepairsMany"))
         self.assertFalse(self.fires("FanlineRelationsCorrupt"))
@@ -48,8 +56,7 @@ class RelationFaults(Provoked):
         self.lose(*edges, *by_hand)
         self.wait_fires("FanlineRepairsMany", severity="ticket")
         self.wait_fires("FanlineRelationsCorrupt", severity="ticket")
-        self.assertEqual(sum(int(many) for cause, many in self.ask_shards("FanlineRepairsMany")
-                             if cause == "missing"), MANY)
+        self.wait_for(lambda: self.repaired("missing") == MANY, "every change that was lost to be repaired")
         self.wait_for(lambda: {(int(row[0]), int(row[1])) for row in self.ask_shards("FanlineRelationsCorrupt")}
                       == {edge[:2] for edge in by_hand}, "both rows that were written by hand to be repaired")
         for src, dst, _, live in by_hand:
@@ -60,6 +67,7 @@ class RelationFaults(Provoked):
         self.wait_silent("FanlineRepairsMany")
         self.wait_silent("FanlineRelationsCorrupt")
 
+    @sees_fire("FanlineRepairsWithheld")
     def test_3_a_dry_run_is_forgotten(self):
         self.assertFalse(self.fires("FanlineRepairsWithheld"))
         self.feedctl.run("relations", "reconciler", "dry_run")
@@ -74,6 +82,14 @@ class RelationFaults(Provoked):
         self.wait_silent("FanlineRepairsWithheld")
 
     # ---- faults --------------------------------------------------------------------------------
+
+    def set_right(self):
+        """Users of counters that repairs changed, as the runbook has them asked for."""
+        return {row[0] for row in self.ask_shards("FanlineCountersDrift", "SELECT src")}
+
+    def repaired(self, cause):
+        """As the runbook has it asked for."""
+        return sum(int(many) for why, many in self.ask_shards("FanlineRepairsMany") if why == cause)
 
     def lose(self, *edges):
         """Changes that are in their forward rows and in relation-log, and that the mirrors' group has passed by."""

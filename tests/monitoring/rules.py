@@ -109,6 +109,39 @@ def selectors_of(expr):
     return sorted(found)
 
 
+_UNITS = {"m": "minute", "h": "hour", "d": "day"}
+
+
+def _in_words(lasts):
+    """A pattern of how people say 1h, 15m, 3d."""
+    number, unit = lasts[:-1], _UNITS[lasts[-1]]
+    return rf"\b{number} {unit}s\b" if number != "1" else rf"\b(1|an?|last) {unit}\b"
+
+
+def facts(rule):
+    """Patterns of what people who are called want to know of an alert: how long it waits, over which times it looks, and above
+    which numbers it fires."""
+    found = [_in_words(rule.lasts) if rule.lasts else r"\bat once\b"]
+    found += [_in_words(time) for time in re.findall(r"\[(\w+)\]|:(?:ratio_rate|p99_)(\w+)", rule.expr) for time in time if time]
+    for first, second in re.findall(r" > ([\d.]+)(?: \* ([\d.]+))?", rule.expr):
+        number = float(first) * float(second or 1)
+        forms = [f"{number:g}", f"{number * 100:g} %"] + [_in_words("1h")] * (number == 3600)
+        found += [r"(?<![\d.])(" + "|".join(forms) + r")(?![\d.]*\d)"] if number else []
+    return found
+
+
+def alternatives(expr):
+    """What stands between the `or`s of an expression that are in no bracket."""
+    found, depth = [""], 0
+    for part in re.split(r"(\bor\b|[()])", expr):
+        depth += {"(": 1, ")": -1}.get(part, 0)
+        if part == "or" and depth == 0:
+            found.append("")
+        else:
+            found[-1] += part
+    return [each.strip() for each in found]
+
+
 def promtool(*words, cwd=ROOT):
     """Its exit code and all it said."""
     run = subprocess.run([PROMTOOL, *words], cwd=cwd, capture_output=True, text=True, timeout=600)

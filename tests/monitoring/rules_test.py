@@ -5,13 +5,15 @@ import re
 import tempfile
 import unittest
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import yaml
 
 from prometheus.grafana.build import ALL
 from tests.e2e.decoding import ROOT
-from tests.monitoring.rules import RULES, TESTS, alerts, all_rules, problems, promtool
+from tests.monitoring.rules import RULES, TESTS, Rule, alerts, all_rules, facts, problems, promtool
+from tests.monitoring.watched import alerts_of
 
 FILES = sorted(path.stem for path in RULES.glob("*.yaml"))
 RUNBOOK = re.compile(r"https://fanline\.example/runbooks/(\w+)/#(\w+)$")
@@ -69,25 +71,50 @@ class Rules(unittest.TestCase):
                 sections[page.stem, name] = text
         self.assertEqual(set(sections), {(rule.file, rule.name) for rule in alerts()})
         for (_, name), text in sections.items():
-            for part in ("**Users**", "**Look at**", "**Type**"):
+            for part in ("**Fires**", "**Ends**", "**Users**", "**Look at**", "**Type**"):
                 self.assertIn(part, text, name)
 
-    def test_runbooks_name_panels_that_there_are(self):
-        titles = {panel.title for dashboard in ALL for _, panels in dashboard.rows for panel in panels}
+    def test_each_section_says_when_its_alert_fires_as_the_rules_do(self):
+        told = {name: text for page in (ROOT / "docs" / "runbooks").glob("*.md") for name, text in re.findall(
+            r"^## (\w+)\n(\*\*Fires\*\*\s.*?\s\*\*Ends\*\*\s.*?)\n\n", page.read_text(), re.S | re.M)}
+        told = {name: " ".join(text.split()) for name, text in told.items()}
+        for name in {rule.name for rule in alerts()}:
+            rules = [rule for rule in alerts() if rule.name == name]
+            with self.subTest(name):
+                self.assertEqual(set(re.findall(r"\bas a (page|ticket)\b", told[name])), {rule.labels["severity"] for rule in rules})
+                for rule in rules:
+                    for fact in facts(rule):
+                        self.assertRegex(told[name], fact)
+
+    def test_what_a_rule_says_of_itself_is_found(self):
+        rule = Rule("x", "X", True, "a:late:ratio_rate6h > 6 * 0.01 or increase(b[15m]) > 3 unless c == 0", "2m", {}, {})
+        said = ("6 % of 6 hours", "within 15 minutes", "more than 3 times", "for 2 minutes")
+        self.assertTrue(all(re.search(fact, " ".join(said)) for fact in facts(rule)))
+        for number in range(len(said)):
+            text = " ".join(said[:number] + said[number + 1:])
+            self.assertFalse(all(re.search(fact, text) for fact in facts(rule)), text)
+
+    def test_runbooks_name_panels_that_there_are_on_the_dashboards_that_they_name(self):
         for page in (ROOT / "docs" / "runbooks").glob("*.md"):
+            head = page.read_text().partition("\n## ")[0]
+            shown = set(re.findall(r"`(Fanline / [^`]+)`", head))
+            self.assertLessEqual(shown, {dashboard.title for dashboard in ALL}, page)
+            titles = {dashboard.title: [panel.title for _, panels in dashboard.rows for panel in panels] for dashboard in ALL
+                      if dashboard.title in shown}
             named = re.findall(r"(?<!\*)\*([A-Z][^*\n]*)\*(?!\*)", page.read_text())
             self.assertGreater(len(named), 3, page)
             for title in named:
-                self.assertTrue(any(full.startswith(title) for full in titles), (page, title))
+                self.assertTrue(any(full.startswith(title) for all_of_one in titles.values() for full in all_of_one), (page, title))
+            for dashboard, its in titles.items():
+                self.assertTrue(any(full.startswith(title) for full in its for title in named), (page, dashboard))
 
     def test_the_page_says_which_alerts_a_real_fault_fires(self):
         page = (ROOT / "docs" / "monitoring.md").read_text()
         by_fault, by_promtool = re.search(r"^Alerts that a real fault(.*?)^Only `promtool`(.*)", page, re.S | re.M).groups()
         told = {test: set(re.findall(r"Fanline\w+", names)) for test, names in re.findall(
             r"^- `(\w+)\.py`:(.*?)(?=^- |\Z)", by_fault, re.S | re.M)}
-        fired = {path.stem: set(names) for path in (ROOT / "tests" / "monitoring").glob("*_test.py")
-                 if (names := re.findall(r"\.wait_fires\(\s*\"(Fanline\w+)\"", path.read_text()))}
-        self.assertGreater(len(fired), 3)
+        modules = {path.stem: import_module(f"tests.monitoring.{path.stem}") for path in Path(__file__).parent.glob("*_test.py")}
+        fired = {name: seen for name, module in modules.items() if (seen := alerts_of(module))}
         self.assertEqual(told, fired)
         rest = set(re.findall(r"Fanline\w+", by_promtool))
         self.assertEqual(rest, {rule.name for rule in alerts()} - set().union(*fired.values()))

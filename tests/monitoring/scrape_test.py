@@ -9,7 +9,7 @@ from collections import Counter
 from tests.e2e import metric_habits
 from tests.monitoring.dashboards import asked, expressions
 from tests.monitoring.rules import all_rules, selectors_of
-from tests.monitoring.watched import Watched
+from tests.monitoring.watched import Watched, sees_fire
 
 # What is empty when nothing is wrong: the series that it compares must be there.
 COMPARES = re.compile(r" (==|>) ")
@@ -18,6 +18,7 @@ COMPARES = re.compile(r" (==|>) ")
 class Scrape(Watched):
     reconciler_args = ("--grace", "1s", "--mirror-group", "-", "--removals-per-minute", "1")
 
+    @sees_fire("FanlineBreakerOpen", "FanlineDeadLetters", "FanlineStoreAway")
     def test_everything_that_is_asked_comes_to_something(self):
         self.begin_load()
         self.addCleanup(self.load.end)
@@ -36,6 +37,10 @@ class Scrape(Watched):
             self.assertFalse(self.fires("FanlineStoreAway", condition="mysql_0"))
             self.stack.mysql[1].start()
             self.wait_silent("FanlineStoreAway")
+            # It began while the shard was away, and tells nothing of its work before it has all.
+            mirror.wait_ready()
+            self.wait_for(lambda: self.prometheus.query(asked("rate(fanline_rel_apply_total[$__rate_interval])")),
+                          "the mirror to be scraped twice")
         self.check_rules()
         self.check_panels()
         self.check_habits()

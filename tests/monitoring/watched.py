@@ -1,5 +1,6 @@
 """A whole fleet under load, and a real Prometheus that scrapes it and judges our rules."""
 
+import functools
 import itertools
 import re
 import threading
@@ -18,6 +19,19 @@ from tests.e2e.relations import Tables, shard_of, version
 from tests.monitoring.rules import RULES
 
 _NEW_USERS = itertools.count(1_000_000)  # users beyond the graph
+
+
+def sees_fire(*alerts):
+    """Of a test: it sees all of these fire, and waits for no other. alerts_of() tells them to others."""
+    def says(test):
+        @functools.wraps(test)
+        def judged(self):
+            self.seen_firing = set()
+            test(self)
+            self.assertEqual(self.seen_firing, set(alerts))
+        judged.alerts = frozenset(alerts)
+        return judged
+    return says
 
 
 class Load(threading.Thread):
@@ -57,7 +71,7 @@ class Watched(Installation):
     mirrors = 1
     reconciler_args = ("--grace", "1s", "--mirror-group", "-")
     waits = "2s"  # stands for every `for` of the alerts
-    window = None  # where given, stands for every time over which alerts count an increase
+    window = None  # seconds; where given, stand for every time over which alerts count, and for how old a start may be
 
     @classmethod
     def shortened(cls, rules):
@@ -65,7 +79,9 @@ class Watched(Installation):
         rules = re.sub(r"(?m)^( *for:).*$", rf"\1 {cls.waits}", rules)
         if cls.window is None:
             return rules
-        return re.sub(r"((?:increase|changes)\([^\[\]]*)\[\w+\]", rf"\1[{cls.window}]", rules)
+        rules = re.sub(r"((?:increase|changes|max_over_time)\([^\[\]]*)\[\w+\]", rf"\1[{cls.window}s]", rules)
+        rules = re.sub(r"\] offset \w+", f"] offset {cls.window}s", rules)
+        return re.sub(r"(process_start_time_seconds) < \d+", rf"\1 < {cls.window}", rules)
 
     @classmethod
     def api_args(cls):
@@ -140,6 +156,13 @@ class Watched(Installation):
 
     def wait_fires(self, alert, timeout=60, **labels):
         self.wait_for(lambda: self.fires(alert, **labels), f"{alert} {labels} to fire", timeout)
+        self.seen_firing.add(alert)
 
     def wait_silent(self, alert, timeout=60, **labels):
         self.wait_for(lambda: not self.fires(alert, **labels), f"{alert} {labels} to end", timeout)
+
+
+def alerts_of(module):
+    """Those that the module's tests see fire."""
+    classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    return frozenset().union(*(getattr(member, "alerts", ()) for one in classes for member in vars(one).values()))

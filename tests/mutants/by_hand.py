@@ -4,6 +4,12 @@ away."""
 from tests.mutants.mutant import Mutant
 
 BY_HAND = (
+    # What a pusher tells of its ranges.
+    Mutant("one range's epoch stands for all of a pusher's",
+           "pusher/pusher.cpp",
+           "held.highest_epoch = std::max(held.highest_epoch, owned->takeover.epoch());",
+           "held.highest_epoch = owned->takeover.epoch();",
+           tests=("services_test",), filter="Pusher.*"),
     # The rules of edges, posts and offsets.
     Mutant("a state wins over one of the same version",
            "fanline/model/edge.h",

@@ -133,6 +133,23 @@ TEST(Pusher, WaitsLongerForAnotherOwnerUntilThereIsPeace) {
   EXPECT_LE(disturb(), std::chrono::seconds(2));
 }
 
+TEST(Pusher, TheHighestEpochOfItsRangesTellsOfEachTakeoverWhoeverMadeIt) {
+  World w;
+  EXPECT_EQ(w.metrics.held.highest_epoch, 0u);
+  w.Assign(0);
+  w.Assign(1);
+  EXPECT_EQ(w.metrics.held.highest_epoch, 1u);
+  w.redis.Do(ClaimRange{1, 0, 50});  // another owner, which had it meanwhile
+  w.Pass(std::chrono::seconds(5));
+  w.RunUntilIdle();
+  w.Pass(w.metrics.contests.back());
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.highest_epoch, 51u);
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.highest_epoch, 1u);
+}
+
 TEST(Pusher, ARedisThatForgotTheOwnerIsNoOtherOwner) {
   World w;
   w.Assign(0);

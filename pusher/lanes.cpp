@@ -7,9 +7,9 @@
 namespace fanline::pusher {
 
 void Lanes::Queue(UserId author, Lane& lane) {
-  if (lane.queued || lane.waiting.empty() || (in_order_ && lane.units > 0)) return;
-  lane.queued = true;
-  runnable_[lane.shard].push_back(author);
+  if (lane.turn || lane.waiting.empty() || (in_order_ && lane.units > 0)) return;
+  auto& runnable = runnable_[lane.shard];
+  lane.turn = runnable.insert(runnable.end(), author);
 }
 
 void Lanes::Add(ReceivedHint hint) {
@@ -47,15 +47,18 @@ bool Lanes::runnable() const {
                      [](const auto& authors) { return !authors.empty(); });
 }
 
-Unit Lanes::Take(Shard shard, bool singly, size_t syncs,
+bool Lanes::runnable(UserId author) const {
+  const auto lane = lanes_.find(author);
+  return lane != lanes_.end() && lane->second.turn;
+}
+
+Unit Lanes::Take(UserId author, bool singly, size_t syncs,
                  const std::map<int64_t, BegunHints>& begun) {
   Unit unit;
-  unit.way.shard = shard;
-  auto& runnable = runnable_[shard];
-  unit.author = runnable.front();
-  runnable.pop_front();
-  Lane& lane = lanes_.at(unit.author);
-  lane.queued = false;
+  unit.author = author;
+  Lane& lane = lanes_.at(author);
+  unit.way.shard = lane.shard;
+  runnable_[lane.shard].erase(*std::exchange(lane.turn, std::nullopt));
   unit.alone = singly || lane.singly;
   const size_t most = unit.alone ? 1 : MostHints(lane, syncs, begun);
   const auto kind = [](const ReceivedHint& received) {
@@ -90,9 +93,9 @@ void Lanes::TakeApart(Unit unit) {
                       std::make_move_iterator(unit.hints.end()));
   --lane.units;
   --units_;
-  if (lane.queued) return;
-  lane.queued = true;
-  runnable_[lane.shard].push_front(unit.author);
+  if (lane.turn) return;
+  auto& runnable = runnable_[lane.shard];
+  lane.turn = runnable.insert(runnable.begin(), unit.author);
 }
 
 void Lanes::SetParked(const Unit& unit, bool parked) {

@@ -18,7 +18,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -43,14 +45,17 @@ class Lanes {
   // Adds a hint behind the others of its author. Undecodable hints have a lane of their own.
   void Add(ReceivedHint hint);
 
-  // The head of some lane of the shard, or of any, may be taken.
+  // The head of some lane of the shard, or of any, or of the author's, may be taken.
   bool runnable(Shard shard) const { return !runnable_[shard].empty(); }
   bool runnable() const;
-  // The head of the shard's next runnable lane; the caller fills in id, range, epoch, node and
-  // place. The unit has one hint when `singly`. A unit of syncs has at most `syncs` of them, but
-  // always one. Hints that `begun` names by their first offset are a unit again, and no others with
-  // them.
-  Unit Take(Shard shard, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
+  bool runnable(UserId author) const;
+  // Whose turn it is of the shard's runnable lanes.
+  UserId next(Shard shard) const { return runnable_[shard].front(); }
+  // The head of the author's runnable lane, whoever's turn it is; the caller fills in id, range,
+  // epoch, node and place. The unit has one hint when `singly`. A unit of syncs has at most `syncs`
+  // of them, but always one. Hints that `begun` names by their first offset are a unit again, and
+  // no others with them.
+  Unit Take(UserId author, bool singly, size_t syncs, const std::map<int64_t, BegunHints>& begun);
 
   // Each unit taken ends by one of these, or by Clear.
   void Finished(const Unit& unit);
@@ -67,10 +72,10 @@ class Lanes {
   struct Lane {
     std::deque<ReceivedHint> waiting;
     Shard shard = 0;
-    size_t units = 0;     // at most one (the guard)
-    size_t parked = 0;    // parked hints: of the unit and behind it
-    bool queued = false;  // stands in runnable
-    bool singly = false;  // being taken apart
+    size_t units = 0;                                 // at most one (the guard)
+    size_t parked = 0;                                // parked hints: of the unit and behind it
+    std::optional<std::list<UserId>::iterator> turn;  // stands there among the runnable
+    bool singly = false;                              // being taken apart
   };
 
   size_t MostHints(const Lane& lane, size_t syncs,
@@ -82,7 +87,7 @@ class Lanes {
   const bool in_order_;
   ShardShares shares_;
   std::unordered_map<UserId, Lane> lanes_;
-  std::vector<std::deque<UserId>> runnable_;  // by shard
+  std::vector<std::list<UserId>> runnable_;  // by shard, in turn
   size_t units_ = 0;
   size_t parked_units_ = 0;
 };

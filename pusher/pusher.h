@@ -133,8 +133,11 @@ class Pusher {
   // For one more unit under way.
   bool HasRoom(const Way& way) const;
   bool HasRoom(uint64_t unit) const { return HasRoom(units_.at(unit).way); }
-  bool StartOne(Owned& owned, Range range, Now now);
+  bool StartOne(Range range, Owned& owned, Now now);
+  bool StartBeside(Range range, Owned& owned, UserId author, Now now);
+  void StartUnit(Range range, Owned& owned, UserId author, Now now);
   std::optional<Shard> NextShard(const Owned& owned) const;
+  bool Gives(const Way& way) const { return places_.gives(way) && HasRoom(way); }
   void Begin(Unit& unit);
   uint32_t PageOf(Unit& unit);
   void Enter(Unit& unit, Unit::Stage stage);

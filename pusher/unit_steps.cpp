@@ -1,6 +1,7 @@
 // What happens to one unit, from the lane's head to finished. Units are independent: each knows its
 // stage, and every reply moves exactly one of them (a batch's reply: all that share it).
 #include <algorithm>
+#include <iterator>
 
 #include "pusher/pusher.h"
 
@@ -36,7 +37,7 @@ void Pusher::StartUnits(Now now) {
   auto at = ranges_.upper_bound(last_started_);
   while (idle < ranges_.size()) {
     if (at == ranges_.end()) at = ranges_.begin();
-    const bool started = at->second->takeover.ready() && StartOne(*at->second, at->first, now);
+    const bool started = at->second->takeover.ready() && StartOne(at->first, *at->second, now);
     idle = started ? 0 : idle + 1;
     last_started_ = at->first;
     ++at;
@@ -54,19 +55,44 @@ std::optional<Shard> Pusher::NextShard(const Owned& owned) const {
   for (uint32_t step = 1; step <= shards; ++step) {
     const Shard shard = (owned.last_started + step) % shards;
     if (!owned.lanes.runnable(shard)) continue;
-    if (places_.gives({shard, node}) && HasRoom(Way{shard, node})) return shard;
+    if (Gives({shard, node})) return shard;
   }
   return std::nullopt;
 }
 
-// Starts the head of the next runnable lane as a unit.
-bool Pusher::StartOne(Owned& owned, Range range, Now now) {
-  const bool one_by_one = isolating(owned);
+// Starts the head of the range's next runnable lane, and what the ranges beside it have of the same
+// author: neighbouring ranges of one author are one seek in MariaDB (follower_pages.h). Ranges that
+// a backlog has brought out of step stay so while each takes its own next lane, and every author
+// costs a seek of each range then.
+bool Pusher::StartOne(Range range, Owned& owned, Now now) {
   const auto shard = NextShard(owned);
-  if (!shard || (one_by_one && OneIsTried())) return false;
+  if (!shard || (isolating(owned) && OneIsTried())) return false;
   owned.last_started = *shard;
+  const UserId author = owned.lanes.next(*shard);
+  StartUnit(range, owned, author, now);
+  const auto at = ranges_.find(range);
+  for (auto up = std::next(at); up != ranges_.end(); ++up) {
+    if (!StartBeside(up->first, *up->second, author, now)) break;
+  }
+  for (auto down = std::make_reverse_iterator(at); down != ranges_.rend(); ++down) {
+    if (!StartBeside(down->first, *down->second, author, now)) break;
+  }
+  return true;
+}
+
+// A range that is not ready has no lanes; one that isolates takes its own turns (OneIsTried).
+bool Pusher::StartBeside(Range range, Owned& owned, UserId author, Now now) {
+  if (isolating(owned) || !owned.lanes.runnable(author)) return false;
+  if (!Gives({setup_.shards.ShardOf(author), owned.takeover.node()})) return false;
+  StartUnit(range, owned, author, now);
+  return true;
+}
+
+// Starts the head of the author's lane as a unit.
+void Pusher::StartUnit(Range range, Owned& owned, UserId author, Now now) {
+  const bool one_by_one = isolating(owned);
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
-  Unit taken = owned.lanes.Take(*shard, one_by_one, syncs, posts_.begun(range));
+  Unit taken = owned.lanes.Take(author, one_by_one, syncs, posts_.begun(range));
   taken.id = ++ids_;
   taken.range = range;
   taken.epoch = owned.takeover.epoch();
@@ -74,7 +100,6 @@ bool Pusher::StartOne(Owned& owned, Range range, Now now) {
   taken.place = places_.Take(taken.way, now.mono);
   Unit& unit = units_.emplace(taken.id, std::move(taken)).first->second;
   one_by_one ? Enter(unit, Stage::kMarkingStart) : Begin(unit);
-  return true;
 }
 
 // Has MariaDB know whether this hint is the one that is being tried.

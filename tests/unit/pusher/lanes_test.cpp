@@ -18,7 +18,7 @@ struct World {
     lanes.Add(std::move(received));
   }
   Offsets Take(bool singly = false, size_t syncs = 100) {
-    unit = lanes.Take(0, singly, syncs, begun);
+    unit = lanes.Take(lanes.next(0), singly, syncs, begun);
     Offsets offsets;
     for (const ReceivedHint& hint : unit.hints) offsets.push_back(hint.record.offset);
     return offsets;
@@ -152,12 +152,12 @@ TEST(Lanes, OfOneShardAreTakenWhateverTheOthersDo) {
   w.Post(w.ann);
   w.Post(w.cid);
   w.Post(w.ben);
-  EXPECT_EQ(w.lanes.Take(0, false, 1, {}).author, w.ann);
-  EXPECT_EQ(w.lanes.Take(0, false, 1, {}).author, w.ben);
+  EXPECT_EQ(w.lanes.Take(w.lanes.next(0), false, 1, {}).author, w.ann);
+  EXPECT_EQ(w.lanes.Take(w.lanes.next(0), false, 1, {}).author, w.ben);
   EXPECT_FALSE(w.lanes.runnable(0));
   EXPECT_TRUE(w.lanes.runnable(1));
   EXPECT_TRUE(w.lanes.runnable());
-  EXPECT_EQ(w.lanes.Take(1, false, 1, {}).author, w.cid);
+  EXPECT_EQ(w.lanes.Take(w.lanes.next(1), false, 1, {}).author, w.cid);
   EXPECT_FALSE(w.lanes.runnable());
 }
 
@@ -168,7 +168,7 @@ TEST(Lanes, WhatAShardHasBeyondItsShareIsHeldUp) {
   w.Post(w.ben);
   w.Post(w.cid);
   EXPECT_EQ(w.lanes.hints().held_up(), 1u);
-  const Unit taken = w.lanes.Take(0, false, 1, {});
+  const Unit taken = w.lanes.Take(w.lanes.next(0), false, 1, {});
   EXPECT_EQ(w.lanes.hints().held_up(), 1u) << "a unit that hangs holds its hints";
   w.lanes.SetParked(taken, true);
   EXPECT_EQ(w.lanes.hints().held_up(), 4u) << "those that are parked";

@@ -7,6 +7,8 @@ import time
 import unittest
 from collections import Counter
 
+from confluent_kafka.admin import AdminClient, ConfigResource
+
 from demo.workload import Event
 from stack.programs import BIN
 from stack.programs.fleet import FEED
@@ -109,10 +111,13 @@ class DeliveryAlerts(Loaded):
     @sees_fire("FanlineEventsLost", "FanlineLogUnreadable")
     def test_5_a_log_is_corrupt_and_has_no_replica(self):
         dispatcher, = self.fleet.dispatchers
+        self.cut_into_segments(FEED)
         dispatcher.stop()
+        self.load.end()  # so that what is corrupted, the last of all, is known
         unread = self.published_unread()
         self.stack.kafka.stop()  # or starting it again would cut off what is corrupt
-        log, = (self.stack.kafka.data / f"{FEED}-0").glob("*.log")
+        folder = self.stack.kafka.data / f"{FEED}-0"
+        *_, log = [log for log in sorted(folder.glob("*.log")) if log.stat().st_size]
         sound = log.read_bytes()
         log.write_bytes(sound[:-3] + bytes([sound[-3] ^ FLIP]) + sound[-2:])
         self.stack.kafka.start()
@@ -124,7 +129,7 @@ class DeliveryAlerts(Loaded):
 
         told = self.type_of("FanlineLogUnreadable", "kafka-dump-log.sh", {
             "kafka-dump-log.sh": f"java -cp '{LIBS}/*' kafka.tools.DumpLogSegments",
-            "/var/lib/kafka/feed-events-0/00000000000000000000.log": log})
+            "/var/lib/kafka/feed-events-0": folder})
         damaged, = re.findall(r"baseOffset: \d+ lastOffset: (\d+) .*isvalid: false", told)
         request = runbook.command_of("FanlineLogUnreadable", "echo")
         place, = json.loads(re.search("'(.*)'", request)[1])["partitions"]
@@ -151,6 +156,14 @@ class DeliveryAlerts(Loaded):
         self.assertIn("events were cut from the log before they were read", self.said([dispatcher]))
         self.publish_again(unread)
         self.wait_silent("FanlineEventsLost")
+
+    def cut_into_segments(self, topic):
+        """What is appended from now on makes a new file of each partition every few records; waits for the first one's second."""
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic, set_config={"segment.bytes": "4096"})
+        admin = AdminClient({"bootstrap.servers": self.stack.kafka.address})
+        for done in admin.alter_configs([resource]).values():
+            done.result(60)
+        self.wait_for(lambda: len(list((self.stack.kafka.data / f"{topic}-0").glob("*.log"))) > 1, "a second segment")
 
     def published_unread(self):
         now = time.time_ns() // 1_000_000

@@ -2,12 +2,17 @@
 scaled, rolled back, refused and removed, in a namespace that enforces `restricted` and warns of less."""
 
 import json
+import os
+import re
+import subprocess
 import unittest
+from pathlib import Path
 
 import yaml
 
+from pages import markdown
 from stack.waiting import wait_until
-from tests.helm.chart import CHART, TOOLS, ci_values
+from tests.helm.chart import CHART, ROOT, TOOLS, ci_values, tool
 from tests.helm.schemas import Loader
 from tests.k8s.cluster import Cluster, Refused, ZONES
 
@@ -126,6 +131,43 @@ class Release(unittest.TestCase):
         self.assertNotEqual(code, 0)
         self.assertIn("feedctl.config.ranges is 64", said)
         self.assertEqual(self.revision()["revision"], before)
+
+    def test_5_what_operators_type_runs_what_it_says(self):
+        """Up to the pod: no node here runs anything."""
+        page = (ROOT / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+        section = re.search(r"^## What operators type\n(.*?)^## ", page, re.S | re.M)[1]
+        doctor, other = markdown.blocks(section, "sh")
+        create, look = doctor.strip().splitlines()
+        self.type_command(create)
+        self.assertEqual(self.command_of_job("look"), ["/usr/bin/feedctl", "doctor"])
+        remove = look.partition("; ")[2]
+        self.type_command(remove)
+        self.type_command(other)
+        self.assertEqual(self.command_of_job("look"), ["/usr/bin/feedctl", "doctor", "5"])
+        self.type_command(remove)
+        wait_until(lambda: not self.pods_of_job("look"), 60, "its pod to go")
+
+    def type_command(self, text):
+        """In the release's namespace."""
+        config = yaml.safe_load(self.cluster.kubeconfig.read_text(encoding="utf-8"))
+        config["contexts"][0]["context"]["namespace"] = NAMESPACE
+        file = self.cluster.folder / "kubeconfig-of-the-namespace"
+        file.write_text(yaml.safe_dump(config), encoding="utf-8")
+        file.chmod(0o600)
+        ended = subprocess.run(["/bin/bash", "-eo", "pipefail", "-c", text.replace("fanline-doctor", f"{RELEASE}-fanline-doctor")],
+                               env={**os.environ, "KUBECONFIG": str(file), "PATH": f"{Path(tool('kubectl')).parent}:{os.environ['PATH']}"},
+                               capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(ended.returncode, 0, f"{text}\n{ended.stdout}{ended.stderr}")
+        self.assertNotIn("Warning", ended.stderr)
+
+    def pods_of_job(self, name):
+        return self.cluster.list(f"{CORE}/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3D{name}")
+
+    def command_of_job(self, name):
+        """What its pod was made with."""
+        pod = wait_until(lambda: self.pods_of_job(name), 60, f"a pod of the Job {name}")[0]
+        container, = pod["spec"]["containers"]
+        return container["command"]
 
     def test_6_one_pod_of_a_role_may_be_taken_away_at_a_time(self):
         first, second, *_ = (pod["metadata"]["name"] for pod in self.pods("mirror"))

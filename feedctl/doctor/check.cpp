@@ -10,7 +10,7 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr size_t kLevelWidth = 6;
-constexpr size_t kNameWidth = 24;
+constexpr size_t kLeastNameWidth = 24;
 constexpr const char* kRunbooks = "/runbooks/";
 constexpr const char* kPackagedDocs = "/usr/share/doc/feedctl/docs";  // packaging/CMakeLists.txt
 
@@ -51,8 +51,17 @@ uint64_t CountOf(const Checks& checks, Level level) {
       checks.begin(), checks.end(), [level](const Check& check) { return check.level == level; }));
 }
 
-std::string Indented(const std::string& text) {
-  return std::string(2 + kLevelWidth + kNameWidth, ' ') + text + "\n";
+// Of a section's names, so that its texts stand in a column.
+size_t NameWidthOf(const std::string& section, const Checks& checks) {
+  size_t width = kLeastNameWidth;
+  for (const Check& check : checks) {
+    if (check.section == section) width = std::max(width, check.name.size() + 2);
+  }
+  return width;
+}
+
+std::string Indented(size_t name_width, const std::string& text) {
+  return std::string(2 + kLevelWidth + name_width, ' ') + text + "\n";
 }
 
 std::string VerdictOf(const Checks& checks) {
@@ -98,11 +107,12 @@ std::string ToText(const Checks& checks, const std::string& docs) {
   for (const Check& check : checks) {
     if (check.section != section) text += check.section + "\n";
     section = check.section;
-    text += "  " + Left(NameOf(check.level), kLevelWidth) + Left(check.name, kNameWidth) +
+    const size_t width = NameWidthOf(section, checks);
+    text += "  " + Left(NameOf(check.level), kLevelWidth) + Left(check.name, width) +
             OneLine(check.text) + "\n";
     if (check.level == Level::kWell) continue;
-    if (!check.advice.empty()) text += Indented("-> " + check.advice);
-    if (!check.runbook.empty()) text += Indented("   " + PageOf(check, docs));
+    if (!check.advice.empty()) text += Indented(width, "-> " + check.advice);
+    if (!check.runbook.empty()) text += Indented(width, "   " + PageOf(check, docs));
   }
   return text + VerdictOf(checks);
 }

@@ -53,6 +53,16 @@ TEST(Checks, AreOneLineEach) {
   EXPECT_THAT(Text({{"s", "n", Level::kWell, "a\nb\x1b[2J"}}), HasSubstr("a?b?[2J\n"));
 }
 
+TEST(Checks, StandInAColumnHoweverLongANameIs) {
+  const std::string text = Text({{"lag", "a name of thirty characters ..", Level::kWell, "first"},
+                                 {"lag", "short", Level::kLook, "second", "type"},
+                                 {"stores", "short", Level::kWell, "third"}});
+  EXPECT_THAT(text, HasSubstr("  ok    a name of thirty characters ..  first\n"));
+  EXPECT_THAT(text, HasSubstr("  LOOK  short                           second\n"
+                              "                                        -> type\n"));
+  EXPECT_THAT(text, HasSubstr("  ok    short                   third\n"));
+}
+
 TEST(Checks, NamePagesWhereTheyAre) {
   EXPECT_THAT(ToText({kLook}, "/elsewhere"), HasSubstr("  /elsewhere/runbooks/delivery.md#x\n"));
   EXPECT_EQ(ToJson({kLook}, "/elsewhere")["checks"][0]["runbook"],

@@ -12,7 +12,7 @@ from tests.monitoring.rules import RULES, TESTS, alternatives, promtool
 
 FILES = sorted(path.stem for path in RULES.glob("*.yaml"))
 # The comparison that decides, with the number behind it.
-DECIDES = re.compile(r"(?:>|==) (?:[\d.]+ \* )?[\d.]+(?=\s*\)?\s*(?:$|and |or ))")
+DECIDES = re.compile(r"(?:>|==) (?:[\d.]+ \* )?[\d.]+(?: \+ [\d.]+ \* .*)?(?=\s*\)?\s*(?:$|and |or ))")
 
 
 def never(rule):
@@ -39,6 +39,12 @@ def less(rule):
 def of_others(rule):
     """What holds of one daemon is asked of any."""
     yield from each_place(rule, r"on \(namespace, instance\)", "on (namespace)")
+
+
+def of_any_fleet(rule):
+    """What many together may do is allowed to one, and to as many as there are just now."""
+    yield from each_place(rule, r"(> [\d.]+) \+ [\d.]+ \* max_over_time\(.*\[\d+m:\]\)", r"\1")
+    yield from each_place(rule, r"\* max_over_time(\(.*)\[\d+m:\]\)", r"* \1)")
 
 
 def of_any_age(rule):
@@ -74,6 +80,9 @@ class Mutants(unittest.TestCase):
 
     def test_an_alert_that_takes_one_daemon_for_another_fails_its_tests(self):
         self.assertEqual(self.survivors(of_others, least=6), [])
+
+    def test_an_alert_that_does_not_ask_how_many_there_are_fails_its_tests(self):
+        self.assertEqual(self.survivors(of_any_fleet, least=2), [])
 
     def test_an_alert_that_takes_an_old_start_for_one_of_late_fails_its_tests(self):
         self.assertEqual(self.survivors(of_any_age, least=6), [])

@@ -79,7 +79,7 @@ class Watched(Installation):
         rules = re.sub(r"(?m)^( *for:).*$", rf"\1 {cls.waits}", rules)
         if cls.window is None:
             return rules
-        rules = re.sub(r"((?:increase|changes|max_over_time)\([^\[\]]*)\[\w+\]", rf"\1[{cls.window}s]", rules)
+        rules = re.sub(r"((?:increase|changes|max_over_time)\([^\[\]]*)\[\w+(:?)\]", rf"\1[{cls.window}s\2]", rules)
         rules = re.sub(r"\] offset \w+", f"] offset {cls.window}s", rules)
         return re.sub(r"(process_start_time_seconds) < \d+", rf"\1 < {cls.window}", rules)
 

@@ -100,6 +100,7 @@ class Pusher {
     Lanes lanes;
     QuarantineWalk walk;
     Shard last_started = 0;  // round robin over shards
+    uint64_t started = 0;    // units of its own turns and beside others', as TakeTurn counts them
     int64_t ordered = -1;    // the offset of the last commit
     uint64_t lasted = 0;     // the epoch of which settlements_ knows that it lasted
     bool left = false;       // settlements_ knows that the start ends
@@ -133,6 +134,7 @@ class Pusher {
   // For one more unit under way.
   bool HasRoom(const Way& way) const;
   bool HasRoom(uint64_t unit) const { return HasRoom(units_.at(unit).way); }
+  bool TakeTurn(Range range, Owned& owned, Now now);
   bool StartOne(Range range, Owned& owned, Now now);
   bool StartBeside(Range range, Owned& owned, UserId author, Now now);
   void StartUnit(Range range, Owned& owned, UserId author, Now now);
@@ -181,6 +183,7 @@ class Pusher {
   std::map<Range, std::unique_ptr<Owned>> ranges_;
   Settlements settlements_;
   Range last_started_ = -1;                   // round robin over ranges
+  uint64_t most_started_ = 0;                 // of all ranges
   Places places_;                             // outlives the units
   std::unordered_map<uint64_t, Unit> units_;  // by id; a unit's requests carry its id
   Parking parking_;

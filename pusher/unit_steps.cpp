@@ -37,7 +37,7 @@ void Pusher::StartUnits(Now now) {
   auto at = ranges_.upper_bound(last_started_);
   while (idle < ranges_.size()) {
     if (at == ranges_.end()) at = ranges_.begin();
-    const bool started = at->second->takeover.ready() && StartOne(at->first, *at->second, now);
+    const bool started = at->second->takeover.ready() && TakeTurn(at->first, *at->second, now);
     idle = started ? 0 : idle + 1;
     last_started_ = at->first;
     ++at;
@@ -58,6 +58,20 @@ std::optional<Shard> Pusher::NextShard(const Owned& owned) const {
     if (Gives({shard, node})) return shard;
   }
   return std::nullopt;
+}
+
+// A range that has little in common with those beside it, as it lags, is not started beside them:
+// it starts so many units now that it has had as many as they have. What it could not start for
+// long it is owed no more than all places.
+bool Pusher::TakeTurn(Range range, Owned& owned, Now now) {
+  const uint64_t owed = owned.lanes.runnable() ? limits_.units_in_flight : 0;
+  owned.started = std::max(owned.started + owed, most_started_) - owed;
+  bool started = false;
+  while (StartOne(range, owned, now)) {
+    started = true;
+    if (owned.started >= most_started_) break;
+  }
+  return started;
 }
 
 // Starts the head of the range's next runnable lane, and what the ranges beside it have of the same
@@ -92,6 +106,7 @@ bool Pusher::StartBeside(Range range, Owned& owned, UserId author, Now now) {
 void Pusher::StartUnit(Range range, Owned& owned, UserId author, Now now) {
   const bool one_by_one = isolating(owned);
   const size_t syncs = std::max<size_t>(limits_.syncs_in_flight, syncs_.calls()) - syncs_.calls();
+  most_started_ = std::max(most_started_, ++owned.started);
   Unit taken = owned.lanes.Take(author, one_by_one, syncs, posts_.begun(range));
   taken.id = ++ids_;
   taken.range = range;

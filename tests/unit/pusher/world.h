@@ -86,8 +86,10 @@ struct Seen : Metrics {
 };
 
 struct Stores {
-  fakes::FakeRedis redis{RangeLayout(kRanges), kWindow};
-  fakes::FakeMysql mysql{RangeLayout(kRanges), 1'000};
+  explicit Stores(uint32_t ranges = kRanges) : layout(ranges) {}
+  const RangeLayout layout;
+  fakes::FakeRedis redis{layout, kWindow};
+  fakes::FakeMysql mysql{layout, 1'000};
   uint64_t pushers = 0, crashes = 0;
 };
 
@@ -108,8 +110,7 @@ struct World
     limits.window = kWindow;
     return Pusher(
         {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
-        {RangeLayout(kRanges), 7, ++stores->pushers, {}, ShardMap::Even(shards), own_posts},
-        limits);
+        {stores->layout, 7, ++stores->pushers, {}, ShardMap::Even(shards), own_posts}, limits);
   }
 
   // ---- ports: kept until answered --------------------------------------------------------------
@@ -187,7 +188,7 @@ struct World
     record.headers = std::move(headers);
     record.topic = "fanout-tasks";
     record.partition = range;
-    record.offset = next_offset[static_cast<size_t>(range)]++;
+    record.offset = next_offset[range]++;
     record.timestamp = now.unix_ms;
     record.value = std::move(bytes);
     inbox.emplace_back(std::move(record));
@@ -245,7 +246,7 @@ struct World
   std::vector<ConsumerOrders::At> sought, committed;
   std::vector<int32_t> paused, resumed;
   std::optional<Time> next_timer;
-  int64_t next_offset[kRanges] = {0, 0};
+  std::map<Range, int64_t> next_offset;
   Pusher pusher;
 };
 

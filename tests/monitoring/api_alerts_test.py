@@ -118,7 +118,7 @@ class ApiAlerts(Loaded):
         without = next(reader for reader in self.readers if self.posts_of(reader) is None)
         why = self.type_of("FanlineRebuildsFail", "feedctl", {
             "activate 5": f"activate {without} 2>&1"}, codes=(69, 75))
-        self.assertIn("OOM", why)
+        self.assertIn("it is full (maxmemory)", why)
         self.assert_full(self.type_of("FanlineRedisFull", "redis-cli INFO", self.redis_cli))
         self.begun()
         self.type_of("FanlineRedisFull", "redis-cli CONFIG", {**self.redis_cli, "8gb": "100mb"})

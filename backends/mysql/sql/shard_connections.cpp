@@ -82,7 +82,7 @@ bool ShardConnections::RunOnOpen(Slot& slot, const std::function<void(Connection
 
 void ShardConnections::Open(Slot& slot) {
   if (slot.failed_attempts > 0 && MonoNow() < slot.next_attempt) {
-    throw MysqlError(2006, slot.why);
+    throw *slot.why;
   }
   slot.lost = slot.unconfirmed;
   try {
@@ -92,7 +92,7 @@ void ShardConnections::Open(Slot& slot) {
     slot.connection->Close();
     ++slot.failed_attempts;
     slot.next_attempt = MonoNow() + config_.reopen.Delay(slot.failed_attempts, random_());
-    slot.why = error.what();
+    slot.why = error;
     throw;
   }
 }

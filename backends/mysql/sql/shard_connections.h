@@ -1,16 +1,17 @@
 // One connection per shard for blocking callers, opened when first used. After a failed attempt
-// the next ones fail at once until the back-off is over, so a shard that is away costs its callers
-// a connect timeout now and then, not each time. One thread at a time.
+// the next ones fail at once, as it did, until the back-off is over, so a shard that is away costs
+// its callers a connect timeout now and then, not each time. One thread at a time.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "backends/mysql/sql/config.h"
 #include "backends/mysql/sql/connection.h"
+#include "backends/mysql/sql/errors.h"
 #include "fanline/base/outcome.h"
 #include "fanline/base/time.h"
 
@@ -49,7 +50,7 @@ class ShardConnections {
     bool lost = false;         // and its connection was closed since
     uint32_t failed_attempts = 0;
     Time next_attempt{};
-    std::string why;
+    std::optional<MysqlError> why;  // of the last of them
   };
 
   bool RunOnOpen(Slot& slot, const std::function<void(Connection&)>& call);

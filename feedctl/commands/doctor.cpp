@@ -5,6 +5,7 @@
 #include "feedctl/doctor/ask.h"
 #include "feedctl/doctor/postpone.h"
 #include "feedctl/doctor/reader.h"
+#include "feedctl/support/docs_folder.h"
 #include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {

@@ -1,7 +1,6 @@
 #include "feedctl/doctor/check.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "feedctl/support/failure.h"
 #include "feedctl/support/text.h"
@@ -12,7 +11,6 @@ namespace {
 constexpr size_t kLevelWidth = 6;
 constexpr size_t kLeastNameWidth = 24;
 constexpr const char* kRunbooks = "/runbooks/";
-constexpr const char* kPackagedDocs = "/usr/share/doc/feedctl/docs";  // packaging/CMakeLists.txt
 
 const char* NameOf(Level level) {
   switch (level) {
@@ -89,11 +87,6 @@ Why WhyOf(const std::string& complaint, const std::string& advice) {
   const size_t end = complaint.find("; ");
   if (end == complaint.npos) return {complaint, advice};
   return {complaint.substr(0, end), complaint.substr(end + 2)};
-}
-
-std::string DocsFolder() {
-  std::error_code ignored;
-  return std::filesystem::exists(kPackagedDocs, ignored) ? kPackagedDocs : "docs";
 }
 
 int ExitCodeOf(const Checks& checks) {

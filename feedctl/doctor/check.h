@@ -40,11 +40,8 @@ using Checks = std::vector<Check>;
 // is to be looked at. The first of these that holds.
 [[nodiscard]] int ExitCodeOf(const Checks& checks);
 
-// Where the pages are that checks name: as the package feedctl has them, if it is installed, else
-// as the sources do.
-[[nodiscard]] std::string DocsFolder();
-
-// Checks of one section stand together. The last line is the verdict. `docs`: of the pages.
+// Checks of one section stand together. The last line is the verdict. `docs`: the folder of the
+// pages that checks name.
 [[nodiscard]] std::string ToText(const Checks& checks, const std::string& docs);
 // {"well": false, "look": 2, "not_installed": 0, "away": 0, "checks": [..]}
 [[nodiscard]] Json ToJson(const Checks& checks, const std::string& docs);

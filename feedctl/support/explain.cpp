@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "feedctl/support/docs_folder.h"
+
 namespace fanline::feedctl {
 namespace {
 
@@ -109,8 +111,8 @@ Told OfRedis(const std::string& message, bool tls) {
   }
   if (IsFull(message)) {
     return {Told::kRefuses, "it is full (maxmemory), and takes no timeline",
-            "give it more memory, as FanlineRedisFull in docs/runbooks/delivery.md says, and type "
-            "this again"};
+            "give it more memory, as FanlineRedisFull in " + DocsFolder() +
+                "/runbooks/delivery.md says, and type this again"};
   }
   return {Told::kRefuses, message, {}};
 }

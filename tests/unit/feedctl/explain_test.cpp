@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "feedctl/support/docs_folder.h"
+
 namespace fanline::feedctl {
 namespace {
 
@@ -63,8 +65,10 @@ TEST(Explain, ARedisThatIsFullIsToBeGivenMemory) {
         "ERR Error running script (call to f_1): @user_script:9: OOM command not allowed"}) {
     const auto full = Explain(Status::Later("redis", said));
     EXPECT_EQ(full.code, 69);
-    EXPECT_THAT(full.line, AllOf(StartsWith("Redis at r1:6379: it is full (maxmemory)"),
-                                 HasSubstr("FanlineRedisFull"), Not(HasSubstr("OOM"))));
+    EXPECT_THAT(full.line,
+                AllOf(StartsWith("Redis at r1:6379: it is full (maxmemory)"),
+                      HasSubstr("FanlineRedisFull in " + DocsFolder() + "/runbooks/delivery.md"),
+                      Not(HasSubstr("OOM"))));
   }
 }
 

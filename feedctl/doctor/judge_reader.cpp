@@ -136,7 +136,7 @@ void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
   const bool flying = facts.hints_waiting.value_or(0) > 0;
   checks.push_back({kTimeline, "compared", Level::kLook, text,
                     flying ? "hints wait for this range: look again when they are applied"
-                           : "look again; if it stays so, feedctl audit --repair",
+                           : "feedctl audit --repair, if it is so when you look again",
                     "delivery.md#fanlinetimelinesmissposts"});
 }
 

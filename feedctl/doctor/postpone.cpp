@@ -25,12 +25,13 @@ constexpr Needs kNeeds[] = {
 };
 constexpr Needs kEverything = {"feedctl ", kAllStages, true, true};
 
-// Nothing: the advice names no command of feedctl.
+// Nothing: the advice begins with no command of feedctl. One that is only mentioned, further on, is
+// not what is to be typed.
 const Needs* NeedsOf(const std::string& advice) {
   for (const Needs& needs : kNeeds) {
-    if (advice.find(needs.command) != advice.npos) return &needs;
+    if (advice.starts_with(needs.command)) return &needs;
   }
-  return advice.find(kEverything.command) != advice.npos ? &kEverything : nullptr;
+  return advice.starts_with(kEverything.command) ? &kEverything : nullptr;
 }
 
 const char* NameOf(ShardStage stage) {

@@ -17,7 +17,7 @@ struct Blocked {
 [[nodiscard]] Blocked BlockedBy(const std::vector<ShardFacts>& shards, const RedisFacts& redis,
                                 const KafkaFacts& kafka);
 
-// Of advice that names a command of feedctl: "once every shard answers: feedctl ranges".
+// Of advice that begins with a command of feedctl: "once every shard answers: feedctl ranges".
 void Postpone(const Blocked& blocked, Checks* checks);
 
 }  // namespace fanline::feedctl

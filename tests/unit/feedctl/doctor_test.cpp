@@ -448,7 +448,7 @@ TEST(Advice, ThatCannotBeFollowedYetSaysWhatComesFirst) {
   const std::vector<std::string> all = {"feedctl init",
                                         "feedctl migrate",
                                         "feedctl ranges",
-                                        "look again, then feedctl audit --repair",
+                                        "feedctl audit --repair, if it stays so",
                                         "feedctl dlq list --topic x",
                                         "start fanline-pusher"};
   EXPECT_EQ(Postponed({}, all), all);
@@ -456,7 +456,7 @@ TEST(Advice, ThatCannotBeFollowedYetSaysWhatComesFirst) {
               ElementsAre("once every shard answers: feedctl init",
                           "once every shard answers: feedctl migrate",
                           "once every shard answers: feedctl ranges",
-                          "once every shard answers: look again, then feedctl audit --repair",
+                          "once every shard answers: feedctl audit --repair, if it stays so",
                           "feedctl dlq list --topic x", "start fanline-pusher"));
   EXPECT_THAT(Postponed({.shards = ShardStage::kInstalled}, all),
               ElementsAre("feedctl init", "after feedctl init: feedctl migrate",
@@ -467,6 +467,13 @@ TEST(Advice, ThatCannotBeFollowedYetSaysWhatComesFirst) {
   EXPECT_EQ(Postponed({.shards = ShardStage::kMigrated}, all)[1], "feedctl migrate");
   EXPECT_EQ(Postponed({.shards = ShardStage::kMigrated}, all)[2],
             "after feedctl migrate: feedctl ranges");
+}
+
+TEST(Advice, ThatOnlyMentionsACommandWaitsForNothing) {
+  const std::vector<std::string> all = {
+      "name the installation's shards, in the order of feedctl init",
+      "take the feedctl of that version; its feedctl migrate ends what was begun"};
+  EXPECT_EQ(Postponed({.shards = ShardStage::kAnswer, .redis = true, .kafka = true}, all), all);
 }
 
 TEST(Advice, WaitsForRedisAndForKafkaWhereItNeedsThem) {

@@ -38,7 +38,12 @@ def less(rule):
 
 def of_others(rule):
     """What holds of one daemon is asked of any."""
-    yield from each_place(rule, r"on \(namespace, instance\)", "on (namespace)")
+    yield from each_place(rule, r"on \(namespace, job, instance\)", "on (namespace, job)")
+
+
+def of_another_job(rule):
+    """What holds of one daemon is asked of whatever else is scraped there."""
+    yield from each_place(rule, r"on \(namespace, job, instance\)", "on (namespace, instance)")
 
 
 def of_any_fleet(rule):
@@ -83,6 +88,9 @@ class Mutants(unittest.TestCase):
 
     def test_an_alert_that_does_not_ask_how_many_there_are_fails_its_tests(self):
         self.assertEqual(self.survivors(of_any_fleet, least=2), [])
+
+    def test_an_alert_that_takes_anothers_start_for_the_daemons_fails_its_tests(self):
+        self.assertEqual(self.survivors(of_another_job, least=6), [])
 
     def test_an_alert_that_takes_an_old_start_for_one_of_late_fails_its_tests(self):
         self.assertEqual(self.survivors(of_any_age, least=6), [])

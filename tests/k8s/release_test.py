@@ -137,9 +137,11 @@ class Release(unittest.TestCase):
         page = (ROOT / "docs" / "kubernetes.md").read_text(encoding="utf-8")
         section = re.search(r"^## What operators type\n(.*?)^## ", page, re.S | re.M)[1]
         doctor, other = markdown.blocks(section, "sh")
-        create, look = doctor.strip().splitlines()
+        create, wait, look = doctor.strip().splitlines()
         self.type_command(create)
         self.assertEqual(self.command_of_job("look"), ["/usr/bin/feedctl", "doctor"])
+        self.type_command(wait)
+        self.assertIn("Complete", self.ends_of_job("look"))
         remove = look.partition("; ")[2]
         self.type_command(remove)
         self.type_command(other)
@@ -162,6 +164,10 @@ class Release(unittest.TestCase):
 
     def pods_of_job(self, name):
         return self.cluster.list(f"{CORE}/pods?labelSelector=batch.kubernetes.io%2Fjob-name%3D{name}")
+
+    def ends_of_job(self, name):
+        job = self.cluster.get(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{name}")
+        return [each["type"] for each in job["status"].get("conditions") or [] if each["status"] == "True"]
 
     def command_of_job(self, name):
         """What its pod was made with."""

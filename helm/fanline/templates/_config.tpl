@@ -140,12 +140,16 @@ What a program is told of the services it needs: option -> value, as YAML.
 {{- end -}}
 {{- end -}}
 
-{{/* feedctl's options as environment, since each of its commands knows others. */}}
+{{/* feedctl's options as environment, since each of its commands knows others. `feedctl ranges` calls the pushers' group `group`. */}}
 {{- define "fanline.feedctlEnvironment" -}}
 {{- $options := include "fanline.connections" (dict "root" . "needs" (list "kafka" "redis" "mysql")) | fromYaml -}}
 {{- range $option, $topic := dict "feed-topic" "feed" "tasks-topic" "tasks" "relation-events-topic" "relationEvents" -}}
   {{- $_ := set $options $option (index $.Values.topics $topic) -}}
 {{- end -}}
+{{- range $role := list "dispatcher" "pusher" "mirror" "reconciler" -}}
+  {{- $_ := set $options (printf "%s-group" $role) (include "fanline.group" (dict "root" $ "role" $role)) -}}
+{{- end -}}
+{{- $_ := set $options "group" (get $options "pusher-group") -}}
 {{- range $option, $value := .Values.feedctl.config }}{{ $_ := set $options $option $value }}{{ end -}}
 {{- range $option, $value := $options }}
 FANLINE_{{ $option | replace "-" "_" | upper }}: {{ if kindIs "slice" $value }}{{ join "," $value | quote }}{{ else if kindIs "string" $value }}{{ $value | quote }}{{ else }}{{ toJson $value | quote }}{{ end }}

@@ -17,9 +17,12 @@ def read(folder):
     if not path.exists():
         return []
     try:
-        return json.loads(path.read_text())
-    except json.JSONDecodeError as bad:
+        rows = json.loads(path.read_text())
+        if not isinstance(rows, list) or not all(isinstance(row, dict) and "name" in row for row in rows):
+            raise ValueError("it is no list of rows")
+    except ValueError as bad:
         raise SystemExit(f"{path} is no report ({bad}): delete it, or name another folder by --out") from bad
+    return rows
 
 
 def merged(before, rows):

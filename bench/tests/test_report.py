@@ -41,9 +41,10 @@ class Report(unittest.TestCase):
         self.assertEqual(report.read(self.folder / "deep"), [row("a", "a")])
 
     def test_what_is_no_report_ends_the_run_before_it_begins(self):
-        (self.folder / report.REPORT_NAME).write_text("[{")
-        with self.assertRaisesRegex(SystemExit, "report.json is no report .*--out"):
-            report.read(self.folder)
+        for text in "[{", "null", "[1]", '{"a": 1}', '[{"value": 1}]':
+            (self.folder / report.REPORT_NAME).write_text(text)
+            with self.subTest(text), self.assertRaisesRegex(SystemExit, "report.json is no report .*--out"):
+                report.read(self.folder)
 
     def test_a_time_is_told_with_its_zone(self):
         self.assertRegex(report.now(), re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"))

@@ -52,6 +52,13 @@ std::optional<double> BootTime() {
   return std::nullopt;
 }
 
+std::optional<double> StartTime() {
+  const auto stat = ReadProcStat();
+  const auto boot = BootTime();
+  if (!stat || !boot) return std::nullopt;
+  return *boot + stat->start_since_boot_seconds;
+}
+
 // Linux 6.2 and newer tell how many there are as the size of their directory. To list those of
 // 10,000 connections costs 10 ms, at each scrape.
 std::optional<double> OpenFds() {
@@ -86,6 +93,8 @@ void Add(std::vector<MetricFamily>& families, const char* name, const char* help
 
 }  // namespace
 
+ProcessMetrics::ProcessMetrics() : started_(StartTime()) {}
+
 std::vector<MetricFamily> ProcessMetrics::Collect() const {
   std::vector<MetricFamily> families;
   if (const auto stat = ReadProcStat()) {
@@ -93,10 +102,8 @@ std::vector<MetricFamily> ProcessMetrics::Collect() const {
         stat->resident_bytes);
     Add(families, "process_cpu_seconds_total", "CPU time used, user and system.",
         MetricType::Counter, stat->cpu_seconds);
-    if (const auto boot = BootTime()) {
-      Add(families, "process_start_time_seconds", "When the process began, since 1970.",
-          MetricType::Gauge, *boot + stat->start_since_boot_seconds);
-    }
+    Add(families, "process_start_time_seconds", "When the process began, since 1970.",
+        MetricType::Gauge, started_);
   }
   Add(families, "process_open_fds", "Open file descriptors.", MetricType::Gauge, OpenFds());
   Add(families, "process_max_fds", "Most file descriptors it may open.", MetricType::Gauge,

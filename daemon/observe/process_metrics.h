@@ -4,6 +4,7 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
+#include <optional>
 #include <vector>
 
 namespace fanline::daemon {
@@ -13,7 +14,12 @@ namespace fanline::daemon {
 // every Collect. What cannot be read is left out. Any thread.
 class ProcessMetrics : public prometheus::Collectable {
  public:
+  ProcessMetrics();
   std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  // Read once: the kernel's time of the boot moves when the clock is set, and alerts count starts.
+  const std::optional<double> started_;  // seconds since 1970
 };
 
 }  // namespace fanline::daemon

@@ -67,6 +67,29 @@ void TakeLags(const std::map<std::string, Row>& rows, Constants& constants) {
   }
 }
 
+// The part of a machine's line that stays the same from one run to the next.
+std::string HardwareOf(const Row& row) {
+  const auto machine = row.at("machine").get<std::string>();
+  return machine.substr(0, machine.find(','));
+}
+
+// Costs and lags are put together: rows that were measured apart must be of one machine and as many
+// ranges. Bytes are the same everywhere.
+std::string DifferentOnes(const Rows& rows) {
+  const Row& first = rows.costs.front();
+  const auto differs = [&first](const Row& row) {
+    return HardwareOf(row) != HardwareOf(first) || row.at("cores") != first.at("cores") ||
+           row.at("ranges") != first.at("ranges");
+  };
+  for (const Row& row : rows.costs) {
+    if (differs(row)) return row.at("name").get<std::string>();
+  }
+  for (const auto& [name, row] : rows.others) {
+    if (name.starts_with("latency_") && differs(row)) return name;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string HowToMeasure(Encoding encoding) {
@@ -88,6 +111,12 @@ std::optional<Constants> ReadConstants(std::string_view report, Encoding encodin
     }
     constants.timeline_bytes = Number(bytes->second, "value");
     constants.timeline_items = Number(bytes->second, "items");
+    if (const std::string other = DifferentOnes(rows); !other.empty()) {
+      *problem = "its row " + other + " is of another machine or number of ranges than " +
+                 rows.costs.front().at("name").get<std::string>() + "; type " +
+                 HowToMeasure(encoding);
+      return std::nullopt;
+    }
     const Row& first = rows.costs.front();
     constants.machine = first.at("machine").get<std::string>();
     constants.cores = Number(first, "cores");

@@ -407,6 +407,25 @@ TEST(BenchReport, HoldsWhatAPlanIsMadeOf) {
   EXPECT_DOUBLE_EQ(read->lags[0].work.events_per_s, 500);
 }
 
+// bench/run.py --rows leaves the other rows as they were.
+TEST(BenchReport, IsOfOneMachineAndOneNumberOfRanges) {
+  const auto lag = [](const std::string& machine, int cores, int ranges) {
+    return R"(,{"name":"latency_half_rate","value":170,"machine":")" + machine + R"(","cores":)" +
+           std::to_string(cores) + R"(,"ranges":)" + std::to_string(ranges) +
+           R"(,"events_per_second":500,"followers":200,"live":40})";
+  };
+  std::string problem;
+  EXPECT_TRUE(ReadConstants(Report(lag("2 x it, load 0.1; 2026-01-02", 2, 16)), Encoding::kCompact,
+                            &problem))
+      << problem;
+  for (const std::string& other :
+       {lag("64 x it", 2, 16), lag("2 x it", 4, 16), lag("2 x it", 2, 4)}) {
+    EXPECT_FALSE(ReadConstants(Report(other), Encoding::kCompact, &problem)) << other;
+    EXPECT_THAT(problem, HasSubstr("its row latency_half_rate is of another machine or number of "
+                                   "ranges than event_cost_some"));
+  }
+}
+
 TEST(BenchReport, SaysWhatIsMissing) {
   std::string problem;
   const auto refused = [&](const std::string& text, Encoding encoding = Encoding::kCompact) {

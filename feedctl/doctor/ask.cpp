@@ -108,6 +108,10 @@ class KafkaAsker {
         admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}),
         reader_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
 
+  // No broker tells what it has. One that tells, and then says nothing of some log, or of some
+  // group, may answer about the others.
+  bool silent() const { return silent_; }
+
   static LogFacts Unasked(const Log& log) {
     LogFacts facts{log.topic, log.group, log.program, log.of_posts};
     facts.asked = false;
@@ -117,7 +121,7 @@ class KafkaAsker {
   LogFacts Ask(const Log& log) {
     LogFacts facts{log.topic, log.group, log.program, log.of_posts};
     int32_t partitions = 0;
-    if (!Keep(admin_.CountPartitions(log.topic, &partitions), facts.away)) return facts;
+    if (!Count(log.topic, &partitions, facts.away)) return facts;
     facts.exists = partitions > 0;
     if (!facts.exists) return facts;
     std::vector<kafka::PartitionLag> lags;
@@ -142,7 +146,7 @@ class KafkaAsker {
   LetterFacts AskLetters(const LetterTopic& topic, std::chrono::milliseconds since) {
     LetterFacts facts{.topic = topic.name};
     int32_t partitions = 0;
-    if (!Keep(admin_.CountPartitions(topic.name, &partitions), facts.away)) return facts;
+    if (!Count(topic.name, &partitions, facts.away)) return facts;
     facts.exists = partitions > 0;
     if (!facts.exists) return facts;
     Selection selection{.topics = {topic}};
@@ -160,6 +164,12 @@ class KafkaAsker {
   }
 
  private:
+  bool Count(const std::string& topic, int32_t* partitions, Why& away) {
+    const Status status = admin_.CountPartitions(topic, partitions);
+    if (!status.done()) silent_ = ExplanationOf(status, settings_).silent;
+    return Keep(status, away);
+  }
+
   bool Keep(const Status& status, Why& away) const {
     if (!status.done()) away = WhyOf(status, settings_);
     return status.done();
@@ -197,6 +207,7 @@ class KafkaAsker {
   const kafka::ClientOptions options_;
   kafka::Admin admin_;
   kafka::LogReader reader_;
+  bool silent_ = false;
 };
 
 }  // namespace
@@ -255,10 +266,9 @@ KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
   KafkaAsker asker(settings);
   KafkaFacts facts;
   for (const Log& log : LogsOf(settings.topics, groups)) {
-    facts.logs.push_back(facts.away ? KafkaAsker::Unasked(log) : asker.Ask(log));
-    // Where the first gets no answer the others get none.
-    facts.away = static_cast<bool>(facts.logs.front().away);
+    facts.logs.push_back(asker.silent() ? KafkaAsker::Unasked(log) : asker.Ask(log));
   }
+  facts.away = asker.silent();
   if (facts.away) return facts;
   facts.owners = asker.OwnersOf(groups.pusher, settings.topics.tasks);
   for (const LetterTopic& topic : LetterTopics(settings.topics)) {

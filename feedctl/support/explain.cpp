@@ -17,6 +17,7 @@ struct Told {
   enum What { kAway, kMisconfigured, kRefuses } what = kRefuses;
   std::string reason;
   std::string advice;
+  bool lets_in = true;  // else nobody gets as far as a question
 };
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -39,7 +40,7 @@ Explanation Line(const std::string& service, const std::string& address, const T
   const std::string at = service + " at " + address + ": ";
   return {told.what == Told::kMisconfigured ? kExitConfig : kExitUnavailable,
           (told.what == Told::kAway ? "cannot reach " : "") + at + OneLine(told.reason),
-          told.advice};
+          told.advice, told.what == Told::kAway || !told.lets_in};
 }
 
 // ---- Redis ----
@@ -192,11 +193,11 @@ std::string ClauseOf(const std::string& message) {
 Told OfKafka(const std::string& message) {
   if (Contains(message, "AUTHENTICATION_FAILED") || Contains(message, "(_AUTHENTICATION)")) {
     return {Told::kMisconfigured, message,
-            "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD"};
+            "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD", false};
   }
   if (Contains(message, "(_SSL)")) {
     return {Told::kMisconfigured, message,
-            "set ssl.ca.location in --kafka-properties / FANLINE_KAFKA_PROPERTIES"};
+            "set ssl.ca.location in --kafka-properties / FANLINE_KAFKA_PROPERTIES", false};
   }
   for (const char* code : {"(_TRANSPORT)", "(_ALL_BROKERS_DOWN)", "(_TIMED_OUT)", "(_RESOLVE)"}) {
     if (!Contains(message, code)) continue;

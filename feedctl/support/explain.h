@@ -11,6 +11,7 @@ struct Explanation {
   int exit_code = 0;
   std::string what = {};    // one line
   std::string advice = {};  // what to do, where it can be told apart from that; one line
+  bool silent = false;      // whatever else that service is asked gets no answer either
 };
 
 // `status` is not done. Later: the service is named with its address, and the option to set; exit

@@ -174,6 +174,21 @@ TEST(Explain, AKafkaThatTurnsUsAwayIsNotSaidToBeAway) {
   EXPECT_THAT(tls.line, HasSubstr("ssl.ca.location"));
 }
 
+TEST(Explain, AKafkaThatDoesNotSayOneThingMaySayOthers) {
+  const auto silent = [](const std::string& message) {
+    return ExplanationOf(Status::Later("kafka", "looking up topic x: " + message), {}).silent;
+  };
+  for (const char* error : {"(_TRANSPORT)", "(_ALL_BROKERS_DOWN)", "(_TIMED_OUT)", "(_RESOLVE)"}) {
+    EXPECT_TRUE(silent(std::string("no answer ") + error)) << error;
+  }
+  EXPECT_TRUE(silent("refused (_AUTHENTICATION): k1:9092")) << "of whom nothing can be asked";
+  EXPECT_TRUE(silent("no answer (_TRANSPORT): (_SSL): certificate verify failed"));
+  EXPECT_FALSE(silent("not allowed (TOPIC_AUTHORIZATION_FAILED)"));
+  EXPECT_FALSE(silent("not allowed (GROUP_AUTHORIZATION_FAILED)"));
+  EXPECT_FALSE(silent("no leader (LEADER_NOT_AVAILABLE)"));
+  EXPECT_FALSE(silent("the topic does not exist (_UNKNOWN_TOPIC)"));
+}
+
 TEST(Explain, AMissingTopicIsToBeCreated) {
   const auto [code, line] =
       Explain(Status::Later("kafka", "record for x: the topic does not exist (_UNKNOWN_TOPIC)"));

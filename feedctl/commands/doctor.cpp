@@ -85,7 +85,12 @@ class Doctor : public Command {
       return checks;
     }
     const ReaderFacts reader = AskReader(settings_, *installation, user, groups_.pusher);
-    Checks checks = JudgeReader(reader);
+    Checks checks;
+    // What is to be looked at of Redis is so for each of its readers.
+    if (!reader.redis_away) {
+      Append(OfLevel(Level::kLook, JudgeRedis(AskRedis(settings_, installation))), &checks);
+    }
+    Append(JudgeReader(reader), &checks);
     Postpone(BlockedBy(shards, {.away = reader.redis_away}, {.away = bool{reader.kafka_away}}),
              &checks);
     return checks;

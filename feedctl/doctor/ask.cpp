@@ -255,6 +255,8 @@ RedisFacts AskRedis(const Settings& settings,
   facts.refusals = check.refusals;
   facts.warnings = check.warnings;
   facts.full = check.full;
+  facts.nearly_full = check.nearly_full;
+  facts.memory = check.memory;
   // Without an installation nobody knows how the buckets are cut: only that Redis answers.
   if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);
   if (!status.done()) facts.away = WhyOf(status, settings);

@@ -89,6 +89,11 @@ Why WhyOf(const std::string& complaint, const std::string& advice) {
   return {complaint.substr(0, end), complaint.substr(end + 2)};
 }
 
+Checks OfLevel(Level level, Checks checks) {
+  std::erase_if(checks, [level](const Check& check) { return check.level != level; });
+  return checks;
+}
+
 int ExitCodeOf(const Checks& checks) {
   if (CountOf(checks, Level::kAway) > 0) return kExitUnavailable;
   if (CountOf(checks, Level::kInit) > 0) return kExitConfig;

@@ -36,6 +36,8 @@ struct Check {
 };
 using Checks = std::vector<Check>;
 
+[[nodiscard]] Checks OfLevel(Level level, Checks checks);
+
 // 0: all is well; 69: something could not be asked; 78: feedctl init has not been run; 1: something
 // is to be looked at. The first of these that holds.
 [[nodiscard]] int ExitCodeOf(const Checks& checks);

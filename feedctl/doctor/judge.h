@@ -11,6 +11,7 @@
 
 #include "backends/kafka/tools/group_owners.h"
 #include "backends/mysql/installation/installation_row.h"
+#include "backends/redis/cluster/server_check.h"
 #include "backends/redis/range_states.h"
 #include "fanline/ports/mirror_mode.h"
 #include "fanline/ports/reconciler_mode.h"
@@ -39,13 +40,15 @@ struct SettingFacts {
   MirrorMode mirror = MirrorMode::kAsync;
 };
 
-// The three lists: "what; what to type".
+// The first four lists: "what; what to type".
 struct RedisFacts {
   std::string address = {};
   Why away = {};
   std::vector<std::string> refusals = {};  // why pushers would not start
   std::vector<std::string> warnings = {};
   std::vector<std::string> full = {};  // masters that take no timeline
+  std::vector<std::string> nearly_full = {};
+  std::vector<redis::MasterMemory> memory = {};
   std::vector<redis::RangeState> ranges = {};
 };
 

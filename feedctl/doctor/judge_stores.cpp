@@ -2,11 +2,13 @@
 #include <algorithm>
 
 #include "feedctl/doctor/judge.h"
+#include "feedctl/support/text.h"
 
 namespace fanline::feedctl {
 namespace {
 
 constexpr const char* kStores = "stores";
+constexpr uint64_t kMiB = 1 << 20;
 constexpr const char* kRowAdvice =
     "name the installation's shards by --mysql-shards, in the order of feedctl init, or set the "
     "row "
@@ -32,6 +34,25 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.advice = "take the feedctl of that version; its feedctl migrate ends what was begun";
   }
   return check;
+}
+
+std::string MiBOf(uint64_t bytes) { return Grouped((bytes + kMiB / 2) / kMiB); }
+
+double FilledBy(const redis::MasterMemory& master) {
+  return master.most == 0 ? 0 : static_cast<double>(master.used) / static_cast<double>(master.most);
+}
+
+// Of the master that is the next to be full.
+std::string MemoryText(const std::vector<redis::MasterMemory>& masters) {
+  const auto fullest =
+      std::max_element(masters.begin(), masters.end(), [](const auto& a, const auto& b) {
+        return std::pair(FilledBy(a), a.used) < std::pair(FilledBy(b), b.used);
+      });
+  if (fullest == masters.end()) return "";
+  const std::string where = masters.size() == 1 ? "" : " by " + fullest->master + ", the fullest";
+  if (fullest->most == 0)
+    return "; " + MiBOf(fullest->used) + " MiB used" + where + ", no maxmemory";
+  return "; " + MiBOf(fullest->used) + " of " + MiBOf(fullest->most) + " MiB used" + where;
 }
 
 }  // namespace
@@ -71,8 +92,10 @@ Checks JudgeRedis(const RedisFacts& redis) {
   for (const std::string& refusal : redis.refusals) {
     add(Level::kLook, refusal, "set it so, and start the daemons", "daemons.md#fanlinenotready");
   }
-  for (const std::string& full : redis.full) {
-    add(Level::kLook, full, "give it more memory", "delivery.md#fanlineredisfull");
+  for (const auto* list : {&redis.full, &redis.nearly_full}) {
+    for (const std::string& full : *list) {
+      add(Level::kLook, full, "give it more memory", "delivery.md#fanlineredisfull");
+    }
   }
   // Ranges told apart by what is wrong with them.
   std::map<std::string, std::vector<Range>> unserved;
@@ -83,7 +106,9 @@ Checks JudgeRedis(const RedisFacts& redis) {
     checks.push_back(Away("Redis", {Listed(ranges) + ": " + why,
                                     "redis-cli --cluster check, and bring their master back"}));
   }
-  if (checks.empty()) checks.push_back({kStores, "Redis", Level::kWell, redis.address});
+  if (checks.empty()) {
+    checks.push_back({kStores, "Redis", Level::kWell, redis.address + MemoryText(redis.memory)});
+  }
   for (const std::string& warning : redis.warnings) add(Level::kNote, warning, "", "");
   return checks;
 }

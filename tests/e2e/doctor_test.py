@@ -1,6 +1,7 @@
 """feedctl doctor: one screen about an installation and about a reader, also while services are away."""
 
 import os
+import re
 import subprocess
 import time
 import unittest
@@ -125,8 +126,17 @@ class Doctor(Installation):
             self.assertIn("maxmemory is 1: it takes no timeline", told["text"])
             self.assertIn("fanlineredisfull", told["runbook"])
             self.assertIn("CONFIG SET maxmemory", told["advice"])
+            reader = min(self.ledger.followers[most_followed(self.ledger, 1)[0]])
+            of_reader = self.feedctl.json("doctor", reader, "--json", codes=(FOUND,))["checks"]
+            stores = [check for check in of_reader if check["section"] == "stores"]
+            self.assertEqual([(check["level"], check["runbook"]) for check in stores], [("look", told["runbook"])])
             with self.assertRaisesRegex(FeedctlFailed, r"ended with 69: .*it is full \(maxmemory\).*FanlineRedisFull"):
                 self.feedctl.run("activate", max(self.ledger.followers[most_followed(self.ledger, 1)[0]]))
+            used = int(re.search("used_memory:([0-9]+)", self.stack.redis.command("INFO", "memory"))[1])
+            self.stack.redis.command("CONFIG", "SET", "maxmemory", str(used * 106 // 100))
+            self.assertIn("is nearly full", self.doctor(codes=(FOUND,))["Redis"]["text"])
+            self.stack.redis.command("CONFIG", "SET", "maxmemory", str(used * 2))
+            self.assertRegex(self.doctor(codes=(WELL, FOUND))["Redis"]["text"], "; [0-9]+ of [0-9]+ MiB used$")
         finally:
             self.stack.redis.command("CONFIG", "SET", "maxmemory", "0")
 

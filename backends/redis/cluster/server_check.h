@@ -1,6 +1,7 @@
 // Whether Redis can hold timelines, each master of a Cluster, asked once at start-up. Blocking.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,19 @@
 
 namespace fanline::redis {
 
-// Each "what; what to do about it".
+struct MasterMemory {
+  std::string master = {};  // host:port
+  uint64_t used = 0;        // bytes
+  uint64_t most = 0;        // maxmemory; 0: no bound
+};
+
+// Each of the first four "what; what to do about it".
 struct ServerCheck {
-  std::vector<std::string> refusals;  // do not start
-  std::vector<std::string> warnings;  // it works, at a price
-  std::vector<std::string> full;      // it takes no timeline until it has more memory
+  std::vector<std::string> refusals;     // do not start
+  std::vector<std::string> warnings;     // it works, at a price
+  std::vector<std::string> full;         // it takes no timeline until it has more memory
+  std::vector<std::string> nearly_full;  // it will, from 90 % of its maxmemory
+  std::vector<MasterMemory> memory;      // of those that tell
 };
 
 // kLater: no server could be asked. A master that does not answer while others do is left out, with

@@ -176,6 +176,30 @@ TEST(Redis, ThatPushersRefuseIsToBeLookedAt) {
   EXPECT_EQ(JudgeRedis({.away = kGone})[0].advice, "start it");
 }
 
+TEST(Redis, TellsHowMuchOfItsMemoryItUses) {
+  constexpr uint64_t kMiB = 1 << 20;
+  RedisFacts redis = Redis();
+  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1") << "it does not tell";
+  redis.memory = {{"r:1", 3 * kMiB - 100, 1000 * kMiB}};
+  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 of 1,000 MiB used");
+  redis.memory[0].most = 0;
+  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 MiB used, no maxmemory");
+  redis.memory = {{"r:1", 5 * kMiB, 0}, {"r:2", 3 * kMiB, 4 * kMiB}, {"r:3", 4 * kMiB, 8 * kMiB}};
+  EXPECT_EQ(JudgeRedis(redis)[0].text, "r:1; 3 of 4 MiB used by r:2, the fullest");
+}
+
+TEST(Redis, ThatIsNearlyFullIsToBeLookedAt) {
+  RedisFacts redis = Redis();
+  redis.nearly_full = {"redis a:1: is nearly full; CONFIG SET maxmemory"};
+  redis.warnings = {"dear"};
+  const Checks checks = OfLevel(Level::kLook, JudgeRedis(redis));
+  ASSERT_EQ(checks.size(), 1u) << "and nothing else";
+  EXPECT_EQ(checks[0].text, "redis a:1: is nearly full");
+  EXPECT_EQ(checks[0].advice, "CONFIG SET maxmemory");
+  EXPECT_EQ(checks[0].runbook, "delivery.md#fanlineredisfull");
+  EXPECT_TRUE(OfLevel(Level::kLook, JudgeRedis(Redis())).empty());
+}
+
 TEST(Redis, ThatIsFullIsToBeLookedAtAndTheRunbookSaysWhatToType) {
   RedisFacts redis = Redis();
   redis.full = {"redis a:1: is full; CONFIG SET maxmemory"};

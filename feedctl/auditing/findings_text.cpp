@@ -23,7 +23,9 @@ std::string Describe(const Item& item) {
 std::string Describe(const Difference& difference) {
   switch (difference.kind) {
     case Kind::kMissing:
-      return "missing " + Describe(difference.item) + ", of author " + ToString(difference.author);
+      // Whose it is a look at one reader does not know.
+      return "missing " + Describe(difference.item) +
+             (difference.author == UserId{} ? "" : ", of author " + ToString(difference.author));
     case Kind::kExtra:
       return "extra " + Describe(difference.item);
     case Kind::kMissingMark:

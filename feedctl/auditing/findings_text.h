@@ -9,6 +9,7 @@
 namespace fanline::feedctl {
 
 // "reader 1: missing post 20, created 1970-01-01T00:00:00.020Z, of author 7"
+// Without the author where that is not known.
 std::string ToText(const audit::Difference& difference);
 
 // One JSON object, a line. `repair`: what became of what was found, if it was to be set right;

@@ -139,6 +139,7 @@ TEST(Reader, WhoMissesAPostMayWaitForAHint) {
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
   EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("1 difference: "));
   EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("post 78"));
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), Not(HasSubstr("author")));
   EXPECT_THAT(Find(JudgeReader(facts), "compared")->advice, HasSubstr("audit --repair"));
   facts.hints_waiting = 3;
   EXPECT_THAT(Find(JudgeReader(facts), "compared")->advice, HasSubstr("hints wait"));

@@ -43,7 +43,7 @@ FULL_RELATIONS = RelationSizes(rounds=5, follows=20_000, reverse_rows=50_000, vi
 QUICK = Sizes(rounds=2, posts={"live100": 100, "live20": 50, "live5": 50}, many_posts=200,
               dispatched=3_000, moderate=50, imported=10_000, waiting=200,
               restarted=1, pages=400, returning=100, old_posts=5, storms=1,
-              town=2_000, copies=1, warm=0)
+              town=4_000, copies=1, warm=0)
 QUICK_RELATIONS = RelationSizes(rounds=2, follows=400, reverse_rows=2_000, viewers=5, checks=4,
                                 pair_edges=2_000, rebuilt=5, followees=40)
 

@@ -10,9 +10,8 @@ namespace {
 constexpr const char* kStores = "stores";
 constexpr uint64_t kMiB = 1 << 20;
 constexpr const char* kRowAdvice =
-    "name the installation's shards by --mysql-shards, in the order of feedctl init, or set the "
-    "row "
-    "right there";
+    "name the installation's shards by --mysql-shards, in the order of feedctl init, or set "
+    "the row right there";
 
 Check Away(std::string name, const Why& why) {
   return {kStores,  std::move(name), Level::kAway,

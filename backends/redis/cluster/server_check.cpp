@@ -39,9 +39,8 @@ void JudgeListpack(std::string_view listpack_entries, const WindowLimits& window
 
 void JudgeCoverage(std::string_view full_coverage, ServerCheck& check) {
   const std::string command =
-      "; redis-cli --cluster call HOST:PORT CONFIG SET cluster-require-full-coverage no, and set "
-      "it "
-      "in every node's redis.conf";
+      "; redis-cli --cluster call HOST:PORT CONFIG SET cluster-require-full-coverage no, and "
+      "set it in every node's redis.conf";
   if (full_coverage.empty()) {
     check.warnings.push_back(
         "cluster-require-full-coverage cannot be read: unless it is no, one master away stops the "

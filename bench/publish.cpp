@@ -26,6 +26,7 @@ struct Config {
   uint64_t turns = 1;
   UnixMs created_at = 0;
   double rate = 0;
+  std::chrono::milliseconds linger{5};
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -39,6 +40,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
            "time of the first post, in milliseconds since 1970; each next one is 1 ms later")
       .Required();
   table.Add("rate", &config.rate, "events per second; 0: as fast as it goes").Range(0, 1'000'000);
+  table.Add("linger", &config.linger, "how long an event waits for others of its partition");
 }
 
 constexpr auto kPatience = std::chrono::seconds(30);
@@ -68,7 +70,7 @@ class Publisher {
   static kafka::ProducerOptions Options(const Config& config) {
     kafka::ProducerOptions options;
     options.client = options::ToOptions(config.kafka, "fanline-bench-publish");
-    options.linger = std::chrono::milliseconds(5);
+    options.linger = config.linger;
     return options;
   }
 

@@ -258,13 +258,13 @@ class Rig:
         self.helper("fanline-bench-publish", "--first-author", authors.first, "--authors", each,
                     "--turns", turns, "--created-at", self.moments(posts), "--rate", rate)
 
-    def start_publishing(self, authors, posts, rate):
-        """The same without waiting for its end; the process."""
+    def start_publishing(self, authors, posts, rate, linger):
+        """The same without waiting for its end, each event waiting so long for others; the process."""
         each, turns = _in_turns(authors, posts)
         return subprocess.Popen(
             [BIN / "fanline-bench-publish", "--first-author", str(authors.first), "--authors",
              str(each), "--turns", str(turns), "--created-at", str(self.moments(posts)), "--rate",
-             str(rate)], env={**os.environ, **self.stack.env}, stdout=subprocess.DEVNULL)
+             str(rate), "--linger", linger], env={**os.environ, **self.stack.env}, stdout=subprocess.DEVNULL)
 
     def activate(self, readers, threads):
         """Rebuilds their timelines; what feedctl says of it."""

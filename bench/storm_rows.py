@@ -79,10 +79,11 @@ def _calm(rig, api, readers, keys):
 
 
 def _return(api, readers):
-    before, begin = _rebuilds(api), time.monotonic()
+    """Seconds from their first request until all are live, and the answers."""
+    before = _rebuilds(api)
     live = When(lambda: _rebuilds(api) >= before + len(readers), _PATIENCE, _LOOK_EVERY)
     answers = return_at_once(api.serving, readers, _PATIENCE)
-    return live.at() - begin, answers
+    return live.at() - answers.begin, answers
 
 
 def _storm(rig, api, readers, keys, rate, alone):

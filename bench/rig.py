@@ -259,12 +259,13 @@ class Rig:
                     "--turns", turns, "--created-at", self.moments(posts), "--rate", rate)
 
     def start_publishing(self, authors, posts, rate, linger):
-        """The same without waiting for its end, each event waiting so long for others; the process."""
+        """The process that does the same, each event waiting so long for others; not its end."""
         each, turns = _in_turns(authors, posts)
         return subprocess.Popen(
             [BIN / "fanline-bench-publish", "--first-author", str(authors.first), "--authors",
              str(each), "--turns", str(turns), "--created-at", str(self.moments(posts)), "--rate",
-             str(rate), "--linger", linger], env={**os.environ, **self.stack.env}, stdout=subprocess.DEVNULL)
+             str(rate), "--linger", linger], env={**os.environ, **self.stack.env},
+            stdout=subprocess.DEVNULL)
 
     def activate(self, readers, threads):
         """Rebuilds their timelines; what feedctl says of it."""

@@ -49,12 +49,7 @@ TESTS = {
                                                     "redis_test")
 } | {
     "redis_cluster_test": Test("redis_cluster_test", services="cluster"),
-    "e2e.broker_test": Test("programs", module="tests.e2e.broker_test"),
-    "e2e.doctor_test": Test("programs", module="tests.e2e.doctor_test"),
-    "e2e.import_test": Test("programs", module="tests.e2e.import_test"),
-    "e2e.supervised_test": Test("programs", module="tests.e2e.supervised_test"),
     "e2e.migrate_test": Test("programs", module="tests.e2e.migrate_test"),
-    "upgrades.corpus_test": Test("programs", module="tests.upgrades.corpus_test"),
     "fleet_sim": Test("fleet_sim", arguments=("--gtest_filter=Fleet.*",),
                       environment={"FANLINE_SIM_SCHEDULES": "150",
                                    "FANLINE_SIM_FIRST_SEED": "1"}),

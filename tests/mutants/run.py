@@ -5,9 +5,7 @@
 A mutant is killed when a test fails on it; one that does not build or does not answer in time is
 not. A test that fails without a mutant, as when its services died, ends the run: RESUME=1 goes on
 from there. Ends with 1 when one by hand is not killed or a drawn one survives without an answer
-(tests/mutants/answers.py). What came of each stands in build/mutants/report.json; with --page, and
-when none is open, a table of all of them is written to docs/mutants.md. --known runs nothing: it
-writes there what is known of each mutant by hand, and of which nothing is.
+(tests/mutants/answers.py). What came of each stands in build/mutants/report.json.
 """
 
 import argparse
@@ -22,7 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from stack.local_stack import LocalStack  # noqa: E402
-from tests.mutants import page  # noqa: E402
 from tests.mutants.answers import ANSWERS  # noqa: E402
 from tests.mutants.by_hand import BY_HAND  # noqa: E402
 from tests.mutants.mutant import STACKS, TESTS, tests_for  # noqa: E402
@@ -30,13 +27,11 @@ from tests.mutants.operators import drawn  # noqa: E402
 from tests.mutants.report import Report  # noqa: E402
 from tests.mutants.workbench import Workbench  # noqa: E402
 
-SEED = 8  # of the table in docs/mutants.md
+SEED = 8
 
 
 def main():
     options = parse()
-    if options.known:
-        return write_known()
     begin = time.monotonic()
     by_hand = [] if options.drawn_only else chosen(options, BY_HAND)
     order = [] if options.by_hand else chosen(options, drawn(ROOT, options.seed))
@@ -84,16 +79,7 @@ def main():
           f"{len(bad)} open")
     for row in bad:
         print(f"open: {row['result']}: {row['name']}\n- {row['find']}\n+ {row['replace']}")
-    if options.page and not bad:
-        (ROOT / "docs" / "mutants.md").write_text(page.written(rows))
     return 1 if bad else 0
-
-
-def write_known():
-    path = ROOT / "docs" / "mutants.md"
-    report = Report(ROOT, BY_HAND)
-    path.write_text(page.of_known(path.read_text(encoding="utf-8"), BY_HAND, report.known))
-    return 0
 
 
 def chosen(options, mutants):
@@ -156,13 +142,7 @@ def parse():
     parser.add_argument("--resume", action="store_true",
                         help="take what is known of earlier runs where the file is what it was")
     parser.add_argument("--jobs", type=int, default=2, help="workbenches, default: 2")
-    parser.add_argument("--page", action="store_true", help="write docs/mutants.md")
-    parser.add_argument("--known", action="store_true",
-                        help="run nothing, and write there what is known")
-    options = parser.parse_args()
-    if options.page and (options.only or options.by_hand or options.drawn_only):
-        parser.error("--page is of all mutants")
-    return options
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -22,10 +22,14 @@
 -- Call it with autocommit on, no transaction open, and without CLIENT_FOUND_ROWS, under which
 -- ROW_COUNT() counts unchanged rows as changed. An error leaves the transaction open: the caller
 -- rolls back. A deadlock's victim calls again.
+-- INVOKER: it has the rights of its caller, so a read-only server refuses it, also where it would
+-- change nothing: it reads under locks. With the rights of its definer, an administrator, it would
+-- write to what was the primary.
 CREATE OR REPLACE PROCEDURE change_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, wanted TINYINT, new_ver BIGINT UNSIGNED,
   new_pos BIGINT, origin TINYINT, origin_ver BIGINT UNSIGNED, most BIGINT)
   MODIFIES SQL DATA
+  SQL SECURITY INVOKER
 change_edge: BEGIN
   DECLARE old_ver, seen_ver BIGINT UNSIGNED;
   DECLARE old_state TINYINT;

@@ -13,6 +13,7 @@
 CREATE OR REPLACE PROCEDURE follow_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, new_ver BIGINT UNSIGNED, most BIGINT)
   MODIFIES SQL DATA
+  SQL SECURITY INVOKER
 BEGIN
   START TRANSACTION;
   -- The counter comes first in both procedures. Its row's lock puts all changes of one user in

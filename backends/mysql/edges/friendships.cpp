@@ -88,7 +88,7 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
   const Pair pair(who, whom);
   for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     *out = {};
-    if (Status status = Read(who, whom, &out->now); !status.done()) return status;
+    if (Status status = ReadTruth(who, whom, &out->now); !status.done()) return status;
     const FriendStep seen = Decide(out->now, action, who);
     if (seen.refusal != nullptr) return Status::Never(seen.refusal);
     if (!seen.changes) return Status::Done();
@@ -128,6 +128,12 @@ Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_
   }
   return Status::Later(ResourceOf(PairShard(who, whom)),
                        "this friendship is being changed too often");
+}
+
+Status Friendships::ReadTruth(UserId one, UserId other, Friendship* out) {
+  return connections_.ReadTruth(PairShard(one, other), [&](Connection& connection) {
+    *out = ReadRow(connection, Pair(one, other), "");
+  });
 }
 
 Status Friendships::Read(UserId one, UserId other, Friendship* out) {

@@ -42,6 +42,8 @@ class Friendships {
   Shard PairShard(UserId one, UserId other) const;
 
  private:
+  // What a step that changes nothing is decided by: from the primary, or Later.
+  Status ReadTruth(UserId one, UserId other, Friendship* out);
   // *version: of the pair's next change; raised above what either edge has settled.
   Status Announce(UserId one, UserId other, uint64_t* version);
 

@@ -5,6 +5,7 @@
 #include "backends/mysql/sql/sql_text.h"
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
+#include "fanline/model/bucket.h"
 #include "schemas/sql_migrations.h"
 #include "schemas/sql_schema.h"
 
@@ -44,6 +45,31 @@ std::set<uint32_t> FindMade(Connection& connection) {
   return made;
 }
 
+// The server may know the procedure under this comment: then it was made of this very text. The
+// text itself is shown to nobody but its definer.
+std::string CommentOf(std::string_view script) { return "crc32 " + std::to_string(Crc32(script)); }
+
+bool HasProcedure(Connection& connection, const std::string& name, const std::string& comment) {
+  bool found = false;
+  connection.Query(
+      "SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
+      " AND routine_name = " +
+          Quoted(name) + " AND routine_comment = " + Quoted(comment),
+      [&](const Row& row) { found = row.Bool(1); });
+  return found;
+}
+
+// The server drops a procedure before it makes it anew, and calls fail in between: so only where it
+// is another. The script is one statement; the semicolons inside must not cut it.
+void MakeProcedure(Connection& connection, const std::string& name, std::string_view script) {
+  const std::string comment = CommentOf(script);
+  if (HasProcedure(connection, name, comment)) return;
+  std::string statement(script);
+  const size_t at = statement.find("SQL SECURITY INVOKER\n");
+  FANLINE_CHECK(at != std::string::npos, "procedures have the rights of their callers");
+  connection.Execute(statement.insert(at, "COMMENT " + Quoted(comment) + ' '));
+}
+
 }  // namespace
 
 const std::vector<Migration>& Migrations() {
@@ -71,9 +97,8 @@ void MigrateShard(Connection& connection) {
   for (const Migration* migration : FindMissing(connection)) {
     for (const std::string& statement : migration->statements) connection.Execute(statement);
   }
-  // Each procedure is one statement; the semicolons inside must not cut it.
-  connection.Execute(std::string(sql_schema::kChangeEdgeSql));
-  connection.Execute(std::string(sql_schema::kFollowEdgeSql));
+  MakeProcedure(connection, "change_edge", sql_schema::kChangeEdgeSql);
+  MakeProcedure(connection, "follow_edge", sql_schema::kFollowEdgeSql);
 }
 
 }  // namespace fanline::mysql

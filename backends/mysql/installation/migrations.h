@@ -32,7 +32,8 @@ MissingMigrations FindMissing(Connection& connection);
 // there. Who changes a procedure adds a migration, so the procedures may be newer, too.
 std::optional<uint32_t> FindNewer(Connection& connection);
 
-// Makes them, and the procedures anew; nothing where a newer program was.
+// Makes them, and each procedure that differs from this program's; nothing where a newer program
+// was.
 void MigrateShard(Connection& connection);
 
 }  // namespace fanline::mysql

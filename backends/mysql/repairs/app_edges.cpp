@@ -139,7 +139,7 @@ Status AppEdges::CheckTable(Side& side, const std::string& name, Shard shard) {
 
 Status AppEdges::Read(Side& side, Shard shard, std::span<const EdgeKey> edges,
                       std::vector<Edge>* out) {
-  return side.connections.Run(shard, [&](Connection& connection) {
+  return side.connections.ReadTruth(shard, [&](Connection& connection) {
     out->clear();
     connection.Query(SelectSql(side.table, edges), [&](const Row& row) {
       out->push_back(

@@ -140,6 +140,29 @@ TEST_F(InstallationTest, AShardWithoutARowIsNotMigratedAndIsToldOfInit) {
   EXPECT_TRUE(MakeTables(shards_.config()).done()) << "who creates the row needs the tables first";
 }
 
+// The server drops a procedure before it makes it anew, and every change fails in between.
+TEST_F(InstallationTest, AProcedureIsMadeOnlyWhereItDiffers) {
+  Create();
+  const auto made = [&](const std::string& text) {
+    return shards_.Number(
+        1,
+        "SELECT COUNT(*) FROM information_schema.routines WHERE"
+        " routine_schema = DATABASE() AND routine_name LIKE '%_edge' AND sql_data_access = '" +
+            text + "'");
+  };
+  // So that who makes it anew is seen.
+  shards_.on(1).Execute("ALTER PROCEDURE change_edge READS SQL DATA");
+  ASSERT_TRUE(Migrate(shards_.config()).done());
+  ASSERT_TRUE(MakeTables(shards_.config()).done());
+  EXPECT_EQ(made("READS SQL DATA"), 1);
+  EXPECT_EQ(made("MODIFIES SQL DATA"), 1);
+
+  shards_.on(1).Execute("CREATE OR REPLACE PROCEDURE follow_edge() SELECT 1");
+  shards_.on(1).Execute("ALTER PROCEDURE change_edge COMMENT 'of another version'");
+  ASSERT_TRUE(Migrate(shards_.config()).done());
+  EXPECT_EQ(made("MODIFIES SQL DATA"), 2);
+}
+
 // The shards left out would keep the tables and procedures of before.
 TEST_F(InstallationTest, PartOfTheShardsIsNotMigrated) {
   Create();

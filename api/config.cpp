@@ -1,5 +1,7 @@
 #include "api/config.h"
 
+#include "api/door.h"
+
 namespace fanline::api {
 
 using namespace std::chrono_literals;
@@ -47,6 +49,31 @@ void AddPublishOptions(daemon::OptionTable& table, Config& config) {
       .Range(100ms, 1min);
 }
 
+void AddDoorOptions(daemon::OptionTable& table, Config& config) {
+  table
+      .Add("allowed-origins", &config.allowed_origins,
+           "pages of these origins may change something, such as https://app.example; for a "
+           "gateway that passes on what browsers send. A change for any other page is refused")
+      .Unit("ORIGIN,...");
+  table.Check([&config]() -> std::string {
+    for (const std::string& origin : config.allowed_origins) {
+      if (!IsOrigin(origin)) return "--allowed-origins: an origin is like https://app.example";
+    }
+    return {};
+  });
+  table
+      .Add("connections", &config.limits.connections,
+           "clients connected at once, each at the cost of a descriptor. One more takes the place "
+           "of the connection that has been idle for the longest; it is answered with 503 when "
+           "none is idle")
+      .Range(1, 1'000'000);
+  table
+      .Add("idle-time", &config.limits.idle_time,
+           "how long a connection stays open without a request; longer than the gateway keeps "
+           "its own, or it uses one that is just being closed")
+      .Range(1s, 1h);
+}
+
 }  // namespace
 
 void AddOptions(daemon::OptionTable& table, Config& config) {
@@ -61,10 +88,7 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddOptions(table, config.bodies);
   Limits& limits = config.limits;
   options::AddFollowingLimit(table, &config.agreed.following_limit);
-  table
-      .Add("connections", &limits.connections,
-           "clients connected at once; one more is answered with 503. Each costs a descriptor")
-      .Range(1, 1'000'000);
+  AddDoorOptions(table, config);
   table
       .Add("threads", &limits.threads,
            "requests about relations that use the shards at once; each holds up to one connection "

@@ -1,6 +1,9 @@
 // The API's options, all of them.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "api/limits.h"
 #include "backends/options/agreed_settings.h"
 #include "backends/options/bodies_settings.h"
@@ -20,6 +23,7 @@ struct Config {
   options::TimelineSettings timelines;
   options::AgreedSettings agreed;
   options::BodiesSettings bodies;
+  std::vector<std::string> allowed_origins;  // of pages that may change something: door.h
   Limits limits;
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "api/door.h"
 #include "api/operations/bounds.h"
 #include "api/operations/routes.h"
 
@@ -46,6 +47,7 @@ http::Limits HttpLimits(const Limits& limits) {
   http.request_line = kMostRequestLineBytes;
   http.head = kMostHeadBytes;
   http.connections = limits.connections;
+  http.idle_time = std::chrono::duration_cast<std::chrono::milliseconds>(limits.idle_time);
   // Each store, and each connection to Redis, keeps one of them at most.
   http.threads = limits.threads + limits.page_threads + 1;
   return http;
@@ -71,6 +73,9 @@ void Handler::Serve(Request request, Answer reply) {
   }
   const auto& [row, segments] = std::get<RouteMatch>(match);
   const std::string_view route = row->name;  // of a static table
+  if (const auto refused = RefusedAtTheDoor(request, allowed_origins_)) {
+    return answer(route, ToResponse(*refused));
+  }
   std::shared_ptr<const Call> call;
   try {
     call = std::make_shared<const Call>(row->read(Asked(segments, request)));

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "api/limits.h"
 #include "api/metrics.h"
@@ -23,15 +25,18 @@ class Handler final : public http::Service {
  public:
   // All outlive the handler; `stores` also outlives the requests it was given. `publisher` may be
   // null: nothing is published, and who asks for it is told. `clock`: any thread.
+  // `allowed_origins`: of pages that may change something (door.h).
   Handler(StorePool& stores, Pages& pages, Publisher* publisher, const ShardMap& map,
-          const Limits& limits, Metrics& metrics, std::function<Now()> clock)
+          const Limits& limits, Metrics& metrics, std::function<Now()> clock,
+          std::vector<std::string> allowed_origins = {})
       : stores_(stores),
         pages_(pages),
         publisher_(publisher),
         map_(map),
         limits_(limits),
         metrics_(metrics),
-        clock_(std::move(clock)) {}
+        clock_(std::move(clock)),
+        allowed_origins_(std::move(allowed_origins)) {}
 
   // Blocks the calling thread only while it uses a store. A request that waits for a store is
   // answered later, from a thread of the pool: no more threads are blocked than there are stores.
@@ -54,3 +59,4 @@ class Handler final : public http::Service {
 };
 
 }  // namespace fanline::api
+  const std::vector<std::string> allowed_origins_;

@@ -271,7 +271,7 @@ int Main(int argc, char** argv) {
                         });
 
   api::Handler handler(pool, serving.pages, publishing ? &*publishing->publisher : nullptr, map,
-                       config.limits, *metrics, daemon::SystemNow);
+                       config.limits, *metrics, daemon::SystemNow, config.allowed_origins);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});

@@ -7,12 +7,32 @@
 namespace fanline::http {
 namespace {
 
+std::string DateText(int64_t unix_seconds) {
+  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::time_t time = unix_seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[64];
+  const int size = std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                                 kDays[parts.tm_wday], parts.tm_mday, kMonths[parts.tm_mon],
+                                 parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return std::string(text, static_cast<size_t>(size));
+}
+
+}  // namespace
+
 std::string_view ReasonOf(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 400:
       return "Bad Request";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
@@ -45,22 +65,6 @@ std::string_view ReasonOf(int status) {
       return "";  // RFC 9112, 4: clients do not look at it
   }
 }
-
-std::string DateText(int64_t unix_seconds) {
-  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const std::time_t time = unix_seconds;
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[64];
-  const int size = std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT",
-                                 kDays[parts.tm_wday], parts.tm_mday, kMonths[parts.tm_mon],
-                                 parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
-  return std::string(text, static_cast<size_t>(size));
-}
-
-}  // namespace
 
 std::string AnswerText(const Response& response, const AnswerForm& form, int64_t unix_seconds) {
   std::string text;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "http/message.h"
 
@@ -16,6 +17,9 @@ struct AnswerForm {
 
 // `unix_seconds`: for the header Date.
 std::string AnswerText(const Response& response, const AnswerForm& form, int64_t unix_seconds);
+
+// "Not Found" of 404; empty: this status is not one of ours.
+std::string_view ReasonOf(int status);
 
 // "HTTP/1.1 100 Continue", whole.
 std::string ContinueText();

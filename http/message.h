@@ -1,4 +1,4 @@
-// A request and its answer as a Service sees them: decoded, without framing.
+// A request and its answer as a Service sees them, without framing.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@ namespace fanline::http {
 
 struct Request {
   std::string method;
-  std::string path;                                         // decoded, without the query
+  std::string path;                                         // without the query
   std::vector<std::pair<std::string, std::string>> params;  // of the query, decoded
   std::string content_type;                                 // empty: none was sent
   std::string body;
+  std::string origin;  // of the page for which a browser sends it; empty: none was sent
 };
 
 struct Response {

@@ -80,15 +80,4 @@ PostId Asked::Post() const {
                                                       "numbers from 1 to 2^64-2"}};
 }
 
-const std::string& Asked::JsonBody() const {
-  const std::string_view given = request_.content_type;
-  std::string type(given.substr(0, given.find(';')));
-  while (!type.empty() && type.back() == ' ') type.pop_back();
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (type == "application/json") return request_.body;
-  throw Refused{{Code::kUnsupportedMediaType,
-                 "the body's content-type is " + Quoted(given) + "; send application/json"}};
-}
-
 }  // namespace fanline::api

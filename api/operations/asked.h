@@ -42,8 +42,7 @@ class Asked {
   // `where` for the message: "the path", "relation_to".
   static UserId Id(std::string_view text, std::string_view where);
 
-  // The body; its content-type must be application/json.
-  const std::string& JsonBody() const;
+  const std::string& body() const { return request_.body; }
 
  private:
   const std::vector<std::string>& segments_;

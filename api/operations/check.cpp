@@ -93,7 +93,7 @@ Json AnswerOf(const Item& item, const CheckAnswer& answer) {
 Call CheckRelations(const Asked& asked) {
   asked.Takes({});
   const UserId user = asked.User();
-  const json body = ParseObject(asked.JsonBody(), kForm);
+  const json body = ParseObject(asked.body(), kForm);
   for (const auto& [name, value] : body.items()) {
     if (name != "ids" && name != "sides") RefuseBody(Quoted(name) + " is not expected");
   }

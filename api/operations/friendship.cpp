@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "api/operations/call.h"
+#include "api/operations/json_body.h"
 #include "fanline/model/friendship.h"
 
 namespace fanline::api {
@@ -21,6 +22,13 @@ FriendAction ReadAction(const std::string& text) {
                                                  "request, accept, refuse, cancel, remove"}};
 }
 
+// An action says all there is in its path.
+void ReadNoBody(const std::string& body) {
+  constexpr std::string_view kSend = "; send {} or nothing";
+  if (body.empty() || ParseObject(body, kSend).empty()) return;
+  throw Refused{{Code::kBadBody, "the body has members" + std::string(kSend)}};
+}
+
 }  // namespace
 
 // The lower user's shard has the pair's row; each user's shard says whether they follow the other.
@@ -38,6 +46,7 @@ Call ChangeFriendship(const Asked& asked) {
   asked.Takes({});
   const FriendAction action = ReadAction(asked.Segment(2));
   const EdgeKey pair = asked.Pair();
+  ReadNoBody(asked.body());
   const auto [first, second] = std::minmax(pair.src, pair.dst);
   return {
       {first, second}, [=](RelationStore& store, const Context& context) {

@@ -74,7 +74,7 @@ Call Publishes(FeedEvent event) {
 
 Call PublishPost(const Asked& asked) {
   asked.Takes({});
-  Members body(asked.JsonBody(), {"post_id", "author_id", "created_at_ms"});
+  Members body(asked.body(), {"post_id", "author_id", "created_at_ms"});
   FeedEvent event;
   event.post = PostId{body.Number("post_id", UINT64_MAX - 1, kId)};
   event.author = body.Author();
@@ -113,7 +113,7 @@ Call ChangePost(const Asked& asked) {
   FeedEvent event;
   event.kind = action->second;
   event.post = asked.Post();
-  Members body(asked.JsonBody(), {"author_id", "version"});
+  Members body(asked.body(), {"author_id", "version"});
   event.author = body.Author();
   event.version = body.Number("version", UINT64_MAX - 1,
                               "; send the post's own version, from 1 on, growing with each change");

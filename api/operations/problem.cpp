@@ -4,6 +4,7 @@
 
 #include "api/operations/bounds.h"
 #include "fanline/base/check.h"
+#include "http/answer.h"
 
 namespace fanline::api {
 namespace {
@@ -12,34 +13,34 @@ struct Entry {
   Code code;
   int status;
   std::string_view name;
-  std::string_view title;
 };
 
 constexpr Entry kTable[] = {
-    {Code::kBadRequest, 400, "bad_request", "This is no HTTP request"},
-    {Code::kBadId, 400, "bad_id", "This is no id"},
-    {Code::kSameUser, 400, "same_user", "One user in both places"},
-    {Code::kBadParameter, 400, "bad_parameter", "A parameter is wrong"},
-    {Code::kBadCursor, 400, "bad_cursor", "This is no cursor of the API"},
-    {Code::kBadBody, 400, "bad_body", "The body is not what is expected"},
-    {Code::kTooManyIds, 400, "too_many_ids", "Too many ids at once"},
-    {Code::kNotFound, 404, "not_found", "There is nothing of that path"},
-    {Code::kMethodNotAllowed, 405, "method_not_allowed", "Not by this method"},
-    {Code::kRequestTimeout, 408, "request_timeout", "The request took too long to arrive"},
-    {Code::kFollowingLimit, 409, "following_limit", "Follows as many users as there may be"},
-    {Code::kFriendshipConflict, 409, "friendship_conflict", "Not as things stand between them"},
-    {Code::kVersionNotReached, 412, "version_not_reached", "The relation has no such version"},
-    {Code::kBodyTooLarge, 413, "body_too_large", "The body is too large"},
-    {Code::kUriTooLong, 414, "uri_too_long", "The request line is too long"},
-    {Code::kUnsupportedMediaType, 415, "unsupported_media_type", "The body is not JSON"},
-    {Code::kExpectationFailed, 417, "expectation_failed", "What is expected is not known"},
-    {Code::kHeadersTooLarge, 431, "headers_too_large", "The headers are too large"},
-    {Code::kInternal, 500, "internal", "A fault of the server"},
-    {Code::kNotImplemented, 501, "not_implemented", "This is not known here"},
-    {Code::kOverloaded, 503, "overloaded", "Too many requests at once"},
-    {Code::kLogUnavailable, 503, "log_unavailable", "Kafka is away"},
-    {Code::kStoreUnavailable, 503, "store_unavailable", "A part of the store is away"},
-    {Code::kVersionNotSupported, 505, "version_not_supported", "This HTTP is not spoken here"},
+    {Code::kBadRequest, 400, "bad_request"},
+    {Code::kBadId, 400, "bad_id"},
+    {Code::kSameUser, 400, "same_user"},
+    {Code::kBadParameter, 400, "bad_parameter"},
+    {Code::kBadCursor, 400, "bad_cursor"},
+    {Code::kBadBody, 400, "bad_body"},
+    {Code::kTooManyIds, 400, "too_many_ids"},
+    {Code::kOriginRefused, 403, "origin_refused"},
+    {Code::kNotFound, 404, "not_found"},
+    {Code::kMethodNotAllowed, 405, "method_not_allowed"},
+    {Code::kRequestTimeout, 408, "request_timeout"},
+    {Code::kFollowingLimit, 409, "following_limit"},
+    {Code::kFriendshipConflict, 409, "friendship_conflict"},
+    {Code::kVersionNotReached, 412, "version_not_reached"},
+    {Code::kBodyTooLarge, 413, "body_too_large"},
+    {Code::kUriTooLong, 414, "uri_too_long"},
+    {Code::kUnsupportedMediaType, 415, "unsupported_media_type"},
+    {Code::kExpectationFailed, 417, "expectation_failed"},
+    {Code::kHeadersTooLarge, 431, "headers_too_large"},
+    {Code::kInternal, 500, "internal"},
+    {Code::kNotImplemented, 501, "not_implemented"},
+    {Code::kOverloaded, 503, "overloaded"},
+    {Code::kLogUnavailable, 503, "log_unavailable"},
+    {Code::kStoreUnavailable, 503, "store_unavailable"},
+    {Code::kVersionNotSupported, 505, "version_not_supported"},
 };
 
 const Entry& EntryOf(Code code) {
@@ -56,7 +57,7 @@ int StatusOf(Code code) { return EntryOf(code).status; }
 
 Response ToResponse(const Problem& problem) {
   const Entry& entry = EntryOf(problem.code);
-  nlohmann::ordered_json body = {{"title", entry.title},
+  nlohmann::ordered_json body = {{"title", http::ReasonOf(entry.status)},
                                  {"status", entry.status},
                                  {"code", entry.name},
                                  {"detail", problem.detail}};

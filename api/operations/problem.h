@@ -1,5 +1,6 @@
-// The API's refusals: problem documents (RFC 9457). `code` is for programs and never changes;
-// `detail` says what was wrong and what to do.
+// The API's refusals: problem documents (RFC 9457) of the type about:blank, so the title is the
+// status in words. `code` is for programs and never changes; `detail` says what was wrong and what
+// to do.
 #pragma once
 
 #include <string>
@@ -21,6 +22,7 @@ enum class Code {
   kBadCursor,
   kBadBody,
   kTooManyIds,
+  kOriginRefused,
   kNotFound,
   kMethodNotAllowed,
   kRequestTimeout,

@@ -81,7 +81,8 @@ std::span<const Route> Routes() { return kRoutes; }
 
 std::variant<RouteMatch, Problem> Match(std::string_view method, std::string_view path) {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
-  std::string allowed;
+  // OPTIONS * asks about all paths.
+  std::string allowed = path == "*" ? "GET, HEAD, PUT, POST, DELETE" : "";
   for (const Route& route : kRoutes) {
     auto segments = Capture(route.path, path);
     if (!segments) continue;

@@ -44,6 +44,7 @@ class ApiClient:
         headers = dict(headers or {})
         if body is not None and not isinstance(body, (bytes, str)):
             body = json.dumps(body)
+        if method == "POST":
             headers.setdefault("Content-Type", "application/json")
         for last_try in (False, True):
             try:

@@ -447,6 +447,32 @@ class ApiTest(unittest.TestCase):
         self.refused(answer, 405, "method_not_allowed")
         self.assertEqual(answer.headers["allow"], "PUT, DELETE, GET, HEAD")
 
+    CHANGES = [("PUT", "/v1/users/{0}/following/{1}"), ("DELETE", "/v1/users/{0}/following/{1}"),
+               ("POST", "/v1/users/{0}/friendships/{1}/request"), ("POST", "/v1/users/{0}/relations:check"),
+               ("POST", "/v1/posts"), ("POST", "/v1/posts/1/hide"), ("DELETE", "/v1/posts/1?author_id={0}")]
+
+    def test_a_page_of_another_site_changes_nothing(self):
+        """As a browser sends it: with the page's origin, and a form without a type of its own."""
+        ann, bob = self.user(0), self.user(1)
+        for method, path in self.CHANGES:
+            path = path.format(ann, bob)
+            for origin in ("http://evil.example", "null"):
+                headers = {"Origin": origin, "Content-Type": "application/json"}
+                self.refused(self.client.ask(method, path, None, headers), 403, "origin_refused")
+            for kind in ("text/plain", "application/x-www-form-urlencoded") if method == "POST" else ():
+                self.refused(self.client.ask(method, path, None, {"Content-Type": kind}), 415,
+                             "unsupported_media_type")
+        self.assertEqual(self.relation(ann, bob), "none")
+        friendship = self.ok(self.client.get(f"/v1/users/{ann}/friendships/{bob}"))
+        self.assertEqual(friendship["state"], "none")
+
+    def test_a_page_of_an_origin_that_is_allowed_changes_what_it_likes(self):
+        ann, bob = self.user(0), self.user(1)
+        api = self.another_api("--allowed-origins", "https://app.example,http://localhost:3000")
+        path = f"/v1/users/{ann}/following/{bob}"
+        for origin, status in (("http://evil.example", 403), ("http://localhost:3000", 200)):
+            self.assertEqual(api.ask("PUT", path, None, {"Origin": origin}).status, status)
+
     # ---- clients that want no answer -----------------------------------------------------------
 
     def connect(self, count):

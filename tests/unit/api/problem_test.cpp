@@ -11,7 +11,7 @@ TEST(Problem, IsADocumentWithACodeForPrograms) {
   const Response response = ToResponse({Code::kFollowingLimit, "too many"});
   EXPECT_EQ(response.status, 409);
   EXPECT_EQ(response.content_type, "application/problem+json");
-  EXPECT_EQ(response.body, R"({"title":"Follows as many users as there may be","status":409,)"
+  EXPECT_EQ(response.body, R"({"title":"Conflict","status":409,)"
                            R"("code":"following_limit","detail":"too many"})");
   EXPECT_TRUE(response.headers.empty());
 }

@@ -91,6 +91,15 @@ TEST_F(RequestsTest, AnActionThatIsNoneIsNotFound) {
   EXPECT_THAT(std::string(problem["detail"]), HasSubstr("request, accept, refuse, cancel, remove"));
 }
 
+TEST_F(RequestsTest, AnActionHasNoBodyOrAnEmptyObject) {
+  const std::string line = "POST /v1/users/5/friendships/7/request";
+  EXPECT_EQ(w_.Json(line)["changed"], true);
+  EXPECT_EQ(w_.Json(line, 200, "{}")["changed"], false);
+  for (const char* body : {"[]", "x", R"({"other":"7"})"}) {
+    EXPECT_EQ(w_.Code(line, 400, body), "bad_body") << body;
+  }
+}
+
 constexpr const char* kCheck = "POST /v1/users/5/relations:check";
 
 TEST_F(RequestsTest, ACheckTakesJsonOnly) {

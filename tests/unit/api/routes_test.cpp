@@ -41,6 +41,13 @@ TEST(Routes, AnEmptySegmentIsCapturedAndLeftToTheReaderOfIds) {
   EXPECT_EQ(std::get<RouteMatch>(match).segments, std::vector<std::string>{""});
 }
 
+TEST(Routes, OptionsOfAllPathsAreNotServed) {
+  const auto match = Match("OPTIONS", "*");
+  const auto& problem = std::get<Problem>(match);
+  EXPECT_EQ(problem.code, Code::kMethodNotAllowed);
+  EXPECT_EQ(problem.allow, "GET, HEAD, PUT, POST, DELETE");
+}
+
 TEST(Routes, AnotherMethodIsToldWhatThereIs) {
   const auto match = Match("PATCH", "/v1/users/5/following/7");
   const auto& problem = std::get<Problem>(match);

@@ -64,7 +64,7 @@ inline Request RequestOf(const std::string& line, const std::string& body = {},
     request.params.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   request.body = body;
-  if (!body.empty()) request.content_type = content_type;
+  if (!body.empty() || request.method == "POST") request.content_type = content_type;
   return request;
 }
 

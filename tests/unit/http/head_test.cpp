@@ -35,12 +35,26 @@ int PostStatus(const std::string& headers) {
   return StatusOf("POST / HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
 }
 
-TEST(Head, ATargetIsDecodedOnce) {
-  EXPECT_EQ(Get("/v1/%35%2541").request.path, "/v1/5%41");
-  const Head head = Get("/a?b=%31&c=x+y&d&&=e");
+TEST(Head, AQueryIsDecodedOnce) {
+  const Head head = Get("/a?b=%31&c=x+y&d&&=e&f=%2541");
   EXPECT_EQ(head.request.path, "/a");
-  EXPECT_THAT(head.request.params,
-              ElementsAre(Pair("b", "1"), Pair("c", "x y"), Pair("d", ""), Pair("", "e")));
+  EXPECT_THAT(head.request.params, ElementsAre(Pair("b", "1"), Pair("c", "x y"), Pair("d", ""),
+                                               Pair("", "e"), Pair("f", "%41")));
+}
+
+TEST(Head, APathIsWrittenInOneWayOnly) {
+  EXPECT_EQ(Get("/v1/users/5/timeline:count+x").request.path, "/v1/users/5/timeline:count+x");
+  for (const char* path : {"/v1/users/%35/counts", "/v1/users/5/timeline%3Acount", "/%63ounts",
+                           "/a%2fb", "/a%00", "/a%", "/a%4g", "http://x/%61"}) {
+    EXPECT_EQ(GetStatus(path), 400) << path;
+  }
+}
+
+TEST(Head, TheOriginIsKeptAndMayBeSentOnce) {
+  EXPECT_EQ(Get("/").request.origin, "");
+  const std::string head = "PUT / HTTP/1.1\r\nHost: x\r\nORIGIN: https://a.example\r\n";
+  EXPECT_EQ(Read(head + "\r\n").request.origin, "https://a.example");
+  EXPECT_EQ(StatusOf(head + "Origin: https://b.example\r\n\r\n"), 400);
 }
 
 TEST(Head, AnAbsoluteTargetIsItsPath) {
@@ -50,9 +64,8 @@ TEST(Head, AnAbsoluteTargetIsItsPath) {
 }
 
 TEST(Head, WhatIsNoTargetIsRefused) {
-  for (const char* target :
-       {"a", "*", "http:///a", "ftp://x/a", "x://", "/a#b", "/a%", "/a%4", "/a%4g", "/a%2fb",
-        "/a%2Fb", "/a%00", "/\x80", "http://a@b/", "http://a b/"}) {
+  for (const char* target : {"a", "*", "http:///a", "ftp://x/a", "x://", "/a#b", "/a?%", "/a?%4",
+                             "/a?%4g", "/\x80", "http://a@b/", "http://a b/"}) {
     EXPECT_EQ(GetStatus(target), 400) << target;
   }
   EXPECT_EQ(StatusOf("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"), 0);

@@ -46,7 +46,13 @@ class Handler final : public http::Service {
   http::Response Refuse(int status, const std::string& detail) override;
 
   void Connected(size_t clients) override { metrics_.Connected(clients); }
+  void ClosedIdle() override { metrics_.ClosedIdle(); }
   void TurnedAway() override { metrics_.TurnedAway(); }
+  void Serving(size_t requests, size_t left) override { metrics_.Serving(requests, left); }
+  void Kept(int64_t bytes) override {
+    metrics_.Kept(bytes);
+    pages_.Kept(bytes);
+  }
 
  private:
   StorePool& stores_;
@@ -56,7 +62,7 @@ class Handler final : public http::Service {
   const Limits limits_;
   Metrics& metrics_;
   const std::function<Now()> clock_;
+  const std::vector<std::string> allowed_origins_;
 };
 
 }  // namespace fanline::api
-  const std::vector<std::string> allowed_origins_;

@@ -180,7 +180,15 @@ struct Turn {
     live.SetReachable(kRedis, redis.fit());
     Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
     if (bodies) next = std::min(next, bodies->Step(now.mono));
+    TellWhatWaits();
     return {.next_timer = next};
+  }
+
+  void TellWhatWaits() const {
+    metrics.Waiting(api::Pool::kRelations, relations.waiting());
+    metrics.Waiting(api::Pool::kTimelines, live.waiting());
+    metrics.Waiting(api::Pool::kTruth, truth.waiting());
+    if (bodies) metrics.Waiting(api::Pool::kBodies, bodies->pool.waiting());
   }
 
   daemon::DrainResult Drain(const Now& now) {
@@ -193,8 +201,11 @@ struct Turn {
   api::InlineMirror& mirror;
   std::optional<BodyServing>& bodies;
   http::Server& server;
+  api::StorePool& relations;
   api::TimelinePool& live;
+  api::TruthPool& truth;
   const wiring::AwaitedRedis& redis;
+  api::Metrics& metrics;
 };
 
 // Descriptors of the client libraries, the log and all else besides connections.
@@ -275,7 +286,8 @@ int Main(int argc, char** argv) {
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  Turn turn{pings, watch, mirror, bodies, server, serving.live, *redis_checked};
+  Turn turn{pings, watch,        mirror,        bodies,         server,
+            pool,  serving.live, serving.pulls, *redis_checked, *metrics};
   return process.Run(turn);
 }
 

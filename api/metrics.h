@@ -13,6 +13,9 @@ namespace fanline::api {
 // The outcome of a reverse row written inline: in time, too late to be waited for, or refused.
 enum class InlineResult { kDone, kLate, kFailed };
 
+// The pools of stores that requests wait for (store_pool.h).
+enum class Pool { kRelations, kTimelines, kTruth, kBodies };
+
 class Metrics {
  public:
   virtual ~Metrics() = default;
@@ -32,9 +35,14 @@ class Metrics {
   virtual void RebuildEnded(timeline::RebuildResult) {}
   virtual void RebuildFailed(const std::string& /*resource*/, const std::string& /*reason*/) {}
   virtual void RebuildsWait(size_t /*readers*/) {}
-  // The number of clients connected changed; a client above the limit was turned away.
+  // As those of http::Service.
   virtual void Connected(size_t /*clients*/) {}
+  virtual void ClosedIdle() {}
   virtual void TurnedAway() {}
+  virtual void Serving(size_t /*requests*/, size_t /*left*/) {}
+  virtual void Kept(int64_t /*bytes*/) {}
+  // Requests that wait for a store of this pool. On the main loop's thread, about once a second.
+  virtual void Waiting(Pool, size_t /*requests*/) {}
 };
 
 }  // namespace fanline::api

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/operations/bounds.h"
+
 namespace fanline::api {
 
 using timeline::EmptyReason;
@@ -194,7 +196,7 @@ void Pages::GoOn(const Shared& page) {
 void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {
   pools_.bodies->Submit({0, {0}},
                         [this, page, posts = std::move(posts)](PostBodies* store, Slots::Refusal) {
-                          if (store == nullptr) {
+                          if (store == nullptr || kept_ > kMostKeptBytes) {
                             page->hydration.OnNoBodies();
                             return GoOn(page);
                           }

@@ -12,6 +12,7 @@
 // is free; pulls are left to the threads of their pool.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -56,6 +57,10 @@ class Pages {
   // `route` is of a static table.
   void Serve(std::shared_ptr<const PageCall> call, std::string_view route, Answer answer);
 
+  // By so many bytes the answers changed that clients have not taken. While they are more than
+  // kMostKeptBytes, pages come without bodies, as when their database is away. Any thread.
+  void Kept(int64_t bytes) { kept_ += bytes; }
+
  private:
   struct Serving;
   using Shared = std::shared_ptr<Serving>;
@@ -85,6 +90,7 @@ class Pages {
   const bool own_posts_;
   EmptyReasons reasons_;
   MergedPosts merged_;
+  std::atomic<int64_t> kept_ = 0;
 };
 
 }  // namespace fanline::api

@@ -87,7 +87,16 @@ class Prometheus final : public Metrics {
   }
   void RebuildsWait(size_t readers) override { waiting_.Set(static_cast<double>(readers)); }
   void Connected(size_t clients) override { connected_.Set(static_cast<double>(clients)); }
+  void ClosedIdle() override { closed_idle_.Increment(); }
   void TurnedAway() override { turned_away_.Increment(); }
+  void Serving(size_t requests, size_t left) override {
+    serving_.Set(static_cast<double>(requests));
+    left_.Set(static_cast<double>(left));
+  }
+  void Kept(int64_t bytes) override { kept_.Increment(static_cast<double>(bytes)); }
+  void Waiting(Pool pool, size_t requests) override {
+    waits_[static_cast<size_t>(pool)]->Set(static_cast<double>(requests));
+  }
 
  private:
   struct OfRoute {
@@ -120,8 +129,21 @@ class Prometheus final : public Metrics {
   daemon::ResourceCounters failed_{registry_, "fanline_api_store_failures_total",
                                    "Calls of requests that a store did not do", kFault};
   Gauge& connected_ = AddGauge(registry_, "fanline_api_connections", "Clients connected");
+  Counter& closed_idle_ = AddCounter(registry_, "fanline_api_connections_closed_idle_total",
+                                     "Connections closed because a client was one too many");
   Counter& turned_away_ = AddCounter(registry_, "fanline_api_connections_refused_total",
-                                     "Clients that were one too many");
+                                     "Clients that were one too many, with no connection idle");
+  Gauge& serving_ = AddGauge(registry_, "fanline_api_requests_open",
+                             "Requests that were read and are not answered yet");
+  Gauge& left_ = AddGauge(registry_, "fanline_api_requests_left",
+                          "Of the open requests, those whose clients have closed their side");
+  Gauge& kept_ = AddGauge(registry_, "fanline_api_unread_bytes",
+                          "Answers that their clients have not taken yet");
+  std::array<Gauge*, 4> waits_ = daemon::AddForEach(  // by Pool
+      "store", {"relations", "timelines", "truth", "bodies"}, [this](const auto& labels) -> auto& {
+        return AddGauge(registry_, "fanline_api_requests_waiting",
+                        "Of the open requests, those that wait for a store", labels);
+      });
 };
 
 }  // namespace

@@ -111,6 +111,11 @@ void Slots::SetReachable(Shard shard, bool reachable) {
   RefuseAll(refused, Refusal::kShardAway);
 }
 
+size_t Slots::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
 void Slots::Run(const Touched& touched, const Work& work, std::unique_lock<std::mutex>& lock) {
   const size_t slot = free_.back();  // came back last: its connections are warm
   free_.pop_back();

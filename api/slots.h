@@ -65,6 +65,8 @@ class Slots {
   // Work that waits with this as its first shard is refused at once when it goes away.
   void SetReachable(Shard shard, bool reachable);
 
+  size_t waiting() const;
+
  private:
   struct Waiting {
     Touched touched;
@@ -94,7 +96,7 @@ class Slots {
   const Share most_lent_;
   const Share most_queued_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable work_, late_;
   // Below: under mutex_.
   Queue queue_;  // in the order of arrival: the front is the first to be late

@@ -39,6 +39,7 @@ class PoolOf {
     return slots_.TrySubmit(touched, WithStore(std::move(work)));
   }
   void SetReachable(Shard shard, bool reachable) { slots_.SetReachable(shard, reachable); }
+  size_t waiting() const { return slots_.waiting(); }
 
  private:
   Slots::Work WithStore(Work work) {

@@ -16,15 +16,17 @@ struct Limits {
   size_t trailers = 4 * 1024;        // after the last chunk
   size_t drained = 2 * 1024 * 1024;  // read and dropped after a refusal, so that the client sees it
 
-  // Clients connected at once. One more is told 503 and the connection is closed.
+  // Clients connected at once. For one more the connection that has been idle for the longest is
+  // closed. Where none has been idle for so long, the newcomer is told 503 and closed.
   size_t connections = 1'024;
+  std::chrono::milliseconds idle_at_least{1'000};  // less, and its request may be on its way
 
   // For a whole head from its first byte, a whole body from the end of its head, a whole answer
   // from its first byte: to drip bytes gains a client nothing.
   std::chrono::milliseconds head_time{10'000};
   std::chrono::milliseconds body_time{10'000};
   std::chrono::milliseconds write_time{10'000};
-  std::chrono::milliseconds idle_time{60'000};   // of a connection between two requests
+  std::chrono::milliseconds idle_time{75'000};   // of a connection between two requests
   std::chrono::milliseconds linger_time{1'000};  // until the client closes its side too
   std::chrono::milliseconds stop_time{5'000};    // after a stop, no time above is longer
 

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <ctime>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <unordered_set>
@@ -37,6 +39,8 @@ constexpr std::chrono::milliseconds kLongestTick{250};
 constexpr std::chrono::milliseconds kAcceptAgain{50};  // when there is no descriptor left
 // Clients above the limit that are still being told so; any more are cut off without a word.
 constexpr size_t kMostTurnedAway = 128;
+// Idle connections that one newcomer looks through for one whose next request has not come.
+constexpr size_t kMostLookedAt = 16;
 
 enum class State {
   kIdle,       // between two requests
@@ -55,14 +59,18 @@ struct Connection : std::enable_shared_from_this<Connection> {
   State state = State::kIdle;
   bool awaits_read = false, awaits_write = false;  // a handler is pending
   bool turned_away = false;
+  bool serves = false;     // a request, not a refusal
+  bool left = false;       // the client closed its side while its request was served
   bool head_only = false;  // the answer's body is left out
   bool says_keep_alive = false;
   bool close_after = false;
   bool broken = false;  // it cannot be written to
   Time deadline = Time::max();
+  std::optional<std::list<Connection*>::iterator> idles;  // its place among them
   std::string in;   // bytes received and not yet taken; empty while idle
   std::string out;  // an answer from out_at on
   size_t out_at = 0;
+  size_t kept = 0;  // bytes of it that count as kept
   size_t drained = 0;
 };
 
@@ -173,12 +181,27 @@ class Server::Impl {
     socket.set_option(tcp::no_delay(true),
                       ignored);  // or answers wait for the client's delayed ACK
     auto connection = std::make_shared<Connection>(std::move(socket), limits_);
-    if (clients_ >= limits_.connections) return TurnAway(connection);
+    if (clients_ >= limits_.connections && !CloseAnIdleOne()) return TurnAway(connection);
     connections_.insert(connection);
     service_.Connected(++clients_);
     Enter(*connection, State::kIdle);
     AwaitReadable(connection);
     StartTicking();
+  }
+
+  // False: none has been idle for long enough.
+  bool CloseAnIdleOne() {
+    const Time idle_since = Clock::now() - limits_.idle_at_least;
+    size_t looked_at = 0;
+    for (Connection* idle : idle_) {
+      if (idle->deadline - limits_.idle_time > idle_since) break;
+      if (++looked_at > kMostLookedAt) break;
+      if (Peek(*idle) > 0) continue;
+      service_.ClosedIdle();
+      Close(idle->shared_from_this());
+      return true;
+    }
+    return false;
   }
 
   void TurnAway(const ConnectionPtr& connection) {
@@ -194,6 +217,8 @@ class Server::Impl {
   void Close(const ConnectionPtr& connection) {
     Error ignored;
     connection->socket.close(ignored);
+    NotIdle(*connection);
+    Keep(*connection, 0);
     if (connections_.erase(connection) == 0) return;
     if (connection->turned_away) {
       --turned_away_;
@@ -213,8 +238,23 @@ class Server::Impl {
       if (error) return Close(connection);
       // Bytes that arrive while the request is answered wait until that is done.
       const State state = connection->state;
-      if (state != State::kServing && state != State::kWriting) Receive(connection);
+      if (state == State::kServing) return NoteWhetherItLeft(*connection);
+      if (state != State::kWriting) Receive(connection);
     });
+  }
+
+  void NoteWhetherItLeft(Connection& connection) {
+    if (!connection.serves) return;
+    const ssize_t size = Peek(connection);
+    if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return;
+    connection.left = true;
+    service_.Serving(serving_, ++left_);
+  }
+
+  // As recv, of one byte that stays there: 1, or 0 when the client has closed its side.
+  static ssize_t Peek(Connection& connection) {
+    char byte = 0;
+    return ::recv(connection.socket.native_handle(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
   }
 
   void AwaitWritable(const ConnectionPtr& connection) {
@@ -273,6 +313,9 @@ class Server::Impl {
 
   void Serve(const ConnectionPtr& connection) {
     Enter(*connection, State::kServing);
+    connection->serves = true;
+    service_.Serving(++serving_, left_);
+    AwaitReadable(connection);  // to learn that the client leaves
     connection->close_after = !connection->reader.keep_alive() || !limits_.keep_alive;
     connection->says_keep_alive = connection->reader.says_keep_alive();
     connection->head_only = connection->reader.head_only();
@@ -312,8 +355,15 @@ class Server::Impl {
                                 std::time(nullptr));
     connection.out_at = 0;
     Send(connection);
+    const bool taken = connection.broken || connection.out_at == connection.out.size();
+    if (!taken) Keep(connection, connection.out.size());
     asio::post(io_, [this, &connection] { Sent(connection.shared_from_this()); });
     --answering_;
+  }
+
+  void Keep(Connection& connection, size_t bytes) {
+    const size_t kept = std::exchange(connection.kept, bytes);
+    if (kept != bytes) service_.Kept(static_cast<int64_t>(bytes) - static_cast<int64_t>(kept));
   }
 
   static void Send(Connection& connection) {
@@ -328,6 +378,10 @@ class Server::Impl {
   }
 
   void Sent(const ConnectionPtr& connection) {
+    if (std::exchange(connection->serves, false)) {
+      if (std::exchange(connection->left, false)) --left_;
+      service_.Serving(--serving_, left_);
+    }
     Enter(*connection, State::kWriting);
     Written(connection);
   }
@@ -343,6 +397,7 @@ class Server::Impl {
       return AwaitWritable(connection);
     }
     Release(connection->out);
+    Keep(*connection, 0);
     if (connection->close_after) return Linger(connection);
     Enter(*connection, State::kIdle);
     if (stopping_) return CloseIfNothingCame(connection);
@@ -363,9 +418,16 @@ class Server::Impl {
 
   void Enter(Connection& connection, State state) {
     const Time now = Clock::now();
+    NotIdle(connection);
+    if (state == State::kIdle) connection.idles = idle_.insert(idle_.end(), &connection);
     connection.state = state;
     connection.deadline = TimeOf(state) == kForEver ? Time::max() : now + TimeOf(state);
     if (stopping_) HurryUp(connection, now);
+  }
+
+  void NotIdle(Connection& connection) {
+    if (connection.idles) idle_.erase(*connection.idles);
+    connection.idles.reset();
   }
 
   static constexpr std::chrono::milliseconds kForEver = std::chrono::milliseconds::max();
@@ -442,10 +504,7 @@ class Server::Impl {
 
   void CloseIfNothingCame(const ConnectionPtr& connection) {
     if (!connection->in.empty()) return Read(connection);
-    char byte = 0;
-    const ssize_t size =
-        ::recv(connection->socket.native_handle(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
-    if (size <= 0) return Close(connection);
+    if (Peek(*connection) <= 0) return Close(connection);
     Receive(connection);
   }
 
@@ -474,6 +533,9 @@ class Server::Impl {
   bool ended_ = false;
   std::vector<char> scratch_;  // so that a connection needs no buffer of its own to read into
   std::unordered_set<ConnectionPtr> connections_;
+  std::list<Connection*> idle_;  // the one that has been idle for the longest first
+  size_t serving_ = 0;           // requests
+  size_t left_ = 0;              // of them, those whose clients have closed their side
   size_t clients_ = 0;
   size_t turned_away_ = 0;
   bool ticking_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -24,9 +25,17 @@ class Service {
   // says why), to a client that is too slow (408), or to one too many (503).
   virtual Response Refuse(int status, const std::string& detail) = 0;
 
-  // The number of clients connected changed; a client above the limit was turned away.
+  // The number of clients connected changed; for a client above the limit an idle one was closed,
+  // or it was turned away itself.
   virtual void Connected(size_t /*clients*/) {}
+  virtual void ClosedIdle() {}
   virtual void TurnedAway() {}
+  // The number of requests being served changed, or of those among them whose clients have closed
+  // their side since: most of these want no answer any more.
+  virtual void Serving(size_t /*requests*/, size_t /*left*/) {}
+  // By so many bytes the answers changed that are kept because their clients have not taken them.
+  // Any thread, also within the call of an Answer.
+  virtual void Kept(int64_t /*bytes*/) {}
 };
 
 }  // namespace fanline::http

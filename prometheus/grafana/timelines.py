@@ -1,4 +1,4 @@
-from prometheus.grafana.panels import (COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, halves, highest, quantile,
+from prometheus.grafana.panels import (BYTES, COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, halves, highest, quantile,
                                        rate, series, total)
 
 PAGES = 'route=~"getTimeline|getPosts|countTimeline|countPosts"'
@@ -27,7 +27,15 @@ TIMELINES = Dashboard("fanline-timelines", "Fanline / Timelines", "What readers 
         Panel("Answers", PER_SECOND, "By status.", (Query(rate("fanline_api_requests_total", "status"), "{{status}}"),), log=True),
         Panel("A request's time", SECONDS, "All operations.", halves("fanline_api_request_seconds"), log=True),
         Panel("Connections", COUNT, "Clients connected.", (Query(total("fanline_api_connections"), "clients"),)),
-        Panel("Clients refused", PER_SECOND, "One too many, and told 503.", (Query(rate("fanline_api_connections_refused_total"), "clients"),)),
+        Panel("Clients too many", PER_SECOND, "Told 503, or given the place of an idle one.",
+              (Query(rate("fanline_api_connections_refused_total"), "refused"),
+               Query(rate("fanline_api_connections_closed_idle_total"), "idle, closed"))),
+        Panel("Open requests", COUNT, "Read and not answered yet; of them, those that wait for a store, and those whose clients have left.",
+              (Query(total("fanline_api_requests_open"), "open"),
+               Query(total("fanline_api_requests_waiting", "store"), "wait for {{store}}"),
+               Query(total("fanline_api_requests_left"), "left"))),
+        Panel("Unread answers", BYTES, "Kept because clients have not taken them. Above 128 MiB pages come without bodies.",
+              (Query(total("fanline_api_unread_bytes"), "unread"),)),
         Panel("What stores did not do", PER_SECOND, "For a request, by store; `none`: a fault that is nobody's.",
               (Query(rate("fanline_api_store_failures_total", "resource"), "{{resource}}"),)),
     )),

@@ -92,6 +92,8 @@ class ApiPage(unittest.TestCase):
             ("kMostRequestLineBytes = 8 * 1024;", "at most 8 KiB", "at most 8192 bytes"),
             ("kMostHeadBytes = 16 * 1024;", "at most 16 KiB", "at most 16384 bytes"),
             ("connections = 16'384;", "`--connections` clients at once (16,384;", ""),
+            ("idle_time = std::chrono::seconds(75);", "`--idle-time` (75s)", ""),
+            ("kMostKeptBytes = 128 << 20;", "While 128 MiB are kept", ""),
             ("queue = 1'024;", "`--queue` (1,024)", ""),
             ("threads = 16;", "(16; each holds", ""),
             ("milliseconds(500);", "`--longest-wait` (500ms)", ""),

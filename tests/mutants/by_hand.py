@@ -530,7 +530,7 @@ BY_HAND = (
            "if (false) {"),
     Mutant("connections have no bound",
            "http/server.cpp",
-           "  if (clients_ >= limits_.connections) return TurnAway(connection);",
+           "    if (clients_ >= limits_.connections && !CloseAnIdleOne()) return TurnAway(connection);",
            ""),
     Mutant("one shard may take three quarters of the threads",
            "api/slots.cpp",

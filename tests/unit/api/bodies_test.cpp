@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "api/operations/bounds.h"
 #include "tests/unit/api/world.h"
 
 namespace fanline::api {
@@ -39,6 +40,15 @@ class BodiesTest : public ::testing::Test {
 
   World w_;
 };
+
+TEST_F(BodiesTest, AreLeftOutWhileClientsLeaveTooMuchUntaken) {
+  Publish(2);
+  w_.handler->Kept(kMostKeptBytes + 1);
+  EXPECT_EQ(Get("7/posts?expand=body")["bodies"], "unavailable");
+  EXPECT_EQ(Get("7/posts")["items"].size(), 2u);
+  w_.handler->Kept(-1);
+  EXPECT_EQ(Get("7/posts?expand=body")["bodies"], "complete");
+}
 
 TEST_F(BodiesTest, ComeWhenTheyAreAskedFor) {
   Publish(2);

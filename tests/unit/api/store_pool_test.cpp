@@ -121,6 +121,7 @@ TEST_F(StorePoolTest, TheQueueIsBounded) {
   Job& second = Submit({0});
   Job& third = Submit({0});
   EXPECT_EQ(Submit({0}).Said(), Refusal::kOverloaded);
+  EXPECT_EQ(pool_->waiting(), 2u);
   holding.Release();
   EXPECT_EQ(second.Said(), Refusal::kNone);
   EXPECT_EQ(third.Said(), Refusal::kNone);

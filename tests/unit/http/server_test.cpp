@@ -46,7 +46,15 @@ class Echo : public Service {
     clients_ = clients;
     changed_.notify_all();
   }
+  void ClosedIdle() override { ++closed_idle; }
   void TurnedAway() override { ++turned_away; }
+  void Serving(size_t requests, size_t left) override {
+    const std::lock_guard lock(mutex_);
+    serving_ = requests;
+    left_ = left;
+    changed_.notify_all();
+  }
+  void Kept(int64_t bytes) override { kept_ += bytes; }
 
   // Answers the request to /wait once it has come, from the test's thread.
   void AnswerHeld() { TakeHeld()(); }
@@ -59,19 +67,29 @@ class Echo : public Service {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return clients_ == count; });
   }
+  void AwaitServing(size_t requests, size_t left) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return serving_ == requests && left_ == left; });
+  }
+  void AwaitKept(bool some) const {
+    while ((kept_ >= static_cast<int64_t>(kLarge)) != some || (!some && kept_ != 0)) {
+      std::this_thread::yield();
+    }
+  }
   std::vector<std::string> served() {
     const std::lock_guard lock(mutex_);
     return served_;
   }
 
-  std::atomic<int> refused = 0, turned_away = 0;
+  std::atomic<int> refused = 0, turned_away = 0, closed_idle = 0;
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> served_;
   std::function<void()> held_;
-  size_t clients_ = 0;
+  size_t clients_ = 0, serving_ = 0, left_ = 0;
+  std::atomic<int64_t> kept_ = 0;
 };
 
 std::string With(const std::string& line, const std::string& headers = {},
@@ -263,6 +281,17 @@ TEST_F(ServerTest, WhoReadsNoAnswerIsCutOff) {
   echo_.AwaitClients(1);
   echo_.AwaitClients(0);
   EXPECT_LT(client.ReceiveAll().size(), Echo::kLarge);
+  echo_.AwaitKept(false);
+}
+
+TEST_F(ServerTest, AnAnswerCountsAsKeptUntilItsClientHasTakenIt) {
+  Start();
+  const Client client(server_->port(), 4'096);
+  client.Send(With("GET /large"));
+  echo_.AwaitKept(true);
+  client.SendNoMore();
+  EXPECT_GT(client.ReceiveAll().size(), Echo::kLarge);
+  echo_.AwaitKept(false);
 }
 
 TEST_F(ServerTest, ALargeAnswerReachesAClientThatReads) {
@@ -270,8 +299,40 @@ TEST_F(ServerTest, ALargeAnswerReachesAClientThatReads) {
   EXPECT_GT(answer.size(), Echo::kLarge);
 }
 
+TEST_F(ServerTest, OneConnectionTooManyTakesThePlaceOfTheOneThatHasBeenIdleForLongest) {
+  Start({.connections = 3, .idle_at_least = 0ms});
+  const Client first(server_->port());
+  echo_.AwaitClients(1);
+  const Client second(server_->port()), third(server_->port());
+  echo_.AwaitClients(3);
+  for (const Client* client : {&first, &second}) {
+    client->Send(With("GET /a"));
+    client->ReceiveUntil(">");
+  }
+  echo_.AwaitServing(0, 0);
+  EXPECT_THAT(Tell(With("GET /b")), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(third.ReceiveAll(), "");
+  for (const Client* client : {&first, &second}) {
+    client->Send(With("GET /c"));
+    EXPECT_THAT(client->ReceiveUntil(">"), HasSubstr("<GET /c >"));
+  }
+  EXPECT_EQ(echo_.closed_idle, 1);
+  EXPECT_EQ(echo_.turned_away, 0);
+}
+
+TEST_F(ServerTest, NoConnectionIsClosedForAnotherWhileItsRequestIsServed) {
+  Start({.connections = 1, .idle_at_least = 0ms});
+  const Client client(server_->port());
+  client.Send(With("GET /wait"));
+  const auto answer = echo_.TakeHeld();
+  EXPECT_THAT(Tell(With("GET /")), StartsWith("HTTP/1.1 503 "));
+  answer();
+  EXPECT_THAT(client.ReceiveUntil(">"), HasSubstr("<GET /wait >"));
+  EXPECT_EQ(echo_.closed_idle, 0);
+}
+
 TEST_F(ServerTest, OneConnectionTooManyIsToldSoAndAPlaceThatIsFreeIsGiven) {
-  Start({.connections = 2});
+  Start({.connections = 2, .idle_at_least = 1h});
   auto first = std::make_optional<Client>(server_->port());
   const Client second(server_->port());
   echo_.AwaitClients(2);
@@ -384,6 +445,25 @@ TEST_F(ServerTest, WhoIsGoneWhenTheAnswerComesHarmsNobody) {
   }
   echo_.AwaitClients(0);
   EXPECT_THAT(Tell(With("GET /")), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(ServerTest, TellsHowManyRequestsItServesAndWhoseClientsHaveLeft) {
+  Start();
+  auto leaves = std::make_optional<Client>(server_->port());
+  leaves->Send(With("GET /wait"));
+  const auto first = echo_.TakeHeld();
+  echo_.AwaitServing(1, 0);
+  const Client stays(server_->port());
+  stays.Send(With("GET /wait"));
+  const auto second = echo_.TakeHeld();
+  echo_.AwaitServing(2, 0);
+  leaves.reset();
+  echo_.AwaitServing(2, 1);
+  first();
+  echo_.AwaitServing(1, 0);
+  second();
+  EXPECT_THAT(stays.ReceiveUntil(">"), HasSubstr("<GET /wait >"));
+  echo_.AwaitServing(0, 0);
 }
 
 TEST_F(ServerTest, WithoutKeepAliveEachConnectionCarriesOneRequest) {

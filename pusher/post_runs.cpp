@@ -74,9 +74,11 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
   Writes& writes = writes_.try_emplace(unit.range, limits_).first->second;
   writes.epoch = unit.epoch;
   writes.node = unit.way.node;
-  nodes_[writes.node].waiting_readers += run.writes_open;
+  size_t& waiting = nodes_[writes.node].waiting_readers;
+  waiting -= writes.batcher.waiting_readers();
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone,
-                      run.mark, unit.author});
+                      run.mark, unit.author, unit.paging && !unit.alone});
+  waiting += writes.batcher.waiting_readers();
   return std::nullopt;
 }
 

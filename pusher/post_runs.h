@@ -61,7 +61,7 @@ class PostRuns {
   // The range was taken over with this begun work.
   void TakeOver(Range range, const std::vector<BegunHints>& begun);
 
-  // Followers whose writes to the node are in no batch yet.
+  // Followers of first pages whose writes to the node are in no batch yet.
   size_t waiting_readers(uint32_t node) const;
 
  private:
@@ -96,7 +96,7 @@ class PostRuns {
   };
   struct AtNode {
     uint32_t batches = 0;        // under way
-    size_t waiting_readers = 0;  // whose writes are in no batch yet
+    size_t waiting_readers = 0;  // of first pages, whose writes are in no batch yet
   };
 
   void ReadPage(const Run& run);

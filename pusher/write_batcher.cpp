@@ -20,9 +20,10 @@ constexpr size_t kLooksPerTimeline = 8;
 void WriteBatcher::Add(Contribution contribution) {
   FANLINE_CHECK(contribution.adds.size() + contribution.mark.has_value() <= kMaxAddsPerWrite,
                 "too many adds for one write");
+  FANLINE_CHECK(!(contribution.alone && contribution.further), "alone among further pages");
   if (contribution.readers.empty()) return;
-  waiting_readers_ += contribution.readers.size();
-  queue_.push_back(std::move(contribution));
+  if (!contribution.further) waiting_readers_ += contribution.readers.size();
+  (contribution.further ? further_ : first_).push_back(std::move(contribution));
 }
 
 // Whether one more write of these sizes to that reader fits; takes it if so.
@@ -31,9 +32,7 @@ WriteBatcher::Fit WriteBatcher::Take(const Slot& wanted, uint32_t* slot) {
   const uint32_t most_items = std::min(limits_->items_per_zadd, kMaxAddsPerWrite);
   const auto known = slot_of_.find(reader);
   if (known == slot_of_.end()) {
-    if (slots_.size() >= limits_->timelines_per_batch || bytes_ >= kBytesPerBatch) {
-      return Fit::kNoRoom;
-    }
+    if (slots_.size() >= room_ || bytes_ >= kBytesPerBatch) return Fit::kNoRoom;
     *slot = static_cast<uint32_t>(slots_.size());
     slot_of_.emplace(reader, *slot);
     slots_.push_back(wanted);
@@ -55,8 +54,7 @@ WriteBatcher::Fit WriteBatcher::Take(const Slot& wanted, uint32_t* slot) {
 
 // Moves readers of one contribution into the batch; those whose write is full stay behind, for the
 // next one. False when the batch has no room for another timeline.
-bool WriteBatcher::TakeFrom(size_t index, Piece& piece) {
-  Contribution& from = queue_[index];
+bool WriteBatcher::TakeFrom(Contribution& from, Piece& piece) {
   const auto adds = static_cast<uint32_t>(from.adds.size());
   const auto removes = static_cast<uint32_t>(from.removes.size());
   auto stays = from.readers.begin();
@@ -71,7 +69,7 @@ bool WriteBatcher::TakeFrom(size_t index, Piece& piece) {
     }
   }
   from.readers.erase(stays, from.readers.end());
-  waiting_readers_ -= piece.slots.size();
+  if (!from.further) waiting_readers_ -= piece.slots.size();
   return fit != Fit::kNoRoom;
 }
 
@@ -79,29 +77,49 @@ TimelineBatch WriteBatcher::Cut(std::vector<Share>* shares) {
   slots_.clear();
   slot_of_.clear();
   bytes_ = 0;
+  const size_t all = limits_->timelines_per_batch;
+  const size_t quarter = (all + 3) / 4;
+  const bool both = !further_.empty() && !first_.empty() && !first_.front().alone;
   std::vector<Piece> pieces;
-  size_t looked_at = 0;  // readers: a queue full of one popular reader is not searched to its end
-  size_t end = 0;
-  for (bool room = true; room && end < queue_.size(); ++end) {
-    if (end > 0 && (queue_[end].alone || queue_[end - 1].alone)) break;
-    looked_at += queue_[end].readers.size();
-    Piece piece{end, {}};
-    room = TakeFrom(end, piece) && looked_at < kLooksPerTimeline * limits_->timelines_per_batch;
-    if (!piece.slots.empty()) pieces.push_back(std::move(piece));
+  size_t firsts = 0;
+  size_t furthers = 0;
+  if (!first_.empty()) {
+    firsts = TakeFrom(first_, both ? std::max<size_t>(1, all - quarter) : all, pieces);
+  }
+  if (first_.empty() || both) {
+    furthers = TakeFrom(further_, both ? std::min(all, slots_.size() + quarter) : all, pieces);
   }
   TimelineBatch batch = Assemble(pieces, shares);
-  DropUsedUp(end);
+  DropUsedUp(first_, firsts);
+  DropUsedUp(further_, furthers);
   return batch;
 }
 
+// Moves readers of the oldest contributions into the batch, until it has so many timelines. How
+// many contributions it looked at.
+size_t WriteBatcher::TakeFrom(Queue& queue, size_t timelines, std::vector<Piece>& pieces) {
+  room_ = timelines;
+  size_t looked_at = 0;  // readers: a queue full of one popular reader is not searched to its end
+  size_t end = 0;
+  for (bool room = true; room && end < queue.size(); ++end) {
+    if (end > 0 && (queue[end].alone || queue[end - 1].alone)) break;
+    looked_at += queue[end].readers.size();
+    Piece piece{&queue[end], {}};
+    room =
+        TakeFrom(queue[end], piece) && looked_at < kLooksPerTimeline * limits_->timelines_per_batch;
+    if (!piece.slots.empty()) pieces.push_back(std::move(piece));
+  }
+  return end;
+}
+
 // Of the first `end` contributions keeps those with readers left, in their order.
-void WriteBatcher::DropUsedUp(size_t end) {
+void WriteBatcher::DropUsedUp(Queue& queue, size_t end) {
   size_t kept = end;
   for (size_t i = end; i-- > 0;) {
-    if (queue_[i].readers.empty()) continue;
-    if (--kept != i) queue_[kept] = std::move(queue_[i]);
+    if (queue[i].readers.empty()) continue;
+    if (--kept != i) queue[kept] = std::move(queue[i]);
   }
-  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(kept));
+  queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(kept));
 }
 
 TimelineBatch WriteBatcher::Assemble(std::vector<Piece>& pieces, std::vector<Share>* shares) {
@@ -126,7 +144,7 @@ TimelineBatch WriteBatcher::Assemble(std::vector<Piece>& pieces, std::vector<Sha
   batch.removes.resize(removes);
   batch.marks.resize(marks);
   for (Piece& piece : pieces) {
-    const Contribution& from = queue_[piece.contribution];
+    const Contribution& from = *piece.from;
     for (uint32_t slot : piece.slots) {
       TimelineBatch::Write& write = batch.writes[slot];
       const uint32_t begin = write.adds_end - slots_[slot].adds;

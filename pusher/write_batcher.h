@@ -1,6 +1,11 @@
 // Gathers what units want written in one range and cuts it into batches: many timelines and many
 // posts per call, each timeline at most once in a batch. The longer Redis is busy, the more posts
 // meet in one write: batches grow under load by themselves, with no timer.
+//
+// A unit's first page does not wait for the further pages of others. While both kinds wait, a batch
+// takes first pages up to three quarters of its timelines, and further pages up to one quarter.
+// While one kind waits, that kind has the whole batch. So an author with few followers passes a
+// celebrity, and the celebrity still gets at least a quarter of what is written.
 // Passive, not thread-safe.
 #pragma once
 
@@ -24,6 +29,7 @@ struct Contribution {
   bool alone = false;            // in a batch of its own (looking for a culprit)
   std::optional<UserId> mark{};  // this author; takes the place of an add
   UserId author{};               // of the posts
+  bool further = false;          // a page behind the unit's first one; not of what is alone
 };
 
 // Which writes of a batch belong to a unit.
@@ -37,12 +43,13 @@ class WriteBatcher {
   explicit WriteBatcher(const Limits& limits) : limits_(&limits) {}
 
   void Add(Contribution contribution);
-  bool empty() const { return queue_.empty(); }
+  bool empty() const { return first_.empty() && further_.empty(); }
+  // Of first pages. The readers of further pages are bounded by places.h.
   size_t waiting_readers() const { return waiting_readers_; }
 
-  // The next batch, oldest contributions first; the caller fills in id, range and epoch. Writes
-  // beyond a bound, of the batch or of one reader's write, go into a later one. Not to be called
-  // when empty().
+  // The next batch, of each kind the oldest contributions first; the caller fills in id, range and
+  // epoch. Writes beyond a bound, of the batch or of one reader's write, go into a later one. Not
+  // to be called when empty().
   TimelineBatch Cut(std::vector<Share>* shares);
 
  private:
@@ -52,22 +59,26 @@ class WriteBatcher {
     uint32_t removes = 0;
     uint32_t marks = 0;
   };
-  struct Piece {  // one contribution's part of the batch being cut
-    size_t contribution = 0;
+  using Queue = std::deque<Contribution>;  // `readers`: those in no batch yet
+  struct Piece {                           // one contribution's part of the batch being cut
+    const Contribution* from = nullptr;
     std::vector<uint32_t> slots;
   };
 
   enum class Fit { kTaken, kWriteFull, kNoRoom };
 
   Fit Take(const Slot& wanted, uint32_t* slot);
-  bool TakeFrom(size_t contribution, Piece& piece);
+  bool TakeFrom(Contribution& from, Piece& piece);
+  size_t TakeFrom(Queue& queue, size_t timelines, std::vector<Piece>& pieces);
   TimelineBatch Assemble(std::vector<Piece>& pieces, std::vector<Share>* shares);
-  void DropUsedUp(size_t end);
+  static void DropUsedUp(Queue& queue, size_t end);
 
   const Limits* limits_;
-  std::deque<Contribution> queue_;  // `readers`: those in no batch yet
+  Queue first_;  // pages, and what is alone
+  Queue further_;
   size_t waiting_readers_ = 0;
   // Of the batch being cut.
+  size_t room_ = 0;  // timelines
   std::vector<Slot> slots_;
   std::unordered_map<UserId, uint32_t> slot_of_;
   size_t bytes_ = 0;

@@ -65,6 +65,57 @@ TEST(WriteBatcher, AContributionThatMustBeAloneIsAlone) {
   EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 1}));
 }
 
+Contribution PageOf(uint64_t unit, uint64_t first_reader, uint64_t readers, bool further) {
+  Contribution page{unit, {}, {Post(unit)}, {}};
+  for (uint64_t i = 0; i < readers; ++i) page.readers.push_back(UserId{first_reader + i});
+  page.further = further;
+  return page;
+}
+
+// How many timelines of the next batch each unit gets.
+std::map<uint64_t, size_t> NextBatch(WriteBatcher& batcher) {
+  std::vector<Share> shares;
+  std::map<uint64_t, size_t> timelines;
+  EXPECT_FALSE(batcher.Cut(&shares).writes.empty());
+  for (const Share& share : shares) timelines[share.unit] += share.writes.size();
+  return timelines;
+}
+
+using Timelines = std::map<uint64_t, size_t>;
+
+TEST(WriteBatcher, AFirstPagePassesTheFurtherPagesOfOthers) {
+  Limits limits;
+  limits.timelines_per_batch = 100;
+  WriteBatcher batcher(limits);
+  batcher.Add(PageOf(1, 1'000, 500, true));
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}})) << "while it is alone it has all";
+  batcher.Add(PageOf(2, 1, 10, false));
+  EXPECT_EQ(batcher.waiting_readers(), 10u) << "of first pages";
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 25}, {2, 10}}));
+  EXPECT_EQ(batcher.waiting_readers(), 0u);
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 100}}));
+}
+
+TEST(WriteBatcher, FurtherPagesGetAQuarterHoweverManyFirstPagesWait) {
+  Limits limits;
+  limits.timelines_per_batch = 100;
+  WriteBatcher batcher(limits);
+  batcher.Add(PageOf(1, 1'000, 80, true));
+  for (uint64_t unit = 2; unit < 12; ++unit)
+    batcher.Add(PageOf(unit, 5'000 + unit * 50, 50, false));
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 25}, {2, 50}, {3, 25}}));
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 25}, {3, 25}, {4, 50}}));
+}
+
+TEST(WriteBatcher, WhatMustBeAloneIsAlsoBesideFurtherPages) {
+  const Limits limits;
+  WriteBatcher batcher(limits);
+  batcher.Add(PageOf(1, 1'000, 50, true));
+  batcher.Add({2, {UserId{6}}, {Post(11)}, {}, true});
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{2, 1}}));
+  EXPECT_EQ(NextBatch(batcher), (Timelines{{1, 50}}));
+}
+
 // Each (unit, reader) that is put in comes out once, in one batch, with its unit's items, and every
 // bound holds in every batch.
 TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
@@ -78,6 +129,7 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
     std::set<std::pair<uint64_t, UserId>> expected;
     for (uint64_t unit = 1; unit <= 8; ++unit) {
       Contribution contribution{unit, {}, {}, {}, random.Bits() % 10 == 0};
+      contribution.further = !contribution.alone && random.Bits() % 3 == 0;
       std::set<uint64_t> readers;
       for (uint64_t i = random.Bits() % 20; i > 0; --i) readers.insert(1 + random.Bits() % 30);
       for (uint64_t reader : readers) {
@@ -91,7 +143,8 @@ TEST(WriteBatcher, LosesNothingAndRepeatsNothingWithinItsBounds) {
       given[unit] = contribution;
       batcher.Add(contribution);
     }
-    EXPECT_EQ(batcher.waiting_readers(), expected.size());
+    const auto of_first = [&](const auto& each) { return !given[each.first].further; };
+    EXPECT_EQ(batcher.waiting_readers(), std::count_if(expected.begin(), expected.end(), of_first));
 
     while (!batcher.empty()) {
       std::vector<Share> shares;

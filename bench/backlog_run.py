@@ -9,14 +9,12 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
+from bench.patience import Patience
 from bench.processes import rss_mb
-from stack.waiting import NotInTime
 
 # A look costs the pusher about a millisecond: few of them, and dense only near the end.
 _LOOK_EVERY = 0.05
 _LOOK_NEAR_END = 0.004
-_PATIENCE = 120
-_SLOWEST = 4_000  # hints a second: more patience for more of them
 _ATTEMPTS = 3
 
 # Of pushers that stand still for as long as it takes to fill the log, and stay in their group.
@@ -92,11 +90,7 @@ def fill_with_hints(rig, authors, posts):
     """Returns when all hints of these posts are in the tasks topic."""
     before = rig.dispatched()
     rig.publish(authors, posts)
-    rig.wait_dispatched(before + posts, patience(posts * rig.ranges))
-
-
-def patience(hints):
-    return _PATIENCE + hints / _SLOWEST
+    rig.wait_dispatched(before + posts)
 
 
 def _run(rig, authors, posts, held_back, fill, watch_memory):
@@ -105,7 +99,7 @@ def _run(rig, authors, posts, held_back, fill, watch_memory):
             return _attempt(rig, authors, posts, held_back, fill, watch_memory)
         except Disturbed as reason:
             rig.say(f"once more: {reason}")
-            rig.fleet.wait_idle(_PATIENCE)
+            rig.wait_idle()
     return _attempt(rig, authors, posts, held_back, fill, watch_memory)
 
 
@@ -127,7 +121,7 @@ def _attempt(rig, authors, posts, held_back, fill, watch_memory):
 
 def watch(pusher, begin, before, hints, moments, rss=dict):
     """Looks until the pusher has done so many hints more than `before`; the last look."""
-    longest = patience(hints)
+    patience = Patience("hints to be done", print)
     while True:
         look = Look.at_pusher(pusher)
         done = look.hints_done - before.hints_done
@@ -135,8 +129,7 @@ def watch(pusher, begin, before, hints, moments, rss=dict):
                               rss()))
         if done >= hints:
             return look
-        if look.at > begin + longest:
-            raise NotInTime(f"{done:.0f} of {hints} hints are done after {longest:.0f} s")
+        patience.look(f"{done:,.0f} of {hints:,}")
         left = (look.at - begin) * (hints - done) / max(done, 1)  # at the pace so far
         time.sleep(max(_LOOK_NEAR_END, min(_LOOK_EVERY, left / 2)))
 

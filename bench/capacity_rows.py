@@ -16,7 +16,6 @@ from demo.graph import read_graph
 GRAPH = ROOT / "data" / "epinions" / "soc-Epinions1.txt.gz"
 _FIRST = 3_000_000_000  # ids of ten digits that the population does not have
 _LIVE_SHARE = 0.2
-_HINTED = 900  # seconds
 _RATE = 1 / 4  # of a burst: between the shares at which the constants were measured
 _NEEDED = ("timeline_bytes_compact", "event_cost_", "latency_")
 
@@ -34,7 +33,7 @@ def capacity(rig, sizes, rows):
     this run. A ratio within 0.75..1.25 is what it promises, of all but the p99."""
     missing = [name for name in _NEEDED if not any(one["name"].startswith(name) for one in rows)]
     if missing:
-        raise SystemExit(f"capacity compares with rows of the same run: choose {missing[0].strip('_')} too")
+        raise ValueError(f"capacity compares with rows of the same run: choose {missing[0].strip('_')} too")
     constants = report.write(list(rows), rig.stack.logs / "measured")
     town = _town(sizes.moderate, sizes.town, sizes.copies)
     rig.import_edges(town.edges)
@@ -47,7 +46,7 @@ def capacity(rig, sizes, rows):
                         "--cores", os.cpu_count(), "--ranges", rig.ranges, "--report", constants)
 
     empty = rig.empty_scene(of_each=2)
-    rig.fleet.wait_idle(_HINTED)  # each edge is a hint, where a pusher has served before
+    rig.wait_idle()  # each edge is a hint, where a pusher has served before
     rig.fill(_FIRST, town.live, WINDOW, LONGEST)
     for name, authors in town.authors.items():
         pairs = [(run, plan(name, run.rate)) for run in _runs(rig, sizes, authors)]

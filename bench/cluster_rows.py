@@ -13,7 +13,7 @@ def cluster_vs_single(rig, sizes):
     """Deliveries per second of authors with 200 followers, all live, whose hints wait: a pusher and
     three masters without replicas, beside a pusher and one node."""
     rig.scene("compact", HELD)
-    rig.fleet.wait_idle(120)
+    rig.wait_idle()
     cluster = rig.cluster()
     pusher = rig.pusher_beside(cluster, HELD)
     try:

@@ -15,7 +15,7 @@ def backlog_drain(rig, sizes):
     """Hints per second of the whole drain, beside the steady rate: between the ramps of rounds of a
     few hints, before and after. The authors have 70 followers of whom 14 are live."""
     rig.scene("compact", HELD)
-    rig.fleet.wait_idle(120)
+    rig.wait_idle()
     authors = rig.population.authors["moderate"]
     few = min(sizes.moderate, authors.count)
     run_hints(rig, authors, few)  # warms up

@@ -4,8 +4,6 @@ import math
 import time
 from contextlib import contextmanager
 
-from stack.waiting import wait_until
-
 _BLOCK = "moderate"  # of authors
 _PATIENCE = 300
 # Whoever publishes a thousand posts a second lets them wait for each other, as a burst does: at
@@ -17,7 +15,7 @@ def burst(rig):
     """Events per second when each author posts once, as fast as it goes."""
     authors, hints, begin = rig.population.authors[_BLOCK], rig.pushed(), time.perf_counter()
     rig.publish(authors, authors.count)
-    wait_until(lambda: rig.pushed() >= hints + authors.count * rig.ranges, _PATIENCE, "the burst")
+    rig.wait_pushed(hints + authors.count * rig.ranges)
     return authors.count / (time.perf_counter() - begin)
 
 

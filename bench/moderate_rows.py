@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from bench.measure import row
 from stack.programs.metrics import Samples
-from stack.waiting import wait_until
 
 SHARES = {"half": 1 / 2, "quarter": 1 / 4, "tenth": 1 / 10}  # of the burst's rate
 # Blocks of authors and shares by which the parts of a cost are told apart: an event, a follower who
@@ -18,7 +17,6 @@ SHARES = {"half": 1 / 2, "quarter": 1 / 4, "tenth": 1 / 10}  # of the burst's ra
 COST_BLOCKS = ("few", "moderate", "live20", "live100")
 COST_SHARES = ("half", "tenth")
 LAST_DELIVERY = "fanline_publish_to_last_delivery_seconds"
-_PATIENCE = 120
 _LONGEST = 12  # seconds of a run at a steady rate: the slow ones publish fewer events
 # What the daemons gather their input for, unless told otherwise: the relay's linger.
 GATHER_MS = 100
@@ -127,12 +125,11 @@ def _round(rig, authors, events, shares=tuple(SHARES)):
 
 def run_at(rig, authors, events, rate=0):
     """Publishes, as fast as it goes or at a steady rate, until the last hint is done."""
-    rig.fleet.wait_idle(_PATIENCE)
+    rig.wait_idle()
     before, hints = rig.fleet.counters(), rig.pushed()
     meter, begin = rig.cpu_meter(), time.perf_counter()
     rig.publish(authors, events, rate)
-    wait_until(lambda: rig.pushed() >= hints + events * rig.ranges, _PATIENCE,
-               f"the hints of {events} events to be done")
+    rig.wait_pushed(hints + events * rig.ranges)
     seconds, cpu = time.perf_counter() - begin, meter.spent()
     return Run(seconds, events, cpu, rig.fleet.counters() - before)
 

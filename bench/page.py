@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Puts the figures of build/bench/report.json into docs/benchmarks.md, between two marks."""
+"""Puts the figures of build/bench/report.json, all of one run, into docs/benchmarks.md, between two marks."""
 
 import json
 import sys
@@ -25,7 +25,9 @@ def filled(page, rows):
 
 
 def figures(rows):
-    machines = sorted({row["machine"] for row in rows})
+    machines = {row["machine"] for row in rows}
+    if len(machines) > 1:
+        raise SystemExit("the report holds rows of several runs, and the page shows one: run make bench")
     lines = [*machines, "", "| row | value | beside | ratio | least..most of rounds |",
              "|---|---|---|---|---|"]
     lines += [f"| `{row['name']}` | {report.number(row['value'])} {row['unit']} | "

@@ -53,12 +53,12 @@ def page_p99_under_fanout(rig, sizes):
             return _load(rig, sizes, api, *steady)
 
     def idle(_):
-        rig.fleet.wait_idle(_PATIENCE)
+        rig.wait_idle()
         return _load(rig, sizes, api, *steady)
 
     with _api(rig) as api:
         pairs = interleaved(sizes.rounds, busy, idle)
-    rig.fleet.wait_idle(_PATIENCE)
+    rig.wait_idle()
     yield row("page_p99_under_fanout", [mine["p99_ms"] for mine, _ in pairs], "ms, p99",
               "the same on an idle fleet", [other["p99_ms"] for _, other in pairs],
               pages_per_second=_READS_A_SECOND, events_per_second=rate,
@@ -74,7 +74,7 @@ def hybrid_page(rig, sizes):
     merged = Authors(first=60_000_000, count=10, followers=readers, live_percent=100)
     rig.merge_at_read(merged, range(FIRST_LIVE, FIRST_LIVE + readers))
     rig.publish(merged, 3 * merged.count)
-    rig.fleet.wait_idle(_PATIENCE)
+    rig.wait_idle()
     for reader, marks in ((FIRST_LIVE, merged.count), (FIRST_LIVE + readers, 0)):
         assert rig.marks(reader) == marks, f"reader {reader} has {rig.marks(reader)} marks"
 

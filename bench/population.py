@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 FIRST_LIVE = 1_000_000_000  # ids of ten digits: keys as long as those of a real installation
-_FIRST_ASLEEP = 2_000_000_000
+FIRST_ASLEEP = 2_000_000_000
 
 
 class Authors(NamedTuple):
@@ -34,10 +34,10 @@ class Population(NamedTuple):
 
     def _readers(self, block):
         if block.live_percent == 0:
-            return range(_FIRST_ASLEEP, _FIRST_ASLEEP + block.followers)
+            return range(FIRST_ASLEEP, FIRST_ASLEEP + block.followers)
         asleep = self.live * 100 // block.live_percent - self.live
         return _Both(range(FIRST_LIVE, FIRST_LIVE + self.live),
-                     range(_FIRST_ASLEEP, _FIRST_ASLEEP + asleep))
+                     range(FIRST_ASLEEP, FIRST_ASLEEP + asleep))
 
 
 class _Both(Sequence):

@@ -35,8 +35,9 @@ def merged(before, rows):
 def write(rows, folder):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / REPORT_NAME
-    path.write_text(json.dumps(rows, indent=1) + "\n")
-    return path
+    beside = path.with_suffix(".new")  # whoever ends the run meanwhile leaves a whole report
+    beside.write_text(json.dumps(rows, indent=1) + "\n")
+    return beside.rename(path)
 
 
 def table(rows):

@@ -11,8 +11,9 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from bench import patience
 from bench.population import FIRST_LIVE
 from bench.processes import CpuMeter
 from stack.local_stack import LocalStack
@@ -21,7 +22,7 @@ from stack.programs import BIN
 from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
-from stack.programs.fleet import PARTITIONS, TASKS, Fleet
+from stack.programs.fleet import FEED, PARTITIONS, TASKS, Fleet
 from stack.services.redis_cluster import RedisCluster
 from stack.waiting import wait_until
 
@@ -76,8 +77,12 @@ class Rig:
     # ---- scenes ---------------------------------------------------------------------------------
 
     def fresh_redis(self, encoding):
-        """An empty Redis of that encoding, and nobody who writes to it."""
+        """An empty Redis of that encoding, and nobody who writes to it. Whatever the topics hold is
+        passed over: rows leave events and hints behind that nobody is to work off."""
         self._end_fleet()
+        for group, topic in (("fanline-dispatcher", FEED), ("fanline-pusher", TASKS)):
+            wait_until(partial(self._passed_over, group, topic), patience.LONGEST,
+                       f"{group} to have no member")
         self.redis("CONFIG", "SET", "zset-max-listpack-entries", ENCODINGS[encoding])
         self.redis("FLUSHALL")
         self._scene = None
@@ -108,6 +113,26 @@ class Rig:
         """Another fleet on what there is."""
         self._end_fleet()
         self._start_fleet((), tuple(dispatcher_args), of_each)
+
+    def _passed_over(self, group, topic):
+        """False while members of the group are remembered: their session ends by itself."""
+        try:
+            place_at_end(self.stack.env["FANLINE_KAFKA_BROKERS"], group, topic)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_MEMBER_ID:
+                raise
+            return False
+        return True
+
+    def settle(self):
+        """Waits until the fleet has nothing left to do. Of a dispatcher alone nobody takes the hints."""
+        if self.fleet and self.fleet.pushers:
+            self.wait_idle()
+
+    def abandon(self):
+        """After a row that failed: its fleet ends, whatever it was doing. The next scene is made anew."""
+        self._end_fleet()
+        self._scene = None
 
     def dispatcher_alone(self):
         """Starts a dispatcher alone: nobody takes what it appends."""
@@ -149,9 +174,19 @@ class Rig:
         return sum(daemon.scrape().total("fanline_hints_done_total")
                    for daemon in self.fleet.pushers)
 
-    def wait_dispatched(self, events, patience=120):
-        wait_until(lambda: self.dispatched() >= events, patience,
-                   f"{events:.0f} events to be dispatched")
+    def wait_dispatched(self, events):
+        patience.wait_done(self.dispatched, events, "events to be dispatched", self.say)
+
+    def wait_pushed(self, hints):
+        patience.wait_done(self.pushed, hints, "hints to be done", self.say)
+
+    def wait_idle(self):
+        """Until everything appended so far is done and acknowledged."""
+        fleet = patience.Patience("the fleet to be idle", self.say)
+        self.fleet.wait_idle(patience.LONGEST, lambda counters: fleet.look(
+            f"{counters.total('fanline_events_done_total'):,.0f} events and "
+            f"{counters.total('fanline_hints_done_total'):,.0f} hints done, "
+            f"{counters.total('fanline_followers_read_total'):,.0f} followers read"))
 
     def make_live(self, least, most, redis=None):
         """Of `redis`, a service beside ours; else of ours."""
@@ -196,7 +231,8 @@ class Rig:
         if self.fleet is None:
             return
         for daemon in self.fleet.daemons:
-            daemon.stop()
+            if daemon.running:
+                daemon.stop()
         self.fleet.close()
         self.fleet = None
 

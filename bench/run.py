@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """Measures Fanline on this machine, each figure beside another of the same run (`make bench`).
 
-Prints a table and writes build/bench/report.json; docs/benchmarks.md explains the rows. With --rows
-the others stay in the report as they are. Leave the machine alone meanwhile: services and clients
-share its cores.
+Writes build/bench/report.json row by row, and prints a table at the end; docs/benchmarks.md explains
+the rows. With --rows the others stay in the report as they are. A row that fails is named, the rest
+goes on, and the exit status is 1. Leave the machine alone meanwhile: services and clients share its
+cores.
 """
 
 import argparse
 import os
 import sys
 import time
+import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +22,7 @@ from bench.backlog_run import run_hints  # noqa: E402
 from bench.capacity_rows import capacity  # noqa: E402
 from bench.cluster_rows import cluster_vs_single  # noqa: E402
 from bench.drain_rows import backlog_drain  # noqa: E402
+from bench.fairness_rows import fairness  # noqa: E402
 from bench.handover_rows import handover  # noqa: E402
 from bench.import_rows import import_rows  # noqa: E402
 from bench.moderate_rows import cpu_per_event, event_cost, latency  # noqa: E402
@@ -74,6 +77,7 @@ def measurements(rig, sizes, relations, rows=()):
     yield "cpu_per_event", lambda: cpu_per_event(rig, sizes)
     yield "event_cost", lambda: event_cost(rig, sizes)
     yield "latency", lambda: latency(rig, sizes)
+    yield "fairness_p99_ratio", lambda: fairness(rig, sizes)
     yield "capacity", lambda: capacity(rig, sizes, rows)
     yield "storm", lambda: storm(rig, sizes)
     for mode in ("async", "sync"):
@@ -102,19 +106,28 @@ def main():
                                 else (population.FULL, FULL, FULL_RELATIONS))
     folder = options.out or ROOT / "build" / ("bench-quick" if options.quick else "bench")
     before = report.read(folder) if options.rows else []
-    rows = []
+    rows, failed = [], []
     with Rig(people, say, options.ranges) as rig:
         machine = report.machine(rig.in_memory)
         say(machine)
         for name, measure in chosen(dict(measurements(rig, sizes, relations, rows)), options.rows):
-            for row in measure():
-                rows.append({**row, "of": name, "machine": machine, "cores": os.cpu_count(),
-                             "ranges": options.ranges, "measured_at": report.now()})
-                say(report.sentence(row))
-                if report.details(row):
-                    say(f"    {report.details(row)}")
-    path = report.write(report.merged(before, rows), folder)
-    print("", *report.table(rows), "", f"{path}, after {time.monotonic() - begin:.0f} s", sep="\n")
+            try:
+                rig.settle()
+                for row in measure():
+                    rows.append({**row, "of": name, "machine": machine, "cores": os.cpu_count(),
+                                 "ranges": options.ranges, "measured_at": report.now()})
+                    report.write(report.merged(before, rows), folder)
+                    say(report.sentence(row))
+                    if report.details(row):
+                        say(f"    {report.details(row)}")
+            except Exception as error:  # whatever it is, the other rows can do without this one
+                failed.append(name)
+                say(f"{name} failed: {error!r}")
+                traceback.print_exc()
+                rig.abandon()
+    print("", *report.table(rows), "", f"{folder / report.REPORT_NAME}, after {time.monotonic() - begin:.0f} s",
+          *(f"failed: {name}" for name in failed), sep="\n")
+    return 1 if failed else 0
 
 
 def chosen(by_name, wanted):
@@ -142,6 +155,6 @@ def parse():
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main())
     except KeyboardInterrupt:
         sys.exit(130)

@@ -93,7 +93,7 @@ def _storm(rig, api, readers, keys, rate, alone):
         hints, begin = rig.pushed(), time.monotonic()
         until_live, answers = _return(api, readers)
         pushed = (rig.pushed() - hints) / (time.monotonic() - begin)
-    rig.fleet.wait_idle(_PATIENCE)
+    rig.wait_idle()
     there = sum(rig.redis("EXISTS", *some) for some in _in_parts(keys))
     assert there == len(keys), f"{there} of {len(keys)} timelines are live"
     return {"live": until_live, "pushed": pushed, "pace": rate * rig.ranges,

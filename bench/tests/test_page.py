@@ -14,6 +14,11 @@ class Page(unittest.TestCase):
         self.assertIn("| `deliveries` | 20 x/s | 10 other | 2.00 |", page)
         self.assertNotIn("old figures", page)
 
+    def test_refuses_rows_of_several_runs(self):
+        rows = [{**row(name, [20], "x/s", "other", [10]), "machine": name} for name in ("a", "b")]
+        with self.assertRaisesRegex(SystemExit, "rows of several runs"):
+            filled(_PAGE, rows)
+
     def test_doing_it_again_changes_nothing(self):
         rows = [{**row("deliveries", [20], "x/s", "other", [10]), "machine": "m"}]
         once = filled(_PAGE, rows)

@@ -1,0 +1,107 @@
+"""Whether a celebrity's pages let others pass: posts of authors with 200 live followers at half of the
+rate at which these drain, beside fan-outs to all followers of the celebrity."""
+
+import statistics
+import time
+from contextlib import contextmanager
+
+from bench.measure import row
+from bench.moderate_rows import LAST_DELIVERY, run_at
+from bench.patience import wait_done
+from bench.population import FIRST_ASLEEP
+
+_LONGEST = 8  # seconds of posts
+_SETTLE = 2  # seconds of fan-out before others publish
+_FAN_OUTS = 1_000  # more than are ever needed
+_MOST_ROUNDS = 5
+_FILLED_AT_ONCE = 100_000
+_READ = "fanline_followers_read_total"
+_CLASSES = ("lt_100", "lt_1k", "lt_10k", "lt_100k", "lt_1m", "ge_1m")  # fanline/model/size_class.h
+
+
+def fairness(rig, sizes):
+    """Two rows for each share of the celebrity's followers that is live, by timelines of one item: the
+    others' publish to last delivery beside the same without her, and how many followers a second she
+    reaches beside the same without them. Default settings, one pusher, one node."""
+    rig.scene("compact", dispatcher_args=("--sample-rate", "1"))
+    others, star = (rig.population.authors[name] for name in ("live100", "celebrity"))
+    assert size_class(others.followers) != size_class(star.followers)
+    try:
+        rate = [run_at(rig, others, others.count).rate for _ in range(2)][1] / 2  # the first warms up
+        live = 0
+        for percent in (5, 100):
+            live = _make_live(rig, live, star.followers * percent // 100)
+            yield from _rows(rig, min(sizes.rounds, _MOST_ROUNDS), rate, percent)
+    finally:
+        rig.abandon()  # in other rows these followers are not live
+
+
+def size_class(followers):
+    return _CLASSES[min(max(len(str(followers)) - 2, 0), len(_CLASSES) - 1)]
+
+
+def _make_live(rig, live, wanted):
+    """Of the celebrity's followers, of whom the first are live already."""
+    while live < wanted:
+        more = min(_FILLED_AT_ONCE, wanted - live)
+        rig.fill(FIRST_ASLEEP + live, more, 1, 1)
+        live += more
+    return live
+
+
+def _rows(rig, rounds, rate, percent):
+    star = rig.population.authors["celebrity"]
+    found = [_round(rig, star, rate) for _ in range(rounds + 1)][1:]
+    fan_outs = f"fan-outs to {star.followers:,}, {percent}% live"
+    yield row(f"fairness_p99_ratio_live{percent}", [beside.p99_ms for _, _, beside in found],
+              f"ms, p99 beside {fan_outs}", "without", [calm.p99_ms for _, calm, _ in found],
+              events_per_second=rate)
+    yield row(f"fairness_fanout_live{percent}", [beside.fanned_out for _, _, beside in found],
+              f"followers/s of {fan_outs}", "without others", [alone for alone, _, _ in found],
+              others_followers_per_second=statistics.median(beside.others for _, _, beside in found))
+
+
+def _round(rig, star, rate):
+    """Followers a second of a fan-out alone; the others alone; both together."""
+    seconds = run_at(rig, star, 1).seconds
+    calm = _Others(rig, rate)
+    with _fan_outs(rig, star, 1 / seconds):
+        beside = _Others(rig, rate)
+    rig.wait_idle()
+    rig.say(f"p99 {calm.p99_ms:.0f} ms at {rate:.0f} posts/s, {beside.p99_ms:.0f} ms beside fan-outs; "
+            f"{star.followers / seconds:,.0f} followers/s of a fan-out alone, {beside.fanned_out:,.0f} beside others")
+    return star.followers / seconds, calm, beside
+
+
+@contextmanager
+def _fan_outs(rig, star, rate):
+    """The next one is published when the one before would be done if it were alone."""
+    publisher = rig.start_publishing(star, _FAN_OUTS, rate, "5ms")
+    try:
+        time.sleep(_SETTLE)
+        yield
+        assert publisher.poll() is None, "the fan-outs did not last"
+    finally:
+        publisher.terminate()
+        publisher.wait()
+
+
+class _Others:
+    """Publishes their posts at a steady rate and waits for the last delivery of each."""
+
+    def __init__(self, rig, rate):
+        authors = rig.population.authors["live100"]
+        events = min(authors.count, max(1, int(rate * _LONGEST)))
+        mine = size_class(authors.followers)
+
+        def delivered():
+            return rig.fleet.counters().histogram(LAST_DELIVERY, followers=mine).total
+
+        before, begin = rig.fleet.counters(), time.perf_counter()
+        rig.publish(authors, events, rate)
+        wait_done(delivered, before.histogram(LAST_DELIVERY, followers=mine).total + events,
+                  "last deliveries", rig.say)
+        seconds, done = time.perf_counter() - begin, rig.fleet.counters() - before
+        self.p99_ms = done.histogram(LAST_DELIVERY, followers=mine).quantile(0.99) * 1e3
+        self.others = events * authors.followers / seconds  # followers a second
+        self.fanned_out = done.total(_READ) / seconds - self.others

@@ -17,9 +17,47 @@ Status ReadText(BlockingConnection& connection, const CommandBuffer& command, st
   });
 }
 
+// What a node is asked for the map, whatever it is: one that is no node of a cluster refuses the
+// last.
+enum Question : size_t { kCluster, kServer, kNodes, kQuestions };
+CommandBuffer Questions() {
+  CommandBuffer questions;
+  questions.Command("INFO", "cluster");
+  questions.Command("INFO", "server");
+  questions.Command("CLUSTER", "NODES");
+  return questions;
+}
+
+bool Holds(const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
+  return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
+}
+
+// Who of the masters must still be heard for a map of all.
+struct Count {
+  size_t masters = 0, answered = 0, open = 0;
+  bool most() const { return 2 * answered > masters; }
+};
+Count CountOf(const SlotMap& map, const std::vector<Endpoint>& answered,
+              const std::map<std::string, std::string>& silent) {
+  Count count;
+  for (const Endpoint& master : map.masters()) {
+    ++count.masters;
+    if (Holds(answered, master)) {
+      ++count.answered;
+    } else if (!map.failing(master) && !silent.contains(ToString(master))) {
+      ++count.open;
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
-Masters::Masters(const Options& options) : options_(options), sentinels_(options) {}
+Masters::Masters(const Options& options)
+    : options_(options),
+      sentinels_(options),
+      survey_([options](const Endpoint& node) { return options.At(node); }, Questions(),
+              kQuestions) {}
 Masters::~Masters() = default;
 
 BlockingConnection& Masters::At(const Endpoint& node) {
@@ -30,15 +68,14 @@ BlockingConnection& Masters::At(const Endpoint& node) {
 
 // ---- the map --------------------------------------------------------------------------------
 
-// The masters known, then the seeds.
+// The masters known, then the seeds; who was silent comes last.
 std::vector<Endpoint> Masters::Candidates() const {
   std::vector<Endpoint> candidates = map_.masters();
   for (const Endpoint& seed : options_.seeds) {
-    if (std::find(candidates.begin(), candidates.end(), seed) == candidates.end())
-      candidates.push_back(seed);
+    if (!Holds(candidates, seed)) candidates.push_back(seed);
   }
   std::stable_partition(candidates.begin(), candidates.end(),
-                        [this](const Endpoint& node) { return ToString(node) != silent_; });
+                        [this](const Endpoint& node) { return !silent_.contains(ToString(node)); });
   return candidates;
 }
 
@@ -57,78 +94,108 @@ Status Masters::Refresh(Ask ask) {
   return Status::Done();
 }
 
+// All: every master known; seeds only while none of them says anything.
+void Masters::BeginToAsk(Ask ask) {
+  std::vector<Endpoint> in_a_row = Candidates();
+  if (ask == Ask::kOne) return survey_.Begin({}, std::move(in_a_row));
+  const std::vector<Endpoint> at_once = map_.empty() ? options_.seeds : map_.masters();
+  std::erase_if(in_a_row, [&](const Endpoint& node) { return Holds(at_once, node); });
+  survey_.Begin(at_once, std::move(in_a_row));
+}
+
 Status Masters::AskNodes(Ask ask, SlotMap* fresh) {
   Status last = Away("no address of redis is known");
-  auto known = map_.masters();
-  auto candidates = Candidates();
-  const auto holds = [](const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
-    return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
-  };
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    const Endpoint node = candidates[i];  // a copy: the list grows by masters that are heard of
-    if (!fresh->empty()) {
-      if (ask == Ask::kOne || !holds(known, node) || fresh->failing(node)) continue;
+  BeginToAsk(ask);
+  if (ask == Ask::kAll) silent_.clear();
+  std::vector<Endpoint> answered;
+  Time until = Time::max();
+  while (const auto heard = survey_.Next(until)) {
+    const Status status = Take(*heard, fresh);
+    if (status.done()) {
+      answered.push_back(heard->node);
+      silent_.erase(ToString(heard->node));
+      survey_.AskNoMore();
+    } else {
+      silent_[ToString(heard->node)] = status.message;
+      last = status;
     }
-    const Status status = AskNode(node, fresh);
-    if (!status.done()) {
-      silent_ = ToString(node);
-      if (fresh->empty()) last = status;
-      continue;
-    }
+    if (fresh->empty()) continue;
+    if (ask == Ask::kOne) break;
     for (const Endpoint& master : fresh->masters()) {
-      if (!holds(known, master)) known.push_back(master);
-      if (!holds(candidates, master)) candidates.push_back(master);
+      if (!fresh->failing(master)) survey_.Ask(master);
     }
+    const Count count = CountOf(*fresh, answered, silent_);
+    if (count.open == 0) break;
+    if (count.most()) until = std::min(until, Survey::Now() + Survey::kGrace);
   }
+  EndAsking(ask, *fresh, answered);
   return fresh->empty() ? last : Status::Done();
 }
 
-Status Masters::AskNode(const Endpoint& node, SlotMap* fresh) {
-  BlockingConnection& connection = At(node);
-  CommandBuffer info;
-  info.Command("INFO", "cluster");
-  std::string text;
-  if (Status status = ReadText(connection, info, &text); !status.done()) return status;
-  if (InfoField(text, "cluster_enabled") != "1") return AskNoCluster(node, fresh);
-  CommandBuffer nodes;
-  nodes.Command("CLUSTER", "NODES");
-  if (Status status = ReadText(connection, nodes, &text); !status.done()) return status;
-  fresh->Add(ParseNodes(text, node));
-  if (!fresh->empty()) return Status::Done();
-  return Away("redis " + ToString(node) + " is a cluster node that knows no master with slots");
+void Masters::EndAsking(Ask ask, const SlotMap& fresh, const std::vector<Endpoint>& answered) {
+  for (const Endpoint& node : survey_.Silent()) {
+    silent_.emplace(ToString(node), "redis " + ToString(node) + ": no reply in time");
+  }
+  survey_.End();
+  if (ask == Ask::kOne) return;
+  for (const Endpoint& node : fresh.masters()) {
+    if (Holds(answered, node)) continue;  // else it was not asked, if nothing is known of it
+    silent_.emplace(ToString(node), "redis " + ToString(node) + ": other nodes say that it fails");
+  }
 }
 
-Status Masters::AskNoCluster(const Endpoint& node, SlotMap* fresh) {
-  CommandBuffer info;
-  info.Command("INFO", "server");
-  std::string text;
-  if (Status status = ReadText(At(node), info, &text); !status.done()) return status;
-  if (InfoField(text, "redis_mode") == "sentinel") {
+Status Masters::Take(const Survey::Heard& heard, SlotMap* fresh) const {
+  if (!heard.status.done()) return heard.status;
+  const auto& said = heard.answers;
+  if (!said[kCluster].error.empty()) return RefusedBy(said[kCluster]);
+  if (InfoField(said[kCluster].text, "cluster_enabled") != "1") return TakeNoCluster(heard, fresh);
+  if (!said[kNodes].error.empty()) return RefusedBy(said[kNodes]);
+  fresh->Add(ParseNodes(said[kNodes].text, heard.node));
+  if (!fresh->empty()) return Status::Done();
+  return Away("redis " + ToString(heard.node) +
+              " is a cluster node that knows no master with slots");
+}
+
+Status Masters::TakeNoCluster(const Survey::Heard& heard, SlotMap* fresh) const {
+  const Survey::Answer& server = heard.answers[kServer];
+  if (!server.error.empty()) return RefusedBy(server);
+  if (InfoField(server.text, "redis_mode") == "sentinel") {
     return Away(
-        "redis " + ToString(node) +
+        "redis " + ToString(heard.node) +
         " is a Sentinel: say by --redis-sentinel-master which master it is to be asked for");
   }
   if (options_.seeds.size() > 1) {
-    return Away("redis " + ToString(node) +
+    return Away("redis " + ToString(heard.node) +
                 " is no node of a cluster, so it must be the only address: of several that know "
                 "nothing of each other each would hold a part of the timelines");
   }
-  *fresh = SlotMap::Single(node);
+  *fresh = SlotMap::Single(heard.node);
   return Status::Done();
+}
+
+std::vector<std::string> Masters::Missing() const {
+  std::vector<std::string> missing;
+  for (const Endpoint& master : map_.masters()) {
+    const auto found = silent_.find(ToString(master));
+    if (found != silent_.end()) missing.push_back(found->second);
+  }
+  return missing;
 }
 
 // ---- Sentinels ------------------------------------------------------------------------------
 
 Status Masters::AskSentinels(Ask ask, SlotMap* fresh) {
+  silent_.clear();
   std::optional<Sentinels::Word> latest;
   Status checked;
-  const Status heard = sentinels_.Ask([&](const Sentinels::Word& word) {
+  const auto take = [&](const Sentinels::Word& word) {
     if (latest && word.epoch <= latest->epoch) return true;
     latest = word;
     if (ask == Ask::kAll) return true;
     checked = CheckMaster(word.master);
     return !checked.done();
-  });
+  };
+  const Status heard = ask == Ask::kAll ? sentinels_.AskAll(take) : sentinels_.AskOne(take);
   if (!heard.done()) return heard;
   if (ask == Ask::kAll) checked = CheckMaster(latest->master);
   if (checked.done()) *fresh = SlotMap::Single(latest->master);
@@ -170,7 +237,7 @@ Status Masters::Route(Bucket bucket, const Asking& ask, OnAsk on_ask) {
   }
   if (status.done() || wanted == ErrorAction::kNone) return status;
   doubt_ = true;
-  silent_ = ToString(node);
+  silent_[ToString(node)] = status.message;
   return status;
 }
 

@@ -3,77 +3,88 @@
 #include <algorithm>
 
 #include "backends/redis/client/errors.h"
-#include "backends/redis/client/reply.h"
+#include "fanline/base/number.h"
 
 namespace fanline::redis {
 namespace {
 
-// ["127.0.0.1", "6379"]
-bool ReadAddress(const redisReply& reply, Endpoint* address) {
-  if (!IsArray(reply, 2)) return false;
-  const auto port = ParseNumber<uint16_t>(Text(At(reply, 1)));
-  if (!port) return false;
-  *address = {std::string(Text(At(reply, 0))), *port};
-  return true;
+// Two questions: only the first tells of a replica from the moment that it was made the master.
+CommandBuffer Questions(const std::string& master) {
+  CommandBuffer questions;
+  questions.Command("SENTINEL", "get-master-addr-by-name", master);
+  questions.Command("SENTINEL", "master", master);
+  return questions;
 }
 
 // [.., "config-epoch", "3", ..]
-uint64_t ReadEpoch(const redisReply& fields) {
-  for (size_t i = 0; IsArray(fields, i + 2); i += 2) {
-    if (Text(At(fields, i)) != "config-epoch") continue;
-    return ParseNumber<uint64_t>(Text(At(fields, i + 1))).value_or(0);
+uint64_t EpochOf(const std::vector<std::string>& fields) {
+  for (size_t i = 0; i + 1 < fields.size(); i += 2) {
+    if (fields[i] == "config-epoch") return ParseNumber<uint64_t>(fields[i + 1]).value_or(0);
   }
   return 0;
 }
 
 }  // namespace
 
-Sentinels::Sentinels(const Options& options) : master_(options.sentinel_master) {
-  if (master_.empty()) return;
-  for (const Endpoint& seed : options.seeds) {
-    sentinels_.push_back({seed, std::make_unique<BlockingConnection>(options.AtSentinel(seed))});
-  }
-}
-Sentinels::~Sentinels() = default;
+Sentinels::Sentinels(const Options& options)
+    : master_(options.sentinel_master),
+      sentinels_(options.seeds),
+      survey_([options](const Endpoint& sentinel) { return options.AtSentinel(sentinel); },
+              Questions(master_), 2) {}
 
-Status Sentinels::Ask(const std::function<bool(const Word&)>& take) {
-  Status last;
-  bool heard = false;
-  std::vector<bool> silent(sentinels_.size(), false);
-  for (size_t i = 0; i < sentinels_.size(); ++i) {
+Status Sentinels::AskOne(const Take& take) {
+  survey_.Begin({}, sentinels_);
+  return Hear(take, false);
+}
+
+Status Sentinels::AskAll(const Take& take) {
+  survey_.Begin(sentinels_, {});
+  return Hear(take, true);
+}
+
+Status Sentinels::Hear(const Take& take, bool most_are_enough) {
+  std::vector<Endpoint> mute;
+  Status failed;
+  size_t answered = 0;
+  Time until = Time::max();
+  while (const auto heard = survey_.Next(until)) {
     Word word;
-    const Status status = AskOne(*sentinels_[i].connection, &word);
-    if (status.done()) {
-      heard = true;
-      if (!take(word)) break;
+    if (const Status status = ReadWord(*heard, &word); !status.done()) {
+      failed = status;
+      mute.push_back(heard->node);
       continue;
     }
-    silent[i] = true;
-    last = status;
-    if (!last.message.starts_with("redis ")) {  // it was reached
-      last.message = "Sentinel " + ToString(sentinels_[i].address) + ": " + last.message;
+    ++answered;
+    if (!take(word)) break;
+    if (most_are_enough && 2 * answered > sentinels_.size()) {
+      until = std::min(until, Survey::Now() + Survey::kGrace);
     }
   }
-  size_t at = 0;
-  std::stable_partition(sentinels_.begin(), sentinels_.end(),
-                        [&](const Sentinel&) { return !silent[at++]; });
-  return heard ? Status::Done() : last;
+  const std::vector<Endpoint> silent = survey_.Silent();
+  mute.insert(mute.end(), silent.begin(), silent.end());
+  survey_.End();
+  PutLast(mute);
+  return answered > 0 ? Status::Done() : failed;
 }
 
-// Two questions: only the first tells of a replica from the moment that it was made the master.
-Status Sentinels::AskOne(BlockingConnection& sentinel, Word* word) {
-  CommandBuffer commands;
-  commands.Command("SENTINEL", "get-master-addr-by-name", master_);
-  commands.Command("SENTINEL", "master", master_);
-  size_t next = 0;
-  return sentinel.Pipeline(commands, 2, [&](const redisReply& reply) {
-    if (next++ > 0) {
-      word->epoch = ReadEpoch(reply);
+void Sentinels::PutLast(const std::vector<Endpoint>& mute) {
+  std::stable_partition(sentinels_.begin(), sentinels_.end(), [&](const Endpoint& sentinel) {
+    return std::find(mute.begin(), mute.end(), sentinel) == mute.end();
+  });
+}
+
+Status Sentinels::ReadWord(const Survey::Heard& heard, Word* word) const {
+  if (!heard.status.done()) return heard.status;
+  const std::string who = "Sentinel " + ToString(heard.node) + ": ";
+  const Survey::Answer& address = heard.answers[0];
+  if (!address.error.empty()) return Away(who + RefusedBy(address).message);
+  if (address.items.size() == 2) {
+    if (const auto port = ParseNumber<uint16_t>(address.items[1])) {
+      *word = {{address.items[0], *port}, EpochOf(heard.answers[1].items)};
       return Status::Done();
     }
-    if (ReadAddress(reply, &word->master)) return Status::Done();
-    return Away("it watches no master called " + master_ + "; set --redis-sentinel-master");
-  });
+  }
+  return Away(who + "it watches no master called " + master_ + "; set --redis-sentinel-master");
 }
 
 }  // namespace fanline::redis

@@ -19,7 +19,8 @@ namespace fanline::redis {
 class FakeServer {
  public:
   using Words = std::vector<std::string>;
-  // The reply's bytes; called from the server's threads.
+  static constexpr const char* kHangUp = "hang up";
+  // The reply's bytes, or kHangUp; called from the server's threads.
   using Answer = std::function<std::string(const Words& command)>;
 
   explicit FakeServer(Answer answer)
@@ -64,6 +65,7 @@ class FakeServer {
       Words command;
       while (TakeCommand(got, command)) {
         const std::string reply = answer_(command);
+        if (reply == kHangUp) return;
         if (send(fd, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return;
       }
     }

@@ -6,6 +6,7 @@
 
 #include "backends/redis/cluster/masters.h"
 #include "tests/unit/redis/fake_server.h"
+#include "tests/unit/redis/hanging_host.h"
 
 namespace fanline::redis {
 namespace {
@@ -48,6 +49,7 @@ class FakeSentinel {
     }
     if (!password_.empty() && !signed_in_) return "-NOAUTH Authentication required.\r\n";
     if (command[0] == "INFO") return Bulk("redis_mode:sentinel\r\n");
+    if (command[0] != "SENTINEL") return "-ERR unknown command\r\n";
     ++asked_;
     const bool known = command[2] == "timelines" && !forgot_;
     if (command[1] == "master") {
@@ -101,6 +103,21 @@ TEST(Sentinels, WhoIsInAHurryBelievesTheFirstThatNamesARealMaster) {
   ASSERT_TRUE(masters.Refresh(kOne).done());
   EXPECT_THAT(masters.map().masters(), ElementsAre(master.address()));
   EXPECT_EQ(third.asked(), 0);
+}
+
+TEST(Sentinels, TwoOfFiveThatHangDelayALookAsLittleAsNone) {
+  FakeNode former("master"), now("master");
+  const HangingHost one, two;
+  FakeSentinel cut_off(former.address(), 4), second(now.address(), 5), third(now.address(), 5);
+  Masters masters(
+      Behind({one.address(), two.address(), cut_off.address(), second.address(), third.address()}));
+  for (const auto ask : {kAll, kOne}) {
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(masters.Refresh(ask).done());
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  }
+  ASSERT_TRUE(masters.Refresh(kAll).done());
+  EXPECT_THAT(masters.map().masters(), ElementsAre(now.address()));
 }
 
 TEST(Sentinels, AReplicaThatTheyNameIsNoMasterYet) {

@@ -1,0 +1,169 @@
+// Asking nodes that hang for the map. Real ones: tests/integration/redis/cluster_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <mutex>
+
+#include "backends/redis/cluster/masters.h"
+#include "tests/unit/redis/fake_server.h"
+#include "tests/unit/redis/hanging_host.h"
+
+namespace fanline::redis {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAreArray;
+
+using namespace std::chrono_literals;
+
+constexpr auto kOne = Masters::Ask::kOne;
+constexpr auto kAll = Masters::Ask::kAll;
+// Far below the time that one node may take, far above what an answer takes.
+constexpr auto kSoon = 1'000ms;
+
+std::string Bulk(const std::string& text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+}
+
+// What CLUSTER NODES says, the same on each node.
+class FakeCluster {
+ public:
+  class Node {
+   public:
+    explicit Node(const FakeCluster& cluster)
+        : server_([this, &cluster](const FakeServer::Words& command) {
+            ++asked_;
+            if (command[0] == "INFO") return Bulk("cluster_enabled:1\r\nredis_mode:cluster\r\n");
+            return Bulk(cluster.text());
+          }) {}
+
+    Endpoint address() const { return server_.address(); }
+    int asked() const { return asked_; }
+
+   private:
+    std::atomic<int> asked_ = 0;
+    FakeServer server_;
+  };
+
+  explicit FakeCluster(size_t answering, size_t hanging = 0) {
+    while (nodes_.size() < answering) nodes_.emplace_back(*this);
+    while (hosts_.size() < hanging) hosts_.emplace_back();
+    for (const Node& node : nodes_) addresses_.push_back(node.address());
+    for (const HangingHost& host : hosts_) addresses_.push_back(host.address());
+    for (size_t i = 0; i < addresses_.size(); ++i) Claim(i, addresses_.size());
+  }
+
+  std::vector<Endpoint> addresses() const { return addresses_; }  // who answers comes first
+  const std::list<Node>& nodes() const { return nodes_; }
+  std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  void Claim(size_t i, size_t of) {
+    const std::lock_guard lock(mutex_);
+    text_ += std::to_string(i) + " " + ToString(addresses_[i]) + "@1 master - 0 0 " +
+             std::to_string(i + 1) + " connected " + std::to_string(kSlots / of * i) + "-" +
+             std::to_string(i + 1 == of ? kSlots - 1 : kSlots / of * (i + 1) - 1) + "\n";
+  }
+
+  mutable std::mutex mutex_;
+  std::string text_;
+  std::list<HangingHost> hosts_;
+  std::list<Node> nodes_;
+  std::vector<Endpoint> addresses_;
+};
+
+Options At(std::vector<Endpoint> seeds) {
+  Options options;
+  options.seeds = std::move(seeds);
+  return options;
+}
+
+class Stopwatch {
+ public:
+  auto passed() const { return std::chrono::steady_clock::now() - begin_; }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+TEST(Masters, ThreeThatHangDelayALookAsLittleAsNone) {
+  const FakeCluster cluster(5, 3);
+  Masters masters(At(cluster.addresses()));
+  for (int look = 0; look < 2; ++look) {
+    const Stopwatch watch;
+    ASSERT_TRUE(masters.Refresh(kAll).done());
+    EXPECT_LT(watch.passed(), kSoon) << look;
+    EXPECT_THAT(masters.map().masters(), UnorderedElementsAreArray(cluster.addresses()));
+    EXPECT_THAT(masters.Missing(), SizeIs(3));
+  }
+}
+
+TEST(Masters, SeedsThatHangAreNotWaitedForOneAfterTheOther) {
+  const FakeCluster cluster(1);
+  const HangingHost one, two, three;
+  const std::vector<Endpoint> seeds{one.address(), two.address(), three.address(),
+                                    cluster.addresses().front()};
+  for (const auto ask : {kOne, kAll}) {
+    Masters masters(At(seeds));
+    const Stopwatch watch;
+    ASSERT_TRUE(masters.Refresh(ask).done());
+    EXPECT_LT(watch.passed(), kSoon);
+    EXPECT_EQ(masters.map().masters(), cluster.addresses());
+    EXPECT_THAT(masters.Missing(), SizeIs(0));
+  }
+}
+
+TEST(Masters, WhoIsInAHurryAsksOneWhileItAnswers) {
+  const FakeCluster cluster(3);
+  Masters masters(At(cluster.addresses()));
+  for (int look = 0; look < 3; ++look) ASSERT_TRUE(masters.Refresh(kOne).done());
+  EXPECT_LT(cluster.nodes().back().asked(), cluster.nodes().front().asked());
+}
+
+TEST(Masters, WhenTheMastersKnownHangSeedsAreAsked) {
+  const FakeCluster before(0, 2);
+  FakeServer replica([&](const FakeServer::Words& command) {
+    if (command[0] == "INFO") return Bulk("cluster_enabled:1\r\n");
+    return Bulk(before.text());
+  });
+  Options options = At({replica.address()});
+  options.command_timeout = 100ms;  // nothing but this ends a look
+  Masters masters(options);
+  for (int look = 0; look < 2; ++look) {
+    ASSERT_TRUE(masters.Refresh(kAll).done());
+    EXPECT_EQ(masters.map().masters(), before.addresses());
+    EXPECT_THAT(masters.Missing(), SizeIs(2));
+  }
+}
+
+TEST(Masters, AConnectionThatANodeClosedIsMadeAnew) {
+  std::atomic<int> asked = 0;
+  const FakeServer node([&](const FakeServer::Words& command) {
+    if (++asked == 4) return std::string(FakeServer::kHangUp);
+    return command[0] == "INFO" ? Bulk("redis_mode:standalone\r\n") : "-ERR no cluster\r\n";
+  });
+  Masters masters(At({node.address()}));
+  ASSERT_TRUE(masters.Refresh(kAll).done());
+  EXPECT_EQ(asked, 3);
+  ASSERT_TRUE(masters.Refresh(kAll).done()) << "closed in between";
+  EXPECT_EQ(asked, 7);
+}
+
+TEST(Masters, OneThatHangsAloneIsSaidToHang) {
+  const HangingHost host;
+  Options options = At({host.address()});
+  options.command_timeout = 100ms;
+  const Status status = Masters(options).Refresh(kAll);
+  EXPECT_TRUE(status.later());
+  EXPECT_THAT(status.message, HasSubstr(ToString(host.address()) + ": no reply in time"));
+}
+
+}  // namespace
+}  // namespace fanline::redis

@@ -273,13 +273,14 @@ int Main(int argc, char** argv) {
 
   daemon::Inbox<ShardPinged> pings(process.wakeup);
   mysql::MysqlShardProbe probe(mysql_config, {}, process.log.Sink());
-  api::ShardWatch watch({probe, pings}, map.shards(),
-                        [&](Shard shard, bool reachable, const std::string& reason) {
-                          away[shard] = !reachable;
-                          pool.SetReachable(shard, reachable);
-                          serving.pulls.SetReachable(shard, reachable);
-                          process.health.SetReady(mysql::ResourceOf(shard), reachable, reason);
-                        });
+  api::ShardWatch watch(
+      {probe, pings}, map.shards(), [&](Shard shard, bool reachable, const std::string& reason) {
+        away[shard] = !reachable;
+        pool.SetReachable(shard, reachable);
+        serving.pulls.SetReachable(shard, reachable);
+        process.health.SetReach(mysql::ResourceOf(shard), wiring::Checks::kAnyStore,
+                                reachable ? daemon::Reach::kWhole : daemon::Reach::kAway, reason);
+      });
 
   api::Handler handler(pool, serving.pages, publishing ? &*publishing->publisher : nullptr, map,
                        config.limits, *metrics, daemon::SystemNow, config.allowed_origins);

@@ -1,6 +1,7 @@
 // Finds out which shards answer: asks each once a second. A shard that refuses, or is silent for
 // two seconds, is away until it answers again. Its requests are then refused at once instead of
-// each waiting for a timeout, and /readyz names it, traffic or not. Passive; one thread.
+// each waiting for a timeout, and /readyz names it, traffic or not; the others' users are served,
+// so the API stays ready. Passive; one thread.
 //
 // Only one question per shard is under way: a shard that hangs is not asked again.
 #pragma once

@@ -1,5 +1,6 @@
 // fanout-tasks (Kafka) -> Pusher -> live timelines (Redis); beside it a sampler, which compares
 // some of them with the truth. Wiring only.
+#include <algorithm>
 #include <optional>
 
 #include "audit/sampling.h"
@@ -14,6 +15,7 @@
 #include "backends/redis/timeline_scanner.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
+#include "backends/wiring/redis_health.h"
 #include "backends/wiring/shard_health.h"
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
@@ -58,7 +60,8 @@ struct SampleServing {
   std::optional<audit::Sampling> sampling;  // last: its thread uses the others
 };
 
-// The consume loop's turns, and once a second what the sampler is to know of them.
+// The consume loop's turns, and once a second what the sampler and the readiness are to know of
+// them.
 template <typename Loop>
 struct Turn {
   daemon::StepResult Step(const Now& now) {
@@ -66,13 +69,17 @@ struct Turn {
     if (now.mono >= show_at) {
       show_at = now.mono + std::chrono::seconds(1);
       audit::Progress progress;
+      std::vector<Range> own;
       for (const auto& lag : hints.Lags(now.unix_ms)) {
+        own.push_back(static_cast<Range>(lag.partition));
         if (lag.records < 0) continue;
         progress[lag.partition] = {.applied = lag.position,
                                    .end = lag.position + lag.records,
                                    .end_asked_at = lag.end_asked_at};
       }
       board.Show(std::move(progress));
+      std::sort(own.begin(), own.end());
+      redis_health.Own(std::move(own));
     }
     return result;
   }
@@ -81,6 +88,7 @@ struct Turn {
   Loop& loop;
   kafka::Consumer& hints;
   audit::ProgressBoard& board;
+  wiring::RedisHealth& redis_health;
   Time show_at{};
 };
 
@@ -117,10 +125,10 @@ int Main(int argc, char** argv) {
                                           "Ranges whose Redis slot was left between two nodes");
   daemon::AddGauge(process.registry, "fanline_ranges", "Ranges of the installation, of all pushers")
       .Set(installation.partitions);
+  wiring::RedisHealth redis_health(process.health);
   redis::RedisLiveTimelines timelines(
       redis_options, log,
-      {.on_state = [&](bool up,
-                       const std::string& why) { process.health.SetReady("redis", up, why); },
+      {.on_away = [&](const std::vector<redis::RangesAway>& away) { redis_health.Away(away); },
        .on_left_migrating =
            [&](size_t ranges) { left_migrating.Set(static_cast<double>(ranges)); }});
   kafka::Producer dead_letters({.client = client}, log);
@@ -147,7 +155,7 @@ int Main(int argc, char** argv) {
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process,
                            config.limits.gather);
   SampleServing samples(config, mysql_config, redis_options, installation, process);
-  Turn<decltype(loop)> turn{loop, hints, samples.board};
+  Turn<decltype(loop)> turn{loop, hints, samples.board, redis_health};
   return process.Run(turn);
 }
 

@@ -88,9 +88,10 @@ struct AppWatch {
                                     daemon::Health& health) {
     const auto forward = static_cast<Shard>(app ? app->forward.config.shards.size() : 0);
     return [&health, forward](Shard shard, bool reachable) {
-      const std::string name = shard < forward ? "forward_" + std::to_string(shard)
-                                               : "reverse_" + std::to_string(shard - forward);
-      health.SetReady(name, reachable, reachable ? "" : "not reachable");
+      const std::string kind = shard < forward ? "forward" : "reverse";
+      const Shard number = shard < forward ? shard : shard - forward;
+      health.SetReach(kind + "_" + std::to_string(number), kind,
+                      reachable ? daemon::Reach::kWhole : daemon::Reach::kAway, "not reachable");
     };
   }
 

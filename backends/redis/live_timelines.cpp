@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -36,14 +37,10 @@ class RedisLiveTimelines::Routes {
  private:
   struct Home {
     Node* node = nullptr;  // none: nobody serves the range
+    std::string address;   // the node's
     Node::Stay stay = 0;   // a new one each time the range comes to another node
   };
   using Nodes = std::map<std::string, std::unique_ptr<Node>>;  // by address
-  struct State {
-    bool connected = false;
-    std::string why_not;  // empty: not known yet
-    friend bool operator==(const State&, const State&) = default;
-  };
 
   // ---- the topology's thread
   bool TakeMap(const SlotMap& map);
@@ -54,7 +51,8 @@ class RedisLiveTimelines::Routes {
 
   // ---- any thread
   void Hear(const std::string& node, bool connected, const std::string& why_not);
-  void Tell();  // under told_mutex_
+  bool Tell();  // under told_mutex_; whether all ranges are served
+  std::vector<RangesAway> AllAway();
   void Log(LogLevel level, const std::string& message) const {
     if (log_) log_(level, message);
   }
@@ -64,9 +62,10 @@ class RedisLiveTimelines::Routes {
   const LogSink log_;
   const Events events_;
 
-  std::mutex told_mutex_;                // the next two; held while events are told
-  std::map<std::string, State> states_;  // of each node, and of the map: ""
-  State told_;
+  std::mutex told_mutex_;  // the next two; held while events are told
+  // Of each node without a session, by address. Empty: not known yet.
+  std::map<std::string, std::string> why_not_;
+  std::optional<std::vector<RangesAway>> told_;
 
   std::mutex mutex_;  // the next three
   std::vector<Home> homes_;
@@ -85,7 +84,6 @@ RedisLiveTimelines::Routes::Routes(const Options& options, LogSink log, Events e
       layout_(options.partitions),
       log_(std::move(log)),
       events_(std::move(events)),
-      states_{{"", {}}},
       homes_(options.partitions),
       migrations_(options.slot_left_after),
       topology_(
@@ -132,35 +130,31 @@ bool RedisLiveTimelines::Routes::TakeMap(const SlotMap& map) {
   for (const auto& [address, node] : retired) node->Retire();
   Watch(map);
   const std::lock_guard told(told_mutex_);
-  Tell();
-  return told_.connected;
+  return Tell();
 }
 
 // Gives every range the node that the map names; answers the nodes that serve none any more.
 RedisLiveTimelines::Routes::Nodes RedisLiveTimelines::Routes::Settle(const SlotMap& map) {
   size_t moved = 0;
   std::set<const Node*> used;
-  State& whole = states_[""];
-  whole = {true, ""};
   for (Range range = 0; range < static_cast<Range>(homes_.size()); ++range) {
     const Endpoint* master = map.MasterOf(layout_.First(range));
     Node* node = master == nullptr ? nullptr : NodeAt(*master);
     if (node == nullptr) {
       const std::string slot = std::to_string(SlotOf(layout_.First(range)));
       why_nobody_ = "redis: no node of the cluster serves slot " + slot;
-      whole = {false, why_nobody_};
     }
     used.insert(node);
     Home& home = homes_[static_cast<size_t>(range)];
     if (home.node == node) continue;
-    home = {node, ++stays_};
+    home = {node, node == nullptr ? "" : ToString(*master), ++stays_};
     ++moved;
   }
   Nodes retired;
   for (auto at = nodes_.begin(); at != nodes_.end();) {
     const auto current = at++;
     if (used.contains(current->second.get())) continue;
-    states_.erase(current->first);
+    why_not_.erase(current->first);
     retired.insert(nodes_.extract(current));
   }
   if (moved > 0) {
@@ -174,7 +168,7 @@ Node* RedisLiveTimelines::Routes::NodeAt(const Endpoint& address) {
   const std::string name = ToString(address);
   auto& node = nodes_[name];
   if (!node) {
-    states_[name] = {};
+    why_not_[name] = "";
     node = std::make_unique<Node>(
         options_.At(address), ++numbers_,
         Node::Events{[this, name](bool connected, const std::string& why_not) {
@@ -209,10 +203,9 @@ void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     if (!nodes_.empty()) return;  // they know better
+    if (why_nobody_ == why) return;
     why_nobody_ = why;
   }
-  if (states_[""].why_not == why) return;
-  states_[""] = {false, why};
   Log(LogLevel::kWarn, why);
   Tell();
 }
@@ -222,23 +215,38 @@ void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
 void RedisLiveTimelines::Routes::Hear(const std::string& node, bool connected,
                                       const std::string& why_not) {
   const std::lock_guard told(told_mutex_);
-  const auto found = states_.find(node);
-  if (found == states_.end()) return;  // it is being retired
-  found->second = {connected, why_not};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!nodes_.contains(node)) return;  // it is being retired
+  }
+  connected ? (void)why_not_.erase(node) : (void)(why_not_[node] = why_not);
   Tell();
 }
 
-void RedisLiveTimelines::Routes::Tell() {
-  State now{true, ""};
-  for (const auto& [node, state] : states_) {
-    if (state.connected) continue;
-    now.connected = false;
-    if (now.why_not.empty()) now.why_not = state.why_not;
+std::vector<RangesAway> RedisLiveTimelines::Routes::AllAway() {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::vector<Range>> by_reason;
+  for (size_t range = 0; range < homes_.size(); ++range) {
+    const Home& home = homes_[range];
+    const auto found = why_not_.find(home.address);
+    if (home.node != nullptr && found == why_not_.end()) continue;
+    by_reason[home.node == nullptr ? why_nobody_ : found->second].push_back(
+        static_cast<Range>(range));
   }
-  if (now == told_) return;
-  told_ = now;
-  const bool unknown = !now.connected && now.why_not.empty();
-  if (!unknown && events_.on_state) events_.on_state(now.connected, now.why_not);
+  std::vector<RangesAway> away;
+  for (auto& [reason, ranges] : by_reason) away.push_back({reason, std::move(ranges)});
+  return away;
+}
+
+bool RedisLiveTimelines::Routes::Tell() {
+  std::vector<RangesAway> now = AllAway();
+  const bool whole = now.empty();
+  std::erase_if(now, [](const RangesAway& away) { return away.reason.empty(); });
+  const bool unknown = !whole && now.empty();
+  if (unknown || now == told_) return whole;
+  told_ = std::move(now);
+  if (events_.on_away) events_.on_away(*told_);
+  return whole;
 }
 
 // ---- the adapter ----------------------------------------------------------------------------

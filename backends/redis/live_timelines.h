@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/redis/answers.h"
 #include "backends/redis/client/options.h"
@@ -22,15 +23,22 @@
 
 namespace fanline::redis {
 
+// Ranges that are not served for one reason, mostly that their node is away.
+struct RangesAway {
+  std::string reason;
+  std::vector<Range> ranges;  // in order
+  friend bool operator==(const RangesAway&, const RangesAway&) = default;
+};
+
 class RedisLiveTimelines final
     : public ServesAll<RedisLiveTimelines, ClaimRange, ResetRange, SavePosition, TimelineBatch,
                        ReadTimeline, ApplySync, DropTimeline, MarkPart> {
  public:
   // From the adapter's threads; calls of one of them come one at a time.
   struct Events {
-    // Called at each change, for readiness: connected means that every range is served by a node
-    // with a session; `reason` says why not.
-    std::function<void(bool connected, const std::string& reason)> on_state;
+    // Called at each change, for readiness: all ranges that no node with a session serves. Empty:
+    // every range is served.
+    std::function<void(const std::vector<RangesAway>& away)> on_away;
     // How many ranges were left between two nodes: their slot has been migrating for longer than
     // slot_left_after. Called with each new map.
     std::function<void(size_t ranges)> on_left_migrating;

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "backends/options/kafka_settings.h"
+#include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/installation_mark.h"
 #include "backends/wiring/retention_gauge.h"
@@ -65,11 +66,8 @@ Status CheckPartitions(kafka::Admin& admin, const std::string& topic, int32_t at
                        " when this program started: start it again, with all mirrors");
 }
 
-// Where the mark is away others may be served: who claims range 0 asks again.
-Status CheckWhose(const redis::Options& options) {
-  Status whose = redis::CheckMark(options);
-  return whose.never() ? whose : Status::Done();
-}
+// A Redis that is away says nothing about whose it is: who claims range 0 asks again.
+Status UnlessNever(Status whose) { return whose.never() ? whose : Status::Done(); }
 
 }  // namespace
 
@@ -160,7 +158,7 @@ Status Checks::CheckRedis(const redis::Options& options) {
   redis::ServerCheck check;
   if (Status status = redis::CheckServer(options, &check); !status.done()) return status;
   if (!check.refusals.empty()) return Status::Never(check.refusals.front());
-  if (Status whose = CheckWhose(options); !whose.done()) return whose;
+  if (Status whose = UnlessNever(redis::CheckMark(options)); !whose.done()) return whose;
   for (const std::string& warning : check.warnings) {
     process_.log.Warn("Redis works, at a price", {{"reason", warning}});
   }
@@ -172,14 +170,33 @@ Status Checks::CheckRedis(const redis::Options& options) {
 
 void Checks::AwaitRedis(const redis::Options& options) {
   if (!Await("redis", [&] { return CheckRedis(options); })) return;
-  standing_.Add("installation of redis", [options] { return CheckWhose(options); });
+  standing_.Add("installation of redis",
+                [options] { return UnlessNever(redis::CheckMark(options)); });
+}
+
+// Live pages need their own node alone.
+void Checks::StateReach(redis::Masters& masters) {
+  using daemon::Reach;
+  const Status asked = masters.Refresh(redis::Masters::Ask::kAll);
+  const auto missing = masters.Missing();
+  std::string why = asked.message;
+  for (const std::string& one : missing) why += (why.empty() ? "" : "; ") + one;
+  const bool enough = asked.done() && missing.size() < masters.map().masters().size();
+  process_.health.SetReach("redis", kAnyStore,
+                           why.empty() ? Reach::kWhole : (enough ? Reach::kEnough : Reach::kAway),
+                           why);
 }
 
 std::shared_ptr<const AwaitedRedis> Checks::AskRedis(const redis::Options& options) {
-  const auto awaited = std::make_shared<AwaitedRedis>(AwaitedRedis::Questions{
-      [this, options] { return CheckRedis(options); }, [options] { return CheckWhose(options); }});
-  const Ask ask = [this, awaited] {
+  const auto awaited = std::make_shared<AwaitedRedis>(
+      AwaitedRedis::Questions{[this, options] { return CheckRedis(options); },
+                              [options] { return UnlessNever(redis::CheckMark(options)); }});
+  const auto masters = std::make_shared<redis::Masters>(options);
+  const Ask ask = [this, awaited, masters] {
     Status status = awaited->Ask();
+    awaited->fit()
+        ? StateReach(*masters)
+        : process_.health.SetReach("redis", kAnyStore, daemon::Reach::kAway, status.message);
     if (!status.later()) return status;
     process_.log.WarnEvery("redis", std::chrono::seconds(10), daemon::SystemNow().mono,
                            "goes on without Redis until it answers", {{"reason", status.message}});

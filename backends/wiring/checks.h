@@ -22,6 +22,10 @@
 #include "backends/wiring/standing_checks.h"
 #include "daemon/run/process.h"
 
+namespace fanline::redis {
+class Masters;
+}
+
 namespace fanline::wiring {
 
 // What options told a program. None: the option was not given, or the program has none such.
@@ -36,6 +40,9 @@ class Checks {
   // As often as consumers ask where their logs end. Costs a row of each shard and the metadata of
   // a few topics.
   static constexpr Duration kEvery = std::chrono::seconds(5);
+
+  // The kind, in the readiness, of stores each of which serves somebody by itself.
+  static constexpr const char* kAnyStore = "store";
 
   explicit Checks(daemon::Process& process) : process_(process), standing_(process, kEvery) {}
 
@@ -63,7 +70,7 @@ class Checks {
   void AwaitRedis(const redis::Options& options);
 
   // The same for a program that is of use without: asks once, and goes on asking while the program
-  // runs, which is ready all the while. The answer's fit() says when Redis may be used.
+  // runs. Redis is a resource of kind kAnyStore. The answer's fit() says when it may be used.
   std::shared_ptr<const AwaitedRedis> AskRedis(const redis::Options& options);
 
   // From now on all of it is asked again. Once, and nothing is awaited afterwards.
@@ -77,6 +84,7 @@ class Checks {
   // Now until it is done, and again while the daemon runs.
   void AwaitAndStand(const std::string& what, const Ask& ask);
   Status CheckRedis(const redis::Options& options);
+  void StateReach(redis::Masters& masters);
   kafka::Admin& AdminOf(const kafka::ClientOptions& client);
   daemon::Process& process_;
   std::optional<kafka::Admin> admin_;  // used by the caller until Stand, then by standing_

@@ -1,6 +1,7 @@
 // The turn of a consuming daemon: records and completions in, orders out. The logic (Dispatcher,
 // Pusher, ...) is a type with Step(span<Input>, Now), StopTaking() and drained(). Shows how far
-// behind the group is, and in the readiness whether brokers answer and every partition can be read.
+// behind the group is, and in the readiness whether brokers answer and partitions can be read: a
+// daemon is ready while it reads on anywhere.
 // A member that the group takes for none any more (Consumer::Fenced) has the process refuse to go
 // on: the logic drains, so that what it tells others of its end is told.
 #pragma once
@@ -34,7 +35,7 @@ class ConsumeLoop {
         inbox_(inbox),
         logic_(logic),
         process_(process),
-        condition_("kafka_" + topic),
+        resource_("kafka_" + topic),
         labels_{{"topic", topic}},
         gather_(gather),
         pace_(gather),
@@ -118,6 +119,7 @@ class ConsumeLoop {
 
   void ShowLag(const Now& now) {
     const auto lags = consumer_.Lags(now.unix_ms);
+    owned_ = lags.size();
     for (auto& [partition, gauge] : lag_) {
       const bool ours =
           std::any_of(lags.begin(), lags.end(),
@@ -145,26 +147,28 @@ class ConsumeLoop {
     parked_.Set(static_cast<double>(parked.size()));
     const auto unreachable = consumer_.Unreachable();
     if (!unreachable) return;
-    if (!unreachable->empty()) {
-      process_.health.SetReady(condition_, false, *unreachable);
-    } else if (!parked.empty()) {
-      process_.health.SetReady(condition_, false, parked.front().reason);
-    } else {
-      process_.health.SetReady(condition_, true);
-    }
+    using daemon::Reach;
+    if (!unreachable->empty()) return State(Reach::kAway, *unreachable);
+    if (parked.empty()) return State(Reach::kWhole, "");
+    State(parked.size() < owned_ ? Reach::kEnough : Reach::kAway, parked.front().reason);
+  }
+
+  void State(daemon::Reach reach, const std::string& reason) {
+    process_.health.SetReach(resource_, "kafka", reach, reason);
   }
 
   kafka::Consumer& consumer_;
   daemon::Inbox<Input>& inbox_;
   Logic& logic_;
   daemon::Process& process_;
-  const std::string condition_;
+  const std::string resource_;
   const prometheus::Labels labels_;
   const Duration gather_;
   GatherPace pace_;
   std::optional<Time> look_at_;
   std::vector<kafka::ConsumerEvent> events_;
   std::map<int32_t, prometheus::Gauge*> lag_;
+  size_t owned_ = 0;  // partitions, as of the last look
   prometheus::Gauge& lag_seconds_;
   prometheus::Gauge& parked_;
   Time show_at_{};

@@ -28,13 +28,13 @@ http::Response ToResponse(const Health::Report& report) {
   return {report.ok ? 200 : 503, "application/json", report.json + "\n", {}};
 }
 
-// What /readyz says, so that an alert can be about one condition and wait for it to last.
-prometheus::MetricFamily ReadyFamily(const Health& health) {
-  prometheus::MetricFamily family{
-      "fanline_ready", "1: this condition of readiness holds", prometheus::MetricType::Gauge, {}};
-  for (const auto& [condition, holds] : health.Conditions()) {
+// What /readyz says, so that an alert can be about one name and wait for it to last.
+prometheus::MetricFamily FamilyOf(const char* name, const char* help, const char* label,
+                                  const std::map<std::string, bool>& values) {
+  prometheus::MetricFamily family{name, help, prometheus::MetricType::Gauge, {}};
+  for (const auto& [text, holds] : values) {
     prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label = {{"condition", condition}};
+    metric.label = {{label, text}};
     metric.gauge.value = holds ? 1 : 0;
   }
   return family;
@@ -81,7 +81,10 @@ class Admin::Server : public http::Service {
     auto process = process_.Collect();
     families.insert(families.end(), std::make_move_iterator(process.begin()),
                     std::make_move_iterator(process.end()));
-    families.push_back(ReadyFamily(health_));
+    families.push_back(FamilyOf("fanline_ready", "1: this condition of readiness holds",
+                                "condition", health_.Conditions()));
+    families.push_back(
+        FamilyOf("fanline_reachable", "1: this resource answers", "resource", health_.Resources()));
     return prometheus::TextSerializer().Serialize(families);
   }
 

@@ -1,7 +1,7 @@
 // The door for operators and their tools: an HTTP server for
 //   /metrics   Prometheus text of the registry and of the process
 //   /healthz   200 alive, 503 the loop stands still        (restart it)
-//   /readyz    200 ready, 503 with the reasons as JSON     (send it no work)
+//   /readyz    200 ready, 503 with the reasons as JSON     (send it no work); names what is away
 #pragma once
 
 #include <prometheus/registry.h>

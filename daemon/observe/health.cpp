@@ -12,8 +12,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Health::Report NotReady(const std::vector<Field>& reasons) {
-  return {false, R"({"status":"not ready","reasons":)" + JsonObject(reasons) + "}"};
+using Texts = std::map<std::string_view, std::string_view>;
+
+std::string Json(const Texts& texts) {
+  std::vector<Field> fields;
+  for (const auto& [name, text] : texts) fields.push_back({name, text});
+  return JsonObject(fields);
+}
+
+std::string Words(const Texts& texts) {
+  std::string words;
+  for (const auto& [name, text] : texts) {
+    words.append(words.empty() ? "" : "; ").append(name).append(": ").append(text);
+  }
+  return words;
 }
 
 int64_t Milliseconds(Duration duration) {
@@ -41,6 +53,13 @@ void Health::SetReady(std::string_view condition, bool ready, std::string_view r
   }
 }
 
+void Health::SetReach(std::string_view resource, std::string_view kind, Reach reach,
+                      std::string_view reason) {
+  const std::lock_guard lock(mutex_);
+  resources_[std::string(resource)] = {std::string(kind), reach,
+                                       reach == Reach::kWhole ? std::string() : Redact(reason)};
+}
+
 void Health::Beat(Time now) {
   const std::lock_guard lock(mutex_);
   last_beat_ = now;
@@ -53,25 +72,48 @@ std::map<std::string, bool> Health::Conditions() const {
   return all;
 }
 
+std::map<std::string, bool> Health::Resources() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, bool> all;
+  for (const auto& [name, resource] : resources_) all[name] = resource.reach == Reach::kWhole;
+  return all;
+}
+
+bool Health::AllAway(const std::string& kind) const {
+  return std::all_of(resources_.begin(), resources_.end(), [&](const auto& entry) {
+    return entry.second.kind != kind || entry.second.reach == Reach::kAway;
+  });
+}
+
+Health::Named Health::NameAll() const {
+  Named named;
+  if (conditions_.empty()) named.reasons["start"] = "no part has reported yet";
+  for (const auto& [condition, reason] : conditions_) {
+    if (reason) named.reasons[condition] = *reason;
+  }
+  for (const auto& [name, resource] : resources_) {
+    if (resource.reach == Reach::kWhole) continue;
+    (AllAway(resource.kind) ? named.reasons : named.away)[name] = resource.reason;
+  }
+  return named;
+}
+
 Health::Report Health::Ready() const {
   const std::lock_guard lock(mutex_);
-  if (conditions_.empty()) return NotReady({{"start", "no part has reported yet"}});
-  std::vector<Field> reasons;
-  for (const auto& [condition, reason] : conditions_) {
-    if (reason) reasons.push_back({condition, *reason});
-  }
-  if (!reasons.empty()) return NotReady(reasons);
-  return {true, R"({"status":"ready"})"};
+  const Named named = NameAll();
+  const bool ready = named.reasons.empty();
+  std::string json = R"({"status":")";
+  json += ready ? R"(ready")" : R"(not ready","reasons":)" + Json(named.reasons);
+  if (!named.away.empty()) json += R"(,"away":)" + Json(named.away);
+  return {ready, json + "}"};
 }
 
 std::string Health::Summary() const {
   const std::lock_guard lock(mutex_);
-  std::string reasons;
-  for (const auto& [condition, reason] : conditions_) {
-    if (reason) reasons += (reasons.empty() ? "" : "; ") + condition + ": " + *reason;
-  }
-  if (!reasons.empty()) return "not ready: " + reasons;
-  return conditions_.empty() ? "not ready: no part has reported yet" : "ready";
+  const Named named = NameAll();
+  std::string words = named.reasons.empty() ? "ready" : "not ready: " + Words(named.reasons);
+  if (!named.away.empty()) words += "; away: " + Words(named.away);
+  return words;
 }
 
 Health::Report Health::Alive(Time now) const {

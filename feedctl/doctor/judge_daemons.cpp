@@ -63,26 +63,22 @@ std::string LabelOf(const Sample& sample, const char* label) {
   return found == sample.labels.end() ? std::string() : found->second;
 }
 
-bool IsStore(const std::string& condition) {
-  for (const char* head : {"redis", "mysql_", "kafka_", "forward_", "reverse_"}) {
-    if (condition.starts_with(head)) return true;
+// What /readyz names, by the metric that holds 0 for it.
+void JudgeNamed(const DaemonFacts& daemon, const char* metric, const char* label,
+                const std::string& what, const char* runbook, Checks& checks) {
+  std::string named;
+  for (const Sample* sample : daemon.metrics.Of(metric)) {
+    if (sample->value == 0) named += (named.empty() ? "" : ", ") + LabelOf(*sample, label);
   }
-  return false;
+  if (named.empty()) return;
+  checks.push_back({kDaemons, daemon.address, Level::kLook, what + ": " + named,
+                    "curl -s http://" + daemon.address + "/readyz", runbook});
 }
 
 void JudgeReady(const DaemonFacts& daemon, Checks& checks) {
-  std::string not_ready;
-  bool store = false;
-  for (const Sample* sample : daemon.metrics.Of("fanline_ready")) {
-    if (sample->value != 0) continue;
-    const std::string condition = LabelOf(*sample, "condition");
-    store = store || IsStore(condition);
-    not_ready += (not_ready.empty() ? "" : ", ") + condition;
-  }
-  if (not_ready.empty()) return;
-  checks.push_back({kDaemons, daemon.address, Level::kLook, "not ready: " + not_ready,
-                    "curl -s http://" + daemon.address + "/readyz",
-                    store ? "stores.md#fanlinestoreaway" : "daemons.md#fanlinenotready"});
+  JudgeNamed(daemon, "fanline_reachable", "resource", "away", "stores.md#fanlinestoreaway", checks);
+  JudgeNamed(daemon, "fanline_ready", "condition", "not ready", "daemons.md#fanlinenotready",
+             checks);
 }
 
 void JudgeGauges(const DaemonFacts& daemon, Checks& checks) {

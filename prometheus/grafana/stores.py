@@ -1,12 +1,10 @@
 from prometheus.grafana.panels import (COUNT, PER_SECOND, RATIO, SECONDS, Dashboard, Panel, Query, highest, rate,
                                        series, total)
 
-SERVICES = 'condition=~"redis|mysql_.+|kafka_.+|forward_.+|reverse_.+"'
-
 STORES = Dashboard("fanline-stores", "Fanline / Kafka, Redis, MariaDB", "The services, as the daemons find them", (
     ("Who is away", (
         Panel("Services that answer", RATIO, "Share of the daemons that get answers, by service. Redis of a Cluster: any node that is away.",
-              (Query(f"avg by (condition) ({series('fanline_ready', SERVICES)})", "{{condition}}"),), width=12),
+              (Query(f"avg by (resource) ({series('fanline_reachable')})", "{{resource}}"),), width=12),
         Panel("Work put off", PER_SECOND, "Because a service was away, by service. `fence`: another pusher owns the range.",
               (Query(rate("fanline_parked_total", "resource"), "{{resource}}"),), width=12),
         Panel("Work that waits", COUNT, "Events and hints that wait for a service.",
@@ -36,7 +34,7 @@ STORES = Dashboard("fanline-stores", "Fanline / Kafka, Redis, MariaDB", "The ser
     )),
     ("MariaDB", (
         Panel("Shards that answer", RATIO, "Share of the daemons that get answers.",
-              (Query(f"""avg by (condition) ({series('fanline_ready', 'condition=~"mysql_.+"')})""", "{{condition}}"),)),
+              (Query(f"""avg by (resource) ({series('fanline_reachable', 'resource=~"mysql_.+"')})""", "{{resource}}"),)),
         Panel("Changes pending in log1", COUNT, "By shard.", (Query(total("fanline_rel_log1_pending_rows", "shard"), "shard {{shard}}"),)),
         Panel("Work put off", PER_SECOND, "By shard.", (Query(rate("fanline_parked_total", "resource"), "{{resource}}"),)),
     )),

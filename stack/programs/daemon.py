@@ -1,6 +1,7 @@
 """One daemon of Fanline through all its lives: killed, stopped, started again on the same port."""
 
 import http.client
+import json
 import time
 
 from stack.programs import BIN
@@ -61,6 +62,18 @@ class Daemon:
             return self.get(path)[0]
         except OSError:
             return None
+
+    def named(self):
+        """What /readyz names -> its words: what is away, and why the daemon is not ready."""
+        said = json.loads(self.get("/readyz")[1])
+        return {**said.get("away", {}), **said.get("reasons", {})}
+
+    def has_all(self):
+        """It is ready, and nothing is away."""
+        try:
+            return self.get("/readyz") == (200, '{"status":"ready"}\n')
+        except OSError:
+            return False
 
     def scrape(self):
         """Its present metrics, gauges too. OSError when it does not answer."""

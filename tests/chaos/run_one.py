@@ -179,8 +179,8 @@ class _Run:
         return self._quiet > 2
 
     def _not_ready(self):
-        return ", ".join(f"{kept.name} is not ready" for kept in self.rig.kept.values()
-                         if kept.daemon.running and kept.daemon.status("/readyz") != 200)
+        return ", ".join(f"{kept.name} is not ready or misses something" for kept in self.rig.kept.values()
+                         if kept.daemon.running and not kept.daemon.has_all())
 
     def _all_live(self):
         try:

@@ -159,10 +159,15 @@ class RedisClusterChanges(OnACluster):
         pair, theirs = [master, self.cluster.replica_of(master)], self.ranges_of(master)
         others = {reader for other in self.cluster.masters() if other is not master
                   for reader in self.readers_on(other)}
+        concerned = [pusher for pusher in self.fleet.pushers if self.ranges_owned_by(pusher) & set(theirs)]
         for node in pair:
             node.kill()
         self.wait_for(lambda: self.fleet.ranges_ready() == RANGES - len(theirs),
                       "the pushers to notice")
+        self.assertEqual(len(concerned), 1)
+        for pusher in self.fleet.pushers:
+            self.wait_for(lambda: "redis" in pusher.named(), "it to name what is away")
+            self.assertEqual(pusher.status("/readyz"), 503 if pusher in concerned else 200, pusher.name)
         author = max(self.ledger.followers,
                      key=lambda each: len(self.ledger.followers[each] & others))
         post = self.publish(author)
@@ -177,6 +182,10 @@ class RedisClusterChanges(OnACluster):
         self.publish_all(list(EVERYBODY))
         self.settle()
         self.assert_exact(live=EVERYBODY)
+
+    def ranges_owned_by(self, pusher):
+        name = f"fanline-pusher-{socket.gethostname()}-{pusher.process.pid}"
+        return {line["range"] for line in self.feedctl.json("ranges", "--json")["ranges"] if line["owner"] == name}
 
     def readers_on(self, master):
         return [int(key.rsplit(":", 1)[1]) for key in master.command("KEYS", "tl:*")]

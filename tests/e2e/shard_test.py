@@ -26,15 +26,15 @@ class ShardComesBack(Installation):
         waiting, arriving = self.publish_all([self.away, self.here])
         reader = min(self.ledger.followers[self.here])
         self.wait_for(lambda: arriving in self.posts_of(reader), "the other shard's author")
-        self.wait_for(lambda: self.dispatcher.status("/readyz") == 503, "the dispatcher to notice")
-        self.assertEqual(self.dispatcher.status("/healthz"), 200)
+        self.wait_for(lambda: "mysql_1" in self.dispatcher.named(), "the dispatcher to notice")
+        self.assertEqual(self.dispatcher.status("/readyz"), 200)
         reader = min(self.ledger.followers[self.away])
         self.assertNotIn(waiting, self.posts_of(reader))
 
         self.stack.mysql[1].start()
         self.wait_for(lambda: waiting in self.posts_of(reader), "the post that waited")
         self.settle()
-        self.assertEqual(self.dispatcher.status("/readyz"), 200)
+        self.assertEqual(self.dispatcher.named(), {})
         self.assert_exact(live=EVERYBODY)
 
     def test_killed_while_posts_flow_it_loses_none(self):
@@ -50,7 +50,7 @@ class ShardComesBack(Installation):
         self.stack.mysql[0].pause()
         self.addCleanup(self.stack.mysql[0].resume)
         self.publish_all(list(EVERYBODY))
-        self.wait_for(lambda: self.dispatcher.status("/readyz") == 503, "the dispatcher to notice")
+        self.wait_for(lambda: "mysql_0" in self.dispatcher.named(), "the dispatcher to notice")
         self.stack.mysql[0].resume()
         self.settle()
         self.assert_exact(live=EVERYBODY)

@@ -52,7 +52,7 @@ class Supervised(unittest.TestCase):
         away = self.stack.mysql[1]
         away.pause()
         self.addCleanup(away.resume)
-        wait_until(lambda: self.supervisor.said("STATUS")[-1].startswith("not ready: mysql_1"), 30, "it to be noticed")
+        wait_until(lambda: self.supervisor.said("STATUS")[-1].startswith("ready; away: mysql_1"), 30, "it to be noticed")
         self.wait_for_more(len(self.supervisor.said("WATCHDOG")) + 4)
         away.resume()
         self.supervisor.wait_for("STATUS", "ready")

@@ -124,7 +124,7 @@ class DeliveryAlerts(Loaded):
         dispatcher.start()
         self.begun()
         self.wait_fires("FanlineLogUnreadable", severity="page", topic=FEED)
-        reason = json.loads(dispatcher.get("/readyz")[1])["reasons"][f"kafka_{FEED}"]
+        reason = dispatcher.named()[f"kafka_{FEED}"]
         self.assertRegex(reason, rf"^{FEED}/0 at offset \d+: the log is corrupt here")
 
         told = self.type_of("FanlineLogUnreadable", "kafka-dump-log.sh", {

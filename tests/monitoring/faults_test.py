@@ -37,7 +37,7 @@ class Faults(Watched):
     def test_1_redis_hangs_while_posts_come(self):
         self.keep_hints_for(100)
         self.stack.redis.pause()
-        self.wait_fires("FanlineStoreAway", condition="redis", severity="page")
+        self.wait_fires("FanlineStoreAway", resource="redis", severity="page")
         self.wait_fires("FanlineRangesWithoutOwner", severity="page")
         self.wait_fires("FanlineNotReady", condition="ranges", job="fanline-pusher")
         self.wait_fires("FanlineRetentionNearsLag", topic=TASKS)
@@ -53,7 +53,7 @@ class Faults(Watched):
     @sees_fire("FanlineFollowsLate", "FanlineStoreAway", "FanlineWorkParked")
     def test_2_a_shard_is_gone_for_a_minute(self):
         self.stack.mysql[1].kill()
-        self.wait_fires("FanlineStoreAway", condition="mysql_1")
+        self.wait_fires("FanlineStoreAway", resource="mysql_1")
         told = runbook.type_command(self.stack, runbook.command_of("FanlineStoreAway", "feedctl doctor"), codes=(69,))
         self.assertIn("stores.md#fanlinestoreaway", told)
         self.assertIn(str(self.stack.mysql[1].port), told)

@@ -33,8 +33,8 @@ class Scrape(Watched):
             mirror.start()
         with self.subTest("a store down"):
             self.stack.mysql[1].kill()
-            self.wait_fires("FanlineStoreAway", severity="page", condition="mysql_1")
-            self.assertFalse(self.fires("FanlineStoreAway", condition="mysql_0"))
+            self.wait_fires("FanlineStoreAway", severity="page", resource="mysql_1")
+            self.assertFalse(self.fires("FanlineStoreAway", resource="mysql_0"))
             self.stack.mysql[1].start()
             self.wait_silent("FanlineStoreAway")
             # It began while the shard was away, and tells nothing of its work before it has all.

@@ -80,12 +80,12 @@ Driver::Driver(const Options& options)
                  const std::lock_guard lock(mutex_);
                  log_ += message + '\n';
                },
-               {.on_state =
-                    [this](bool connected, const std::string& why_not) {
+               {.on_away =
+                    [this](const std::vector<RangesAway>& away) {
                       const std::lock_guard lock(mutex_);
-                      connected_ = connected;
-                      why_not_ = why_not;
-                      times_connected_ += connected;
+                      connected_ = away.empty();
+                      why_not_ = away.empty() ? "" : away.front().reason;
+                      times_connected_ += connected_;
                       changed_.notify_all();
                     },
                 .on_left_migrating =

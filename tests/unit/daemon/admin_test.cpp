@@ -61,6 +61,15 @@ TEST(Admin, ShowsEveryConditionOfReadinessAsAMetric) {
   EXPECT_THAT(answer, HasSubstr("\nfanline_ready{condition=\"mysql_0\"} 0\n"));
 }
 
+TEST(Admin, ShowsEveryResourceAsAMetric) {
+  World w;
+  w.health.SetReach("mysql_0", "mysql", Reach::kWhole);
+  w.health.SetReach("mysql_1", "mysql", Reach::kAway, "no answer");
+  const std::string answer = w.Get("/metrics");
+  EXPECT_THAT(answer, HasSubstr("\nfanline_reachable{resource=\"mysql_0\"} 1\n"));
+  EXPECT_THAT(answer, HasSubstr("\nfanline_reachable{resource=\"mysql_1\"} 0\n"));
+}
+
 TEST(Admin, AnswersReadyOnlyWhileEveryConditionHolds) {
   World w;
   w.health.SetReady("redis", false, "connection refused");

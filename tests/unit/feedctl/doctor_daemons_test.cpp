@@ -57,16 +57,17 @@ TEST(Daemons, ThatDoNotAnswerOrAreNotOurs) {
             Level::kAway);
 }
 
-TEST(Daemons, ThatAreNotReadySayWhy) {
-  const Checks store = OfDaemon(
-      "fanline_ready{condition=\"mysql_1\"} 0\nfanline_ready{condition=\"loop\"} 1\n"
+TEST(Daemons, SayWhatIsAwayAndWhyTheyAreNotReady) {
+  const Checks checks = OfDaemon(
+      "fanline_reachable{resource=\"mysql_0\"} 1\nfanline_reachable{resource=\"mysql_1\"} 0\n"
+      "fanline_reachable{resource=\"redis\"} 0\nfanline_ready{condition=\"loop\"} 1\n"
       "fanline_ready{condition=\"ranges\"} 0\n");
-  ASSERT_EQ(store.size(), 2u);
-  EXPECT_EQ(store[1].level, Level::kLook);
-  EXPECT_EQ(store[1].text, "not ready: mysql_1, ranges");
-  EXPECT_EQ(store[1].runbook, "stores.md#fanlinestoreaway");
-  EXPECT_EQ(OfDaemon("fanline_ready{condition=\"loop\"} 0\n")[1].runbook,
-            "daemons.md#fanlinenotready");
+  ASSERT_EQ(checks.size(), 3u);
+  EXPECT_EQ(checks[1].level, Level::kLook);
+  EXPECT_EQ(checks[1].text, "away: mysql_1, redis");
+  EXPECT_EQ(checks[1].runbook, "stores.md#fanlinestoreaway");
+  EXPECT_EQ(checks[2].text, "not ready: ranges");
+  EXPECT_EQ(checks[2].runbook, "daemons.md#fanlinenotready");
 }
 
 TEST(Daemons, GaugesThatAreNotZeroAreToBeLookedAt) {

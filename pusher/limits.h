@@ -28,7 +28,7 @@ struct Limits {
   // Read at once: of an author's first page in a range, and of each further one, for which a way
   // must have a large page left (places.h). First pages of others pass it (write_batcher.h).
   uint32_t followers_on_first_page = 500;
-  uint32_t followers_per_page = 2'000;
+  uint32_t followers_per_page = 5'000;
   // Units of a range whose pages pos: names, so that the next owner goes on behind them.
   uint32_t begun_saved = 8;
   // From each shard of MariaDB to each node of Redis (places.h): one that hangs keeps no others
@@ -39,7 +39,7 @@ struct Limits {
   Duration refill_within = std::chrono::milliseconds(10);
   uint32_t large_pages_in_flight = 16;
   // So many ways have all of this, and more ways share it. A reader of a page takes 8 bytes: pages
-  // take at most 4.4 MB of a way, and 17 MB of all.
+  // take at most 4.7 MB of a way, and 19 MB of all.
   uint32_t whole_ways = 4;
   // Of first pages, whose writes wait for a node of Redis: above, no unit starts for that node.
   uint32_t waiting_readers = 40'000;

@@ -12,7 +12,7 @@ from tests.e2e.installation import Installation, made_up_graph
 
 CELEBRITY, FIRST_FOLLOWER = 5_000, 100_001
 FOLLOWERS = int(os.environ.get("FANLINE_CELEBRITY", 60_000))
-PAGE = 100 if FOLLOWERS < 1_000_000 else 2_000  # --followers-per-page; the latter is the default
+PAGE = 100 if FOLLOWERS < 1_000_000 else 5_000  # --followers-per-page; the latter is the default
 LIVE = 2_000
 # A page under way, positions, and the group: far below --drain-limit.
 LEAVES_WITHIN_S = 5

@@ -46,7 +46,7 @@ enum class State {
   kIdle,       // between two requests
   kHead,       // a request has begun to arrive
   kBody,       // its head has come
-  kServing,    // the connection belongs to the thread that answers
+  kServing,    // the thread that answers writes to it; the leader notes whether the client leaves
   kWriting,    // the kernel has not taken the whole answer yet
   kLingering,  // answers no more; waits for the client to close its side
 };
@@ -322,7 +322,7 @@ class Server::Impl {
     ready_.push_back({connection.get(), connection->reader.Take()});
   }
 
-  // Nobody else touches the connection while its request is served, so it stays.
+  // Nobody else closes the connection while its request is served, so it stays.
   void Give(Ready& ready) {
     Connection* served = ready.connection;
     try {

@@ -39,7 +39,7 @@ class ApiAlerts(Loaded):
             self.wait_fires("FanlineApiClientsRefused", severity="ticket")
             said = self.type_of("FanlineApiClientsRefused", "curl", self.admin)
             self.assertRegex(said, rf"(?m)^fanline_api_connections {CONNECTIONS}$")
-            self.assertRegex(said, r"(?m)^fanline_api_connections_refused_total [1-9]")
+            self.assertRegex(said, r"(?m)^fanline_api_connections_(refused|closed_idle)_total [1-9]")
             whose = self.type_of("FanlineApiClientsRefused", "ss", {":8080": f":{self.api.serving}"})
             self.assertRegex(whose, rf"(?m)^ *{CONNECTIONS} 127\.0\.0\.1$")
             self.begun()

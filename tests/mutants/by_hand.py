@@ -175,8 +175,9 @@ BY_HAND = (
            "if (saves && false && Moved("),
     Mutant("a position is committed before it is saved",
            "pusher/pusher.cpp",
-           "owned->ordered = owned->takeover.saved();",
-           "owned->ordered = owned->ledger.committable();"),
+           "if (owned->takeover.saved() != owned->ordered) {",
+           "if (const auto done = owned->ledger.committable(); done != owned->ordered) {\n"
+           "      orders.commit.push_back({range, owned->ordered = done});\n    } else if (false) {"),
     # The pusher: what is written.
     Mutant("a page is done when its first batch is",
            "pusher/post_runs.cpp",

@@ -310,7 +310,7 @@ TEST_F(ServerTest, OneConnectionTooManyTakesThePlaceOfTheOneThatHasBeenIdleForLo
     client->ReceiveUntil(">");
   }
   echo_.AwaitServing(0, 0);
-  EXPECT_THAT(Tell(With("GET /b")), StartsWith("HTTP/1.1 200 "));
+  ASSERT_THAT(Tell(With("GET /b")), StartsWith("HTTP/1.1 200 "));
   EXPECT_EQ(third.ReceiveAll(), "");
   for (const Client* client : {&first, &second}) {
     client->Send(With("GET /c"));

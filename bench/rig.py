@@ -24,6 +24,7 @@ from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, PARTITIONS, TASKS, Fleet
 from stack.services.redis_cluster import RedisCluster
+from stack.services.service import ServiceFailed
 from stack.waiting import wait_until
 
 WINDOW, LONGEST = 450, 496  # items of a timeline after a trim, and before the next
@@ -125,9 +126,15 @@ class Rig:
         return True
 
     def settle(self):
-        """Waits until the fleet has nothing left to do. Of a dispatcher alone nobody takes the hints."""
-        if self.fleet and self.fleet.pushers:
+        """Waits until the fleet has nothing left to do. Of a dispatcher alone nobody takes the hints. A
+        fleet that gets nowhere ends, so that the next row pays for no earlier one."""
+        if not self.fleet or not self.fleet.pushers:
+            return
+        try:
             self.wait_idle()
+        except (OSError, ServiceFailed) as error:
+            self.say(f"the fleet ends, since it does not settle: {error}")
+            self.abandon()
 
     def abandon(self):
         """After a row that failed: its fleet ends, whatever it was doing. The next scene is made anew."""
@@ -241,12 +248,15 @@ class Rig:
         if self._live_followers:
             return
 
+        live = Counter()
+
         def counted():
             for reader, author in self.population.edges():
-                self._live_followers[author] += self.population.is_live(reader)
+                live[author] += self.population.is_live(reader)
                 yield reader, author
 
         self.import_edges(counted())
+        self._live_followers = live
 
     def import_edges(self, edges):
         """Of (follower, author). Where a pusher serves, its timelines are brought in line."""
@@ -395,8 +405,12 @@ def place_at_end(brokers, group, topic):
     partitions = asker.list_topics(topic, _KAFKA_TIMEOUT).topics[topic].partitions
     ends = [TopicPartition(topic, number, asker.get_watermark_offsets(
         TopicPartition(topic, number), _KAFKA_TIMEOUT)[1]) for number in partitions]
-    asker.commit(offsets=ends, asynchronous=False)
-    asker.close()
+    try:
+        for place in asker.commit(offsets=ends, asynchronous=False):
+            if place.error:
+                raise KafkaException(place.error)
+    finally:
+        asker.close()
 
 
 def _in_turns(authors, posts):

@@ -4,6 +4,7 @@ from unittest import mock
 from confluent_kafka import KafkaError, KafkaException
 
 from bench import rig
+from stack.waiting import NotInTime
 
 
 class FreshRedis(unittest.TestCase):
@@ -29,6 +30,15 @@ class FreshRedis(unittest.TestCase):
         away = KafkaException(KafkaError(KafkaError._TRANSPORT))
         with mock.patch.object(rig, "place_at_end", side_effect=away), self.assertRaises(KafkaException):
             self.rig.fresh_redis("compact")
+
+    def test_a_fleet_that_gets_nowhere_ends_and_the_next_scene_is_made_anew(self):
+        fleet = self.rig.fleet = mock.MagicMock()
+        fleet.wait_idle.side_effect = NotInTime("4876304 records are left")
+        self.rig._scene, self.rig.say = "compact", mock.Mock()
+        self.rig.settle()
+        fleet.close.assert_called_once_with()
+        self.assertEqual((self.rig.fleet, self.rig._scene), (None, None))
+        self.assertIn("4876304 records", self.rig.say.call_args.args[0])
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ int Main(int argc, char** argv) {
                          .relay = {.log = {changes, to_relay},
                                    .relations = {producer, to_relay},
                                    .forward = {forward, to_relay},
+                                   .dead_letters = {producer, to_relay},
                                    .metrics = *metrics}},
                         {installation.layout(), map, partitions, wiring::RandomSeed()},
                         config.limits);

@@ -10,6 +10,27 @@ namespace {
 
 constexpr Time kWhenAnswered = Time::max();
 
+// Why nobody could apply what the row says; "": somebody can.
+std::string WhyDamaged(const LoggedChange& change) {
+  if (change.kind != ChangeKind::kEdge && change.kind != ChangeKind::kFriendship) {
+    return "kind: found " + std::to_string(static_cast<int>(change.kind)) + "; send 1 or 2";
+  }
+  const auto refused = WhyRefused({change.edge, change.id});
+  return refused ? refused->reason : "";
+}
+
+// Only an edge has a message. A replay of another kind's letter must not become a change.
+Record RecordOf(Shard shard, const LoggedChange& change) {
+  const bool edge = change.kind == ChangeKind::kEdge;
+  return {.topic = kRelationLogTopic,
+          .partition = static_cast<int32_t>(shard),
+          .offset = static_cast<int64_t>(change.id),
+          .timestamp = change.written_at,
+          .key = RelationLogKey(change.edge.key()),
+          .value = edge ? EncodeRelationMessage(EdgeWritten{change.edge, change.id}) : "",
+          .headers = {}};
+}
+
 }  // namespace
 
 Relay::Relay(Ports ports, Setup setup, const Limits& limits)
@@ -162,7 +183,9 @@ void Relay::Take(Shard shard, const std::vector<LoggedChange>& changes, Now now)
     ++row.relays;
     row.taken_at = now.mono;
     row.retry_at = kWhenAnswered;
-    if (change.kind == ChangeKind::kFriendship) {
+    if (const std::string why = WhyDamaged(change); !why.empty()) {
+      SetAside(shard, change, why);
+    } else if (change.kind == ChangeKind::kFriendship) {
       RelayFriendship(shard, change);
     } else {
       request.messages.emplace_back(EdgeWritten{change.edge, change.id});
@@ -201,10 +224,36 @@ void Relay::On(const EdgeChanged& changed, Now now) {
   if (!changed.status.done()) row->failed = changed.status;
   if (row->halves != std::array<uint64_t, 2>{}) return;
   if (row->failed) return ScheduleRetry(sent.shard, sent.rows, *row->failed, now);
-  const uint64_t id = ++ids_;
-  sent_.emplace(id, sent);
-  ports_.log.Submit(MarkDone{id, sent.shard, sent.rows});
+  SendMark(sent.shard, sent.rows.front());
 }
+
+void Relay::SendMark(Shard shard, const LogRow& row) {
+  const uint64_t id = ++ids_;
+  sent_.emplace(id, Sent{shard, {row}});
+  ports_.log.Submit(MarkDone{id, shard, {row}});
+}
+
+// ---- damaged rows ---------------------------------------------------------------------------
+
+void Relay::SetAside(Shard shard, const LoggedChange& change, const std::string& why) {
+  const Row& row = shards_[shard].under_way.at(change.id);
+  if (row.told) return SendMark(shard, change.row());
+  const std::string reason = "row " + std::to_string(change.id) + " of log1 on shard " +
+                             std::to_string(shard) + ": " + why;
+  if (row.relays == 1) ports_.metrics.Rejected(reason);
+  const uint64_t id = ++ids_;
+  sent_.emplace(id, Sent{shard, {change.row()}});
+  ports_.dead_letters.Submit({id, {RecordOf(shard, change), "mirror", reason}});
+}
+
+void Relay::On(const DeadLetterAppended& appended, Now now) {
+  const Sent sent = TakeAnswered(sent_, appended.id);
+  if (!appended.status.done()) return ScheduleRetry(sent.shard, sent.rows, appended.status, now);
+  if (Row* row = Find(sent.shard, sent.rows.front())) row->told = true;
+  SendMark(sent.shard, sent.rows.front());
+}
+
+// ---- answers --------------------------------------------------------------------------------
 
 void Relay::On(const RelationsAppended& appended, Now now) {
   const Sent sent = TakeAnswered(sent_, appended.id);

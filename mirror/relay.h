@@ -5,8 +5,11 @@
 // owners and restarts only cause duplicates, which are harmless. The applier of a msg1, perhaps
 // another mirror's, marks the edge's row done. Here a row is under way until a pass over all
 // pending rows no longer finds it. A row that stays pending is relayed again, ever more rarely: its
-// msg1 may be lost, or wait for a shard. Each shard of followers has its share of the rows under
-// way, so one that is away for long leaves the others theirs.
+// msg1 may be lost, or wait for a shard. A row that nobody could apply (by hand somebody wrote src
+// as dst, version 0) is not relayed: it goes to the dead letters of relation-log, and is then
+// marked done here. The letter's place in a log is the row's: its shard and id. Each shard of
+// followers has its share of the rows under way, so one that is away for long leaves the others
+// theirs.
 //
 // Transactions do not commit in the order of their ids. The relay asks often for rows above the
 // newest id seen, and now and then a pass from the first pending row on finds late ones. A shard
@@ -20,6 +23,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -35,8 +39,8 @@
 
 namespace fanline::mirror {
 
-using RelayReply =
-    std::variant<PendingRead, RelationsAppended, EdgeChanged, MarkedDone, PurgedDone>;
+using RelayReply = std::variant<PendingRead, RelationsAppended, EdgeChanged, MarkedDone, PurgedDone,
+                                DeadLetterAppended>;
 
 class Relay {
  public:
@@ -44,6 +48,7 @@ class Relay {
     Port<ReadPending, MarkDone, PurgeDone> log;
     Port<AppendRelations> relations;
     Port<ChangeEdge> forward;
+    Port<AppendDeadLetter> dead_letters;
     Metrics& metrics;
   };
   struct Setup {
@@ -80,6 +85,7 @@ class Relay {
     // Replies to an earlier relay of the row, or of an earlier assignment, do not count.
     std::array<uint64_t, 2> halves{};
     std::optional<Status> failed;  // of a friendship: a write that failed
+    bool told = false;             // its dead letter is acknowledged; it only needs its mark
   };
   struct ShardState {
     bool owned = false;
@@ -112,11 +118,14 @@ class Relay {
   void On(const EdgeChanged& changed, Now now);
   void On(const MarkedDone& marked, Now now);
   void On(const PurgedDone& purged, Now now);
+  void On(const DeadLetterAppended& appended, Now now);
   // Relays the changes that are new or due again, as far as there is room.
   void Take(Shard shard, const std::vector<LoggedChange>& changes, Now now);
   // Room for one more row to that shard.
   bool HasRoom(const ShardState& state, Shard destination) const;
   void RelayFriendship(Shard shard, const LoggedChange& change);
+  void SetAside(Shard shard, const LoggedChange& change, const std::string& why);
+  void SendMark(Shard shard, const LogRow& row);
   void SendRead(Shard shard, Now now);
   void EndPass(Shard shard, Now now);
   // The entry of a row; null when the row is no longer under way.
@@ -134,7 +143,7 @@ class Relay {
 
   std::vector<ShardState> shards_;             // by shard
   std::unordered_map<uint64_t, Read> reads_;   // request -> what it is for
-  std::unordered_map<uint64_t, Sent> sent_;    // msg1s and marks
+  std::unordered_map<uint64_t, Sent> sent_;    // msg1s, marks and letters
   std::unordered_map<uint64_t, Sent> halves_;  // forward writes of friendships
   std::unordered_map<uint64_t, Shard> purges_;
 };

@@ -2,8 +2,6 @@
 // parts are not allocated anew.
 #include "fanline/wire/relation_log.h"
 
-#include <optional>
-
 #include "schemas/proto/relation_log.pb.h"
 
 namespace fanline {
@@ -28,38 +26,45 @@ void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
   WriteKey(mirrored.edge, mirrored.ver, message->mutable_mirrored());
 }
 
-// Why src, dst and version are no edge's; nothing: they are one's.
-template <class Message>
-std::optional<Rejection> NoEdge(const std::string& name, const Message& message) {
-  if (!IsValidId(message.src())) return RefuseId(name + ".src", message.src());
-  if (!IsValidId(message.dst())) return RefuseId(name + ".dst", message.dst());
-  if (message.src() == message.dst()) {
-    return Rejection{name + ".dst: found src itself, " + std::to_string(message.dst())};
+// Why they are no edge's; nothing: they are one's.
+std::optional<Rejection> NoEdge(const std::string& name, const EdgeKey& edge, uint64_t version) {
+  if (!IsValidId(Raw(edge.src))) return RefuseId(name + ".src", Raw(edge.src));
+  if (!IsValidId(Raw(edge.dst))) return RefuseId(name + ".dst", Raw(edge.dst));
+  if (edge.src == edge.dst) {
+    return Rejection{name + ".dst: found src itself, " + ToString(edge.dst)};
   }
-  if (message.version() == 0) return Rejection{name + ".version: found 0; versions begin at 1"};
+  if (version == 0) return Rejection{name + ".version: found 0; versions begin at 1"};
   return std::nullopt;
 }
 
 Decoded<RelationMessage> Read(const v1::EdgeWritten& written) {
-  if (auto refused = NoEdge("written", written)) return *refused;
-  if (written.pos_ms() < 0) {
-    return Rejection{"written.pos_ms: found " + std::to_string(written.pos_ms()) +
-                     "; it is milliseconds since 1970"};
-  }
-  return EdgeWritten{{.src = UserId{written.src()},
-                      .dst = UserId{written.dst()},
-                      .ver = written.version(),
-                      .live = written.live(),
-                      .pos = written.pos_ms()},
-                     written.log_id()};
+  const EdgeWritten out{{.src = UserId{written.src()},
+                         .dst = UserId{written.dst()},
+                         .ver = written.version(),
+                         .live = written.live(),
+                         .pos = written.pos_ms()},
+                        written.log_id()};
+  if (auto refused = WhyRefused(out)) return *refused;
+  return out;
 }
 
 Decoded<RelationMessage> Read(const v1::EdgeMirrored& mirrored) {
-  if (auto refused = NoEdge("mirrored", mirrored)) return *refused;
-  return EdgeMirrored{{UserId{mirrored.src()}, UserId{mirrored.dst()}}, mirrored.version()};
+  const EdgeMirrored out{{UserId{mirrored.src()}, UserId{mirrored.dst()}}, mirrored.version()};
+  if (auto refused = NoEdge("mirrored", out.edge, out.ver)) return *refused;
+  return out;
 }
 
 }  // namespace
+
+std::optional<Rejection> WhyRefused(const EdgeWritten& written) {
+  const Edge& edge = written.edge;
+  if (auto refused = NoEdge("written", edge.key(), edge.ver)) return refused;
+  if (edge.pos < 0) {
+    return Rejection{"written.pos_ms: found " + std::to_string(edge.pos) +
+                     "; it is milliseconds since 1970"};
+  }
+  return std::nullopt;
+}
 
 std::string RelationLogKey(const EdgeKey& edge) {
   return ToString(edge.src) + ':' + ToString(edge.dst);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,9 @@ inline constexpr const char* kRelationLogTopic = "relation-log";
 // "src:dst" in decimal: the record's key, so that both messages meet in one partition.
 std::string RelationLogKey(const EdgeKey& edge);
 EdgeKey KeyOf(const RelationMessage& message);
+
+// Why no program takes such a msg1; nothing: DecodeRelationMessage does. Pure; any thread.
+std::optional<Rejection> WhyRefused(const EdgeWritten& written);
 
 // Binary Protobuf.
 std::string EncodeRelationMessage(const RelationMessage& message);

@@ -62,6 +62,8 @@ class FakeRelations {
   uint64_t ReserveRow(Shard shard) { return ++log_[shard].ids; }
   uint64_t next_row = 0;  // 0: the next free one
 
+  // A row of log1 alone, with the next id, as a change leaves it, or somebody by hand.
+  void Log(Shard shard, LoggedChange change);
   // Both rows of an edge that has none, without a row of log1.
   void Import(const EdgeKey& key);
 
@@ -89,7 +91,6 @@ class FakeRelations {
   };
 
   uint64_t Followed(UserId src) const;
-  void Log(Shard shard, LoggedChange change);
 
   const ShardMap shards_;
   Edges forward_, reverse_;

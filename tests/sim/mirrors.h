@@ -159,13 +159,14 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     const auto to_applier = AsPart<mirror::ApplierReply>(inbox);
     const auto to_relay = AsPart<mirror::RelayReply>(inbox);
     logic = std::make_unique<mirror::Mirror>(
-        mirror::Mirror::Ports{{{*this, to_applier},
-                               {*this, to_applier},
-                               {*this, to_applier},
-                               {*this, to_applier},
-                               {*this, to_applier},
-                               metrics},
-                              {{*this, to_relay}, {*this, to_relay}, {*this, to_relay}, metrics}},
+        mirror::Mirror::Ports{
+            {{*this, to_applier},
+             {*this, to_applier},
+             {*this, to_applier},
+             {*this, to_applier},
+             {*this, to_applier},
+             metrics},
+            {{*this, to_relay}, {*this, to_relay}, {*this, to_relay}, {*this, to_relay}, metrics}},
         mirror::Mirror::Setup{RangeLayout(kRanges), world.shards, kRelationPartitions,
                               world.random()},
         limits);

@@ -117,6 +117,58 @@ TEST(Relay, AppendsAgainSoonWhatMayNotHaveBeenAppended) {
   EXPECT_EQ(w.Written(), 1u);
 }
 
+LoggedChange Damaged(const RelayWorld& w) {
+  return {.edge = {w.ann, w.ann, 7, true, 5}, .written_at = w.store.now};
+}
+
+// Somebody wrote it by hand. No message can be made of it, so no applier would mark it done.
+TEST(Relay, ARowThatNobodyCouldApplyIsALetterOnceAndThenDone) {
+  RelayWorld w;
+  w.store.Log(0, Damaged(w));
+  w.store.Change(w.ann, w.bob, true);
+  w.Turns(3);
+  EXPECT_EQ(w.Written(), 1u) << "the other";
+  ASSERT_THAT(w.letters, SizeIs(1));
+  const DeadLetter& letter = w.letters[0];
+  EXPECT_EQ(letter.reason,
+            "row 1 of log1 on shard 0: written.dst: found src itself, " + ToString(w.ann));
+  EXPECT_EQ(letter.record.topic, kRelationLogTopic);
+  EXPECT_EQ(letter.record.offset, 1);
+  EXPECT_FALSE(letter.record.value.empty());
+  EXPECT_THAT(w.store.Do(ReadPending{1, 0, 0, 10}).changes, SizeIs(1)) << "the other";
+  w.Pass(std::chrono::hours(1));
+  w.Turns(100);
+  EXPECT_THAT(w.letters, SizeIs(1));
+}
+
+TEST(Relay, ARowWhoseLetterIsWrittenOnlyNeedsItsMark) {
+  RelayWorld w;
+  w.store.Log(0, Damaged(w));
+  w.Pass(w.limits.poll_every);
+  w.Step();
+  w.Answer<ReadPending>();
+  w.Step();
+  ASSERT_EQ(w.Answer<AppendDeadLetter>(Fate::kLater), 1u);
+  w.Step();
+  EXPECT_THAT(w.store.Do(ReadPending{1, 0, 0, 10}).changes, SizeIs(1)) << "nobody was told";
+  const auto until = [&](auto answered) {
+    for (int turn = 0; turn < 1'000; ++turn) {
+      w.Pass(w.limits.poll_every);
+      w.Step();
+      w.Answer<ReadPending>();
+      w.Step();
+      if (answered()) return true;
+    }
+    return false;
+  };
+  ASSERT_TRUE(until([&] { return w.Answer<AppendDeadLetter>() > 0; }));
+  w.Step();
+  ASSERT_EQ(w.Answer<MarkDone>(Fate::kLater), 1u);
+  ASSERT_TRUE(until([&] { return w.Answer<MarkDone>() > 0; }));
+  EXPECT_THAT(w.letters, SizeIs(1));
+  EXPECT_THAT(w.store.Do(ReadPending{1, 0, 0, 10}).changes, IsEmpty());
+}
+
 TEST(Relay, AFriendshipIsTwoForwardWritesWithThePairsVersion) {
   RelayWorld w;
   const auto agreed = static_cast<uint64_t>(w.now.unix_ms);

@@ -16,7 +16,11 @@ void World::Start() {
                      {of_applier, to_applier},
                      {of_applier, to_applier},
                      *metrics},
-                    {{of_relay, to_relay}, {of_relay, to_relay}, {of_relay, to_relay}, *metrics}},
+                    {{of_relay, to_relay},
+                     {of_relay, to_relay},
+                     {of_relay, to_relay},
+                     {of_relay, to_relay},
+                     *metrics}},
       Mirror::Setup{layout, shards, static_cast<uint32_t>(kPartitions), seed}, limits);
   event_consumer =
       std::make_unique<RelationEventConsumer>(RelationEventConsumer::Ports{{of_events, event_inbox},

@@ -9,8 +9,11 @@
 --       else.
 -- The last item seen need not be there any more: the page starts behind its place in the order.
 -- A timeline without an item is not refreshed: one of a made-up reader goes, however often it is read.
+-- A master that takes no writes for now (MISCONF, NOREPLICAS) serves its pages all the same. What is no
+-- sorted set is none: the rebuild replaces it.
 local key, after_score, after_member = KEYS[1], ARGV[1], ARGV[2]
-local tail = redis.call('ZRANGE', key, '-1', '-1', 'WITHSCORES')
+local tail = redis.pcall('ZRANGE', key, '-1', '-1', 'WITHSCORES')
+if tail.err and not is_wrong_type(tail.err) then return tail end
 if not tail[1] then return {'none'} end
 if is_building(tail[1]) then return {'building'} end
 local floor = tail[1] == 'F' and tail[2] or redis.call('ZSCORE', key, 'F')
@@ -18,7 +21,11 @@ if not floor then return {'none'} end
 local ttl = tonumber(ARGV[4])
 if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and
     redis.call('ZCARD', key) > (sample_of(key) and 3 or 2) then
-  redis.call('PEXPIRE', key, ARGV[4])
+  local refreshed = redis.pcall('PEXPIRE', key, ARGV[4])
+  local refusal = type(refreshed) == 'table' and refreshed.err
+  if refusal and not (string.find(refusal, 'MISCONF') or string.find(refusal, 'NOREPLICAS')) then
+    return refreshed
+  end
 end
 
 local marks = redis.call('ZRANGEBYSCORE', key, '-inf', '-inf')

@@ -10,6 +10,7 @@
 --       the timelines here are not this reader's, until the range is taken over. Nothing was
 --       written.
 --       Without a pos: the range's next owner drops what is made now.
+-- A key that is no sorted set is replaced.
 -- A rebuild that has begun under the token may begin again, with another N: what was pushed into the
 -- key meanwhile goes, and is read anew.
 -- live: has no time to live, and only a push that finds a timeline gone takes its reader out.
@@ -21,7 +22,9 @@
 local live, key = KEYS[1], KEYS[3]
 local position = redis.call('MGET', KEYS[2])[1]
 if position and string.match(position, '^[^:]*') ~= ARGV[4] then return 'refused' end
-local tail = tail_of(key)
+local found = redis.pcall('ZRANGE', key, '-1', '-1')
+if found.err and not is_wrong_type(found.err) then return found end
+local tail = found[1]
 if tail and is_building(tail) and not redis.call('ZSCORE', key, 'B:' .. ARGV[2]) then
   return 'building'
 end

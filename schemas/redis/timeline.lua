@@ -43,6 +43,11 @@ local function tail_of(key)
   return redis.call('ZRANGE', key, '-1', '-1')[1]
 end
 
+-- Whether a command was refused because its key holds something else than it is for.
+local function is_wrong_type(refusal)
+  return string.find(refusal, 'WRONGTYPE') ~= nil
+end
+
 local function is_building(tail)
   local first = string.byte(tail)
   return first == 66 or first == 88  -- 'B', 'X'

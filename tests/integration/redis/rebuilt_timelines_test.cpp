@@ -196,6 +196,33 @@ TEST_F(RedisTimelines, ATimelineOfASmallTtlIsRefreshedHalfWay) {
   EXPECT_GT(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
 }
 
+// A replica that restarts, or a full disk, would move every reader to MariaDB.
+TEST_F(RedisTimelines, AMasterThatTakesNoWritesServesPagesAllTheSame) {
+  Build(kBob, 3);
+  const std::string key = Name(keys_.Timeline(kBob));
+  console_.Run({"PEXPIRE", key, "30000"});
+  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  ReaderTimelines::Page page;
+  const Status status = reader_.Read(kBob, std::nullopt, 10, &page);
+  console_.Run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  EXPECT_TRUE(status.done()) << status.message;
+  EXPECT_EQ(page.items.size(), 3u);
+  EXPECT_LE(std::stol(console_.Run({"PTTL", key})), 30'000) << "it was refused";
+  Page(kBob);
+  EXPECT_GT(std::stol(console_.Run({"PTTL", key})), 60'000);
+}
+
+TEST_F(RedisTimelines, WhatIsNoTimelineIsReplacedByARebuild) {
+  const std::string key = Name(keys_.Timeline(kBob));
+  for (const auto& command : {std::vector<std::string>{"SET", key, "x"}, {"SADD", key, "5"}}) {
+    console_.Run({"DEL", key});
+    console_.Run(command);
+    EXPECT_EQ(Page(kBob).state, TimelineState::kNotLive);
+    Build(kBob, 3);
+    EXPECT_EQ(Page(kBob).items.size(), 3u);
+  }
+}
+
 // Its sample is no item.
 TEST_F(RedisTimelines, AnEmptyTimelineOfASampledReaderGoesAsSoon) {
   RebuildBegun begun{};

@@ -27,6 +27,11 @@ void AddPageOptions(daemon::OptionTable& table, Limits& limits) {
            "how long a page waits for one of them before it is answered with 503")
       .Range(1ms, 1min);
   table
+      .Add("newest-overlap", &limits.newest_overlap,
+           "how late a post may come in and still be shown to who asks for what is new; posts of "
+           "that time are shown to them again")
+      .Range(0ms, 10min);
+  table
       .Add("rebuild-threads", &limits.rebuild_threads,
            "timelines made live at once; each holds up to one connection to every shard and node")
       .Range(1, 64);

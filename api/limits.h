@@ -23,6 +23,9 @@ struct Limits {
   Duration longest_pull_wait = std::chrono::seconds(30);
   uint32_t rebuild_threads = 4;  // timelines made live at once
 
+  // How late a post may come in and still be shown to who asks for what is new.
+  Duration newest_overlap = std::chrono::seconds(10);
+
   uint32_t publish_queue = 10'000;  // events that wait for Kafka's acknowledgement
   Duration publish_timeout = std::chrono::seconds(5);
 

@@ -99,7 +99,7 @@ struct PageServing {
                  {.longest_wait = 2 * limits.longest_pull_wait}, metrics,
                  [] { return daemon::SystemNow().mono; }),
         pages({live, pulls, bodies}, rebuilds, installation.shard_map, metrics, daemon::SystemNow,
-              installation.own_posts, away) {}
+              {installation.own_posts, limits.newest_overlap}, away) {}
 
   // Each with ports of its own.
   std::vector<api::Rebuilds::Rebuild> Rebuilders(const mysql::Config& mysql,

@@ -10,15 +10,25 @@ Item ItemAt(const Position& place) { return {place.post, place.created_at}; }
 
 }  // namespace
 
-void MergedPosts::Serve(timeline::PageRead& read, Time now) {
-  const timeline::Beside* wanted = read.beside();
-  if (wanted == nullptr) return;
-  const auto posts = Find(wanted->authors, now);
-  if (posts.empty()) return;
-  if (auto items = Merge(posts, *wanted)) read.OnBeside(std::move(*items));
+void MergedPosts::Serve(timeline::PageRead& read, UserId reader, Time now) {
+  const auto forgotten = [&](UserId author) {
+    return away_(author) && Find({author}, now).front() == nullptr;
+  };
+  read.LeaveOut(reader, read.beside() != nullptr ? timeline::PageRead::Away(forgotten) : away_);
+  while (const timeline::Beside* wanted = read.beside()) {
+    const auto posts = Find(wanted->authors, now);
+    if (std::find(posts.begin(), posts.end(), nullptr) != posts.end()) return;
+    const bool old = std::any_of(posts.begin(), posts.end(), [&](const auto& of_one) {
+      return now - of_one->read_at >= kStale;
+    });
+    if (auto items = Merge(posts, *wanted)) return read.OnBeside(std::move(*items), old);
+    // Perhaps what is remembered of those who are away does not reach far enough.
+    read.LeaveOut(reader, away_);
+    if (read.beside() != nullptr && read.beside()->authors.size() == posts.size()) return;
+  }
 }
 
-void MergedPosts::Load(timeline::PageRead& read, ReaderTruth& truth, Time now) {
+void MergedPosts::Load(timeline::PageRead& read, UserId reader, ReaderTruth& truth, Time now) {
   const timeline::Beside* wanted = read.beside();
   if (wanted == nullptr) return;
   for (const UserId author : Claim(wanted->authors, now)) {
@@ -34,26 +44,26 @@ void MergedPosts::Load(timeline::PageRead& read, ReaderTruth& truth, Time now) {
     }
     Put(author, std::move(posts));
   }
-  Serve(read, now);
+  Serve(read, reader, now);
+  read.LeaveOut(reader, away_);
 }
 
 std::vector<std::shared_ptr<const MergedPosts::Posts>> MergedPosts::Find(
     const std::vector<UserId>& authors, Time now) {
-  std::vector<std::shared_ptr<const Posts>> found;
+  std::vector<std::shared_ptr<const Posts>> found(authors.size());
   const std::lock_guard lock(mutex_);
-  for (const UserId author : authors) {
-    const auto at = entries_.find(author);
-    if (at == entries_.end() || !at->second.posts) return {};
+  for (size_t i = 0; i < authors.size(); ++i) {
+    const auto at = entries_.find(authors[i]);
+    if (at == entries_.end() || !at->second.posts) continue;
     const auto& [posts, loading] = at->second;
     const Duration age = now - posts->read_at;
-    const bool holds = age < (loading ? kStale : kFor);
-    if (!holds && !(age < kWhileAway && away_ && away_(author))) return {};
-    found.push_back(posts);
+    const bool holds = age < (loading ? kStale : kFor) || (age < kWhileAway && away_(authors[i]));
+    if (holds) found[i] = posts;
   }
   return found;
 }
 
-// Those that are not fresh, and that nobody else is reading.
+// Those that can be read, are not fresh, and that nobody else is reading.
 std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time now) {
   std::vector<UserId> claimed;
   const std::lock_guard lock(mutex_);
@@ -64,7 +74,7 @@ std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time 
     });
   }
   for (const UserId author : authors) {
-    if (entries_.size() >= kMost && !entries_.contains(author)) continue;
+    if (away_(author) || (entries_.size() >= kMost && !entries_.contains(author))) continue;
     Entry& entry = entries_[author];
     if (entry.loading || (entry.posts && now - entry.posts->read_at < kFor)) continue;
     entry.loading = true;

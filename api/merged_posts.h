@@ -8,8 +8,9 @@
 // remembered is the same for all readers: of a sampled one's page only wanted posts count.
 //
 // While an author's shard is away none of these posts can change: their rows cannot. What was read
-// last is then served for kWhileAway, so that not everybody who follows the author is without a
-// page. The bound is for a shard that others reach and only we do not.
+// last is then served for kWhileAway. The bound is for a shard that others reach and only we do
+// not. Of an author of whom nothing is remembered then, or not as far as the page reaches, the page
+// has no posts. In both cases it is incomplete.
 //
 // One thread at a time reads an author anew; the others are served what there is, or pull. Bounded.
 // Thread-safe.
@@ -37,14 +38,15 @@ class MergedPosts {
   static constexpr uint32_t kNewest = 100;  // of an author
   static constexpr size_t kMost = 10'000;   // authors
 
-  // `away`: whether the author's shard is known to be away; any thread; may be empty.
-  explicit MergedPosts(std::function<bool(UserId author)> away = {}) : away_(std::move(away)) {}
+  // `away`: whether the user's shard is known to be away; any thread.
+  explicit MergedPosts(std::function<bool(UserId)> away) : away_(std::move(away)) {}
 
-  // Gives the page what it needs of marked authors, when all of that is known.
-  void Serve(timeline::PageRead& read, Time now);
+  // Gives `reader`'s page what it needs of marked authors, when all of that is known, or cannot be
+  // known while their shards are away.
+  void Serve(timeline::PageRead& read, UserId reader, Time now);
   // Reads anew what the page needs and nobody else is reading, then serves the page. What cannot be
-  // read is left to the page's own pull. Blocks.
-  void Load(timeline::PageRead& read, ReaderTruth& truth, Time now);
+  // read is left to the page's own pull, which needs no shard that is known to be away. Blocks.
+  void Load(timeline::PageRead& read, UserId reader, ReaderTruth& truth, Time now);
 
  private:
   struct Posts {
@@ -57,7 +59,7 @@ class MergedPosts {
     bool loading = false;
   };
 
-  // Of each author, or nothing when one of them is not known.
+  // Of each author; null: they are to be read.
   std::vector<std::shared_ptr<const Posts>> Find(const std::vector<UserId>& authors, Time now);
   std::vector<UserId> Claim(const std::vector<UserId>& authors, Time now);
   void Put(UserId author, std::shared_ptr<const Posts> posts);
@@ -65,7 +67,7 @@ class MergedPosts {
   static std::optional<std::vector<Item>> Merge(
       const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted);
 
-  const std::function<bool(UserId author)> away_;
+  const std::function<bool(UserId)> away_;
   std::mutex mutex_;
   std::unordered_map<UserId, Entry> entries_;
 };

@@ -1,5 +1,7 @@
 #include "api/pages.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "api/operations/bounds.h"
@@ -29,7 +31,11 @@ struct Pages::Serving {
     answer(std::move(response));
   }
   // The truth said that there is nothing: why is worth a look.
-  bool pulled_nothing() const { return page.items.empty() && !page.live() && !refill; }
+  bool pulled_nothing() const { return page.items.empty() && !refill; }
+  // There is nothing to be shown, and the client is told why.
+  bool shows_nothing() const {
+    return call->whole() && !refill && page.items.empty() && !page.incomplete;
+  }
 };
 
 void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, Answer answer) {
@@ -40,9 +46,11 @@ void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, 
                     "with --bodies-mysql"}));
   }
   const timeline::PageQuery query = call->query;
-  Read(std::make_shared<Serving>(
-           Serving{std::move(call), route, std::move(answer), timeline::Hydration(query)}),
-       query);
+  const auto page = std::make_shared<Serving>(
+      Serving{std::move(call), route, std::move(answer), timeline::Hydration(query)});
+  page->facts.settled =
+      clock_().unix_ms - std::chrono::floor<std::chrono::milliseconds>(rules_.overlap).count();
+  Read(page, query);
 }
 
 void Pages::Read(const Shared& page, const timeline::PageQuery& query) {
@@ -52,7 +60,7 @@ void Pages::Read(const Shared& page, const timeline::PageQuery& query) {
 }
 
 void Pages::BeginHome(const Shared& page) {
-  page->read.emplace(page->query, timeline::OwnOf(page->call->user, own_posts_));
+  page->read.emplace(page->query, timeline::OwnOf(page->call->user, rules_.own_posts));
   ReadHome(page);
 }
 
@@ -69,15 +77,15 @@ void Pages::ReadHome(const Shared& page) {
           page->can_be_built = status.done();
           if (!status.done()) metrics_.StoreFailed(page->route, status.resource, status.message);
         }
-        merged_.Serve(*page->read, clock_().mono);
-        if (!page->read->done()) return PullOrAwait(page);
-        page->page = page->read->Take();
-        if (page->page.items.empty() && page->call->whole() && !page->refill) {
-          return LookUpReason(page);
-        }
-        GotHome(page);
+        merged_.Serve(*page->read, page->call->user, clock_().mono);
+        page->read->done() ? TakeHome(page) : PullOrAwait(page);
       },
       !page->refill);  // a refill begins on a thread of the bodies, which others wait for
+}
+
+void Pages::TakeHome(const Shared& page) {
+  page->page = page->read->Take();
+  page->shows_nothing() ? LookUpReason(page) : GotHome(page);
 }
 
 // Where a pull would have to wait, or others wait for their rebuilds, the rebuild is waited for
@@ -101,19 +109,42 @@ void Pages::PullOrAwait(const Shared& page) {
 }
 
 void Pages::Pull(const Shared& page) {
-  pools_.truth.Submit(
-      Touched::Everywhere(page->call->user, map_),
-      [this, page](ReaderTruth* truth, Slots::Refusal refusal) { PullBy(page, truth, refusal); });
+  pools_.truth.Submit(TouchedBy(*page), [this, page](ReaderTruth* truth, Slots::Refusal refusal) {
+    PullBy(page, truth, refusal);
+  });
+}
+
+// What is merged into a live timeline asks the shards of its authors alone, when they are named.
+Touched Pages::TouchedBy(const Serving& page) const {
+  const timeline::Beside* wanted = page.read->beside();
+  if (wanted == nullptr) return Touched::Everywhere(page.call->user, map_);
+  std::vector<UserId> asked;
+  std::remove_copy_if(wanted->authors.begin(), wanted->authors.end(), std::back_inserter(asked),
+                      away_);
+  return Touched::Of(asked.empty() ? wanted->authors : asked, map_);
 }
 
 void Pages::PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusal) {
-  if (truth == nullptr) return Refuse(page, refusal);
-  merged_.Load(*page->read, *truth, clock_().mono);
-  const Status status = timeline::FinishPage(page->call->user, *truth, *page->read);
+  if (truth == nullptr) {
+    merged_.Serve(*page->read, page->call->user, clock_().mono);  // a shard has just gone away
+    return page->read->done() ? TakeHome(page) : Refuse(page, refusal);
+  }
+  const Status status = PullNext(*page, *truth);
   if (!status.done()) return Fail(page, status);
+  if (!page->read->done()) return Pull(page);
+  if (page->read->live()) return TakeHome(page);
   page->page = page->read->Take();
   if (page->pulled_nothing()) FindReason(*page, *truth);
   GotHome(page);
+}
+
+// What is merged into a live timeline; else all that is left. The one asks other shards than the
+// other.
+Status Pages::PullNext(Serving& page, ReaderTruth& truth) {
+  const UserId reader = page.call->user;
+  if (!page.read->merges()) return timeline::FinishPage(reader, truth, *page.read);
+  merged_.Load(*page.read, reader, truth, clock_().mono);
+  return timeline::FinishMerge(reader, truth, *page.read);
 }
 
 void Pages::ReadPosts(const Shared& page) {
@@ -156,6 +187,7 @@ void Pages::FindReason(Serving& page, ReaderTruth& truth) {
 
 void Pages::GotHome(const Shared& shared) {
   Serving& page = *shared;
+  page.facts.incomplete |= page.page.incomplete;
   if (page.refill) return Got(shared);
   page.facts.state = State::kPulled;
   if (page.page.live()) {

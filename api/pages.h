@@ -3,7 +3,8 @@
 // Redis being away, or busy, is no failure of a page. Why an empty timeline is empty, the shards
 // say.
 //
-// Posts of authors who are merged at read come from a small cache (merged_posts.h).
+// Posts of authors who are merged at read come from a small cache (merged_posts.h). A page of a
+// live timeline does without those whose shards are known to be away, and says so.
 //
 // A page asked for with bodies is joined with the application's table (timeline/hydration.h). When
 // its database is away, slow or busy, the page is served without, and says so.
@@ -37,20 +38,24 @@ class Pages {
     BodiesPool* bodies = nullptr;
   };
 
-  // All outlive it, and the pools also outlive the pages they were given. `own_posts`: home
-  // timelines hold the reader's own. `clock`, `away` (whether a shard is known to be; may be
-  // empty): any thread.
+  struct Rules {
+    bool own_posts = false;  // home timelines hold the reader's own
+    // How late a post may come in and still be shown to who asks for what is new (newest_cursor).
+    Duration overlap = std::chrono::seconds(10);
+  };
+
+  // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
+  // a shard is known to be): any thread.
   Pages(Pools pools, Rebuilds& rebuilds, const ShardMap& map, Metrics& metrics,
-        std::function<Now()> clock, bool own_posts, std::function<bool(Shard)> away = {})
+        std::function<Now()> clock, Rules rules, std::function<bool(Shard)> away)
       : pools_(pools),
         rebuilds_(rebuilds),
         map_(map),
         metrics_(metrics),
         clock_(std::move(clock)),
-        own_posts_(own_posts),
-        merged_([&map, away = std::move(away)](UserId author) {
-          return away && away(map.ShardOf(author));
-        }) {}
+        rules_(rules),
+        away_([&map, away = std::move(away)](UserId user) { return away(map.ShardOf(user)); }),
+        merged_(away_) {}
 
   // Called once, on any thread.
   using Answer = std::function<void(Response)>;
@@ -69,9 +74,12 @@ class Pages {
   void Read(const Shared& page, const timeline::PageQuery& query);
   void BeginHome(const Shared& page);
   void ReadHome(const Shared& page);
+  void TakeHome(const Shared& page);
   void PullOrAwait(const Shared& page);
   void Pull(const Shared& page);
+  Touched TouchedBy(const Serving& page) const;
   void PullBy(const Shared& page, ReaderTruth* truth, Slots::Refusal refusal);
+  Status PullNext(Serving& page, ReaderTruth& truth);
   void ReadPosts(const Shared& page);
   void LookUpReason(const Shared& page);
   void FindReason(Serving& page, ReaderTruth& truth);
@@ -87,7 +95,8 @@ class Pages {
   const ShardMap& map_;
   Metrics& metrics_;
   const std::function<Now()> clock_;
-  const bool own_posts_;
+  const Rules rules_;
+  const timeline::PageRead::Away away_;  // the user's shard
   EmptyReasons reasons_;
   MergedPosts merged_;
   std::atomic<int64_t> kept_ = 0;

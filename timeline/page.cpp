@@ -63,14 +63,32 @@ void PageRead::PullBeside(const Marks& marks, const Sample& sample) {
   wanted_ = Beside{marks.authors, query_.older_than, until, sample, query_.limit + 1};
 }
 
-void PageRead::OnBeside(std::vector<Item> items) {
+void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
+  page_.incomplete |= incomplete;
   wanted_.reset();
   beside_.reset();
   Merge(items);
   TakeLive();
 }
 
+void PageRead::LeaveOut(UserId reader, const Away& away) {
+  if (wanted_) return LeaveOutNamed(away);
+  const bool unnamed = beside_ && std::holds_alternative<NeedFollowees>(beside_->needed());
+  if (!unnamed) return;
+  away_ = away;
+  if (!away(reader)) return;
+  OnBeside({}, true);
+}
+
+void PageRead::LeaveOutNamed(const Away& away) {
+  if (std::erase_if(wanted_->authors, away) == 0) return;
+  page_.incomplete = true;
+  if (wanted_->authors.empty()) return OnBeside({});
+  PullBeside({wanted_->authors, false}, wanted_->sample);
+}
+
 void PageRead::OnFollowees(std::vector<UserId> authors, Sample sample) {
+  if (beside_ && away_) page_.incomplete |= std::erase_if(authors, away_) > 0;
   pull().OnFollowees(std::move(authors), sample);
   GoOn();
 }

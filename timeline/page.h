@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -32,7 +33,8 @@ struct Page {
   std::optional<Position> next;  // pass as `older_than` for the next page; none: that was all
   // Of the timeline in Redis; kNotLive too when Redis did not answer.
   TimelineState timeline = TimelineState::kNotLive;
-  size_t cached = 0;  // how many of the items lie above the floor of a live timeline
+  size_t cached = 0;        // how many of the items lie above the floor of a live timeline
+  bool incomplete = false;  // posts that are merged at read may be missing
 
   bool live() const { return timeline == TimelineState::kReady; }
 };
@@ -67,16 +69,26 @@ class PageRead {
   // Until the first of its reads is answered: what a caller who knows it may give by OnBeside,
   // newest first, instead of carrying them out. Null: nothing, or more authors than are named.
   const Beside* beside() const { return wanted_ ? &*wanted_ : nullptr; }
-  void OnBeside(std::vector<Item> items);
+  // `incomplete`: they may not be all.
+  void OnBeside(std::vector<Item> items, bool incomplete = false);
+
+  // Leaves authors for whom `away` says true out of what is merged at read, so that nothing is read
+  // of them; the page is incomplete then. When the timeline does not name its authors and `reader`
+  // is away too, all are left out. Does nothing once their posts are being read.
+  using Away = std::function<bool(UserId)>;
+  void LeaveOut(UserId reader, const Away& away);
 
   // When nothing is needed any more.
   bool done() const { return asked_ && !beside_ && (!pull_ || pull_->done()); }
+  // A live timeline's items are to be merged with others, which are read next.
+  bool merges() const { return beside_.has_value(); }
   // Its first items, or all, came from the live timeline.
   bool live() const { return page_.live(); }
   Page Take();
 
  private:
   void PullBeside(const Marks& marks, const Sample& sample);
+  void LeaveOutNamed(const Away& away);
   void GoOn();
   void Merge(const std::vector<Item>& beside);
   void TakeLive();
@@ -89,6 +101,7 @@ class PageRead {
   bool more_ = false;       // of its items, and of those beside them
   Floor floor_ = kNoFloor;  // its
   std::optional<Beside> wanted_;
+  Away away_;                   // of unnamed authors
   std::optional<Pull> beside_;  // until it is done: what is merged into the live timeline's items
   std::optional<Pull> pull_;    // what is below the floor, or everything
   Page page_;

@@ -86,6 +86,16 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   }
 };
 
+template <typename Goes>
+Status FinishWhile(UserId reader, ReaderTruth& truth, PageRead& read, const Goes& goes_on) {
+  truth.ForgetReads();  // as in Activate
+  AnswerPage answer{{reader, truth, read}};
+  while (goes_on()) {
+    if (auto status = std::visit(answer, read.needed()); !status.done()) return status;
+  }
+  return truth.Confirm();
+}
+
 }  // namespace
 
 std::string_view NameOf(EmptyReason reason) {
@@ -139,12 +149,11 @@ Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read) {
 }
 
 Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read) {
-  truth.ForgetReads();  // as in Activate
-  AnswerPage answer{{reader, truth, read}};
-  while (!read.done()) {
-    if (auto status = std::visit(answer, read.needed()); !status.done()) return status;
-  }
-  return truth.Confirm();
+  return FinishWhile(reader, truth, read, [&] { return !read.done(); });
+}
+
+Status FinishMerge(UserId reader, ReaderTruth& truth, PageRead& read) {
+  return FinishWhile(reader, truth, read, [&] { return read.merges(); });
 }
 
 Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth, Page* page) {

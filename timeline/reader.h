@@ -78,6 +78,8 @@ inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
 // is pulled.
 Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read);
 [[nodiscard]] Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read);
+// FinishPage as far as read.merges().
+[[nodiscard]] Status FinishMerge(UserId reader, ReaderTruth& truth, PageRead& read);
 
 // A page of an author's own posts, from the truth.
 [[nodiscard]] Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth,

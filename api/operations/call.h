@@ -18,6 +18,7 @@
 #include "api/operations/problem.h"
 #include "fanline/base/outcome.h"
 #include "fanline/model/event.h"
+#include "fanline/ports/cursor.h"
 #include "fanline/ports/relation_store.h"
 #include "timeline/hydration.h"
 #include "timeline/reader.h"
@@ -39,6 +40,8 @@ struct PageFacts {
   enum class State { kLive, kBuilding, kPulled };
   State state = State::kLive;
   std::optional<timeline::EmptyReason> empty_because = {};
+  bool incomplete = false;  // posts of authors whose shards are away may be missing
+  UnixMs settled = 0;       // posts of later times may still come in (Pages::Rules::overlap)
   // Of a page asked for with bodies; `columns` names their values.
   std::optional<timeline::Bodies> bodies = {};
   const std::vector<std::string>* columns = nullptr;
@@ -52,7 +55,8 @@ struct PageCall {
   Of of = Of::kHome;
   UserId user{};
   timeline::PageQuery query = {};
-  bool bodies = false;  // joined with the application's table
+  std::optional<SeenCursor> newer_than = {};  // with the query's place
+  bool bodies = false;                        // joined with the application's table
   // Makes the body.
   std::function<std::string(const PageCall&, const timeline::Page&, const PageFacts&)> answer;
 

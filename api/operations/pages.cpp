@@ -2,7 +2,13 @@
 //
 // A page is asked for by places in the one order of posts. `cursor` goes on behind a place, towards
 // older posts; `newer_than` stops at one. Both together are the posts between the two.
+//
+// Where a client asks on for newer posts is never later than what has settled: a post comes in
+// late, or is dated ahead and stands in front of all that follow. So what a client has seen of
+// later posts is shown again. `:count` leaves out as many as the client has seen of them.
 // `expand=body` adds to each post what the application's table says of it.
+#include <algorithm>
+
 #include "api/operations/bounds.h"
 #include "api/operations/call.h"
 #include "fanline/ports/cursor.h"
@@ -10,14 +16,29 @@
 namespace fanline::api {
 namespace {
 
-std::optional<Position> ReadPlace(const Asked& asked, std::string_view parameter,
-                                  std::string_view sent) {
+constexpr PostId kFirstOfMoment{1};  // no member's text comes before "1"
+
+template <typename Place>
+std::optional<Place> ReadPlace(const Asked& asked, std::string_view parameter,
+                               std::string_view sent,
+                               std::optional<Place> (*parse)(std::string_view)) {
   const std::string* text = asked.Find(parameter);
   if (text == nullptr) return std::nullopt;
-  if (auto place = ParseCursor(*text)) return place;
+  if (auto place = parse(*text)) return place;
   throw Refused{{Code::kBadCursor, Quoted(*text) + " in " + std::string(parameter) +
                                        " is no cursor; send " + std::string(sent) +
                                        " of a page as it came, or none"}};
+}
+
+// No page shows more posts than kMostPerPage.
+std::optional<SeenCursor> ParseNewest(std::string_view text) {
+  const auto seen = ParseSeenCursor(text);
+  return seen && seen->before <= kMostPerPage ? seen : std::nullopt;
+}
+
+void ReadNewerThan(const Asked& asked, PageCall& call) {
+  call.newer_than = ReadPlace(asked, "newer_than", "newest_cursor", ParseNewest);
+  if (call.newer_than) call.query.newer_than = call.newer_than->place;
 }
 
 bool ReadExpand(const Asked& asked) {
@@ -61,12 +82,25 @@ std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
   return text += ']';
 }
 
-// Where a client who has seen this page asks on for newer ones, whether there were any or not.
-std::optional<Position> NewestOf(const PageCall& call, const timeline::Page& page,
-                                 const PageFacts& facts) {
+std::optional<Position> BeginOf(const PageCall& call, const timeline::Page& page,
+                                const PageFacts& facts) {
   if (facts.bodies && facts.bodies->newest) return facts.bodies->newest;
   if (page.items.empty()) return call.query.newer_than;
   return Position{page.items.front().created_at, page.items.front().post};
+}
+
+// Where a client who has seen this page asks on for newer ones, whether there were any or not. An
+// incomplete page moves nobody on.
+std::optional<SeenCursor> NewestOf(const PageCall& call, const timeline::Page& page,
+                                   const PageFacts& facts) {
+  if (facts.incomplete) return call.newer_than;
+  const auto begin = BeginOf(call, page, facts);
+  if (!begin) return std::nullopt;
+  if (begin->created_at <= facts.settled) return SeenCursor{*begin};
+  const auto later = std::count_if(page.items.begin(), page.items.end(), [&](const Item& item) {
+    return item.created_at > facts.settled;
+  });
+  return SeenCursor{{facts.settled, kFirstOfMoment}, static_cast<uint32_t>(later)};
 }
 
 std::string PageBody(const PageCall& call, const timeline::Page& page, const PageFacts& facts) {
@@ -76,13 +110,18 @@ std::string PageBody(const PageCall& call, const timeline::Page& page, const Pag
   if (facts.bodies) body["bodies"] = facts.bodies->available ? "complete" : "unavailable";
   if (call.of == PageCall::Of::kHome) body["state"] = NameOf(facts.state);
   if (facts.empty_because) body["empty_because"] = NameOf(*facts.empty_because);
+  if (facts.incomplete) body["incomplete"] = true;
   std::string text = "{\"items\":" + ItemsOf(page, facts);
   if (body.empty()) return text += '}';
   return text.append(",").append(TextOf(body), 1);  // without its brace
 }
 
-std::string CountBody(const PageCall&, const timeline::Page& page, const PageFacts&) {
-  return TextOf({{"count", page.items.size()}, {"more", page.next.has_value()}});
+std::string CountBody(const PageCall& call, const timeline::Page& page, const PageFacts& facts) {
+  const size_t seen = call.newer_than ? call.newer_than->before : 0;
+  const size_t count = page.items.size() - std::min(page.items.size(), seen);
+  Json body = {{"count", count}, {"more", page.next.has_value()}};
+  if (facts.incomplete) body["incomplete"] = true;
+  return TextOf(body);
 }
 
 Call ReadPage(const Asked& asked, PageCall::Of of) {
@@ -90,9 +129,9 @@ Call ReadPage(const Asked& asked, PageCall::Of of) {
   PageCall call;
   call.of = of;
   call.user = asked.User();
-  call.query = {.limit = asked.Limit(),
-                .older_than = ReadPlace(asked, "cursor", "next_cursor"),
-                .newer_than = ReadPlace(asked, "newer_than", "newest_cursor")};
+  call.query.limit = asked.Limit();
+  call.query.older_than = ReadPlace(asked, "cursor", "next_cursor", ParseCursor);
+  ReadNewerThan(asked, call);
   call.bodies = ReadExpand(asked);
   call.answer = PageBody;
   return {.owners = {}, .page = std::make_shared<const PageCall>(std::move(call))};
@@ -103,8 +142,8 @@ Call CountNewer(const Asked& asked, PageCall::Of of) {
   PageCall call;
   call.of = of;
   call.user = asked.User();
-  call.query = {.limit = kMostPerPage,
-                .newer_than = ReadPlace(asked, "newer_than", "newest_cursor")};
+  ReadNewerThan(asked, call);
+  call.query.limit = kMostPerPage + (call.newer_than ? call.newer_than->before : 0);
   call.answer = CountBody;
   return {.owners = {}, .page = std::make_shared<const PageCall>(std::move(call))};
 }

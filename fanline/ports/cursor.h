@@ -3,6 +3,7 @@
 // spelling. Clients pass it back and read nothing into it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,5 +16,15 @@ std::string CursorText(const Position& position);
 
 // Nothing for any text that CursorText does not write.
 std::optional<Position> ParseCursor(std::string_view text);
+
+// What a client has seen who asks for newer posts: all that do not come before `place`, and so many
+// of those that do. "1700000000000.77", or "1700000000000.1.3" with 3 of them.
+struct SeenCursor {
+  Position place;
+  uint32_t before = 0;
+};
+
+std::string CursorText(const SeenCursor& seen);
+std::optional<SeenCursor> ParseSeenCursor(std::string_view text);
 
 }  // namespace fanline

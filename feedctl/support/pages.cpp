@@ -57,7 +57,7 @@ Json ItemsOf(const timeline::Page& page) {
 
 Json NewestOf(const timeline::Page& page) {
   if (page.items.empty()) return {};
-  return CursorText({page.items.front().created_at, page.items.front().post});
+  return CursorText(Position{page.items.front().created_at, page.items.front().post});
 }
 
 Json NextOf(const timeline::Page& page) {

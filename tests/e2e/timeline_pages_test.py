@@ -97,7 +97,8 @@ class TimelinePages(Reading):
 
     def test_a_cursor_outlives_its_post_the_timeline_redis_and_the_api(self):
         reader, api = 2, self.apis[1]
-        posts = self.publish_all([EVE] * 9)
+        a_minute_ago = time.time_ns() // 1_000_000 - 60_000  # what is newer comes again
+        posts = self.publish_all([EVE] * 9, created_at_ms=a_minute_ago)
         self.settle()
         self.live(reader)
         page = self.get(f"{reader}/timeline?limit=5")

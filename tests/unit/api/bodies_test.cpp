@@ -151,7 +151,8 @@ TEST_F(BodiesTest, WhatCannotBeExpandedIsRefused) {
   EXPECT_EQ(w_.Code("GET /v1/users/5/timeline?expand=", 400), "bad_parameter");
   EXPECT_EQ(w_.Code("GET /v1/users/5/timeline:count?expand=body", 400), "bad_parameter");
   Pages without(
-      {*w_.timelines, *w_.truth}, *w_.rebuilds, w_.map, w_.metrics, [] { return Now{}; }, false);
+      {*w_.timelines, *w_.truth}, *w_.rebuilds, w_.map, w_.metrics, [] { return Now{}; },
+      Pages::Rules(), [](Shard) { return false; });
   Handler handler(*w_.pool, without, nullptr, w_.map, {}, w_.metrics, [] { return Now{}; });
   std::promise<Response> answered;
   handler.Serve(RequestOf("GET /v1/users/5/timeline?expand=body"),

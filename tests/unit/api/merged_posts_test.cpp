@@ -17,11 +17,20 @@ using timeline::PageRead;
 
 // Bob's world, whose pages are served by MergedPosts first.
 struct World : timeline::World {
+  Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
+    for (const UserId author : authors) EXPECT_NE(author, forbidden);
+    return timeline::World::LastAt(authors, out);
+  }
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
+               uint32_t limit, ItemsRead* out) override {
+    for (const PostsOf& one : posts) EXPECT_NE(one.author, forbidden);
+    return timeline::World::Items(posts, span, sample, limit, out);
+  }
   timeline::Page Home(const PageQuery& query) {
     PageRead read(query, std::nullopt);
     static_cast<void>(timeline::AskTimeline(kBob, *this, read));
-    merged.Serve(read, now);
-    if (!read.done()) merged.Load(read, *this, now);
+    merged.Serve(read, kBob, now);
+    if (!read.done()) merged.Load(read, kBob, *this, now);
     EXPECT_TRUE(timeline::FinishPage(kBob, *this, read).done());
     return read.Take();
   }
@@ -36,8 +45,9 @@ struct World : timeline::World {
   }
 
   Time now{std::chrono::seconds(100)};
-  bool away = false;
-  MergedPosts merged{[this](UserId author) { return away && author == UserId{100}; }};
+  bool away = false;   // the shard of author 100
+  UserId forbidden{};  // nothing may be read of
+  MergedPosts merged{[this](UserId user) { return away && user == UserId{100}; }};
 };
 
 TEST(MergedPosts, OfAnAuthorAreReadOnceInAWhile) {
@@ -83,7 +93,7 @@ TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {
     const auto served = [&](Duration later) {
       PageRead read({.limit = 10}, std::nullopt);
       static_cast<void>(timeline::AskTimeline(kBob, w, read));
-      w.merged.Serve(read, w.now + later);
+      w.merged.Serve(read, kBob, w.now + later);
       return read.done() ? read.Take().items.size() : 0;
     };
     meanwhile = served({});
@@ -102,7 +112,7 @@ TEST(MergedPosts, AShardThatIsAwayIsAskedAgain) {
   w.mysql_fails = Status::Later("mysql_0", "away");
   PageRead read({.limit = 10}, std::nullopt);
   static_cast<void>(timeline::AskTimeline(kBob, w, read));
-  w.merged.Load(read, w, w.now);
+  w.merged.Load(read, kBob, w, w.now);
   EXPECT_FALSE(read.done());
   w.mysql_fails = Status::Done();
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 1u);
@@ -116,7 +126,7 @@ TEST(MergedPosts, WhatWasNotTheTruthIsNotKept) {
   w.confirm_fails = Status::Later("mysql_0", "read-only");
   PageRead read({.limit = 10}, std::nullopt);
   static_cast<void>(timeline::AskTimeline(kBob, w, read));
-  w.merged.Load(read, w, w.now);
+  w.merged.Load(read, kBob, w, w.now);
   EXPECT_FALSE(read.done());
 }
 
@@ -131,14 +141,66 @@ TEST(MergedPosts, WhatWasReadLastIsServedWhileTheShardIsAway) {
   const auto served = [&](Duration later) {
     PageRead read({.limit = 10}, std::nullopt);
     static_cast<void>(timeline::AskTimeline(kBob, w, read));
-    w.merged.Serve(read, w.now + later);
-    return read.done() ? read.Take().items.size() : 0;
+    w.merged.Serve(read, kBob, w.now + later);
+    if (!read.done()) return std::string("asks");
+    const timeline::Page page = read.Take();
+    return std::to_string(page.items.size()) + (page.incomplete ? ", incomplete" : "");
   };
-  EXPECT_EQ(served(MergedPosts::kFor), 0u) << "nobody knows yet";
+  EXPECT_EQ(served(MergedPosts::kFor), "asks") << "nobody knows yet";
   w.away = true;
-  EXPECT_EQ(served(MergedPosts::kFor), 1u);
-  EXPECT_EQ(served(MergedPosts::kWhileAway - std::chrono::seconds(1)), 1u);
-  EXPECT_EQ(served(MergedPosts::kWhileAway), 0u);
+  EXPECT_EQ(served(MergedPosts::kFor), "1");
+  EXPECT_EQ(served(MergedPosts::kStale), "1, incomplete") << "he may have posted meanwhile";
+  EXPECT_EQ(served(MergedPosts::kWhileAway - std::chrono::seconds(1)), "1, incomplete");
+  EXPECT_EQ(served(MergedPosts::kWhileAway), "0, incomplete");
+}
+
+// Deep pages too, and those of readers whose timelines name no author.
+TEST(MergedPosts, OfAuthorsWhoseShardIsAwayAreLeftOut) {
+  for (const uint64_t others : {1, 40}) {
+    World w;
+    w.Follow(UserId{100});
+    uint64_t post = 0;
+    while (post < 2 * MergedPosts::kNewest) w.PublishMerged(UserId{100}, ++post, 1'000);
+    for (uint64_t author = 101; author < 101 + others; ++author) {
+      w.Follow(UserId{author});
+      w.PublishMerged(UserId{author}, ++post, 2'000 + static_cast<UnixMs>(author));
+    }
+    w.Activate();
+    w.away = true;
+    w.forbidden = UserId{100};
+    for (const uint32_t limit : {7u, 200u}) {
+      const timeline::Page page = w.Home({.limit = limit});
+      EXPECT_TRUE(page.incomplete);
+      EXPECT_EQ(page.items.size(), std::min<size_t>(limit, others)) << others;
+    }
+    w.away = false;
+    w.forbidden = {};
+    EXPECT_EQ(w.Walk({.limit = 50}), w.Everything());
+    EXPECT_FALSE(w.Home({.limit = 7}).incomplete);
+    if (others > MergedPosts::kNewest) continue;
+    w.away = true;  // what is remembered does not reach so far
+    const timeline::Page deep = w.Home({.limit = 150});
+    EXPECT_TRUE(deep.incomplete);
+    EXPECT_EQ(deep.items.size(), others);
+  }
+}
+
+// The others are read anew beside what is remembered of that one.
+TEST(MergedPosts, OneShardAwayKeepsNoOtherAuthorFromBeingReadAnew) {
+  World w;
+  for (const uint64_t author : {100, 101}) {
+    w.Follow(UserId{author});
+    w.PublishMerged(UserId{author}, author, 1'000);
+  }
+  w.Activate();
+  EXPECT_EQ(w.Home({.limit = 10}).items.size(), 2u);
+  w.away = true;
+  w.forbidden = UserId{100};
+  w.PublishMerged(UserId{101}, 7, 1'001);
+  w.now += MergedPosts::kFor;
+  const timeline::Page page = w.Home({.limit = 10});
+  EXPECT_EQ(page.items.size(), 3u);
+  EXPECT_FALSE(page.incomplete);
 }
 
 // Of an author of more posts than are remembered too: what lies deeper is pulled.

@@ -114,6 +114,76 @@ TEST_F(PagesTest, WhatIsNewIsCountedAndShownFromTheNewestDownToThePlace) {
               ElementsAre("9", "8", "7", "6", "5", "4"));
 }
 
+// It stands behind a post that was shown, whether it came in late or another is dated ahead.
+TEST_F(PagesTest, APostThatComesInLateIsNewAllTheSame) {
+  Follow(5, 7);
+  w_.Publish(7, 1, w_.now - 60'000);
+  w_.Publish(7, 2, w_.now - 3'000);
+  w_.Publish(7, 3, w_.now + 240'000);
+  w_.posts.redis_fails = Status::Later("redis", "away");  // nobody pushes here
+  uint64_t next = 4;
+  for (const std::string path : {"5/timeline", "7/posts"}) {
+    SCOPED_TRACE(path);
+    const uint64_t late = next++, on_time = next++;
+    const auto newer = [&](const std::string& cursor) {
+      return w_.Json("GET /v1/users/" + path + "?newer_than=" + cursor);
+    };
+    const auto count = [&](const std::string& cursor) {
+      return w_.Json("GET /v1/users/" + path + ":count?newer_than=" + cursor)["count"];
+    };
+    const std::string cursor = w_.Json("GET /v1/users/" + path)["newest_cursor"];
+    EXPECT_EQ(cursor, std::to_string(w_.now - 10'000) + ".1.2");
+    EXPECT_EQ(count(cursor), 0) << "what was shown is not counted";
+    EXPECT_THAT(Ids(newer(cursor)), ElementsAre("3", "2")) << "but shown again";
+    w_.Publish(7, late, w_.now - 8'000);
+    EXPECT_EQ(count(cursor), 1);
+    const json page = newer(cursor);
+    EXPECT_THAT(Ids(page), ElementsAre("3", "2", std::to_string(late)));
+    w_.now += 100'000;
+    const std::string later = newer(page["newest_cursor"])["newest_cursor"];
+    EXPECT_EQ(later, std::to_string(w_.now - 10'000) + ".1.1") << "the one that is dated ahead";
+    w_.Publish(7, on_time, w_.now);
+    EXPECT_EQ(count(later), 1);
+    EXPECT_THAT(Ids(newer(later)), ElementsAre("3", std::to_string(on_time)));
+    for (const uint64_t post : {late, on_time}) {
+      w_.posts.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, PostId{post}, UserId{7}, 0, 0}}});
+    }
+    w_.now -= 100'000;
+  }
+}
+
+// Ids of one moment are ordered as texts: an id that comes later may stand on either side.
+TEST_F(PagesTest, APostOfTheSameMomentAsAnotherIsNew) {
+  Follow(5, 7);
+  w_.posts.redis_fails = Status::Later("redis", "away");  // nobody pushes here
+  w_.Publish(7, 50, w_.now);
+  const std::string cursor = Home("5")["newest_cursor"];
+  w_.Publish(7, 400, w_.now);
+  w_.Publish(7, 600, w_.now);
+  EXPECT_THAT(Ids(Home("5", "?newer_than=" + cursor)), ElementsAre("400", "50", "600"));
+  EXPECT_EQ(w_.Json("GET /v1/users/5/timeline:count?newer_than=" + cursor)["count"], 2);
+}
+
+// Whatever the author posts meanwhile would be passed over.
+TEST_F(PagesTest, AnIncompletePageMovesNobodyOn) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  Follow(5, 7);
+  Follow(5, 8);
+  w_.Publish(8, 80, 1'000);
+  w_.Publish(7, 70, 2'000);
+  w_.Publish(8, 81, 3'000);
+  MakeLive("5");
+  const std::string seen = Home("5", "?cursor=3000.81")["newest_cursor"];
+  w_.mono = w_.mono.load() + MergedPosts::kWhileAway;
+  w_.away = true;
+  w_.truth->SetReachable(0, false);
+  const json first = Home("5"), poll = Home("5", "?newer_than=" + seen);
+  EXPECT_THAT(Ids(first), ElementsAre("81", "80"));
+  EXPECT_FALSE(first.contains("newest_cursor"));
+  EXPECT_THAT(Ids(poll), ElementsAre("81"));
+  EXPECT_EQ(poll["newest_cursor"], seen);
+}
+
 TEST_F(PagesTest, ACountIsBounded) {
   Follow(5, 7);
   for (uint64_t post = 1; post <= 201; ++post) w_.Publish(7, post, static_cast<UnixMs>(post));
@@ -266,7 +336,7 @@ TEST_F(PagesTest, WhereManyWaitForTheirRebuildsAPageIsServedByItsOwn) {
   Rebuilds rebuilds({rebuild}, {}, w_.metrics, [] { return Time{}; });
   w_.pages = std::make_unique<Pages>(
       Pages::Pools{*w_.timelines, *w_.truth, nullptr}, rebuilds, w_.map, w_.metrics,
-      [] { return Now{}; }, false);
+      [] { return Now{}; }, Pages::Rules(), [](Shard) { return false; });
   w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
                                          [] { return Now{}; });
   ASSERT_TRUE(rebuilds.Offer(UserId{91}, true));
@@ -334,7 +404,7 @@ TEST_F(PagesTest, WhoCouldNotAskRedisForLackOfRoomIsRebuiltAllTheSame) {
       w_.PortOf<ReaderTimelines, fakes::TimelinesOf>(w_.posts), 1, Slots::Limits{.queued = 0});
   w_.pages = std::make_unique<Pages>(
       Pages::Pools{*w_.timelines, *w_.truth, nullptr}, *w_.rebuilds, w_.map, w_.metrics,
-      [] { return Now{}; }, false);
+      [] { return Now{}; }, Pages::Rules(), [](Shard) { return false; });
   w_.handler = std::make_unique<Handler>(*w_.pool, *w_.pages, nullptr, w_.map, Limits(), w_.metrics,
                                          [] { return Now{}; });
   ASSERT_EQ(Home("5")["state"], "building");
@@ -373,6 +443,56 @@ TEST_F(PagesTest, PostsMergedAtReadAreServedFromMemoryWhileTheirShardIsAway) {
   const json page = Home("5");
   EXPECT_EQ(page["state"], "live");
   EXPECT_THAT(Ids(page), ElementsAre("70"));
+}
+
+TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  Follow(5, 7);
+  Follow(5, 8);
+  w_.Publish(7, 70, 1'000);
+  w_.Publish(8, 80, 2'000);
+  MakeLive("5");
+  w_.posts.mysql_fails = Status::Later("mysql_0", "away");
+  w_.away = true;
+  w_.truth->SetReachable(0, false);
+  const json page = Home("5");  // nobody has asked for his posts before
+  EXPECT_EQ(page["state"], "live");
+  EXPECT_EQ(page["incomplete"], true);
+  EXPECT_THAT(Ids(page), ElementsAre("80"));
+  EXPECT_EQ(w_.Json("GET /v1/users/5/timeline:count"),
+            json::parse(R"({"count":1,"more":false,"incomplete":true})"));
+  w_.posts.mysql_fails = Status::Done();
+  w_.away = false;
+  w_.truth->SetReachable(0, true);
+  const json whole = Home("5");
+  EXPECT_FALSE(whole.contains("incomplete"));
+  EXPECT_THAT(Ids(whole), ElementsAre("80", "70"));
+}
+
+TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  MakeLive("5");
+  w_.away = true;
+  w_.truth->SetReachable(0, false);
+  const json page = Home("5");
+  EXPECT_EQ(page["incomplete"], true);
+  EXPECT_FALSE(page.contains("empty_because"));
+}
+
+TEST_F(PagesTest, WhyThereIsNothingIsSaidEachTimeWhoeverHadToBeAskedForThePage) {
+  w_.posts.mysql.SetMode(UserId{7}, true);
+  Follow(5, 7);
+  w_.Publish(7, 70, 1'000);
+  MakeLive("5");
+  w_.posts.mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, PostId{70}, UserId{7}, 0, 0}}});
+  for (int second = 0; second < 100; ++second) {
+    const json page = Home("5");
+    EXPECT_EQ(page["state"], "live");
+    EXPECT_EQ(page.value("empty_because", ""), "no_posts") << second;
+    w_.mono = w_.mono.load() + MergedPosts::kFor / 2;
+  }
 }
 
 TEST_F(PagesTest, AShardThatIsAwayIs503ForWhatNoTimelineHolds) {

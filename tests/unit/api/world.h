@@ -89,7 +89,8 @@ struct World {
     bodies = std::make_unique<BodiesPool>(PortOf<PostBodies, fakes::BodiesOf>(texts), 1,
                                           Slots::Limits());
     pages = std::make_unique<Pages>(Pages::Pools{*timelines, *truth, bodies.get()}, *rebuilds, map,
-                                    metrics, clock, false, [this](Shard) { return away.load(); });
+                                    metrics, clock, Pages::Rules(),
+                                    [this](Shard) { return away.load(); });
     publisher = std::make_unique<Publisher>(log, 2, metrics, clock);
     handler =
         std::make_unique<Handler>(*pool, *pages, publisher.get(), map, Limits(), metrics, clock);

@@ -1,6 +1,7 @@
 #include "pusher/range_takeover.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "fanline/base/check.h"
@@ -141,10 +142,15 @@ std::optional<RedisLoss> RangeTakeover::LossIn(const RangeClaimed& claimed) cons
   const auto& found = claimed.position;
   if (claimed.foreign || (found && found->generation != generation_)) return RedisLoss::kForeign;
   const bool had_one = assigned_.committed || ready_since_;
-  if (!found) return had_one ? std::optional(RedisLoss::kMissing) : std::nullopt;
+  if (!found) return had_one && !forgotten_ ? std::optional(RedisLoss::kMissing) : std::nullopt;
   if (found->offset < assigned_.low) return RedisLoss::kOlderThanLog;
   const bool behind = found->offset < expected_ && contests_ == 0;
   return behind ? std::optional(RedisLoss::kBehind) : std::nullopt;
+}
+
+int64_t RangeTakeover::StartAfterDrop() const {
+  const bool known = end_ && *end_ != std::numeric_limits<int64_t>::max();
+  return std::max(known ? *end_ : expected_, assigned_.low);
 }
 
 void RangeTakeover::Decide(const RangeClaimed& claimed) {
@@ -154,14 +160,16 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   if (found && found->generation != generation_) found.reset();
   const int64_t furthest = Furthest(found);
   const bool tail_lost = end_ && furthest > *end_;
-  if (tail_lost) lost_from_ = furthest;
+  if (tail_lost && !std::exchange(tail_told_, true)) {
+    ports_.metrics.TailLost(assigned_.partition, furthest, *end_);
+  }
   // A position that no commit stands beside may be of a log that is gone (the topic was made anew),
   // with hints that nobody has read.
   const bool orphan = end_ && !assigned_.committed && found;
   if (orphan) ports_.metrics.NothingCommitted(assigned_.partition, assigned_.low);
   const bool usable = !tail_lost && !orphan && found && found->offset >= assigned_.low;
-  int64_t start = tail_lost ? assigned_.low : std::max(expected_, assigned_.low);
-  if (usable) start = std::min(start, found->offset);
+  const int64_t start =
+      usable ? std::min(std::max(expected_, assigned_.low), found->offset) : StartAfterDrop();
   saved_ = {generation_, start, usable ? std::move(found->begun) : std::vector<BegunHints>{}};
   stage_ = Stage::kResetting;
   awaited_ = ++*ids_;
@@ -169,6 +177,7 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   const Timelines timelines = !usable                  ? Timelines::kDrop
                               : claimed.index_complete ? Timelines::kLeave
                                                        : Timelines::kIndex;
+  if (timelines == Timelines::kDrop) forgotten_ = true;
   ports_.timelines.Submit(ResetRange{awaited_, assigned_.partition, epoch(), timelines, saved_});
 }
 
@@ -181,8 +190,7 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   ready_since_ = now.mono;
   stage_ = Stage::kReady;
   attempts_ = 0;
-  if (lost_from_) ports_.metrics.TailLost(assigned_.partition, *lost_from_, *end_);
-  lost_from_.reset();
+  forgotten_ = false;
   if (loss_) ports_.metrics.RedisLost(assigned_.partition, *loss_);
   loss_.reset();
   end_.reset();

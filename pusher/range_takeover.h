@@ -15,14 +15,19 @@
 // installation take turns, each for long enough to get on.
 //
 // The decision (design 2, guard 4): pos: missing, of another topic generation or older than the
-// log -> the timelines are dropped, readers rebuild them; else -> replay from it. Whatever became
+// log -> the timelines are dropped, readers rebuild them, and reading goes on at the end that the
+// log had before the drop; else -> replay from it. Every hint below that end has its truth
+// committed, and a timeline that is made after the drop reads it. If the end is not known, reading
+// goes on at the commit. Whatever became
 // of Redis comes down to this, and nobody has to do anything about it. RedisLoss (metrics.h) names
 // the causes. Nothing is lost by a range that never had a pos: (a first start), nor told of while
 // another owner may have moved pos: back (a contest).
 // A log that ends before pos:, before a hint that pos: calls begun, or before the committed offset
 // lost its tail: all the range's timelines are dropped, because hints that nobody has read may be
-// gone, and the log is replayed from its first record. So are they when the group has committed
-// nothing although there is a pos:: it may be of a topic that was deleted, with hints in it.
+// gone. So are they when the group has committed nothing although there is a pos:: it may be of a
+// topic that was deleted, with hints in it.
+// A drop begins with deleting pos:. An owner that does not finish it leaves no pos:, so the next
+// owner drops too, however far the log has grown past the loss by then.
 // Passive, not thread-safe. One object per assignment.
 #pragma once
 
@@ -97,6 +102,7 @@ class RangeTakeover {
   void Decide(const RangeClaimed& claimed);
   std::optional<RedisLoss> LossIn(const RangeClaimed& claimed) const;
   int64_t Furthest(const std::optional<AppliedPosition>& found) const;
+  int64_t StartAfterDrop() const;
   void Retry(Now now, uint64_t random);
   void GiveWay(Now now, uint64_t random);
   void Failed(const Status& status, Now now, uint64_t random);
@@ -121,8 +127,9 @@ class RangeTakeover {
   std::optional<int64_t> seek_;
   // The log's end, until the first claim is decided. Later positions rightly lie beyond it.
   std::optional<int64_t> end_;
-  std::optional<int64_t> lost_from_;  // set: the log ends before this position of ours
-  std::optional<RedisLoss> loss_;     // found by a claim, not told of yet
+  bool tail_told_ = false;         // the log's lost tail was told of
+  bool forgotten_ = false;         // a drop of ours that did not end may have deleted pos:
+  std::optional<RedisLoss> loss_;  // found by a claim, not told of yet
   uint32_t attempts_ = 0;
   uint32_t contests_ = 0;  // times another owner was found, since the last peace
   bool raised_ = false;    // the epoch was raised above the one that refused a claim

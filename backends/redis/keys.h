@@ -82,6 +82,14 @@ class Keys {
   Key MaxFloor(Range range) const { return Key(prefix_, "maxfloor:", Tag(range)); }
   Key Own(Range range) const { return Key(prefix_, "own:", Tag(range)); }
   Key Pos(Range range) const { return Key(prefix_, "pos:", Tag(range)); }
+  // A key that never exists. A Cluster's node refuses a call that names it and other keys of the
+  // range while the slot is on its way to or from another node: some of the range's keys may be
+  // there.
+  Key Nowhere(Range range) const {
+    Key key(prefix_, "live:", Tag(range));
+    key.Append(":none");
+    return key;
+  }
   // Delivery bits of a sampled post, in its author's range.
   Key Done(UserId author, PostId post) const {
     return Key(prefix_, "done:", Tag(layout_.RangeOf(author)), Raw(post));

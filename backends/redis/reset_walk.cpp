@@ -42,9 +42,20 @@ void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
   channel_.Call(
       [this, reset](CommandBuffer& out, const ScriptDigests& digests) {
         const ResetRange& request = reset->request;
-        out.Command("EVALSHA", digests.Of(Script::kResetBegin), 3, keys_.Own(request.range),
-                    keys_.Live(request.range), keys_.MaxFloor(request.range), request.epoch,
-                    request.timelines == Timelines::kDrop ? 1 : 0);
+        const bool drops = request.timelines == Timelines::kDrop;
+        const bool forgets = drops && request.position;
+        const size_t key_count = forgets ? 5 : 4;
+        out.Begin(3 + key_count + 2);
+        out.Arg("EVALSHA");
+        out.Arg(digests.Of(Script::kResetBegin));
+        out.Arg(key_count);
+        out.Arg(keys_.Own(request.range));
+        out.Arg(keys_.Live(request.range));
+        out.Arg(keys_.MaxFloor(request.range));
+        out.Arg(keys_.Nowhere(request.range));
+        if (forgets) out.Arg(keys_.Pos(request.range));
+        out.Arg(request.epoch);
+        out.Arg(drops ? 1 : 0);
       },
       [this, reset](const CallResult& result) {
         if (!result.status.done()) Fail(*reset, result);
@@ -126,15 +137,18 @@ void ResetWalk::End(const std::shared_ptr<Reset>& reset, std::function<void()> t
       [this, reset](CommandBuffer& out, const ScriptDigests& digests) {
         const ResetRange& request = reset->request;
         const bool walked = request.timelines != Timelines::kLeave;
-        const size_t key_count = walked ? 4 : 2;
+        const size_t key_count = walked ? 5 : 2;
         out.Begin(3 + key_count + 2);
         out.Arg("EVALSHA");
         out.Arg(digests.Of(Script::kResetEnd));
         out.Arg(key_count);
         out.Arg(keys_.Own(request.range));
         out.Arg(keys_.Pos(request.range));
-        if (walked) out.Arg(keys_.Live(request.range));
-        if (walked) out.Arg(keys_.MaxFloor(request.range));
+        if (walked) {
+          out.Arg(keys_.Live(request.range));
+          out.Arg(keys_.MaxFloor(request.range));
+          out.Arg(keys_.Nowhere(request.range));
+        }
         out.Arg(request.epoch);
         out.Arg(request.position ? TextOf(*request.position, keys_.layout()) : std::string());
       },

@@ -3,11 +3,15 @@
 // one). Resets that come during a walk take the next.
 //
 //   reset_begin  before the walk: marks the index as pending, empties it if it is to be dropped.
-//                Timelines created from then on list themselves for good.
+//                Timelines created from then on list themselves for good. A takeover that drops
+//                deletes pos: here, so that an unfinished drop is never forgotten.
 //   SCAN         page by page: reset_page drops or lists the timelines found
 //   reset_end    after the walk: writes the header and, at a takeover, the position
 //
 // A reset that leaves the timelines alone is the last step alone, at once.
+//
+// A walk neither begins nor ends while a Cluster's slot is between two nodes: SCAN sees the keys of
+// one of them. Both steps name a key that never exists, so the node answers TRYAGAIN then.
 // One thread, the node's; destroyed with the connection.
 #pragma once
 

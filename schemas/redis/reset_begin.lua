@@ -3,9 +3,15 @@
 -- on list their readers themselves. The walk over all keys that follows finds the keys of earlier
 -- ones.
 --
--- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}
+-- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, a key that never exists, and pos:{tag} if a takeover
+--       drops the timelines
 -- ARGV  epoch, 1 = the timelines are to be dropped
 -- Reply FENCED error, or 1. Idempotent.
+-- The drop of a takeover deletes pos:. An owner that does not come to reset_end so leaves no pos:,
+-- and the next owner drops again: what made the drop necessary may not be seen a second time.
+-- The key that never exists keeps the script from running while a Cluster's slot is between two
+-- nodes: the keys that have moved would be walked over by nobody, and live: could not be made anew
+-- after it is deleted.
 -- UNLINK, since live: may name 250,000 readers: another thread frees them. A live: of a wrong type
 -- goes too, for nothing could be listed in it.
 local refused = fence(ARGV[1])
@@ -15,6 +21,7 @@ local live = KEYS[2]
 if ARGV[2] == '1' or type(redis.pcall('SREM', live, '#complete')) == 'table' then
   redis.call('UNLINK', live)
 end
+if KEYS[5] then redis.call('UNLINK', KEYS[5]) end
 redis.call('SADD', live, '#pending')
 redis.call('SET', KEYS[3], '?0')
 return 1

@@ -2,10 +2,12 @@
 -- known. A takeover names the position below which the range's timelines agree with every hint, and
 -- pos: is set to it. A quarantine names none: save_position may move pos: during the walk.
 --
--- KEYS  own:{tag}, pos:{tag}, and after a walk live:{tag}, maxfloor:{tag}
+-- KEYS  own:{tag}, pos:{tag}, and after a walk live:{tag}, maxfloor:{tag}, a key that never exists
 -- ARGV  epoch, position or nothing
 -- Reply FENCED error: nothing was written; 0 = nothing was written: the index is not the one that
 --       reset_begin marked as pending; else 1. Idempotent.
+-- The key that never exists keeps the script from running while a Cluster's slot is between two
+-- nodes: timelines that moved during the walk were seen by no SCAN.
 -- A live: that was deleted during the walk (by hand) lacks the readers listed before. It must not
 -- count as complete, so the reset begins anew. The mark names no owner: the epoch fences another
 -- owner's reset, and one owner runs one reset of a range at a time.

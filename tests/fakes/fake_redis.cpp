@@ -55,6 +55,7 @@ RangeReset FakeRedis::ResetBegin(const ResetRange& request) {
   if (request.timelines == ResetRange::Timelines::kDrop) {
     keys.live.clear();
     keys.sampled = false;
+    if (request.position && rules.loss_before_walk) keys.position.reset();
   }
   keys.complete = false;
   keys.pending = true;

@@ -32,6 +32,7 @@ struct RedisRules {
   bool hide_building = true;        // a building key is never served
   bool drop_full = true;            // a timeline that cannot take an item is dropped
   bool pending_index = true;        // a reset ends only on the index it began with
+  bool loss_before_walk = true;     // a takeover that drops deletes pos: before its walk
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
   bool count_more_marks = true;     // marks that do not fit are known to be more
   bool sampled_pushes = true;       // a sampled timeline leaves out what it does not want

@@ -58,6 +58,9 @@ bool WritesInline(const Character& of) { return of.inline_too; }
 bool ForgetsEdges(const Character& of) { return of.unmirrored > 0; }
 bool LosesHeads(const Character& of) { return of.lose_head > 0; }
 bool LosesTails(const Character& of) { return of.lose_tail > 0; }
+bool LosesTailsInWalks(const Character& of) {
+  return LosesTails(of) && Calm(of) && of.long_resets && of.crash_pusher + of.move_range > 0;
+}
 bool HasFriends(const Character& of) { return of.befriend > 0; }
 bool HasEvents(const Character& of) { return of.relation_event > 0; }
 bool LeavesOut(const Character& of) { return Calm(of) && of.leave_out; }
@@ -122,6 +125,7 @@ const Mutation kMutations[] = {
     {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {65, 153, 227}, 150, WritesInline},
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {126, 131, 408}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
+    {"loss_before_walk", [](Guards& guards) { guards.redis.loss_before_walk = false; }, {1757, 3344675872129087868}, 3000, LosesTailsInWalks},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},
     {"above_what_is_settled", [](Guards& guards) { guards.above_what_is_settled = false; }, {53, 83, 92}, 250, HasFriends},
     {"changes_settle", [](Guards& guards) { guards.changes_settle = false; }, {12, 25, 38}, 150, HasFriends},

@@ -41,8 +41,12 @@ struct RedisCaller : Caller {
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       if (world.character.prune_apart) return AskIndex(asked);
     }
-    Send(
-        asked, [this, asked] { return world.redis.Do(asked->request); }, nullptr);
+    const auto act = [this, asked] {
+      const auto answer = world.redis.Do(asked->request);
+      if constexpr (std::is_same_v<R, ResetRange>) Begun(asked->request, answer);
+      return answer;
+    };
+    Send(asked, act, nullptr);
   }
 
   // One call. `act` is what Redis does. The answer goes to the process, or `then` goes on.
@@ -112,9 +116,16 @@ struct RedisCaller : Caller {
   template <typename A>
   void BeginWalk(std::shared_ptr<A> asked) {
     asked->begun_at = world.carried_out;
-    Send(
-        asked, [this, asked] { return world.redis.ResetBegin(asked->request); },
-        [this, asked] { NextPage(asked); });
+    const auto begin = [this, asked] {
+      const RangeReset answer = world.redis.ResetBegin(asked->request);
+      Begun(asked->request, answer);
+      return answer;
+    };
+    Send(asked, begin, [this, asked] { NextPage(asked); });
+  }
+  void Begun(const ResetRange& reset, const RangeReset& answer) {
+    const bool drops = reset.timelines == ResetRange::Timelines::kDrop;
+    if (drops && answer.status.done()) world.DropBegun(reset);
   }
 
   template <typename A>

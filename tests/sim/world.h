@@ -95,8 +95,8 @@ struct World : Chances {
 
   // ---- a log that lost its tail ---------------------------------------------------------------
   // A group has read beyond the end of such a log. Records appended to it wait until the group has
-  // begun anew: once the log has grown past what was read of it, no consumer can tell. The appender
-  // gets its acknowledgement all the same.
+  // begun anew, or a pusher has begun to drop the range's timelines: once the log has grown past
+  // what was read of it, no consumer can tell. The appender gets its acknowledgement all the same.
   std::map<Log*, std::vector<Record>> held_back;
 
   void CutTail(Log& log, int64_t end) {
@@ -123,7 +123,16 @@ struct World : Chances {
     const bool beyond = std::any_of(assignments.begin(), assignments.end(), [&](const auto* each) {
       return each->log == log && each->committed > each->end();
     });
-    if (beyond) return;
+    if (!beyond) LetGrow(log);
+  }
+  // A takeover has begun to drop, and it knew where the log ends: whoever comes next finds no pos:.
+  void DropBegun(const ResetRange& reset) {
+    Log& log = tasks[static_cast<size_t>(reset.range)];
+    if (reset.position && reset.position->offset <= static_cast<int64_t>(log.size())) LetGrow(&log);
+  }
+  void LetGrow(Log* log) {
+    const auto cut = held_back.find(log);
+    if (cut == held_back.end()) return;
     for (Record& record : cut->second) {
       record.offset = static_cast<int64_t>(log->size());
       log->push_back(std::move(record));

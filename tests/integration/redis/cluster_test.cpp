@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <thread>
 
 #include "backends/redis/cluster/masters.h"
 #include "backends/redis/cluster/server_check.h"
 #include "backends/redis/keys.h"
+#include "backends/redis/reset_walk.h"
 #include "tests/integration/redis/redis_world.h"
 #include "tests/integration/soon.h"
 
@@ -23,6 +25,39 @@ using ::testing::SizeIs;
 constexpr Item kPost{PostId{77}, 1'700'000'000'000};
 
 std::string Name(std::string_view key) { return std::string(key); }
+
+// The calls of a reset to one node, each when the test says so.
+class Calls : public CommandChannel {
+ public:
+  explicit Calls(const Options& node) : connection_(node.At(node.seeds.front())), console_(node) {
+    for (const Script script : {Script::kResetBegin, Script::kResetPage, Script::kResetEnd}) {
+      digests_.Set(script, console_.Run({"SCRIPT", "LOAD", TextOf(script)}));
+    }
+  }
+  void Call(Encode encode, Done done) override { waiting_.emplace_back(encode, done); }
+  // False: there is none.
+  bool Next() {
+    if (waiting_.empty()) return false;
+    const auto [encode, done] = waiting_.front();
+    waiting_.pop_front();
+    CommandBuffer out;
+    encode(out, digests_);
+    bool answered = false;
+    const Status status = connection_.Call(out, [&, &done = done](const redisReply& reply) {
+      answered = true;
+      done({Status::Done(), false, &reply});
+      return Status::Done();
+    });
+    if (!answered) done({status, false, nullptr});
+    return true;
+  }
+
+ private:
+  BlockingConnection connection_;
+  Console console_;
+  ScriptDigests digests_;
+  std::deque<std::pair<Encode, Done>> waiting_;
+};
 
 class RedisCluster : public ::testing::Test {
  protected:
@@ -283,6 +318,101 @@ TEST_F(RedisCluster, KeysOfTwoSlotsInOneCallAreAFaultOfOursAndLoseNoHint) {
   EXPECT_TRUE(status.later());
   EXPECT_THAT(status.message, HasSubstr("CROSSSLOT"));
 }
+
+// A slot that begins to move before one of a reset's calls. Two keys move, one before that call and
+// one before the next.
+class ResetOfASlotThatMoves : public RedisCluster {
+ protected:
+  using Timelines = ResetRange::Timelines;
+
+  // Where the key is, by now.
+  std::string Ask(const std::vector<std::string>& words) {
+    const std::string answer = At(from).Run(words);
+    if (!answer.starts_with("(error) ASK")) return answer;
+    Console console = At(to);
+    console.Run({"ASKING"});
+    return console.Run(words);
+  }
+  // Bob is not listed: whatever lost its index entry, only the walk finds him.
+  void Lay() {
+    for (const std::string& key : keys) Ask({"DEL", key});
+    Stay(first(), to);
+    Console console = At(from);
+    console.Run({"SET", own, "5"});
+    console.Run({"SET", Pos(first()), "1.16:50"});
+    console.Run({"SET", max_floor, "7"});
+    console.Run({"SADD", live, ToString(eve)});
+    for (const std::string& key : {bobs, eves}) {
+      console.Run({"ZADD", key, "-inf", "T", "+inf", "F"});
+    }
+  }
+  std::optional<RangeReset> Run(Timelines timelines, int moves_at,
+                                const std::vector<std::string>& moved) {
+    Options options = options_;
+    options.seeds = {from};
+    Calls calls(options);
+    ResetWalk walk(calls, options, keys_);
+    std::optional<RangeReset> answered;
+    walk.Add(ResetRange{1, first(), 5, timelines, AppliedPosition{1, 60}},
+             [&](RangeReset reply) { answered = std::move(reply); });
+    for (int call = 0;; ++call) {
+      if (call == moves_at) BeginMove(first(), to);
+      const auto nth = static_cast<size_t>(call - moves_at);
+      if (call >= moves_at && nth < moved.size()) {
+        At(from).Run({"MIGRATE", to.host, std::to_string(to.port), moved[nth], "0", "1000"});
+      }
+      if (!calls.Next()) return answered;
+    }
+  }
+  // A reader with a timeline is listed, or pushes would leave him out.
+  void ExpectNobodyForgotten() {
+    if (Ask({"SISMEMBER", live, "#complete"}) != "1") return;
+    for (const auto& [reader, key] : {std::pair{bob, bobs}, std::pair{eve, eves}}) {
+      EXPECT_LE(Ask({"EXISTS", key}), Ask({"SISMEMBER", live, ToString(reader)}));
+    }
+  }
+  void Try(Timelines timelines, int moves_at, const std::vector<std::string>& moved) {
+    SCOPED_TRACE("before call " + std::to_string(moves_at) + " " + moved[0] + ", then " + moved[1]);
+    Lay();
+    const auto answered = Run(timelines, moves_at, moved);
+    ASSERT_TRUE(answered);
+    EXPECT_EQ(answered->status.done(), moves_at == kCalls) << answered->status.message;
+    ExpectNobodyForgotten();
+    const bool begun = moves_at > 0 && timelines == Timelines::kDrop;
+    EXPECT_EQ(Ask({"GET", Pos(first())}), moves_at == kCalls ? "1.16:60"
+                                          : begun            ? "(nil)"
+                                                             : "1.16:50");
+  }
+  void TryEach(Timelines timelines) {
+    for (int moves_at = 0; moves_at <= kCalls; ++moves_at) {
+      for (const std::string& one : keys) {
+        for (const std::string& other : keys) {
+          if (one != other) Try(timelines, moves_at, {one, other});
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+
+  static constexpr int kCalls = 4;  // begin, SCAN, the page, the end
+  const UserId bob = ReaderIn(first());
+  const UserId eve = [this] {
+    UserId next{Raw(bob) + 1};
+    while (keys_.layout().RangeOf(next) != first()) next = UserId{Raw(next) + 1};
+    return next;
+  }();
+  const std::string bobs = Name(keys_.Timeline(bob)), eves = Name(keys_.Timeline(eve));
+  const std::string own = Name(keys_.Own(first())), live = Name(keys_.Live(first()));
+  const std::string max_floor = Name(keys_.MaxFloor(first()));
+  const std::vector<std::string> keys{own, Pos(first()), live, max_floor, bobs, eves};
+  const Endpoint from = HomeOf(first()), to = HomeOf(elsewhere());
+};
+
+TEST_F(ResetOfASlotThatMoves, NeverEndsWithATimelineThatTheIndexLacks) {
+  TryEach(Timelines::kIndex);
+}
+
+TEST_F(ResetOfASlotThatMoves, DropsAllOrForgetsThePosition) { TryEach(Timelines::kDrop); }
 
 TEST_F(RedisCluster, ASlotLeftHalfWayIsTold) {
   const Endpoint to = HomeOf(elsewhere());

@@ -63,7 +63,7 @@ struct Fleet
             {{*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, {*this, inbox}, seen},
             {layout, 7, 1, {}, ShardMap::Even(1), false}, {}) {
     for (Range range = 0; range < static_cast<Range>(kRangesOfAll); ++range) {
-      inbox.emplace_back(PartitionAssigned{range, 0, 0, 1'000'000});
+      inbox.emplace_back(PartitionAssigned{range, 0, 0});
     }
     Run(kBegin);
   }

@@ -7,6 +7,8 @@
 namespace fanline::pusher {
 namespace {
 
+constexpr int64_t kNotKnown = std::numeric_limits<int64_t>::max();
+
 struct Case {
   const char* name;
   std::optional<AppliedPosition> position;  // of range 0
@@ -46,20 +48,25 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"as_committed", AppliedPosition{7, 40}, 40, 0, 40, false},
         Case{"behind_is_a_rollback", AppliedPosition{7, 30}, 40, 0, 30, false, RedisLoss::kBehind},
         Case{"ahead_of_the_commit", AppliedPosition{7, 50}, 40, 0, 40, false},
-        Case{"missing", std::nullopt, 40, 0, 40, true, RedisLoss::kMissing},
-        Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 40, true, RedisLoss::kForeign},
-        Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 40, true,
+        Case{"missing", std::nullopt, 40, 0, 100, true, RedisLoss::kMissing},
+        Case{"missing_and_the_end_is_not_known", std::nullopt, 40, 0, 40, true, RedisLoss::kMissing,
+             kNotKnown},
+        Case{"missing_and_all_is_gone", std::nullopt, 40, 50, 50, true, RedisLoss::kMissing,
+             kNotKnown},
+        Case{"of_another_generation", AppliedPosition{6, 40}, 40, 0, 100, true,
+             RedisLoss::kForeign},
+        Case{"older_than_the_log", AppliedPosition{7, 10}, 40, 20, 100, true,
              RedisLoss::kOlderThanLog},
-        Case{"both_are_older_than_the_log", AppliedPosition{7, 10}, 10, 20, 20, true,
+        Case{"both_are_older_than_the_log", AppliedPosition{7, 10}, 10, 20, 100, true,
              RedisLoss::kOlderThanLog},
         Case{"the_commit_is_older_than_the_log", AppliedPosition{7, 30}, 10, 20, 20, false},
         Case{"at_the_logs_end", AppliedPosition{7, 40}, 40, 0, 40, false, std::nullopt, 40},
-        Case{"beyond_the_logs_end", AppliedPosition{7, 50}, 50, 20, 20, true, std::nullopt, 45},
-        Case{"beyond_the_logs_end_unlike_the_commit", AppliedPosition{7, 50}, 40, 20, 20, true,
+        Case{"beyond_the_logs_end", AppliedPosition{7, 50}, 50, 20, 45, true, std::nullopt, 45},
+        Case{"beyond_the_logs_end_unlike_the_commit", AppliedPosition{7, 50}, 40, 20, 45, true,
              std::nullopt, 45},
-        Case{"the_commit_is_beyond_the_logs_end", AppliedPosition{7, 40}, 50, 20, 20, true,
+        Case{"the_commit_is_beyond_the_logs_end", AppliedPosition{7, 40}, 50, 20, 45, true,
              RedisLoss::kBehind, 45},
-        Case{"beyond_the_end_in_another_generation", AppliedPosition{6, 50}, 40, 0, 40, true,
+        Case{"beyond_the_end_in_another_generation", AppliedPosition{6, 50}, 40, 0, 45, true,
              RedisLoss::kForeign, 45}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
@@ -207,7 +214,7 @@ TEST(Takeover, APositionWithoutACommitIsOfALogThatMayBeGone) {
     w.inbox.emplace_back(PartitionAssigned{0, committed ? 3 : 0, 0, 9, committed});
     w.RunUntilIdle();
     EXPECT_EQ(w.IsLive(bob), committed);
-    EXPECT_EQ(w.sought.back().offset, committed ? 3 : 0);
+    EXPECT_EQ(w.sought.back().offset, committed ? 3 : 9);
     w.inbox.emplace_back(PartitionRevoked{0});
     w.RunUntilIdle();
   }
@@ -267,7 +274,7 @@ TEST(Takeover, AHintThatWasBegunBeyondTheLogsEndProvesALostTail) {
     w.Assign(0, 40, 20, end);
     const bool lost = end == 45;
     EXPECT_EQ(w.metrics.tails_lost.size(), lost ? 1u : 0u);
-    EXPECT_EQ(w.sought.back().offset, lost ? 20 : 40);
+    EXPECT_EQ(w.sought.back().offset, lost ? 45 : 40);
     EXPECT_EQ(w.IsLive(bob), !lost);
     EXPECT_EQ(w.redis.position(0)->begun.empty(), lost);
   }
@@ -286,6 +293,54 @@ TEST(Takeover, ALostTailIsToldOfOnce) {
   w.RunUntilIdle();
   EXPECT_EQ(w.sought.size(), 2u);
   EXPECT_EQ(w.metrics.tails_lost, once);
+}
+
+// The log has grown past the loss before another owner sees it. Only Redis can tell it.
+TEST(Takeover, ALostTailIsRememberedThoughItsFinderDoesNotFinishTheWalk) {
+  World w;
+  const UserId bob = ReaderIn(0);
+  w.MakeLive(bob);
+  w.redis.Do(ClaimRange{1, 0, 1});
+  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.inbox.emplace_back(PartitionAssigned{0, 50, 0, 45});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto reset = std::get<ResetRange>(w.timeline_calls.front());
+  w.timeline_calls.clear();
+  EXPECT_EQ(w.metrics.tails_lost, (std::vector<std::pair<int64_t, int64_t>>{{50, 45}}));
+  ASSERT_TRUE(w.redis.ResetBegin(reset).status.done());  // and the walk comes to nobody
+
+  World next(Limits{}, w.stores);
+  next.Assign(0, 50, 0, 60);
+  EXPECT_FALSE(next.IsLive(bob));
+  EXPECT_EQ(next.sought.back().offset, 60);
+}
+
+// Its owner deleted pos: itself, for the loss of a tail.
+TEST(Takeover, APositionThatADropDeletedIsNoLossOfRedis) {
+  World w;
+  w.redis.Do(ClaimRange{1, 0, 1});
+  w.redis.Do(ResetRange{2, 0, 1, ResetRange::Timelines::kIndex, AppliedPosition{7, 50}});
+  w.mysql.Do(RaiseEpoch{1, 0, 1});
+  w.inbox.emplace_back(PartitionAssigned{0, 50, 0, 45});
+  for (int i = 0; i < 2; ++i) w.Step();
+  w.AnswerTimelines();
+  w.Step();
+  ASSERT_EQ(w.timeline_calls.size(), 1u);
+  const auto reset = std::get<ResetRange>(w.timeline_calls.front());
+  w.timeline_calls.clear();
+  w.redis.ResetBegin(reset);
+  w.inbox.emplace_back(RangeReset{.id = reset.id, .status = Status::Later("redis", "away")});
+  w.Step();
+  w.Pass(std::chrono::seconds(10));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.metrics.held.ranges_ready, 1u);
+  EXPECT_EQ(w.metrics.tails_lost.size(), 1u);
+  EXPECT_TRUE(w.metrics.losses.empty());
+  EXPECT_EQ(w.redis.position(0), (AppliedPosition{7, 45}));
 }
 
 // The save may have been applied, so the same value is saved again, not a newer one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -172,7 +173,8 @@ struct World
     now.mono += time;
     now.unix_ms += std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   }
-  void Assign(Range range, int64_t start = 0, int64_t low = 0, int64_t end = 1'000'000) {
+  void Assign(Range range, int64_t start = 0, int64_t low = 0,
+              int64_t end = std::numeric_limits<int64_t>::max()) {
     inbox.emplace_back(PartitionAssigned{range, start, low, end});
     RunUntilIdle();
   }

@@ -88,6 +88,30 @@ TEST(ResetWalk, ThatLeavesTheTimelinesAloneIsOneCall) {
   EXPECT_EQ(w.redis.asked.size(), 1u);
 }
 
+// What made the drop necessary may not show a second time. A quarantine's position stays right.
+TEST(ResetWalk, ADropOfATakeoverAloneForgetsThePositionFirst) {
+  for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
+    for (const bool takeover : {false, true}) {
+      World w;
+      ResetRange request{7, 0, 5, timelines, {}};
+      if (takeover) request.position = AppliedPosition{1, 10};
+      w.walk.Add(request, [](const RangeReset&) {});
+      EXPECT_EQ(w.Asked(w.keys.Pos(0)), takeover && timelines == Timelines::kDrop);
+    }
+  }
+}
+
+// A Cluster's node refuses a call that names a key it lacks while the slot is on its way.
+TEST(ResetWalk, BeginsAndEndsWithAKeyThatNeverExists) {
+  World w;
+  w.Reset(Timelines::kDrop);
+  EXPECT_TRUE(w.Asked(w.keys.Nowhere(0)));
+  w.redis.Answer(kYes);
+  w.redis.Answer(kNoKeys);
+  EXPECT_TRUE(w.Asked(w.keys.Nowhere(0)));
+  EXPECT_EQ(w.redis.asked.size(), 3u);
+}
+
 TEST(ResetWalk, LooksForTheTimelinesOfItsRangeAlone) {
   World w;
   w.Reset();

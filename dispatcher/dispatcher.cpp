@@ -176,8 +176,10 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
 void Dispatcher::Stored(Job& job, const EventsApplied::Applied& applied) {
   const AuthorMode& mode = applied.mode;
   job.followers = applied.followers;
-  if (applied.pushed || !mode.announced) job.ranges = RangesOf(job.event.author, applied);
-  job.announces = !applied.pushed && !mode.announced && job.event.kind == EventKind::kPublished;
+  const bool published = job.event.kind == EventKind::kPublished;
+  const bool due = !mode.announced || (published && *mode.announced >= limits_.announce_every);
+  if (applied.pushed || due) job.ranges = RangesOf(job.event.author, applied);
+  job.announces = !applied.pushed && due && published;
   switches_.Saw(*job.shard, job.event.author, mode);
 }
 

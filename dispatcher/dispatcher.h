@@ -9,7 +9,8 @@
 // post (docs/decisions/0016-empty-ranges-are-left-out.md). Where the store does not know, all
 // ranges get hints. Where home timelines hold one's own posts, the author's own range gets one.
 // A post that is merged at read gets hints only until its author is announced: they have followers'
-// timelines name the author (docs/decisions/0027-authors-merged-at-read.md). By what authors' posts
+// timelines name the author (docs/decisions/0027-authors-merged-at-read.md). A day later the next
+// published post announces the author anew. By what authors' posts
 // cost they are switched between the two kinds (mode_switches.h). What a post costs is counted in
 // one range, where its hint says so: readers lie in ranges by a hash, so one is like the others. Of
 // an announced author that range alone gets a hint. A hint that was not acknowledged is appended

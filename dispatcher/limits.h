@@ -34,6 +34,9 @@ struct Limits {
   uint32_t leave_out_from = 64;
   double sample_rate = 0.01;  // of publishes, measured from publish to delivery
   ModeRule modes;
+  // How often an author whose posts are merged at read is announced: a hint that a log lost hides
+  // the author from a range's live timelines for no longer than this, and until the next post.
+  Duration announce_every = std::chrono::hours(24);
   Duration count_pulled_every = std::chrono::seconds(15);  // authors that are merged at read
   Backoff backoff;
 };

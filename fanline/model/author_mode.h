@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "fanline/base/time.h"
 
@@ -16,12 +17,12 @@ struct AuthorWeight {
 };
 
 struct AuthorMode {
-  bool pull = false;       // new posts are merged at read; else pushed
-  bool marked = false;     // some posts are merged at read, or may be; for good
-  bool announced = false;  // and live timelines of followers were told
-  bool by_hand = false;    // the author is never switched by itself
-  uint64_t version = 0;    // grows with each change of pull or by_hand
-  Duration since{};        // pull last changed
+  bool pull = false;                    // new posts are merged at read; else pushed
+  bool marked = false;                  // some posts are merged at read, or may be; for good
+  std::optional<Duration> announced{};  // since live timelines of followers were last told of him
+  bool by_hand = false;                 // the author is never switched by itself
+  uint64_t version = 0;                 // grows with each change of pull or by_hand
+  Duration since{};                     // pull last changed
   AuthorWeight weight{.age = std::chrono::hours(1'000'000)};
 };
 

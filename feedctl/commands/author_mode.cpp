@@ -66,7 +66,7 @@ class AuthorModeCommand : public Command {
                {"before", NameOf(before)},
                {"set_by", SetBy(now)},
                {"marked", now.marked},
-               {"announced", now.announced},
+               {"announced", now.announced.has_value()},
                {"live_followers", weighed ? Json(weight.live) : Json()},
                {"lag_ms", weighed ? Json(Milliseconds(weight.lag)) : Json()},
                {"weighed_ms_ago", weighed ? Json(Milliseconds(weight.age)) : Json()}});

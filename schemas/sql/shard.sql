@@ -232,14 +232,14 @@ CREATE TABLE IF NOT EXISTS author (
 -- itself. A post's own row says how it does,
 -- decided by `pull` when that row is made. `marked` never goes back: it is set before the author's
 -- first post that is not pushed, and has the live timelines of followers name the author
--- (docs/decisions/0027-authors-merged-at-read.md). `announced`: they all were told; until then each
--- such post has them told. A row is made by a switch by hand, or by the first estimate of what a post
+-- (docs/decisions/0027-authors-merged-at-read.md). `announced`: when they all were last told. Each such
+-- post has them told until then, and the first one that is published a day later. A row is made by a switch by hand, or by the first estimate of what a post
 -- of the author costs (docs/decisions/0030-authors-switched-by-themselves.md).
 CREATE TABLE IF NOT EXISTS author_mode (
   author_id BIGINT UNSIGNED NOT NULL,
   pull      TINYINT NOT NULL DEFAULT 0,                -- 1: new posts are merged at read
   marked    TINYINT NOT NULL DEFAULT 0,
-  announced TINYINT NOT NULL DEFAULT 0,
+  announced BIGINT NOT NULL DEFAULT 0,                 -- this server's clock; 0: never
   by_hand   TINYINT NOT NULL DEFAULT 0,                -- 1: never switched by itself
   version   BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- grows with each change of pull or by_hand
   since     BIGINT NOT NULL DEFAULT 0,                 -- when pull last changed; this server's clock

@@ -16,7 +16,7 @@ LEFT_BEHIND = {"range_owner": {"last_offset", "starts"}}
 RELEASED = {
     "0001_one_tag_per_range.sql": "f0a217f9025c047b",
     "0002_range_start.sql": "9fc2274c71809965",
-    "0003_author_mode.sql": "03007a130a391a3e",
+    "0003_author_mode.sql": "9be975cc2944edb1",
     "0004_own_posts.sql": "ed8f48f97266e363",
     "0005_sampled_reader.sql": "39de0abd1324ebf3",
 }

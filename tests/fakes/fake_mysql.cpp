@@ -72,7 +72,7 @@ EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
     const bool pushed = posts_[{event.author, event.post}].pushed;
     AuthorMode mode = ModeOf(event.author);
     const bool emits = changed || rules.hint_on_every_apply;
-    mode.announced |= !emits;
+    if (!emits) mode.announced = Duration::zero();
     applied.applied.push_back({pushed && emits, mode, followers});
   }
   return applied;
@@ -127,7 +127,8 @@ AuthorMode FakeMysql::ModeOf(UserId author) const {
   const auto found = modes_.find(author);
   if (found == modes_.end()) return {};
   const Mode& at = found->second;
-  AuthorMode mode{at.pull, at.marked, at.announced, at.by_hand, at.version};
+  AuthorMode mode{at.pull, at.marked, {}, at.by_hand, at.version};
+  if (at.announced) mode.announced = std::chrono::milliseconds(relations.now - *at.announced);
   mode.since = std::chrono::milliseconds(relations.now - at.since);
   if (!at.weighed) return mode;
   mode.weight = at.weight;
@@ -136,7 +137,7 @@ AuthorMode FakeMysql::ModeOf(UserId author) const {
 }
 
 AuthorAnnounced FakeMysql::Do(const AnnounceAuthor& request) {
-  modes_[request.author].announced = true;
+  modes_[request.author].announced = relations.now;
   return {request.id, Status::Done()};
 }
 
@@ -287,7 +288,7 @@ std::vector<AuthorLastAt> FakeMysql::LastAt(const std::vector<UserId>& authors) 
     const auto found = last_at_.find(author);
     if (found == last_at_.end()) continue;
     const AuthorMode mode = ModeOf(author);
-    out.push_back({author, found->second, mode.marked, mode.announced});
+    out.push_back({author, found->second, mode.marked, mode.announced.has_value()});
   }
   return out;
 }

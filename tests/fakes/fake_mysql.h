@@ -111,7 +111,8 @@ class FakeMysql {
   std::map<UserId, UnixMs> last_at_;
   std::map<UserId, uint32_t> one_in_;
   struct Mode {
-    bool pull = false, marked = false, announced = false, by_hand = false;
+    bool pull = false, marked = false, by_hand = false;
+    std::optional<UnixMs> announced{};
     uint64_t version = 0;
     UnixMs since = 0;
     AuthorWeight weight{};

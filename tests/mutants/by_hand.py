@@ -76,7 +76,7 @@ BY_HAND = (
            "if (!appended.status.never()) return Done(appended.id, now);"),
     Mutant("a post that is merged at read is fanned out",
            "dispatcher/dispatcher.cpp",
-           "  if (applied.pushed || !mode.announced) job.ranges",
+           "  if (applied.pushed || due) job.ranges",
            "  job.ranges"),
     Mutant("one range is given no hint",
            "dispatcher/dispatcher.cpp",
@@ -96,8 +96,8 @@ BY_HAND = (
            ""),
     Mutant("an author is announced before the hints are appended",
            "dispatcher/dispatcher.cpp",
-           " && job.event.kind == EventKind::kPublished;",
-           " && job.event.kind == EventKind::kPublished;\n    if (job.announces)"
+           "applied.pushed && due && published;",
+           "applied.pushed && due && published;\n    if (job.announces)"
            " ports_.posts.Submit(AnnounceAuthor{++ids_, *job.shard, job.event.author});"),
     Mutant("an event in the dead letters announces its author",
            "dispatcher/dispatcher.cpp",

@@ -148,8 +148,8 @@ ENTRIES = [
           " VALUES(last_at))", [row(author, AT + ROWS) for author in owners(LIST)]),
     entry("SELECT author_id, last_at, COALESCE(marked, 0), COALESCE(announced, 0) FROM author FORCE INDEX (PRIMARY)"
           " LEFT JOIN author_mode USING (author_id) WHERE author_id IN ([])", listed(owners(LIST))),
-    entry(f"SELECT author_id, pull, announced, marked, by_hand, version, {NOW_MS} - since, live, lag_ms, {NOW_MS} -"
-          " weighed FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ([])", listed(owners(LIST))),
+    entry(f"SELECT author_id, pull, {NOW_MS} - NULLIF(announced, 0), marked, by_hand, version, {NOW_MS} - since, live,"
+          f" lag_ms, {NOW_MS} - weighed FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ([])", listed(owners(LIST))),
     entry(f"UPDATE author_mode SET pull = 1, marked = 1, since = {NOW_MS}, version = version + 1 WHERE author_id ="
           f" {OWNER} AND version = 0"),
     entry(f"UPDATE author_mode SET pull = 0, since = {NOW_MS}, version = version + 1 WHERE author_id = {OWNER} AND"
@@ -158,7 +158,7 @@ ENTRIES = [
     entry("SELECT by_hand, COUNT(*) FROM author_mode FORCE INDEX (pulled) WHERE pull = 1 GROUP BY by_hand"),
     entry(f"INSERT INTO author_mode (author_id, live, lag_ms, weighed) VALUES ({OWNER},5,6,{NOW_MS}) ON DUPLICATE KEY"
           " UPDATE live = VALUES(live), lag_ms = VALUES(lag_ms), weighed = VALUES(weighed)"),
-    entry(f"UPDATE author_mode SET announced = 1 WHERE author_id = {OWNER}"),
+    entry(f"UPDATE author_mode SET announced = {NOW_MS} WHERE author_id = {OWNER}"),
     entry(f"INSERT INTO author_mode (author_id, pull, marked, by_hand, version, since) VALUES ({OWNER},1,1,1,1,{NOW_MS})"
           " ON DUPLICATE KEY UPDATE since = IF(pull = VALUES(pull), since, VALUES(since)), pull = VALUES(pull),"
           " marked = GREATEST(marked, VALUES(marked)), by_hand = 1, version = version + 1"),

@@ -1,5 +1,6 @@
 #include "backends/mysql/posts/author_modes.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,9 +26,11 @@ std::map<UserId, AuthorMode> ReadAuthorModes(Connection& connection,
   std::map<UserId, AuthorMode> modes;
   ForEachChunk(authors, kIdsLimit, [&](std::span<const UserId> chunk) {
     connection.Query(ModesSql(chunk), [&](const Row& row) {
+      std::optional<Duration> announced;
+      if (const auto ms = row.OptionalInt64(3)) announced = Milliseconds(*ms);
       modes[UserId{row.UInt64(1)}] = {.pull = row.Bool(2),
                                       .marked = row.Bool(4),
-                                      .announced = row.Bool(3),
+                                      .announced = announced,
                                       .by_hand = row.Bool(5),
                                       .version = row.UInt64(6),
                                       .since = Milliseconds(row.Int64(7)),

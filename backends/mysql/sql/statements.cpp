@@ -227,8 +227,9 @@ std::string LastAtSql(std::span<const UserId> authors) {
 }
 
 std::string ModesSql(std::span<const UserId> authors) {
-  std::string sql = "SELECT author_id, pull, announced, marked, by_hand, version," +
-                    SinceSql("since") + ", live, lag_ms," + SinceSql("weighed") +
+  std::string sql = "SELECT author_id, pull," + SinceSql("NULLIF(announced, 0)") +
+                    ", marked, by_hand, version," + SinceSql("since") + ", live, lag_ms," +
+                    SinceSql("weighed") +
                     " FROM author_mode FORCE INDEX (PRIMARY) WHERE author_id IN ";
   AppendInList(sql, authors);
   return sql;
@@ -296,7 +297,8 @@ std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit) {
 }
 
 std::string AnnounceAuthorSql(UserId author) {
-  std::string sql = "UPDATE author_mode SET announced = 1 WHERE author_id = ";
+  std::string sql =
+      std::string("UPDATE author_mode SET announced = ") + kNowMs + " WHERE author_id = ";
   AppendId(sql, author);
   return sql;
 }

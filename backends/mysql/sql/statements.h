@@ -88,8 +88,8 @@ std::string PendingChangesSql(uint64_t after, uint32_t limit);
 // id, whether it is older than `keep`, of the oldest rows of log1 that are done
 std::string OldestDoneSql(std::chrono::seconds keep, uint32_t limit);
 
-// author_id, pull, announced, marked, by_hand, version, ms since `pull` changed, live, lag_ms, ms
-// since they were weighed, of those of `authors` who have a row
+// author_id, pull, ms since the author was announced or null, marked, by_hand, version, ms since
+// `pull` changed, live, lag_ms, ms since they were weighed, of those of `authors` who have a row
 std::string ModesSql(std::span<const UserId> authors);
 
 std::string AnnounceAuthorSql(UserId author);

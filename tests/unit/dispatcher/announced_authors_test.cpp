@@ -1,4 +1,4 @@
-// Posts that are merged at read: their authors are announced to all ranges, once.
+// Posts that are merged at read: their authors are announced to all ranges, once a day.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -23,6 +23,33 @@ TEST(Dispatcher, APostThatIsMergedAtReadHasItsAuthorAnnouncedOnce) {
   EXPECT_EQ(w.log.size(), 1u) << "everybody was told";
   EXPECT_EQ(w.announced.size(), 1u);
   EXPECT_EQ(w.committed, 3);
+}
+
+// A log may have lost the hint of a range that nobody had read: the author's later posts bring
+// none.
+TEST(Dispatcher, AnAuthorIsAnnouncedAnewOnceADay) {
+  World w;
+  w.mysql.SetMode(kAnn, true);
+  w.Assign();
+  w.Give(Published());
+  w.RunUntilIdle();
+  w.mysql.relations.now += std::chrono::milliseconds(std::chrono::hours(24)).count() - 1;
+  w.Give(Published(PostId{78}));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 1u);
+  w.mysql.relations.now += 1;
+  w.Give({EventKind::kDeleted, kPost, kAnn, 0, 0});
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 1u) << "deletes of many old posts are no fan-out";
+  w.Give(Published(PostId{79}));
+  w.RunUntilIdle();
+  ASSERT_EQ(w.log.size(), 2u);
+  EXPECT_EQ(w.log.back().hints.size(), kRanges);
+  EXPECT_EQ(w.announced.size(), 2u);
+  w.Give(Published(PostId{80}));
+  w.RunUntilIdle();
+  EXPECT_EQ(w.log.size(), 2u);
+  EXPECT_EQ(w.committed, 5);
 }
 
 TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {

@@ -1,6 +1,7 @@
 #include "backends/kafka/commit_orders.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "backends/kafka/errors.h"
@@ -15,7 +16,11 @@ constexpr Duration kRetryAfter = std::chrono::milliseconds(500);
 CommitOrders::CommitOrders(Client& client, std::string topic)
     : client_(client), topic_(std::move(topic)) {}
 
-void CommitOrders::Order(int32_t partition, int64_t offset) { orders_[partition].ordered = offset; }
+void CommitOrders::Order(int32_t partition, int64_t offset, std::optional<UnixMs> read_until) {
+  Progress& progress = orders_[partition];
+  progress.ordered = offset;
+  progress.read_until = read_until;
+}
 
 void CommitOrders::Forget(int32_t partition) { orders_.erase(partition); }
 
@@ -73,10 +78,15 @@ void CommitOrders::CommitNow(Duration limit) {
 
 PartitionList CommitOrders::Uncommitted() const {
   PartitionList list = NewPartitionList(orders_.size());
-  for (const auto& [partition, progress] : orders_)
-    if (progress.ordered != progress.committed)
-      rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), partition)->offset =
-          progress.ordered;
+  for (const auto& [partition, progress] : orders_) {
+    if (progress.ordered == progress.committed) continue;
+    auto* due = rd_kafka_topic_partition_list_add(list.get(), topic_.c_str(), partition);
+    due->offset = progress.ordered;
+    if (!progress.read_until) continue;
+    const std::string text = std::to_string(*progress.read_until);
+    due->metadata = strdup(text.c_str());  // freed with the list
+    due->metadata_size = text.size();
+  }
   return list;
 }
 

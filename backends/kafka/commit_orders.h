@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ class CommitOrders {
  public:
   CommitOrders(Client& client, std::string topic);
 
-  // All records below `offset` are finished. An offset may be lower than the one ordered before.
-  void Order(int32_t partition, int64_t offset);
+  // All records below `offset` are finished; the last of them is of `read_until`, if that is known,
+  // which goes into the commit's metadata. An offset may be lower than the one ordered before.
+  void Order(int32_t partition, int64_t offset, std::optional<UnixMs> read_until);
   // Forgets the partition's order: until the next one nothing of it is committed.
   void Forget(int32_t partition);
   // Forgets all orders: the partitions are no longer ours. A request under way is not taken back:
@@ -43,6 +45,7 @@ class CommitOrders {
   struct Progress {
     int64_t ordered = -1;
     int64_t committed = -1;
+    std::optional<UnixMs> read_until{};  // of what is ordered
   };
 
   [[nodiscard]] PartitionList Uncommitted() const;

@@ -18,6 +18,7 @@
 #include "backends/kafka/parked_partitions.h"
 #include "backends/kafka/partition_flow.h"
 #include "backends/kafka/position_lookup.h"
+#include "backends/kafka/read_times.h"
 
 namespace fanline::kafka {
 namespace {
@@ -114,6 +115,7 @@ class Consumer::Impl {
     int64_t end = 0;       // of the log when last asked
     LagMarks marks;
     Time end_asked_at{};
+    ReadTimes times;
   };
   uint64_t assignment_ = 0;
   std::map<int32_t, Reported> reported_;  // the partitions reported as assigned
@@ -168,6 +170,7 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
   out_ = &out;
   TakeAnswers();
   size_t records = 0;
+  const UnixMs now = UnixNow();
   while (records < max_records) {
     const MessageHandle message(rd_kafka_consumer_poll(client_->get(), 0));
     if (!message) break;
@@ -176,7 +179,9 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
     } else if (flow_.Accept(message->partition, message->offset)) {
       Record record = RecordOf(*message, options_.topic);
       parked_.Forget(record.partition);
-      reported_[record.partition].marks.Existed(record.offset + 1, record.timestamp);
+      Reported& reported = reported_[record.partition];
+      reported.marks.Existed(record.offset + 1, record.timestamp);
+      reported.times.Read(record.offset + 1, record.timestamp, now);
       out.emplace_back(std::move(record));
       ++records;
     }
@@ -207,7 +212,7 @@ void Consumer::Impl::Apply(const ConsumerOrders& orders) {
     const auto found = reported_.find(at.partition);
     if (found == reported_.end()) continue;
     found->second.position = at.offset;
-    commits_.Order(at.partition, at.offset);
+    commits_.Order(at.partition, at.offset, found->second.times.Below(at.offset));
   }
   Tend();
 }
@@ -243,7 +248,11 @@ void Consumer::Impl::TakeAnswers() {
     if (found.assignment != assignment_ || !flow_.owns(found.partition)) continue;
     const PartitionAssigned assigned = AssignedBy(found);
     parked_.Forget(found.partition);
-    reported_[found.partition] = {assigned.first(), found.end, {}, {}};
+    Reported& reported = reported_[found.partition] = {assigned.first(), found.end, {}, {}, {}};
+    if (found.read_until) {
+      const UnixMs hour = assigned.tail_lost() ? kLateStamps : 0;
+      reported.times.Read(assigned.first(), *found.read_until - hour, UnixNow());
+    }
     out_->emplace_back(assigned);
   }
   for (const PositionLookup::End& end : answers.ends) {
@@ -259,7 +268,7 @@ void Consumer::Impl::TakeAnswers() {
 // stand where other records were.
 PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& found) const {
   PartitionAssigned assigned{found.partition, found.committed.value_or(found.low), found.low,
-                             found.end, found.committed.has_value()};
+                             found.end,       found.committed.has_value(),         found.reread};
   const ParkedPartitions::Entry* lost = parked_.Find(found.partition);
   if (lost != nullptr && lost->position >= found.low) {
     assigned.start = lost->position;

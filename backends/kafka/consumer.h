@@ -5,8 +5,10 @@
 // the log's first offset. Nothing of it is delivered before a seek. No position is guessed: the
 // partition is not reported until its position is looked up. When the log does not hold the
 // position (it was trimmed, cut or made anew), the partition is revoked and assigned again, with
-// what the log holds by then. Where the log is corrupt, the partition is parked: it stays ours,
-// nothing of it is delivered, and reading is retried with back-off. The others go on.
+// what the log holds by then. A commit carries the time of the last record below it, so that after
+// a lost tail an hour is read again and not the whole log. Where the log is corrupt, the partition
+// is parked: it stays ours, nothing of it is delivered, and reading is retried with back-off. The
+// others go on.
 //
 // Assignment is eager (`range`): the whole group stops for a rebalance, and in return at most one
 // member believes at any moment that a partition is its own. The cooperative assignor of librdkafka

@@ -1,4 +1,4 @@
-// The monotonic clock, read only by what owns a thread or hears of librdkafka's.
+// The clocks, read only by what owns a thread or hears of librdkafka's.
 #pragma once
 
 #include "fanline/base/time.h"
@@ -6,5 +6,10 @@
 namespace fanline::kafka {
 
 inline Time MonoNow() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
+
+inline UnixMs UnixNow() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(wall).count();
+}
 
 }  // namespace fanline::kafka

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "backends/kafka/errors.h"
+#include "backends/kafka/read_times.h"
+#include "fanline/base/number.h"
 
 namespace fanline::kafka {
 namespace {
@@ -18,6 +20,12 @@ PartitionList ListOf(const std::string& topic, const std::vector<int32_t>& parti
   for (const int32_t partition : partitions)
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition)->offset = offset;
   return list;
+}
+
+std::optional<UnixMs> ReadUntil(const rd_kafka_topic_partition_t& committed) {
+  if (committed.metadata == nullptr) return std::nullopt;
+  return ParseNumber<UnixMs>(
+      {static_cast<const char*>(committed.metadata), committed.metadata_size});
 }
 
 }  // namespace
@@ -48,6 +56,8 @@ struct PositionLookup::Shared {
   void LookUpEnds(std::unique_lock<std::mutex>& lock);
   std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
   bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
+  bool ByTime(PartitionList* times);
+  bool Reread(std::vector<Position>& found);
   bool Answered(const char* what, rd_kafka_resp_err_t error);
   void LogFailure(const char* what, rd_kafka_resp_err_t error);
   void Wake() {
@@ -177,10 +187,33 @@ std::vector<PositionLookup::Position> PositionLookup::Shared::Positions(
     } else {
       const bool none = group->offset == RD_KAFKA_OFFSET_INVALID;
       const auto start = none ? std::nullopt : std::optional(group->offset);
-      found.push_back({of, partition, start, low->offset, end->offset});
+      found.push_back({of, partition, start, low->offset, end->offset, ReadUntil(*group)});
     }
   }
+  if (!Reread(found)) return {};
   return found;
+}
+
+// Completes what is found by the times of records.
+bool PositionLookup::Shared::Reread(std::vector<Position>& found) {
+  PartitionList times = NewPartitionList(found.size());
+  for (const Position& each : found)
+    if (each.read_until)
+      rd_kafka_topic_partition_list_add(times.get(), topic.c_str(), each.partition)->offset =
+          std::max<UnixMs>(*each.read_until - kLateStamps, 0);
+  if (times->cnt == 0) return true;
+  if (!ByTime(&times)) return false;
+  std::erase_if(found, [&](Position& each) {
+    if (!each.read_until) return false;
+    const auto* at = rd_kafka_topic_partition_list_find(times.get(), topic.c_str(), each.partition);
+    if (at->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      LogFailure("looking up records by their time", at->err);
+      return true;
+    }
+    each.reread = at->offset < 0 ? each.end : at->offset;
+    return false;
+  });
+  return true;
 }
 
 void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
@@ -203,8 +236,11 @@ void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
 bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int64_t which,
                                      PartitionList* found) {
   *found = ListOf(topic, partitions, which);
+  return ByTime(found);
+}
+bool PositionLookup::Shared::ByTime(PartitionList* times) {
   const rd_kafka_resp_err_t error =
-      rd_kafka_offsets_for_times(client.get(), found->get(), kCallTimeoutMs);
+      rd_kafka_offsets_for_times(client.get(), times->get(), kCallTimeoutMs);
   return Answered("looking up the ends of logs", error);
 }
 

@@ -20,7 +20,7 @@ class ConsumedLog : public Metrics {
 
   void TailLost(int32_t partition, int64_t position, int64_t end) final {
     tails_lost_.Increment();
-    log_.Error("a log lost its tail and is read again from its first record; " + consequence_,
+    log_.Error("a log lost its tail and is read again from before the loss; " + consequence_,
                {{"partition", partition}, {"position", position}, {"end", end}});
   }
 

@@ -27,14 +27,19 @@ struct PartitionAssigned {
   // False: the group has no committed offset here. A first start, or its offsets expired while it
   // stood still, or the topic was made anew: what was read before, nobody knows.
   bool committed = true;
+  // Where to read on if the log lost its tail: nothing below was left unread, by the time of the
+  // last record that was read. None: not known.
+  std::optional<int64_t> reread{};
 
   // The log ends before `start` (an unclean election, a broker restored from a backup, a topic made
   // anew). Its offsets may hold other records than those that were read there, and records that
   // were never read may be gone.
   [[nodiscard]] bool tail_lost() const { return start > end; }
-  // Where to read on. After a loss: the log's first record, which is safe for everything that may
-  // be applied twice.
-  [[nodiscard]] int64_t first() const { return tail_lost() ? low : std::max(start, low); }
+  // Where to read on. After a loss: `reread`, or the log's first record, which is safe for
+  // everything that may be applied twice.
+  [[nodiscard]] int64_t first() const {
+    return std::max(tail_lost() ? reread.value_or(low) : start, low);
+  }
 };
 // The partition is no longer ours. Its records that were handed over must not be committed.
 struct PartitionRevoked {
@@ -70,7 +75,7 @@ class ConsumerMetrics {
   // The log was cut: the records between these offsets are gone and were never read.
   virtual void LogGap(int32_t /*partition*/, int64_t /*from*/, int64_t /*to*/) {}
   // The partition's log ends before the position that was read: it lost its tail, and perhaps
-  // records nobody has read. It is read again from its first record.
+  // records nobody has read. It is read again from PartitionAssigned::first().
   virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
   // The group has committed nothing, and yet records were there that it may never have read: those
   // before `low`, or those of the log that a position of ours is of.

@@ -64,6 +64,22 @@ bool CommitOffset(const std::string& brokers, const std::string& group, const st
          RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
+bool WriteLog(const std::string& brokers, const std::string& topic, int32_t partition, int count,
+              UnixMs timestamp) {
+  ConfigHandle config(rd_kafka_conf_new());
+  rd_kafka_conf_set(config.get(), "bootstrap.servers", brokers.c_str(), nullptr, 0);
+  rd_kafka_conf_set(config.get(), "max.in.flight", "1", nullptr, 0);
+  const Holder<rd_kafka_t, rd_kafka_destroy> writer(
+      rd_kafka_new(RD_KAFKA_PRODUCER, config.release(), nullptr, 0));
+  for (int i = 0; i < count; ++i) {
+    if (rd_kafka_producev(writer.get(), RD_KAFKA_V_TOPIC(topic.c_str()),
+                          RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_VALUE(nullptr, 0),
+                          RD_KAFKA_V_TIMESTAMP(timestamp), RD_KAFKA_V_END) != 0)
+      return false;
+  }
+  return rd_kafka_flush(writer.get(), 10'000) == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 bool TrimLog(const std::string& brokers, const std::string& topic, int32_t partition,
              int64_t offset) {
   const Reader client = MakeReader(brokers, "raw-log");

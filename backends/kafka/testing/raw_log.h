@@ -21,6 +21,10 @@ int64_t CommittedOffset(const std::string& brokers, const std::string& group,
 bool CommitOffset(const std::string& brokers, const std::string& group, const std::string& topic,
                   int32_t partition, int64_t offset);
 
+// Appends `count` records of that timestamp. False: not all in time.
+bool WriteLog(const std::string& brokers, const std::string& topic, int32_t partition, int count,
+              UnixMs timestamp);
+
 // Forgets all records below `offset`, as retention does. Real brokers only.
 bool TrimLog(const std::string& brokers, const std::string& topic, int32_t partition,
              int64_t offset);

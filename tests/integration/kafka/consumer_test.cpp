@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/kafka/mono_now.h"
 #include "backends/kafka/testing/member.h"
 #include "backends/kafka/testing/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"
@@ -15,6 +16,7 @@ using test::Member;
 using test::OffsetsFromTo;
 using test::RealBrokerTest;
 using test::TrimLog;
+using test::WriteLog;
 
 class ConsumerTest : public RealBrokerTest {
  protected:
@@ -108,6 +110,46 @@ TEST_F(ConsumerTest, ACommittedOffsetBeyondTheLogIsReportedAsItIs) {
   EXPECT_EQ(assigned.end, 50);
   EXPECT_TRUE(assigned.tail_lost());
   EXPECT_EQ(assigned.first(), 30);
+}
+
+// What has been read for certain is not read again: a week of it would hold up what is new.
+TEST_F(ConsumerTest, AfterALostTailAnHourBeforeTheLastRecordIsReadAgain) {
+  CreateTopic(topic, 1);
+  const UnixMs now = UnixNow(), minute = 60'000;
+  ASSERT_TRUE(WriteLog(brokers, topic, 0, 30, now - 300 * minute));
+  ASSERT_TRUE(WriteLog(brokers, topic, 0, 10, now - 150 * minute));
+  ASSERT_TRUE(WriteLog(brokers, topic, 0, 10, now - 120 * minute));
+  {
+    Member first(GroupMember());
+    first.Seek(0, OnlyAssignment(first).start);
+    ASSERT_TRUE(first.Delivered(0, 50));
+    first.Commit(0, 60);  // as if there had been ten more of that time
+  }
+  Member second(GroupMember());
+  const PartitionAssigned assigned = OnlyAssignment(second);
+  EXPECT_TRUE(assigned.tail_lost());
+  EXPECT_EQ(assigned.end, 50);
+  EXPECT_EQ(assigned.first(), 30);
+}
+
+// A member commits the start before it has read a record.
+TEST_F(ConsumerTest, TheTimeOfTheLastRecordOutlivesAMemberThatReadNone) {
+  CreateTopic(topic, 1);
+  ASSERT_TRUE(WriteLog(brokers, topic, 0, 30, UnixNow() - 18'000'000));
+  ASSERT_TRUE(WriteLog(brokers, topic, 0, 20, UnixNow()));
+  {
+    Member first(GroupMember());
+    first.Seek(0, OnlyAssignment(first).start);
+    ASSERT_TRUE(first.Delivered(0, 50));
+    first.Commit(0, 50);
+  }
+  {
+    Member second(GroupMember());
+    second.Seek(0, OnlyAssignment(second).start);
+    second.Commit(0, 60);
+  }
+  Member third(GroupMember());
+  EXPECT_EQ(OnlyAssignment(third).first(), 30);
 }
 
 TEST_F(ConsumerTest, AMemberOfATopicThatIsMissingGetsItWhenItIsThere) {

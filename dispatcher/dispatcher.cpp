@@ -6,21 +6,13 @@
 #include <utility>
 
 #include "fanline/consuming/answered.h"
+#include "fanline/model/headers.h"
 #include "fanline/model/trace.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/event_form.h"
 
 namespace fanline::dispatcher {
 namespace {
-
-// The headers that hints inherit: all but those that describe the event's own encoding.
-Headers TravelOn(const Headers& headers) {
-  Headers out;
-  for (const auto& header : headers) {
-    if (header.first != "content-type") out.push_back(header);
-  }
-  return out;
-}
 
 uint64_t Mix(uint64_t value) {  // SplitMix64's finalizer: spreads post ids evenly
   value += 0x9E3779B97F4A7C15u;
@@ -243,7 +235,7 @@ void Dispatcher::Append(uint64_t id) {
   const Job& job = jobs_.at(id);
   const auto parts = static_cast<uint32_t>(job.ranges.size());
   const bool sample = sampled(job.event);
-  AppendHints request{id, {}, TravelOn(job.record.headers)};
+  AppendHints request{id, {}, TravellingHeaders(job.record.headers)};
   request.hints.reserve(parts);
   for (const Range range : job.ranges) {
     std::optional<DeliverySample> measured;

@@ -7,6 +7,7 @@
 
 #include "fanline/base/check.h"
 #include "fanline/base/misconfigured.h"
+#include "fanline/model/headers.h"
 
 namespace fanline::pusher {
 
@@ -111,6 +112,8 @@ void Pusher::On(Record& record, Now now) {
   owned.inflow.Took();
   const Hint* hint = std::get_if<Hint>(&decoded);
   ports_.metrics.HintReceived(hint && std::holds_alternative<Hint::Sync>(hint->what));
+  // Whoever wrote the hint may have let more travel on, and ranges hold many hints.
+  if (!record.headers.empty()) record.headers = TravellingHeaders(record.headers);
   owned.lanes.Add({std::move(record), std::move(decoded)});
 }
 

@@ -21,7 +21,8 @@
 
 namespace fanline::pusher {
 
-// A hint as received. The record is kept for the dead letters, byte for byte.
+// A hint as received. The record's key and value are kept for the dead letters, byte for byte, and
+// its headers as far as they travel on (fanline/model/headers.h).
 struct ReceivedHint {
   Record record;
   Decoded<Hint> decoded;

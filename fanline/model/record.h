@@ -19,7 +19,7 @@ struct Record {
   UnixMs timestamp = 0;  // the record's own (CreateTime or LogAppendTime), 0 = none
   std::string key;
   std::string value;
-  Headers headers;  // unknown ones travel on
+  Headers headers;  // fanline/model/headers.h: which travel on
 };
 
 // A record that can never be processed, kept byte for byte in `<topic>.dlq`, with what is said here

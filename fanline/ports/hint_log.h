@@ -19,7 +19,7 @@ struct AppendHints {
   using Reply = struct HintsAppended;
   uint64_t id = 0;
   std::vector<std::pair<Range, Hint>> hints;
-  Headers headers;  // travel on from the event (traceparent and unknown ones)
+  Headers headers;  // of each (fanline/model/headers.h)
 };
 struct HintsAppended {
   uint64_t id = 0;

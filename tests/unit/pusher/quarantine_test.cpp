@@ -9,6 +9,16 @@
 namespace fanline::pusher {
 namespace {
 
+TEST(Pusher, KeepsOfAHintsHeadersThoseThatTravelOn) {
+  World w;
+  w.AssignAll();
+  w.GiveBytes(0, "no hint",
+              {{"traceparent", "00-ab-cd-01"}, {"baggage", std::string(20'000, 'b')}});
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters.front().record.headers, (Headers{{"traceparent", "00-ab-cd-01"}}));
+}
+
 TEST(Pusher, DeadLettersWhatItCannotReadAndDropsTheRangesTimelines) {
   World w;
   const UserId bob = ReaderIn(0), eve = ReaderIn(1);

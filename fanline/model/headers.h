@@ -1,0 +1,40 @@
+// The headers of a record: their size, and which of them travel on with the hints made of it. Those
+// of tracing do (traceparent, tracestate), and our own (fanline-*). Others are the application's
+// own affair, and a post has a hint in every range.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "fanline/model/record.h"
+
+namespace fanline {
+
+inline constexpr size_t kMostTravellingBytes = 4096;
+
+// Names and values together.
+inline size_t BytesOf(const Headers& headers) {
+  size_t bytes = 0;
+  for (const auto& [name, value] : headers) bytes += name.size() + value.size();
+  return bytes;
+}
+
+inline bool TravelsOn(std::string_view name) {
+  return name == "traceparent" || name == "tracestate" || name.starts_with("fanline-");
+}
+
+// In their order. A header beyond the bound is left out; a smaller one behind it is not.
+inline Headers TravellingHeaders(const Headers& headers) {
+  Headers travelling;
+  size_t bytes = 0;
+  for (const auto& [name, value] : headers) {
+    const size_t more = name.size() + value.size();
+    if (!TravelsOn(name) || bytes + more > kMostTravellingBytes) continue;
+    bytes += more;
+    travelling.emplace_back(name, value);
+  }
+  return travelling;
+}
+
+}  // namespace fanline

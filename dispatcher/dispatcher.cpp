@@ -1,6 +1,7 @@
 #include "dispatcher/dispatcher.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -13,6 +14,17 @@
 
 namespace fanline::dispatcher {
 namespace {
+
+// A range's share of what may be under way.
+HintAppends::Limits ShareOf(const Limits& limits, size_t ranges) {
+  HintAppends::Limits share;
+  share.records = std::max<size_t>(
+      1, std::min<size_t>(limits.hints_under_way / ranges, limits.events_open / 4));
+  share.bytes = limits.hint_bytes_under_way / ranges;
+  share.parked_bytes = limits.parked_bytes_of_ranges;
+  share.backoff = limits.backoff;
+  return share;
+}
 
 uint64_t Mix(uint64_t value) {  // SplitMix64's finalizer: spreads post ids evenly
   value += 0x9E3779B97F4A7C15u;
@@ -42,7 +54,9 @@ Dispatcher::Dispatcher(Ports ports, Setup setup, Limits limits)
                           limits_.backoff})),
       room_(setup_.shards.shards(), limits_.events_open, limits_.parked_bytes_per_shard),
       gathered_(limits_.gather),
-      retries_(limits_.backoff) {}
+      hints_(ports.hints, ports.metrics, setup_.layout.partitions(),
+             ShareOf(limits_, setup_.layout.partitions()), ids_),
+      letters_(limits_.backoff) {}
 
 Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   for (Input& input : inputs) {
@@ -52,19 +66,24 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
     for (ShardQueue& queue : queues_) {
       queue.Forget([this](uint64_t id) { return ForgetTaken(id); });
     }
+    hints_.Forget([this](uint64_t id) { return ForgetTaken(id); });
   }
-  while (const auto id = retries_.Take(now.mono)) Retry(*id);
+  while (const auto id = letters_.Take(now.mono)) SendToDeadLetters(*id, jobs_.at(*id).reason);
   SendTransactions(now);
   AppendStored(now);
+  hints_.Step(now);
+  ParkForRanges();
   pulled_.Step(now);
-  // What has no shard is on its way to the dead letters.
-  const Partitions::Load load{jobs_.size() - room_.jobs(), room_.full(), room_.roomy()};
+  // What has no shard and waits for no range is on its way to the dead letters.
+  const Partitions::Load load{jobs_.size() - room_.jobs() - hints_.parked(),
+                              room_.full() || hints_.full(), room_.roomy() && hints_.roomy()};
   Progress progress = partitions_.Order(load, !taking_, now);
-  progress.StepBy(retries_.timer());
+  progress.StepBy(letters_.timer());
+  progress.StepBy(hints_.timer());
   progress.StepBy(gathered_.timer());
   progress.StepBy(pulled_.timer());
   for (const ShardQueue& queue : queues_) progress.StepBy(queue.timer());
-  ports_.metrics.Buffered(jobs_.size(), room_.parked());
+  ports_.metrics.Buffered(jobs_.size(), room_.parked() + hints_.parked());
   return progress;
 }
 
@@ -74,9 +93,13 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
 bool Dispatcher::ForgetTaken(uint64_t id) {
   const Job& job = jobs_.at(id);
   if (partitions_.Holds(job.place)) return false;
-  room_.Finished(*job.shard, job.record);
+  Release(job);
   jobs_.erase(id);
   return true;
+}
+
+void Dispatcher::Release(const Job& job) {
+  if (job.shard && !job.parked) room_.Finished(*job.shard, job.record);
 }
 
 void Dispatcher::On(Record& record, Now now) {
@@ -232,32 +255,39 @@ void Dispatcher::AppendStored(Now now) {
 }
 
 void Dispatcher::Append(uint64_t id) {
-  const Job& job = jobs_.at(id);
-  const auto parts = static_cast<uint32_t>(job.ranges.size());
-  const bool sample = sampled(job.event);
-  AppendHints request{id, {}, TravellingHeaders(job.record.headers)};
-  request.hints.reserve(parts);
-  for (const Range range : job.ranges) {
-    std::optional<DeliverySample> measured;
-    const auto part = static_cast<uint32_t>(range);
-    if (sample) measured = DeliverySample{part, parts, job.record.timestamp, job.followers};
-    Hint hint = Hint::OfPost(job.event.author, job.event.post, measured);
-    if (job.weighed_in == range) {
-      std::get<Hint::Post>(hint.what).weighed_since = job.record.timestamp;
-    }
-    request.hints.emplace_back(range, hint);
-  }
-  ports_.hints.Submit(std::move(request));
+  Job& job = jobs_.at(id);
+  std::optional<DeliverySample> measured;
+  if (sampled(job.event)) measured = DeliverySample{0, 1, job.record.timestamp, job.followers};
+  Hint hint = Hint::OfPost(job.event.author, job.event.post, measured);
+  std::get<Hint::Post>(hint.what).weighed_since = job.record.timestamp;
+  std::shared_ptr<const Headers> headers;
+  if (Headers travelling = TravellingHeaders(job.record.headers); !travelling.empty())
+    headers = std::make_shared<const Headers>(std::move(travelling));
+  hints_.Add(id, {std::move(hint), job.weighed_in, std::move(job.ranges), std::move(headers),
+                  ShardRoom::BytesOf(job.record)});
 }
 
 void Dispatcher::On(HintsAppended& appended, Now now) {
-  if (appended.status.done()) {
-    ports_.metrics.HintsAppended(jobs_.at(appended.id).ranges.size());
-    Done(appended.id, now);
-  } else if (appended.status.never()) {
-    SendToDeadLetters(appended.id, appended.status.message);
-  } else {
-    RetryLater(appended.id, appended.status, now);
+  hints_.On(appended, now, random_());
+  for (const auto& [id, status] : hints_.TakeEnded()) {
+    if (status.done()) {
+      Done(id, now);
+    } else {
+      SendToDeadLetters(id, status.message);
+    }
+  }
+}
+
+// Jobs that wait for ranges only: their shard has done its part.
+void Dispatcher::ParkForRanges() {
+  for (const uint64_t id : hints_.TakeParked()) {
+    if (ForgetTaken(id)) {
+      hints_.Forget(id);
+      continue;
+    }
+    Job& job = jobs_.at(id);
+    Release(job);
+    job.parked = true;
   }
 }
 
@@ -274,21 +304,8 @@ void Dispatcher::SendToDeadLetters(uint64_t id, const std::string& reason) {
 
 void Dispatcher::On(DeadLetterAppended& appended, Now now) {
   if (appended.status.done()) return Done(appended.id, now);
-  RetryLater(appended.id, appended.status, now);
-}
-
-void Dispatcher::RetryLater(uint64_t id, const Status& status, Now now) {
-  ports_.metrics.Parked(status.resource);
-  retries_.Add(id, ++jobs_.at(id).attempts, now.mono, random_());
-}
-
-void Dispatcher::Retry(uint64_t id) {
-  const std::string& reason = jobs_.at(id).reason;
-  if (reason.empty()) {
-    Append(id);
-  } else {
-    SendToDeadLetters(id, reason);
-  }
+  ports_.metrics.Parked(appended.status.resource);
+  letters_.Add(appended.id, ++jobs_.at(appended.id).letters, now.mono, random_());
 }
 
 void Dispatcher::Done(uint64_t id, Now now) {
@@ -296,7 +313,7 @@ void Dispatcher::Done(uint64_t id, Now now) {
   if (job.announces && job.reason.empty()) {
     ports_.posts.Submit(AnnounceAuthor{++ids_, *job.shard, job.event.author});
   }
-  if (job.shard) room_.Finished(*job.shard, job.record);
+  Release(job);
   partitions_.Finished(job.place);
   const Duration since =
       std::chrono::milliseconds(std::max<UnixMs>(0, now.unix_ms - job.record.timestamp));

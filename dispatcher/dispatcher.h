@@ -14,16 +14,17 @@
 // cost they are switched between the two kinds (mode_switches.h). What a post costs is counted in
 // one range, where its hint says so: readers lie in ranges by a hash, so one is like the others. Of
 // an announced author that range alone gets a hint. A hint that was not acknowledged is appended
-// again together with all others of its event. An event without any hint is done once its row is
-// committed. Row changes are idempotent and commutative, and hints have no verb: events in any
+// again, alone (hint_appends.h). An event without any hint is done once its row is committed.
+// Row changes are idempotent and commutative, and hints have no verb: events in any
 // order, twice, or through two dispatchers at once leave the same rows and timelines. Every apply
 // appends the hints, even if it changed no row: an earlier one may have crashed before its hints.
 // Events that cannot be used (undecodable, invalid, too old) go to the dead letters with the
 // reason.
 // Events of a shard that is away wait in memory of their own. The other shards go on until that is
-// full. No event is committed before it is stored. When a partition is revoked, its waiting events
-// are forgotten, because the next owner reads them again; calls under way go on.
-// Passive: no thread, no clock, no sleep. Not thread-safe.
+// full. So do events that wait for a range which takes no hints, and the other ranges go on. No
+// event is committed before it is stored and all its hints are acknowledged. When a partition is
+// revoked, its waiting events are forgotten, because the next owner reads them again; calls under
+// way go on. Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,7 @@
 #include <variant>
 #include <vector>
 
+#include "dispatcher/hint_appends.h"
 #include "dispatcher/limits.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/mode_switches.h"
@@ -90,9 +92,10 @@ class Dispatcher {
     std::optional<Shard> shard;  // of the author; none: never stored
     uint64_t followers = 0;
     bool announces = false;             // its author, once its hints are appended
-    std::vector<Range> ranges;          // that get its hints: settled when its row is committed
+    std::vector<Range> ranges;          // that get its hints: from its row's commit to Append
     std::optional<Range> weighed_in{};  // one of these
-    uint32_t attempts = 0;
+    bool parked = false;                // for ranges: no job of its shard's any more
+    uint32_t letters = 0;               // that were not acknowledged
   };
 
   void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
@@ -108,6 +111,7 @@ class Dispatcher {
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
   // Forgets the job if its partition was revoked; whether it did.
   bool ForgetTaken(uint64_t id);
+  void Release(const Job& job);
   void SendTransactions(Now now);
   void SendTransaction(Shard shard, ShardQueue::Jobs jobs);
   std::vector<Range> RangesOf(UserId author, const EventsApplied::Applied& applied) const;
@@ -116,9 +120,8 @@ class Dispatcher {
   void Weigh(Job& job) const;
   void AppendStored(Now now);
   void Append(uint64_t id);
+  void ParkForRanges();
   void SendToDeadLetters(uint64_t id, const std::string& reason);
-  void RetryLater(uint64_t id, const Status& status, Now now);
-  void Retry(uint64_t id);
   void Done(uint64_t id, Now now);
   bool sampled(const FeedEvent& event) const;
 
@@ -138,7 +141,8 @@ class Dispatcher {
   std::unordered_map<uint64_t, ShardQueue::Jobs> transactions_;  // request -> jobs
   std::vector<uint64_t> stored_;  // jobs whose hints are to be appended
   GatherReady gathered_;          // the same
-  RetryQueue<uint64_t> retries_;  // jobs
+  HintAppends hints_;
+  RetryQueue<uint64_t> letters_;  // jobs whose dead letters were not acknowledged
 };
 
 }  // namespace fanline::dispatcher

@@ -20,6 +20,15 @@ struct Limits {
   // at most this much memory per shard: an hour at twenty events a second, five minutes at three
   // hundred.
   size_t parked_bytes_per_shard = size_t{64} << 20;
+  // Hints under way, of all ranges together, by number and by the bytes of their records. Each
+  // range has an equal share of both (hint_appends.h). The producer's queue is larger: dead letters
+  // need room there too. A range's share is a quarter of events_open at most, so that events whose
+  // hints are under way to one that hangs leave room for others.
+  size_t hints_under_way = 150'000;
+  size_t hint_bytes_under_way = size_t{48} << 20;
+  // Events that wait for ranges which take nothing, or less than the others, do not count as open
+  // either. They take at most this much memory, of all ranges together.
+  size_t parked_bytes_of_ranges = size_t{64} << 20;
   // From the oldest unfinished event to the newest received. A restart reads these again.
   uint32_t events_span_per_partition = 1'000'000;
   // How long a record waits for others, and hints for those of transactions under way (gather.h).

@@ -14,6 +14,7 @@
 #include "dispatcher/config.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/prometheus_metrics.h"
+#include "fanline/base/check.h"
 
 using namespace fanline;
 
@@ -53,8 +54,11 @@ int Main(int argc, char** argv) {
   daemon::Inbox<dispatcher::Input> inbox(process.wakeup);
   mysql::MysqlPostStore posts(mysql_config, wiring::ShardHealth(process.health),
                               process.log.Sink());
-  kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic},
-                           process.log.Sink());
+  const kafka::ProducerOptions producing{.client = client, .hint_topic = installation.tasks_topic};
+  FANLINE_CHECK(config.limits.hints_under_way < producing.queued_records &&
+                    config.limits.hint_bytes_under_way < producing.queued_kbytes * 1024,
+                "hints are to find room in the producer's queue");
+  kafka::Producer producer(producing, process.log.Sink());
   kafka::Consumer events({.client = client,
                           .group = config.group,
                           .topic = installation.feed_topic,

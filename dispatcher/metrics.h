@@ -33,7 +33,8 @@ class Metrics : public ConsumerMetrics {
   virtual void AuthorSwitched(UserId, const ModeSwitch&, const AuthorWeight&) {}
   // Authors that are merged at read now, of all shards, by who has set them so.
   virtual void AuthorsPulled(uint64_t /*by_hand*/, uint64_t /*by_itself*/) {}
-  // Events held now; `parked` of them wait for shards that are away.
+  // Events held now; `parked` of them wait for shards or ranges that are away, or slower than
+  // others.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
 };
 

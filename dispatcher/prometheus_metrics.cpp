@@ -134,7 +134,8 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                  "Offsets cut from the log before they were read: longer retention needed");
   Gauge& open_ = AddGauge(registry_, "fanline_events_open", "Events received and not finished");
   Gauge& events_parked_ = AddGauge(registry_, "fanline_events_parked",
-                                   "Open events that wait for a shard that is away");
+                                   "Open events that wait for a shard or for ranges that are away, "
+                                   "or slower than others");
 };
 
 }  // namespace

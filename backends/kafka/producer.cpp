@@ -1,11 +1,13 @@
 #include "backends/kafka/producer.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "backends/kafka/errors.h"
 #include "backends/kafka/producer_session.h"
@@ -21,7 +23,7 @@ constexpr Duration kBetweenSessions = std::chrono::milliseconds(500);
 constexpr size_t kShortReason = 1024;  // of a letter that is to be small
 
 // One request. It deletes itself when its last record is answered. `open_` counts the records under
-// way, and Submit while it still adds some.
+// way, and Submit while it still adds some. Once a record is refused, none is added behind it.
 class Request : public Delivery {
  public:
   // `unanswered` counts the requests with records under way.
@@ -32,32 +34,37 @@ class Request : public Delivery {
   virtual ~Request() = default;
 
   void Adding() { open_.fetch_add(1, std::memory_order_relaxed); }
+  // Who hears what becomes of the next record.
+  virtual Delivery* Next() { return this; }
   // That record was not taken after all.
   void NotAdded(rd_kafka_resp_err_t why) {
     open_.fetch_sub(1, std::memory_order_relaxed);
     refused_ = why;
   }
-  // Answers a refusal at once: records queued before it may be stuck for long.
-  void AllAdded() {
-    if (refused_ != RD_KAFKA_RESP_ERR_NO_ERROR) Reply(refused_);
-    Answered();
-  }
+  void AllAdded() { Answered(); }
 
   void OnRecord(rd_kafka_resp_err_t result) override {
-    // kNever wins over kLater: it will not go away.
-    if (result != RD_KAFKA_RESP_ERR_NO_ERROR && MeaningOf(failed_).outcome != Outcome::kNever)
-      failed_ = result;
+    failed_ = Worse(failed_, result);
     Answered();
   }
 
+ protected:
+  Status StatusFor(rd_kafka_resp_err_t result) const { return StatusOf(result, what_); }
+  rd_kafka_resp_err_t refused() const { return refused_; }
+
  private:
+  // kNever wins over kLater: it will not go away.
+  static rd_kafka_resp_err_t Worse(rd_kafka_resp_err_t before, rd_kafka_resp_err_t result) {
+    const bool stays =
+        result == RD_KAFKA_RESP_ERR_NO_ERROR || MeaningOf(before).outcome == Outcome::kNever;
+    return stays ? before : result;
+  }
   void Answered() {
     if (open_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    if (refused_ == RD_KAFKA_RESP_ERR_NO_ERROR) Reply(failed_);
+    Tell(StatusFor(Worse(failed_, refused_)));
     unanswered_.fetch_sub(1, std::memory_order_release);
     delete this;
   }
-  void Reply(rd_kafka_resp_err_t result) { Tell(StatusOf(result, what_)); }
   virtual void Tell(Status status) = 0;  // tells the asker
 
   std::atomic<size_t>& unanswered_;
@@ -78,6 +85,50 @@ class RequestOf final : public Request {
 
   const uint64_t id_;
   const ReplyTo<Appended> to_;
+};
+
+// Says of each hint whether it was acknowledged.
+class HintsRequest final : public Request {
+ public:
+  HintsRequest(std::atomic<size_t>& unanswered, std::string what, uint64_t id, size_t hints,
+               ReplyTo<HintsAppended> to)
+      : Request(unanswered, std::move(what)), id_(id), to_(to) {
+    hints_.reserve(hints);
+    for (size_t hint = 0; hint < hints; ++hint) hints_.emplace_back(*this, hint);
+  }
+
+  Delivery* Next() override { return &hints_[given_++]; }
+
+ private:
+  class One final : public Delivery {
+   public:
+    One(HintsRequest& request, size_t hint) : request_(request), hint_(hint) {}
+    void OnRecord(rd_kafka_resp_err_t result) override {
+      if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
+        request_.failed_.push_back({hint_, request_.StatusFor(result)});
+      request_.OnRecord(result);
+    }
+
+   private:
+    HintsRequest& request_;
+    const size_t hint_;
+  };
+
+  // The last one given was refused, if one was; those behind it were not even tried.
+  void Tell(Status status) override {
+    const bool all = refused() == RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (size_t hint = all ? hints_.size() : given_ - 1; hint < hints_.size(); ++hint)
+      failed_.push_back({hint, StatusFor(refused())});
+    std::sort(failed_.begin(), failed_.end(),
+              [](const auto& a, const auto& b) { return a.hint < b.hint; });
+    to_({id_, std::move(status), std::move(failed_)});
+  }
+
+  const uint64_t id_;
+  const ReplyTo<HintsAppended> to_;
+  std::vector<One> hints_;
+  size_t given_ = 0;                           // the submitting thread's
+  std::vector<HintsAppended::Failed> failed_;  // the serving thread's
 };
 
 class CallingRequest final : public Request {
@@ -116,6 +167,7 @@ class Producer::Impl {
   template <class Items, class Appended, class F>
   void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
               F keyed);
+  void Submit(const AppendHints& request, ReplyTo<HintsAppended> to);
   void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to);
   void Produce(const std::string& topic, const ProducerSession::Outgoing& record, Reply reply);
   bool Flush(Duration limit);
@@ -124,6 +176,8 @@ class Producer::Impl {
  private:
   void SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
                       std::function<void(Status)> reply);
+  template <class Items, class F>
+  void SendAll(const std::string& topic, const Items& items, Request* open, F keyed);
   rd_kafka_resp_err_t Send(const std::string& topic, const ProducerSession::Outgoing& record,
                            Request* request);
   void Run();
@@ -146,9 +200,25 @@ class Producer::Impl {
 template <class Items, class Appended, class F>
 void Producer::Impl::Append(const std::string& topic, const Items& items, uint64_t id,
                             ReplyTo<Appended> to, F keyed) {
-  auto* open = new RequestOf<Appended>(unanswered_, "appending to " + topic, id, to);
+  SendAll(topic, items, new RequestOf<Appended>(unanswered_, "appending to " + topic, id, to),
+          keyed);
+}
+
+void Producer::Impl::Submit(const AppendHints& request, ReplyTo<HintsAppended> to) {
+  const std::string& topic = options_.hint_topic;
+  auto* open =
+      new HintsRequest(unanswered_, "appending to " + topic, request.id, request.hints.size(), to);
+  SendAll(topic, request.hints, open, [&](const auto& item) {
+    const auto index = static_cast<size_t>(&item - request.hints.data());
+    const Headers* headers = request.headers.empty() ? nullptr : request.headers.at(index).get();
+    return Keyed{item.first, {}, EncodeHint(item.second), headers};
+  });
+}
+
+template <class Items, class F>
+void Producer::Impl::SendAll(const std::string& topic, const Items& items, Request* open, F keyed) {
   {
-    const Headers* made = nullptr;  // all hints of an event have the same
+    const Headers* made = nullptr;  // hints of one event share theirs
     HeadersHandle handle;
     const std::lock_guard lock(mutex_);
     for (const auto& item : items) {
@@ -159,7 +229,7 @@ void Producer::Impl::Append(const std::string& topic, const Items& items, uint64
       }
       if (Send(topic, {record.partition, record.key, record.value, handle.get()}, open) !=
           RD_KAFKA_RESP_ERR_NO_ERROR)
-        break;  // all of it must be appended again anyway
+        break;  // a full queue stays full meanwhile
     }
   }
   open->AllAdded();
@@ -240,8 +310,9 @@ rd_kafka_resp_err_t Producer::Impl::Send(const std::string& topic,
                                          const ProducerSession::Outgoing& record,
                                          Request* request) {
   request->Adding();
+  Delivery* delivery = request->Next();
   const rd_kafka_resp_err_t error =
-      session_ ? session_->Send(topic, record, request)
+      session_ ? session_->Send(topic, record, delivery)
                : (closing_ ? RD_KAFKA_RESP_ERR__DESTROY : RD_KAFKA_RESP_ERR__FATAL);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) request->NotAdded(error);
   return error;
@@ -313,9 +384,7 @@ Producer::Producer(ProducerOptions options, LogSink log)
 Producer::~Producer() = default;
 
 void Producer::Submit(AppendHints request, ReplyTo<HintsAppended> to) {
-  impl_->Append(impl_->options().hint_topic, request.hints, request.id, to, [&](const auto& item) {
-    return Keyed{item.first, {}, EncodeHint(item.second), &request.headers};
-  });
+  impl_->Submit(request, to);
 }
 
 void Producer::Submit(AppendRelations request, ReplyTo<RelationsAppended> to) {

@@ -2,16 +2,18 @@
 // One idempotent producer (acks=all) behind all of them; records of one partition stay in the order
 // they were given.
 //
-// Each request gets exactly one reply. kDone: every record of it is acknowledged. kLater: one was
-// given up; some may be in the log all the same (append again, readers do not mind). kNever: one
-// can never be appended (too large, refused by the broker's validation). No record waits longer
-// than delivery_timeout. A full send queue answers kLater at once.
+// Each request gets exactly one reply, once each of its records is acknowledged or given up. kDone:
+// every record of it is acknowledged. kLater: one was given up; some may be in the log all the same
+// (append again, readers do not mind). kNever: one can never be appended (too large, refused by the
+// broker's validation). No record waits longer than delivery_timeout. A record that the full send
+// queue refuses is given up at once, with those behind it. Of hints the reply names those that are
+// not acknowledged.
 //
 // An idempotent producer that turns fatal (librdkafka 2.0 does so after some disconnects) is thrown
 // away and made anew; requests under way are answered kLater.
 //
 // Threads: any thread may call. Replies come from the producer's own thread; from within the call
-// when not every record could be queued; from within Close.
+// when no record is under way any more; from within Close.
 #pragma once
 
 #include <cstdint>

@@ -15,12 +15,19 @@
 
 #include "fanline/consuming/shard_shares.h"
 #include "fanline/model/bucket.h"
+#include "fanline/model/headers.h"
 #include "fanline/model/record.h"
 
 namespace fanline {
 
 class ShardRoom {
  public:
+  // The memory of a job. Headers count: producers send as many as they like.
+  static size_t BytesOf(const Record& record) {
+    constexpr size_t kOverhead = 512;  // beside its record
+    return kOverhead + record.key.size() + record.value.size() + fanline::BytesOf(record.headers);
+  }
+
   // `jobs`: under way, of all shards. `bytes`: of the jobs of one shard.
   ShardRoom(size_t shards, size_t jobs, size_t bytes)
       : bytes_(bytes), shares_(shards, jobs), shards_(shards) {}
@@ -56,19 +63,10 @@ class ShardRoom {
   [[nodiscard]] bool roomy() const { return shares_.roomy() && Most() <= bytes_ / 2; }
 
  private:
-  static constexpr size_t kOverhead = 512;  // of a job beside its record
-
   struct One {
     size_t all = 0, parked = 0;  // bytes of its jobs
     bool away = false;
   };
-
-  // Headers count: producers send as many as they like.
-  static size_t BytesOf(const Record& record) {
-    size_t bytes = kOverhead + record.key.size() + record.value.size();
-    for (const auto& [name, value] : record.headers) bytes += name.size() + value.size();
-    return bytes;
-  }
 
   One& At(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
   void Park(Shard shard) {

@@ -1,8 +1,11 @@
 // Requests: appends to Kafka. A reply with kDone means the brokers acknowledged every record of the
-// request (acks=all); kLater means some may be in the log all the same: append again.
+// request (acks=all); kLater means some were not acknowledged, and may be in the log all the same:
+// append again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,15 +18,30 @@
 
 namespace fanline {
 
+// The reply waits for the slowest of its hints. What is to go on while one range takes nothing is
+// asked for range by range.
 struct AppendHints {
   using Reply = struct HintsAppended;
   uint64_t id = 0;
   std::vector<std::pair<Range, Hint>> hints;
-  Headers headers;  // of each (fanline/model/headers.h)
+  // Of each of these, null for none (fanline/model/headers.h); empty: none has any.
+  std::vector<std::shared_ptr<const Headers>> headers;
 };
 struct HintsAppended {
+  struct Failed {
+    size_t hint = 0;  // its index in the request
+    Status status;    // kLater or kNever
+  };
   uint64_t id = 0;
-  Status status;
+  Status status;                 // kNever if one hint has it
+  std::vector<Failed> failed{};  // in their order; all others are acknowledged
+
+  // None of so many hints was acknowledged.
+  static HintsAppended Of(uint64_t id, const Status& status, size_t hints) {
+    HintsAppended reply{id, status, {}};
+    for (size_t hint = 0; hint < hints; ++hint) reply.failed.push_back({hint, status});
+    return reply;
+  }
 };
 
 struct AppendRelations {

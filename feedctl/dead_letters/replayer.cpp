@@ -1,5 +1,6 @@
 #include "feedctl/dead_letters/replayer.h"
 
+#include <memory>
 #include <utility>
 
 namespace fanline::feedctl {
@@ -39,8 +40,12 @@ void Replayer::Send(Item& item, const HintAnew& plan) {
   item.same = first ? nullptr : known->second;
   if (!first) return;
   acks_.Expect();
-  AppendHints request{0, {}, plan.headers};
-  for (const Range range : plan.ranges) request.hints.emplace_back(range, plan.hint);
+  AppendHints request{0, {}, {}};
+  const auto headers = std::make_shared<const Headers>(plan.headers);
+  for (const Range range : plan.ranges) {
+    request.hints.emplace_back(range, plan.hint);
+    request.headers.push_back(headers);
+  }
   hint_log_.Submit(std::move(request), item);
 }
 

@@ -16,7 +16,7 @@ FANOUT = Dashboard("fanline-fanout", "Fanline / Fan-out", "From an event to all 
         Panel("Events done", PER_SECOND, "Stored and with all hints acknowledged; of the mirror: relation events in the forward row.",
               (Query(rate("fanline_events_done_total", "job"), "{{job}}"),)),
         Panel("An event's way", SECONDS, "From its record to its last acknowledged hint.", halves("fanline_event_seconds"), log=True),
-        Panel("Events held", COUNT, "Received and not finished; of these, those that wait for a shard that is away or too slow.",
+        Panel("Events held", COUNT, "Received and not finished; of these, those that wait for a shard or for ranges that are away or too slow.",
               (Query(total("fanline_events_open", "job"), "{{job}} open"), Query(total("fanline_events_parked", "job"), "{{job}} parked"))),
         Panel("Events per transaction", COUNT, "More in a transaction is cheaper; it grows with the load.",
               (Query(mean("fanline_transaction_events"), "mean"),)),

@@ -67,9 +67,9 @@ BY_HAND = (
            filter="ProducerTest.ADeadLetter*"),
     # The dispatcher.
     Mutant("hints that were not acknowledged count as appended",
-           "dispatcher/dispatcher.cpp",
-           "    RetryLater(appended.id, appended.status, now);",
-           "    Done(appended.id, now);"),
+           "dispatcher/hint_appends.cpp",
+           "(failed++)->status",
+           "(failed++, Status::Done())"),
     Mutant("a dead letter that was not acknowledged ends its event",
            "dispatcher/dispatcher.cpp",
            "if (appended.status.done()) return Done(appended.id, now);",
@@ -105,8 +105,8 @@ BY_HAND = (
            "if (job.announces) {"),
     Mutant("letters under way have no bound",
            "dispatcher/dispatcher.cpp",
-           "load{jobs_.size() - room_.jobs(), room_",
-           "load{0, room_"),
+           "load{jobs_.size() - room_.jobs() - hints_.parked(),",
+           "load{0,"),
     # The pusher: takeovers and positions.
     Mutant("timelines outlive a lost tail",
            "pusher/range_takeover.cpp",

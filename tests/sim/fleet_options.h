@@ -36,7 +36,7 @@ struct Guards {
   bool followers_after_commit = true;  // off: an author's followers are read before the post's row
   bool followers_as_they_are = true;   // off: they are read after it, on a snapshot from before
   bool unread_is_all = true;           // off: followers that could not be read count as none
-  bool append_whole_again = true;      // off: an append that is tried again leaves out a hint
+  bool append_again = true;            // off: a hint that is not acknowledged counts as appended
   bool stale_applies_hint = true;      // off: a mirror hints only what its own message wrote
   bool repairs_hint = true;            // off: a repair sends no hint
   bool imports_hint = true;            // off: an import sends none
@@ -93,8 +93,9 @@ enum class Letter : size_t {
   kWeighed,              // an estimate of live followers was stored
   kPulledByItself,       // an author was switched by itself
   kPushedByItself,
-  kWalked,  // pages of a live timeline whose author is marked
-  kOwn,     // posts of its reader in a timeline that is checked
+  kHintRefused,  // it was not acknowledged
+  kWalked,       // pages of a live timeline whose author is marked
+  kOwn,          // posts of its reader in a timeline that is checked
   kSampleChanged,
   kSampled,   // timelines checked that hold a sample
   kLeftOut,   // posts that a push left out
@@ -109,8 +110,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "lost other tail", "friends", "friends no more", "friendship left", "friendship overtaken",
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
-    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "walked", "own",
-    "sample changed", "sampled", "left out", "own whole"};
+    "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
+    "own", "sample changed", "sampled", "left out", "own whole"};
 // clang-format on
 
 struct FleetOptions {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -178,21 +177,32 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   }
 
   // ---- hints ----------------------------------------------------------------------------------
-  std::set<uint64_t> appended;  // requests, once they were tried
-
-  void Serve(AppendHints request, ReplyTo<HintsAppended> to) {
-    if (!appended.insert(request.id).second && !world.options.guards.append_whole_again) {
-      request.hints.erase(request.hints.begin());
-    }
-    const HintsAppended done{request.id, {}};
-    const auto append = [this, request, done] {
-      world.AppendAll(request);
-      return done;
-    };
-    if (world.options.guards.hints_before_commit) return Ask(to, "hints", done, append);
+  void Serve(const AppendHints& request, ReplyTo<HintsAppended> to) {
+    const bool again = world.options.guards.append_again;
+    const size_t hints = again ? request.hints.size() : 0;
+    const auto failed = HintsAppended::Of(request.id, AwayStatus(), hints);
+    const auto append = [this, request] { return Append(request); };
+    if (world.options.guards.hints_before_commit) return Ask(to, "hints", failed, append);
     // The sender takes the hints for acknowledged at once; its crash may then lose them.
-    to(done);
-    if (!world.Strikes(10)) Ask({}, "hints", done, append);
+    to({request.id, {}});
+    if (!world.Strikes(10)) Ask({}, "hints", failed, append);
+  }
+
+  // Some hints may not be acknowledged. Some of these are in the log all the same.
+  HintsAppended Append(const AppendHints& request) {
+    HintsAppended reply{request.id, {}};
+    for (size_t hint = 0; hint < request.hints.size(); ++hint) {
+      const bool refused = world.Strikes(5);
+      if (!refused || world.Chance(50)) {
+        world.AppendHint(request.hints[hint].first, request.hints[hint].second);
+      }
+      if (!refused) continue;
+      world.Count(Letter::kHintRefused);
+      if (!world.options.guards.append_again) continue;
+      reply.status = AwayStatus();
+      reply.failed.push_back({hint, reply.status});
+    }
+    return reply;
   }
 
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
@@ -209,7 +219,6 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     limits.modes.hold = World::kPullHold;
     limits.modes.lag_step = std::chrono::milliseconds(50);
     limits.modes.weigh_every = std::chrono::milliseconds(10);
-    appended.clear();
     logic = std::make_unique<dispatcher::Dispatcher>(
         dispatcher::Dispatcher::Ports{{*this, inbox}, {*this, inbox}, {*this, inbox}, metrics},
         dispatcher::Dispatcher::Setup{RangeLayout(kRanges), world.shards, world.random(),

@@ -60,9 +60,8 @@ TEST(Dispatcher, NoAuthorIsAnnouncedBeforeTheHintsAreAcknowledged) {
   w.Step();
   w.Store();
   w.Step();
-  ASSERT_EQ(w.appends.size(), 1u);
-  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Later("kafka", "away")});
-  w.appends.clear();
+  ASSERT_EQ(w.appends.size(), kRanges);
+  w.Refuse(Status::Later("kafka", "away"));
   w.Step();
   EXPECT_TRUE(w.announced.empty());
   w.Pass(std::chrono::minutes(1));
@@ -91,9 +90,8 @@ TEST(Dispatcher, AnEventInTheDeadLettersAnnouncesNobody) {
   w.Step();
   w.Store();
   w.Step();
-  ASSERT_EQ(w.appends.size(), 1u);
-  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Never("too large")});
-  w.appends.clear();
+  ASSERT_EQ(w.appends.size(), kRanges);
+  w.Refuse(Status::Never("too large"));
   w.RunUntilIdle();
   EXPECT_EQ(w.letters.size(), 1u);
   EXPECT_TRUE(w.announced.empty());

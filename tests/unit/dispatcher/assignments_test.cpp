@@ -1,6 +1,8 @@
 // Partitions come, go and come back; the work of one assignment is not that of the next.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/dispatcher/world.h"
 
 namespace fanline::dispatcher {
@@ -35,14 +37,13 @@ TEST(Dispatcher, WorkOfAnEarlierAssignmentFinishesNothingOfThisOne) {
   w.Step();
   w.Store();
   w.Step();
-  ASSERT_EQ(w.appends.size(), 1u);
-  const uint64_t earlier = w.appends.front().id;
-  w.appends.clear();
+  const auto earlier = std::exchange(w.appends, {});
+  ASSERT_EQ(earlier.size(), kRanges);
   w.inbox.emplace_back(PartitionRevoked{0});
   w.Assign();
   w.next_offset = 0;
   w.Give(Published());
-  w.inbox.emplace_back(HintsAppended{earlier, {}});
+  for (const auto& append : earlier) w.inbox.emplace_back(HintsAppended{append.id, {}});
   w.Step();
   w.Pass(std::chrono::seconds(1));
   w.Step();

@@ -24,9 +24,9 @@ void Follow(World& w, UserId reader, bool live = true) {
   w.mysql.ApplyReverse(reader, kAnn, ++version, live);
 }
 
-std::vector<Range> RangesOf(const AppendHints& request) {
+std::vector<Range> RangesOf(const Logged& post) {
   std::vector<Range> ranges;
-  for (const auto& [range, hint] : request.hints) ranges.push_back(range);
+  for (const auto& [range, hint] : post.hints) ranges.push_back(range);
   return ranges;
 }
 
@@ -40,7 +40,7 @@ TEST(EmptyRanges, FollowersAreReadFromSixtyFourRangesOn) {
     EXPECT_EQ(w.transactions[0].most_followers, read);
     w.RunUntilIdle();
     size_t hints = 0;
-    for (const auto& request : w.log) hints += request.hints.size();
+    for (const auto& post : w.log) hints += post.hints.size();
     EXPECT_EQ(hints, read == 0 ? ranges : 0) << "nobody follows; with few ranges nobody is asked";
   }
 }
@@ -124,7 +124,7 @@ TEST(EmptyRanges, AllRangesGetHintsOfAnAuthorWhoseFollowersAreNotKnown) {
   EXPECT_EQ(w.committed, 1) << "the row is committed all the same";
 }
 
-TEST(EmptyRanges, ARetriedAppendKeepsItsWholeSet) {
+TEST(EmptyRanges, ARetriedAppendKeepsItsSet) {
   World w(LeavingOut());
   w.Assign();
   Follow(w, kOfRange0);
@@ -133,8 +133,7 @@ TEST(EmptyRanges, ARetriedAppendKeepsItsWholeSet) {
   w.Step();
   w.Store();
   w.Step();
-  w.inbox.emplace_back(HintsAppended{w.appends.front().id, Status::Later("kafka", "timed out")});
-  w.appends.clear();
+  w.Refuse(Status::Later("kafka", "timed out"));
   Follow(w, kOfRange0, false);
   Follow(w, kOfRange2);
   w.Step();

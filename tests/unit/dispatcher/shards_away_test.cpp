@@ -22,7 +22,7 @@ TEST(Dispatcher, AShardThatIsAwayHoldsUpItsOwnEventsOnly) {
   w.transactions.erase(w.transactions.begin());
   w.Store();
   w.Step();
-  EXPECT_EQ(w.appends.size(), 1u);
+  EXPECT_EQ(w.Appending().size(), kRanges);
   EXPECT_TRUE(w.transactions.empty()) << "asked again without back-off";
 
   w.Pass(std::chrono::seconds(10));
@@ -213,7 +213,7 @@ TEST(Dispatcher, WhatIsParkedOfAPartitionThatStaysIsKept) {
   w.Pass(std::chrono::seconds(10));
   w.RunUntilIdle();
   ASSERT_EQ(w.log.size(), 1u);
-  EXPECT_EQ(std::get<Hint::Post>(w.log[0].hints[0].second.what).post, PostId{78});
+  EXPECT_EQ(w.log[0].post, PostId{78});
   EXPECT_EQ(w.committed, 1);
 }
 
@@ -229,7 +229,7 @@ TEST(Dispatcher, WhatIsUnderWayWhenItsPartitionGoesIsStoredAndHintedButNotParked
     if (away) Lose(w, 0);
     w.Store();
     w.Step();
-    EXPECT_EQ(w.appends.size(), away ? 0u : 1u);
+    EXPECT_EQ(w.Appending().size(), away ? 0u : kRanges);
     EXPECT_EQ(w.dispatcher.drained(), away);
   }
 }

@@ -68,9 +68,9 @@ TEST(Dispatcher, SamplesTheSamePostsAgainWhenTheyAreRedelivered) {
     for (uint64_t post = 1; post <= 200; ++post) w.Give(Published(PostId{post}));
     w.RunUntilIdle();
     std::vector<uint64_t> posts;
-    for (const auto& append : w.log) {
-      const auto& post = std::get<Hint::Post>(append.hints[0].second.what);
-      if (post.sample) posts.push_back(Raw(post.post));
+    for (const auto& logged : w.log) {
+      const auto& hint = std::get<Hint::Post>(logged.hints[0].second.what);
+      if (hint.sample) posts.push_back(Raw(logged.post));
     }
     return posts;
   };

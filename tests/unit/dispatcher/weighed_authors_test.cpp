@@ -15,9 +15,9 @@ Limits SwitchingAbove(uint64_t cost) {
   return limits;
 }
 
-std::vector<Range> WeighedIn(const AppendHints& append) {
+std::vector<Range> WeighedIn(const Logged& logged) {
   std::vector<Range> ranges;
-  for (const auto& [range, hint] : append.hints) {
+  for (const auto& [range, hint] : logged.hints) {
     if (std::get<Hint::Post>(hint.what).weighed_since > 0) ranges.push_back(range);
   }
   return ranges;

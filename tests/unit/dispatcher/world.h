@@ -1,6 +1,7 @@
 // A dispatcher with its shards and its log in memory.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,13 @@ namespace fanline::dispatcher {
 inline constexpr UserId kAnn{1001};
 inline constexpr PostId kPost{77};
 inline constexpr uint32_t kRanges = 4;
+
+// What the logs of all ranges hold of a post.
+struct Logged {
+  PostId post{};
+  std::vector<std::pair<Range, Hint>> hints;
+  Headers headers;
+};
 
 // A dispatcher whose calls are answered when the test says so; two shards, or more.
 struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, CountPulled, AppendHints,
@@ -50,12 +58,35 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   void Acknowledge() {
     for (auto& request : std::exchange(appends, {})) {
       inbox.emplace_back(HintsAppended{request.id, {}});
-      log.push_back(std::move(request));
+      for (size_t hint = 0; hint < request.hints.size(); ++hint) Log(request, hint);
     }
     for (auto& request : std::exchange(dead_letters, {})) {
       inbox.emplace_back(DeadLetterAppended{request.id, {}});
       letters.push_back(std::move(request.letter));
     }
+  }
+  // The brokers acknowledge none of what is under way.
+  void Refuse(const Status& status) {
+    for (const auto& request : std::exchange(appends, {})) {
+      inbox.emplace_back(HintsAppended::Of(request.id, status, request.hints.size()));
+    }
+  }
+  void Log(const AppendHints& request, size_t hint) {
+    const auto& [range, what] = request.hints[hint];
+    const PostId post = std::get<Hint::Post>(what.what).post;
+    auto found = std::find_if(log.begin(), log.end(),
+                              [post](const Logged& each) { return each.post == post; });
+    if (found == log.end()) found = log.insert(found, Logged{post, {}, {}});
+    found->hints.emplace_back(range, what);
+    if (request.headers[hint]) found->headers = *request.headers[hint];
+  }
+  // The ranges of the hints that are under way, in the order they were asked for.
+  std::vector<Range> Appending() const {
+    std::vector<Range> ranges;
+    for (const auto& request : appends) {
+      for (const auto& [range, hint] : request.hints) ranges.push_back(range);
+    }
+    return ranges;
   }
   void Step() {
     std::vector<Input> inputs = std::exchange(inbox, {});
@@ -109,7 +140,8 @@ struct World : ServesAll<World, ApplyEvents, AnnounceAuthor, SwitchAuthor, Count
   Now now{Time(std::chrono::seconds(100)), 1'700'000'000'000};
   fakes::Inbox<Input> inbox;
   std::vector<ApplyEvents> transactions;
-  std::vector<AppendHints> appends, log;
+  std::vector<AppendHints> appends;
+  std::vector<Logged> log;  // posts, in the order of their first hints
   std::vector<AppendDeadLetter> dead_letters;
   std::vector<UserId> announced;
   std::vector<SwitchAuthor> switches;

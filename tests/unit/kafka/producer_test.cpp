@@ -53,6 +53,18 @@ class Replies {
   void Push(Reply reply) {
     Put(reply.id, std::move(reply.status));
   }
+  void Push(HintsAppended reply) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& failed : reply.failed) failed_[reply.id].push_back(failed.hint);
+    }
+    Put(reply.id, std::move(reply.status));
+  }
+  // The hints of an answered request that are not acknowledged.
+  std::vector<size_t> Failed(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return failed_[id];
+  }
   Status Wait(uint64_t id) {
     std::unique_lock lock(mutex_);
     const bool come = changed_.wait_for(lock, seconds(20), [&] { return statuses_.contains(id); });
@@ -72,6 +84,7 @@ class Replies {
   std::condition_variable changed_;
   std::map<uint64_t, Status> statuses_;
   std::map<uint64_t, size_t> counts_;
+  std::map<uint64_t, std::vector<size_t>> failed_;
 };
 
 // One cluster for all tests (it takes a second to end), topics for each.
@@ -132,12 +145,18 @@ TEST_F(ProducerTest, AppendsEachHintToThePartitionOfItsRangeAndAnswersOnce) {
 TEST_F(ProducerTest, HeadersTravelOnWithTheHints) {
   auto producer = Start();
   AppendHints request = HintPerRange(1);
-  request.headers = {{"traceparent", "00-abc-01"}, {"odd", std::string("\0\xff", 2)}};
+  const Headers some = {{"traceparent", "00-abc-01"}, {"odd", std::string("\0\xff", 2)}};
+  request.headers.resize(kRanges);
+  request.headers[3] = request.headers[4] = std::make_shared<const Headers>(some);
+  request.headers[5] = std::make_shared<const Headers>(Headers{{"traceparent", "00-def-02"}});
 
   producer->Submit(request, replies);
 
   ASSERT_TRUE(replies.Wait(1).done());
-  EXPECT_EQ(Log(hints, 3, 1).at(0).headers, request.headers);
+  EXPECT_EQ(Log(hints, 2, 1).at(0).headers, Headers());
+  EXPECT_EQ(Log(hints, 3, 1).at(0).headers, some);
+  EXPECT_EQ(Log(hints, 4, 1).at(0).headers, some);
+  EXPECT_EQ(Log(hints, 5, 1).at(0).headers, *request.headers[5]);
 }
 
 TEST_F(ProducerTest, EachMessageKeepsItsOwnHeaders) {
@@ -191,7 +210,7 @@ TEST_F(ProducerTest, ABrokerThatStaysAwayIsLater) {
   EXPECT_THAT(status.message, HasSubstr(hints));
 }
 
-TEST_F(ProducerTest, AFullQueueIsLaterAtOnce) {
+TEST_F(ProducerTest, WhatAFullQueueRefusesIsLater) {
   ProducerOptions options = Options();
   options.queued_records = 20;
   auto producer = Start(options);
@@ -200,15 +219,39 @@ TEST_F(ProducerTest, AFullQueueIsLaterAtOnce) {
   producer->Submit(HintPerRange(1), replies);
   producer->Submit(HintPerRange(2), replies);
 
+  producer->Submit(HintPerRange(3), replies);
+
   EXPECT_FALSE(replies.Has(1));  // queued, waits for the broker
-  ASSERT_TRUE(replies.Has(2));   // only four found room
-  EXPECT_TRUE(replies.Wait(2).later());
-  EXPECT_THAT(replies.Wait(2).message, HasSubstr("queue is full"));
+  EXPECT_FALSE(replies.Has(2)) << "four found room: nobody knows yet what becomes of these";
+  ASSERT_TRUE(replies.Has(3)) << "nothing of it is under way";
+  EXPECT_TRUE(replies.Wait(3).later());
+  EXPECT_THAT(replies.Wait(3).message, HasSubstr("queue is full"));
+  EXPECT_EQ(replies.Failed(3).size(), static_cast<size_t>(kRanges));
 
   cluster().ComeUp();
   EXPECT_TRUE(replies.Wait(1).done());
+  EXPECT_TRUE(replies.Wait(2).later());
+  EXPECT_THAT(replies.Failed(2), ElementsAre(4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   ASSERT_TRUE(producer->Flush(seconds(10)));
-  EXPECT_EQ(replies.Count(2), 1u);  // the four went out; nobody is told twice
+  for (const uint64_t id : {1, 2, 3}) EXPECT_EQ(replies.Count(id), 1u);
+}
+
+TEST_F(ProducerTest, AReplyNamesTheHintsThatAreNotAcknowledged) {
+  auto producer = Start();
+  cluster().Fail(Api::kProduce, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
+  AppendHints request;
+  request.id = 1;
+  for (const Range range : {3, 4, 5})
+    request.hints.emplace_back(range, Hint::OfPost(UserId{7}, PostId{1}));
+
+  producer->Submit(request, replies);
+
+  ASSERT_TRUE(replies.Wait(1).never()) << replies.Wait(1).message;
+  ASSERT_EQ(replies.Failed(1).size(), 1u) << "each range has a request of its own to the broker";
+  for (size_t hint = 0; hint < 3; ++hint) {
+    if (hint == replies.Failed(1)[0]) continue;
+    EXPECT_EQ(Log(hints, static_cast<int32_t>(3 + hint), 1).size(), 1u);
+  }
 }
 
 TEST_F(ProducerTest, ADeadLetterThatIsTooLargeLeavesItsOriginBehind) {

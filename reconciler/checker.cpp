@@ -25,6 +25,8 @@ const char* NameOf(Finding finding) {
       return "ahead";
     case Finding::kOrphan:
       return "orphan";
+    case Finding::kLost:
+      return "lost";
     case Finding::kCorrupt:
       break;
   }
@@ -35,6 +37,12 @@ const char* NameOf(Finding finding) {
 std::string Text(const EdgeState& state) {
   if (state.ver == 0) return "none";
   return (state.live ? "follows@" : "ended@") + std::to_string(state.ver);
+}
+
+std::string WhyHopeless(const Verdict& verdict) {
+  return std::string("rows are ") + NameOf(verdict.finding) +
+         (verdict.finding == Finding::kLost ? ", and no message says what they were"
+                                            : ", and no version is left above them");
 }
 
 RepairKind KindOf(const Verdict& verdict) {
@@ -118,6 +126,8 @@ void Checker::On(const EdgesRead& read, Now now) {
     const RowsOfEdge& rows = read.rows.at(i);
     if (rows.status.done()) {
       Decide(orders[i], rows, queue.began, now);
+    } else if (rows.status.never()) {
+      EndHopeless(orders[i], rows.status.message);
     } else {
       away = &rows.status;
       End(orders[i], false);
@@ -138,10 +148,11 @@ void Checker::FailAll(Queue& queue, const Status& status, Now now) {
 // ---- verdicts -------------------------------------------------------------------------------
 
 void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began, Now now) {
-  const Verdict verdict = Judge(rows.reverse, rows.forward, order.ver);
+  const Verdict verdict = Judge(rows.reverse, rows.forward, order.claim);
   ports_.metrics.Checked(verdict.finding);
   Job job{order, verdict, EdgeOf(order.edge, verdict.state), rows.reverse, rows.forward, 0, began};
   if (verdict.action == Action::kHint) return SendHint(std::move(job));
+  if (verdict.action == Action::kReport) return EndHopeless(order, WhyHopeless(verdict));
   if (!MayRepair(order, verdict, now)) return End(order, false);
   if (!verdict.guarded) return SendLog(std::move(job));
   const Shard shard = setup_.reverse.ShardOf(order.edge.dst);
@@ -150,10 +161,6 @@ void Checker::Decide(const CheckOrder& order, const RowsOfEdge& rows, Time began
 }
 
 bool Checker::MayRepair(const CheckOrder& order, const Verdict& verdict, Now now) {
-  if (verdict.action == Action::kReport) {
-    ports_.metrics.Unrepairable(order.edge);
-    return false;
-  }
   if (gate_.mode() != ReconcilerMode::kRun) {
     ports_.metrics.WouldRepair(order.edge, verdict);
     return false;
@@ -182,7 +189,13 @@ void Checker::On(const RemovalsTaken& taken, Now) {
   Removals removals = TakeAnswered(taking_, taken.id);
   if (!taken.status.done()) {
     if (taken.status.later()) ports_.metrics.Parked(taken.status.resource);
-    for (const Job& job : removals.jobs) End(job.order, false);
+    for (const Job& job : removals.jobs) {
+      if (taken.status.never()) {
+        EndHopeless(job.order, taken.status.message);
+      } else {
+        End(job.order, false);
+      }
+    }
     return;
   }
   const Shard shard = removals.asked.shard;
@@ -271,9 +284,18 @@ void Checker::On(const RelationsAppended& appended, Now) {
 std::optional<Checker::Job> Checker::TakeIfDone(uint64_t id, const Status& status) {
   Job job = TakeAnswered(jobs_, id);
   if (status.done()) return job;
-  if (status.later()) ports_.metrics.Parked(status.resource);
+  if (status.never()) {
+    EndHopeless(job.order, status.message);
+    return std::nullopt;
+  }
+  ports_.metrics.Parked(status.resource);
   End(job.order, false);
   return std::nullopt;
+}
+
+void Checker::EndHopeless(const CheckOrder& order, const std::string& why) {
+  ports_.metrics.Hopeless(order.edge, why);
+  results_.push_back({order, false, why});
 }
 
 }  // namespace fanline::reconciler

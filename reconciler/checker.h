@@ -11,13 +11,14 @@
 // again.
 //
 // A call that fails or must wait ends its check unresolved. The caller orders the check again
-// later; repeating a check does no harm. A shard that is away ends all checks that wait for it, and
-// is left alone for a back-off. A guarded verdict is carried out when a second check, a grace after
-// the first, comes to the same verdict, and the breaker of its shard lets it pass. The removals of
-// a step are asked for together (fanline/ports/removal_allowance.h).
-// A crash at any point leaves rows that a check finds unequal, or equal rows whose hint goes out
-// with the next check.
-// Passive: no thread, no clock, no sleep. Not thread-safe. The caller bounds the open checks.
+// later; repeating a check does no harm. Where it is known that no check can resolve the edge (no
+// state or version is left, a store refuses the repair) the result says why. A shard that is away
+// ends all checks that wait for it, and is left alone for a back-off. A guarded verdict is carried
+// out when a second check, a grace after the first, comes to the same verdict, and the breaker of
+// its shard lets it pass. The removals of a step are asked for together
+// (fanline/ports/removal_allowance.h). A crash at any point leaves rows that a check finds unequal,
+// or equal rows whose hint goes out with the next check. Passive: no thread, no clock, no sleep.
+// Not thread-safe. The caller bounds the open checks.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -47,11 +49,12 @@ using CheckerReply = std::variant<EdgesRead, EdgesApplied, EdgeAdopted, RepairLo
 struct CheckOrder {
   uint64_t ticket = 0;  // the caller's, given back
   EdgeKey edge;
-  uint64_t ver = 0;  // the pending one
+  EdgeClaim claim;  // of the message that asks
 };
 struct CheckResult {
   CheckOrder order;
   bool resolved = false;  // as in pair_types.h
+  std::string hopeless;   // why another check will come to nothing, either; "": it may
 };
 
 class Checker {
@@ -136,7 +139,8 @@ class Checker {
   void SendApply(Job job);
   void SendHint(Job job);
   void SendMessage(Job job);
-  void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved}); }
+  void End(const CheckOrder& order, bool resolved) { results_.push_back({order, resolved, {}}); }
+  void EndHopeless(const CheckOrder& order, const std::string& why);
   // The job that the reply is for. None: the call failed, and the check ended.
   std::optional<Job> TakeIfDone(uint64_t id, const Status& status);
 

@@ -9,9 +9,10 @@
 namespace fanline::reconciler {
 
 struct Limits {
-  // From msg1's arrival to its check. Healthy pairs take less; 3 s is the target for their p99.
+  // From a message's arrival to the check of its edge if the other message of its pair does not
+  // come. Healthy pairs take less; 3 s is the target for their p99.
   Duration grace = std::chrono::seconds(3);
-  // How long a msg2 waits for its msg1, and how long an answered pair is remembered.
+  // How long an answered pair is remembered.
   Duration remember = std::chrono::seconds(60);
   // How long a mirror that lags may hold a check back; then the pair goes to the retries.
   Duration longest_deferral = std::chrono::seconds(60);
@@ -23,8 +24,7 @@ struct Limits {
   uint32_t checks_in_flight = 1'000;  // two full statements; the shards share them
   uint32_t retries_in_flight = 1'000;
 
-  uint32_t checks_before_retry = 3;   // one more than a removal needs
-  uint32_t check_one_early_in = 100;  // of the msg2s whose msg1 never came
+  uint32_t checks_before_retry = 3;  // one more than a removal needs
 };
 
 }  // namespace fanline::reconciler

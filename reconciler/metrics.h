@@ -29,7 +29,8 @@ class Metrics : public ConsumerMetrics {
   virtual void Coalesced() {}
   // The grace of a msg1 is over and its edge is being checked. Once per msg1.
   virtual void TimedOut() {}
-  // A msg2 whose msg1 never came: lost, or the reverse row was written by somebody else.
+  // The same of a msg2 whose msg1 did not come: it is lost, or lies below where reading began, or
+  // somebody else wrote the reverse row.
   virtual void EarlyExpired() {}
   virtual void SentToRetry(RetryCause) {}
   // A record that is no message we know.
@@ -41,8 +42,8 @@ class Metrics : public ConsumerMetrics {
   virtual void Repaired(RepairKind, Duration /*since*/) {}
   // A repair that is not made, in a dry run or because the breaker is open.
   virtual void WouldRepair(const EdgeKey&, const Verdict&) {}
-  // No version is left above these rows: an operator must see to it.
-  virtual void Unrepairable(const EdgeKey&) {}
+  // No check can resolve this edge: an operator must see to it.
+  virtual void Hopeless(const EdgeKey&, const std::string& /*why*/) {}
   // Removals of this shard of reverse rows are held back until an operator allows them again.
   virtual void BreakerOpen(Shard, bool /*open*/) {}
   // The throttle made checks wait for this long.

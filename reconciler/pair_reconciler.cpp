@@ -69,6 +69,8 @@ PairRecord PairReconciler::Decode(const Record& record) {
   if (const auto* written = std::get_if<EdgeWritten>(&message)) {
     out.kind = PairRecord::Kind::kWritten;
     out.ver = written->edge.ver;
+    out.live = written->edge.live;
+    out.pos = written->edge.pos;
   } else {
     out.kind = PairRecord::Kind::kMirrored;
     out.ver = std::get<EdgeMirrored>(message).ver;
@@ -88,14 +90,14 @@ void PairReconciler::Send(PairProgress& progress, Now now) {
   for (const Check& check : progress.checks) {
     const uint64_t ticket = ++tickets_;
     checks_.emplace(ticket, check);
-    checker_.Order({ticket, check.edge, check.ver});
+    checker_.Order({ticket, check.edge, check.claim});
   }
   for (const Retry& retry : progress.retries) {
     const uint64_t id = ++ids_;
     const auto wait =
         std::chrono::duration_cast<std::chrono::milliseconds>(setup_.patience.Delay(1, random_()));
     retries_.emplace(id, retry);
-    ports_.retries.Submit({id, {{retry.edge, retry.ver, now.unix_ms + wait.count(), 0}}});
+    ports_.retries.Submit({id, {{retry.edge, retry.claim, now.unix_ms + wait.count(), 0}}});
   }
 }
 

@@ -58,7 +58,8 @@ void PairTable::Erase(Place place) {
 std::optional<UnixMs> PairTable::OldestPending() const {
   std::optional<UnixMs> oldest;
   for (const Pair& pair : pairs_) {
-    if (pair.pending()) oldest = std::min(oldest.value_or(pair.appended), pair.appended);
+    if (pair.pending() && pair.whole)
+      oldest = std::min(oldest.value_or(pair.appended), pair.appended);
   }
   return oldest;
 }

@@ -2,7 +2,7 @@
 // side by side, the index over them is open addressing, and a pair keeps its place until it is
 // erased, so that timers can name it by a number.
 //
-// Not thread-safe. Memory is that of the most pairs ever held: 64 bytes each, and the index.
+// Not thread-safe. Memory is that of the most pairs ever held: 72 bytes each, and the index.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,32 @@ namespace fanline::reconciler {
 // What is known of one edge.
 struct Pair {
   enum class Stage : uint8_t {
-    kRemembered,  // answered, or a msg2 that waits for its msg1
-    kArmed,       // a msg1 that waits for its msg2
+    kRemembered,  // answered
+    kArmed,       // a message that waits for the other one of its pair
     kChecking,    // and whose rows are being compared
     kRetrying,    // and that is being written to the retries
   };
 
   EdgeKey edge;
-  uint64_t written = 0;   // highest version of a msg1; 0: none came
+  uint64_t written = 0;   // highest version of a message; 0: none came
   uint64_t mirrored = 0;  // highest version of a msg2; 0: none came
-  // Of the msg1 that is pending.
+  UnixMs pos = 0;         // of `written`, as msg1 says it
+  // Of the message that is pending.
   int64_t offset = 0;
   UnixMs appended = 0;
   uint64_t stamp = 0;  // new with each stage; outdated timers and replies carry another
-  uint32_t attempts = 0;
+  uint16_t attempts = 0;
   uint16_t bucket = 0;  // of edge.dst; saves a checksum for each message
   Stage stage = Stage::kRemembered;
+  bool whole = false;  // msg1 of `written` came, so live and pos are known
+  bool live = false;
 
   bool pending() const { return stage != Stage::kRemembered; }
+  EdgeClaim claim() const {
+    return whole ? EdgeClaim{{written, live, pos}, true} : EdgeClaim{{written}, false};
+  }
 };
-static_assert(sizeof(Pair) == 64);
+static_assert(sizeof(Pair) == 72);
 
 class PairTable {
  public:
@@ -51,7 +57,7 @@ class PairTable {
   Pair& operator[](Place place) { return pairs_[place]; }
   const Pair& operator[](Place place) const { return pairs_[place]; }
   size_t size() const { return pairs_.size() - free_.size(); }
-  std::optional<UnixMs> OldestPending() const;  // looks at every pair
+  std::optional<UnixMs> OldestPending() const;  // of those with a msg1; looks at every pair
 
  private:
   struct Slot {

@@ -1,23 +1,23 @@
 // Finds changes of edges whose second half got lost. msg1 says that a forward row was committed;
 // msg2 says that its reverse row was, and that the hint is out. Both lie in one partition of
 // relation-log. A msg1 that has no msg2 after the grace is checked: the rows themselves are
-// compared. A newer msg2 answers an older msg1, so disorder, duplicates and storms need no further
-// case.
+// compared. So is a msg2 without its msg1: its forward shard may have lost the change. A newer
+// msg2 answers an older msg1, so disorder, duplicates and storms need no further case.
 //
-//   msg1 -> armed -> msg2: answered
+//   msg1 -> armed -> msg2: answered       (a msg2 that comes first: the same, the other way round)
 //                 -> its time is over and the log was read up to then -> check -> answered, or
 //                 again
 //                 -> checked in vain, too many, held back too long -> retries -> answered
 //
 // A timeout is a question, not a verdict: a check that finds the rows equal changes nothing, so
 // checking too often costs reads only. No pair may be lost, though. An offset is committed only
-// below every pending msg1, and a pair leaves for the retries only when Kafka acknowledged it
+// below every pending message, and a pair leaves for the retries only when Kafka acknowledged it
 // there. The next owner of the partition replays from that offset and finds the same pairs pending;
-// a msg1 whose msg2 lay below the offset costs one check. Nothing pins the log for long: while the
-// mirror lags, or a shard is away, pairs go to the retries. The partition is paused only when the
-// retries cannot be written. One shard that is away makes the mirror lag, because its offsets wait.
-// Pairs of another shard are checked all the same, once the mirror has answered a younger pair of
-// that shard.
+// a message whose other one lay below the offset costs one check. Nothing pins the log for long:
+// while the mirror lags, or a shard is away, pairs go to the retries. The partition is paused only
+// when the retries cannot be written. One shard that is away makes the mirror lag, because its
+// offsets wait. Pairs of another shard are checked all the same, once the mirror has answered a
+// younger pair of that shard.
 #pragma once
 
 #include <cstdint>

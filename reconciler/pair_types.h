@@ -20,6 +20,9 @@ struct PairRecord {
   UnixMs appended = 0;  // LogAppendTime
   EdgeKey edge;
   uint64_t ver = 0;
+  // Of msg1.
+  bool live = false;
+  UnixMs pos = 0;
 };
 
 // Asks where the log ends, and the answer. The answer repeats `asked_at`: the end was read later.
@@ -38,15 +41,15 @@ struct Check {
   int32_t partition = 0;
   uint64_t id = 0;
   EdgeKey edge;
-  uint64_t ver = 0;      // the pending one
+  EdgeClaim claim;       // the pending one
   uint32_t attempt = 1;  // from 2 on an earlier check did not resolve the pair
 };
 struct Checked {
   int32_t partition = 0;
   uint64_t id = 0;
   EdgeKey edge;
-  // The rows agree or the reverse one has at least `ver`, perhaps by this check's repair, and the
-  // hint sync(src, dst) is acknowledged. False: not, or unknown; the check is ordered again.
+  // The rows agree, at the claimed version at least, perhaps by this check's repair, and the hint
+  // sync(src, dst) is acknowledged. False: not, or unknown; the check is ordered again.
   bool resolved = false;
 };
 
@@ -56,7 +59,7 @@ struct Retry {
   int32_t partition = 0;
   uint64_t id = 0;
   EdgeKey edge;
-  uint64_t ver = 0;
+  EdgeClaim claim;
 };
 struct RetryAppended {
   int32_t partition = 0;

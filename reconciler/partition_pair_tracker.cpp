@@ -34,26 +34,28 @@ void PartitionPairTracker::On(const PairRecord& record, Time now) {
   if (!guards_->commit_lowest_pending) ledger_->Finished(record.offset);
   position_ = record.offset + 1;
   newest_ = std::max(newest_, record.appended);
-  if (record.kind == PairRecord::Kind::kWritten) {
-    Written(record, now);
-    return;
+  switch (record.kind) {
+    case PairRecord::Kind::kWritten:
+      return Written(record, now);
+    case PairRecord::Kind::kMirrored:
+      return Mirrored(record, now);
+    case PairRecord::Kind::kOther:
+      return Settle(record.offset);
   }
-  if (record.kind == PairRecord::Kind::kMirrored) Mirrored(record, now);
-  Settle(record.offset);
 }
 
 void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   const PairTable::Place place = pairs_.Take(record.edge);
   Pair& pair = pairs_[place];
-  if (record.ver <= std::max(pair.written, pair.mirrored)) {
-    if (record.ver <= pair.written) {
+  if (record.ver <= pair.written) {
+    if (record.ver < pair.written || pair.whole) {
       metrics_->Duplicate();
     } else {
       metrics_->Early();
-      pair.written = record.ver;
+      pair.whole = true;
+      if (pair.pending()) Answer(place, now);
     }
-    Settle(record.offset);
-    return;
+    return Settle(record.offset);
   }
   if (pair.pending()) {
     metrics_->Coalesced();
@@ -61,7 +63,40 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   } else {
     ++pending_;
   }
+  pair.live = record.live;
+  pair.pos = record.pos;
+  Await(place, record, now);
+}
+
+void PartitionPairTracker::Mirrored(const PairRecord& record, Time now) {
+  PairTable::Place place = pairs_.Find(record.edge);
+  const bool pending = place != PairTable::kNone && pairs_[place].pending();
+  if (!pending && !guards_->remember_early) return Settle(record.offset);
+  if (place == PairTable::kNone) place = pairs_.Take(record.edge);
+  Pair& pair = pairs_[place];
+  if (record.ver <= pair.mirrored) {
+    metrics_->Duplicate();
+    return Settle(record.offset);
+  }
+  pair.mirrored = record.ver;
+  if (pending && pair.mirrored < pair.written) return Settle(record.offset);
+  if (pending) {
+    if (pair.whole) Matched(pair, record);
+    Finish(pair);
+  }
+  if (pair.mirrored <= pair.written) {
+    Settle(record.offset);
+    return Remember(place, now);
+  }
+  ++pending_;  // until its msg1 comes; without one, the forward shard may have lost the change
+  Await(place, record, now);
+}
+
+// The pair waits for the other message of this version.
+void PartitionPairTracker::Await(PairTable::Place place, const PairRecord& record, Time now) {
+  Pair& pair = pairs_[place];
   pair.written = record.ver;
+  pair.whole = record.kind == PairRecord::Kind::kWritten;
   pair.offset = record.offset;
   pair.appended = record.appended;
   pair.attempts = 0;
@@ -69,26 +104,11 @@ void PartitionPairTracker::Written(const PairRecord& record, Time now) {
   Arm(place, now);
 }
 
-void PartitionPairTracker::Mirrored(const PairRecord& record, Time now) {
-  PairTable::Place place = pairs_.Find(record.edge);
-  const bool early = place == PairTable::kNone || !pairs_[place].pending();
-  if (early && !guards_->remember_early) return;
-  if (place == PairTable::kNone) place = pairs_.Take(record.edge);
-  Pair& pair = pairs_[place];
-  if (record.ver <= pair.mirrored) {
-    metrics_->Duplicate();
-    return;
-  }
-  pair.mirrored = record.ver;
-  if (early) {
-    Remember(place, now);
-  } else if (pair.mirrored >= pair.written) {
-    metrics_->Matched(
-        std::chrono::milliseconds(std::max<UnixMs>(0, record.appended - pair.appended)));
-    Lane& lane = LaneOf(pair);
-    lane.answered = std::max(lane.answered, pair.appended);
-    Answer(place, now);
-  }
+void PartitionPairTracker::Matched(const Pair& pair, const PairRecord& record) {
+  metrics_->Matched(
+      std::chrono::milliseconds(std::max<UnixMs>(0, record.appended - pair.appended)));
+  Lane& lane = LaneOf(pair);
+  lane.answered = std::max(lane.answered, pair.appended);
 }
 
 // ---- stages ---------------------------------------------------------------------------------
@@ -110,11 +130,15 @@ void PartitionPairTracker::Settle(int64_t offset) {
   if (guards_->commit_lowest_pending) ledger_->Finished(offset);
 }
 
-void PartitionPairTracker::Answer(PairTable::Place place, Time now) {
-  Pair& pair = pairs_[place];
+void PartitionPairTracker::Finish(Pair& pair) {
   LeaveStage(pair);
+  pair.stage = Stage::kRemembered;
   --pending_;
   Settle(pair.offset);
+}
+
+void PartitionPairTracker::Answer(PairTable::Place place, Time now) {
+  Finish(pairs_[place]);
   Remember(place, now);
 }
 
@@ -129,15 +153,7 @@ void PartitionPairTracker::Remember(PairTable::Place place, Time now) {
 void PartitionPairTracker::ForgetFirst() {
   const Timer timer = remembered_.front();
   remembered_.pop_front();
-  if (!Current(timer)) return;
-  const Pair& pair = pairs_[timer.place];
-  if (pair.mirrored > pair.written) {
-    metrics_->EarlyExpired();
-    if (expired_++ % limits_->check_one_early_in == 0) {
-      sampled_.push_back({partition_, pair.stamp, pair.edge, pair.mirrored});
-    }
-  }
-  pairs_.Erase(timer.place);
+  if (Current(timer)) pairs_.Erase(timer.place);
 }
 
 // While the first timer is held back, outdated timers would pile up behind it.
@@ -192,8 +208,6 @@ void PartitionPairTracker::Advance(Time now, bool lagging, PairProgress& progres
     ForgetFirst();
   }
   if (!remembered_.empty()) WakeBy(remembered_.front().at);
-  progress.checks.insert(progress.checks.end(), sampled_.begin(), sampled_.end());
-  sampled_.clear();
 
   while (overfull()) {
     Lane* oldest = OldestLane();
@@ -281,11 +295,13 @@ void PartitionPairTracker::AskWatermark(const Timer& timer, Time now, PairProgre
 
 void PartitionPairTracker::StartCheck(Lane& lane, PairTable::Place place, PairProgress& progress) {
   Pair& pair = pairs_[place];
-  if (pair.attempts == 0) metrics_->TimedOut();
+  if (pair.attempts == 0 && pair.whole) metrics_->TimedOut();
+  if (pair.attempts == 0 && !pair.whole) metrics_->EarlyExpired();
   pair.stage = Stage::kChecking;
   pair.stamp = ++*stamps_;
   ++lane.checking;
-  progress.checks.push_back({partition_, pair.stamp, pair.edge, pair.written, pair.attempts + 1});
+  progress.checks.push_back(
+      {partition_, pair.stamp, pair.edge, pair.claim(), uint32_t{pair.attempts} + 1});
 }
 
 bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, Time now,
@@ -300,7 +316,7 @@ bool PartitionPairTracker::StartRetry(PairTable::Place place, RetryCause cause, 
   pair.stage = Stage::kRetrying;
   pair.stamp = ++*stamps_;
   ++retrying_;
-  progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.written});
+  progress.retries.push_back({partition_, pair.stamp, pair.edge, pair.claim()});
   if (!guards_->release_acknowledged) Answer(place, now);
   return true;
 }

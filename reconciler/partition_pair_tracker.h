@@ -55,10 +55,13 @@ class PartitionPairTracker {
 
   void Written(const PairRecord& record, Time now);
   void Mirrored(const PairRecord& record, Time now);
+  void Await(PairTable::Place place, const PairRecord& record, Time now);
   void Arm(PairTable::Place place, Time now);
   Lane& LaneOf(const Pair& pair) { return lanes_[shards_->ShardOf(pair.bucket)]; }
   void LeaveStage(Pair& pair);
   void Settle(int64_t offset);  // marks it finished
+  void Matched(const Pair& pair, const PairRecord& msg2);
+  void Finish(Pair& pair);
   void Answer(PairTable::Place place, Time now);
   void Remember(PairTable::Place place, Time now);
   void ForgetFirst();
@@ -91,12 +94,10 @@ class PartitionPairTracker {
   UnixMs newest_ = 0;  // latest LogAppendTime consumed
   uint64_t pending_ = 0;
   uint64_t retrying_ = 0;
-  uint64_t expired_ = 0;  // early msg2s forgotten so far
 
   std::vector<Lane> lanes_;       // by shard
   size_t armed_ = 0;              // timers of all lanes
   std::deque<Timer> remembered_;  // in order of `at`, as those of a lane
-  std::vector<Check> sampled_;    // to be ordered with the next Advance
 
   std::optional<HighWatermark> watermark_;
   Time asked_at_ = Time::min();  // for a watermark

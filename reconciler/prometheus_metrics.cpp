@@ -76,10 +76,11 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                     {"follows", verdict.state.live}});
   }
 
-  void Unrepairable(const EdgeKey& edge) override {
-    withheld_.Increment();
-    log_.Error("no version is left for this edge: set its rows right by hand",
-               {{"src", ToString(edge.src)}, {"dst", ToString(edge.dst)}});
+  void Hopeless(const EdgeKey& edge, const std::string& why) override {
+    hopeless_.Increment();
+    log_.WarnEvery("hopeless", kWarnEvery, daemon::SystemNow().mono,
+                   "an edge cannot be repaired: set its rows right by hand",
+                   {{"src", ToString(edge.src)}, {"dst", ToString(edge.dst)}, {"reason", why}});
   }
 
   void BreakerOpen(Shard shard, bool open) override {
@@ -149,10 +150,10 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
                  "Offsets cut from a log before they were read: longer retention needed");
   Counter& undecodable_ =
       AddCounter(registry_, "fanline_rel_undecodable_total", "Records that are no message we know");
-  std::array<Counter*, 6> checks_ = AddCounters(  // by finding
+  std::array<Counter*, 7> checks_ = AddCounters(  // by finding
       registry_, "fanline_rel_checks_total",
       "Edges whose two rows were compared, by what was found", "outcome",
-      {"equal", "stale", "missing", "ahead", "orphan", "corrupt"}, {{"net", "pair"}});
+      {"equal", "stale", "missing", "ahead", "orphan", "corrupt", "lost"}, {{"net", "pair"}});
   std::array<Counter*, 3> repairs_ = AddCounters(  // by kind
       registry_, "fanline_rel_repairs_total", "Edges and counters set right, by what it took",
       "kind", {"add", "remove", "bump"}, {{"net", "pair"}});
@@ -170,7 +171,9 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
       AddHistogram(registry_, "fanline_rel_repair_seconds",
                    "From the read that found a difference to its repair", SecondsBuckets());
   Counter& withheld_ = AddCounter(registry_, "fanline_rel_repairs_withheld_total",
-                                  "Repairs not made: a dry run, an open breaker, no version left");
+                                  "Repairs not made: a dry run, an open breaker");
+  Counter& hopeless_ = AddCounter(registry_, "fanline_rel_hopeless_total",
+                                  "Checks of edges that no repair can set right");
   Counter& throttled_ =
       AddCounter(registry_, "fanline_rel_throttled_seconds_total",
                  "Time checks waited for the throttle of their shard", {{"reason", "rate"}});

@@ -65,11 +65,11 @@ void RetryReconciler::On(Record& record, Now) {
   const uint64_t id = ++entry_ids_;
   Entry& entry = entries_[id];
   entry.place = *place;
-  auto decoded = DecodeRelationRetry(record.value);
+  entry.record = std::move(record);
+  auto decoded = DecodeRelationRetry(entry.record.value);
   if (auto* refused = std::get_if<Rejection>(&decoded)) {
     entry.reason = std::move(refused->reason);
     ports_.metrics.Undecodable(entry.reason);
-    entry.undecoded = std::move(record);
     Append(id);
   } else {
     entry.retry = std::get<RelationRetry>(decoded);
@@ -84,7 +84,7 @@ void RetryReconciler::CheckDue(Now now) {
     const uint64_t id = due_.begin()->second;
     due_.erase(due_.begin());
     const RelationRetry& retry = entries_.at(id).retry;
-    checker_.Order({id, retry.edge, retry.ver});
+    checker_.Order({id, retry.edge, retry.claim});
   }
 }
 
@@ -107,6 +107,10 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
   if (!taking_) return;  // the entry is read again after the next start
   RelationRetry& retry = found->second.retry;
   ++retry.attempts;
+  if (!result.hopeless.empty() && retry.attempts >= limits_.hopeless_attempts) {
+    found->second.reason = result.hopeless;
+    return Append(found->first);
+  }
   const Duration wait = limits_.patience.Delay(retry.attempts + 1, random_());
   retry.due = now.unix_ms + std::chrono::duration_cast<std::chrono::milliseconds>(wait).count();
   Append(found->first);
@@ -123,7 +127,7 @@ void RetryReconciler::Append(uint64_t id) {
   if (entry.reason.empty()) {
     ports_.retries.Submit({request, {entry.retry}});
   } else {
-    ports_.dead_letters.Submit({request, {entry.undecoded, "reconciler", entry.reason}});
+    ports_.dead_letters.Submit({request, {entry.record, "reconciler", entry.reason}});
   }
 }
 

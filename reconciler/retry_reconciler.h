@@ -9,8 +9,9 @@
 // read again, at the cost of checks. When too many are held, the half that is due last is appended
 // anew unchanged, and the partitions are paused meanwhile: entries of a shard that is away, which
 // wait ever longer, must not keep those behind them from being read. Such a log circulates, at most
-// half of the held entries per `make_room_every`. Undecodable records go to the dead letters.
-// Passive: no thread, no clock, no sleep. Not thread-safe.
+// half of the held entries per `make_room_every`. Undecodable records go to the dead letters, and
+// so do entries that were checked often and can never be resolved. Passive: no thread, no clock, no
+// sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,9 @@ struct RetryLimits {
   uint32_t held = 50'000;  // all partitions together
   Duration make_room_every = std::chrono::seconds(5);
   Duration commit_every = std::chrono::seconds(1);
+  // An edge that no repair can set right is checked this often, for about two hours, before its
+  // entry goes to the dead letters.
+  uint32_t hopeless_attempts = 20;
   // To the next check of an entry; the upper half is random.
   Backoff patience{.first = std::chrono::seconds(5), .most = std::chrono::minutes(10)};
   Backoff append_again{};  // while Kafka is away
@@ -65,8 +69,8 @@ class RetryReconciler {
   struct Entry {
     Partitions::Place place;
     RelationRetry retry;
-    Record undecoded;      // if `reason` is set: on its way to the dead letters
-    std::string reason;    // set: it is no entry
+    Record record;
+    std::string reason;    // set: it is on its way to the dead letters
     uint32_t appends = 0;  // failed ones
   };
 

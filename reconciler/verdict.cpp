@@ -10,9 +10,21 @@ Verdict Bump(Finding finding, uint64_t above, const EdgeState& state, bool guard
   return {finding, Action::kBump, {above + 1, state.live, state.pos}, guarded};
 }
 
+// What msg1 says was committed by the forward shard itself: no missing row makes that doubtful.
+Verdict JudgeLost(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
+  const EdgeState& claimed = claim.state;
+  const bool by_reverse = claim.whole ? Wins(reverse, claimed) : reverse.ver >= claimed.ver;
+  if (!by_reverse && !claim.whole) return {Finding::kLost, Action::kReport, {}, false};
+  const EdgeState& state = by_reverse ? reverse : claimed;
+  const bool removes = (forward.live || reverse.live) && !state.live;
+  // Above a msg2 there is nothing but the reverse row, as for an orphan.
+  return Bump(Finding::kLost, state.ver, state, removes || (!claim.whole && forward.ver == 0));
+}
+
 }  // namespace
 
-Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending) {
+Verdict Judge(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim) {
+  if (forward.ver < claim.state.ver) return JudgeLost(reverse, forward, claim);
   if (forward == reverse) return {};
   if (forward.ver == 0) return Bump(Finding::kOrphan, reverse.ver, reverse, true);
   if (reverse.ver > forward.ver) {
@@ -20,7 +32,7 @@ Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<
   }
   const bool removes = reverse.live && !forward.live;
   if (reverse.ver == forward.ver) return Bump(Finding::kCorrupt, forward.ver, forward, removes);
-  const bool overtaken = pending && reverse.ver >= *pending;
+  const bool overtaken = claim.state.ver > 0 && reverse.ver >= claim.state.ver;
   const Finding finding = reverse.ver == 0 ? Finding::kMissing : Finding::kStale;
   return {finding, Action::kApply, forward, removes || overtaken};
 }

@@ -1,47 +1,49 @@
 // Decides what to do about an edge whose two rows were read on primaries, first the reverse row,
-// then the forward row. In that order a sound forward row is never behind: it is committed first.
-// Pure.
+// then the forward row. In that order a sound forward row is never behind the reverse row, nor
+// behind what a message of relation-log says: it is committed first. Pure.
 //
 // The higher version wins in both directions. Forward newer: its state goes to the reverse row, as
-// the mirror does it. Reverse newer: the forward shard lost a row that it had acknowledged, and
-// takes over the reverse row's state. Both at one version but different: corruption, and forward's
-// state wins. No forward row: the follow was acknowledged and lost, and is written again. The
-// forward row is changed under its lock, only if it is still as read, to a version above both rows.
-// Its log row then carries the change to the reverse row, so that after two rounds the rows are the
-// same. Rows are never removed.
+// the mirror does it. Reverse newer, or a message says a newer version: the forward shard lost a
+// change that it had acknowledged, and takes over the newest state that is known. Both at one
+// version but different: corruption, and forward's state wins. No forward row: the follow was
+// acknowledged and lost, and is written again. The forward row is changed under its lock, only if
+// it is still as read, to a version above both rows. Its log row then carries the change to the
+// reverse row, so that after two rounds the rows are the same. Rows are never removed.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "fanline/model/edge.h"
 
 namespace fanline::reconciler {
 
-// The labels of fanline_rel_checks_total. kCorrupt: no failure we know of leaves such rows behind.
-enum class Finding { kEqual, kStale, kMissing, kAhead, kOrphan, kCorrupt };
+// The labels of fanline_rel_checks_total. kAhead, kOrphan, kLost: the forward shard lost what it
+// had acknowledged; the reverse row shows it, or for kLost a message. kCorrupt: no failure we know
+// of leaves such rows behind.
+enum class Finding { kEqual, kStale, kMissing, kAhead, kOrphan, kCorrupt, kLost };
 
 struct Verdict {
   enum class Action {
     kHint,    // write nothing; send sync(src, dst), as no msg2 has proved that it went out
     kApply,   // write `state`, the forward row's, to the reverse row; hint and msg2 follow
     kBump,    // write `state` to the forward row, which then goes the way of every change
-    kReport,  // no version is left above these rows: an operator must see to it
+    kReport,  // no version is left, or nobody knows the state: an operator must see to it
   };
   Finding finding = Finding::kEqual;
   Action action = Action::kHint;
   EdgeState state;
-  // The repair might take a follower away, rests on a missing forward row, or is most likely under
+  // The repair might take a follower away, rests on a reverse row alone, or is most likely under
   // way. It is made only if a second check, a grace later, comes to the same verdict, and the
   // breaker lets it pass.
   bool guarded = false;
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
-// `pending`: the version of the msg1 that asks; none: a scan asks. A missing row has version 0.
-// When the reverse row has the pending version and forward is newer, the newer state is most likely
+// `claim`: what the message says that asks; a scan has none. A missing row has version 0.
+// Two rows that agree below the claim are not equal: both lost the change.
+// When the reverse row has the claimed version and forward is newer, the newer state is most likely
 // on its way, and a second check finds the rows equal. But after an interrupted bump of an
 // application's own row nobody brings it. So only equal rows are equal.
-Verdict Judge(const EdgeState& reverse, const EdgeState& forward, std::optional<uint64_t> pending);
+Verdict Judge(const EdgeState& reverse, const EdgeState& forward, const EdgeClaim& claim);
 
 }  // namespace fanline::reconciler

@@ -30,6 +30,13 @@ struct EdgeState {
   friend bool operator==(const EdgeState&, const EdgeState&) = default;
 };
 
+// What a message says of an edge: it had this state at least. A later one may stand in its row.
+struct EdgeClaim {
+  EdgeState state;     // ver 0: nothing is said
+  bool whole = false;  // false: the version alone is said, neither live nor pos
+  friend bool operator==(const EdgeClaim&, const EdgeClaim&) = default;
+};
+
 // One row.
 struct Edge {
   UserId src{};

@@ -16,6 +16,7 @@ std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (!IsValidId(message.dst())) return RefuseId("dst", message.dst());
   if (message.src() == message.dst()) return Rejection{"dst: found src itself"};
   if (message.version() == 0) return Rejection{"version: found 0; versions begin at 1"};
+  if (message.pos_ms() < 0) return Rejection{"pos_ms: it is milliseconds since 1970"};
   if (message.due_ms() < 0) return Rejection{"due_ms: it is milliseconds since 1970"};
   return std::nullopt;
 }
@@ -27,7 +28,11 @@ std::string EncodeRelationRetry(const RelationRetry& retry) {
   message.set_schema_version(kRelationRetrySchemaVersion);
   message.set_src(Raw(retry.edge.src));
   message.set_dst(Raw(retry.edge.dst));
-  message.set_version(retry.ver);
+  message.set_version(retry.claim.state.ver);
+  if (retry.claim.whole) {
+    message.set_live(retry.claim.state.live);
+    message.set_pos_ms(retry.claim.state.pos);
+  }
   message.set_due_ms(retry.due);
   message.set_attempts(retry.attempts);
   return message.SerializeAsString();
@@ -39,10 +44,10 @@ Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
     return Rejection{"no fanline.v1.RelationRetry, or not a whole one"};
   }
   if (auto refused = NoEntry(message)) return *refused;
-  return RelationRetry{{UserId{message.src()}, UserId{message.dst()}},
-                       message.version(),
-                       message.due_ms(),
-                       message.attempts()};
+  EdgeClaim claim{{message.version()}, message.has_live()};
+  if (claim.whole) claim.state = {message.version(), message.live(), message.pos_ms()};
+  return RelationRetry{
+      {UserId{message.src()}, UserId{message.dst()}}, claim, message.due_ms(), message.attempts()};
 }
 
 }  // namespace fanline

@@ -13,8 +13,8 @@ namespace fanline {
 
 struct RelationRetry {
   EdgeKey edge;
-  uint64_t ver = 0;  // the least version that the reverse row must have, >= 1
-  UnixMs due = 0;    // not before
+  EdgeClaim claim;  // what both rows must have at least; ver >= 1
+  UnixMs due = 0;   // not before
   uint32_t attempts = 0;
   friend bool operator==(const RelationRetry&, const RelationRetry&) = default;
 };

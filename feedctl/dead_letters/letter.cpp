@@ -39,7 +39,7 @@ std::string Told(const RelationMessage& message) {
 }
 
 std::string Told(const RelationRetry& retry) {
-  return "check of " + Edge(retry.edge) + Version(retry.ver);
+  return "check of " + Edge(retry.edge) + Version(retry.claim.state.ver);
 }
 
 std::string Told(const RelationEvent& event) {

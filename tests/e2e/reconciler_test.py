@@ -178,23 +178,26 @@ class Pairs(WithReconciler):
         self.reconciler.start().wait_ready()
         self.wait_for(lambda: self.mirrored(edges), "the rest")
 
-    def test_a_wiped_forward_shard_costs_nobody_a_follower(self):
+    def test_a_wiped_forward_shard_costs_nobody_a_follower_who_did_not_leave(self):
         edges = self.edges(60_000, 200)
         self.tables.put_forward(*edges)
         self.tables.put_reverse(*edges)
-        lost = [(src, dst, ver + 1, False) for src, dst, ver, _ in edges]
+        left = [(src, dst, ver + 1, False) for src, dst, ver, _ in edges[:100]]
+        stayed = edges[100:]
         self.stack.mysql[0].query(f"DELETE FROM following WHERE src >= {BASE + 60_000} "
                                   f"AND src < {BASE + 90_000}")
-        removed = self.rel("repairs_total", kind="remove")
-        self.log.written(*lost)  # what the shard had acknowledged before
-        self.wait_for(lambda: self.rel("repairs_total", kind="bump") >= sum(
-            shard_of(src) == 0 for src, *_ in edges), "the forward rows to be brought back")
+        removed, bumped = self.rel("repairs_total", kind="remove"), self.rel("repairs_total", kind="bump")
+        self.log.written(*left, *stayed)  # what the shards had acknowledged before
+        self.wait_for(lambda: self.rel("repairs_total", kind="bump") >= bumped + len(left) + sum(
+            shard_of(src) == 0 for src, *_ in stayed), "the forward rows to be brought back")
         self.wait_for(lambda: self.gauge("pending") == 0, "the pairs to be answered")
         self.assertEqual(self.rel("repairs_total", kind="remove"), removed)
         forward, reverse = self.tables.forward(), self.tables.reverse()
-        for src, dst, *_ in edges:
-            self.assertTrue(reverse[src, dst][1])
+        for src, dst, _, live in left + stayed:
+            self.assertEqual(reverse[src, dst][1], live)
             self.assertEqual(forward[src, dst], reverse[src, dst])
+        causes = {(src, dst): cause for net, cause, src, dst, *_ in self.tables.repairs() if net == "pair"}
+        self.assertEqual({causes[src, dst] for src, dst, *_ in left}, {"lost"})
 
     def test_a_shard_that_is_away_holds_up_only_its_own(self):
         away = self.edges(40_000, 20, dst_shard=1)

@@ -21,8 +21,8 @@ struct ReconcilerMetrics : reconciler::Metrics {
   void Checked(reconciler::Finding finding) override {
     ++world.counts.checks;
     if (finding == reconciler::Finding::kAhead || finding == reconciler::Finding::kOrphan ||
-        finding == reconciler::Finding::kCorrupt) {
-      world.trouble = "a check found a reverse row that no forward row explains";
+        finding == reconciler::Finding::kCorrupt || finding == reconciler::Finding::kLost) {
+      world.trouble = "a check found a change that no forward row explains";
     }
   }
   void Repaired(reconciler::RepairKind, Duration) override { ++world.counts.repairs; }

@@ -8,11 +8,17 @@
 namespace fanline {
 namespace {
 
-const RelationRetry kRetry{{UserId{7}, UserId{8}}, 1'700'000'000'000'000, 1'700'000'000'000, 3};
+const RelationRetry kRetry{
+    {UserId{7}, UserId{8}}, {{1'700'000'000'000'000, true, 5}, true}, 1'700'000'000'000, 3};
 
 TEST(RelationRetry, ComesBackAsItWas) {
-  EXPECT_THAT(DecodeRelationRetry(EncodeRelationRetry(kRetry)),
-              ::testing::VariantWith<RelationRetry>(kRetry));
+  for (const EdgeClaim& claim :
+       {kRetry.claim, EdgeClaim{{7, false, 5}, true}, EdgeClaim{{7}, false}}) {
+    RelationRetry retry = kRetry;
+    retry.claim = claim;
+    EXPECT_THAT(DecodeRelationRetry(EncodeRelationRetry(retry)),
+                ::testing::VariantWith<RelationRetry>(retry));
+  }
 }
 
 TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
@@ -29,6 +35,7 @@ TEST(RelationRetry, WhatIsNoEntryIsRefusedWithTheReason) {
   EXPECT_EQ(refuse([](auto& message) { message.set_dst(UINT64_MAX); }), "dst");
   EXPECT_EQ(refuse([](auto& message) { message.set_dst(7); }), "dst");
   EXPECT_EQ(refuse([](auto& message) { message.set_version(0); }), "version");
+  EXPECT_EQ(refuse([](auto& message) { message.set_pos_ms(-1); }), "pos_ms");
   EXPECT_EQ(refuse([](auto& message) { message.set_due_ms(-1); }), "due_ms");
   EXPECT_NE(std::get<Rejection>(DecodeRelationRetry("\xff")).reason, "");
 }

@@ -53,7 +53,7 @@ TEST(DeadLetters, EachTopicsRecordsAreReadByItsOwnCodec) {
        "5 -> 7 follows, version 3"},
       {Of("relation-log", EncodeRelationMessage(EdgeMirrored{{ann, bob}, 3})),
        "5 -> 7 mirrored, version 3"},
-      {Of("relation-log.retry", EncodeRelationRetry({{ann, bob}, 3, 1, 0})),
+      {Of("relation-log.retry", EncodeRelationRetry({{ann, bob}, {{3}, false}, 1, 0})),
        "check of 5 -> 7, version 3"},
       {Of("relation-events",
           R"({"schema_version":1,"type":"relation.unfollow","src":"5","dst":"7","version":2})"),

@@ -16,11 +16,12 @@ struct CheckerTest : ::testing::Test {
   CheckerTest() { gate.SetMode(ReconcilerMode::kRun); }
 
   // One check, to its end; whether it was resolved.
-  bool Check(uint64_t ver = 100, EdgeKey edge = kEdge) {
-    checker.Order({++tickets, edge, ver});
+  bool Check(uint64_t ver = 100) { return Check(EdgeClaim{{ver}, false}).resolved; }
+  CheckResult Check(const EdgeClaim& claim) {
+    checker.Order({++tickets, kEdge, claim});
     const auto results = Finish();
     EXPECT_EQ(results.size(), 1u);
-    return results.at(0).resolved;
+    return results.at(0);
   }
 
   std::vector<CheckResult> Finish() {
@@ -163,7 +164,7 @@ struct BreakerTest : ::testing::Test {
   // `one` checks all edges to the end; returns how many it resolved.
   int CheckAll(One& one) {
     for (uint64_t src = kFirst; src < kFirst + unfollowed; ++src) {
-      one.checker.Order({src, {UserId{src}, UserId{2}}, 200});
+      one.checker.Order({src, {UserId{src}, UserId{2}}, {}});
     }
     int resolved = 0;
     while (true) {
@@ -267,7 +268,7 @@ TEST_F(BreakerTest, NothingIsRemovedOnceTheModeIsNotRunAnyMore) {
   Unfollow(1);
   One one(world, now, 3);
   Suspect(one);
-  one.checker.Order({1, {UserId{kFirst}, UserId{2}}, 200});
+  one.checker.Order({1, {UserId{kFirst}, UserId{2}}, {}});
   (void)one.checker.Send(now);
   world.Answer();
   (void)one.checker.Send(now);
@@ -289,10 +290,51 @@ TEST_F(CheckerTest, AReverseRowThatIsAheadBringsItsForwardRowBack) {
   EXPECT_EQ(world.repaired[RepairKind::kBump], 1);
 }
 
+// Both rows lost what the forward shard had acknowledged, so they agree.
+TEST_F(CheckerTest, AChangeThatOnlyMsg1StillKnowsIsWrittenAboveIt) {
+  const EdgeClaim claim{{300, true, 9}, true};
+  EXPECT_TRUE(Check(claim).resolved);
+  EXPECT_EQ(world.done, (Steps{"log", "adopt", "apply", "hints", "msg2"}));
+  EXPECT_EQ(world.forward[kEdge], (EdgeState{301, true, 9}));
+  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
+  EXPECT_EQ(world.found[Finding::kLost], 1);
+  EXPECT_EQ(world.repaired[RepairKind::kBump], 1);
+  EXPECT_EQ(world.repairs.at(0).cause, "lost");
+  EXPECT_EQ(world.repairs.at(0).before, "none");
+  EXPECT_EQ(world.repairs.at(0).after, "follows@301");
+}
+
+TEST_F(CheckerTest, AnUnfollowThatOnlyMsg1StillKnowsIsCheckedTwice) {
+  world.forward[kEdge] = world.reverse[kEdge] = kFollows;
+  const EdgeClaim claim{{300, false, 5}, true};
+  EXPECT_FALSE(Check(claim).resolved);
+  EXPECT_EQ(world.done, Steps{});
+  Pass(seconds(3));
+  EXPECT_TRUE(Check(claim).resolved);
+  EXPECT_EQ(world.forward[kEdge], (EdgeState{301, false, 5}));
+  EXPECT_EQ(world.reverse[kEdge], world.forward[kEdge]);
+}
+
+TEST_F(CheckerTest, WhatNoCheckCanResolveSaysWhy) {
+  const std::string nobody = Check(EdgeClaim{{300}, false}).hopeless;
+  EXPECT_EQ(nobody, "rows are lost, and no message says what they were");
+  world.reverse[kEdge] = {UINT64_MAX, true, 5};
+  EXPECT_EQ(Check(EdgeClaim{}).hopeless, "rows are orphan, and no version is left above them");
+  world.reverse.clear();
+  world.forward[kEdge] = kFollows;
+  world.refused = {"apply"};
+  EXPECT_EQ(Check(EdgeClaim{}).hopeless, "refused");
+  EXPECT_EQ(world.hopeless, 3);
+  world.refused.clear();
+  world.away = {"apply"};
+  EXPECT_EQ(Check(EdgeClaim{}).hopeless, "") << "it may come back";
+  EXPECT_EQ(world.hopeless, 3);
+}
+
 TEST_F(CheckerTest, AForwardRowThatChangedMeanwhileIsLeftAlone) {
   world.forward[kEdge] = kFollows;
   world.reverse[kEdge] = {300, true, 9};
-  checker.Order({1, kEdge, 100});
+  checker.Order({1, kEdge, {}});
   (void)checker.Send(now);
   world.Answer();                          // read
   world.forward[kEdge] = {400, false, 9};  // an unfollow
@@ -310,7 +352,7 @@ TEST_F(CheckerTest, ADryRunReportsAndChangesNothing) {
 }
 
 TEST_F(CheckerTest, APauseAsksNothing) {
-  checker.Order({1, kEdge, 100});
+  checker.Order({1, kEdge, {}});
   gate.SetMode(ReconcilerMode::kPause);
   EXPECT_FALSE(Finish().at(0).resolved);
   EXPECT_FALSE(Check());
@@ -330,7 +372,7 @@ TEST_F(CheckerTest, AShardTakesSoManyChecksASecondAndInBatches) {
   slow.SetMode(ReconcilerMode::kRun);
   fakes::Inbox<CheckerReply> inbox;
   Checker throttled(world.PortsTo(inbox), {}, slow);
-  for (uint64_t src = 10; src < 1'010; ++src) throttled.Order({src, {UserId{src}, UserId{2}}, 1});
+  for (uint64_t src = 10; src < 1'010; ++src) throttled.Order({src, {UserId{src}, UserId{2}}, {}});
   std::vector<size_t> batches;
   std::optional<Time> next;
   for (int i = 0; i < 5 && throttled.TakeResults().size() < 1'000; ++i) {

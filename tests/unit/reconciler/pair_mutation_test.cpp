@@ -43,7 +43,7 @@ const Mutation kMutations[] = {
     {"release_acknowledged", [](Guards& guards) { guards.logic.release_acknowledged = false; }, {7, 30, 32}, 1000},
     {"judge_versions", [](Guards& guards) { guards.judge_versions = false; }, {86, 197, 219}, 3000},
     {"apply_by_version", [](Guards& guards) { guards.apply_by_version = false; }, {8, 15, 19}, 500},
-    {"read_reverse_first", [](Guards& guards) { guards.read_reverse_first = false; }, {17, 105, 235}, 10000},
+    {"read_reverse_first", [](Guards& guards) { guards.read_reverse_first = false; }, {17, 105, 227}, 10000},
     // clang-format on
 };
 

@@ -114,7 +114,7 @@ TEST_F(PairReconcilerTest, AShardThatIsAwayHoldsTheLogForAFewChecksOnly) {
   Written(kFollows);
   Pass(seconds(20));
   ASSERT_EQ(world.retries.size(), 1u);
-  EXPECT_EQ(world.retries[0].ver, 100u);
+  EXPECT_EQ(world.retries[0].claim.state.ver, 100u);
   EXPECT_GT(world.retries[0].due, now.unix_ms - 20'000);
   EXPECT_EQ(committed, 1);
 }

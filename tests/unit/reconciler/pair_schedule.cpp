@@ -88,7 +88,6 @@ Faults DrawFaults(std::mt19937_64& random) {
 // In a healthy run no bound is met.
 Limits DrawLimits(const Faults& faults, std::mt19937_64& random) {
   Limits limits;
-  limits.check_one_early_in = 1;
   limits.commit_every = std::chrono::milliseconds(random() % 2 * 1'000);
   limits.remember = std::chrono::minutes(10);
   if (faults.healthy()) return limits;

@@ -108,18 +108,18 @@ void PairWorld::Apply(uint32_t which, uint32_t fate) {
 
 // ---- the log --------------------------------------------------------------------------------
 
-void PairWorld::Append(PairRecord::Kind kind, size_t edge, uint64_t ver) {
+void PairWorld::Append(PairRecord::Kind kind, size_t edge, const EdgeState& state) {
   const size_t number = PartitionOf(edge);
   auto& log = partitions_[number].log;
   log.push_back({kind, static_cast<int32_t>(number), static_cast<int64_t>(log.size()), unix_ms_,
-                 kEdge[edge], ver});
+                 kEdge[edge], state.ver, state.live, state.pos});
 }
 
 void PairWorld::Relay(uint32_t which, uint32_t fate) {
   if (to_relay_.empty()) return;
   const size_t index = which % to_relay_.size();
   const Change change = Twice(fate) ? to_relay_[index] : TakeOut(to_relay_, index);
-  Append(PairRecord::Kind::kWritten, change.edge, change.state.ver);
+  Append(PairRecord::Kind::kWritten, change.edge, change.state);
 }
 
 void PairWorld::Answer(uint32_t which, uint32_t fate) {
@@ -130,7 +130,7 @@ void PairWorld::Answer(uint32_t which, uint32_t fate) {
     ++counts_.lost_msg2s;
     return;
   }
-  Append(PairRecord::Kind::kMirrored, msg2.edge, msg2.ver);
+  Append(PairRecord::Kind::kMirrored, msg2.edge, {msg2.ver, false, 0});
   answered_[msg2.edge] = std::max(answered_[msg2.edge], msg2.ver);
 }
 
@@ -227,13 +227,12 @@ void PairWorld::Lag(uint32_t milliseconds) {
 // ---- checks and retries ---------------------------------------------------------------------
 
 // Carries out the verdict on the two rows; returns whether it resolves the pair.
-bool PairWorld::Judged(const EdgeKey& key, std::optional<uint64_t> pending,
-                       const EdgeState& reverse, const EdgeState& forward, uint32_t attempt,
-                       bool fail) {
+bool PairWorld::Judged(const EdgeKey& key, const EdgeClaim& claim, const EdgeState& reverse,
+                       const EdgeState& forward, uint32_t attempt, bool fail) {
   const size_t edge = NumberOf(key);
   EdgeState compared = reverse;
   if (!guards_.judge_versions && compared.live == forward.live) compared = forward;
-  const Verdict verdict = Judge(compared, forward, pending);
+  const Verdict verdict = Judge(compared, forward, claim);
   if (verdict.action == Verdict::Action::kBump || verdict.action == Verdict::Action::kReport) {
     Fail("a check takes a sound forward row for one that lost a change");
     return false;
@@ -273,8 +272,8 @@ void PairWorld::RunCheck(uint32_t which, uint32_t fate) {
   const bool dies = Strikes(faults_.lose_hints && !resting_, fate + 1);
   const Check& check = done.check;
   const bool resolved =
-      !away && Judged(check.edge, check.ver, reverse, forward, check.attempt, dies);
-  if (resolved) answered_[edge] = std::max(answered_[edge], check.ver);
+      !away && Judged(check.edge, check.claim, reverse, forward, check.attempt, dies);
+  if (resolved) answered_[edge] = std::max(answered_[edge], check.claim.state.ver);
   Step(done.reconciler, {Checked{check.partition, check.id, check.edge, resolved}});
 }
 
@@ -287,8 +286,8 @@ void PairWorld::RunRetry(uint32_t which, uint32_t fate) {
   const bool timed_out = Strikes(faults_.fail_retries && !resting_, fate + 1);
   if (!away) {
     const size_t edge = NumberOf(retry.edge);
-    stuck_.push_back({retry.edge, retry.ver});
-    answered_[edge] = std::max(answered_[edge], retry.ver);
+    stuck_.push_back({retry.edge, retry.claim});
+    answered_[edge] = std::max(answered_[edge], retry.claim.state.ver);
   }
   Step(open.reconciler,
        {RetryAppended{retry.partition, retry.id, retry.edge, !away && !timed_out}});
@@ -300,7 +299,7 @@ void PairWorld::ConsumeRetry(uint32_t which, uint32_t fate) {
   StuckPair& stuck = stuck_[index];
   const size_t edge = NumberOf(stuck.edge);
   const bool dies = Strikes(faults_.lose_hints && !resting_, fate + 1);
-  if (Judged(stuck.edge, stuck.ver, reverse_[edge], forward_[edge], ++stuck.attempts, dies)) {
+  if (Judged(stuck.edge, stuck.claim, reverse_[edge], forward_[edge], ++stuck.attempts, dies)) {
     TakeOut(stuck_, index);
   }
 }

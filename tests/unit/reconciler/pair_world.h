@@ -106,7 +106,7 @@ class PairWorld {
   };
   struct StuckPair {  // in the log of retries
     EdgeKey edge;
-    uint64_t ver = 0;
+    EdgeClaim claim;
     uint32_t attempts = 0;
   };
   struct Counting : Metrics {
@@ -124,10 +124,10 @@ class PairWorld {
   void Fail(const std::string& what);
   void Step(size_t reconciler, std::vector<PairInput> inputs);
   void Commit(size_t partition, int64_t offset);
-  void Append(PairRecord::Kind kind, size_t edge, uint64_t ver);
+  void Append(PairRecord::Kind kind, size_t edge, const EdgeState& state);
   void Commit(const std::vector<Change>& batch);
   void Hint(size_t edge);
-  bool Judged(const EdgeKey& edge, std::optional<uint64_t> pending, const EdgeState& reverse,
+  bool Judged(const EdgeKey& edge, const EdgeClaim& claim, const EdgeState& reverse,
               const EdgeState& forward, uint32_t attempt, bool fail);
   void RunChange(const Change& change);
   void MeetDeadlines(UnixMs until);

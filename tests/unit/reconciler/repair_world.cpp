@@ -18,6 +18,7 @@ void RepairWorld::Answer() {
 
 Status RepairWorld::Do(const std::string& what) {
   if (away.contains(what)) return Status::Later(what, "away");
+  if (refused.contains(what)) return Status::Never("refused");
   done.push_back(what);
   return {};
 }

@@ -35,6 +35,7 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
   void Checked(Finding finding) override { ++found[finding]; }
   void Repaired(RepairKind kind, Duration) override { ++repaired[kind]; }
   void WouldRepair(const EdgeKey&, const Verdict&) override { ++withheld; }
+  void Hopeless(const EdgeKey&, const std::string&) override { ++hopeless; }
   void BreakerOpen(Shard shard, bool is_open) override { open[shard] = is_open; }
   void Throttled(Duration waited) override { throttled += waited; }
   void Pending(uint64_t, Duration, uint64_t behind) override { commit_lag = behind; }
@@ -55,11 +56,12 @@ struct RepairWorld : ServesAll<RepairWorld, ReadEdges, ApplyEdges, AdoptEdge, Lo
   UnixMs server_clock = 1'700'000'000'000;
   std::set<std::string>
       away;  // "store", "log", "removals", "adopt", "apply", "hints", "msg2", "retries"
+  std::set<std::string> refused;  // of these: answers kNever
   std::map<int32_t, int64_t> ends, committed;
 
   std::map<Finding, int> found;
   std::map<RepairKind, int> repaired;
-  int withheld = 0;
+  int withheld = 0, hopeless = 0;
   std::map<Shard, bool> open;
   Duration throttled{};
 

@@ -23,12 +23,12 @@ struct RetryReconcilerTest : ::testing::Test {
     Step();
   }
 
-  Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100) {
+  Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100, uint32_t attempts = 0) {
     Record record;
     record.topic = kRelationRetryTopic;
     record.offset = offset;
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(due_in).count();
-    record.value = EncodeRelationRetry({kEdge, ver, now.unix_ms + ms, 0});
+    record.value = EncodeRelationRetry({kEdge, {{ver, true, 5}, true}, now.unix_ms + ms, attempts});
     return record;
   }
 
@@ -83,7 +83,7 @@ TEST_F(RetryReconcilerTest, WhatIsStillWrongIsAppendedAnewMoreAndMorePatiently) 
   Step();
   ASSERT_EQ(world.retries.size(), 1u);
   EXPECT_EQ(world.retries[0].attempts, 1u);
-  EXPECT_EQ(world.retries[0].ver, 100u);
+  EXPECT_EQ(world.retries[0].claim.state.ver, 100u);
   EXPECT_GE(world.retries[0].due, now.unix_ms + 5'000);
   EXPECT_LE(world.retries[0].due, now.unix_ms + 10'000);
   Pass(seconds(2));
@@ -158,6 +158,43 @@ TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
   ASSERT_EQ(world.letters.size(), 1u);
   EXPECT_EQ(world.letters[0].stage, "reconciler");
   EXPECT_EQ(committed, 1);
+}
+
+// Row and counter of the reverse shard stand in a way that its tables refuse.
+TEST_F(RetryReconcilerTest, WhatNoRepairCanSetRightIsALetterInTheEnd) {
+  world.forward[kEdge] = {100, true, 5};
+  world.refused = {"apply"};
+  inputs.push_back(Entry(0, seconds(0), 100, limits.hopeless_attempts - 2));
+  Step();
+  ASSERT_EQ(world.retries.size(), 1u) << "it may be mended by hand";
+  inputs.push_back(Entry(1, seconds(0), 100, world.retries[0].attempts));
+  Step();
+  Pass(seconds(2));
+  EXPECT_EQ(world.retries.size(), 1u);
+  ASSERT_EQ(world.letters.size(), 1u);
+  EXPECT_EQ(world.letters[0].reason, "refused");
+  EXPECT_EQ(world.letters[0].record.offset, 1);
+  EXPECT_EQ(committed, 2);
+}
+
+TEST_F(RetryReconcilerTest, WhatWaitsForAShardIsNeverALetter) {
+  world.away = {"store"};
+  inputs.push_back(Entry(0, seconds(0), 100, 10 * limits.hopeless_attempts));
+  Step();
+  EXPECT_EQ(world.retries.size(), 1u);
+  EXPECT_TRUE(world.letters.empty());
+}
+
+// So that what was lost is still known when the shard is back.
+TEST_F(RetryReconcilerTest, AnEntrySaysWhatMsg1Said) {
+  world.away = {"store"};
+  inputs.push_back(Entry(0, seconds(0)));
+  Step();
+  EXPECT_EQ(world.retries.at(0).claim, (EdgeClaim{{100, true, 5}, true}));
+  world.away.clear();
+  inputs.push_back(Entry(1, seconds(0)));
+  Pass(seconds(60));
+  EXPECT_EQ(world.forward[kEdge], (EdgeState{101, true, 5}));
 }
 
 TEST_F(RetryReconcilerTest, AGapIsCommittedAtOnceSoThatTheNextOwnerDoesNotReportItAgain) {

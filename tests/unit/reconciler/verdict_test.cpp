@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <algorithm>
 #include <ostream>
 
 #include "tests/unit/seeded.h"
@@ -29,12 +29,14 @@ inline void PrintTo(const Verdict& verdict, std::ostream* out) {
 constexpr EdgeState kNone{};
 constexpr EdgeState Live(uint64_t ver, UnixMs pos = 5) { return {ver, true, pos}; }
 constexpr EdgeState Gone(uint64_t ver, UnixMs pos = 5) { return {ver, false, pos}; }
-constexpr std::optional<uint64_t> kScan;
+constexpr EdgeClaim kScan;
+constexpr EdgeClaim Msg1(const EdgeState& state) { return {state, true}; }
+constexpr EdgeClaim Msg2(uint64_t ver) { return {{ver}, false}; }
 constexpr bool kFree = false, kGuarded = true;
 
 struct Line {
   EdgeState reverse, forward;
-  std::optional<uint64_t> pending;
+  EdgeClaim claim;
   Verdict expected;
 };
 
@@ -42,37 +44,46 @@ const Verdict kEqual{};
 
 // clang-format off
 const Line kTable[] = {
-    // Equal, whatever asks.
+    // Equal.
     {kNone,   kNone,   kScan, kEqual},
-    {kNone,   kNone,   9,     kEqual},  // a failover lost the change before it was mirrored
     {Live(7), Live(7), kScan, kEqual},
-    {Live(7), Live(7), 7,     kEqual},
-    {Live(7), Live(7), 9,     kEqual},  // version 9 was lost by both
+    {Live(7), Live(7), Msg2(7),     kEqual},
     {Gone(7), Gone(7), kScan, kEqual},
     // Reverse has what is pending; the newer version is on its way, or nobody brings it.
-    {Live(7), Gone(8), 7,     {Finding::kStale,   Action::kApply, Gone(8), kGuarded}},
-    {Gone(7), Live(8), 6,     {Finding::kStale,   Action::kApply, Live(8), kGuarded}},
+    {Live(7), Gone(8), Msg2(7),     {Finding::kStale,   Action::kApply, Gone(8), kGuarded}},
+    {Gone(7), Live(8), Msg2(6),     {Finding::kStale,   Action::kApply, Live(8), kGuarded}},
     // Forward is newer.
     {kNone,   Live(7), kScan, {Finding::kMissing, Action::kApply, Live(7), kFree}},
-    {kNone,   Live(7), 7,     {Finding::kMissing, Action::kApply, Live(7), kFree}},
-    {kNone,   Gone(7), 7,     {Finding::kMissing, Action::kApply, Gone(7), kFree}},
-    {Gone(6), Live(7), 7,     {Finding::kStale,   Action::kApply, Live(7), kFree}},
+    {kNone, Live(7), Msg2(7),     {Finding::kMissing, Action::kApply, Live(7), kFree}},
+    {kNone, Gone(7), Msg2(7),     {Finding::kMissing, Action::kApply, Gone(7), kFree}},
+    {Gone(6), Live(7), Msg2(7),     {Finding::kStale,   Action::kApply, Live(7), kFree}},
     {Live(6), Live(7), kScan, {Finding::kStale,   Action::kApply, Live(7), kFree}},
     {Gone(6), Gone(7), kScan, {Finding::kStale,   Action::kApply, Gone(7), kFree}},
     {Live(6), Gone(7), kScan, {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
-    {Live(6), Gone(7), 7,     {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
+    {Live(6), Gone(7), Msg2(7),     {Finding::kStale,   Action::kApply, Gone(7), kGuarded}},
     // Reverse is newer: forward lost it. Not resolved, even if reverse has what is pending.
     {Live(9), Gone(7), kScan, {Finding::kAhead,   Action::kBump, Live(10), kFree}},
-    {Live(9), Live(7), 9,     {Finding::kAhead,   Action::kBump, Live(10), kFree}},
-    {Gone(9), Gone(7), 7,     {Finding::kAhead,   Action::kBump, Gone(10), kFree}},
+    {Gone(9), Gone(7), Msg2(7),     {Finding::kAhead,   Action::kBump, Gone(10), kFree}},
     {Gone(9), Live(7), kScan, {Finding::kAhead,   Action::kBump, Gone(10), kGuarded}},
+    // Forward is older than what it said, or than what was mirrored: it lost that.
+    {kNone,   kNone,   Msg1(Live(9)), {Finding::kLost, Action::kBump, Live(10), kFree}},
+    {Live(7), Live(7), Msg1(Gone(9)), {Finding::kLost, Action::kBump, Gone(10), kGuarded}},
+    {Gone(5), Gone(5), Msg1(Live(9)), {Finding::kLost, Action::kBump, Live(10), kFree}},
+    {Live(9), Gone(7), Msg1(Live(9)), {Finding::kLost, Action::kBump, Live(10), kFree}},
+    {Live(7), kNone,   Msg1(Live(7)), {Finding::kLost, Action::kBump, Live(8), kFree}},
+    {Live(7), kNone,   Msg1(Gone(8)), {Finding::kLost, Action::kBump, Gone(9), kGuarded}},
+    {Live(9, 6), Gone(5), Msg1(Live(8, 4)), {Finding::kLost, Action::kBump, Live(10, 6), kFree}},
+    {Gone(9), Gone(7), Msg1(Live(9)), {Finding::kLost, Action::kBump, Live(10), kFree}},
+    {Live(9), Live(7), Msg2(9), {Finding::kLost, Action::kBump, Live(10), kFree}},
+    {Live(9), kNone,   Msg2(9), {Finding::kLost, Action::kBump, Live(10), kGuarded}},
+    {Live(7), Live(7), Msg2(9), {Finding::kLost, Action::kReport, kNone, kFree}},  // so did reverse
+    {kNone,   kNone,   Msg2(9), {Finding::kLost, Action::kReport, kNone, kFree}},
     // One version, two states.
     {Gone(7), Live(7), kScan, {Finding::kCorrupt, Action::kBump, Live(8), kFree}},
-    {Live(7), Gone(7), 7,     {Finding::kCorrupt, Action::kBump, Gone(8), kGuarded}},
+    {Live(7), Gone(7), Msg2(7),     {Finding::kCorrupt, Action::kBump, Gone(8), kGuarded}},
     {Live(7, 4), Live(7, 5), kScan, {Finding::kCorrupt, Action::kBump, Live(8, 5), kFree}},
     // No forward row.
     {Live(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
-    {Live(7), kNone,   7,     {Finding::kOrphan,  Action::kBump, Live(8), kGuarded}},
     {Gone(7), kNone,   kScan, {Finding::kOrphan,  Action::kBump, Gone(8), kGuarded}},
     // The last version there is.
     {Live(UINT64_MAX), kNone,            kScan, {Finding::kOrphan,  Action::kReport, kNone, kGuarded}},
@@ -83,9 +94,10 @@ const Line kTable[] = {
 
 TEST(Verdict, IsTheTable) {
   for (const Line& line : kTable) {
-    EXPECT_EQ(Judge(line.reverse, line.forward, line.pending), line.expected)
+    EXPECT_EQ(Judge(line.reverse, line.forward, line.claim), line.expected)
         << "reverse " << ::testing::PrintToString(line.reverse) << ", forward "
-        << ::testing::PrintToString(line.forward) << ", pending " << line.pending.value_or(0);
+        << ::testing::PrintToString(line.forward) << ", claim "
+        << ::testing::PrintToString(line.claim.state);
   }
 }
 
@@ -106,9 +118,9 @@ TEST(Verdict, AnyTwoRowsAreTheSameAfterTwoRoundsAndNoVersionGoesBack) {
   for (int round = 0; round < 200'000; ++round) {
     const EdgeState reverse = RandomState(random), forward = RandomState(random);
     EdgeState now_reverse = reverse, now_forward = forward;
-    const auto step = [&](std::optional<uint64_t> pending) {
+    const auto step = [&](const EdgeClaim& claim) {
       const EdgeState was_reverse = now_reverse, was_forward = now_forward;
-      const Verdict verdict = Judge(now_reverse, now_forward, pending);
+      const Verdict verdict = Judge(now_reverse, now_forward, claim);
       ASSERT_NE(verdict.action, Action::kReport);
       Execute(verdict, now_reverse, now_forward);
       ASSERT_GE(now_reverse.ver, was_reverse.ver);
@@ -121,7 +133,7 @@ TEST(Verdict, AnyTwoRowsAreTheSameAfterTwoRoundsAndNoVersionGoesBack) {
     ASSERT_NO_FATAL_FAILURE(step(kScan));
     ASSERT_EQ(now_reverse, now_forward) << "from reverse " << ::testing::PrintToString(reverse)
                                         << ", forward " << ::testing::PrintToString(forward);
-    ASSERT_NO_FATAL_FAILURE(step(1 + random.Below(6)));
+    ASSERT_NO_FATAL_FAILURE(step(Msg2(std::min(now_forward.ver, 1 + random.Below(6)))));
     // A follower was taken away only where that was guarded.
     const bool was_live = reverse.ver >= forward.ver ? reverse.live : forward.live && reverse.live;
     if (was_live && !now_reverse.live) {
@@ -130,16 +142,37 @@ TEST(Verdict, AnyTwoRowsAreTheSameAfterTwoRoundsAndNoVersionGoesBack) {
   }
 }
 
-TEST(Verdict, OnlyEqualRowsAreEqualAndWhatOvertookThePendingVersionIsLookedAtTwice) {
+TEST(Verdict, WhatAMsg1SaysIsInBothRowsAfterTwoRounds) {
+  Seeded random;
+  for (int round = 0; round < 50'000; ++round) {
+    EdgeState reverse = RandomState(random), forward = RandomState(random);
+    const EdgeState said{1 + random.Below(6), random.OneIn(2), 7};
+    const EdgeState newest = Wins(reverse, said) ? reverse : said;
+    const bool lost = forward.ver < said.ver;
+    for (int each = 0; each < 2; ++each) {
+      const Verdict verdict = Judge(reverse, forward, Msg1(said));
+      ASSERT_EQ(verdict.finding == Finding::kLost, lost && each == 0);
+      Execute(verdict, reverse, forward);
+    }
+    ASSERT_EQ(reverse, forward);
+    ASSERT_GE(forward.ver, said.ver);
+    if (!lost) continue;
+    ASSERT_GT(forward.ver, newest.ver);
+    ASSERT_EQ(forward.live, newest.live);
+    ASSERT_EQ(forward.pos, newest.pos);
+  }
+}
+
+TEST(Verdict, OnlyEqualRowsAreEqualAndWhatOvertookTheClaimedVersionIsLookedAtTwice) {
   Seeded random;
   for (int round = 0; round < 50'000; ++round) {
     const EdgeState reverse = RandomState(random), forward = RandomState(random);
-    const uint64_t pending = 1 + random.Below(6);
-    const Verdict verdict = Judge(reverse, forward, pending);
-    ASSERT_EQ(verdict == kEqual, reverse == forward);
+    const uint64_t claimed = 1 + random.Below(6);
+    const Verdict verdict = Judge(reverse, forward, Msg2(claimed));
+    ASSERT_EQ(verdict == kEqual, reverse == forward && forward.ver >= claimed);
     if (verdict.action == Action::kApply) {
       ASSERT_EQ(verdict.state, forward);
-      ASSERT_TRUE(verdict.guarded || reverse.ver < pending);
+      ASSERT_TRUE(verdict.guarded || reverse.ver < claimed);
     }
   }
 }

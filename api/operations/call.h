@@ -6,6 +6,7 @@
 // integers, Unix milliseconds, and end in _ms.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -86,5 +87,11 @@ struct StoreFailed {
 inline void OrFail(Status status) {
   if (!status.done()) throw StoreFailed{std::move(status)};
 }
+
+// Ends an operation whose change the limits of the installation forbid
+// (fanline/ports/forward_edges.h). `over`: who follows as many users as may be. `again_in`: when
+// `user`, who has changed as much as an hour allows, may change something again.
+void RefuseByLimits(const std::optional<UserId>& over, UserId user,
+                    const std::optional<std::chrono::seconds>& again_in, const Context& context);
 
 }  // namespace fanline::api

@@ -52,6 +52,7 @@ Call ChangeFriendship(const Asked& asked) {
       {first, second}, [=](RelationStore& store, const Context& context) {
         FriendshipStep step;
         Status status = store.ChangeFriendship(action, pair.src, pair.dst, context.unix_us, &step);
+        RefuseByLimits(step.over_limit, pair.src, step.again_in, context);
         // The rule, applied to what the store found, says why. A refusal it does not know is a
         // fault.
         const char* refusal = status.never() ? Decide(step.now, action, pair.src).refusal : nullptr;

@@ -34,6 +34,7 @@ constexpr Entry kTable[] = {
     {Code::kUriTooLong, 414, "uri_too_long"},
     {Code::kUnsupportedMediaType, 415, "unsupported_media_type"},
     {Code::kExpectationFailed, 417, "expectation_failed"},
+    {Code::kChangeLimit, 429, "change_limit"},
     {Code::kHeadersTooLarge, 431, "headers_too_large"},
     {Code::kInternal, 500, "internal"},
     {Code::kNotImplemented, 501, "not_implemented"},
@@ -69,8 +70,8 @@ Response ToResponse(const Problem& problem) {
   response.content_type = "application/problem+json";
   // Details quote what clients sent, which need not be UTF-8.
   response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (entry.status == 503) {
-    response.headers.emplace_back("Retry-After", std::to_string(kRetryAfterSeconds));
+  if (entry.status == 429 || entry.status == 503) {
+    response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after_seconds));
   }
   if (!problem.allow.empty()) response.headers.emplace_back("Allow", problem.allow);
   return response;

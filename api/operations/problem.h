@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/operations/bounds.h"
 #include "http/message.h"
 
 namespace fanline::api {
@@ -33,6 +34,7 @@ enum class Code {
   kUriTooLong,
   kUnsupportedMediaType,
   kExpectationFailed,
+  kChangeLimit,
   kHeadersTooLarge,
   kInternal,
   kNotImplemented,
@@ -53,6 +55,7 @@ struct Problem {
   std::string detail;
   std::string allow = {};  // of kMethodNotAllowed: the methods there are
   std::vector<FieldProblem> fields = {};
+  int retry_after_seconds = kRetryAfterSeconds;  // said with 429 and 503
 };
 
 // Ends an operation with a problem for its answer; the handler catches it.

@@ -29,7 +29,8 @@ void AddWindow(daemon::OptionTable& table, AgreedSettings& told) {
 void AddFollowingLimit(daemon::OptionTable& table, daemon::OptionTarget limit) {
   table
       .Add("following-limit", std::move(limit),
-           "a user follows at most so many; friendships are not held to it")
+           "a user follows at most so many, and within an hour changes a twelfth of it (at least "
+           "400)")
       .Range(1, 1'000'000);
 }
 

@@ -4,7 +4,10 @@
 // again.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "fanline/base/outcome.h"
 #include "fanline/model/edge.h"
@@ -17,9 +20,19 @@ namespace fanline {
 // A repair carries the row's own version.
 enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2, kRepair = 3 };
 
-// A user follows at most so many, unless the operator says otherwise. Friendships count but are
-// never refused: both sides agreed, and one half of a friendship would be worse.
+// A user follows at most so many, unless the operator says otherwise. Friendships count. They are
+// held to it when they are accepted; the edges of one that was accepted are never refused, for one
+// half of a friendship would be worse.
 inline constexpr uint32_t kMostFollowed = 5'000;
+
+// How much a user may change within an hour: follow, unfollow, ask for a friendship or accept one.
+// So many at once, and then one more each time that its part of an hour has passed. Changes of
+// other origins are not counted. Enough to follow as many as may be in half a day, which nobody
+// does by hand; a program that follows and unfollows strangers leaves rows that are never removed.
+// change_edge.sql says the same.
+constexpr uint32_t ChangesAnHour(uint32_t most_followed) {
+  return std::max(400u, most_followed / 12);
+}
 
 struct EdgeChange {
   UserId src{};
@@ -35,6 +48,8 @@ struct ForwardChanged {
   // May be false after a connection was lost while this very change was being committed.
   bool changed = false;
   bool over_limit = false;  // with Never: src follows as many as there may be
+  // With Never: src has made all changes of an hour; the next is allowed after so long.
+  std::optional<std::chrono::seconds> again_in = {};
   // An unfollow took the counter below zero. It had drifted before and needs a recount.
   bool below_zero = false;
 
@@ -50,7 +65,7 @@ struct ChangeEdge {
 };
 struct EdgeChanged {
   uint64_t id = 0;
-  Status status;  // kNever: the ids are no edge's, or src is at the limit
+  Status status;  // kNever: the ids are no edge's, or src is at a limit
   ForwardChanged forward;
 };
 

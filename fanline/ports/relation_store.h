@@ -8,6 +8,7 @@
 // same. It answers Never, with the reason, when a rule of the store forbids the request.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,11 +26,17 @@ struct FollowingChanged {
   EdgeState edge;           // as it is now; ver 0: there is no row. ver is the token of freshness
   bool changed = false;     // false: it was so already
   bool over_limit = false;  // with Never: src follows as many as there may be
+  // With Never: src has made all changes of an hour (ChangesAnHour in forward_edges.h); the next is
+  // allowed after so long.
+  std::optional<std::chrono::seconds> again_in = {};
 };
 
 struct FriendshipStep {
   Friendship now;
   bool changed = false;
+  // With Never: they would become friends, and this one follows as many as there may be.
+  std::optional<UserId> over_limit = {};
+  std::optional<std::chrono::seconds> again_in = {};  // as above, of the one who asks or accepts
 };
 
 // How two users stand to each other, seen from the first.
@@ -82,7 +89,7 @@ enum class Sides {  // those that are read; an answer says nothing about the oth
 
 class RelationStore {
  public:
-  // Friendships are held to no limit, so a list of followed users has no bound. A request reads so
+  // An import is held to no limit, so a list of followed users has no bound. A request reads so
   // many of its entries at most.
   static constexpr size_t kMostLookedThrough = 10'000;
 
@@ -93,7 +100,8 @@ class RelationStore {
                                  FollowingChanged* out) = 0;
   virtual Status ReadPair(UserId user, UserId other, PairState* out) = 0;
 
-  // Never: the friendship's state forbids the action (Decide in fanline/model/friendship.h).
+  // Never: the friendship's state forbids the action (Decide in fanline/model/friendship.h), or one
+  // of the limits does. Only what asks for a friendship or begins it is held to them.
   virtual Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
                                   FriendshipStep* out) = 0;
   virtual Status ReadFriendship(UserId one, UserId other, Friendship* out) = 0;

@@ -33,6 +33,7 @@ uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 
 struct Tally {
   std::atomic<uint64_t> done = 0;
   std::atomic<uint64_t> changed = 0;
+  std::atomic<bool> too_often = false;  // the failure is that a reader has changed too much
   FirstFailure failure;
 };
 
@@ -141,7 +142,8 @@ class Follow : public Command {
       const auto& [reader, author] = work.edges[at];
       ForwardChanged changed;
       Status status = forward.Change({reader, author, follow_, UnixUs()}, &changed);
-      if (changed.over_limit) status.message = OverLimit(at, reader, status.message);
+      if (status.never()) status.message = Refusal(at, reader, changed, status.message);
+      if (changed.again_in) work.tally.too_often = true;
       if (status.done() && changed.edge.ver > 0) {
         mysql::ReverseResult applied;
         status = reverse.Apply(map.ShardOf(author), {&changed.edge, 1}, &applied);
@@ -159,11 +161,16 @@ class Follow : public Command {
   }
 
   // "edges.txt:17: reader 5 follows 5000 already; ..."
-  std::string OverLimit(size_t at, UserId reader, const std::string& why) const {
+  std::string Refusal(size_t at, UserId reader, const ForwardChanged& changed,
+                      const std::string& why) const {
+    if (!changed.over_limit && !changed.again_in) return why;
     const std::string where =
         lines_.empty() ? "" : source_ + ":" + std::to_string(lines_[at]) + ": ";
-    return where + "reader " + ToString(reader) + " " + why +
-           "; unfollow somebody first, or raise the installation's following_limit";
+    return where + "reader " + ToString(reader) + " " + why + "; " +
+           (changed.over_limit
+                ? "unfollow somebody first, or raise the installation's following_limit"
+                : "the next is possible in " +
+                      Counted(static_cast<uint64_t>(changed.again_in->count()), "second"));
   }
 
   std::vector<uint64_t> NewestRows(mysql::ChangeLog& log, uint32_t shards) const {
@@ -194,9 +201,10 @@ class Follow : public Command {
     const Failure why = Explain(relation.done() ? hint : relation, settings_, kExitData);
     const std::string part = relation.done() ? "written, but not all hints are acknowledged: " : "";
     const bool many = work.edges.size() > 1;
-    const bool again = !relation.never();  // at the limit, the next run is refused too
+    // At the limit of followed users the next run is refused too.
+    const bool again = !relation.never() || work.tally.too_often;
     const bool unfinished = again && (many || relation.done());
-    throw Failure(unfinished ? kExitTempFail : why.exit_code(),
+    throw Failure(unfinished || work.tally.too_often ? kExitTempFail : why.exit_code(),
                   part + why.what() +
                       (many ? "; " + Grouped(work.tally.done) + " of " +
                                   Counted(work.edges.size(), "relation") + " were written"

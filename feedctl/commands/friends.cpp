@@ -9,6 +9,7 @@
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
 #include "feedctl/support/json.h"
+#include "feedctl/support/text.h"
 #include "feedctl/support/user_id.h"
 
 namespace fanline::feedctl {
@@ -33,10 +34,11 @@ class Friends : public Command {
     RequireUsage(user == other ? "--other: a friendship is between two users" : "");
     const mysql::Installation installation = ReadInstalled(settings_);
     mysql::MysqlRelationStore store(options::ToConfig(settings_.mysql), installation.shard_map,
-                                    kMostFollowed, {});
+                                    installation.following_limit, {});
     const FriendAction action = *ParseFriendAction(action_);
     FriendshipStep step;
     const Status status = store.ChangeFriendship(action, user, other, UnixUs(), &step);
+    RequireLimits(status, step, user);
     if (status.never()) RequireAllowed(step.now, action, user, other);
     Require(status, settings_);
     json_ ? PrintJson(step) : PrintText(step, user, other);
@@ -44,6 +46,18 @@ class Friends : public Command {
   }
 
  private:
+  static void RequireLimits(const Status& status, const FriendshipStep& step, UserId user) {
+    if (step.over_limit) {
+      throw Failure(kExitData, status.message +
+                                   "; unfollow somebody first, or raise the "
+                                   "installation's following_limit");
+    }
+    if (!step.again_in) return;
+    throw Failure(kExitTempFail,
+                  "user " + ToString(user) + " " + status.message + "; the next is possible in " +
+                      Counted(static_cast<uint64_t>(step.again_in->count()), "second"));
+  }
+
   // The rule, applied to what the store found, says why.
   static void RequireAllowed(const Friendship& now, FriendAction action, UserId user,
                              UserId other) {

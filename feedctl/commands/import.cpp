@@ -84,6 +84,7 @@ class Import : public Command {
     Require(loaded, settings_, kExitData);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(graph, users.size(), result, seconds);
+    SayOverLimit(result, installation.following_limit);
     return 0;
   }
 
@@ -169,7 +170,8 @@ class Import : public Command {
 
   Status Load(const Graph& graph, const mysql::Installation& installation,
               mysql::BulkLoader::Result* result) {
-    mysql::BulkLoader loader(options::ToConfig(settings_.mysql), installation.shard_map);
+    mysql::BulkLoader loader(options::ToConfig(settings_.mysql), installation.shard_map,
+                             installation.following_limit);
     for (const auto& [from, to] : graph.edges()) loader.Add(from, to);
     Progress progress("loading", "rows", 2 * graph.edges().size());
     return loader.Load(
@@ -189,6 +191,8 @@ class Import : public Command {
                {"repeated", result.repeated},
                {"to_oneself", graph.to_oneself()},
                {"already_there", result.already_there},
+               {"users_over_limit", result.users_over_limit},
+               {"edges_over_limit", result.edges_over_limit},
                {"hints", hints_},
                {"seconds", seconds}});
       return;
@@ -199,6 +203,14 @@ class Import : public Command {
         Counted(result.edges, "edge").c_str(), Seconds(seconds).c_str(),
         (Grouped(result.repeated) + " repeated").c_str(), Grouped(result.already_there).c_str(),
         Counted(hints_, "hint").c_str());
+  }
+
+  void SayOverLimit(const mysql::BulkLoader::Result& result, uint32_t most) const {
+    if (result.users_over_limit == 0) return;
+    Say(Counted(result.edges_over_limit, "edge") + " of " +
+        Counted(result.users_over_limit, "user") + " go beyond the limit of " + Grouped(most) +
+        " followed users, and are kept; who is beyond it follows nobody more before having "
+        "unfollowed as many");
   }
 
   void Say(const std::string& line) const {

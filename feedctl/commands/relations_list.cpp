@@ -38,7 +38,7 @@ class RelationsList : public Command {
     const auto viewer = Viewer();
     const mysql::Installation installation = ReadInstalled(settings_);
     mysql::MysqlRelationStore store(options::ToConfig(settings_.mysql), installation.shard_map,
-                                    kMostFollowed, {});
+                                    installation.following_limit, {});
     RelationCounts counts;
     Require(store.Counts(user, &counts), settings_);
     ListPage page;

@@ -12,11 +12,16 @@
 --             their way to this row do nothing any more.
 --             3: a repair, which writes `wanted` and new_pos at origin_ver (given as new_ver too).
 --             origin_ver must be higher than the row's ver
---   most      the most users that src may follow; a follow beyond is refused
+--   most      the most users that src may follow; a follow beyond is refused. In an hour a user
+--             (origin 0) may change a twelfth of it, or 400 if that is more: each change takes its
+--             part of an hour, and all that was taken may reach an hour ahead of this server's clock
+--             (user_rel.changes_until)
 --
 -- Answers one row: outcome, ver, state, pos (of the row as it is now; ver 0: there is none),
--- below_zero.
---   outcome     0: it was so already, or origin_ver is not higher. 1: changed. 2: over the limit
+-- below_zero, wait.
+--   outcome     0: it was so already, or origin_ver is not higher. 1: changed. 2: over the limit.
+--               3: the user has changed as much as an hour allows
+--   wait        of outcome 3: seconds until the next change is allowed
 --   below_zero  1: an unfollow took the counter below zero. It was wrong before, and is marked in
 --               table recount
 -- Call it with autocommit on, no transaction open, and without CLIENT_FOUND_ROWS, under which
@@ -33,18 +38,22 @@ CREATE OR REPLACE PROCEDURE change_edge(
 change_edge: BEGIN
   DECLARE old_ver, seen_ver BIGINT UNSIGNED;
   DECLARE old_state TINYINT;
-  DECLARE old_pos, followed BIGINT;
+  DECLARE old_pos, followed, taken, wait BIGINT;
+  DECLARE clock BIGINT DEFAULT UNIX_TIMESTAMP() * 1000000;
   DECLARE below_zero, settles TINYINT DEFAULT 0;
 
   START TRANSACTION;
   -- The counter's lock first, as in follow_edge; no row, no lock.
-  SELECT COALESCE(MAX(following_cnt), 0) INTO followed
-    FROM user_rel WHERE user_id = edge_src FOR UPDATE;
+  SELECT COALESCE(MAX(following_cnt), 0),
+         GREATEST(COALESCE(MAX(changes_until), 0), clock)
+         + IF(origin = 0, 3600000000 DIV GREATEST(400, most DIV 12), 0)
+    INTO followed, taken FROM user_rel WHERE user_id = edge_src FOR UPDATE;
+  SET wait = IF(origin = 0, taken - clock - 3600000000, 0);
   -- Only where the row is needed in any case: a row that is made and then rolled back leaves those
   -- who wait for its lock with gap locks, and they deadlock. The upsert takes the exclusive lock at
   -- once. INSERT IGNORE would take a shared one first, and two calls that upgrade it deadlock
   -- nearly every time.
-  IF IF(wanted, followed < most, origin > 0) THEN
+  IF IF(wanted, followed < most AND wait <= 0, origin > 0) THEN
     INSERT INTO following (src, dst, ver, state, pos) VALUES (edge_src, edge_dst, 0, 0, 0)
       ON DUPLICATE KEY UPDATE ver = ver;
   END IF;
@@ -57,12 +66,18 @@ change_edge: BEGIN
     FROM following WHERE src = edge_src AND dst = edge_dst FOR UPDATE;
   IF IF(origin = 0, old_state = wanted AND NOT settles, origin_ver <= seen_ver) THEN
     ROLLBACK;
-    SELECT 0, old_ver, old_state, old_pos, 0;
+    SELECT 0, old_ver, old_state, old_pos, 0, 0;
     LEAVE change_edge;
   END IF;
   IF wanted AND old_state = 0 AND followed >= most THEN
     ROLLBACK;
-    SELECT 2, 0, 0, 0, 0;
+    SELECT 2, 0, 0, 0, 0, 0;
+    LEAVE change_edge;
+  END IF;
+  -- What settles, and changes nothing else, takes nothing.
+  IF wait > 0 AND old_state <> wanted THEN
+    ROLLBACK;
+    SELECT 3, 0, 0, 0, 0, (wait + 999999) DIV 1000000;
     LEAVE change_edge;
   END IF;
   IF origin < 3 AND (origin > 0 OR settles) THEN
@@ -74,7 +89,7 @@ change_edge: BEGIN
     -- ver 0 is a row made above: a tombstone that keeps origin_ver is a change.
     IF old_state = wanted AND old_ver > 0 THEN
       COMMIT;
-      SELECT 0, old_ver, old_state, old_pos, 0;
+      SELECT 0, old_ver, old_state, old_pos, 0, 0;
       LEAVE change_edge;
     END IF;
   END IF;
@@ -88,8 +103,10 @@ change_edge: BEGIN
   -- The counter may go below zero: a repair adds what is missing, and would add it twice if this
   -- change were not counted.
   IF old_state <> wanted THEN
-    INSERT INTO user_rel (user_id, following_cnt) VALUES (edge_src, IF(wanted, 1, -1))
-      ON DUPLICATE KEY UPDATE following_cnt = following_cnt + VALUES(following_cnt);
+    INSERT INTO user_rel (user_id, following_cnt, changes_until)
+      VALUES (edge_src, IF(wanted, 1, -1), taken)
+      ON DUPLICATE KEY UPDATE following_cnt = following_cnt + VALUES(following_cnt),
+                              changes_until = VALUES(changes_until);
     IF wanted = 0 THEN
       SELECT following_cnt < 0 INTO below_zero FROM user_rel WHERE user_id = edge_src;
       IF below_zero THEN
@@ -99,5 +116,5 @@ change_edge: BEGIN
     END IF;
   END IF;
   COMMIT;
-  SELECT 1, new_ver, wanted, new_pos, below_zero;
+  SELECT 1, new_ver, wanted, new_pos, below_zero, 0;
 END

@@ -5,8 +5,8 @@
 --   most      the most users that src may follow; a follow beyond is refused
 --
 -- Answers nothing when the edge was made, at new_ver. Otherwise it has changed nothing and answers
--- one row: the edge has a row, or the user follows as many as may be. The caller then calls
--- change_edge.
+-- one row: the edge has a row, the user follows as many as may be, or has changed as much as an hour
+-- allows (change_edge says how much that is). The caller then calls change_edge.
 --
 -- Each IF, SET and DECLARE costs about a fortieth of the call, and an UPDATE of the counter twice
 -- its upsert: that is why this is a procedure of its own. Call it as change_edge.
@@ -17,9 +17,18 @@ CREATE OR REPLACE PROCEDURE follow_edge(
 BEGIN
   START TRANSACTION;
   -- The counter comes first in both procedures. Its row's lock puts all changes of one user in
-  -- line, so the limit refuses before a row is made that would be rolled back (see change_edge).
-  INSERT INTO user_rel (user_id, following_cnt) VALUES (edge_src, 1)
-    ON DUPLICATE KEY UPDATE following_cnt = following_cnt + (following_cnt < most);
+  -- line, so both limits refuse before a row is made that would be rolled back (see change_edge).
+  -- Assignments are made from left to right: the second one needs what the first one found.
+  INSERT INTO user_rel (user_id, following_cnt, changes_until)
+    VALUES (edge_src, 1,
+            UNIX_TIMESTAMP() * 1000000 + 3600000000 DIV GREATEST(400, most DIV 12))
+    ON DUPLICATE KEY UPDATE
+      following_cnt = following_cnt + (@may :=
+        following_cnt < most AND
+        changes_until <= UNIX_TIMESTAMP() * 1000000 + 3600000000
+                         - 3600000000 DIV GREATEST(400, most DIV 12)),
+      changes_until = IF(@may, GREATEST(changes_until, UNIX_TIMESTAMP() * 1000000)
+                               + 3600000000 DIV GREATEST(400, most DIV 12), changes_until);
   IF ROW_COUNT() THEN
     -- Locks an existing row exclusively, and leaves it as it is.
     INSERT INTO following (src, dst, ver, state, pos)

@@ -156,6 +156,8 @@ CREATE TABLE IF NOT EXISTS user_rel (
   user_id       BIGINT UNSIGNED NOT NULL,
   following_cnt BIGINT NOT NULL DEFAULT 0,             -- rows of following with state 1
   epoch         BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  changes_until BIGINT NOT NULL DEFAULT 0,             -- microseconds of this server's clock: how far
+                                                       -- the user's changes reach (change_edge.sql)
   PRIMARY KEY (user_id)
 ) ENGINE = InnoDB;
 

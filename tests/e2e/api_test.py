@@ -20,7 +20,7 @@ from stack.programs.api import Api
 from stack.programs.feedctl import Feedctl
 from tests.e2e.openapi import Contract
 
-LIMIT = 400  # of followed users, so that reaching it is quick
+LIMIT = 300  # of followed users, so that reaching it is quick; 400 changes an hour
 CLIENTS = 8
 STAYS = 100  # entries of a list that nobody touches
 AWAY_AFTER_S, BACK_AFTER_S = 60, 120
@@ -193,6 +193,35 @@ class ApiTest(unittest.TestCase):
         self.unfollow(ann, self.user(0))
         self.follow(ann, self.user(LIMIT))
         self.assertEqual(self.ok(self.client.get(f"/v1/users/{ann}/counts"))["following"], LIMIT)
+
+    def test_who_has_changed_as_much_as_an_hour_allows_is_told_when_to_come_back(self):
+        ann, bob, cid = self.user(0), self.user(1), self.user(2)
+        self.follow(ann, bob)
+        for shard in self.stack.mysql:
+            shard.query(f"UPDATE user_rel SET changes_until = (UNIX_TIMESTAMP() + 3600) * 1000000 WHERE user_id = {ann}")
+        for answer in (self.client.put(f"/v1/users/{ann}/following/{cid}"),
+                       self.client.delete(f"/v1/users/{ann}/following/{bob}"),
+                       self.client.post(f"/v1/users/{ann}/friendships/{cid}/request")):
+            problem = self.refused(answer, 429, "change_limit")
+            self.assertIn(f"user {ann} has made all 400 changes of an hour", problem["detail"])
+            self.assertIn(int(answer.headers["retry-after"]), range(1, 10))
+        self.follow(ann, bob)  # it is so already
+        self.follow(cid, ann)  # and others go on
+
+    def test_nobody_becomes_a_friend_beyond_the_limit_of_followed_users(self):
+        ann, bob = self.user(0), self.user(1)
+        self.ok(self.client.post(f"/v1/users/{ann}/friendships/{bob}/request"))
+        self.follow(ann, self.user(2))
+
+        def count(number):
+            for shard in self.stack.mysql:
+                shard.query(f"UPDATE user_rel SET following_cnt = {number} WHERE user_id = {ann}")
+
+        count(LIMIT)
+        problem = self.refused(self.client.post(f"/v1/users/{bob}/friendships/{ann}/accept"), 409, "following_limit")
+        self.assertIn(f"user {ann} follows {LIMIT} users already", problem["detail"])
+        count(1)
+        self.assertEqual(self.ok(self.client.post(f"/v1/users/{bob}/friendships/{ann}/accept"))["state"], "friends")
 
     def test_many_clients_on_few_edges_leave_both_sides_and_counters_right(self):
         seed = random.randrange(1 << 32)

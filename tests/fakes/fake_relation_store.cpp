@@ -16,15 +16,30 @@ Status FakeRelationStore::ChangeFollowing(const EdgeKey& edge, bool live, uint64
   const EdgeState now = Of(edge.src, edge.dst);
   out->edge = now;
   if (now.live == live) return Status::Done();
-  if (live && All(UserList::kFollowing, edge.src).size() >= most_followed) {
+  if (live && Full(edge)) {
     *out = {.edge = {}, .changed = false, .over_limit = true};
     return Status::Never("follows " + std::to_string(most_followed) + " already");
+  }
+  if (const auto again_in = TakeChange(edge.src)) {
+    *out = {.edge = {}, .changed = false, .over_limit = false, .again_in = again_in};
+    return Status::Never("has changed too often");
   }
   const UnixMs pos = live ? static_cast<UnixMs>(unix_us / 1000) : now.pos;
   out->edge = {std::max(now.ver + 1, unix_us), live, pos};
   out->changed = true;
   edges_[edge] = out->edge;
   return Status::Done();
+}
+
+bool FakeRelationStore::Full(const EdgeKey& edge) const {
+  return !Of(edge.src, edge.dst).live &&
+         All(UserList::kFollowing, edge.src).size() >= most_followed;
+}
+
+std::optional<std::chrono::seconds> FakeRelationStore::TakeChange(UserId user) {
+  if (taken_[user] >= changes) return std::chrono::seconds(60);
+  ++taken_[user];
+  return std::nullopt;
 }
 
 Status FakeRelationStore::ReadPair(UserId user, UserId other, PairState* out) {
@@ -41,6 +56,17 @@ Status FakeRelationStore::ChangeFriendship(FriendAction action, UserId who, User
   const FriendStep step = Decide(row, action, who);
   if (step.refusal != nullptr) return Status::Never(step.refusal);
   if (!step.changes) return Status::Done();
+  if (step.state == FriendState::kFriends) {
+    for (const EdgeKey& edge : {EdgeKey{who, whom}, EdgeKey{whom, who}}) {
+      if (!Full(edge)) continue;
+      out->over_limit = edge.src;
+      return Status::Never("follows as many already");
+    }
+  }
+  if (step.state == FriendState::kAsked || step.state == FriendState::kFriends) {
+    out->again_in = TakeChange(who);
+    if (out->again_in) return Status::Never("has changed too often");
+  }
   row = {step.state, step.asked_by, std::max(row.ver + 1, unix_us)};
   *out = {row, true};
   return Status::Done();

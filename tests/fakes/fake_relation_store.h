@@ -12,6 +12,7 @@ namespace fanline::fakes {
 class FakeRelationStore : public RelationStore {
  public:
   size_t most_followed = 5'000;
+  size_t changes = SIZE_MAX;     // of each user, until they are too many; then one a minute
   Status fail = Status::Done();  // what every call answers, unless done
 
   Status ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
@@ -33,6 +34,10 @@ class FakeRelationStore : public RelationStore {
   bool Lists(UserList list, const EdgeKey& key, UserId user) const;
   std::vector<ListEntry> All(UserList list, UserId user) const;  // newest first
 
+  bool Full(const EdgeKey& edge) const;
+  std::optional<std::chrono::seconds> TakeChange(UserId user);
+
+  std::map<UserId, size_t> taken_;
   std::map<EdgeKey, EdgeState> edges_;
   std::map<std::pair<UserId, UserId>, Friendship> friendships_;  // smaller id first
 };

@@ -98,6 +98,7 @@ _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX 
 _LOGGED = "kind, src, dst, ver, state, pos, FLOOR(UNIX_TIMESTAMP(ts) * 1000) FROM log1 FORCE INDEX (pending)"
 _INSERT_FOLLOWER = "INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES [] ON DUPLICATE KEY UPDATE "
 _COUNTED = "counts the live rows of a user by the index: 100 each"
+_CLOCK = "UNIX_TIMESTAMP() * 1000000"
 _NOW = "FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)"
 _WALK = "a page of a walk over four tables, grouped"
 
@@ -224,6 +225,11 @@ ENTRIES = [
           " friend_announced = GREATEST(friend_announced, VALUES(friend_announced))",
           [row(OWNER, MEMBER, 1, 0, 0, 9)]),
     entry(f"SELECT friend_version FROM following WHERE src = {OWNER} AND dst = {MEMBER}"),
+    entry(f"INSERT INTO user_rel (user_id, changes_until) VALUES ({OWNER}, {_CLOCK} + 9) ON DUPLICATE KEY UPDATE"
+          f" changes_until = IF(changes_until <= ({_CLOCK} + 9 - 9), GREATEST(changes_until, {_CLOCK}) + 9, changes_until)"),
+    entry(f"SELECT changes_until - ({_CLOCK} + 9 - 9) FROM user_rel WHERE user_id = {OWNER}"),
+    entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0) >= 9 AND NOT EXISTS (SELECT 1"
+          f" FROM following WHERE src = {OWNER} AND dst = {MEMBER} AND state = 1)"),
     entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000"]),
     entry("CALL change_edge([])", [str(OWNER), str(MEMBER), "0", "9000", "9", "0", "0", "5000"]),
     entry(f"SELECT 1 FROM following FORCE INDEX (newest) WHERE state = 1 AND src = {OWNER} LIMIT 1"),
@@ -336,6 +342,7 @@ EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SELECT COUNT\(\*\) FROM information_schema\.(tables|routines) WHERE (table|routine)_schema = DATABASE\(\) ", "feedctl init"),
     (r"SELECT user_id, following_cnt FROM user_rel WHERE following_cnt > \?$", "readers sample --above looks at every counter"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),
+    (r"SELECT COUNT\(\*\), COALESCE\(SUM\(following_cnt - \?\),\?\) FROM user_rel WHERE following_cnt > \?$", _BULK),
     (r"SELECT COUNT\(\*\) FROM (following|follower)( WHERE state = \?)?$", _BULK),
     (r"SELECT COALESCE\(SUM\((following|fans)_cnt\),\?\) FROM user_(rel|fan)$", _BULK),
     (r"INSERT INTO user_(rel|fan) \(user_id, \w+\) SELECT \w+, COUNT\(\*\) FROM ", _BULK),

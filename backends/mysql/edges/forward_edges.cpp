@@ -1,5 +1,6 @@
 #include "backends/mysql/edges/forward_edges.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,8 +12,9 @@ namespace fanline::mysql {
 namespace {
 
 // Of change_edge.sql.
-enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2 };
+enum Outcome : int64_t { kSoAlready = 0, kChanged = 1, kOverLimit = 2, kTooOften = 3 };
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr int64_t kHourUs = 3'600'000'000;
 
 UnixMs PosOf(const EdgeChange& change) { return static_cast<UnixMs>(change.unix_us / 1000); }
 
@@ -40,6 +42,7 @@ ForwardChanged ChangeAny(Connection& connection, const Edge& wanted, Origin orig
     out.over_limit = row.Int64(1) == kOverLimit;
     out.edge = {wanted.src, wanted.dst, row.UInt64(2), row.Bool(3), row.Int64(4)};
     out.below_zero = row.Bool(5);
+    if (row.Int64(1) == kTooOften) out.again_in = std::chrono::seconds(row.Int64(6));
   });
   return out;
 }
@@ -92,8 +95,44 @@ uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge, uint64_
 }
 
 Status StatusOf(const ForwardChanged& changed, uint32_t most_followed) {
-  if (!changed.over_limit) return Status::Done();
-  return Status::Never("follows " + std::to_string(most_followed) + " already");
+  if (changed.over_limit) {
+    return Status::Never("follows " + std::to_string(most_followed) + " already");
+  }
+  return changed.again_in ? TooOften(most_followed) : Status::Done();
+}
+
+Status TooOften(uint32_t most_followed) {
+  return Status::Never("has made all " + std::to_string(ChangesAnHour(most_followed)) +
+                       " changes of an hour");
+}
+
+std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId user,
+                                               uint32_t most_followed) {
+  const std::string takes = std::to_string(kHourUs / ChangesAnHour(most_followed));
+  const std::string clock = "UNIX_TIMESTAMP() * 1000000";
+  const std::string latest = "(" + clock + " + " + std::to_string(kHourUs) + " - " + takes + ")";
+  const uint64_t taken = connection.Execute(
+      "INSERT INTO user_rel (user_id, changes_until) VALUES (" + ToString(user) + ", " + clock +
+      " + " + takes + ") ON DUPLICATE KEY UPDATE changes_until = IF(changes_until <= " + latest +
+      ", GREATEST(changes_until, " + clock + ") + " + takes + ", changes_until)");
+  if (taken > 0) return std::nullopt;
+  int64_t wait_us = 0;
+  connection.Query(
+      "SELECT changes_until - " + latest + " FROM user_rel WHERE user_id = " + ToString(user),
+      [&](const Row& row) { wait_us = row.Int64(1); });
+  return std::chrono::ceil<std::chrono::seconds>(
+      std::chrono::microseconds(std::max<int64_t>(wait_us, 1)));
+}
+
+bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge, uint32_t most_followed) {
+  const std::string src = ToString(edge.src), dst = ToString(edge.dst);
+  bool full = false;
+  connection.Query("SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = " + src +
+                       "), 0) >= " + std::to_string(most_followed) +
+                       " AND NOT EXISTS (SELECT 1 FROM following WHERE src = " + src +
+                       " AND dst = " + dst + " AND state = 1)",
+                   [&](const Row& row) { full = row.Bool(1); });
+  return full;
 }
 
 Status ForwardEdges::Change(const EdgeChange& change, ForwardChanged* out) {

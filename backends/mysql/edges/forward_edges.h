@@ -6,7 +6,9 @@
 // commit, the change is asked for again, and the answer is then that it was so already.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "backends/mysql/sql/shard_connections.h"
 #include "fanline/model/bucket.h"
@@ -19,7 +21,7 @@ namespace fanline::mysql {
 Status CheckEdgeIds(UserId src, UserId dst);
 
 // One change whose ids CheckEdgeIds accepts, on a connection to the shard of src. Throws
-// MysqlError; over_limit is an answer here.
+// MysqlError; over_limit and again_in are answers here.
 [[nodiscard]] ForwardChanged ChangeForward(Connection& connection, const EdgeChange& change,
                                            uint32_t most_followed = kMostFollowed);
 // A repair, relayed like any change: makes the forward row say what `edge` says, at edge.ver,
@@ -39,8 +41,20 @@ Status CheckEdgeIds(UserId src, UserId dst);
 [[nodiscard]] uint64_t AnnounceFriendship(Connection& connection, const EdgeKey& edge,
                                           uint64_t version);
 
-// Never when `changed` was over the limit, else done.
+// Never when `changed` was refused by a limit, else done.
 Status StatusOf(const ForwardChanged& changed, uint32_t most_followed = kMostFollowed);
+// Never, in words: the user has changed too often.
+Status TooOften(uint32_t most_followed);
+
+// One more of the changes that `user` may make within an hour is used up, by what is no change of
+// an edge. Not when an answer comes: after so long there is one. On a connection to the shard of
+// `user`; not idempotent. Throws MysqlError.
+[[nodiscard]] std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId user,
+                                                             uint32_t most_followed);
+// Whether one edge more of edge.src would be one too many; not when this one is there. On a
+// connection to the shard of edge.src. Throws MysqlError.
+[[nodiscard]] bool FollowsAsManyAsMayBe(Connection& connection, const EdgeKey& edge,
+                                        uint32_t most_followed);
 
 class ForwardEdges {
  public:
@@ -49,7 +63,7 @@ class ForwardEdges {
                uint32_t most_followed = kMostFollowed)
       : connections_(connections), map_(map), most_followed_(most_followed) {}
 
-  // Never: an invalid id, src following itself, or over the limit.
+  // Never: an invalid id, src following itself, or a limit (over_limit, again_in).
   Status Change(const EdgeChange& change, ForwardChanged* out);
 
  private:

@@ -81,17 +81,43 @@ Status Friendships::Announce(UserId one, UserId other, uint64_t* version) {
   return announce_both();
 }
 
+Status Friendships::Admit(FriendState to, UserId who, UserId whom, bool* taken,
+                          FriendshipStep* out) {
+  if (to != FriendState::kAsked && to != FriendState::kFriends) return Status::Done();
+  for (const EdgeKey& edge : {EdgeKey{who, whom}, EdgeKey{whom, who}}) {
+    if (to != FriendState::kFriends) break;
+    bool full = false;
+    Status status = connections_.ReadTruth(map_.ShardOf(edge.src), [&](Connection& connection) {
+      full = FollowsAsManyAsMayBe(connection, edge, most_followed_);
+    });
+    if (!status.done()) return status;
+    if (!full) continue;
+    out->over_limit = edge.src;
+    return Status::Never("user " + ToString(edge.src) + " follows " +
+                         std::to_string(most_followed_) + " already");
+  }
+  if (*taken) return Status::Done();
+  Status status = connections_.Run(map_.ShardOf(who), [&](Connection& connection) {
+    out->again_in = TakeChange(connection, who, most_followed_);
+  });
+  if (!status.done()) return status;
+  *taken = true;
+  return out->again_in ? TooOften(most_followed_) : Status::Done();
+}
+
 Status Friendships::Change(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
                            FriendshipStep* out) {
   *out = {};
   if (Status status = CheckEdgeIds(who, whom); !status.done()) return status;
   const Pair pair(who, whom);
+  bool taken = false;
   for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     *out = {};
     if (Status status = ReadTruth(who, whom, &out->now); !status.done()) return status;
     const FriendStep seen = Decide(out->now, action, who);
     if (seen.refusal != nullptr) return Status::Never(seen.refusal);
     if (!seen.changes) return Status::Done();
+    if (Status status = Admit(seen.state, who, whom, &taken, out); !status.done()) return status;
     // Room for others who change it meanwhile, more with every attempt.
     uint64_t version = std::max(out->now.ver + (uint64_t{1} << attempt), unix_us);
     const bool announced = attempt > 0 || EndsOrBegins(out->now.state, seen.state);

@@ -24,14 +24,15 @@ MysqlRelationStore::MysqlRelationStore(const Config& config, const ShardMap& map
     : connections_(config, {}, std::move(away)),
       map_(map),
       changed_(std::move(changed)),
-      forward_(connections_, map_, most_followed) {}
+      forward_(connections_, map_, most_followed),
+      friendships_(connections_, map_, most_followed) {}
 
 Status MysqlRelationStore::ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,
                                            FollowingChanged* out) {
   ForwardChanged forward;
   Status status = forward_.Change(
       {.src = edge.src, .dst = edge.dst, .live = live, .unix_us = unix_us}, &forward);
-  *out = {forward.edge.state(), forward.changed, forward.over_limit};
+  *out = {forward.edge.state(), forward.changed, forward.over_limit, forward.again_in};
   if (status.done() && changed_) changed_(forward);
   return status;
 }

@@ -42,7 +42,7 @@ class MysqlRelationStore final : public RelationStore {
   const ShardMap map_;
   const ForwardSink changed_;
   ForwardEdges forward_;
-  Friendships friendships_{connections_, map_};
+  Friendships friendships_;
   RelationLists lists_{connections_, map_};
   RelationChecks checks_{connections_, map_};
 };

@@ -58,16 +58,29 @@ NextRow ReverseRows(const std::vector<Reverse>& rows) {
 struct ShardResult {
   Status status;
   LoadCount forward, reverse;
+  uint64_t users_over_limit = 0, edges_over_limit = 0;
 };
 
+void CountOverLimit(Connection& connection, uint32_t most_followed, ShardResult& result) {
+  const std::string most = std::to_string(most_followed);
+  connection.Query("SELECT COUNT(*), COALESCE(SUM(following_cnt - " + most +
+                       "), 0) FROM user_rel WHERE following_cnt > " + most,
+                   [&](const Row& row) {
+                     result.users_over_limit = row.UInt64(1);
+                     result.edges_over_limit = row.UInt64(2);
+                   });
+}
+
 ShardResult LoadShard(const Config& config, const ShardMap& map, Shard shard,
-                      const std::vector<EdgeKey>& edges, uint64_t unix_us, const RowsSent& sent) {
+                      const std::vector<EdgeKey>& edges, uint64_t unix_us, uint32_t most_followed,
+                      const RowsSent& sent) {
   ShardResult result;
   try {
     Connection connection(config, shard, {.local_infile = true, .read_timeout = kStatementTimeout});
     connection.Open();
     ShardLoad load(connection, unix_us, sent);
     result.forward = load.LoadFollowing(ForwardRows(edges, map, shard));
+    CountOverLimit(connection, most_followed, result);
     result.reverse = load.LoadFollower(ReverseRows(Reversed(edges, map, shard)));
   } catch (const MysqlError& error) {
     result.status = StatusOf(error, shard);
@@ -118,13 +131,16 @@ Status BulkLoader::Load(uint64_t unix_us, const Progress& progress, Result* resu
   std::vector<ShardResult> results(config_.shards.size());
   std::vector<std::thread> threads;
   for (Shard shard = 0; shard < results.size(); ++shard) {
-    threads.emplace_back(
-        [&, shard] { results[shard] = LoadShard(config_, map_, shard, edges_, unix_us, sent); });
+    threads.emplace_back([&, shard] {
+      results[shard] = LoadShard(config_, map_, shard, edges_, unix_us, most_followed_, sent);
+    });
   }
   for (std::thread& thread : threads) thread.join();
 
   for (const ShardResult& each : results) {
     result->already_there += each.forward.sent - each.forward.taken;
+    result->users_over_limit += each.users_over_limit;
+    result->edges_over_limit += each.edges_over_limit;
   }
   return CheckAll(results);
 }

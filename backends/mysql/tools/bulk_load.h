@@ -18,6 +18,7 @@
 #include "fanline/base/outcome.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/edge.h"
+#include "fanline/ports/forward_edges.h"
 
 namespace fanline::mysql {
 
@@ -27,11 +28,16 @@ class BulkLoader {
     uint64_t edges = 0;          // distinct edges given
     uint64_t repeated = 0;       // given more than once
     uint64_t already_there = 0;  // of `edges`
+    // Of all who follow somebody, loaded now or there before: who follows more users than may be,
+    // and how many edges these are beyond the limit. They are loaded like any other.
+    uint64_t users_over_limit = 0;
+    uint64_t edges_over_limit = 0;
   };
   // Rows of both directions sent so far, of all. Called from the loading threads, one at a time.
   using Progress = std::function<void(uint64_t rows, uint64_t of)>;
 
-  BulkLoader(const Config& config, const ShardMap& map) : config_(config), map_(map) {}
+  BulkLoader(const Config& config, const ShardMap& map, uint32_t most_followed = kMostFollowed)
+      : config_(config), map_(map), most_followed_(most_followed) {}
 
   void Add(UserId src, UserId dst) { edges_.push_back({src, dst}); }
 
@@ -42,6 +48,7 @@ class BulkLoader {
  private:
   const Config config_;
   const ShardMap map_;
+  const uint32_t most_followed_;
   std::vector<EdgeKey> edges_;
 };
 

@@ -37,7 +37,7 @@ class Relations {
 
   ShardConnections connections_;
   const ShardMap map_;
-  ForwardEdges forward_{connections_, map_};
+  ForwardEdges forward_{connections_, map_, 1'000'000};  // and as often as tests like
   ReverseEdges reverse_{connections_, map_};
 };
 

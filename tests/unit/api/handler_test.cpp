@@ -80,6 +80,38 @@ TEST_F(HandlerTest, TheLimitOfFollowedUsersIsAConflictThatNamesIt) {
   w_.Json("PUT /v1/users/5/following/2");  // it is so already
 }
 
+TEST_F(HandlerTest, WhoHasChangedTooMuchIsToldTheLimitAndWhenToComeBack) {
+  w_.relations->changes = 3;
+  Follow(5, 1);
+  w_.Json("DELETE /v1/users/5/following/1");
+  w_.Json("POST /v1/users/5/friendships/7/request");
+  for (const char* line :
+       {"PUT /v1/users/5/following/3", "POST /v1/users/5/friendships/8/request"}) {
+    const Response refused = w_.Ask(line);
+    EXPECT_EQ(refused.status, 429);
+    const json problem = json::parse(refused.body);
+    EXPECT_EQ(problem["code"], "change_limit");
+    EXPECT_EQ(problem["detail"],
+              "user 5 has made all 416 changes of an hour; the next is possible in 60 seconds");
+    EXPECT_EQ(refused.headers, (decltype(refused.headers){{"Retry-After", "60"}}));
+  }
+  w_.Json("DELETE /v1/users/5/following/1");         // it is so already
+  w_.Json("POST /v1/users/5/friendships/7/cancel");  // what ends something is not counted
+  Follow(7, 1);                                      // of each user by itself
+}
+
+TEST_F(HandlerTest, AFriendshipIsRefusedWhereOneOfTheTwoFollowsAsManyAsMayBe) {
+  w_.relations->most_followed = 1;
+  Follow(5, 1);
+  w_.Json("POST /v1/users/5/friendships/7/request");
+  const json problem = w_.Json("POST /v1/users/7/friendships/5/accept", 409);
+  EXPECT_EQ(problem["code"], "following_limit");
+  EXPECT_THAT(std::string(problem["detail"]), HasSubstr("user 5 follows 5000 users already"));
+  EXPECT_EQ(w_.Json("GET /v1/users/5/friendships/7")["state"], "requested");
+  w_.Json("DELETE /v1/users/5/following/1");
+  EXPECT_EQ(w_.Json("POST /v1/users/7/friendships/5/accept")["state"], "friends");
+}
+
 TEST_F(HandlerTest, AFriendshipGoesFromTheRequestToItsEnd) {
   const auto step = [&](const std::string& line) { return w_.Json("POST /v1/users/" + line); };
   EXPECT_EQ(w_.Json("GET /v1/users/5/friendships/7"),

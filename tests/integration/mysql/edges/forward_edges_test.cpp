@@ -18,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 
 constexpr uint64_t kNow = 1'700'000'000'000'000;
+constexpr uint32_t kMost = 1'000'000;  // its part of an hour is more than a test needs
 
 // Commits of one edge are serial: its rows of the log have growing versions and alternate.
 constexpr const char* kLogDoesNotAlternate =
@@ -247,7 +248,7 @@ TEST_F(ForwardEdgesTest, ConnectionsKilledAnywhereLeaveNothingHalfDone) {
     writers.emplace_back([&, seed = seeded.Bits()] {
       std::mt19937_64 random(seed);
       ShardConnections connections(shards_.config());
-      ForwardEdges forward(connections, shards_.map());
+      ForwardEdges forward(connections, shards_.map(), kMost);
       for (int n = 0; n < 150; ++n) {
         const EdgeChange change{ann_, UserId{100 + random() % 4}, random() % 2 == 0, kNow};
         ForwardChanged changed;
@@ -280,7 +281,7 @@ TEST_F(ForwardEdgesTest, ManyWhoUnfollowAStrangerWriteNothingAndMeetNoDeadlock) 
   for (int i = 0; i < 8; ++i) {
     writers.emplace_back([&] {
       ShardConnections connections(shards_.config());
-      ForwardEdges forward(connections, shards_.map());
+      ForwardEdges forward(connections, shards_.map(), kMost);
       for (int n = 0; n < 200; ++n) {
         ForwardChanged changed;
         const Status status = forward.Change({ann_, bob_, false, kNow}, &changed);
@@ -317,6 +318,142 @@ TEST_F(ForwardEdgesTest, ManyWhoAreOverTheLimitAreAllToldSo) {
   shards_.ExpectCountersMatchRows();
 }
 
+class ChangesOfAnHourTest : public ForwardEdgesTest {
+ protected:
+  static constexpr int64_t kPartUs = 3'600'000'000 / 416;  // of a user who may follow 5,000
+
+  // Leaves `user`, who has changed something, room for so many changes.
+  void LeaveRoom(UserId user, int64_t changes) {
+    shards_.of(user).Execute("UPDATE user_rel SET changes_until = UNIX_TIMESTAMP() * 1000000 + " +
+                             std::to_string(3'600'000'000 - changes * kPartUs) +
+                             " WHERE user_id = " + ToString(user));
+  }
+  // An hour's part of one change passes for everybody.
+  void PassPart() {
+    for (Shard shard = 0; shard < shards_.count(); ++shard) {
+      shards_.on(shard).Execute("UPDATE user_rel SET changes_until = changes_until - " +
+                                std::to_string(kPartUs));
+    }
+  }
+  void ExpectRefused(const EdgeChange& change) {
+    ForwardChanged changed;
+    const Status status = forward_.Change(change, &changed);
+    EXPECT_TRUE(status.never());
+    EXPECT_EQ(status.message, "has made all 416 changes of an hour");
+    EXPECT_FALSE(changed.changed || changed.over_limit);
+    ASSERT_TRUE(changed.again_in);
+    EXPECT_GE(changed.again_in->count(), 1);
+    EXPECT_LE(changed.again_in->count(), 9);
+  }
+};
+
+TEST_F(ChangesOfAnHourTest, AreAsManyAsSaidWhetherTheyMakeOrEndAnEdge) {
+  for (uint64_t made = 0; made < ChangesAnHour(kMostFollowed); ++made) {
+    const bool follow = made % 3 < 2;
+    EXPECT_TRUE(Change({ann_, UserId{1'000 + made - (follow ? 0 : 1)}, follow, kNow}).changed);
+  }
+  PassPart();  // while they were made some may have
+  EXPECT_TRUE(Follow().changed);
+  LeaveRoom(ann_, 0);
+  ExpectRefused({ann_, UserId{101}, true, kNow});
+  ExpectRefused({ann_, bob_, false, kNow});
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ChangesOfAnHourTest, ComeBackOneByOneAsTheHourPasses) {
+  Follow();
+  LeaveRoom(ann_, 2);
+  EXPECT_TRUE(Change({ann_, UserId{101}, true, kNow}).changed);
+  EXPECT_TRUE(Unfollow().changed);
+  for (int i = 0; i < 2; ++i) {
+    ExpectRefused({ann_, UserId{102}, true, kNow});
+    ExpectRefused({ann_, bob_, true, kNow});
+    ExpectRefused({ann_, UserId{101}, false, kNow});
+  }
+  EXPECT_EQ(Log().size(), 3u);
+  EXPECT_EQ(shards_.Forward(ann_, UserId{102}), "-");
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+  PassPart();
+  EXPECT_TRUE(Follow().changed);
+  ExpectRefused({ann_, UserId{102}, true, kNow});
+  PassPart();
+  EXPECT_TRUE(Change({ann_, UserId{102}, true, kNow}).changed);
+  shards_.ExpectCountersMatchRows();
+}
+
+TEST_F(ChangesOfAnHourTest, AreNotTakenByWhatIsSoAlreadyNorByOthersThanTheUser) {
+  const auto made = Follow();
+  LeaveRoom(ann_, 0);
+  EXPECT_FALSE(Follow().changed);
+  EXPECT_FALSE(Change({ann_, UserId{101}, false, kNow}).changed);
+  EXPECT_TRUE(Change({bob_, ann_, true, kNow}).changed);
+  EXPECT_TRUE(App(false, 5).changed);
+  EXPECT_TRUE(Change({ann_, bob_, true, kNow, Origin::kFriendship, 1}).changed);
+  EXPECT_TRUE(AdoptForward(shards_.of(ann_), {ann_, bob_, made.edge.ver + 9, false, 1}).changed);
+  PassPart();
+  EXPECT_TRUE(Follow().changed);
+  ExpectRefused({ann_, UserId{101}, true, kNow});
+  shards_.ExpectCountersMatchRows();
+}
+
+// follow_edge, change_edge and what is told of them know the same part of an hour.
+TEST_F(ChangesOfAnHourTest, DependOnHowManyMayBeFollowed) {
+  UserId dst{100};
+  for (const uint32_t most : {1u, 4'811u, 5'000u, 60'000u, 1'000'000u}) {
+    ForwardEdges forward(connections_, shards_.map(), most);
+    shards_.of(ann_).Execute("DELETE FROM user_rel");
+    const auto expect_taken = [&](int64_t changes) {
+      const int64_t part = 3'600'000'000 / ChangesAnHour(most);
+      const int64_t ahead = shards_.Number(
+          0, "SELECT changes_until - UNIX_TIMESTAMP() * 1000000 FROM user_rel WHERE user_id = " +
+                 ToString(ann_));
+      EXPECT_LE(ahead, changes * part) << most;
+      EXPECT_GT(ahead, changes * part - 30'000'000) << most;
+    };
+    dst = UserId{Raw(dst) + 1};
+    ForwardChanged changed;
+    ASSERT_TRUE(forward.Change({ann_, dst, true, kNow}, &changed).done());
+    expect_taken(1);
+    ASSERT_TRUE(forward.Change({ann_, dst, false, kNow}, &changed).done());
+    expect_taken(2);
+    ASSERT_TRUE(forward.Change({ann_, UserId{Raw(dst) + 1'000}, true, kNow}, &changed).done());
+    expect_taken(3);
+    EXPECT_FALSE(TakeChange(shards_.of(ann_), ann_, most));
+    expect_taken(4);
+  }
+}
+
+TEST_F(ChangesOfAnHourTest, WhatAnnouncedIsSettledThoughNoneIsLeft) {
+  Follow();
+  EXPECT_EQ(AnnounceFriendship(shards_.of(ann_), {ann_, bob_}, 7), 0u);
+  LeaveRoom(ann_, 0);
+  EXPECT_FALSE(Follow().changed);
+  EXPECT_EQ(AnnounceFriendship(shards_.of(ann_), {ann_, bob_}, 7), 7u);
+}
+
+// A row that is made and taken back would leave gap locks to those who wait.
+TEST_F(ChangesOfAnHourTest, ManyWhoHaveNoneLeftAreAllToldSo) {
+  Follow();
+  LeaveRoom(ann_, -10);
+  const int64_t before = Deadlocks(0);
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&] {
+      ShardConnections connections(shards_.config());
+      ForwardEdges forward(connections, shards_.map());
+      for (int n = 0; n < 100; ++n) {
+        ForwardChanged refused;
+        EXPECT_TRUE(forward.Change({ann_, UserId{101}, true, kNow}, &refused).never());
+        EXPECT_TRUE(refused.again_in);
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(shards_.Forward(ann_, UserId{101}), "-");
+  EXPECT_EQ(Deadlocks(0), before);
+  shards_.ExpectCountersMatchRows();
+}
+
 // A row taken back would leave gap locks to those who wait for it.
 TEST_F(ForwardEdgesTest, AFollowOverTheLimitMakesNoRowThatIsTakenBack) {
   Follow();
@@ -343,7 +480,7 @@ TEST_F(ForwardEdgesTest, ManyWritersOfAFewEdgesLoseNothing) {
     writers.emplace_back([&, seed = seeded.Bits()] {
       std::mt19937_64 random(seed);
       ShardConnections connections(shards_.config());
-      ForwardEdges forward(connections, shards_.map());
+      ForwardEdges forward(connections, shards_.map(), kMost);
       for (int n = 0; n < 200; ++n) {
         const EdgeChange change{UserId{1 + random() % 2}, UserId{100 + random() % 3},
                                 random() % 2 == 0, kNow + random() % 1'000};

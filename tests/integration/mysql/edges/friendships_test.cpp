@@ -272,19 +272,82 @@ TEST_F(FriendshipsTest, AFollowOverTheLimitSettlesNothing) {
   EXPECT_TRUE(Follows(ann_, bob_));
 }
 
-TEST_F(FriendshipsTest, WithAShardAwayNobodyBecomesFriendsAndAskingStillWorks) {
+TEST_F(FriendshipsTest, AcceptingIsRefusedWhileEitherFollowsAsManyAsMayBe) {
+  Friendships few(connections_, shards_.map(), 1);
+  Do(kRequest, ann_, bob_);
+  const auto refused = [&](FriendAction action, UserId who, UserId whom, UserId full) {
+    FriendshipStep step;
+    const Status status = few.Change(action, who, whom, kNow, &step);
+    EXPECT_TRUE(status.never());
+    EXPECT_EQ(status.message, "user " + ToString(full) + " follows 1 already");
+    EXPECT_EQ(step.over_limit, full);
+    EXPECT_EQ(step.now.state, FriendState::kAsked);
+    EXPECT_FALSE(step.changed);
+  };
+  for (const UserId full : {ann_, bob_}) {
+    Change(full, UserId{101}, true, kNow);
+    refused(kAccept, bob_, ann_, full);
+    refused(kRequest, bob_, ann_, full);  // both have asked: that is accepting
+    Change(full, UserId{101}, false, kNow);
+  }
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM following WHERE friend_announced > 0"), 0);
+  Change(ann_, bob_, true, kNow);  // the one edge more is there already
+  FriendshipStep step;
+  EXPECT_TRUE(few.Change(kAccept, bob_, ann_, kNow, &step).done());
+  EXPECT_EQ(step.now.state, FriendState::kFriends);
+  RelayAll();
+  EXPECT_EQ(shards_.FollowingCount(ann_), 1);
+  EXPECT_EQ(shards_.FollowingCount(bob_), 1);
+  EXPECT_TRUE(few.Change(kRemove, bob_, ann_, kNow, &step).done());
+}
+
+TEST_F(FriendshipsTest, AskingAndAcceptingTakeOneOfTheChangesOfAnHour) {
+  const auto leave_none = [&](UserId user) {
+    Change(user, UserId{101}, true, kNow);
+    shards_.of(user).Execute(
+        "UPDATE user_rel SET changes_until = (UNIX_TIMESTAMP() + 3600) *"
+        " 1000000 WHERE user_id = " +
+        ToString(user));
+  };
+  const auto refused = [&](FriendAction action, UserId who, UserId whom) {
+    FriendshipStep step;
+    const Status status = friendships_.Change(action, who, whom, kNow, &step);
+    EXPECT_TRUE(status.never());
+    EXPECT_EQ(status.message, "has made all 416 changes of an hour");
+    ASSERT_TRUE(step.again_in);
+    EXPECT_GE(step.again_in->count(), 1);
+    EXPECT_LE(step.again_in->count(), 9);
+  };
+  leave_none(ann_);
+  refused(kRequest, ann_, bob_);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM friend_request"), 0);
+  EXPECT_TRUE(Do(kRequest, bob_, ann_).changed) << "the other one may";
+  refused(kAccept, ann_, bob_);
+  EXPECT_FALSE(Do(kRequest, bob_, ann_).changed);
+  EXPECT_TRUE(Do(kRefuse, ann_, bob_).changed) << "what declines or ends is not counted";
+  EXPECT_TRUE(Do(kRequest, bob_, ann_).changed);
+  leave_none(bob_);
+  EXPECT_TRUE(Do(kCancel, bob_, ann_).changed);
+  refused(kRequest, bob_, ann_);
+  EXPECT_EQ(shards_.Number(shards_.map().ShardOf(bob_),
+                           "SELECT COUNT(*) FROM following WHERE friend_announced > 0"),
+            0);
+}
+
+TEST_F(FriendshipsTest, WithAShardAwayNobodyBecomesFriendsAndTheOthersStillAsk) {
   Config broken = shards_.config();
-  const Shard second = shards_.map().ShardOf(std::max(ann_, bob_));
+  const UserId low = std::min(ann_, bob_), high = std::max(ann_, bob_);
+  const Shard second = shards_.map().ShardOf(high);
   broken.shards[second].port = 1;
   ShardConnections connections(broken);
   Friendships friendships(connections, shards_.map());
   FriendshipStep changed;
-  EXPECT_TRUE(friendships.Change(kRequest, ann_, bob_, kNow, &changed).done());
-  const Status status = friendships.Change(kAccept, bob_, ann_, kNow + 1'000, &changed);
+  EXPECT_TRUE(friendships.Change(kRequest, low, high, kNow, &changed).done());
+  const Status status = friendships.Change(kAccept, high, low, kNow + 1'000, &changed);
   EXPECT_TRUE(status.later());
   EXPECT_EQ(status.resource, ResourceOf(second));
   EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM log1 WHERE kind = 2"), 0);
-  EXPECT_TRUE(Do(kAccept, bob_, ann_, kNow + 2'000).changed);
+  EXPECT_TRUE(Do(kAccept, high, low, kNow + 2'000).changed);
 }
 
 // Two users and their friendship, by clocks that are up to five seconds off, relayed late, twice

@@ -103,7 +103,8 @@ TEST_F(MirrorStoreTest, TheModeIsAsyncUntilItIsSet) {
 
 TEST_F(MirrorStoreTest, WhatCanNeverBeIsSaidSo) {
   EXPECT_TRUE(Change(ann_, ann_, true, 1).status.never());
-  shards_.of(ann_).Execute("INSERT INTO user_rel VALUES (" + ToString(ann_) + ", 3000, 0)");
+  shards_.of(ann_).Execute("INSERT INTO user_rel (user_id, following_cnt) VALUES (" +
+                           ToString(ann_) + ", 3000)");
   const EdgeChanged over = Change(ann_, bob_, true, 1);
   EXPECT_TRUE(over.status.never());
   EXPECT_EQ(over.status.message, "follows 3000 already");

@@ -99,6 +99,20 @@ TEST_F(BulkLoadTest, RepeatedEdgesAreLoadedOnceAndSaidSo) {
   EXPECT_EQ(seen.back(), std::pair(uint64_t{4}, uint64_t{4}));
 }
 
+TEST_F(BulkLoadTest, WhatGoesBeyondTheLimitOfFollowedUsersIsLoadedAndCounted) {
+  BulkLoader loader(shards_.config(), shards_.map(), 2);
+  const UserId ann = shards_.UserOn(0, 1), bob = shards_.UserOn(1, 1);
+  for (uint64_t dst = 101; dst <= 105; ++dst) loader.Add(ann, UserId{dst});
+  for (uint64_t dst = 101; dst <= 103; ++dst) loader.Add(bob, UserId{dst});
+  loader.Add(shards_.UserOn(1, 2), UserId{101});
+  BulkLoader::Result result;
+  ASSERT_TRUE(loader.Load(kNow, {}, &result).done());
+  EXPECT_EQ(result.users_over_limit, 2u);
+  EXPECT_EQ(result.edges_over_limit, 4u);
+  EXPECT_EQ(Rows("following").size(), 9u);
+  ExpectCountersMatchRows();
+}
+
 TEST_F(BulkLoadTest, LoadingAgainAfterAnInterruptionCompletesAndChangesNothingElse) {
   const Pairs edges = RandomEdges(5'000, 500);
   Load(edges);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 
 namespace fanline::api {
@@ -26,10 +27,7 @@ void Publisher::Publish(FeedEvent event, std::string_view route, Answer answer) 
   if (event.kind == EventKind::kPublished) {
     const UnixMs now = clock_().unix_ms;
     if (event.created_at == 0) event.created_at = now;
-    if (event.created_at - now >
-        std::chrono::duration_cast<std::chrono::milliseconds>(kFurthestFuture).count()) {
-      const std::string why = std::to_string(event.created_at) +
-                              " is more than 24 hours in the future; send milliseconds since 1970";
+    if (const std::string why = WhyNotTaken(event.created_at, now); !why.empty()) {
       return answer(
           ToResponse({Code::kBadBody, "created_at_ms: " + why, "", {{"created_at_ms", why}}}));
     }

@@ -25,9 +25,6 @@ namespace fanline::api {
 
 class Publisher {
  public:
-  // Of created_at, as dispatchers have it.
-  static constexpr Duration kFurthestFuture = std::chrono::hours(24);
-
   // At most `most_open` events wait for their acknowledgement; one more is overloaded. All outlive
   // it, but for `log`, which answers what is open before it is destroyed.
   Publisher(Serves<AppendEvent>& log, size_t most_open, Metrics& metrics,

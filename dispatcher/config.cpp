@@ -45,7 +45,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   });
   table.Add("oldest-record", &limits.oldest_record,
             "records older than this are refused: rows may have been collected since");
-  table.Add("furthest-future", &limits.furthest_future, "how far in the future created_at may lie");
 }
 
 }  // namespace fanline::dispatcher

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fanline/consuming/answered.h"
+#include "fanline/model/created_at.h"
 #include "fanline/model/headers.h"
 #include "fanline/model/trace.h"
 #include "fanline/wire/dead_letter.h"
@@ -128,12 +129,9 @@ std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, N
     return "the record is older than rows are kept (its timestamp is " + std::to_string(since) +
            " ms): publish the event anew";
   }
-  if (event.kind == EventKind::kPublished &&
-      event.created_at - now.unix_ms > Milliseconds(limits_.furthest_future)) {
-    return "created_at_ms " + std::to_string(event.created_at) +
-           " lies further in the future than allowed: is it in milliseconds since 1970?";
-  }
-  return {};
+  if (event.kind != EventKind::kPublished) return {};
+  const std::string why = WhyNotTaken(event.created_at, now.unix_ms);
+  return why.empty() ? why : "created_at_ms: " + why;
 }
 
 // ---- rows -----------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ struct Limits {
   // Rows are sticky for at least this long (design 2, guard 1). An event whose record is older is
   // refused, because its row may have been collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
-  Duration furthest_future = std::chrono::hours(24);  // of created_at
   // Ranges from which on those that hold no follower of the author are left out. With fewer ranges
   // nearly every one holds a follower, and the read would spare nothing.
   uint32_t leave_out_from = 64;

@@ -4,6 +4,7 @@
 
 #include "daemon/clock.h"
 #include "daemon/observe/log.h"
+#include "fanline/model/created_at.h"
 #include "fanline/wire/event_codec.h"
 #include "feedctl/events/event_sender.h"
 #include "feedctl/support/explain.h"
@@ -11,17 +12,14 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr UnixMs kFurthestFutureMs = 24 * 3'600'000;  // beyond, dispatchers refuse it
-
 void RequireAcceptable(const FeedEvent& event, const std::string& json) {
   const Decoded<FeedEvent> decoded = DecodeEvent(json, kJsonContentType);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
     throw Failure(kExitUsage, refused->reason);
   }
-  if (event.created_at > daemon::SystemNow().unix_ms + kFurthestFutureMs) {
-    throw Failure(kExitUsage,
-                  "--created-at: more than 24 hours in the future; it is in milliseconds");
-  }
+  if (event.kind != EventKind::kPublished) return;
+  const std::string why = WhyNotTaken(event.created_at, daemon::SystemNow().unix_ms);
+  if (!why.empty()) throw Failure(kExitUsage, "--created-at: " + why);
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ class ProducersPage(unittest.TestCase):
         for file, code, words in [
             ("dispatcher/limits.h", "oldest_record = std::chrono::hours(24 * 14);",
              "older than 14 days"),
-            ("dispatcher/limits.h", "furthest_future = std::chrono::hours(24);",
-             "24 hours in the future"),
+            ("fanline/model/created_at.h", "std::chrono::minutes kFurthestFuture{5};",
+             "5 minutes in the future"),
             ("mirror/limits.h", "oldest_record = std::chrono::hours(24 * 14);",
              "record older than 14 days is refused"),
             ("fanline/ports/forward_edges.h", "kMostFollowed = 5'000;", "follows at most 5,000"),

@@ -29,7 +29,7 @@ struct Chances {
   std::string trouble;  // found on the way
 
   static constexpr uint64_t kFirstAuthor = 101;
-  static constexpr UnixMs kEpoch = 1'000'000;
+  static constexpr UnixMs kEpoch = 1'700'000'000'000;
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;

@@ -33,12 +33,13 @@ class PublishingTest : public ::testing::Test {
 };
 
 TEST_F(PublishingTest, APostIsAcceptedWhenTheLogHasIt) {
-  EXPECT_EQ(w_.Json("POST /v1/posts", 202,
-                    R"({"post_id":"18446744073709551614","author_id":7,"created_at_ms":5})"),
-            json::parse(R"({"schema_version":1,"type":"post.published",
-                "post_id":"18446744073709551614","author_id":"7","created_at_ms":5})"));
+  EXPECT_EQ(
+      w_.Json("POST /v1/posts", 202,
+              R"({"post_id":"18446744073709551614","author_id":7,"created_at_ms":1000000000000})"),
+      json::parse(R"({"schema_version":1,"type":"post.published",
+                "post_id":"18446744073709551614","author_id":"7","created_at_ms":1000000000000})"));
   EXPECT_THAT(w_.log.appended, ElementsAre(FeedEvent{EventKind::kPublished, PostId{UINT64_MAX - 1},
-                                                     UserId{7}, 5, 0}));
+                                                     UserId{7}, 1'000'000'000'000, 0}));
 }
 
 TEST_F(PublishingTest, APostWithoutATimeIsPublishedNow) {
@@ -74,15 +75,18 @@ TEST_F(PublishingTest, EachFieldThatIsWrongIsNamed) {
   EXPECT_THAT(refused(R"({"post_id":"77","author_id":"7","created_at_ms":"18446744073709551614"})"),
               ElementsAre("created_at_ms"));
   EXPECT_THAT(refused(R"({"post_id":"77","author_id":"7","text":"hello"})"), ElementsAre("text"));
-  EXPECT_THAT(refused(R"({"post_id":"77","author_id":"7","created_at_ms":1700086400001})"),
+  EXPECT_THAT(refused(R"({"post_id":"77","author_id":"7","created_at_ms":1700000300001})"),
               ElementsAre("created_at_ms"))
-      << "more than a day from now";
+      << "more than 5 minutes from now";
+  EXPECT_THAT(refused(R"({"post_id":"77","author_id":"7","created_at_ms":1700000000})"),
+              ElementsAre("created_at_ms"))
+      << "seconds";
   EXPECT_THAT(refused(R"({"post_id":"77","post_id":"78","author_id":"7"})"), IsEmpty());
   EXPECT_THAT(refused("no JSON"), IsEmpty());
   EXPECT_THAT(Refused("POST /v1/posts/77/hide", R"({"version":0})"),
               ElementsAre("author_id", "version"));
   EXPECT_EQ(w_.Json("POST /v1/posts", 202,
-                    R"({"post_id":"77","author_id":"7","created_at_ms":1700086400000})")["type"],
+                    R"({"post_id":"77","author_id":"7","created_at_ms":1700000300000})")["type"],
             "post.published");
 }
 

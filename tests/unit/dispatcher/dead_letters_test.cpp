@@ -60,15 +60,30 @@ TEST(Dispatcher, AReplayMakesARecordNoYounger) {
   EXPECT_TRUE(w.stored.empty()) << "it was inserted";
 }
 
-TEST(Dispatcher, RefusesAPostFromTheFuture) {
-  World w;
-  w.Assign();
-  FeedEvent event = Published();
-  event.created_at = w.now.unix_ms * 1'000;  // microseconds
-  w.Give(event);
-  w.RunUntilIdle();
-  ASSERT_EQ(w.letters.size(), 1u);
-  EXPECT_NE(w.letters[0].reason.find("future"), std::string::npos);
+TEST(Dispatcher, RefusesATimeInAnotherUnitAndSaysInWhich) {
+  for (const auto& [times, unit] : {std::pair{1e3, "microseconds"}, std::pair{1e-3, "seconds"}}) {
+    World w;
+    w.Assign();
+    FeedEvent event = Published();
+    event.created_at = static_cast<UnixMs>(static_cast<double>(w.now.unix_ms) * times);
+    w.Give(event);
+    w.RunUntilIdle();
+    ASSERT_EQ(w.letters.size(), 1u);
+    EXPECT_NE(w.letters[0].reason.find(std::string("is it in ") + unit + "?"), std::string::npos);
+  }
+}
+
+TEST(Dispatcher, TakesWhatIsDatedAFewMinutesAheadAndNoMore) {
+  const UnixMs most = std::chrono::milliseconds(std::chrono::minutes(5)).count();
+  for (const UnixMs ahead : {most, most + 1}) {
+    World w;
+    w.Assign();
+    FeedEvent event = Published();
+    event.created_at = w.now.unix_ms + ahead;
+    w.Give(event);
+    w.RunUntilIdle();
+    EXPECT_EQ(w.letters.size(), ahead > most ? 1u : 0u);
+  }
 }
 
 TEST(Dispatcher, FindsTheOneEventThatCannotBeStored) {

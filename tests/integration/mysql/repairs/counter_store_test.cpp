@@ -81,11 +81,11 @@ TEST_F(CounterStoreTest, BothCountersOfAUserAreMarkedApartAndTheLimitHolds) {
   EXPECT_EQ(Marked(0, 1).size(), 1u);
 }
 
-// Nobody marks a counter that drifted upwards: at 5,000 its user may follow nobody any more.
+// Nobody marks a counter that drifted upwards: at the limit its user may follow nobody any more.
 TEST_F(CounterStoreTest, ASweepFindsWhatDriftedUpwardsAndWhatHasNoRowWhereverItStands) {
   Relations::Result result;
   ASSERT_TRUE(relations_.Follow(ann_, bob_, 1'000'000, &result).done());
-  shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 5000");
+  shards_.of(ann_).Execute("UPDATE user_rel SET following_cnt = 1000000");
   shards_.of(bob_).Execute("DELETE FROM user_fan");
   EXPECT_TRUE(relations_.Follow(ann_, shards_.UserOn(1, 2), 1'500'000, &result).never());
   const CountersSwept swept = Sweep(0);
@@ -95,7 +95,7 @@ TEST_F(CounterStoreTest, ASweepFindsWhatDriftedUpwardsAndWhatHasNoRowWhereverItS
   EXPECT_EQ(Sweep(1).marked, 1u);
   EXPECT_THAT(Marked(0), ElementsAre(UserCounter{ann_, Counter::kFollowed}));
   EXPECT_THAT(Marked(1), ElementsAre(UserCounter{bob_, Counter::kFollowers}));
-  EXPECT_EQ(Repair({ann_, Counter::kFollowed}).drift, -4999);
+  EXPECT_EQ(Repair({ann_, Counter::kFollowed}).drift, -999999);
   EXPECT_EQ(Repair({bob_, Counter::kFollowers}).drift, 1);
   EXPECT_TRUE(relations_.Follow(ann_, shards_.UserOn(1, 2), 2'000'000, &result).done());
   shards_.ExpectConsistent();

@@ -338,7 +338,7 @@ EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"SET (SESSION |TRANSACTION |autocommit)|START TRANSACTION$|COMMIT$|ROLLBACK$|SELECT \?$|SELECT @@", _SESSION),
     (r"CREATE (TABLE IF NOT EXISTS|OR REPLACE PROCEDURE) \w+$", "feedctl init"),
     (r"INSERT IGNORE INTO (installation|migration) |SELECT number FROM migration$|ALTER TABLE installation ADD COLUMN IF NOT EXISTS ", "feedctl init"),
-    (r"ALTER TABLE author_mode ", "feedctl init"),
+    (r"ALTER TABLE (author_mode|user_rel) ", "feedctl init"),
     (r"SELECT COUNT\(\*\) FROM information_schema\.(tables|routines) WHERE (table|routine)_schema = DATABASE\(\) ", "feedctl init"),
     (r"SELECT user_id, following_cnt FROM user_rel WHERE following_cnt > \?$", "readers sample --above looks at every counter"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),

@@ -54,6 +54,7 @@ void Survey::Put(Line& line) {
   const Duration patience = line.options.connect_timeout + line.options.command_timeout;
   if (rests && !rests->MayAsk(line.options.address, patience)) {
     line.refused = "does not answer, and is left alone a while";
+    line.connection.reset();  // not asked, so a kept one says nothing of the node
     return;
   }
   const Time now = Now();

@@ -40,7 +40,7 @@ class DemotedRelations : public ::testing::Test {
     ASSERT_TRUE(made.done()) << made.message;
   }
 
-  // The code of the error that a change over a connection of before ends with; 0: it was taken.
+  // The error code of a change over a connection that was open before; 0: it was taken.
   int CodeOf(const EdgeChange& change) {
     Connection connection(config_, 1);
     connection.Open();

@@ -61,7 +61,8 @@ class Api {
   BodiesPool bodies_{NoBodies(), 1, {}};
   Rebuilds rebuilds_{{}, {.waiting = 0}, metrics_, [] { return Time{}; }};
   static Now Clock() { return {{}, 1'700'000'000'000}; }
-  Pages pages_{{timelines_, truth_, &bodies_}, rebuilds_, map_, metrics_, Clock, false};
+  Pages pages_{{timelines_, truth_, &bodies_}, rebuilds_, map_, metrics_, Clock, {},
+               [](Shard) { return false; }};
   fakes::FakeEventLog log_;
   Publisher publisher_{log_, 1, metrics_, Clock};
   Handler handler_{pool_, pages_, &publisher_, map_, {}, metrics_, Clock};

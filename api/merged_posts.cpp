@@ -33,7 +33,7 @@ void MergedPosts::Load(timeline::PageRead& read, UserId reader, ReaderTruth& tru
   if (wanted == nullptr) return;
   for (const UserId author : Claim(wanted->authors, now)) {
     ItemsRead found;
-    Status status = truth.Items({{author, false}}, {}, {}, kNewest, &found);
+    Status status = truth.Items({{author, false}}, {}, kNewest, &found);
     if (status.done()) status = truth.Confirm();  // each alone: a shard may be away
     std::shared_ptr<Posts> posts;
     if (status.done()) {
@@ -94,20 +94,16 @@ void MergedPosts::Put(UserId author, std::shared_ptr<const Posts> posts) {
 std::optional<std::vector<Item>> MergedPosts::Merge(
     const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted) {
   std::vector<Item> items;
-  auto author = wanted.authors.begin();
   for (const auto& of_one : posts) {
-    const UserId whose = *author++;
     auto at = of_one->items.begin();
     const auto end = of_one->items.end();
     if (wanted.after) {
       at = std::partition_point(
           at, end, [&](const Item& item) { return !IsNewer(ItemAt(*wanted.after), item); });
     }
-    for (uint32_t taken = 0; at != end && taken < wanted.want; ++at) {
+    for (uint32_t taken = 0; at != end && taken < wanted.want; ++at, ++taken) {
       if (wanted.until && !IsNewer(*at, ItemAt(*wanted.until))) break;
-      if (!wanted.sample.Wants(whose, at->post)) continue;
       items.push_back(*at);
-      ++taken;
     }
   }
   const size_t kept = std::min<size_t>(items.size(), wanted.want);

@@ -16,7 +16,6 @@ enum class Kind {
   kExtra,        // `item`
   kMissingMark,  // of `author`
   kExtraMark,    // of `author`
-  kSample,       // it holds one in `held` posts of others, and is to hold another sample
   kTooFew,       // only `held` items, though there is a floor
   kMalformed,    // the key is no timeline: `problem`
   kNotIndexed,   // pushes pass the timeline over
@@ -37,8 +36,7 @@ struct Findings {
   uint64_t items = 0;                   // in them, newer than their floors
   uint64_t merged = 0;                  // posts merged at read that pages show beside them
   uint64_t missing = 0;                 // items and marks that should be there, posts a page lacks
-  uint64_t extra = 0;                   // items and marks that should not, posts shown for nothing,
-                                        // and samples that are others than they should be
+  uint64_t extra = 0;                   // items and marks that should not, posts shown for nothing
   uint64_t trimmed_timelines = 0;       // with a floor: older items are read from the shards
   uint64_t wrong_size = 0;              // fewer than half a window of items, and a floor
   uint64_t malformed = 0;               // keys that are no timeline

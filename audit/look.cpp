@@ -9,13 +9,12 @@
 namespace fanline::audit {
 namespace {
 
-// Pushed posts of others come without their authors: all count as of one whom the reader follows.
+// Pushed posts come without their authors: all count as of one whom the reader follows.
 constexpr UserId kFollowed{};
 
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
   return std::any_of(differences.begin(), differences.end(), [&](const Difference& other) {
-    return one.kind == other.kind && one.item == other.item && one.author == other.author &&
-           (one.kind != Kind::kSample || one.held == other.held);
+    return one.kind == other.kind && one.item == other.item && one.author == other.author;
   });
 }
 
@@ -36,7 +35,6 @@ struct Looker::Known {
 
   const std::vector<UserId> readers;
   TimelineTruth::Part part;
-  Sample sample;
   bool too_much = false;  // to be read
   bool whole = true;      // all of the posts
 };
@@ -62,7 +60,7 @@ Status Looker::LookAt(UserId reader, Look* look) {
   if (look->judged) {
     check.Check(0, timeline, indexed);
   } else {
-    check.CheckWithoutPosts(0, timeline, indexed);
+    check.CheckWithoutPosts(timeline, indexed);
   }
   look->items = check.findings().items;
   look->differences = check.findings().differences;
@@ -74,34 +72,24 @@ Status Looker::LookAt(UserId reader, Look* look) {
 
 Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
   std::vector<UserId> followees;
-  known->sample.reader = reader;
-  Status status = truth_.Followees(reader, &followees, &known->sample.one_in);
-  if (!status.done()) return status;
-  if (!known->sample.whole()) known->part.AddSample(reader, known->sample.one_in);
+  if (Status status = truth_.Followees(reader, &followees); !status.done()) return status;
   if (own_posts_) followees.push_back(reader);
   known->too_much = followees.size() > limits_.most_followees;
   if (known->too_much || followees.empty()) return Status::Done();
   std::vector<AuthorLastAt> authors;
-  if (status = truth_.LastAt(followees, &authors); !status.done()) return status;
+  if (Status status = truth_.LastAt(followees, &authors); !status.done()) return status;
   const auto marked = std::count_if(authors.begin(), authors.end(),
                                     [](const AuthorLastAt& author) { return author.marked; });
   known->too_much = marked > limits_.most_marked;
   if (known->too_much) return Status::Done();
   std::vector<PostsOf> pushed;
   for (const AuthorLastAt& author : authors) {
-    const bool newer = author.last_at > floor;
-    if (newer && author.author == reader) {
-      known->part.AddEdge(reader, reader);
-      status = ReadPosts({{reader, true}}, reader, floor, known);
-      if (!status.done()) return status;
-    } else if (newer) {
-      pushed.push_back({author.author, true});
-    }
+    if (author.last_at > floor) pushed.push_back({author.author, true});
     if (!author.marked) continue;
     known->part.AddEdge(reader, author.author);
     known->part.AddMarked(author.author, author.announced);
-    if (!newer) continue;
-    status = ReadPosts({{author.author, false}}, author.author, floor, known);
+    if (author.last_at <= floor) continue;
+    Status status = ReadPosts({{author.author, false}}, author.author, floor, known);
     if (!status.done()) return status;
   }
   return pushed.empty() ? Status::Done() : ReadPosts(pushed, kFollowed, floor, known);
@@ -110,8 +98,9 @@ Status Looker::ReadTruth(UserId reader, Floor floor, Known* known) {
 Status Looker::ReadPosts(const std::vector<PostsOf>& of, UserId as, Floor floor, Known* known) {
   ItemsRead read;
   const TimeSpan span{.above = floor, .up_to = {}, .behind = {}};
-  Status status = truth_.Items(of, span, known->sample, limits_.most_items, &read);
-  if (!status.done()) return status;
+  if (Status status = truth_.Items(of, span, limits_.most_items, &read); !status.done()) {
+    return status;
+  }
   known->whole = known->whole && !read.partial && read.unread.empty();
   for (const Item& item : read.items) known->part.AddPost(as, item, of.front().pushed);
   return Status::Done();
@@ -138,8 +127,7 @@ uint64_t MissingIn(const std::vector<Difference>& differences) {
 }
 
 uint64_t SurplusIn(const std::vector<Difference>& differences) {
-  return CountOf(differences, Kind::kExtra, Kind::kExtraMark) +
-         CountOf(differences, Kind::kSample, Kind::kSample);
+  return CountOf(differences, Kind::kExtra, Kind::kExtraMark);
 }
 
 }  // namespace fanline::audit

@@ -26,7 +26,7 @@ struct LookLimits {
 struct Look {
   bool judged = false;    // as a whole; false: not live, being rebuilt, or too_much
   bool gone = false;      // not live
-  bool too_much = false;  // to be read of the truth: compared was what needs no post, as the sample
+  bool too_much = false;  // to be read of the truth: compared was what needs no post, as the length
   uint64_t items = 0;     // compared, of the timeline
   std::vector<Difference> differences = {};  // all of what was compared
 };

@@ -19,7 +19,7 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
     for (const auto& [author, required] : truth.MarksOf(index)) authors.push_back(author);
   }
   std::vector<Item> merged;
-  for (const UserId author : authors) truth.Merged(index, author, timeline.floor, &merged);
+  for (const UserId author : authors) truth.Merged(author, timeline.floor, &merged);
   if (merged.empty()) return items;
   std::sort(merged.begin(), merged.end(), IsNewer);
 
@@ -28,7 +28,6 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
   page.OnTimeline({.state = TimelineState::kReady,
                    .items = std::move(items),
                    .marks = {.authors = std::move(authors), .more = false},
-                   .sample = {},
                    .floor = timeline.floor,
                    .reached_floor = true});
   page.OnBeside(std::move(merged));
@@ -40,16 +39,16 @@ std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const Ra
 bool TimelineCheck::Check(size_t index, const RawTimeline& timeline, bool indexed) {
   good_ = true;
   if (IsLive(timeline)) {
-    CompareWithoutPosts(index, timeline, indexed);
+    CompareWithoutPosts(timeline, indexed);
     CompareMarks(index, timeline);
     Compare(index, timeline);
   }
   return good_;
 }
 
-bool TimelineCheck::CheckWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed) {
+bool TimelineCheck::CheckWithoutPosts(const RawTimeline& timeline, bool indexed) {
   good_ = true;
-  if (IsLive(timeline)) CompareWithoutPosts(index, timeline, indexed);
+  if (IsLive(timeline)) CompareWithoutPosts(timeline, indexed);
   return good_;
 }
 
@@ -68,7 +67,7 @@ bool TimelineCheck::IsLive(const RawTimeline& timeline) {
   return false;
 }
 
-void TimelineCheck::CompareWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed) {
+void TimelineCheck::CompareWithoutPosts(const RawTimeline& timeline, bool indexed) {
   ++findings_.timelines;
   if (!indexed) {
     ++findings_.not_indexed;
@@ -80,11 +79,6 @@ void TimelineCheck::CompareWithoutPosts(size_t index, const RawTimeline& timelin
       ++findings_.wrong_size;
       Found({.reader = timeline.reader, .kind = Kind::kTooFew, .held = timeline.items.size()});
     }
-  }
-  // Pushes go by the timeline's own sample: until it is dropped, it lacks posts or has too many.
-  if (timeline.one_in != truth_.SampleOf(index).one_in) {
-    ++findings_.extra;
-    Found({.reader = timeline.reader, .kind = Kind::kSample, .held = timeline.one_in});
   }
 }
 

@@ -23,14 +23,14 @@ class TimelineCheck {
   // a complete index that does not name the reader. Returns whether nothing is wrong with it.
   bool Check(size_t index, const RawTimeline& timeline, bool indexed);
   // The same without items and marks, where the truth holds no posts: whether the key is a timeline
-  // and indexed, long enough, and of the right sample.
-  bool CheckWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed);
+  // and indexed, and long enough.
+  bool CheckWithoutPosts(const RawTimeline& timeline, bool indexed);
 
   const Findings& findings() const { return findings_; }
 
  private:
   bool IsLive(const RawTimeline& timeline);
-  void CompareWithoutPosts(size_t index, const RawTimeline& timeline, bool indexed);
+  void CompareWithoutPosts(const RawTimeline& timeline, bool indexed);
   void Compare(size_t index, const RawTimeline& timeline);
   void CompareMarks(size_t index, const RawTimeline& timeline);
   void TakeShown(size_t index, const RawTimeline& timeline);

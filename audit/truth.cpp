@@ -21,13 +21,6 @@ void TimelineTruth::Part::AddPost(UserId author, Item item, bool pushed) {
 
 TimelineTruth::TimelineTruth(const std::vector<UserId>& readers, std::vector<Part> parts,
                              bool own_posts) {
-  for (const Part& part : parts) {
-    for (const auto& [reader, one_in] : part.samples_) {
-      const auto at = std::lower_bound(readers.begin(), readers.end(), reader);
-      if (at == readers.end() || *at != reader) continue;
-      samples_[static_cast<size_t>(at - readers.begin())] = {reader, one_in};
-    }
-  }
   for (const UserId reader : readers) {
     if (own_posts) parts.front().AddEdge(reader, reader);
   }
@@ -109,37 +102,26 @@ std::span<const uint32_t> TimelineTruth::OutboxesOf(size_t index) const {
                                       followed_begin_[index + 1] - followed_begin_[index]);
 }
 
-Sample TimelineTruth::SampleOf(size_t index) const {
-  const auto found = samples_.find(index);
-  return found == samples_.end() ? Sample{} : found->second;
-}
-
-void TimelineTruth::AppendNewer(const Sample& sample, const Outbox& outbox, Floor floor,
-                                std::vector<Item>* out) const {
+void TimelineTruth::AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const {
   const auto begin = posts_.begin() + static_cast<ptrdiff_t>(outbox.begin);
   const auto end =
       std::partition_point(begin, posts_.begin() + static_cast<ptrdiff_t>(outbox.end),
                            [floor](const Item& item) { return item.created_at > floor; });
-  std::copy_if(begin, end, std::back_inserter(*out),
-               [&](const Item& item) { return sample.Wants(outbox.of.author, item.post); });
+  out->insert(out->end(), begin, end);
 }
 
 void TimelineTruth::Expected(size_t index, Floor floor, std::vector<Item>* out) const {
   out->clear();
-  const Sample sample = SampleOf(index);
-  for (const uint32_t number : OutboxesOf(index)) {
-    AppendNewer(sample, outboxes_[number], floor, out);
-  }
+  for (const uint32_t number : OutboxesOf(index)) AppendNewer(outboxes_[number], floor, out);
   std::sort(out->begin(), out->end(), Before);
 }
 
-void TimelineTruth::Merged(size_t index, UserId author, Floor floor, std::vector<Item>* out) const {
+void TimelineTruth::Merged(UserId author, Floor floor, std::vector<Item>* out) const {
   const PostsOf merged{author, false};
   const auto outbox =
       std::lower_bound(outboxes_.begin(), outboxes_.end(), merged,
                        [](const Outbox& box, const PostsOf& of) { return box.of < of; });
-  if (outbox == outboxes_.end() || outbox->of != merged) return;
-  AppendNewer(SampleOf(index), *outbox, floor, out);
+  if (outbox != outboxes_.end() && outbox->of == merged) AppendNewer(*outbox, floor, out);
 }
 
 std::optional<UserId> TimelineTruth::AuthorOf(size_t index, const Item& item) const {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -26,8 +25,6 @@ class TimelineTruth {
     explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
     void AddEdge(UserId reader, UserId author);  // dropped unless it is one of the readers
     void AddPost(UserId author, Item item, bool pushed = true);  // a visible one
-    // A sampled reader's timeline is to hold one in so many posts of others.
-    void AddSample(UserId reader, uint32_t one_in) { samples_.emplace_back(reader, one_in); }
     // Timelines may mark the author; if announced, those of all followers do.
     void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
@@ -37,7 +34,6 @@ class TimelineTruth {
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
     std::vector<std::pair<PostsOf, Item>> posts_;
     std::vector<std::pair<UserId, bool>> marked_;
-    std::vector<std::pair<UserId, uint32_t>> samples_;
     std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
   };
 
@@ -48,12 +44,9 @@ class TimelineTruth {
   // Before's order. `out` is overwritten.
   void Expected(size_t index, Floor floor, std::vector<Item>* out) const;
 
-  // Of the author, for reader number `index` whether he follows or not: the posts strictly newer
-  // than `floor` that are merged at read, appended in Before's order.
-  void Merged(size_t index, UserId author, Floor floor, std::vector<Item>* out) const;
-
-  // How the timeline of reader number `index` is to be sampled.
-  Sample SampleOf(size_t index) const;
+  // Of the author, whoever follows: the posts strictly newer than `floor` that are merged at read,
+  // appended in Before's order.
+  void Merged(UserId author, Floor floor, std::vector<Item>* out) const;
 
   // Marks of reader number `index`, ascending: (author, whether the mark must be there).
   std::vector<std::pair<UserId, bool>> MarksOf(size_t index) const;
@@ -77,10 +70,8 @@ class TimelineTruth {
   void TakeMarks(const std::vector<Part>& parts);
   void TakeEdges(size_t readers, const std::vector<Part>& parts);
   std::span<const uint32_t> OutboxesOf(size_t index) const;
-  void AppendNewer(const Sample& sample, const Outbox& outbox, Floor floor,
-                   std::vector<Item>* out) const;
+  void AppendNewer(const Outbox& outbox, Floor floor, std::vector<Item>* out) const;
 
-  std::map<size_t, Sample> samples_;  // by number of the reader
   std::vector<Item> posts_;
   std::vector<std::pair<UserId, bool>> marked_;       // by author
   std::vector<std::pair<uint32_t, uint32_t>> marks_;  // reader, index in marked_

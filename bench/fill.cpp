@@ -64,9 +64,9 @@ void MakeByRebuild(redis::RedisReaderTimelines& timelines, UserId reader, uint32
   }
   RebuildBegun begun{};
   bool applied = false;
-  Must(timelines.Begin(reader, token, 1, &begun));
+  Must(timelines.Begin(reader, token, &begun));
   if (begun != RebuildBegun::kCreated) throw std::runtime_error("a reader is live already");
-  Must(timelines.Finish(reader, token, 1, items, items.back().created_at - 1, {}, &applied));
+  Must(timelines.Finish(reader, token, items, items.back().created_at - 1, {}, &applied));
   if (!applied) throw std::runtime_error("a timeline went while it was being made");
 }
 

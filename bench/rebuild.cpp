@@ -188,10 +188,9 @@ std::vector<UnixMs> FindSpans(const Config& config, ReaderTruth& truth) {
   std::vector<UnixMs> above;
   for (uint64_t i = 0; i < config.readers; ++i) {
     std::vector<UserId> authors;
-    uint32_t one_in = 1;
     ItemsRead read;
-    bench::Must(truth.Followees(Reader(config, i), &authors, &one_in));
-    bench::Must(truth.Items(PushedBy(authors), {}, {}, UINT32_MAX, &read));
+    bench::Must(truth.Followees(Reader(config, i), &authors));
+    bench::Must(truth.Items(PushedBy(authors), {}, UINT32_MAX, &read));
     std::sort(read.items.begin(), read.items.end(), IsNewer);
     const size_t window = std::min<size_t>(config.window.window, read.items.size());
     bench::Must(window > 0, "a reader of nothing");
@@ -205,16 +204,15 @@ std::vector<double> ReadKnown(const Config& config, const redis::Keys& keys, Rea
   const std::vector<UnixMs> spans = FindSpans(config, truth);
   return InTurns(config, keys, redis, [&](uint64_t i) {
     std::vector<UserId> authors;
-    uint32_t one_in = 1;
     std::vector<AuthorLastAt> times;
     ItemsRead read;
-    bench::Must(truth.Followees(Reader(config, i), &authors, &one_in));
+    bench::Must(truth.Followees(Reader(config, i), &authors));
     bench::Must(truth.LastAt(authors, &times));
     authors.clear();
     for (const AuthorLastAt& author : times) {
       if (author.last_at > spans[i]) authors.push_back(author.author);
     }
-    bench::Must(truth.Items(PushedBy(authors), {spans[i], {}, {}}, {}, UINT32_MAX, &read));
+    bench::Must(truth.Items(PushedBy(authors), {spans[i], {}, {}}, UINT32_MAX, &read));
     std::vector<std::string> words = {"ZADD", Known(config, i)};
     for (const Item& item : read.items) {
       words.push_back(std::to_string(-item.created_at));
@@ -247,8 +245,7 @@ int Main(int argc, char** argv) {
   bench::Pipeline redis(config.redis.addresses().front(), 256);
   mysql::MysqlReaderTruth truth(shards, map);
   std::vector<UserId> opens_the_connections;
-  uint32_t one_in = 1;
-  bench::Must(truth.Followees(Reader(config, 0), &opens_the_connections, &one_in));
+  bench::Must(truth.Followees(Reader(config, 0), &opens_the_connections));
   std::vector<double> took = command == "known"
                                  ? ReadKnown(config, keys, truth, redis)
                                  : RebuildAll(config, redis_options, keys, truth, redis);

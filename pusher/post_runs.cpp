@@ -77,7 +77,7 @@ std::optional<RunStep> PostRuns::On(PostPage& page, Now now) {
   size_t& waiting = nodes_[writes.node].waiting_readers;
   waiting -= writes.batcher.waiting_readers();
   writes.batcher.Add({unit.id, std::move(page.followers), run.adds, run.removes, unit.alone,
-                      run.mark, unit.author, unit.paging && !unit.alone});
+                      run.mark, unit.paging && !unit.alone});
   waiting += writes.batcher.waiting_readers();
   return std::nullopt;
 }

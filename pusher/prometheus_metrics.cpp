@@ -61,7 +61,6 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
     removed_.Increment(static_cast<double>(written.removed));
     trimmed_.Increment(static_cast<double>(written.trimmed));
     underfilled_.Increment(static_cast<double>(written.underfilled));
-    left_out_.Increment(static_cast<double>(written.left_out));
     Full(written.full);
     if (failed == 0) return;
     log_.Error(
@@ -201,9 +200,6 @@ class Prometheus final : public daemon::ConsumedLog<Metrics> {
   Counter& underfilled_ =
       AddCounter(registry_, "fanline_timelines_fell_short_total",
                  "Timelines deleted because removals left less than half a window");
-  Counter& left_out_ =
-      AddCounter(registry_, "fanline_sampled_out_total",
-                 "Posts left out of timelines that hold a sample of them (feedctl readers sample)");
   Counter& full_ = AddCounter(registry_, "fanline_timelines_dropped_full_total",
                               "Timelines deleted because a full Redis let them take no more");
   Counter& fenced_ = AddCounter(registry_, "fanline_fenced_writes_total",

@@ -16,7 +16,7 @@ void SyncRuns::Begin(const Unit& unit) {
   runs_[unit.id] = {unit.range, unit.epoch, unit.author, readers.size(), Status::Done()};
   for (const UserId reader : readers) {
     ports_.timelines.Submit(
-        ReadTimeline{NextCall({unit.id, reader, 1}), unit.range, unit.epoch, reader});
+        ReadTimeline{NextCall({unit.id, reader}), unit.range, unit.epoch, reader});
   }
 }
 
@@ -53,9 +53,8 @@ std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
     if (read.state == TimelineState::kBuilding) {
       ports_.timelines.Submit(DropTimeline{NextCall(call), run.range, run.epoch, call.reader});
     } else {
-      if (call.reader == run.author) read.members.clear();  // only the sample is asked for
-      ports_.truth.Submit(ReadSync{NextCall({call.unit, call.reader, read.one_in}), call.reader,
-                                   run.author, std::move(read.members), window_, read.one_in});
+      ports_.truth.Submit(
+          ReadSync{NextCall(call), call.reader, run.author, std::move(read.members), window_});
     }
     return true;
   };
@@ -64,14 +63,9 @@ std::optional<RunStep> SyncRuns::On(TimelineRead& read) {
 
 std::optional<RunStep> SyncRuns::On(SyncTruth& truth) {
   const auto next = [&](const Run& run, const Call& call) {
-    if (call.reader == run.author) {
-      if (truth.one_in == call.one_in) return false;
-      ports_.timelines.Submit(DropTimeline{NextCall(call), run.range, run.epoch, call.reader});
-      return true;
-    }
     ports_.timelines.Submit(ApplySync{NextCall(call), run.range, run.epoch, call.reader,
                                       std::move(truth.remove), std::move(truth.visible),
-                                      truth.newest_unread, run.author, truth.marked, call.one_in});
+                                      truth.newest_unread, run.author, truth.marked});
     return true;
   };
   return Answered(truth.id, truth.status, false, next);

@@ -3,9 +3,6 @@
 // A timeline that is not live is left alone. One that is being built is dropped, because its
 // rebuild may have read the truth of before this change.
 //
-// A sync of a reader with himself means that the reader is sampled otherwise: the timeline is
-// dropped unless it holds that sample.
-//
 // The readers of a unit do not wait for each other: the adapters have all calls of one kind under
 // way together, and combine the reads about one author. A unit with a failure ends with it once all
 // its chains have ended; syncing every reader again changes nothing for the others.
@@ -48,7 +45,6 @@ class SyncRuns {
   struct Call {
     uint64_t unit = 0;
     UserId reader{};
-    uint32_t one_in = 1;  // as the timeline holds
   };
 
   uint64_t NextCall(const Call& of);

@@ -146,12 +146,7 @@ TimelineBatch WriteBatcher::Assemble(std::vector<Piece>& pieces, std::vector<Sha
   for (Piece& piece : pieces) {
     const Contribution& from = *piece.from;
     for (uint32_t slot : piece.slots) {
-      TimelineBatch::Write& write = batch.writes[slot];
-      const uint32_t begin = write.adds_end - slots_[slot].adds;
-      for (const Item& item : from.adds) {
-        if (write.reader == from.author) write.own |= 1u << (next_add[slot] - begin);
-        batch.adds[next_add[slot]++] = item;
-      }
+      for (const Item& item : from.adds) batch.adds[next_add[slot]++] = item;
       for (PostId post : from.removes) batch.removes[next_remove[slot]++] = post;
       if (from.mark) batch.marks[next_mark[slot]++] = *from.mark;
     }

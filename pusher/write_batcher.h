@@ -28,7 +28,6 @@ struct Contribution {
   std::vector<PostId> removes;   // at most kMaxAddsPerWrite
   bool alone = false;            // in a batch of its own (looking for a culprit)
   std::optional<UserId> mark{};  // this author; takes the place of an add
-  UserId author{};               // of the posts
   bool further = false;          // a page behind the unit's first one; not of what is alone
 };
 

@@ -40,13 +40,13 @@ void PageRead::OnTimeline(ReaderTimelines::Page cached) {
   page_.items = std::move(cached.items);
   const bool below = query_.older_than && query_.older_than->created_at <= floor_;
   if (below || !cached.marks.any()) return TakeLive();
-  PullBeside(cached.marks, cached.sample);
+  PullBeside(cached.marks);
   GoOn();
 }
 
 // What is merged at read of the same part of the timeline: behind the place asked for, above the
 // floor, and before the first item of the next page.
-void PageRead::PullBeside(const Marks& marks, const Sample& sample) {
+void PageRead::PullBeside(const Marks& marks) {
   std::optional<Position> until = query_.newer_than;
   const auto not_beyond = [&](const Position& place) {
     if (!until || IsNewer({place.post, place.created_at}, {until->post, until->created_at})) {
@@ -59,8 +59,8 @@ void PageRead::PullBeside(const Marks& marks, const Sample& sample) {
   beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
                   Pulled::kMergedAtRead, marks.more ? own_ : std::nullopt);
   if (marks.more) return;
-  beside_->OnFollowees(marks.authors, sample);
-  wanted_ = Beside{marks.authors, query_.older_than, until, sample, query_.limit + 1};
+  beside_->OnFollowees(marks.authors);
+  wanted_ = Beside{marks.authors, query_.older_than, until, query_.limit + 1};
 }
 
 void PageRead::OnBeside(std::vector<Item> items, bool incomplete) {
@@ -84,12 +84,12 @@ void PageRead::LeaveOutNamed(const Away& away) {
   if (std::erase_if(wanted_->authors, away) == 0) return;
   page_.incomplete = true;
   if (wanted_->authors.empty()) return OnBeside({});
-  PullBeside({wanted_->authors, false}, wanted_->sample);
+  PullBeside({wanted_->authors, false});
 }
 
-void PageRead::OnFollowees(std::vector<UserId> authors, Sample sample) {
+void PageRead::OnFollowees(std::vector<UserId> authors) {
   if (beside_ && away_) page_.incomplete |= std::erase_if(authors, away_) > 0;
-  pull().OnFollowees(std::move(authors), sample);
+  pull().OnFollowees(std::move(authors));
   GoOn();
 }
 

@@ -50,7 +50,6 @@ using PageNeed = std::variant<NeedTimeline, NeedFollowees, NeedLastAt, NeedItems
 struct Beside {
   std::vector<UserId> authors;
   std::optional<Position> after, until;
-  Sample sample;  // only what it wants counts
   uint32_t want = 0;
 };
 
@@ -62,7 +61,7 @@ class PageRead {
   PageNeed needed() const;
   void OnTimeline(ReaderTimelines::Page cached);
   void OnNoTimeline();  // Redis did not answer: the page is pulled
-  void OnFollowees(std::vector<UserId> authors, Sample sample = {});
+  void OnFollowees(std::vector<UserId> authors);
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
@@ -87,7 +86,7 @@ class PageRead {
   Page Take();
 
  private:
-  void PullBeside(const Marks& marks, const Sample& sample);
+  void PullBeside(const Marks& marks);
   void LeaveOutNamed(const Away& away);
   void GoOn();
   void Merge(const std::vector<Item>& beside);

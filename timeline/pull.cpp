@@ -8,8 +8,6 @@ namespace {
 
 // The first span aims at so many times `want`: a second read costs more than surplus rows.
 constexpr double kAimed = 2.5;
-// Of a sampled reader's each is hashed: about a second of a shard's in the first statement at most.
-constexpr double kMostAimed = 100'000;
 constexpr double kLeastPostsOfAnAuthor = 8;
 constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
 
@@ -32,9 +30,9 @@ PullNeed Pull::needed() const {
       if (partial_) {
         TimeSpan rest = span_;
         rest.behind = partial_end_;
-        return NeedItems{{partial_->posts}, rest, sample_, static_cast<uint32_t>(most() + 1)};
+        return NeedItems{{partial_->posts}, rest, static_cast<uint32_t>(most() + 1)};
       }
-      NeedItems need{{}, span_, sample_, limits_.items_per_read};
+      NeedItems need{{}, span_, limits_.items_per_read};
       for (const Source& source : unread_) need.posts.push_back(source.posts);
       return need;
     }
@@ -44,9 +42,8 @@ PullNeed Pull::needed() const {
   return NothingNeeded{};
 }
 
-void Pull::OnFollowees(std::vector<UserId> authors, Sample sample) {
+void Pull::OnFollowees(std::vector<UserId> authors) {
   followees_ = std::move(authors);
-  sample_ = sample;
   if (own_) followees_.push_back(*own_);
   stage_ = followees_.empty() ? Stage::kDone : Stage::kLastAt;
 }
@@ -79,11 +76,9 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
 
 // How far back the newest items probably go, judged by when each author last posted. An author
 // whose last post is `age` old counts for about t / age posts within t. A cap keeps an author who
-// has just posted from counting for all of them. Of a sampled reader's as many more are gone back
-// to, since they are posts of which one in `one_in` is wanted, as far as one statement reads them.
+// has just posted from counting for all of them.
 UnixMs Pull::FirstLength() const {
-  const double whole = kAimed * (limits_.want + 1);
-  const double aimed = std::max(whole, std::min(whole * sample_.one_in, kMostAimed));
+  const double aimed = kAimed * (limits_.want + 1);
   const double most_of_one =
       std::max(kLeastPostsOfAnAuthor, 2 * aimed / static_cast<double>(sources_.size()));
   UnixMs shortest = 1, longest = kLongest;

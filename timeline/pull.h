@@ -1,7 +1,6 @@
 // Collects a reader's newest items from the truth: the newest `want` visible ones of all followed
 // authors, and of the reader where home timelines hold one's own posts, behind one position and
-// before another: of those that are pushed, of those that are merged at read, or of both. Of a
-// sampled reader's only wanted ones count (fanline/model/sample.h): the page is as long as any.
+// before another: of those that are pushed, of those that are merged at read, or of both.
 //
 // One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
@@ -30,7 +29,6 @@ struct NeedLastAt {
 struct NeedItems {
   std::vector<PostsOf> posts;
   TimeSpan span;
-  Sample sample;
   uint32_t limit = 0;  // of items, of all authors together
 };
 struct NothingNeeded {};
@@ -55,7 +53,7 @@ class Pull {
        Pulled which, std::optional<UserId> own);
 
   PullNeed needed() const;
-  void OnFollowees(std::vector<UserId> authors, Sample sample = {});
+  void OnFollowees(std::vector<UserId> authors);
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
@@ -87,7 +85,6 @@ class Pull {
   std::optional<Position> after_, until_;
   Pulled which_;
   std::optional<UserId> own_;
-  Sample sample_;
   std::optional<UnixMs> bottom_;  // nothing that is not later is asked for
   Stage stage_ = Stage::kFollowees;
   std::vector<UserId> followees_;

@@ -11,8 +11,9 @@ struct AnswerFromTruth {
   Asker& asker;
 
   Status operator()(const NeedFollowees&) {
-    auto status = ReadFollowees();
-    if (status.done()) TakeFollowees();
+    std::vector<UserId> authors;
+    auto status = truth.Followees(reader, &authors);
+    if (status.done()) asker.OnFollowees(std::move(authors));
     return status;
   }
   Status operator()(const NeedLastAt& need) {
@@ -23,21 +24,11 @@ struct AnswerFromTruth {
   }
   Status operator()(const NeedItems& need) {
     ItemsRead read;
-    auto status = truth.Items(need.posts, need.span, need.sample, need.limit, &read);
+    auto status = truth.Items(need.posts, need.span, need.limit, &read);
     if (status.done()) asker.OnItems(std::move(read));
     return status;
   }
   Status operator()(const NothingNeeded&) { return Status::Done(); }
-
-  Status ReadFollowees() {
-    followees.clear();
-    sample = {reader};
-    return truth.Followees(reader, &followees, &sample.one_in);
-  }
-  void TakeFollowees() { asker.OnFollowees(std::move(followees), sample); }
-
-  std::vector<UserId> followees = {};
-  Sample sample = {};
 };
 
 struct AnswerPage : AnswerFromTruth<PageRead> {
@@ -56,8 +47,9 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   using AnswerFromTruth<Rebuild>::operator();
   // Who follows somebody is known: hardly anybody has to be looked up.
   Status operator()(const NeedFollowees&) {
-    auto status = ReadFollowees();
-    if (status.done() && followees.empty() && admit) {
+    std::vector<UserId> authors;
+    auto status = truth.Followees(reader, &authors);
+    if (status.done() && authors.empty() && admit) {
       UserFacts facts;
       status = truth.LookUp(reader, &facts);
       admitted = admitted || facts.known || (status.done() && admit());
@@ -66,12 +58,12 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
         return timelines.Abandon(reader, asker.token());
       }
     }
-    if (status.done()) TakeFollowees();
+    if (status.done()) asker.OnFollowees(std::move(authors));
     return status;
   }
   Status operator()(const NeedBegin& need) {
     RebuildBegun begun{};
-    auto status = timelines.Begin(reader, need.token, need.one_in, &begun);
+    auto status = timelines.Begin(reader, need.token, &begun);
     if (status.done()) asker.OnBegun(begun);
     return status;
   }
@@ -79,8 +71,7 @@ struct AnswerRebuild : AnswerFromTruth<Rebuild> {
     bool applied = false;
     auto status = truth.Confirm();
     if (!status.done()) return status;
-    status = timelines.Finish(reader, need.token, need.one_in, need.items, need.floor, need.marked,
-                              &applied);
+    status = timelines.Finish(reader, need.token, need.items, need.floor, need.marked, &applied);
     if (status.done()) asker.OnFinished(applied);
     return status;
   }

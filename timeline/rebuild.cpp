@@ -25,9 +25,8 @@ void Rebuild::StartAttempt() {
 
 RebuildNeed Rebuild::needed() const {
   if (result_ != RebuildResult::kUnderWay) return NothingNeeded{};
-  if (!begun_) return NeedBegin{token_, one_in_};
-  if (pull_.done())
-    return NeedFinish{token_, one_in_, pull_.items(), pull_.floor(), pull_.marked()};
+  if (!begun_) return NeedBegin{token_};
+  if (pull_.done()) return NeedFinish{token_, pull_.items(), pull_.floor(), pull_.marked()};
   return std::visit([](const auto& need) { return RebuildNeed(need); }, pull_.needed());
 }
 
@@ -46,15 +45,6 @@ void Rebuild::OnBegun(RebuildBegun begun) {
       result_ = RebuildResult::kRefused;
       return;
   }
-}
-
-// How the reader is sampled is read while the key exists, so that a change meets the key: its hint
-// drops it. Most readers are not sampled, and the key began so. Of one who is, it begins again.
-void Rebuild::OnFollowees(std::vector<UserId> authors, Sample sample) {
-  if (sample.one_in == one_in_) return pull_.OnFollowees(std::move(authors), sample);
-  one_in_ = sample.one_in;
-  begun_ = false;
-  if (attempts_left_-- == 0) result_ = RebuildResult::kGaveUp;
 }
 
 void Rebuild::OnFinished(bool applied) {

@@ -2,7 +2,7 @@
 //   begin: the key exists from now on and collects pushes; removals are recorded
 //   pull:  the newest W pushed items of everybody the reader follows, and of the reader if own
 //   posts
-//          are wanted, and who of them to mark; of a sampled reader, what the sample wants
+//          are wanted, and who of them to mark
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
 // The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
 // starts again. Readers never see a key that is being built.
@@ -22,12 +22,10 @@
 namespace fanline::timeline {
 
 struct NeedBegin {
-  std::string token;  // again the one before: the key is to be begun anew
-  uint32_t one_in = 1;
+  std::string token;
 };
 struct NeedFinish {
   std::string token;
-  uint32_t one_in = 1;
   std::vector<Item> items;
   Floor floor = kNoFloor;
   std::vector<UserId> marked;  // followed authors who may have posts that are merged at read
@@ -57,7 +55,7 @@ class Rebuild {
   // Of the attempt under way; what has begun under it is to be abandoned when a call fails.
   const std::string& token() const { return token_; }
   void OnBegun(RebuildBegun begun);
-  void OnFollowees(std::vector<UserId> authors, Sample sample = {});
+  void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }
   void OnNotAdmitted() { result_ = RebuildResult::kNotAdmitted; }  // instead of OnFollowees
   void OnLastAt(std::vector<AuthorLastAt> authors) { pull_.OnLastAt(std::move(authors)); }
   void OnItems(ItemsRead read) { pull_.OnItems(std::move(read)); }
@@ -73,7 +71,6 @@ class Rebuild {
   std::function<std::string()> next_token_;
   std::optional<UserId> own_;
   uint32_t attempts_left_;
-  uint32_t one_in_ = 1;  // as the key began, or is to
   bool begun_ = false;
   std::string token_;
   Pull pull_;

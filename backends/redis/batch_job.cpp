@@ -38,8 +38,7 @@ uint32_t MarksOf(const TimelineBatch& batch, uint32_t write) {
   return batch.writes[write].marks_end - MarksBegin(batch, write);
 }
 bool IsOneAdd(const TimelineBatch& batch, uint32_t write) {
-  return Adds(batch, write) == 1 && Removes(batch, write) == 0 && MarksOf(batch, write) == 0 &&
-         batch.writes[write].own == 0;
+  return Adds(batch, write) == 1 && Removes(batch, write) == 0 && MarksOf(batch, write) == 0;
 }
 
 // The distinct items and marks of a call, numbered from 1: a post on its way to many timelines is
@@ -87,10 +86,7 @@ void ArgWrite(const TimelineBatch& batch, uint32_t write, const uint32_t*& numbe
   if (!IsOneAdd(batch, write)) {
     out.Arg(-static_cast<int64_t>(adds + kRemoveUnit * Removes(batch, write)));
   }
-  for (uint32_t i = 0; i < adds; ++i) {
-    const int64_t own = batch.writes[write].own >> i & 1 ? -1 : 1;
-    out.Arg(own * *number++);
-  }
+  for (uint32_t i = 0; i < adds; ++i) out.Arg(*number++);
   for (uint32_t i = RemovesBegin(batch, write); i < batch.writes[write].removes_end; ++i) {
     out.Arg(MemberText(batch.removes[i]));
   }
@@ -268,7 +264,7 @@ bool BatchJob::Fail(const CallResult& result) {
 // 'x' failed, '-' not live, '0'.. live with so many new items.
 bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& reply) {
   const CallResult unexpected{Away("unexpected answer of script apply"), false, nullptr};
-  if (!IsArray(reply, 7)) return Fail(unexpected);
+  if (!IsArray(reply, 6)) return Fail(unexpected);
   const std::string_view bytes = Text(At(reply, 0));
   size_t next = 0;
   size_t not_live = 0;
@@ -288,7 +284,6 @@ bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& r
   answer_.trimmed += static_cast<uint64_t>(Integer(At(reply, 2)).value_or(0));
   answer_.underfilled += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));
   answer_.full += static_cast<uint64_t>(Integer(At(reply, 5)).value_or(0));
-  answer_.left_out += static_cast<uint64_t>(Integer(At(reply, 6)).value_or(0));
   if (answer_.key_error.empty()) answer_.key_error = Text(At(reply, 4));
   return true;
 }

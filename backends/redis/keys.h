@@ -12,10 +12,8 @@
 
 #include "backends/redis/client/options.h"
 #include "fanline/base/check.h"
-#include "fanline/base/number.h"
 #include "fanline/model/bucket.h"
 #include "fanline/model/ids.h"
-#include "fanline/model/sample.h"
 
 namespace fanline::redis {
 
@@ -52,13 +50,6 @@ inline std::optional<UserId> AuthorOfMark(std::string_view member) {
   if (!member.starts_with('A')) return std::nullopt;
   const auto raw = ParseId(member.substr(1));
   return raw ? std::optional(UserId{*raw}) : std::nullopt;
-}
-
-// The member of a timeline that holds one in N posts of others: "%" and N.
-inline std::optional<uint32_t> OneInOf(std::string_view member) {
-  if (!member.starts_with('%')) return std::nullopt;
-  const auto one_in = ParseNumber<uint32_t>(member.substr(1));
-  return one_in && IsOneIn(*one_in) ? one_in : std::nullopt;
 }
 
 // The keys of one installation: how its buckets are cut into ranges is part of every name.

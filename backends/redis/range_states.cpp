@@ -15,7 +15,7 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
   CommandBuffer commands;
   commands.Command("GET", keys.Own(state.range));
   commands.Command("GET", keys.Pos(state.range));
-  commands.Command("SMISMEMBER", keys.Live(state.range), "#complete", "#pending", "#sampled");
+  commands.Command("SMISMEMBER", keys.Live(state.range), "#complete", "#pending");
   commands.Command("SCARD", keys.Live(state.range));
   size_t next = 0;
   uint64_t marks = 0;  // members that are no readers
@@ -28,9 +28,9 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
         state.position = ParsePosition(Text(reply), keys.layout());
         break;
       case 2:
-        if (!IsArray(reply, 3)) break;
+        if (!IsArray(reply, 2)) break;
         state.index_complete = Integer(At(reply, 0)) == 1;
-        for (size_t i = 0; i < 3; ++i) marks += Integer(At(reply, i)) == 1;
+        for (size_t i = 0; i < 2; ++i) marks += Integer(At(reply, i)) == 1;
         break;
       default: {
         const auto members = static_cast<uint64_t>(Integer(reply).value_or(0));

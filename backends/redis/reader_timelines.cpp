@@ -19,18 +19,18 @@ void ArgFloor(CommandBuffer& out, Floor floor) {
   }
 }
 
-// The sample, marks, and behind them T.
-void TakeHead(const redisReply& reply, ReaderTimelines::Page* page) {
+// Marks, and behind them T.
+Marks MarksIn(const redisReply& reply) {
+  Marks marks;
   for (size_t i = 0; i + 1 < reply.elements; ++i) {
     const std::string_view member = Text(At(reply, i));
     if (const auto author = AuthorOfMark(member)) {
-      page->marks.authors.push_back(*author);
-    } else if (const auto one_in = OneInOf(member)) {
-      page->sample.one_in = *one_in;
+      marks.authors.push_back(*author);
     } else {
-      page->marks.more = true;  // "A", or a mark that we do not understand
+      marks.more = true;  // "A", or a mark that we do not understand
     }
   }
+  return marks;
 }
 
 // {"ready", floor, marks, {member, score, member, score ...}}. Served are at most `limit` of them,
@@ -48,7 +48,7 @@ Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page*
   page->state = TimelineState::kReady;
   page->floor = *floor;
   page->reached_floor = true;
-  TakeHead(At(reply, 2), page);
+  page->marks = MarksIn(At(reply, 2));
   const redisReply& found = At(reply, 3);
   page->items.reserve(std::min<size_t>(limit, found.elements / 2));
   for (size_t i = 0; i + 1 < found.elements; i += 2) {
@@ -71,13 +71,12 @@ RedisReaderTimelines::RedisReaderTimelines(const Options& options)
     : options_(options), keys_(options), masters_(options) {}
 
 // The bucket whose tag all keys of the reader's range carry.
-Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, uint32_t one_in,
-                                   RebuildBegun* begun) {
+Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
     out.Command("EVALSHA", digests.Of(Script::kRebuildBegin), 3, keys_.Live(range),
                 keys_.Pos(range), keys_.Timeline(range, reader), Raw(reader), token,
-                options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()), one_in);
+                options_.building_ttl.count(), LogOf(options_.generation, keys_.layout()));
   };
   return masters_.Eval(keys_.Home(reader), Script::kRebuildBegin, encode,
                        [&](const redisReply& reply) {
@@ -97,7 +96,7 @@ Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, uint
                        });
 }
 
-Status RedisReaderTimelines::Finish(UserId reader, const std::string& token, uint32_t one_in,
+Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
                                     const std::vector<Item>& items, Floor floor,
                                     const std::vector<UserId>& marked, bool* applied) {
   FANLINE_CHECK(std::is_sorted(items.begin(), items.end(), IsNewer), "the script merges them");
@@ -106,7 +105,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token, uin
     // One more than fit says as much as all of them.
     const uint32_t most = options_.window.most_marks();
     const auto marks = std::span(marked).first(std::min<size_t>(marked.size(), most + 1));
-    out.Begin(3 + 2 + 9 + marks.size() + 2 * items.size());
+    out.Begin(3 + 2 + 8 + marks.size() + 2 * items.size());
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kRebuildFinish));
     out.Arg(2);
@@ -119,7 +118,6 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token, uin
     out.Arg(options_.timeline_ttl.count());
     out.Arg(std::min(options_.timeline_ttl, options_.empty_ttl).count());
     out.Arg(most);
-    out.Arg(one_in);
     out.Arg(marks.size());
     for (const UserId author : marks) out.Arg(MarkOf(author));
     for (const Item& item : items) {
@@ -151,7 +149,6 @@ Status RedisReaderTimelines::Abandon(UserId reader, const std::string& token) {
 Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& after,
                                   uint32_t limit, Page* page) {
   *page = {};
-  page->sample.reader = reader;
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     out.Begin(3 + 1 + 4);
     out.Arg("EVALSHA");

@@ -14,11 +14,9 @@ class RedisReaderTimelines : public ReaderTimelines {
  public:
   explicit RedisReaderTimelines(const Options& options);
 
-  Status Begin(UserId reader, const std::string& token, uint32_t one_in,
-               RebuildBegun* begun) override;
-  Status Finish(UserId reader, const std::string& token, uint32_t one_in,
-                const std::vector<Item>& items, Floor floor, const std::vector<UserId>& marked,
-                bool* applied) override;
+  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override;
+  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                Floor floor, const std::vector<UserId>& marked, bool* applied) override;
   Status Abandon(UserId reader, const std::string& token) override;
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               Page* page) override;

@@ -4,7 +4,6 @@
 
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
-#include "fanline/model/sample.h"
 
 namespace fanline::redis {
 namespace {
@@ -115,14 +114,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
     return read;
   }
   read.state = StateOf(Text(At(reply, 0)));
-  if (read.state != TimelineState::kReady) return read;
-  const auto one_in = IsArray(reply, 2) ? Integer(At(reply, 1)) : std::nullopt;
-  if (!one_in || *one_in < 1 || *one_in > kMostOneIn) {
-    read.status = UnexpectedAnswer("read_members");
-    return read;
-  }
-  read.one_in = static_cast<uint32_t>(*one_in);
-  for (size_t i = 2; i < reply.elements; ++i) {
+  for (size_t i = 1; i < reply.elements; ++i) {
     // Skips a member that is no post id: no truth names it.
     if (const auto post = ParseId(Text(At(reply, i)))) read.members.push_back(PostId{*post});
   }
@@ -130,7 +122,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
 }
 
 void Encoder::operator()(const ApplySync& request) const {
-  out.Begin(3 + 4 + 11 + request.removes.size() + 2 * request.adds.size());
+  out.Begin(3 + 4 + 10 + request.removes.size() + 2 * request.adds.size());
   out.Arg("EVALSHA");
   out.Arg(digests.Of(Script::kSync));
   out.Arg(4);
@@ -151,7 +143,6 @@ void Encoder::operator()(const ApplySync& request) const {
   out.Arg(options.window.most_marks());
   out.Arg(MarkOf(request.author));
   out.Arg(request.marked ? 1 : 0);
-  out.Arg(request.one_in);
   out.Arg(request.removes.size());
   for (PostId post : request.removes) out.Arg(Raw(post));
   for (const Item& item : request.adds) {

@@ -25,8 +25,6 @@ void TakeMember(std::string_view member, std::string_view score, RawTimeline& ti
     timeline.marks.more = true;
   } else if (const auto author = AuthorOfMark(member)) {
     timeline.marks.authors.push_back(*author);
-  } else if (const auto one_in = OneInOf(member)) {
-    timeline.one_in = *one_in;
   } else if (first == 'B') {
     timeline.state = TimelineState::kBuilding;
   } else if (first == 'F' && time) {
@@ -52,8 +50,7 @@ RawTimeline ParseTimeline(UserId reader, const redisReply& reply) {
     TakeMember(Text(At(reply, i)), Text(At(reply, i + 1)), timeline);
   }
   if (timeline.state == TimelineState::kNotLive) Complain(timeline, "neither F nor B");
-  const size_t marks =
-      timeline.marks.authors.size() + timeline.marks.more + (timeline.one_in > 1 ? 1 : 0);
+  const size_t marks = timeline.marks.authors.size() + timeline.marks.more;
   if (marks >= reply.elements / 2 || Text(At(reply, 2 * marks)) != "T") {
     Complain(timeline, "T does not stand in front of all items");
   }

@@ -50,9 +50,6 @@ struct Hint {
 };
 
 inline constexpr uint32_t kHintSchemaVersion = 1;
-// Of sync(reader, reader), which says "look again at this reader's sample". A program of before the
-// samples must stop before it: to that one it would say that nobody follows himself.
-inline constexpr uint32_t kSampleHintSchemaVersion = 2;
 
 // Binary Protobuf (schemas/proto/hint.proto).
 std::string EncodeHint(const Hint& hint);

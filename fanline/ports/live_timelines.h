@@ -114,10 +114,9 @@ struct PositionSaved {
 };
 
 // Adds and removes items of many live timelines, and marks authors in them. A batch names a reader
-// once, with at most kMaxAddsPerWrite adds and marks. A timeline that holds a sample of others'
-// posts (fanline/model/sample.h) leaves out adds of others that it does not want. A timeline that
-// is not live is skipped, never created. A timeline that cannot take its items because Redis is
-// full is deleted: it must not claim more than it has.
+// once, with at most kMaxAddsPerWrite adds and marks. A timeline that is not live is skipped, never
+// created. A timeline that cannot take its items because Redis is full is deleted: it must not
+// claim more than it has.
 inline constexpr uint32_t kMaxAddsPerWrite = 16;
 struct TimelineBatch {
   using Reply = struct BatchWritten;
@@ -129,7 +128,6 @@ struct TimelineBatch {
     uint32_t adds_end = 0;     // its adds: from the previous write's end to here
     uint32_t removes_end = 0;  // likewise
     uint32_t marks_end = 0;    // likewise
-    uint32_t own = 0;          // bit i: its add number i is a post of the reader's own
   };
   std::vector<Write> writes;
   std::vector<Item> adds;  // created_at and post; those not newer than the floor are left out
@@ -150,7 +148,6 @@ struct BatchWritten {
   uint64_t trimmed = 0;      // timelines cut back to the window
   uint64_t underfilled = 0;  // timelines deleted by the below-W/2 rule
   uint64_t full = 0;         // timelines deleted (kNotLive) because a full Redis took no more
-  uint64_t left_out = 0;     // adds that are not of the sample that the timeline holds
   std::string key_error;     // an example, when some key failed: its name, and what Redis says
 };
 
@@ -177,13 +174,12 @@ struct TimelineRead {
   bool needs_claim = false;
   TimelineState state = TimelineState::kNotLive;
   std::vector<PostId> members;  // when ready, newest first
-  uint32_t one_in = 1;          // when ready: of how many posts of others it holds one
 };
 
 // Makes one reader's timeline agree with one author: marks the author or removes the mark, removes,
 // then adds what is newer than the floor, then raises the floor to at least `floor_at_least`.
-// Deletes the timeline instead when it is building (its rebuild starts again), when it holds
-// another sample than `adds` are of, or when a full Redis lets it take no more.
+// Deletes the timeline instead when it is building (its rebuild starts again) or when a full Redis
+// lets it take no more.
 struct ApplySync {
   using Reply = struct SyncApplied;
   uint64_t id = 0;
@@ -195,7 +191,6 @@ struct ApplySync {
   std::optional<UnixMs> floor_at_least{};
   UserId author{};
   bool marked = false;  // the author
-  uint32_t one_in = 1;  // of how many posts one was read, as TimelineRead said
 };
 struct SyncApplied {
   uint64_t id = 0;

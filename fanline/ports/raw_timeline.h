@@ -20,7 +20,6 @@ struct RawTimeline {
   std::vector<Item> items = {};  // as stored, newest first; also those not newer than the floor
   Floor floor = kNoFloor;        // when ready
   Marks marks = {};
-  uint32_t one_in = 1;       // it holds one in so many posts of others
   std::string problem = {};  // why this is no timeline: wrong type, a foreign member ...; or empty
 };
 

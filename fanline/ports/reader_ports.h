@@ -13,7 +13,6 @@
 #include "fanline/base/outcome.h"
 #include "fanline/model/ids.h"
 #include "fanline/model/item.h"
-#include "fanline/model/sample.h"
 #include "fanline/ports/live_timelines.h"
 
 namespace fanline {
@@ -68,14 +67,13 @@ struct UserFacts {
 class ReaderTruth {
  public:
   virtual ~ReaderTruth() = default;
-  // And of how many posts of theirs the reader's timeline holds one.
-  virtual Status Followees(UserId reader, std::vector<UserId>* out, uint32_t* one_in) = 0;
+  virtual Status Followees(UserId reader, std::vector<UserId>* out) = 0;
   // For each of `authors` that has a row, any order.
   virtual Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) = 0;
-  // Visible items of `posts` in the span that the sample wants, at most `limit` in all. The shards
-  // read about as many rows as they answer, times one_in.
-  virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
-                       const Sample& sample, uint32_t limit, ItemsRead* out) = 0;
+  // Visible items of `posts` in the span, at most `limit` in all. The shards read about as many
+  // rows as they answer.
+  virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
+                       ItemsRead* out) = 0;
   // Whether all that was read since the last Confirm, failure or ForgetReads was the truth when it
   // was read. To be asked before anything rests on it; done at once when nothing was read.
   virtual Status Confirm() = 0;
@@ -102,17 +100,13 @@ class ReaderTimelines {
  public:
   virtual ~ReaderTimelines() = default;
 
-  // Rebuild script 1. The key takes one in `one_in` posts of others. A rebuild that holds the token
-  // may begin again, with another one_in: what the key collected meanwhile goes.
-  virtual Status Begin(UserId reader, const std::string& token, uint32_t one_in,
-                       RebuildBegun* begun) = 0;
+  // Rebuild script 1.
+  virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
   // Rebuild script 2. `items`: newest first, each once. *applied = false: the token is gone, start
   // again. `marked`: the followed authors of whom posts may be merged at read. A timeline without
-  // any item or mark lives for kEmptyTimelineTtl: a made-up reader has one too. `one_in`: of the
-  // sample that was read; a key that began with another is deleted.
-  virtual Status Finish(UserId reader, const std::string& token, uint32_t one_in,
-                        const std::vector<Item>& items, Floor floor,
-                        const std::vector<UserId>& marked, bool* applied) = 0;
+  // any item or mark lives for kEmptyTimelineTtl: a made-up reader has one too.
+  virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                        Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
   // The rebuild of the token cannot go on: there is no timeline, and the next Begin creates one.
   // Nothing happens when the token is gone.
   virtual Status Abandon(UserId reader, const std::string& token) = 0;
@@ -121,7 +115,6 @@ class ReaderTimelines {
     TimelineState state = TimelineState::kNotLive;
     std::vector<Item> items;  // newest first, strictly newer than the floor
     Marks marks;
-    Sample sample;  // that the timeline holds
     Floor floor = kNoFloor;
     bool reached_floor = false;  // nothing more in the cache: below, pull from the truth
   };

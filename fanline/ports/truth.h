@@ -42,8 +42,7 @@ struct PostPage {
 };
 
 // Reads what a sync of one reader with one author needs: the edge as `follower` has it, which of
-// `members` (the timeline's posts) are this author's and must go, and which items must be there. Of
-// the reader's own timeline, as if authors followed themselves: how it is to be sampled, no more.
+// `members` (the timeline's posts) are this author's and must go, and which items must be there.
 struct ReadSync {
   using Reply = struct SyncTruth;
   uint64_t id = 0;
@@ -51,7 +50,6 @@ struct ReadSync {
   UserId author{};
   std::vector<PostId> members;
   uint32_t window = 0;  // visible items at most
-  uint32_t one_in = 1;  // of so many posts one, as the timeline holds (fanline/model/sample.h)
 };
 struct SyncTruth {
   uint64_t id = 0;
@@ -61,9 +59,8 @@ struct SyncTruth {
   // Members that must go. When not following: all posts of the author; when following: the author's
   // deleted and hidden ones. Posts of other authors are never named.
   std::vector<PostId> remove;
-  std::vector<Item> visible;            // following: newest first, pushed = 1 and wanted only
-  std::optional<UnixMs> newest_unread;  // time of the newest such item beyond `window`
-  uint32_t one_in = 1;                  // of a reader's own timeline: as `sampled_reader` has it
+  std::vector<Item> visible;            // following: newest first, pushed = 1 only
+  std::optional<UnixMs> newest_unread;  // time of the newest visible item beyond `window`
 };
 
 }  // namespace fanline

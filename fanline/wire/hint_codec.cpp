@@ -64,16 +64,11 @@ Decoded<Hint> Read(const v1::SyncHint& sync) {
   return Hint::OfSync(UserId{sync.reader_id()}, UserId{sync.author_id()});
 }
 
-bool IsOfSample(const Hint& hint) {
-  const auto* sync = std::get_if<Hint::Sync>(&hint.what);
-  return sync != nullptr && sync->reader == hint.author;
-}
-
 }  // namespace
 
 std::string EncodeHint(const Hint& hint) {
   thread_local v1::Hint message;
-  message.set_schema_version(IsOfSample(hint) ? kSampleHintSchemaVersion : kHintSchemaVersion);
+  message.set_schema_version(kHintSchemaVersion);
   std::visit([&](const auto& what) { Write(hint.author, what, &message); }, hint.what);
   return message.SerializeAsString();
 }
@@ -83,9 +78,8 @@ Decoded<Hint> DecodeHint(std::string_view bytes) {
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return Rejection{"no fanline.v1.Hint, or not a whole one"};
   }
-  if (message.schema_version() < kHintSchemaVersion ||
-      message.schema_version() > kSampleHintSchemaVersion) {
-    return RefuseVersion(message.schema_version(), kSampleHintSchemaVersion);
+  if (message.schema_version() != kHintSchemaVersion) {
+    return RefuseVersion(message.schema_version(), kHintSchemaVersion);
   }
   switch (message.what_case()) {
     case v1::Hint::kPost:

@@ -32,9 +32,6 @@ std::string Describe(const Difference& difference) {
       return "missing the mark of author " + ToString(difference.author);
     case Kind::kExtraMark:
       return "extra mark of author " + ToString(difference.author);
-    case Kind::kSample:
-      return "holds one in " + std::to_string(difference.held) +
-             " posts of others, and is to hold another sample";
     case Kind::kTooFew:
       return "holds " + Counted(difference.held, "item") + " only, and has a floor";
     case Kind::kMalformed:

@@ -11,7 +11,6 @@
 #include "audit/timeline_check.h"
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/reader_truth.h"
-#include "backends/mysql/posts/sampled_readers.h"
 #include "backends/mysql/sql/scan.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/redis/timeline_scanner.h"
@@ -147,14 +146,10 @@ class Audit : public Command {
       const auto on_marked = [&](UserId author, bool announced) {
         parts[shard].AddMarked(author, announced);
       };
-      const auto on_sampled = [&](const mysql::SampledReader& sampled) {
-        if (sampled.one_in > 1) parts[shard].AddSample(sampled.reader, sampled.one_in);
-      };
       const auto number = static_cast<Shard>(shard);
       failure.Note(mysql::ScanFollowing(connections, number, on_edge));
       if (!failure.any()) failure.Note(mysql::ScanVisiblePosts(connections, number, on_post));
       if (!failure.any()) failure.Note(mysql::ScanMarkedAuthors(connections, number, on_marked));
-      if (!failure.any()) failure.Note(mysql::ScanSampledReaders(connections, number, on_sampled));
     });
     Require(failure.status(), settings_);
     return audit::TimelineTruth(readers, std::move(parts), installation_.own_posts);

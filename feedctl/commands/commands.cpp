@@ -29,7 +29,6 @@ extern const Row kTimeline;
 extern const Row kPosts;
 extern const Row kAudit;
 extern const Row kRanges;
-extern const Row kReadersSample;
 extern const Row kTimelinesDrop;
 extern const Row kDlqList;
 extern const Row kDlqShow;
@@ -40,7 +39,6 @@ namespace {
 constexpr Row kAuthor{"author", "says how an author's posts reach timelines"};
 constexpr Row kTopics{"topics", "creates what Kafka needs"};
 constexpr Row kTimelines{"timelines", "looks after what Redis holds"};
-constexpr Row kReaders{"readers", "says what timelines of readers hold"};
 constexpr Row kRelations{"relations", "looks at who follows whom, and says how it is kept right"};
 constexpr Row kDlq{"dlq", "looks at what could not be processed, and has it processed again"};
 
@@ -55,8 +53,7 @@ constexpr const Row* kCommands[] = {
     &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
     &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kPosts, &kAudit, &kRanges, &kReaders, &kReadersSample, &kTimelines,
-    &kTimelinesDrop,
+    &kActivate, &kTimeline, &kPosts, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

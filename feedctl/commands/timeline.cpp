@@ -20,7 +20,6 @@ namespace {
 struct Followed {
   uint64_t authors = 0;
   uint64_t have_posted = 0;
-  uint32_t one_in = 1;  // of so many posts of theirs the reader is to get one
 };
 
 const char* SourceOf(const timeline::Page& page) {
@@ -84,7 +83,7 @@ class Timeline : public Command {
     std::vector<AuthorLastAt> last;
     Followed followed;
     truth.ForgetReads();  // a rebuild may have ended in their midst
-    Require(truth.Followees(reader, &authors, &followed.one_in), settings_);
+    Require(truth.Followees(reader, &authors), settings_);
     Require(truth.LastAt(authors, &last), settings_);
     Require(truth.Confirm(), settings_);
     followed.authors = authors.size();
@@ -97,10 +96,7 @@ class Timeline : public Command {
     const std::string authors = "follows " + Counted(followed.authors, "author");
     if (followed.have_posted == 0) return authors + ", of whom nobody has posted yet";
     return authors + ", of whom " + Grouped(followed.have_posted) +
-           (followed.have_posted == 1 ? " has posted" : " have posted") +
-           (followed.one_in > 1
-                ? ", and gets one in " + std::to_string(followed.one_in) + " of their posts"
-                : "");
+           (followed.have_posted == 1 ? " has posted" : " have posted");
   }
 
   void PrintText(const timeline::Page& page, const Followed& followed,
@@ -120,7 +116,6 @@ class Timeline : public Command {
     PutJson({{"reader", reader_},
              {"follows", followed.authors},
              {"have_posted", followed.have_posted},
-             {"one_in", followed.one_in},
              {"source", SourceOf(page)},
              {"items", ItemsOf(page)},
              {"newest", NewestOf(page)},

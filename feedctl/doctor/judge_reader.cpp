@@ -33,8 +33,6 @@ const char* ModeOf(const AuthorMode& mode) {
   return mode.marked ? "pushed; older ones may be merged at read" : "pushed";
 }
 
-std::string OneIn(uint32_t one_in) { return "one in " + std::to_string(one_in); }
-
 void JudgeFollowed(const ReaderFacts& facts, Checks& checks) {
   const std::string users = Counted(facts.follows, "user");
   if (facts.posts_away) {
@@ -61,10 +59,6 @@ void JudgeUser(const ReaderFacts& facts, Checks& checks) {
                         std::to_string(facts.shard)});
   if (facts.truth_away) return checks.push_back(Away(kUser, "truth", facts.truth_away));
   JudgeFollowed(facts, checks);
-  if (facts.one_in > 1) {
-    checks.push_back(
-        {kUser, "sampled", Level::kWell, OneIn(facts.one_in) + " posts of others is wanted"});
-  }
   const auto counted = static_cast<int64_t>(facts.follows);
   if (facts.counts.following != counted) {
     checks.push_back({kUser, "counter", Level::kLook,
@@ -84,7 +78,6 @@ std::string FloorText(const ReaderFacts& facts) {
 void JudgeItems(const ReaderFacts& facts, Checks& checks) {
   const RawTimeline& timeline = facts.timeline;
   std::string state = "live, " + Counted(timeline.items.size(), "item") + ", " + FloorText(facts);
-  if (timeline.one_in > 1) state += "; holds " + OneIn(timeline.one_in) + " posts of others";
   const size_t marks = timeline.marks.authors.size();
   if (marks > 0) {
     state += "; " + Counted(marks, "author") + (timeline.marks.more ? " and more" : "") +

@@ -30,7 +30,7 @@ Status AskTruth(const mysql::Config& config, const mysql::Installation& installa
       facts.mode = mysql::ReadAuthorMode(connection, facts.user);
     });
   }
-  if (status.done()) status = truth.Followees(facts.user, followees, &facts.one_in);
+  if (status.done()) status = truth.Followees(facts.user, followees);
   facts.follows = followees->size();
   return status.done() ? truth.Confirm() : status;
 }

@@ -32,7 +32,6 @@ struct ReaderFacts {
   RelationCounts counts = {};
   AuthorMode mode = {};  // of the user as an author
   uint64_t follows = 0;
-  uint32_t one_in = 1;  // of so many posts of theirs the timeline is to hold one
 
   // Of the shards of those who are followed.
   Why posts_away = {};

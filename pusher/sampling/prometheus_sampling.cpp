@@ -31,8 +31,6 @@ const char* NameOf(Kind kind) {
       return "missing mark";
     case Kind::kExtraMark:
       return "surplus mark";
-    case Kind::kSample:
-      return "another sample";
     case Kind::kTooFew:
       return "fewer than half a window of items";
     case Kind::kMalformed:

@@ -4,14 +4,13 @@
 -- ARGV  epoch, window W, trim above (members), least items (W/2), most marks, how many items and
 --       marks there are to add, score and member of each (a mark: -inf, A<author>),
 --       per timeline: the number of the one item to add (the first is 1; no mark), else
---       -(adds + 32 * removes), then the number of each add, minus it if the post is the reader's
---       own, then each member to remove. A timeline's adds are distinct; at most 16.
+--       -(adds + 32 * removes), then the number of each add, then each member to remove.
+--       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
 --         'x' the key is no sorted set (WRONGTYPE) and was left alone
 --       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 an example of
---       an 'x', and of what Redis said  6 timelines dropped because Redis is full  7 items left
---       out, as the timelines hold a sample
+--       an 'x', and of what Redis said  6 timelines dropped because Redis is full
 --       or the error of a Redis that takes no write at all: nothing was written
 --
 -- The ZADD itself finds a dead key. Every timeline has T, so a ZADD of n items and T that adds n +
@@ -20,16 +19,12 @@
 -- whether an item now sorts behind the floor. Before the adds there are at most `trim above`
 -- members, so their number never passes zset-max-listpack-entries.
 -- Idempotent: sorted sets add and remove once, and the floor only rises.
---
--- A sampled timeline takes only what its own member says, whatever pushers and rebuilds believe. Its
--- rebuild has listed #sampled in live: before. So where the index is whole and lacks it, no timeline
--- of the range need be looked at.
 local live, maxfloor = KEYS[2], KEYS[3]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local most_marks = tonumber(ARGV[5])
 local pcall = redis.pcall
 local NOT_LIVE, FAILED = -1, -2
-local removed, trimmed, short, full, failure, left_out = 0, 0, 0, 0, '', 0
+local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
 
 -- A timeline that cannot take the item (out of memory) would claim more than it has: it is dropped,
 -- ready or building, and its reader rebuilds it. The memory it frees lets the others take theirs.
@@ -115,35 +110,18 @@ local refused = fence(ARGV[1])
 if refused then return refused end
 local bound = tonumber(redis.call('MGET', maxfloor)[1]) or math.huge  -- unknown: nothing is newer
 
-local index = pcall('SMISMEMBER', live, '#complete', '#sampled')  -- a live: of a wrong type: an error
-local may_be_sampled = index[1] ~= 1 or index[2] == 1
-
 -- Item i stands at place 5 + 2 * i of ARGV. A mark is newer than every item.
 local items, time_at = tonumber(ARGV[6]), {}
 for place = 7, 5 + 2 * items, 2 do time_at[place] = -tonumber(ARGV[place]) end
 
--- Whether a timeline that holds one in `one_in` takes the item at `place`; counts those it does not.
-local function takes(key, place, one_in)
-  if is_wanted(ARGV[place + 1], key, one_in) then return true end
-  left_out = left_out + 1
-  return false
-end
-
 local function add(key, first, n)
-  local one_in = may_be_sampled and sample_of(key)
   local words, oldest, marks = {}, math.huge, false
   for i = first, first + n - 1 do
-    local number = tonumber(ARGV[i])
-    local place = 5 + 2 * math.abs(number)
-    local is_mark = time_at[place] == math.huge
-    if not one_in or is_mark or number < 0 or takes(key, place, one_in) then
-      words[#words + 1], words[#words + 2] = ARGV[place], ARGV[place + 1]
-      oldest = math.min(oldest, time_at[place])
-      marks = marks or is_mark
-    end
+    local place = 5 + 2 * ARGV[i]
+    words[#words + 1], words[#words + 2] = ARGV[place], ARGV[place + 1]
+    oldest = math.min(oldest, time_at[place])
+    marks = marks or time_at[place] == math.huge
   end
-  n = #words / 2
-  if n == 0 then return 0 end  -- sampled, so it is live
   words[#words + 1], words[#words + 2] = '-inf', 'T'
   local answer = pcall('ZADD', key, unpack(words))
   if marks and type(answer) == 'number' and answer <= n then bound_marks(key, most_marks) end
@@ -158,11 +136,8 @@ for k = 4, #KEYS do
   local key, shape, result = KEYS[k], tonumber(ARGV[at]), nil
   if shape > 0 then  -- most of them
     local place = 5 + 2 * shape
-    local one_in = may_be_sampled and sample_of(key)
-    if not one_in or takes(key, place, one_in) then
-      result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], '-inf', 'T'), 1,
-                     time_at[place] > bound)
-    end
+    result = judge(key, pcall('ZADD', key, ARGV[place], ARGV[place + 1], '-inf', 'T'), 1,
+                   time_at[place] > bound)
     at = at + 1
   else
     local n = -shape % 32
@@ -174,4 +149,4 @@ for k = 4, #KEYS do
   end
   out[k - 3] = BYTE[result or 0]
 end
-return {table.concat(out), removed, trimmed, short, failure, full, left_out}
+return {table.concat(out), removed, trimmed, short, failure, full}

@@ -2,14 +2,14 @@
 --
 -- KEYS  own:{tag}, the timeline
 -- ARGV  epoch
--- Reply FENCED error, or {"none"}, {"building"}, {"ready", N, post ids newest first...}: it holds one
---       in N. Writes no timeline.
+-- Reply FENCED error, or {"none"}, {"building"}, {"ready", post ids newest first...}. Writes no
+--       timeline.
 local refused = fence(ARGV[1])
 if refused then return refused end
 local members = redis.call('ZRANGE', KEYS[2], '0', '-1')
 if #members == 0 then return {'none'} end
 if is_building(members[#members]) then return {'building'} end
-local reply = {'ready', sample_of(KEYS[2]) or 1}
+local reply = {'ready'}
 for i = 1, #members do
   local first = string.byte(members[i])
   if first >= 48 and first <= 57 then reply[#reply + 1] = members[i] end

@@ -3,8 +3,8 @@
 -- KEYS  the timeline
 -- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
 --       milliseconds
--- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, %<N> if the reader is
---       sampled, marks and T, {member and score of each item, newest first}}. The caller takes the items strictly newer
+-- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, marks and behind them T,
+--       {member and score of each item, newest first}}. The caller takes the items strictly newer
 --       than the floor: here they would have to be looked at one by one, which takes longer than all
 --       else.
 -- The last item seen need not be there any more: the page starts behind its place in the order.
@@ -20,7 +20,7 @@ local floor = tail[1] == 'F' and tail[2] or redis.call('ZSCORE', key, 'F')
 if not floor then return {'none'} end
 local ttl = tonumber(ARGV[4])
 if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and
-    redis.call('ZCARD', key) > (sample_of(key) and 3 or 2) then
+    redis.call('ZCARD', key) > 2 then
   local refreshed = redis.pcall('PEXPIRE', key, ARGV[4])
   local refusal = type(refreshed) == 'table' and refreshed.err
   if refusal and not (string.find(refusal, 'MISCONF') or string.find(refusal, 'NOREPLICAS')) then

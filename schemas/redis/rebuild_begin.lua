@@ -3,16 +3,13 @@
 -- pusher passes it over.
 --
 -- KEYS  live:{tag}, pos:{tag}, the timeline
--- ARGV  reader, token, TTL of the building key in milliseconds, log ("generation.ranges"), N: of the
---       posts of others the timeline is to hold one in N
+-- ARGV  reader, token, TTL of the building key in milliseconds, log ("generation.ranges")
 -- Reply "ready" = somebody was faster; "building" = another rebuild is under way; "created";
 --       "refused" = pos: is of another log, by which the ranges are cut otherwise, or of version 4:
 --       the timelines here are not this reader's, until the range is taken over. Nothing was
 --       written.
 --       Without a pos: the range's next owner drops what is made now.
 -- A key that is no sorted set is replaced.
--- A rebuild that has begun under the token may begin again, with another N: what was pushed into the
--- key meanwhile goes, and is read anew.
 -- live: has no time to live, and only a push that finds a timeline gone takes its reader out.
 -- Nobody pushes to a reader who is made up or follows nobody. So whoever enters looks at SOME
 -- others, and takes out those that are gone: in the long run they are at most one in SOME. A look
@@ -25,23 +22,17 @@ if position and string.match(position, '^[^:]*') ~= ARGV[4] then return 'refused
 local found = redis.pcall('ZRANGE', key, '-1', '-1')
 if found.err and not is_wrong_type(found.err) then return found end
 local tail = found[1]
-if tail and is_building(tail) and not redis.call('ZSCORE', key, 'B:' .. ARGV[2]) then
-  return 'building'
-end
+if tail and is_building(tail) then return 'building' end
 if tail and (tail == 'F' or redis.call('ZSCORE', key, 'F')) then return 'ready' end
 redis.call('SADD', live, ARGV[1])
 redis.call('DEL', key)
 redis.call('ZADD', key, '-inf', 'T', '+inf', 'B:' .. ARGV[2])
-if tonumber(ARGV[5]) > 1 then
-  redis.call('SADD', live, '#sampled')  -- before any push looks: this script is one step
-  redis.call('ZADD', key, '-inf', '%' .. ARGV[5])
-end
 redis.call('PEXPIRE', key, ARGV[3])
 
 local SOME = '4'
 local others = string.sub(key, 1, -1 - #ARGV[1])  -- their timelines' names begin like this one's
 for _, reader in ipairs(redis.pcall('SRANDMEMBER', live, SOME)) do
-  local is_reader = string.byte(reader) ~= 35  -- '#': #complete, #pending, #sampled
+  local is_reader = string.byte(reader) ~= 35  -- '#': #complete, #pending
   if is_reader and redis.pcall('EXISTS', others .. reader) == 0 then
     redis.pcall('SREM', live, reader)
   end

@@ -2,17 +2,13 @@
 -- truth, without those removed meanwhile, and those pushed meanwhile. Keeps the newest W that are
 -- not older than the floor, and while there is room the items of the same moment as the last of
 -- these.
--- Marks are those of the key and those read: who ceased to follow meanwhile has no key any more. The
--- sample is the key's, and what was read must be of the same: a Redis that was rolled back may show
--- the key as it began first.
+-- Marks are those of the key and those read: who ceased to follow meanwhile has no key any more.
 --
 -- KEYS  maxfloor:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
---       in milliseconds, TTL of a timeline without an item or mark, most marks, of how many posts of
---       others one was read, number of marks, marks, then (score, member) of each item read, newest
---       first
--- Reply 1; 0 = the token is gone (expired, deleted, another rebuild), or the key collected another
---       sample and was deleted: start again.
+--       in milliseconds, TTL of a timeline without an item or mark, most marks, number of marks,
+--       marks, then (score, member) of each item read, newest first
+-- Reply 1; 0 = the token is gone (expired, deleted, another rebuild): start again.
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
 -- there.
@@ -31,12 +27,6 @@ if type(refused) == 'table' then
   return refused
 end
 
-local one_in = sample_of(key)
-if (one_in or 1) ~= tonumber(ARGV[8]) then
-  redis.call('DEL', key)
-  return 0
-end
-
 local score_of, gone, marked, marks = {}, {}, {}, {}
 local function mark(member)
   if marked[member] then return end
@@ -50,10 +40,10 @@ for i = 1, #held, 2 do
   if first == 65 then mark(held[i]) end
   if first >= 48 and first <= 57 then score_of[held[i]] = held[i + 1] end
 end
-local last_mark = 9 + tonumber(ARGV[9])
-for i = 10, last_mark do mark(ARGV[i]) end
+local last_mark = 8 + tonumber(ARGV[8])
+for i = 9, last_mark do mark(ARGV[i]) end
 if #marks > tonumber(ARGV[7]) then marks = {'A'} end
-local most = tonumber(ARGV[4]) - #marks - (one_in and 1 or 0)
+local most = tonumber(ARGV[4]) - #marks
 window = math.max(1, math.min(window, most))
 
 -- Those pushed meanwhile are few; those read come in the order.
@@ -103,10 +93,6 @@ local SHORT_TIMELINE = 128
 local copies = last > SHORT_TIMELINE and type(redis.pcall('ZUNIONSTORE', key, '1', key)) == 'number'
 redis.call('DEL', key)
 local words = {'-inf', 'T', floor, 'F'}
-if one_in then
-  words[#words + 1] = '-inf'
-  words[#words + 1] = '%' .. one_in
-end
 for i = 1, #marks do
   words[#words + 1] = '-inf'
   words[#words + 1] = marks[i]

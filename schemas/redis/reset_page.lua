@@ -1,5 +1,5 @@
 -- reset_page.lua - second step, once per page of keys found by SCAN: deletes timelines, lists the
--- others in live:, notes their floors, and whether one is sampled.
+-- others in live: and notes their floors.
 --
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timelines to drop, those to list
 -- ARGV  epoch, how many to drop
@@ -17,7 +17,6 @@ for k = 4, #KEYS do
     redis.call('SREM', live, reader)
   elseif redis.call('EXISTS', KEYS[k]) == 1 then
     redis.call('SADD', live, reader)
-    if sample_of(KEYS[k]) then redis.call('SADD', live, '#sampled') end
     local floor = redis.pcall('ZSCORE', KEYS[k], 'F')
     if type(floor) == 'string' then note_floor(maxfloor, floor) end
   end

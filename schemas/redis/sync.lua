@@ -4,22 +4,20 @@
 -- KEYS  own:{tag}, live:{tag}, maxfloor:{tag}, the timeline
 -- ARGV  epoch, window W, trim above (members), least items (W/2), adds per piece,
 --       floor to reach as a score ("" = leave it), most marks, the author's mark, 1 = is marked,
---       of how many posts one was read, number of removes, members to remove, then (score, member)
---       of each add, newest first
--- Reply FENCED error: nothing was written; 0 = was not live, was being built, or holds another sample
---       than was read: its reader rebuilds it; 1 = done; 2 = was dropped, because Redis is full
+--       number of removes, members to remove, then (score, member) of each add, newest first
+-- Reply FENCED error: nothing was written; 0 = was not live, or was being built; 1 = done; 2 = was
+--       dropped, because Redis is full
 -- Adds go in pieces, each followed by a trim, so that the number of members never passes
 -- zset-max-listpack-entries. Idempotent: sorted sets add and remove once, the floor only rises.
 local refused = fence(ARGV[1])
 if refused then return refused end
 local live, maxfloor, key = KEYS[2], KEYS[3], KEYS[4]
 local window, trim_above, least = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[11])
+local piece, reach, removes = 2 * tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[10])
 
 -- Items pushed behind the floor in between are cut, so that F is the last member from here on.
 local tail = tail_of(key)
-if not tail or is_building(tail) or (tail ~= 'F' and not cut_behind_floor(key)) or
-   (sample_of(key) or 1) ~= tonumber(ARGV[10]) then
+if not tail or is_building(tail) or (tail ~= 'F' and not cut_behind_floor(key)) then
   drop(key, live)
   return 0
 end
@@ -38,10 +36,10 @@ else
 end
 
 local gone = 0
-for i = 12, 11 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
+for i = 11, 10 + removes do gone = gone + redis.call('ZREM', key, ARGV[i]) end
 
 local floor = tonumber(redis.call('ZSCORE', key, 'F')) or math.huge
-for first = 12 + removes, #ARGV, piece do
+for first = 11 + removes, #ARGV, piece do
   local words = {}
   for i = first, math.min(first + piece, #ARGV) - 1, 2 do
     if tonumber(ARGV[i]) < floor then

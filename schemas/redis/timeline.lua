@@ -1,7 +1,6 @@
 -- timeline.lua - what the scripts share; put in front of each of them, never run alone.
 --
--- A timeline is a sorted set, newest first: %<N> (score -inf) if its reader is sampled, marks
--- (A<author>, -inf), T (-inf), items (decimal
+-- A timeline is a sorted set, newest first: marks (A<author>, score -inf), T (-inf), items (decimal
 -- post id, score -created_at_ms), then
 --   ready     F, score -floor, +inf = nothing older exists
 --   building  B:<token> and removal records X<post id>, all +inf
@@ -88,22 +87,9 @@ local function takes_more(key)
   return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
 end
 
--- How many members stand in front of T: marks, and the sample.
+-- How many marks there are: they stand in front of T.
 local function marks_of(key)
   return redis.call('ZRANK', key, 'T')
-end
-
--- Of how many posts of others the timeline holds one; nothing: it holds all. The member stands in
--- front of everything else, so one look tells.
-local function sample_of(key)
-  local first = redis.pcall('ZRANGE', key, '0', '0')[1]
-  if first and string.byte(first) == 37 then return tonumber(string.sub(first, 2)) end  -- '%'
-end
-
--- Whether a sampled timeline holds the post of somebody else: the rule of fanline/model/sample.h.
-local function is_wanted(post, key, one_in)
-  local digest = redis.sha1hex(post .. string.match(key, ':%d+$'))
-  return tonumber(string.sub(digest, 1, 8), 16) % one_in == 0
 end
 
 -- After marks were added: more than `most` give way to a single A, which says that there are more
@@ -111,9 +97,7 @@ end
 local function bound_marks(key, most)
   local marks = marks_of(key)
   if marks <= most then return end
-  local sample = sample_of(key) and 1 or 0
-  if marks - sample <= most then return end
-  redis.call('ZREMRANGEBYRANK', key, sample, marks - 1)
+  redis.call('ZREMRANGEBYRANK', key, '0', marks - 1)
   redis.call('ZADD', key, '-inf', 'A')
 end
 

@@ -5,7 +5,7 @@
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
 --   by src      following, user_rel, log1, repair_log
 --   by dst      follower, user_fan         (dst is the author who is followed)
---   by user     recount, sampled_reader
+--   by user     recount
 --   of the shard                          counter_sweep, removal_allowance (an application's own
 --                                         reverse shards: in turn over ours)
 --   by the smaller id of two              friend_request, and its rows of log1
@@ -250,17 +250,6 @@ CREATE TABLE IF NOT EXISTS author_mode (
   weighed   BIGINT NOT NULL DEFAULT 0,                 -- when; this server's clock; 0: never
   PRIMARY KEY (author_id),
   KEY pulled (pull, by_hand)
-) ENGINE = InnoDB;
-
--- Readers whose home timelines hold a sample of others' posts: one in `one_in`, a power of two. No row:
--- every post. Who changes a row appends a hint sync(reader, reader) after it
--- (docs/decisions/0031-sampled-readers.md). A row that is taken back stays, with one_in = 1.
-CREATE TABLE IF NOT EXISTS sampled_reader (
-  reader_id BIGINT UNSIGNED NOT NULL,
-  one_in    INT UNSIGNED NOT NULL,
-  by_hand   TINYINT NOT NULL DEFAULT 1,                -- 0: by the number of authors followed
-  PRIMARY KEY (reader_id),
-  CHECK (one_in > 0 AND one_in & (one_in - 1) = 0)
 ) ENGINE = InnoDB;
 
 -- Who may write the timelines of a range: the owner holding the highest epoch.

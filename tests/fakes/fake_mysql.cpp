@@ -191,10 +191,6 @@ PostPage FakeMysql::Do(const ReadPostPage& request) const {
 SyncTruth FakeMysql::Do(const ReadSync& request) const {
   SyncTruth truth;
   truth.id = request.id;
-  if (request.reader == request.author) {
-    truth.one_in = OneIn(request.reader);
-    return truth;
-  }
   const auto edge = relations.reverse().find({request.reader, request.author});
   truth.following = edge != relations.reverse().end() && edge->second.live;
   for (PostId post : request.members) {
@@ -205,8 +201,6 @@ SyncTruth FakeMysql::Do(const ReadSync& request) const {
   if (!truth.following) return truth;
   truth.marked = IsMarked(request.author) && rules.marks_synced;
   truth.visible = Visible({request.author, true});
-  const Sample sample{request.reader, rules.syncs_sampled ? request.one_in : 1};
-  std::erase_if(truth.visible, [&](const Item& item) { return !sample.WantsOfOthers(item.post); });
   if (truth.visible.size() > request.window) {
     truth.newest_unread = truth.visible[request.window].created_at;
     truth.visible.resize(request.window);
@@ -304,13 +298,8 @@ bool IsWithin(const TimeSpan& span, const Item& item) {
 
 }  // namespace
 
-uint32_t FakeMysql::OneIn(UserId reader) const {
-  const auto found = one_in_.find(reader);
-  return found == one_in_.end() ? 1 : found->second;
-}
-
-ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-                           const Sample& sample) const {
+ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
+                           uint32_t limit) const {
   ItemsRead out;
   for (const PostsOf& one : posts) {
     if (out.items.size() >= limit) {
@@ -318,7 +307,7 @@ ItemsRead FakeMysql::Items(const std::vector<PostsOf>& posts, const TimeSpan& sp
       continue;
     }
     for (const Item& item : Visible(one)) {
-      if (!IsWithin(span, item) || !sample.Wants(one.author, item.post)) continue;
+      if (!IsWithin(span, item)) continue;
       out.items.push_back(item);
       if (out.items.size() < limit) continue;
       out.partial = one;

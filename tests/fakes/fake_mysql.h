@@ -34,7 +34,6 @@ struct MysqlRules {
   bool pushed_once = true;           // off: the mode of now decides, not the row's
   bool switch_of_version = true;     // off: a switch takes effect however late it comes
   bool switches_mark = true;         // off: who is switched by itself is not marked
-  bool syncs_sampled = true;         // off: a sync of a sampled reader reads every post
 };
 
 class FakeMysql {
@@ -64,14 +63,10 @@ class FakeMysql {
 
   std::vector<UserId> Followees(UserId reader) const;
   std::vector<AuthorLastAt> LastAt(const std::vector<UserId>& authors) const;
-  ItemsRead Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
-                  const Sample& sample = {}) const;
+  ItemsRead Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit) const;
   std::vector<Item> Outbox(UserId author, const TimeSpan& span, uint32_t limit) const;
   UserFacts LookUp(UserId user) const;
 
-  // How the reader's timeline is sampled, as feedctl readers sample sets it.
-  void SetOneIn(UserId reader, uint32_t one_in) { one_in_[reader] = one_in; }
-  uint32_t OneIn(UserId reader) const;
   // How new posts of the author reach timelines, as feedctl author mode sets it.
   void SetMode(UserId author, bool pull);
   void LeaveMode(UserId author);
@@ -109,7 +104,6 @@ class FakeMysql {
   ShardMap shards_;
   std::map<std::pair<UserId, PostId>, PostState> posts_;
   std::map<UserId, UnixMs> last_at_;
-  std::map<UserId, uint32_t> one_in_;
   struct Mode {
     bool pull = false, marked = false, by_hand = false;
     std::optional<UnixMs> announced{};

@@ -33,23 +33,20 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   size_t most_read = 0;  // rows of the largest read
   size_t calls = 0;      // of the truth, of any kind
 
-  Status Followees(UserId reader, std::vector<UserId>* out, uint32_t* one_in) override {
-    return Unconfirmed([&] {
-      *out = mysql.Followees(reader);
-      *one_in = mysql.OneIn(reader);
-    });
+  Status Followees(UserId reader, std::vector<UserId>* out) override {
+    return Unconfirmed([&] { *out = mysql.Followees(reader); });
   }
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
     if (++looks > 100'000) throw std::runtime_error("the pull does not end");
     return Unconfirmed([&] { *out = mysql.LastAt(authors); });
   }
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
-               uint32_t limit, ItemsRead* out) override {
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
+               ItemsRead* out) override {
     if (limit == 0) throw std::invalid_argument("who reads no items reads for ever");
     const Status status = Unconfirmed([&] {
       ++reads;
       authors_read += posts.size();
-      *out = mysql.Items(posts, span, limit, sample);
+      *out = mysql.Items(posts, span, limit);
       most_read = std::max(most_read, out->items.size());
     });
     if (on_read) on_read();
@@ -76,15 +73,13 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
     return Truth([&] { *out = mysql.LookUp(user); });
   }
 
-  Status Begin(UserId reader, const std::string& token, uint32_t one_in,
-               RebuildBegun* begun) override {
+  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
     if (redis.full) return Status::Later("redis", "OOM");
-    return Timelines([&] { *begun = redis.Begin(reader, token, 1, one_in); });
+    return Timelines([&] { *begun = redis.Begin(reader, token, 1); });
   }
-  Status Finish(UserId reader, const std::string& token, uint32_t one_in,
-                const std::vector<Item>& items, Floor floor, const std::vector<UserId>& marked,
-                bool* applied) override {
-    return Timelines([&] { *applied = redis.Finish(reader, token, items, floor, marked, one_in); });
+  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
+    return Timelines([&] { *applied = redis.Finish(reader, token, items, floor, marked); });
   }
   Status Abandon(UserId reader, const std::string& token) override {
     return Timelines([&] { redis.Abandon(reader, token); });
@@ -124,15 +119,15 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
 // For owners that want a port each.
 struct TruthOf : ReaderTruth {
   explicit TruthOf(ReaderTruth& shared) : truth(shared) {}
-  Status Followees(UserId reader, std::vector<UserId>* out, uint32_t* one_in) override {
-    return truth.Followees(reader, out, one_in);
+  Status Followees(UserId reader, std::vector<UserId>* out) override {
+    return truth.Followees(reader, out);
   }
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
     return truth.LastAt(authors, out);
   }
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
-               uint32_t limit, ItemsRead* out) override {
-    return truth.Items(posts, span, sample, limit, out);
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
+               ItemsRead* out) override {
+    return truth.Items(posts, span, limit, out);
   }
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
                 std::vector<Item>* out) override {
@@ -146,14 +141,12 @@ struct TruthOf : ReaderTruth {
 
 struct TimelinesOf : ReaderTimelines {
   explicit TimelinesOf(ReaderTimelines& shared) : timelines(shared) {}
-  Status Begin(UserId reader, const std::string& token, uint32_t one_in,
-               RebuildBegun* begun) override {
-    return timelines.Begin(reader, token, one_in, begun);
+  Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) override {
+    return timelines.Begin(reader, token, begun);
   }
-  Status Finish(UserId reader, const std::string& token, uint32_t one_in,
-                const std::vector<Item>& items, Floor floor, const std::vector<UserId>& marked,
-                bool* applied) override {
-    return timelines.Finish(reader, token, one_in, items, floor, marked, applied);
+  Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
+                Floor floor, const std::vector<UserId>& marked, bool* applied) override {
+    return timelines.Finish(reader, token, items, floor, marked, applied);
   }
   Status Abandon(UserId reader, const std::string& token) override {
     return timelines.Abandon(reader, token);

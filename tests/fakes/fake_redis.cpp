@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "fanline/model/sample.h"
-
 namespace fanline::fakes {
 // ---- the fence ------------------------------------------------------------------------------
 
@@ -54,7 +52,6 @@ RangeReset FakeRedis::ResetBegin(const ResetRange& request) {
   RangeKeys& keys = ranges_[request.range];
   if (request.timelines == ResetRange::Timelines::kDrop) {
     keys.live.clear();
-    keys.sampled = false;
     if (request.position && rules.loss_before_walk) keys.position.reset();
   }
   keys.complete = false;
@@ -76,7 +73,6 @@ RangeReset FakeRedis::ResetPage(const ResetRange& request, const std::vector<Use
       Delete(reader);
     } else if (timelines_.contains(reader)) {
       KeysOf(reader).live.insert(reader);
-      if (IsSampled(timelines_.at(reader))) KeysOf(reader).sampled = true;
     }
   }
   return reset;
@@ -147,7 +143,7 @@ size_t FakeRedis::Keeps(const Timeline& timeline) const {
 }
 
 void FakeRedis::BoundMarks(Timeline& timeline) const {
-  if (MarksOf(timeline) - IsSampled(timeline) <= window_.most_marks()) return;
+  if (MarksOf(timeline) <= window_.most_marks()) return;
   timeline.marks.clear();
   timeline.more_marks = rules.count_more_marks;
 }
@@ -211,24 +207,8 @@ uint64_t FakeRedis::Remove(UserId reader, Timeline& timeline, const std::vector<
   return removed;
 }
 
-// Where the index is whole and names no sampled timeline, none is looked at.
-void FakeRedis::LeaveOut(UserId reader, const Timeline& timeline, Wanted& wanted,
-                         BatchWritten& totals) {
-  const RangeKeys& keys = KeysOf(reader);
-  const bool looks = !keys.complete || keys.sampled;
-  if (!IsSampled(timeline) || !looks || !rules.sampled_pushes) return;
-  const Sample sample{reader, timeline.one_in};
-  std::vector<Item> kept;
-  for (size_t i = 0; i < wanted.adds.size(); ++i) {
-    const bool own = rules.own_whole && (wanted.own >> i & 1) != 0;
-    if (own || sample.WantsOfOthers(wanted.adds[i].post)) kept.push_back(wanted.adds[i]);
-  }
-  totals.left_out += wanted.adds.size() - kept.size();
-  wanted.adds = std::move(kept);
-}
-
-int8_t FakeRedis::Write(UserId reader, Wanted wanted, BatchWritten& totals) {
-  const auto& [adds, removes, marks, own] = wanted;
+int8_t FakeRedis::Write(UserId reader, const Wanted& wanted, BatchWritten& totals) {
+  const auto& [adds, removes, marks] = wanted;
   auto found = timelines_.find(reader);
   if (found == timelines_.end()) {
     KeysOf(reader).live.erase(reader);
@@ -250,7 +230,6 @@ int8_t FakeRedis::Write(UserId reader, Wanted wanted, BatchWritten& totals) {
       return BatchWritten::kNotLive;
     }
   }
-  LeaveOut(reader, found->second, wanted, totals);
   if (wanted.adds_any() && full) {
     if (!rules.drop_full) return BatchWritten::kKeyFailed;
     Delete(reader);
@@ -288,8 +267,7 @@ BatchWritten FakeRedis::Apply(const TimelineBatch& request, const std::vector<bo
     const Wanted wanted{
         {request.adds.begin() + add, request.adds.begin() + write.adds_end},
         {request.removes.begin() + remove, request.removes.begin() + write.removes_end},
-        {request.marks.begin() + mark, request.marks.begin() + write.marks_end},
-        write.own};
+        {request.marks.begin() + mark, request.marks.begin() + write.marks_end}};
     add = write.adds_end;
     remove = write.removes_end;
     mark = write.marks_end;
@@ -314,7 +292,6 @@ TimelineRead FakeRedis::Do(const ReadTimeline& request) {
   if (found->second.building && !rules.sync_drops_building) read.state = TimelineState::kNotLive;
   if (read.state != TimelineState::kReady) return read;
   for (const Item& item : Sorted(found->second)) read.members.push_back(item.post);
-  read.one_in = found->second.one_in;
   return read;
 }
 
@@ -333,10 +310,6 @@ SyncApplied FakeRedis::Do(const ApplySync& request) {
   Timeline& timeline = found->second;
   if (timeline.building) {
     if (rules.sync_drops_building) Delete(request.reader);
-    return applied;
-  }
-  if (timeline.one_in != request.one_in) {
-    Delete(request.reader);
     return applied;
   }
   if (full) {
@@ -398,19 +371,15 @@ PartMarked FakeRedis::Do(const MarkPart& request) {
 // ---- the reading side -----------------------------------------------------------------------
 
 RebuildBegun FakeRedis::Begin(UserId reader, const std::string& token,
-                              std::optional<uint64_t> generation, uint32_t one_in) {
+                              std::optional<uint64_t> generation) {
   const auto& position = KeysOf(reader).position;
   if (position && generation && position->generation != *generation) return RebuildBegun::kRefused;
   const auto found = timelines_.find(reader);
   if (found != timelines_.end()) {
-    if (!found->second.building) return RebuildBegun::kAlreadyReady;
-    if (found->second.token != token) return RebuildBegun::kBusy;
+    return found->second.building ? RebuildBegun::kBusy : RebuildBegun::kAlreadyReady;
   }
   KeysOf(reader).live.insert(reader);
-  if (one_in > 1 && rules.sampled_listed) KeysOf(reader).sampled = true;
   Timeline& timeline = timelines_[reader];
-  timeline = {};
-  timeline.one_in = one_in;
   timeline.building = true;
   timeline.token = token;
   return RebuildBegun::kCreated;
@@ -424,7 +393,7 @@ void FakeRedis::Abandon(UserId reader, const std::string& token) {
 }
 
 bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
-                       Floor floor, const std::vector<UserId>& marked, uint32_t one_in) {
+                       Floor floor, const std::vector<UserId>& marked) {
   const auto found = timelines_.find(reader);
   if (found == timelines_.end() || !found->second.building || found->second.token != token) {
     return false;
@@ -434,13 +403,8 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
     return false;
   }
   Timeline& building = found->second;
-  if (building.one_in != one_in) {
-    timelines_.erase(found);
-    return false;
-  }
   Timeline ready;
   ready.floor = floor;
-  if (rules.sample_kept) ready.one_in = building.one_in;
   ready.marks.insert(marked.begin(), marked.end());
   if (rules.keep_marks) {
     ready.marks.insert(building.marks.begin(), building.marks.end());
@@ -468,7 +432,6 @@ bool FakeRedis::Finish(UserId reader, const std::string& token, const std::vecto
 ReaderTimelines::Page FakeRedis::Read(UserId reader, const std::optional<Position>& after,
                                       uint32_t limit) {
   ReaderTimelines::Page page;
-  page.sample.reader = reader;
   const auto found = timelines_.find(reader);
   if (found == timelines_.end()) return page;
   const Timeline& timeline = found->second;
@@ -477,7 +440,6 @@ ReaderTimelines::Page FakeRedis::Read(UserId reader, const std::optional<Positio
   page.state = TimelineState::kReady;
   page.floor = timeline.floor.value_or(kNoFloor);
   page.marks = {{timeline.marks.begin(), timeline.marks.end()}, timeline.more_marks};
-  page.sample = {reader, timeline.one_in};
   for (const Item& item : Sorted(timeline)) {
     if (item.created_at <= page.floor) break;
     if (after && !IsNewer({after->post, after->created_at}, item)) continue;
@@ -501,7 +463,7 @@ void FakeRedis::FlushAll() {
 void FakeRedis::ForgetIndex(Range range) {
   RangeKeys& keys = ranges_[range];
   keys.live.clear();
-  keys.complete = keys.pending = keys.sampled = false;
+  keys.complete = keys.pending = false;
 }
 
 void FakeRedis::Unlist(UserId reader) {
@@ -518,7 +480,6 @@ std::vector<std::pair<std::string, double>> FakeRedis::Members(UserId reader) co
   std::vector<std::pair<std::string, double>> members{{"T", -kInf}};
   for (const UserId author : timeline.marks) members.emplace_back("A" + ToString(author), -kInf);
   if (timeline.more_marks) members.emplace_back("A", -kInf);
-  if (IsSampled(timeline)) members.emplace_back("%" + std::to_string(timeline.one_in), -kInf);
   for (const auto& [post, created_at] : timeline.items) {
     members.emplace_back(ToString(post), -static_cast<double>(created_at));
   }
@@ -541,7 +502,6 @@ std::set<std::string> FakeRedis::LiveMembers(Range range) const {
   for (UserId reader : found->second.live) members.insert(ToString(reader));
   if (found->second.complete) members.insert("#complete");
   if (found->second.pending) members.insert("#pending");
-  if (found->second.sampled) members.insert("#sampled");
   return members;
 }
 

@@ -35,10 +35,6 @@ struct RedisRules {
   bool loss_before_walk = true;     // a takeover that drops deletes pos: before its walk
   bool keep_marks = true;           // a rebuild keeps the marks that came meanwhile
   bool count_more_marks = true;     // marks that do not fit are known to be more
-  bool sampled_pushes = true;       // a sampled timeline leaves out what it does not want
-  bool own_whole = true;            // but never a post of its reader
-  bool sampled_listed = true;       // live: says that timelines are to be looked at
-  bool sample_kept = true;          // a rebuild keeps the sample that the key began with
 };
 
 class FakeRedis {
@@ -50,7 +46,6 @@ class FakeRedis {
     std::set<PostId> removed;    // while building
     std::set<UserId> marks;      // authors
     bool more_marks = false;     // "A"
-    uint32_t one_in = 1;         // "%", unless 1
     std::optional<Floor> floor;  // when ready; kNoFloor = F at +inf
     friend bool operator==(const Timeline&, const Timeline&) = default;
   };
@@ -82,10 +77,10 @@ class FakeRedis {
 
   // `generation`: of the tasks topic, as the reading side knows it; none: the one that pos: names.
   RebuildBegun Begin(UserId reader, const std::string& token,
-                     std::optional<uint64_t> generation = std::nullopt, uint32_t one_in = 1);
+                     std::optional<uint64_t> generation = std::nullopt);
   void Abandon(UserId reader, const std::string& token);
   bool Finish(UserId reader, const std::string& token, const std::vector<Item>& items, Floor floor,
-              const std::vector<UserId>& marked = {}, uint32_t one_in = 1);
+              const std::vector<UserId>& marked = {});
   ReaderTimelines::Page Read(UserId reader, const std::optional<Position>& after, uint32_t limit);
 
   // What happens to a Redis.
@@ -107,7 +102,6 @@ class FakeRedis {
     std::set<UserId> live;
     bool complete = false;
     bool pending = false;  // a reset is under way
-    bool sampled = false;  // some timeline may be
     std::optional<uint64_t> own;
     std::optional<AppliedPosition> position;
   };
@@ -119,11 +113,9 @@ class FakeRedis {
     std::vector<Item> adds;
     std::vector<PostId> removes;
     std::vector<UserId> marks;
-    uint32_t own = 0;  // bit i: adds[i]
     bool adds_any() const { return !adds.empty() || !marks.empty(); }
   };
-  int8_t Write(UserId reader, Wanted wanted, BatchWritten& totals);
-  void LeaveOut(UserId reader, const Timeline& timeline, Wanted& wanted, BatchWritten& totals);
+  int8_t Write(UserId reader, const Wanted& wanted, BatchWritten& totals);
   bool Add(UserId reader, Timeline& timeline, const Wanted& wanted, uint32_t& added,
            uint64_t& trimmed);
   void BoundMarks(Timeline& timeline) const;
@@ -135,9 +127,8 @@ class FakeRedis {
   static void CutBehindFloor(Timeline& timeline);
   static std::vector<Item> Sorted(const Timeline& timeline);
   static size_t Card(const Timeline& timeline);
-  static bool IsSampled(const Timeline& timeline) { return timeline.one_in > 1; }
   static size_t MarksOf(const Timeline& timeline) {
-    return timeline.marks.size() + timeline.more_marks + IsSampled(timeline);
+    return timeline.marks.size() + timeline.more_marks;
   }
 
   RangeLayout layout_;

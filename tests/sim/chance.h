@@ -33,7 +33,6 @@ struct Chances {
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
-  static constexpr uint64_t kSamples = 31;
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
 
@@ -153,8 +152,6 @@ struct Chances {
     }
     std::mt19937_64 owners(options.seed ^ kOwners);
     character.own_posts = owners() % 100 < 20;
-    std::mt19937_64 samples(options.seed ^ kSamples);
-    if (samples() % 100 < 25) character.sample = 1 + samples() % 8;
   }
 
   void DrawRelationFaults() {

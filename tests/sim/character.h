@@ -52,7 +52,6 @@ struct Character {
   int first_follows = 60;    // percent of edges that are there from the start
   uint64_t switch_mode = 0;  // weight: an author's new posts are merged at read, or pushed again
   uint64_t pull_above = 0;   // authors are switched by themselves; 0: none is
-  uint64_t sample = 0;       // weight: a reader's timeline is to hold another sample
   bool own_posts = false;    // authors read too, and find their own posts
   bool healthy = false;      // no faults, nothing slow: then nothing may be checked or repaired
 };

@@ -27,7 +27,6 @@ struct Checks {
       if (!state.visible()) continue;
       const UserId author = clients.author_of.at(post);
       if (!world.Reads(reader, author)) continue;  // CheckEdges came first
-      if (!world.SampleOf(reader).Wants(author, post)) continue;
       // Of two publishes the first to be stored wins, which no client can know.
       const PostState& row = world.mysql.posts().at({author, post});
       if (row.pushed || !only_pushed) items.push_back({post, *row.created_at});
@@ -57,13 +56,7 @@ struct Checks {
     ++world.counts.checked_timelines;
     world.counts.checked_items += held.size();
     for (const Item& item : held) {
-      if (clients.author_of.at(item.post) != reader) continue;
-      world.Count(Letter::kOwn);
-      if (!world.SampleOf(reader).WantsOfOthers(item.post)) world.Count(Letter::kOwnWhole);
-    }
-    if (timeline.one_in > 1) world.Count(Letter::kSampled);
-    if (timeline.one_in != world.SampleOf(reader).one_in) {
-      return "timeline of reader " + ToString(reader) + " holds another sample than it should";
+      if (clients.author_of.at(item.post) == reader) world.Count(Letter::kOwn);
     }
     if (held != expected) {
       return "timeline of reader " + ToString(reader) + " with floor " + std::to_string(floor) +
@@ -120,14 +113,13 @@ struct Checks {
       read.OnTimeline(world.redis.Read(reader, need.after, need.limit));
     }
     void operator()(const timeline::NeedFollowees&) const {
-      read.OnFollowees(world.mysql.Followees(reader),
-                       world.SampleOf(reader, world.options.guards.pulls_sampled));
+      read.OnFollowees(world.mysql.Followees(reader));
     }
     void operator()(const timeline::NeedLastAt& need) const {
       read.OnLastAt(world.mysql.LastAt(need.authors));
     }
     void operator()(const timeline::NeedItems& need) const {
-      read.OnItems(world.mysql.Items(need.posts, need.span, need.limit, need.sample));
+      read.OnItems(world.mysql.Items(need.posts, need.span, need.limit));
     }
     void operator()(const timeline::NothingNeeded&) const {}
   };
@@ -190,7 +182,7 @@ struct Checks {
       if (auto wrong = CheckTimeline(reader, timeline); !wrong.empty()) return wrong;
       if (timeline.building) continue;
       if (auto wrong = CheckMarks(reader, timeline); !wrong.empty()) return wrong;
-      if (timeline.marks.empty() && timeline.one_in == 1) continue;
+      if (timeline.marks.empty()) continue;
       if (auto wrong = CheckWalk(reader); !wrong.empty()) return wrong;
     }
     return {};

@@ -42,7 +42,7 @@ struct Clients {
   void Act() {
     const Character& of = world.character;
     switch (world.Draw({of.publish, of.change, of.follow, of.befriend, of.relation_event, of.import,
-                        of.switch_mode, of.sample})) {
+                        of.switch_mode})) {
       case 0:
         Publish();
         return;
@@ -64,9 +64,6 @@ struct Clients {
       case 5:
         Import({world.AnyReader(), world.AnyAuthor()});
         return;
-      case 7:
-        SampleReader(world.AnyOwner());
-        return;
       default:
         if (world.character.pull_above > 0 && world.Chance(60)) {
           LeaveMode(world.AnyAuthor());
@@ -74,20 +71,6 @@ struct Clients {
           SwitchMode(world.AnyAuthor(), world.Chance(60));
         }
     }
-  }
-
-  // As feedctl readers sample does. One that is killed before its hint is acknowledged is run
-  // again.
-  void SampleReader(UserId reader) {
-    if (world.Away(world.shards.ShardOf(reader))) return;
-    const uint32_t one_in = 1u << world.Pick(3);
-    world.Count(Letter::kSampleChanged);
-    world.Trace(ToString(reader) + " is to get one in " + std::to_string(one_in));
-    world.mysql.SetOneIn(reader, one_in);
-    if (!world.options.guards.samples_hint) return;
-    world.Later("hint of a sample", [this, reader] {
-      world.AppendHint(RangeLayout(kRanges).RangeOf(reader), Hint::OfSync(reader, reader));
-    });
   }
 
   // As feedctl author mode does.

@@ -49,11 +49,6 @@ struct Guards {
   bool own_hinted = true;    // off: the author's own range is left out like any other
   bool rebuilds_own = true;  // off: a rebuild reads followed authors only
   bool pulls_own = true;     // off: so does a page
-  // Sampled readers.
-  bool samples_hint = true;         // off: a change of a reader's sample sends no hint
-  bool pulls_sampled = true;        // off: a page reads every post
-  bool rebuilds_sampled = true;     // off: so does a rebuild
-  bool sample_read_in_time = true;  // off: a rebuild is told what was read before its key was there
 };
 
 // What else may happen, counted where it takes effect, so that a test can see that it does.
@@ -96,10 +91,6 @@ enum class Letter : size_t {
   kHintRefused,  // it was not acknowledged
   kWalked,       // pages of a live timeline whose author is marked
   kOwn,          // posts of its reader in a timeline that is checked
-  kSampleChanged,
-  kSampled,   // timelines checked that hold a sample
-  kLeftOut,   // posts that a push left out
-  kOwnWhole,  // posts of its reader in a sampled timeline that the sample does not want
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -111,7 +102,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
-    "own", "sample changed", "sampled", "left out", "own whole"};
+    "own"};
 // clang-format on
 
 struct FleetOptions {

@@ -90,9 +90,6 @@ bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_d
 bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
 bool LeavesOutOwn(const Character& of) { return ReadsOwn(of) && of.leave_out; }
 
-bool Samples(const Character& of) { return Steady(of) && of.sample > 0; }
-bool SamplesOwn(const Character& of) { return Samples(of) && of.own_posts; }
-
 const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {24, 47, 57}, 150},
@@ -155,16 +152,6 @@ const Mutation kMutations[] = {
     {"own_hinted", [](Guards& guards) { guards.own_hinted = false; }, {280, 461, 475}, 600, LeavesOutOwn},
     {"rebuilds_own", [](Guards& guards) { guards.rebuilds_own = false; }, {1, 2, 3}, 300, ReadsOwn},
     {"pulls_own", [](Guards& guards) { guards.pulls_own = false; }, {1, 2, 3}, 300, ReadsOwn},
-    // Sampled readers.
-    {"sampled_pushes", [](Guards& guards) { guards.redis.sampled_pushes = false; }, {6, 12, 90}, 300, Samples},
-    {"sampled_listed", [](Guards& guards) { guards.redis.sampled_listed = false; }, {6, 12, 214}, 300, Samples},
-    {"own_whole", [](Guards& guards) { guards.redis.own_whole = false; }, {90, 291, 417}, 600, SamplesOwn},
-    {"sample_kept", [](Guards& guards) { guards.redis.sample_kept = false; }, {6, 12, 24}, 300, Samples},
-    {"syncs_sampled", [](Guards& guards) { guards.mysql.syncs_sampled = false; }, {214, 218, 291}, 600, Samples},
-    {"samples_hint", [](Guards& guards) { guards.samples_hint = false; }, {6, 12, 60}, 300, Samples},
-    {"pulls_sampled", [](Guards& guards) { guards.pulls_sampled = false; }, {310, 497, 516}, 600, Samples},
-    {"rebuilds_sampled", [](Guards& guards) { guards.rebuilds_sampled = false; }, {6, 12, 24}, 300, Samples},
-    {"sample_read_in_time", [](Guards& guards) { guards.sample_read_in_time = false; }, {6, 12, 90}, 3000, Samples},
     // clang-format on
 };
 

@@ -16,7 +16,6 @@ struct Readers {
   struct Rebuilding {
     UserId reader{};
     std::unique_ptr<timeline::Rebuild> rebuild;
-    std::optional<Sample> sample{};  // as it was read first
   };
   std::deque<Rebuilding> rebuilds{};
 
@@ -47,24 +46,21 @@ struct Readers {
       World& world;
       Rebuilding& at;
       void operator()(const timeline::NeedBegin& need) {
-        at.rebuild->OnBegun(world.redis.Begin(at.reader, need.token, 1, need.one_in));
+        at.rebuild->OnBegun(world.redis.Begin(at.reader, need.token, 1));
       }
       void operator()(const timeline::NeedFollowees&) {
-        const Sample sample = world.SampleOf(at.reader, world.options.guards.rebuilds_sampled);
-        if (!at.sample || world.options.guards.sample_read_in_time) at.sample = sample;
-        at.rebuild->OnFollowees(world.mysql.Followees(at.reader), *at.sample);
+        at.rebuild->OnFollowees(world.mysql.Followees(at.reader));
       }
       void operator()(const timeline::NeedLastAt& need) {
         at.rebuild->OnLastAt(world.mysql.LastAt(need.authors));
       }
       void operator()(const timeline::NeedItems& need) {
-        at.rebuild->OnItems(world.mysql.Items(need.posts, need.span, need.limit, need.sample));
+        at.rebuild->OnItems(world.mysql.Items(need.posts, need.span, need.limit));
       }
       void operator()(const timeline::NeedFinish& need) {
         const bool marks = world.options.guards.rebuilds_mark;
         at.rebuild->OnFinished(world.redis.Finish(at.reader, need.token, need.items, need.floor,
-                                                  marks ? need.marked : std::vector<UserId>{},
-                                                  need.one_in));
+                                                  marks ? need.marked : std::vector<UserId>{}));
       }
       void operator()(const timeline::NothingNeeded&) {}
     };

@@ -39,7 +39,6 @@ struct Schedule {
 
   void Start() {
     programs.Start();
-    if (world.character.sample > 0) SampleSome();
     for (uint64_t reader = 1; reader <= world.character.readers; ++reader) {
       for (uint64_t author = 0; author < world.character.authors; ++author) {
         if (!world.Chance(world.character.first_follows)) continue;
@@ -47,12 +46,6 @@ struct Schedule {
         world.said.AtOnce(key, true);
         world.mysql.WriteForward(key.src, key.dst, true);
       }
-    }
-  }
-
-  void SampleSome() {
-    for (uint64_t owner = 1; owner <= world.owners(); ++owner) {
-      if (world.Chance(50)) world.mysql.SetOneIn(world.Owner(owner), 2u << world.Pick(2));
     }
   }
 

@@ -231,7 +231,6 @@ struct PusherMetrics : pusher::Metrics {
   explicit PusherMetrics(FleetCounts& given) : counts(given) {}
   void Written(const BatchWritten& batch) override {
     counts.trimmed += batch.trimmed;
-    counts.letters[static_cast<size_t>(Letter::kLeftOut)] += batch.left_out;
     Full(batch.full);
   }
   void HintQuarantined(const std::string&) override { ++counts.quarantined; }

@@ -66,12 +66,9 @@ struct Walks {
         row->second.created_at != item.created_at) {
       return false;
     }
-    if (!world.Reads(reader, author) || !world.SampleOf(reader).Wants(author, item.post)) {
-      return false;
-    }
+    if (!world.Reads(reader, author)) return false;
     const auto live = world.redis.timelines().find(reader);
     if (live == world.redis.timelines().end() || live->second.building) return true;
-    if (!Sample{reader, live->second.one_in}.Wants(author, item.post)) return false;
     if (item.created_at <= *live->second.floor) return true;
     if (row->second.pushed) return live->second.items.contains(item.post);
     return live->second.more_marks || live->second.marks.contains(author);
@@ -108,14 +105,13 @@ struct Walks {
     walk.page->OnTimeline(world.redis.Read(walk.reader, need.after, need.limit));
   }
   void Answer(Walk& walk, const timeline::NeedFollowees&) {
-    walk.page->OnFollowees(world.mysql.Followees(walk.reader),
-                           world.SampleOf(walk.reader, world.options.guards.pulls_sampled));
+    walk.page->OnFollowees(world.mysql.Followees(walk.reader));
   }
   void Answer(Walk& walk, const timeline::NeedLastAt& need) {
     walk.page->OnLastAt(world.mysql.LastAt(need.authors));
   }
   void Answer(Walk& walk, const timeline::NeedItems& need) {
-    walk.page->OnItems(world.mysql.Items(need.posts, need.span, need.limit, need.sample));
+    walk.page->OnItems(world.mysql.Items(need.posts, need.span, need.limit));
   }
   void Answer(Walk&, const timeline::NothingNeeded&) {}
 

@@ -163,10 +163,6 @@ struct World : Chances {
   std::optional<UserId> Own(UserId reader, bool guard) const {
     return timeline::OwnOf(reader, character.own_posts && guard);
   }
-  // How the reader's timeline is to be sampled.
-  Sample SampleOf(UserId reader, bool guard = true) const {
-    return {reader, guard ? mysql.OneIn(reader) : 1};
-  }
   // Whether the author's posts belong into the reader's timeline, by the truth.
   bool Reads(UserId reader, UserId author) const {
     if (reader == author) return character.own_posts;

@@ -89,7 +89,6 @@ _ITEMS = ("SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX
           " LIMIT 1800")
 _SPANS = ["0", f"{AT - 9} AND created_at_ms <= {AT + 9}",
           f"0 AND created_at_ms <= {AT} AND NOT (created_at_ms = {AT} AND member <= '5')"]
-_WANTED = f" AND (author_id = {OWNER} OR CONV(LEFT(SHA1(CONCAT(post_id, ':{OWNER}')), 8), 16, 10) & 3 = 0)"
 _VISIBLE = ("SELECT author_id, post_id, created_at_ms, pushed FROM author_post FORCE INDEX (PRIMARY) WHERE deleted = 0"
             " AND hidden = 0 AND created_at_ms > 0 AND ")
 _FRIENDS = (f"SELECT STRAIGHT_JOIN f.dst, f.pos FROM following AS f FORCE INDEX (newest) JOIN follower AS r FORCE"
@@ -170,13 +169,6 @@ ENTRIES = [
         _OUTBOX.format(author, f" AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR member > '5')")
         for author in owners(UNION))),
     *[entry(_ITEMS.format(span), listed(owners(IDS))) for span in _SPANS],
-    *[entry(_ITEMS.format(span + _WANTED), listed(owners(IDS)), more=8 * 1800,
-            why="a sampled reader gets one in four of what is read") for span in _SPANS],
-    entry("SELECT reader_id, one_in FROM sampled_reader WHERE reader_id IN ([])", listed(owners(IDS))),
-    entry(f"INSERT INTO sampled_reader (reader_id, one_in, by_hand) VALUES ({OWNER},4,1) ON DUPLICATE KEY UPDATE one_in ="
-          " IF(by_hand > VALUES(by_hand), one_in, VALUES(one_in)), by_hand = GREATEST(by_hand, VALUES(by_hand))"),
-    entry("SELECT reader_id, one_in, by_hand, GREATEST(COALESCE(following_cnt, 0), 0) FROM sampled_reader LEFT JOIN"
-          f" user_rel ON user_id = reader_id WHERE reader_id > {OTHER} ORDER BY reader_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id = {OWNER} AND post_id > 7 ORDER BY author_id, post_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),
 
@@ -198,8 +190,7 @@ ENTRIES = [
           " ORDER BY dst, bucket, src FOR UPDATE", _REVERSE_KEYS),
     entry("SELECT src, dst, ver, state, pos FROM following FORCE INDEX (PRIMARY) WHERE (src, dst) IN ([])",
           _POST_KEYS),
-    entry(f"SELECT dst, 0 FROM following WHERE state = 1 AND src = {OWNER} UNION ALL SELECT reader_id, one_in FROM sampled_reader"
-          f" WHERE reader_id = {OWNER}"),
+    entry(f"SELECT dst FROM following WHERE state = 1 AND src = {OWNER}"),
     entry(f"SELECT dst FROM following FORCE INDEX (PRIMARY) WHERE state = 1 AND src = {OWNER} AND dst IN ([])",
           listed([id_of(member_of(11, k)) for k in range(PER_OWNER)] + owners(LIST - PER_OWNER))),
     *[entry(f"SELECT {other}, pos FROM {table} FORCE INDEX (newest) WHERE state = 1 AND {owner} = {OWNER}{behind}"
@@ -340,7 +331,6 @@ EXCEPTIONS = [(re.compile(pattern), why) for pattern, why in [
     (r"INSERT IGNORE INTO (installation|migration) |SELECT number FROM migration$|ALTER TABLE installation ADD COLUMN IF NOT EXISTS ", "feedctl init"),
     (r"ALTER TABLE (author_mode|user_rel) ", "feedctl init"),
     (r"SELECT COUNT\(\*\) FROM information_schema\.(tables|routines) WHERE (table|routine)_schema = DATABASE\(\) ", "feedctl init"),
-    (r"SELECT user_id, following_cnt FROM user_rel WHERE following_cnt > \?$", "readers sample --above looks at every counter"),
     (r"LOAD DATA LOCAL INFILE ", _BULK),
     (r"SELECT COUNT\(\*\), COALESCE\(SUM\(following_cnt - \?\),\?\) FROM user_rel WHERE following_cnt > \?$", _BULK),
     (r"SELECT COUNT\(\*\) FROM (following|follower)( WHERE state = \?)?$", _BULK),

@@ -37,7 +37,6 @@ _LOW, _HIGH = f"LEAST({_OWNER}, {_MEMBER})", f"GREATEST({_OWNER}, {_MEMBER})"
 _FILL = [
     ("author (author_id, last_at)", f"{_USER}, {STARTED} + seq"),
     ("author_mode (author_id, pull, marked)", f"{_USER}, 0, 1"),
-    ("sampled_reader (reader_id, one_in)", f"{_USER}, 4"),
     ("user_rel (user_id, following_cnt)", f"{_USER}, {PER_OWNER}"),
     ("user_fan (user_id, fans_cnt)", f"{_USER}, IF(seq % 2, {PER_OWNER}, -1)"),
     ("recount (user_id, counter)", f"{_USER}, 1"),

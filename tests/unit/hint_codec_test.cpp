@@ -60,24 +60,11 @@ TEST(HintCodec, TellsANewerVersionFromWhatIsBroken) {
     return std::get<Rejection>(DecodeHint(bytes)).newer;
   };
   auto message = ProtoOf(kPost);
-  message.set_schema_version(kSampleHintSchemaVersion + 1);
+  message.set_schema_version(kHintSchemaVersion + 1);
   EXPECT_TRUE(is_newer(message.SerializeAsString()));
   message.set_schema_version(0);
   EXPECT_FALSE(is_newer(message.SerializeAsString()));
   EXPECT_FALSE(is_newer("no hint at all"));
-}
-
-// A pusher of version 1 would take the own posts out of that timeline.
-TEST(HintCodec, OnlyAHintOfASampleIsOfTheSecondVersion) {
-  const auto version_of = [](const Hint& hint) {
-    v1::Hint message;
-    EXPECT_TRUE(message.ParseFromString(EncodeHint(hint)));
-    EXPECT_THAT(DecodeHint(EncodeHint(hint)), ::testing::VariantWith<Hint>(hint));
-    return message.schema_version();
-  };
-  EXPECT_EQ(version_of(Hint::OfSync(UserId{7}, UserId{7})), 2u);
-  EXPECT_EQ(version_of(Hint::OfSync(UserId{7}, UserId{8})), 1u);
-  EXPECT_EQ(version_of(Hint::OfPost(UserId{7}, PostId{7})), 1u);
 }
 
 TEST(HintCodec, RefusesIdsThatAreMissingOrInvalid) {

@@ -43,7 +43,7 @@ Status ReadByShard(ShardConnections& connections, const ShardMap& map,
 
 // Those of `posts` that are pushed, or those that are not; ascending, as the index has them.
 void ReadHalf(Connection& connection, const std::vector<PostsOf>& posts, bool pushed,
-              const TimeSpan& span, const Sample& sample, uint32_t limit, ItemsRead* out) {
+              const TimeSpan& span, uint32_t limit, ItemsRead* out) {
   std::vector<UserId> authors;
   for (const PostsOf& one : posts) {
     if (one.pushed == pushed) authors.push_back(one.author);
@@ -54,7 +54,7 @@ void ReadHalf(Connection& connection, const std::vector<PostsOf>& posts, bool pu
     uint32_t found = 0;
     UserId last{};
     if (room > 0) {
-      connection.Query(ItemsSql(chunk, pushed, span, sample, room), [&](const Row& row) {
+      connection.Query(ItemsSql(chunk, pushed, span, room), [&](const Row& row) {
         last = UserId{row.UInt64(1)};
         out->items.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
         ++found;
@@ -70,10 +70,8 @@ void ReadHalf(Connection& connection, const std::vector<PostsOf>& posts, bool pu
 }
 
 void ReadItems(Connection& connection, const std::vector<PostsOf>& posts, const TimeSpan& span,
-               const Sample& sample, uint32_t limit, ItemsRead* out) {
-  for (const bool pushed : {true, false}) {
-    ReadHalf(connection, posts, pushed, span, sample, limit, out);
-  }
+               uint32_t limit, ItemsRead* out) {
+  for (const bool pushed : {true, false}) ReadHalf(connection, posts, pushed, span, limit, out);
 }
 
 }  // namespace
@@ -82,19 +80,12 @@ MysqlReaderTruth::MysqlReaderTruth(const Config& config, const ShardMap& map,
                                    ShardConnections::Away away)
     : connections_(config, {}, std::move(away)), map_(map) {}
 
-// One statement for both.
-Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out, uint32_t* one_in) {
+Status MysqlReaderTruth::Followees(UserId reader, std::vector<UserId>* out) {
   const size_t before = out->size();
   return connections_.ReadUnconfirmed(map_.ShardOf(reader), [&](Connection& connection) {
     out->resize(before);
-    *one_in = 1;
-    connection.Query(FolloweesSql(reader), [&](const Row& row) {
-      if (row.UInt64(2) == 0) {
-        out->push_back(UserId{row.UInt64(1)});
-      } else {
-        *one_in = static_cast<uint32_t>(row.UInt64(2));
-      }
-    });
+    connection.Query(FolloweesSql(reader),
+                     [&](const Row& row) { out->push_back(UserId{row.UInt64(1)}); });
   });
 }
 
@@ -109,7 +100,7 @@ Status MysqlReaderTruth::LastAt(const std::vector<UserId>& authors,
 
 // One statement after the other while there is room: what is left of `limit` bounds the next.
 Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan& span,
-                               const Sample& sample, uint32_t limit, ItemsRead* out) {
+                               uint32_t limit, ItemsRead* out) {
   *out = {};
   std::vector<std::vector<PostsOf>> by_shard(map_.shards());
   for (const PostsOf& one : posts) by_shard[map_.ShardOf(one.author)].push_back(one);
@@ -119,7 +110,7 @@ Status MysqlReaderTruth::Items(const std::vector<PostsOf>& posts, const TimeSpan
     Status status = connections_.ReadUnconfirmed(shard, [&](Connection& connection) {
       read = {};  // Run may have to read twice
       const auto room = static_cast<uint32_t>(limit - std::min<size_t>(limit, out->items.size()));
-      ReadItems(connection, by_shard[shard], span, sample, room, &read);
+      ReadItems(connection, by_shard[shard], span, room, &read);
     });
     if (!status.done()) return status;
     out->items.insert(out->items.end(), read.items.begin(), read.items.end());

@@ -20,10 +20,10 @@ class MysqlReaderTruth : public ReaderTruth {
   MysqlReaderTruth(const Config& config, const ShardMap& map, ShardConnections::Away away = {});
 
   // Each of these two appends to *out, which holds what was read before the first failure.
-  Status Followees(UserId reader, std::vector<UserId>* out, uint32_t* one_in) override;
+  Status Followees(UserId reader, std::vector<UserId>* out) override;
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override;
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
-               uint32_t limit, ItemsRead* out) override;
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
+               ItemsRead* out) override;
   Status Confirm() override;
   void ForgetReads() override { connections_.ForgetReads(); }
   Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,

@@ -6,7 +6,6 @@
 
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/post_rows.h"
-#include "backends/mysql/posts/sampled_readers.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/chunks.h"
 #include "backends/mysql/sql/statements.h"
@@ -46,7 +45,6 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
   uint32_t window = 0;
   std::vector<UserId> authors;
   for (const ReadSync& request : requests) {
-    if (request.one_in > 1) continue;
     if (!live.contains({.src = request.reader, .dst = request.author})) continue;
     authors.push_back(request.author);
     window = std::max(window, request.window);
@@ -59,27 +57,6 @@ std::map<UserId, Outbox> ReadOutboxes(Connection& connection, const std::vector<
     });
   });
   return outboxes;
-}
-
-// What a sampled reader wants of the author is read for that reader.
-Outbox ReadSampled(Connection& connection, const ReadSync& request) {
-  Outbox outbox;
-  const Sample sample{request.reader, request.one_in};
-  connection.Query(ItemsSql({&request.author, 1}, true, {}, sample, request.window + 1),
-                   [&](const Row& row) {
-                     outbox.push_back({PostId{row.UInt64(2)}, row.Int64(3)});
-                   });
-  return outbox;
-}
-
-// Of readers whose own timeline is asked about.
-std::map<UserId, uint32_t> ReadSamplesOf(Connection& connection,
-                                         const std::vector<ReadSync>& requests) {
-  std::vector<UserId> readers;
-  for (const ReadSync& request : requests) {
-    if (request.reader == request.author) readers.push_back(request.reader);
-  }
-  return ReadSamples(connection, readers);
 }
 
 std::set<UserId> ReadMarked(Connection& connection, const std::vector<ReadSync>& requests) {
@@ -108,12 +85,9 @@ std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
   const auto members = ReadMembers(connection, requests);
   const auto outboxes = ReadOutboxes(connection, requests, live);
   const auto marked = ReadMarked(connection, requests);
-  const auto samples = ReadSamplesOf(connection, requests);
   std::vector<SyncTruth> truths;
   for (const ReadSync& request : requests) {
     SyncTruth truth;
-    const auto sample = samples.find(request.author);
-    if (sample != samples.end()) truth.one_in = sample->second;
     truth.following = live.contains({.src = request.reader, .dst = request.author});
     truth.marked = truth.following && marked.contains(request.author);
     for (const PostId member : request.members) {
@@ -121,11 +95,8 @@ std::vector<SyncTruth> TruthService::DoAll(Connection& connection,
       if (row == members.end()) continue;
       if (!truth.following || !row->second.visible()) truth.remove.push_back(member);
     }
-    if (truth.following && request.one_in > 1) {
-      FillVisible(ReadSampled(connection, request), request.window, truth);
-    }
     const auto outbox = outboxes.find(request.author);
-    if (truth.following && request.one_in <= 1 && outbox != outboxes.end()) {
+    if (truth.following && outbox != outboxes.end()) {
       FillVisible(outbox->second, request.window, truth);
     }
     truths.push_back(std::move(truth));

@@ -63,15 +63,6 @@ void AppendOutbox(std::string& sql, UserId author, bool pushed, const TimeSpan& 
   sql += ')';
 }
 
-// The rule of fanline/model/sample.h. one_in is a power of two.
-void AppendWanted(std::string& sql, const Sample& sample) {
-  const std::string reader = ToString(sample.reader);
-  sql += " AND (author_id = " + reader + " OR CONV(LEFT(SHA1(CONCAT(post_id, ':" + reader +
-         "')), 8), 16, 10) & ";
-  AppendNumber(sql, sample.one_in - 1);
-  sql += " = 0)";
-}
-
 }  // namespace
 
 void AppendReverseKeys(std::string& sql, std::span<const EdgeKey> edges) {
@@ -176,7 +167,7 @@ std::string IsKnownSql(UserId user) {
 }
 
 std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
-                     const Sample& sample, uint32_t limit) {
+                     uint32_t limit) {
   std::string sql =
       "SELECT author_id, post_id, created_at_ms FROM author_post FORCE INDEX (outbox)"
       " WHERE pushed = ";
@@ -199,21 +190,14 @@ std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpa
     sql += Quoted(MemberText(span.behind->post));
     sql += ")";
   }
-  if (!sample.whole()) AppendWanted(sql, sample);
   sql += " ORDER BY author_id, created_at_ms DESC, member";
   AppendLimit(sql, limit);
   return sql;
 }
 
 std::string FolloweesSql(UserId reader) {
-  const std::string id = ToString(reader);
-  return "SELECT dst, 0 FROM following WHERE state = 1 AND src = " + id +
-         " UNION ALL SELECT reader_id, one_in FROM sampled_reader WHERE reader_id = " + id;
-}
-
-std::string SamplesSql(std::span<const UserId> readers) {
-  std::string sql = "SELECT reader_id, one_in FROM sampled_reader WHERE reader_id IN ";
-  AppendInList(sql, readers);
+  std::string sql = "SELECT dst FROM following WHERE state = 1 AND src = ";
+  AppendId(sql, reader);
   return sql;
 }
 

@@ -68,14 +68,11 @@ std::string IsKnownSql(UserId user);
 
 // author_id, post_id, created_at_ms of visible items in the span that are pushed, or of those that
 // are not, at most `limit`, in the index's order: author by author, each author's newest first.
-// Only those that the sample wants.
 std::string ItemsSql(std::span<const UserId> authors, bool pushed, const TimeSpan& span,
-                     const Sample& sample, uint32_t limit);
+                     uint32_t limit);
 
-// dst, 0; and if the reader is sampled: reader, one_in
+// dst
 std::string FolloweesSql(UserId reader);
-// reader_id, one_in of those of `readers` who have a row
-std::string SamplesSql(std::span<const UserId> readers);
 // author_id, last_at, whether the author is marked, and announced
 std::string LastAtSql(std::span<const UserId> authors);
 // user_id, fans_cnt

@@ -35,8 +35,8 @@ class RedisAnswers : public ::testing::Test {
     TakeOver();
     RebuildBegun begun{};
     bool applied = false;
-    EXPECT_TRUE(reader_.Begin(kBob, "t", 1, &begun).done());
-    EXPECT_TRUE(reader_.Finish(kBob, "t", 1, {}, kNoFloor, {}, &applied).done());
+    EXPECT_TRUE(reader_.Begin(kBob, "t", &begun).done());
+    EXPECT_TRUE(reader_.Finish(kBob, "t", {}, kNoFloor, {}, &applied).done());
   }
 
   static Options Told(std::chrono::milliseconds heartbeat) {

@@ -183,8 +183,8 @@ class RedisCluster : public ::testing::Test {
   void Build(Range range) {
     RebuildBegun begun{};
     bool applied = false;
-    ASSERT_TRUE(reader_.Begin(ReaderIn(range), "t", 1, &begun).done());
-    ASSERT_TRUE(reader_.Finish(ReaderIn(range), "t", 1, {}, kNoFloor, {}, &applied).done());
+    ASSERT_TRUE(reader_.Begin(ReaderIn(range), "t", &begun).done());
+    ASSERT_TRUE(reader_.Finish(ReaderIn(range), "t", {}, kNoFloor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
   std::string Timeline(Range range) { return Name(keys_.Timeline(ReaderIn(range))); }
@@ -436,9 +436,9 @@ TEST_F(RedisCluster, AReaderFollowsASlotThatMovesWithItsOneKeyAndWaitsWithTheRes
   EXPECT_EQ(page.state, TimelineState::kReady);
   EXPECT_THAT(page.items, SizeIs(1));
   RebuildBegun begun{};
-  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", 1, &begun).message, HasSubstr("TRYAGAIN"));
+  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", &begun).message, HasSubstr("TRYAGAIN"));
   MoveKeys(first(), to);
-  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", 1, &begun).message, HasSubstr("ASK"));
+  EXPECT_THAT(reader_.Begin(ReaderIn(first()), "t", &begun).message, HasSubstr("ASK"));
   EndMove(first(), to);
   ASSERT_TRUE(reader_.Read(ReaderIn(first()), std::nullopt, 10, &page).done()) << "MOVED";
   EXPECT_THAT(page.items, SizeIs(1));

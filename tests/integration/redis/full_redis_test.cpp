@@ -131,7 +131,7 @@ TEST_F(FullRedis, ASyncThatCannotAddDropsTheTimeline) {
 TEST_F(FullRedis, NoTimelineIsMade) {
   Fill();
   RebuildBegun begun{};
-  EXPECT_TRUE(reader_.Begin(kBob, "a", 1, &begun).later());
+  EXPECT_TRUE(reader_.Begin(kBob, "a", &begun).later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
   EXPECT_FALSE(IsListed(kBob));
@@ -141,7 +141,7 @@ TEST_F(FullRedis, ARebuildThatCannotBeWrittenLeavesNoTimeline) {
   Open(kBob, "a");
   Fill();
   bool applied = false;
-  EXPECT_TRUE(reader_.Finish(kBob, "a", 1, {At(1, 1)}, At(0, 0).created_at, {}, &applied).later());
+  EXPECT_TRUE(reader_.Finish(kBob, "a", {At(1, 1)}, At(0, 0).created_at, {}, &applied).later());
   MakeRoom();
   EXPECT_FALSE(Exists(kBob));
 }

@@ -93,7 +93,6 @@ class Model {
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
   }
-  uint32_t AnyOneIn() { return Pick(2) == 0 ? 1 : 2u << Pick(2); }
   // More of them than a timeline can mark.
   std::vector<UserId> SomeAuthors(uint32_t most) {
     std::set<UserId> authors;
@@ -142,12 +141,8 @@ class Model {
       if (adds.empty() && removes.empty() && marks.empty()) continue;
       batch.Write(reader, adds, removes, marks);
     }
-    TimelineBatch request = batch.Take();
+    const TimelineBatch request = batch.Take();
     if (request.writes.empty()) return "nothing to write";
-    for (TimelineBatch::Write& write : request.writes) {
-      const uint32_t begin = &write == &request.writes.front() ? 0 : (&write - 1)->adds_end;
-      if (Pick(3) == 0) write.own = Pick(1u << (write.adds_end - begin));
-    }
     const BatchWritten expected = fake_.Do(request);
     const BatchWritten got = driver_.Do(request);
     CompareStatus(expected, got);
@@ -157,20 +152,16 @@ class Model {
       EXPECT_EQ(got.removed, expected.removed);
       EXPECT_EQ(got.trimmed, expected.trimmed);
       EXPECT_EQ(got.underfilled, expected.underfilled);
-      EXPECT_EQ(got.left_out, expected.left_out);
     }
     return "batch";
   }
 
   std::string Begin() {
     const UserId reader = AnyReader();
-    // Some rebuilds begin again, with another sample.
-    const bool again = tokens_.contains(reader) && Pick(2) == 0;
-    const std::string token = again ? tokens_[reader] : std::to_string(random_());
-    const uint32_t one_in = AnyOneIn();
+    const std::string token = std::to_string(random_());
     RebuildBegun got{};
-    EXPECT_TRUE(reader_.Begin(reader, token, one_in, &got).done());
-    const RebuildBegun expected = fake_.Begin(reader, token, options_.generation, one_in);
+    EXPECT_TRUE(reader_.Begin(reader, token, &got).done());
+    const RebuildBegun expected = fake_.Begin(reader, token, options_.generation);
     EXPECT_EQ(got, expected);
     if (expected == RebuildBegun::kCreated) tokens_[reader] = token;
     FollowChance(RangeOf(reader));
@@ -194,11 +185,8 @@ class Model {
     const Floor floor = Pick(2) == 0 ? kNoFloor : 1000 + Pick(30);
     bool got = false;
     const auto marks = SomeAuthors(Pick(2) == 0 ? 9 : 0);
-    const auto building = fake_.timelines().find(reader);
-    const uint32_t one_in =
-        building == fake_.timelines().end() || Pick(8) == 0 ? AnyOneIn() : building->second.one_in;
-    EXPECT_TRUE(reader_.Finish(reader, token, one_in, items, floor, marks, &got).done());
-    EXPECT_EQ(got, fake_.Finish(reader, token, items, floor, marks, one_in));
+    EXPECT_TRUE(reader_.Finish(reader, token, items, floor, marks, &got).done());
+    EXPECT_EQ(got, fake_.Finish(reader, token, items, floor, marks));
     return "finish";
   }
 
@@ -225,9 +213,6 @@ class Model {
       if (!removed) request.adds.push_back(item);
     }
     if (Pick(3) == 0) request.floor_at_least = 1000 + Pick(25);
-    const auto held = fake_.timelines().find(request.reader);
-    request.one_in =
-        held == fake_.timelines().end() || Pick(8) == 0 ? AnyOneIn() : held->second.one_in;
     const auto expected = fake_.Do(request);
     const auto got = driver_.Do(request);
     CompareStatus(expected, got);
@@ -249,7 +234,6 @@ class Model {
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.items, expected.items);
     EXPECT_EQ(got.marks, expected.marks);
-    EXPECT_EQ(got.sample, expected.sample);
     EXPECT_EQ(got.floor, expected.floor);
     EXPECT_EQ(got.reached_floor, expected.reached_floor);
     return "read page";
@@ -265,7 +249,6 @@ class Model {
     CompareStatus(expected, got);
     EXPECT_EQ(got.state, expected.state);
     EXPECT_EQ(got.members, expected.members);
-    EXPECT_EQ(got.one_in, expected.one_in);
     return "read members";
   }
 

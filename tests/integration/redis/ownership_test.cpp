@@ -51,8 +51,8 @@ class RedisOwnership : public ::testing::Test {
   void Build(UserId reader) {
     RebuildBegun begun{};
     bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", 1, &begun).done());
-    ASSERT_TRUE(reader_.Finish(reader, "t", 1, {}, kNoFloor, {}, &applied).done());
+    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
+    ASSERT_TRUE(reader_.Finish(reader, "t", {}, kNoFloor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
   std::string Get(const Key& key) { return console_.Run({"GET", Name(key)}); }
@@ -273,7 +273,7 @@ TEST_F(RedisOwnership, AResetDropsWhatIsNotOfTheRange) {
   for (const Timelines timelines : {Timelines::kIndex, Timelines::kDrop}) {
     console_.Run({"DEL", Name(keys_.Pos(range))});
     RebuildBegun begun{};
-    ASSERT_TRUE(reader_of_before.Begin(kBob, "t", 1, &begun).done());
+    ASSERT_TRUE(reader_of_before.Begin(kBob, "t", &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
     Build(native);
     driver_->Do(ClaimRange{0, range, ++epoch});
@@ -295,15 +295,15 @@ TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
   RebuildBegun begun{};
   Claim(5);
   Reset(5, Timelines::kDrop, {1, 400});
-  ASSERT_TRUE(reader.Begin(kBob, "t", 1, &begun).done());
+  ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kRefused);
   EXPECT_EQ(console_.Run({"EXISTS", Name(keys_.Timeline(kBob))}), "0");
   EXPECT_FALSE(IsListed(kBob));
   Claim(6);
   Reset(6, Timelines::kDrop, {2, 0});  // the range is served under the next one
-  ASSERT_TRUE(reader_.Begin(kBob, "t", 1, &begun).done());
+  ASSERT_TRUE(reader_.Begin(kBob, "t", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kRefused);
-  ASSERT_TRUE(reader.Begin(kBob, "t", 1, &begun).done());
+  ASSERT_TRUE(reader.Begin(kBob, "t", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kCreated);
 }
 
@@ -320,7 +320,7 @@ TEST_F(RedisOwnership, AForeignPositionNeitherServesNorTakesTimelines) {
     EXPECT_TRUE(claimed.index_complete);
     EXPECT_EQ(claimed.position, std::nullopt) << "missing: the range's timelines are dropped";
     RebuildBegun begun{};
-    ASSERT_TRUE(reader_.Begin(kBob, "t", 1, &begun).done());
+    ASSERT_TRUE(reader_.Begin(kBob, "t", &begun).done());
     EXPECT_EQ(begun, RebuildBegun::kRefused);
   }
 }

@@ -94,10 +94,10 @@ TEST_F(RedisTimelines, ARebuildThatWasGivenUpMakesRoomForTheNext) {
 TEST_F(RedisTimelines, TheSecondRebuildOfAReaderIsToldOfTheFirst) {
   RebuildBegun begun{};
   Open(kBob, "a");
-  EXPECT_TRUE(reader_.Begin(kBob, "b", 1, &begun).done());
+  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kBusy);
   Close(kBob, "a", {});
-  EXPECT_TRUE(reader_.Begin(kBob, "b", 1, &begun).done());
+  EXPECT_TRUE(reader_.Begin(kBob, "b", &begun).done());
   EXPECT_EQ(begun, RebuildBegun::kAlreadyReady);
 }
 
@@ -221,17 +221,6 @@ TEST_F(RedisTimelines, WhatIsNoTimelineIsReplacedByARebuild) {
     Build(kBob, 3);
     EXPECT_EQ(Page(kBob).items.size(), 3u);
   }
-}
-
-// Its sample is no item.
-TEST_F(RedisTimelines, AnEmptyTimelineOfASampledReaderGoesAsSoon) {
-  RebuildBegun begun{};
-  bool applied = false;
-  ASSERT_TRUE(reader_.Begin(kBob, "t", 8, &begun).done());
-  ASSERT_TRUE(reader_.Finish(kBob, "t", 8, {}, kNoFloor, {}, &applied).done() && applied);
-  console_.Run({"PEXPIRE", Name(keys_.Timeline(kBob)), "30000"});
-  EXPECT_EQ(Page(kBob).state, TimelineState::kReady);
-  EXPECT_LE(std::stol(console_.Run({"PTTL", Name(keys_.Timeline(kBob))})), 30'000);
 }
 
 TEST_F(RedisTimelines, AnEmptyTimelineGoesSoonHoweverOftenItIsReadUntilSomethingComes) {

@@ -38,12 +38,11 @@ TEST_F(RedisTimelines, TheScannerSeesEveryTimelineAsItIs) {
   EXPECT_EQ(index.readers, std::vector{kBob});
 }
 
-// #sampled stands in live: beside the readers, as #complete does.
-TEST_F(RedisTimelines, WhatMarksAnIndexAsSampledIsNoReader) {
-  RebuildBegun begun{};
-  ASSERT_TRUE(reader_.Begin(kBob, "t", 4, &begun).done());
+// #complete stands in live: beside the readers.
+TEST_F(RedisTimelines, WhatMarksAnIndexAsCompleteIsNoReader) {
+  Open(kBob, "t");
   const auto marked = [&] {
-    return console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#sampled"}) == "1";
+    return console_.Run({"SISMEMBER", Name(keys_.Live(range_)), "#complete"}) == "1";
   };
   ASSERT_TRUE(marked());
   std::vector<RangeState> ranges;

@@ -16,7 +16,7 @@ TEST_F(RedisTimelines, ATimelineWhoseFloorStandsInTheMidstOfAMomentOutlivesARemo
   std::sort(items.begin(), items.end(), IsNewer);
   bool applied = false;
   Open(kBob, "t");
-  ASSERT_TRUE(reader_.Finish(kBob, "t", 1, items, At(0, 5).created_at, {}, &applied).done() &&
+  ASSERT_TRUE(reader_.Finish(kBob, "t", items, At(0, 5).created_at, {}, &applied).done() &&
               applied);
   EXPECT_EQ(Page(kBob).items, (std::vector{At(2, 9), At(1, 8)}));
   EXPECT_EQ(Push(kBob, {}, {PostId{1}}).removed, 1u);

@@ -49,20 +49,20 @@ class RedisTimelines : public ::testing::Test {
     for (uint32_t i = count; i > 0; --i) items.push_back(At(i, i));
     RebuildBegun begun{};
     bool applied = false;
-    ASSERT_TRUE(reader_.Begin(reader, "t", 1, &begun).done());
+    ASSERT_TRUE(reader_.Begin(reader, "t", &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
-    ASSERT_TRUE(reader_.Finish(reader, "t", 1, items, floor, {}, &applied).done());
+    ASSERT_TRUE(reader_.Finish(reader, "t", items, floor, {}, &applied).done());
     ASSERT_TRUE(applied);
   }
   void Open(UserId reader, const std::string& token) {
     RebuildBegun begun{};
-    ASSERT_TRUE(reader_.Begin(reader, token, 1, &begun).done());
+    ASSERT_TRUE(reader_.Begin(reader, token, &begun).done());
     ASSERT_EQ(begun, RebuildBegun::kCreated);
   }
   bool Close(UserId reader, const std::string& token, std::vector<Item> items) {
     bool applied = false;
     std::sort(items.begin(), items.end(), IsNewer);
-    EXPECT_TRUE(reader_.Finish(reader, token, 1, items, kNoFloor, {}, &applied).done());
+    EXPECT_TRUE(reader_.Finish(reader, token, items, kNoFloor, {}, &applied).done());
     return applied;
   }
 

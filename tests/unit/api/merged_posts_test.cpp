@@ -21,10 +21,10 @@ struct World : timeline::World {
     for (const UserId author : authors) EXPECT_NE(author, forbidden);
     return timeline::World::LastAt(authors, out);
   }
-  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, const Sample& sample,
-               uint32_t limit, ItemsRead* out) override {
+  Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
+               ItemsRead* out) override {
     for (const PostsOf& one : posts) EXPECT_NE(one.author, forbidden);
-    return timeline::World::Items(posts, span, sample, limit, out);
+    return timeline::World::Items(posts, span, limit, out);
   }
   timeline::Page Home(const PageQuery& query) {
     PageRead read(query, std::nullopt);
@@ -63,22 +63,6 @@ TEST(MergedPosts, OfAnAuthorAreReadOnceInAWhile) {
   w.now += MergedPosts::kFor;
   EXPECT_EQ(w.Home({.limit = 10}).items.size(), 2u);
   EXPECT_EQ(w.calls, 1u);
-}
-
-TEST(MergedPosts, OfASampledReadersPageCountOnlyWhatIsWanted) {
-  World w;
-  for (uint64_t author = 100; author < 103; ++author) w.Follow(UserId{author});
-  for (uint64_t post = 1; post <= 60; ++post) {
-    w.PublishMerged(UserId{100 + post % 3}, post, static_cast<UnixMs>(post));
-  }
-  w.mysql.SetOneIn(kBob, 4);
-  w.Activate();
-  const auto everything = w.Everything();
-  EXPECT_LT(everything.size(), 30u);
-  EXPECT_EQ(w.Walk({.limit = 4}), everything);
-  w.calls = 0;
-  EXPECT_EQ(w.Home({.limit = 4}).items, std::vector(everything.begin(), everything.begin() + 4));
-  EXPECT_EQ(w.calls, 0u) << "what is remembered is the same for all";
 }
 
 TEST(MergedPosts, WhileTheyAreReadAnewOthersAreServedWhatThereIsForAMoment) {

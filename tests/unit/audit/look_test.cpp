@@ -23,11 +23,9 @@ struct Truth : ReaderTruth {
   Status status = Status::Done(), confirmed = Status::Done();
   size_t statements = 0;
 
-  uint32_t one_in = 1;
-  Status Followees(UserId, std::vector<UserId>* out, uint32_t* sampled) override {
+  Status Followees(UserId, std::vector<UserId>* out) override {
     ++statements;
     *out = followees;
-    *sampled = one_in;
     return status;
   }
   Status LastAt(const std::vector<UserId>& authors, std::vector<AuthorLastAt>* out) override {
@@ -42,12 +40,12 @@ struct Truth : ReaderTruth {
     }
     return status;
   }
-  Status Items(const std::vector<PostsOf>& of, const TimeSpan& span, const Sample& sample,
-               uint32_t limit, ItemsRead* out) override {
+  Status Items(const std::vector<PostsOf>& of, const TimeSpan& span, uint32_t limit,
+               ItemsRead* out) override {
     ++statements;
     for (const PostsOf& one : of) {
       for (const Item& item : posts[one]) {
-        if (item.created_at <= *span.above || !sample.Wants(one.author, item.post)) continue;
+        if (item.created_at <= *span.above) continue;
         if (out->items.size() == limit) {
           out->partial = one;
           return status;
@@ -115,31 +113,6 @@ TEST_F(LookTest, WhatIsMissingOrTooMuchIsFound) {
   EXPECT_EQ(SurplusIn(look.differences), 1u);
 }
 
-// Of these four, one in two of reader 1 is wanted; and of 35 and 15, which are merged at read.
-TEST_F(LookTest, ASampledTimelineHoldsWhatIsWanted) {
-  truth_.one_in = 2;
-  timelines_.timeline.one_in = 2;
-  const Sample sample{kReader, 2};
-  std::erase_if(timelines_.timeline.items,
-                [&](const Item& item) { return !sample.WantsOfOthers(item.post); });
-  ASSERT_LT(timelines_.timeline.items.size(), 4u);
-  EXPECT_THAT(LookAt().differences, IsEmpty());
-  truth_.followees.push_back(kReader);  // as where own posts are wanted
-  truth_.posts[{kReader, true}] = {At(39), At(38), At(37), At(36)};
-  for (const uint64_t post : {36, 37, 38, 39}) timelines_.timeline.items.push_back(At(post));
-  EXPECT_THAT(LookAt().differences, IsEmpty()) << "none of one's own is left out";
-}
-
-TEST_F(LookTest, ATimelineOfAnotherSampleIsFoundAlsoWhereNoPostDiffers) {
-  truth_.posts.clear();
-  timelines_.timeline.items.clear();
-  timelines_.timeline.one_in = 4;
-  const Look look = LookAt();
-  ASSERT_EQ(look.differences.size(), 1u);
-  EXPECT_EQ(look.differences.front().kind, Kind::kSample);
-  EXPECT_EQ(SurplusIn(look.differences), 1u);
-}
-
 TEST_F(LookTest, WithoutItsMarkAnAuthorsMergedPostsAreMissing) {
   timelines_.timeline.marks = {};
   const Look look = LookAt();
@@ -201,21 +174,18 @@ TEST_F(LookTest, WhatIsReadIsBounded) {
   EXPECT_TRUE(LookAt({.most_followees = 2, .most_marked = 1}).judged);
 }
 
-// It needs no post, and tells of a change whose hint was lost.
-TEST_F(LookTest, OfMoreThanCanBeReadTheSampleIsCompared) {
-  timelines_.timeline.one_in = 4;
+TEST_F(LookTest, OfMoreThanCanBeReadWhatNeedsNoPostIsCompared) {
   for (const LookLimits limits : {LookLimits{.most_followees = 1}, LookLimits{.most_marked = 0}}) {
-    truth_.one_in = 4;
+    timelines_.indexed = true;
     Look look = LookAt(limits);
     EXPECT_TRUE(look.too_much);
     EXPECT_FALSE(look.judged || look.gone);
     EXPECT_THAT(look.differences, IsEmpty()) << "of posts and marks nothing is known";
-    truth_.one_in = 2;
+    timelines_.indexed = false;
     look = LookAt(limits);
     EXPECT_FALSE(look.judged);
     ASSERT_THAT(look.differences, SizeIs(1));
-    EXPECT_EQ(look.differences[0].kind, Kind::kSample);
-    EXPECT_EQ(look.differences[0].held, 4u);
+    EXPECT_EQ(look.differences[0].kind, Kind::kNotIndexed);
   }
   EXPECT_FALSE(LookAt().too_much);
 }

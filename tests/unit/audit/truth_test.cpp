@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <set>
 
@@ -28,7 +27,6 @@ struct World {
   std::vector<UserId> readers;  // those the audit asks about
   std::mt19937_64 random;
   bool own_posts = false;
-  std::map<UserId, uint32_t> one_in;
 
   explicit World(uint64_t seed) : random(seed) {
     const uint64_t users = 2 + random() % 20;
@@ -36,9 +34,6 @@ struct World {
       if (random() % 3 != 0) readers.push_back(UserId{user});
     }
     own_posts = seed % 2 == 1;
-    for (const UserId reader : readers) {
-      if (seed % 3 == 0 && Raw(reader) % 2 == 0) one_in[reader] = 4;
-    }
     for (uint64_t i = random() % 80; i > 0; --i) edges.emplace(Any(users), Any(users));
     for (uint64_t i = random() % 120; i > 0; --i) {
       // Few distinct times, so that many are equal.
@@ -51,8 +46,6 @@ struct World {
   TimelineTruth Truth(size_t shards) {
     std::vector<TimelineTruth::Part> parts(shards, TimelineTruth::Part(readers));
     for (const auto& [reader, author] : edges) parts[random() % shards].AddEdge(reader, author);
-    for (const auto& [reader, n] : one_in) parts[random() % shards].AddSample(reader, n);
-    parts.front().AddSample(UserId{1'000}, 2);  // without a timeline
     for (const Post& post : posts) {
       parts[random() % shards].AddPost(post.author, post.item, post.pushed);
     }
@@ -64,11 +57,6 @@ struct World {
     for (const Post& post : posts) {
       const bool followed =
           edges.count({reader, post.author}) == 1 || (own_posts && reader == post.author);
-      const auto sampled = one_in.find(reader);
-      if (sampled != one_in.end() &&
-          !Sample{reader, sampled->second}.Wants(post.author, post.item.post)) {
-        continue;
-      }
       if (followed && post.item.created_at > floor) wanted.push_back(post.item);
     }
     std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
@@ -94,18 +82,15 @@ TEST(TimelineTruth, ExpectsTheVisiblePostsOfEverybodyFollowedNewerThanTheFloor) 
 TEST(TimelineTruth, KnowsWhichPostsOfAnAuthorAreMergedAtRead) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     World world(seed);
-    if (world.readers.empty()) continue;
     const TimelineTruth truth = world.Truth(1 + seed % 3);
-    const Sample sample = truth.SampleOf(0);
-    EXPECT_EQ(sample.one_in, world.one_in.contains(world.readers[0]) ? 4u : 1u);
     for (uint64_t author = 1; author <= 22; ++author) {
       std::vector<Item> wanted, merged;
       for (const Post& post : world.posts) {
         if (post.author != UserId{author} || post.pushed || post.item.created_at <= 7) continue;
-        if (sample.Wants(post.author, post.item.post)) wanted.push_back(post.item);
+        wanted.push_back(post.item);
       }
       std::sort(wanted.begin(), wanted.end(), TimelineTruth::Before);
-      truth.Merged(0, UserId{author}, 7, &merged);
+      truth.Merged(UserId{author}, 7, &merged);
       EXPECT_EQ(merged, wanted) << "seed " << seed << ", author " << author;
     }
   }

@@ -47,17 +47,6 @@ TEST(Reader, WhoIsWellIsToldWhole) {
   EXPECT_EQ(Find(checks, "counter"), nullptr);
 }
 
-TEST(Reader, WhoIsSampledIsToldSo) {
-  ReaderFacts facts = Reader();
-  EXPECT_EQ(Find(JudgeReader(facts), "sampled"), nullptr);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), Not(HasSubstr("one in")));
-  facts.one_in = 8;
-  facts.timeline.one_in = 4;  // the timeline of before is not dropped yet
-  EXPECT_EQ(TextOf(JudgeReader(facts), "sampled"), "one in 8 posts of others is wanted");
-  EXPECT_THAT(TextOf(JudgeReader(facts), "state"), HasSubstr("; holds one in 4 posts of others"));
-  EXPECT_EQ(ExitCodeOf(JudgeReader(facts)), 0);
-}
-
 TEST(Reader, WithAFloorIsCompleteAboveIt) {
   ReaderFacts facts = Reader();
   facts.timeline.floor = kNow - 86'400'000;
@@ -74,9 +63,9 @@ TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
   facts.too_much = true;
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
   EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("but for its posts"));
-  facts.differences = {{.reader = facts.user, .kind = audit::Kind::kSample, .held = 4}};
+  facts.differences = {{.reader = facts.user, .kind = audit::Kind::kTooFew, .held = 4}};
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("one in 4 posts of others"));
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("holds 4 items only"));
 }
 
 TEST(Reader, WhoIsNotLiveIsNoFault) {

@@ -29,8 +29,6 @@ TEST(FindingsText, EachDifferenceIsALineThatNamesReaderAndPost) {
             "reader 1: missing the mark of author 7");
   EXPECT_EQ(text({.kind = Kind::kExtraMark, .author = kAuthor}),
             "reader 1: extra mark of author 7");
-  EXPECT_EQ(text({.kind = Kind::kSample, .held = 4}),
-            "reader 1: holds one in 4 posts of others, and is to hold another sample");
   EXPECT_EQ(text({.kind = Kind::kTooFew, .held = 1}),
             "reader 1: holds 1 item only, and has a floor");
   EXPECT_EQ(text({.kind = Kind::kMalformed, .problem = "WRONG\nTYPE"}),

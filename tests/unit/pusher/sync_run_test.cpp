@@ -125,60 +125,6 @@ TEST(SyncRun, MarksAnAuthorWhoMayHavePostsMergedAtReadAndUnmarksWhoIsNotFollowed
   EXPECT_TRUE(w.redis.timelines().at(bob).marks.empty());
 }
 
-// A reader who follows himself is no reader of anybody's posts.
-TEST(SyncRun, OfAReaderWithHimselfDropsATimelineOfAnotherSampleThanTheRowSays) {
-  SyncWorld w;
-  const UserId bob = w.Reader(0), cid = ReaderIn(0, 1), dee = ReaderIn(0, 2), eve = ReaderIn(0, 3);
-  w.MakeLive(cid, {}, kNoFloor, 4);
-  w.MakeLive(dee, {{kBens, 900}}, kNoFloor, 4);
-  w.redis.Begin(eve, "under way");
-  w.mysql.SetOneIn(bob, 4);
-  w.mysql.SetOneIn(dee, 4);
-  for (const UserId reader : {bob, cid, dee, eve}) w.Give(0, Hint::OfSync(reader, reader));
-  w.Run();
-  EXPECT_EQ(w.metrics.done, 4);
-  EXPECT_FALSE(w.IsLive(bob)) << "holds every post";
-  EXPECT_FALSE(w.IsLive(cid)) << "the row is gone";
-  EXPECT_EQ(w.Items(dee), Posts{kBens}) << "as it should be";
-  EXPECT_FALSE(w.IsLive(eve)) << "its rebuild may have read the row of before";
-}
-
-TEST(SyncRun, OfASampledReaderCountsOnlyWantedPostsAndLeavesTheFloor) {
-  SyncWorld w;
-  const UserId bob = ReaderIn(0, 5);
-  w.MakeLive(bob, {}, kNoFloor, 4);
-  w.mysql.SetOneIn(bob, 4);
-  w.Follow(bob, kAnn);
-  Posts wanted;
-  w.Delete(kAnn, kPost);
-  uint64_t post = 0;
-  while (wanted.size() < kWindow.window) {
-    if (++post == Raw(kGone)) ++post;
-    w.Publish(kAnn, PostId{post}, static_cast<UnixMs>(post));
-    if (Sample{bob, 4}.WantsOfOthers(PostId{post})) wanted.insert(wanted.begin(), PostId{post});
-  }
-  w.Give(0, Hint::OfSync(bob, kAnn));
-  w.Run();
-  EXPECT_GT(post, 2 * wanted.size());
-  EXPECT_EQ(w.Items(bob), wanted) << "the window holds all of them";
-  EXPECT_EQ(w.redis.timelines().at(bob).floor, kNoFloor);
-}
-
-// Between the read of the timeline and the write another rebuild made it anew.
-TEST(SyncRun, ThatWasReadForAnotherSampleDropsTheTimeline) {
-  SyncWorld w;
-  const UserId bob = w.Reader(0);
-  w.Follow(bob, kAnn);
-  w.Give(0, Hint::OfSync(bob, kAnn));
-  w.Step();
-  w.Answer();  // the timeline; the truth is asked
-  w.redis.Expire(bob);
-  w.MakeLive(bob, {}, kNoFloor, 64);
-  w.Run();
-  EXPECT_EQ(w.metrics.done, 1);
-  EXPECT_FALSE(w.IsLive(bob));
-}
-
 TEST(SyncRun, EndsWhereAPostWaits) {
   SyncWorld w;
   const UserId bob = w.Reader(0), cid = w.Reader(1);

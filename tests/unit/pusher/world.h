@@ -221,10 +221,9 @@ struct World
   void Delete(UserId author, PostId post) {
     mysql.Do(ApplyEvents{1, 0, {{EventKind::kDeleted, post, author, 0, 0}}});
   }
-  void MakeLive(UserId reader, std::vector<Item> items = {}, Floor floor = kNoFloor,
-                uint32_t one_in = 1) {
-    redis.Begin(reader, "t", std::nullopt, one_in);
-    redis.Finish(reader, "t", items, floor, {}, one_in);
+  void MakeLive(UserId reader, std::vector<Item> items = {}, Floor floor = kNoFloor) {
+    redis.Begin(reader, "t");
+    redis.Finish(reader, "t", items, floor);
   }
   bool IsLive(UserId reader) const { return redis.timelines().contains(reader); }
   std::vector<PostId> Items(UserId reader) {

@@ -64,8 +64,8 @@ class Channel : public CommandChannel {
 
 // apply.lua: this of each timeline.
 std::string Applied(const std::string& each) {
-  return "*7\r\n$" + std::to_string(each.size()) + "\r\n" + each +
-         "\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:0\r\n:0\r\n";
+  return "*6\r\n$" + std::to_string(each.size()) + "\r\n" + each +
+         "\r\n:0\r\n:0\r\n:0\r\n$0\r\n\r\n:0\r\n";
 }
 
 class RedisBatchJob : public ::testing::Test {

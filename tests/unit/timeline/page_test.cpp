@@ -45,33 +45,6 @@ TEST(Page, IsPulledUntilTheTimelineIsLive) {
   EXPECT_EQ(live.cached, 1u);
 }
 
-TEST(Page, OfASampledReaderIsAsLongAsAnyAndHoldsAllOfTheReadersOwn) {
-  World w(true);
-  w.Follow(UserId{100});
-  w.Follow(UserId{101});
-  for (uint64_t post = 1; post <= 200; ++post) {
-    const auto at = static_cast<UnixMs>(post);
-    if (post % 20 == 0) {
-      w.Publish(kBob, post, at);
-    } else if (post % 3 == 0) {
-      w.PublishMerged(UserId{100}, post, at);
-    } else {
-      w.Publish(UserId{101}, post, at);
-    }
-  }
-  w.mysql.SetOneIn(kBob, 8);
-  const auto everything = w.Everything();
-  EXPECT_LT(everything.size(), 60u);
-  EXPECT_GT(everything.size(), 20u);
-  for (const bool live : {false, true}) {
-    if (live) w.Activate();
-    const Page page = w.Home({.limit = 5});
-    EXPECT_EQ(page.live(), live);
-    EXPECT_EQ(page.items.size(), 5u);
-    EXPECT_EQ(w.Walk({.limit = 5}), everything) << live;
-  }
-}
-
 TEST(Page, IsPulledWhileTheTimelineIsBuilt) {
   World w;
   w.Follow(UserId{100});

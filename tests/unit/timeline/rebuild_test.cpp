@@ -56,14 +56,17 @@ TEST(Rebuild, WhoIsNotAdmittedGetsNoTimeline) {
   EXPECT_EQ(asked, 2);
 }
 
-// Of a sampled one the timeline begins twice.
-TEST(Rebuild, AStrangerIsAdmittedOnce) {
+TEST(Rebuild, AStrangerIsAdmittedOnceHoweverOftenTheRebuildStarts) {
   World w;
-  w.mysql.SetOneIn(kBob, 4);
   int asked = 0;
+  const auto admit = [&] {
+    w.redis.Expire(kBob);
+    return ++asked == 1;
+  };
   RebuildResult result{};
-  ASSERT_TRUE(w.home.Activate(kBob, &result, [&] { return ++asked == 1; }).done());
+  ASSERT_TRUE(w.home.Activate(kBob, &result, admit).done());
   EXPECT_EQ(result, RebuildResult::kRebuilt);
+  EXPECT_EQ(w.tokens, 2);
   EXPECT_EQ(asked, 1);
 }
 
@@ -154,62 +157,6 @@ TEST(Rebuild, KeepsWhatIsPushedWhileItReads) {
   RebuildResult result;
   ASSERT_TRUE(w.home.Activate(kBob, &result).done());
   EXPECT_TRUE(w.redis.timelines().at(kBob).items.contains(PostId{8}));
-}
-
-TEST(Rebuild, OfASampledReaderBeginsAgainAndHoldsTheSample) {
-  World w;
-  w.Follow(UserId{100});
-  for (uint64_t post = 1; post <= 40; ++post)
-    w.Publish(UserId{100}, post, static_cast<UnixMs>(post));
-  w.mysql.SetOneIn(kBob, 4);
-  EXPECT_EQ(w.Activate(), RebuildResult::kRebuilt);
-  EXPECT_EQ(w.redis.timelines().at(kBob).one_in, 4u);
-  const auto everything = w.Everything();
-  EXPECT_LT(everything.size(), 20u);
-  EXPECT_EQ(w.Walk({.limit = 3}), everything) << "live down to the floor, and pulled below";
-  w.redis.Expire(kBob);
-  EXPECT_EQ(w.Walk({.limit = 3}), everything);
-}
-
-TEST(Rebuild, StartsAgainWhenTheReaderIsSampledOtherwiseMeanwhile) {
-  World w;
-  w.Follow(UserId{100});
-  for (uint64_t post = 1; post <= 20; ++post)
-    w.Publish(UserId{100}, post, static_cast<UnixMs>(post));
-  Rebuild rebuild(
-      kWindow, [&] { return std::to_string(++w.tokens); }, std::nullopt);
-  const auto begin = [&] { return std::get<NeedBegin>(rebuild.needed()); };
-  const std::string token = begin().token;
-  EXPECT_EQ(begin().one_in, 1u);
-  rebuild.OnBegun(w.redis.Begin(kBob, token, 1));
-  rebuild.OnFollowees({UserId{100}}, {kBob, 2});
-  EXPECT_EQ(begin().one_in, 2u);
-  EXPECT_EQ(begin().token, token) << "its own key is not another's";
-  rebuild.OnBegun(w.redis.Begin(kBob, token, 1, 2));
-  rebuild.OnFollowees({UserId{100}}, {kBob, 8});
-  EXPECT_EQ(begin().one_in, 8u) << "changed again";
-  rebuild.OnBegun(w.redis.Begin(kBob, token, 1, 8));
-  rebuild.OnFollowees({UserId{100}}, {kBob, 8});
-  EXPECT_TRUE(std::holds_alternative<NeedLastAt>(rebuild.needed()));
-}
-
-TEST(Rebuild, GivesUpOnAReaderWhoIsSampledOtherwiseEachTime) {
-  Rebuild rebuild(
-      kWindow, [] { return "t"; }, std::nullopt, 2);
-  for (uint32_t one_in : {2u, 4u}) {
-    ASSERT_TRUE(std::holds_alternative<NeedBegin>(rebuild.needed()));
-    rebuild.OnBegun(RebuildBegun::kCreated);
-    rebuild.OnFollowees({}, {kBob, one_in});
-  }
-  EXPECT_EQ(rebuild.result(), RebuildResult::kGaveUp);
-}
-
-// As after a Redis that was rolled back to the key's first begin.
-TEST(Rebuild, OfAnotherSampleThanItsKeyCollectsStartsAgain) {
-  World w;
-  w.redis.Begin(kBob, "t");
-  EXPECT_FALSE(w.redis.Finish(kBob, "t", {}, kNoFloor, {}, 2));
-  EXPECT_TRUE(w.redis.timelines().empty());
 }
 
 TEST(Rebuild, LeavesARebuildOfAnotherAlone) {

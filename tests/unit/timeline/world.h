@@ -39,7 +39,7 @@ struct World : fakes::FakeReaderStores {
     for (const UserId author : authors) {
       for (const bool pushed : {true, false}) posts.push_back({author, pushed});
     }
-    auto items = mysql.Items(posts, {}, UINT32_MAX, {kBob, mysql.OneIn(kBob)}).items;
+    auto items = mysql.Items(posts, {}, UINT32_MAX).items;
     std::sort(items.begin(), items.end(), IsNewer);
     return items;
   }

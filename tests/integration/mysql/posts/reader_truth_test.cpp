@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "backends/mysql/posts/sampled_readers.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/unit/seeded.h"
 
@@ -30,7 +29,7 @@ class ReaderTruthTest : public ::testing::Test {
   std::vector<Item> Outbox(const PostsOf& posts, const std::optional<Position>& after,
                            uint32_t limit) {
     ItemsRead read;
-    const Status status = reader_.Items({posts}, Behind(after), {}, limit, &read);
+    const Status status = reader_.Items({posts}, Behind(after), limit, &read);
     EXPECT_TRUE(status.done()) << status.message;
     return read.items;
   }
@@ -46,52 +45,8 @@ TEST_F(ReaderTruthTest, FolloweesAreTheLiveForwardEdges) {
   PutFollowing(reader, UserId{12}, false);
   PutFollowing(shards_.UserOn(1, 2), UserId{13}, true);
   std::vector<UserId> followees;
-  uint32_t one_in = 0;
-  ASSERT_TRUE(reader_.Followees(reader, &followees, &one_in).done());
+  ASSERT_TRUE(reader_.Followees(reader, &followees).done());
   EXPECT_THAT(followees, UnorderedElementsAre(UserId{10}, UserId{UINT64_MAX - 1}));
-}
-
-TEST_F(ReaderTruthTest, FolloweesComeWithTheSampleOfTheReader) {
-  const UserId reader = shards_.UserOn(1, 1), other = shards_.UserOn(1, 2);
-  PutFollowing(reader, UserId{10}, true);
-  const auto one_in = [&](UserId user, size_t follows) {
-    std::vector<UserId> followees;
-    uint32_t found = 77;
-    EXPECT_TRUE(reader_.Followees(user, &followees, &found).done());
-    EXPECT_EQ(followees.size(), follows);
-    return found;
-  };
-  EXPECT_EQ(one_in(reader, 1), 1u);
-  for (const uint32_t set : {64u, 4u, 1u}) {
-    SetSample(shards_.of(reader), {reader, set});
-    EXPECT_EQ(one_in(reader, 1), set);
-  }
-  SetSample(shards_.of(other), {other, 2, false});
-  EXPECT_EQ(one_in(other, 0), 2u);
-  SetSample(shards_.of(other), {other, 8, true});
-  SetSample(shards_.of(other), {other, 16, false});
-  EXPECT_EQ(one_in(other, 0), 8u) << "what was set by hand stays";
-}
-
-// The shards leave out what fanline/model/sample.h does, and a limit counts what is left.
-TEST_F(ReaderTruthTest, ItemsOfASampledReaderAreTheWantedOnes) {
-  const UserId author = shards_.UserOn(0, 1), reader = shards_.UserOn(0, 2);
-  const Sample sample{reader, 8};
-  std::vector<Item> wanted;
-  for (uint64_t raw = 1; raw <= 300; ++raw) {
-    const Item item{PostId{raw % 2 == 0 ? raw : UINT64_MAX - raw}, static_cast<UnixMs>(raw)};
-    shards_.PutPost(author, item.post, {.created_at = item.created_at});
-    if (sample.WantsOfOthers(item.post)) wanted.insert(wanted.begin(), item);
-  }
-  ASSERT_GT(wanted.size(), 15u);
-  ASSERT_LT(wanted.size(), 80u);
-  ItemsRead read;
-  ASSERT_TRUE(reader_.Items({{author, true}}, {}, sample, 1'000, &read).done());
-  EXPECT_EQ(read.items, wanted);
-  ASSERT_TRUE(reader_.Items({{author, true}}, {}, sample, 7, &read).done());
-  EXPECT_EQ(read.items, std::vector(wanted.begin(), wanted.begin() + 7));
-  ASSERT_TRUE(reader_.Items({{author, true}}, {}, {author, 8}, 1'000, &read).done());
-  EXPECT_EQ(read.items.size(), 300u) << "one's own";
 }
 
 TEST_F(ReaderTruthTest, LastAtAsksEveryShardInPartsAndSkipsWhoNeverPosted) {
@@ -134,16 +89,16 @@ TEST_F(ReaderTruthTest, ItemsAreTheVisiblePushedOnesOfAllAuthorsAsked) {
   }
   ItemsRead read;
   const auto pushed = PushedBy(authors);
-  ASSERT_TRUE(reader_.Items(pushed, {}, {}, 1'000, &read).done());
+  ASSERT_TRUE(reader_.Items(pushed, {}, 1'000, &read).done());
   EXPECT_EQ(read.items.size(), 200u);
   EXPECT_EQ(read.partial, std::nullopt);
-  ASSERT_TRUE(reader_.Items(pushed, Later(999), {}, 1'000, &read).done());
+  ASSERT_TRUE(reader_.Items(pushed, Later(999), 1'000, &read).done());
   ASSERT_EQ(read.items.size(), 100u);
   for (const Item& item : read.items) EXPECT_EQ(item.created_at, 1000);
-  ASSERT_TRUE(reader_.Items(pushed, UpTo(999), {}, 1'000, &read).done());
+  ASSERT_TRUE(reader_.Items(pushed, UpTo(999), 1'000, &read).done());
   ASSERT_EQ(read.items.size(), 100u);
   for (const Item& item : read.items) EXPECT_EQ(item.created_at, 999);
-  ASSERT_TRUE(reader_.Items({{UserId{7}, false}, {UserId{8}, true}}, {}, {}, 1'000, &read).done());
+  ASSERT_TRUE(reader_.Items({{UserId{7}, false}, {UserId{8}, true}}, {}, 1'000, &read).done());
   EXPECT_THAT(read.items, UnorderedElementsAre(Item{PostId{73}, 1003}, Item{PostId{80}, 1000},
                                                Item{PostId{85}, 999}));
 }
@@ -167,7 +122,7 @@ TEST_F(ReaderTruthTest, AReadThatEndsEarlySaysWhoIsPartialAndWhoUnread) {
     for (const UserId author : authors) left.push_back({author, false});
     while (!left.empty()) {
       ItemsRead read;
-      ASSERT_TRUE(reader_.Items(left, {}, {}, limit, &read).done());
+      ASSERT_TRUE(reader_.Items(left, {}, limit, &read).done());
       EXPECT_LE(read.items.size(), limit);
       for (const Item& item : read.items) met.insert(Raw(item.post));
       if (read.partial) {
@@ -266,8 +221,7 @@ TEST_F(ReaderTruthTest, AnswersAreAppendedToWhatIsThere) {
   const UserId reader = shards_.UserOn(0, 1);
   PutFollowing(reader, UserId{10}, true);
   std::vector<UserId> followees = {UserId{1}};
-  uint32_t one_in = 0;
-  ASSERT_TRUE(reader_.Followees(reader, &followees, &one_in).done());
+  ASSERT_TRUE(reader_.Followees(reader, &followees).done());
   EXPECT_THAT(followees, ::testing::ElementsAre(UserId{1}, UserId{10}));
 }
 

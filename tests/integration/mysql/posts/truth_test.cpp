@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/mysql/posts/sampled_readers.h"
-#include "fanline/model/sample.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
 #include "tests/unit/seeded.h"
@@ -57,40 +55,6 @@ TEST_F(TruthTest, APostWithoutARowReadsAsNotVisible) {
   EXPECT_FALSE(page.posts[0].visible());
   EXPECT_EQ(page.posts[1].created_at, 1000);
   EXPECT_TRUE(page.posts[1].visible());
-}
-
-TEST_F(TruthTest, ASyncOfASampledReaderReadsTheWindowOfWantedPosts) {
-  const UserId author = shards_.UserOn(0, 1), reader = shards_.UserOn(1, 1);
-  shards_.of(author).Execute("INSERT INTO follower (dst, bucket, src, ver, state, pos) VALUES (" +
-                             ToString(author) + "," + std::to_string(BucketOf(reader)) + "," +
-                             ToString(reader) + ",1,1,1)");
-  std::vector<Item> wanted;
-  for (uint64_t raw = 1; raw <= 200; ++raw) {
-    shards_.PutPost(author, PostId{raw}, Published(static_cast<UnixMs>(raw)));
-    if (Sample{reader, 4}.WantsOfOthers(PostId{raw})) {
-      wanted.insert(wanted.begin(), {PostId{raw}, static_cast<UnixMs>(raw)});
-    }
-  }
-  const auto ask = [&](uint32_t window) {
-    return Ask(
-        ReadSync{.reader = reader, .author = author, .members = {}, .window = window, .one_in = 4});
-  };
-  const auto all = ask(1'000);
-  EXPECT_EQ(all.visible, wanted);
-  EXPECT_EQ(all.newest_unread, std::nullopt);
-  const auto some = ask(5);
-  EXPECT_EQ(some.visible, std::vector(wanted.begin(), wanted.begin() + 5));
-  EXPECT_EQ(some.newest_unread, wanted[5].created_at);
-}
-
-TEST_F(TruthTest, ASyncOfAReaderWithHimselfReadsHowTheTimelineIsSampled) {
-  const UserId reader = shards_.UserOn(1, 1);
-  const auto ask = [&] {
-    return Ask(ReadSync{.reader = reader, .author = reader, .members = {}, .window = 5});
-  };
-  EXPECT_EQ(ask().one_in, 1u);
-  SetSample(shards_.of(reader), {reader, 16});
-  EXPECT_EQ(ask().one_in, 16u);
 }
 
 TEST_F(TruthTest, EveryColumnOfAPostArrives) {

@@ -274,8 +274,7 @@ TEST_F(Demoted, ReadsThatAreForgottenNeedNoConfirmation) {
   MysqlReaderTruth truth(config, shards_.map());
   const auto read = [&] {
     std::vector<UserId> followees;
-    uint32_t one_in = 1;
-    return truth.Followees(shards_.UserOn(1, 1), &followees, &one_in).done();
+    return truth.Followees(shards_.UserOn(1, 1), &followees).done();
   };
   for (const bool forgotten : {false, true}) {
     ASSERT_TRUE(read());

@@ -1,7 +1,7 @@
 // Looks at one reader's timeline: reads it and the truth about it, and compares them as the audit
-// of all does. For who can only look at a few: a sample, or those found wrong before.
+// of all does. For who looks at a few: the watch, and the repair of those found wrong before.
 //
-// Whose a missing post is, a look does not know, but of posts that are merged at read.
+// A look cannot name the author of a missing post, except for posts that are merged at read.
 //
 // What a look finds may be in flight only: a post whose hint is not applied yet. Whoever wants to
 // know looks again later, and believes what was so both times (InBoth).

@@ -4,28 +4,6 @@ namespace fanline::pusher {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-void AddSampleOptions(daemon::OptionTable& table, audit::SamplerLimits& limits) {
-  table
-      .Add("sample-every", &limits.every,
-           "how often a few live timelines of its ranges are compared with the truth; 0 is never")
-      .Range(0ms, 24h);
-  table
-      .Add("sample-readers", &limits.readers,
-           "timelines compared each time; each costs Redis two reads, and each shard a few "
-           "statements")
-      .Range(1, 1'000);
-  table
-      .Add("sample-again-after", &limits.again_after,
-           "how long after the first look a timeline that differs is looked at again, at the "
-           "least: it also waits until the hints are applied that are in the log by then, and the "
-           "log's end is asked for every 5 s")
-      .Range(100ms, 10min);
-}
-
-}  // namespace
-
 void AddOptions(daemon::OptionTable& table, Config& config) {
   config.daemon.admin.listen.port = 9402;
   daemon::AddOptions(table, config.daemon);
@@ -61,7 +39,6 @@ void AddOptions(daemon::OptionTable& table, Config& config) {
   options::AddGather(table, &limits.gather);
   table.Add("save-position-every", &limits.save_position_every,
             "how often progress is written to Redis and then committed");
-  AddSampleOptions(table, config.sample);
 }
 
 }  // namespace fanline::pusher

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "audit/sampler.h"
 #include "backends/options/agreed_settings.h"
 #include "backends/options/kafka_settings.h"
 #include "backends/options/mysql_settings.h"
@@ -24,7 +23,6 @@ struct Config {
   options::MysqlSettings mysql;
   uint32_t truth_threads = 2;  // per shard
   Limits limits;
-  audit::SamplerLimits sample;  // every 0: no samples
 };
 
 void AddOptions(daemon::OptionTable& table, Config& config);

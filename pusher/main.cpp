@@ -1,18 +1,13 @@
-// fanout-tasks (Kafka) -> Pusher -> live timelines (Redis); beside it a sampler, which compares
-// some of them with the truth. Wiring only.
+// fanout-tasks (Kafka) -> Pusher -> live timelines (Redis). Wiring only.
 #include <algorithm>
-#include <optional>
 
-#include "audit/sampling.h"
 #include "backends/kafka/consumer.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/installation/installation.h"
 #include "backends/mysql/installation/range_owners.h"
 #include "backends/mysql/posts/author_modes.h"
-#include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/redis/live_timelines.h"
-#include "backends/redis/timeline_scanner.h"
 #include "backends/wiring/checks.h"
 #include "backends/wiring/consume_loop.h"
 #include "backends/wiring/redis_health.h"
@@ -24,60 +19,22 @@
 #include "pusher/config.h"
 #include "pusher/prometheus_metrics.h"
 #include "pusher/pusher.h"
-#include "pusher/sampling/prometheus_sampling.h"
 
 using namespace fanline;
 
 namespace {
 
-// The sampler with connections of its own, on a thread of its own: the pusher waits for neither.
-struct SampleServing {
-  SampleServing(const pusher::Config& config, const mysql::Config& mysql,
-                const redis::Options& redis, const mysql::Installation& installation,
-                daemon::Process& process)
-      : metrics(pusher::PrometheusSampling(process.registry, process.log)),
-        truth(mysql, installation.shard_map),
-        timelines(redis),
-        looker(truth, timelines, installation.window.underfilled_below(), installation.own_posts) {
-    if (config.sample.every == Duration::zero()) return;
-    const audit::Sampler::Ports ports{
-        [this](UserId reader, audit::Look* look) { return looker.LookAt(reader, look); },
-        [this](Range range, std::string* cursor, std::vector<UserId>* readers) {
-          return timelines.Listed(range, cursor, readers);
-        },
-        [] { return daemon::SystemNow().mono; }};
-    const auto first =
-        static_cast<Range>(wiring::RandomSeed() % static_cast<uint64_t>(installation.partitions));
-    sampling.emplace(audit::Sampler(ports, installation.layout(), config.sample, *metrics, first),
-                     board, ports.clock);
-  }
-
-  const std::unique_ptr<audit::SampleMetrics> metrics;
-  mysql::MysqlReaderTruth truth;
-  redis::TimelineScanner timelines;
-  audit::Looker looker;
-  audit::ProgressBoard board;
-  std::optional<audit::Sampling> sampling;  // last: its thread uses the others
-};
-
-// The consume loop's turns, and once a second what the sampler and the readiness are to know of
-// them.
+// The consume loop's turns, and once a second which ranges the readiness is to go by.
 template <typename Loop>
 struct Turn {
   daemon::StepResult Step(const Now& now) {
     const auto result = loop.Step(now);
     if (now.mono >= show_at) {
       show_at = now.mono + std::chrono::seconds(1);
-      audit::Progress progress;
       std::vector<Range> own;
       for (const auto& lag : hints.Lags(now.unix_ms)) {
         own.push_back(static_cast<Range>(lag.partition));
-        if (lag.records < 0) continue;
-        progress[lag.partition] = {.applied = lag.position,
-                                   .end = lag.position + lag.records,
-                                   .end_asked_at = lag.end_asked_at};
       }
-      board.Show(std::move(progress));
       std::sort(own.begin(), own.end());
       redis_health.Own(std::move(own));
     }
@@ -87,7 +44,6 @@ struct Turn {
 
   Loop& loop;
   kafka::Consumer& hints;
-  audit::ProgressBoard& board;
   wiring::RedisHealth& redis_health;
   Time show_at{};
 };
@@ -154,8 +110,7 @@ int Main(int argc, char** argv) {
                         config.limits);
   wiring::ConsumeLoop loop(hints, installation.tasks_topic, inbox, pusher, process,
                            config.limits.gather);
-  SampleServing samples(config, mysql_config, redis_options, installation, process);
-  Turn<decltype(loop)> turn{loop, hints, samples.board, redis_health};
+  Turn<decltype(loop)> turn{loop, hints, redis_health};
   return process.Run(turn);
 }
 

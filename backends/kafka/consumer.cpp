@@ -114,7 +114,6 @@ class Consumer::Impl {
     int64_t position = 0;  // the group's, by the newest order
     int64_t end = 0;       // of the log when last asked
     LagMarks marks;
-    Time end_asked_at{};
     ReadTimes times;
   };
   uint64_t assignment_ = 0;
@@ -248,7 +247,7 @@ void Consumer::Impl::TakeAnswers() {
     if (found.assignment != assignment_ || !flow_.owns(found.partition)) continue;
     const PartitionAssigned assigned = AssignedBy(found);
     parked_.Forget(found.partition);
-    Reported& reported = reported_[found.partition] = {assigned.first(), found.end, {}, {}, {}};
+    Reported& reported = reported_[found.partition] = {assigned.first(), found.end, {}, {}};
     if (found.read_until) {
       const UnixMs hour = assigned.tail_lost() ? kLateStamps : 0;
       reported.times.Read(assigned.first(), *found.read_until - hour, UnixNow());
@@ -257,9 +256,7 @@ void Consumer::Impl::TakeAnswers() {
   }
   for (const PositionLookup::End& end : answers.ends) {
     const auto found = reported_.find(end.partition);
-    if (found == reported_.end()) continue;
-    found->second.end = end.offset;
-    found->second.end_asked_at = end.asked_at;
+    if (found != reported_.end()) found->second.end = end.offset;
   }
   if (answers.failure) unreachable_ = answers.failure;
 }
@@ -364,7 +361,7 @@ std::vector<Consumer::Lag> Consumer::Impl::Lags(UnixMs now) {
     reported.marks.Existed(end, now);
     lags.push_back({partition, std::max<int64_t>(end - reported.position, 0),
                     std::chrono::milliseconds(now - reported.marks.Since(reported.position, now)),
-                    reported.position, reported.end_asked_at});
+                    reported.position});
   }
   return lags;
 }

@@ -92,9 +92,6 @@ class Consumer {
     // How long the oldest of these has been in the log (lag_marks.h: a lower bound).
     std::chrono::milliseconds age{0};
     int64_t position = 0;  // the group's; of no meaning while `records` is not known
-    // What was in the log by then is counted in `records`: the monotonic time at which the newest
-    // answer was asked for. The epoch: none came yet.
-    Time end_asked_at{};
   };
   [[nodiscard]] std::vector<Lag> Lags(UnixMs now);
 

@@ -1,6 +1,7 @@
 // feedctl audit: compares every live timeline with the truth, by brute force. Run it while nothing
 // is under way: a post or a follow meanwhile shows up as a difference. With --repair it may run at
-// any time: what differs is looked at again, and what stays wrong is rebuilt.
+// any time: what differs is looked at again, and what stays wrong is rebuilt. With --watch it goes
+// on until it is interrupted, and compares a few timelines at a time.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
 #include "feedctl/auditing/findings_text.h"
+#include "feedctl/auditing/watching.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
@@ -70,6 +72,11 @@ class Audit : public Command {
         .Range(100ms, 1h);
     table.Add("repair-rate", &limits_.per_second, "rebuilds a second").Range(1, 1'000);
     table.Add("json", &json_, "print the findings as one JSON object");
+    table.Add("watch", &watch_,
+              "compare a few timelines at a time beside the fleet, until it is interrupted, and "
+              "show what is found on the admin port");
+    AddOptions(table, watching_);
+    options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.redis);
     options::AddWindow(table, settings.agreed);
     options::AddOptions(table, settings.timelines);
@@ -80,6 +87,10 @@ class Audit : public Command {
     const Time begin = daemon::SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // the shards are those we take them for
     redis_ = RequireRedis(settings_, installation_);
+    if (watch_) {
+      WatchTimelines(settings_, installation_, redis_, watching_, interrupt);
+      return 0;
+    }
     const std::vector<UserId> readers = Readers();
     const Unindexed unindexed = ReadIndexes(readers);
     const audit::TimelineTruth truth = ReadTruth(readers, installation_.shard_map.shards());
@@ -229,6 +240,8 @@ class Audit : public Command {
   bool repair_ = false;
   RepairLimits limits_;
   bool json_ = false;
+  bool watch_ = false;
+  WatchOptions watching_;
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ struct Gauge {
 constexpr Gauge kGauges[] = {
     {"fanline_rel_breaker_open", "shard", "an open breaker", "feedctl relations reconciler dry_run",
      "relations.md#fanlinebreakeropen"},
-    {"fanline_sampled_misses_per_10000", nullptr, "of 10,000 sampled items missing",
+    {"fanline_audit_misses_per_10000", nullptr, "of 10,000 sampled items missing",
      "feedctl audit --repair", "delivery.md#fanlinetimelinesmissposts"},
-    {"fanline_sampled_wrong_timelines", nullptr, "sampled timelines wrong",
+    {"fanline_audit_wrong_timelines", nullptr, "sampled timelines wrong",
      "feedctl audit --repair", "delivery.md#fanlinetimelineswrong"},
     {"fanline_ranges_awaiting_upgrade", nullptr, "ranges wait for a newer pusher",
      "upgrade the pushers", "delivery.md#fanlinerangesawaitupgrade"},

@@ -1,4 +1,4 @@
-"""What docs/metrics.md says that each daemon exports."""
+"""What docs/metrics.md says that each daemon exports, and feedctl audit --watch."""
 
 import re
 
@@ -6,6 +6,7 @@ from tests.e2e.decoding import ROOT
 
 PAGE = (ROOT / "docs" / "metrics.md").read_text()
 API = "API"
+WATCH = "feedctl audit --watch"
 CONSUMING = "Dispatcher", "Pusher", "Mirror", "Reconciler"
 
 
@@ -26,14 +27,14 @@ def listed(title):
 
 def told(daemon):
     """What the page says of that daemon."""
-    others = {} if daemon == API else listed("All but the API")
+    others = listed("All but the API") if daemon in CONSUMING else {}
     return {**listed(daemon), **others, **listed("All")}
 
 
 def told_of_all():
     """The same of all daemons: name -> type and labels of whoever has it."""
     found = {}
-    for daemon in (*CONSUMING, API):
+    for daemon in (*CONSUMING, API, WATCH):
         for name, (kind, labels) in told(daemon).items():
             found[name] = kind, found.get(name, ("", frozenset()))[1] | labels
     return found

@@ -8,9 +8,10 @@ from stack.ports import Ports
 from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.feedctl import Feedctl
+from stack.programs.watch import Watch
 from stack.waiting import NotInTime, wait_until
 from tests.e2e import metric_habits
-from tests.e2e.metrics_page import API, CONSUMING, section, told
+from tests.e2e.metrics_page import API, CONSUMING, WATCH, section, told
 
 OF_PARTS = {"histogram": ("_bucket", "_sum", "_count")}  # a family's samples, by its type
 
@@ -41,6 +42,7 @@ class MetricsPage(unittest.TestCase):
         cls.daemons = {name: Daemon(stack, ports, f"fanline-{name.lower()}", name.lower())
                        for name in CONSUMING}
         cls.daemons[API] = Api(stack, ports)
+        cls.daemons[WATCH] = Watch(stack, ports)
         for daemon in cls.daemons.values():
             daemon.start()
         for daemon in cls.daemons.values():

@@ -25,8 +25,6 @@ FLIP = 0x55
 
 
 class DeliveryAlerts(Loaded):
-    pusher_args = ("--sample-every", "1s", "--sample-readers", "1000", "--sample-again-after", "1s")
-
     @classmethod
     def shortened(cls, rules):
         return super().shortened(rules).replace("> 3600", f"> {STANDS_STILL}")
@@ -44,7 +42,7 @@ class DeliveryAlerts(Loaded):
         self.stack.redis.command("ZADD", key, -1_700_000_000_000, 999_999_999)
         self.wait_fires("FanlineTimelinesWrong", severity="ticket")
         self.assertFalse(self.fires("FanlineTimelinesMissPosts"))
-        self.assertRegex(self.said(self.fleet.pushers), rf'"reader":"{self.readers[0]}","differences":1')
+        self.assertRegex(self.said([self.watch]), rf'"reader":"{self.readers[0]}","differences":1')
         self.end_load()
         self.assertRegex(self.type_of("FanlineTimelinesMissPosts", "feedctl audit", codes=(1,)),
                          r"(?m)^extra +[1-9].*\n(?:.*\n)*.*999999999")
@@ -68,24 +66,25 @@ class DeliveryAlerts(Loaded):
         self.wait_silent("FanlineTimelinesUnwritable")
         self.wait_for(lambda: self.posts_of(self.readers[1]), "its reader to rebuild it")
 
-    @sees_fire("FanlineDeliverySlow", "FanlineSamplesStandStill")
-    def test_3_a_shard_is_away_for_longer_than_samples_may_stand_still(self):
-        self.wait_silent("FanlineSamplesStandStill")
+    @sees_fire("FanlineDeliverySlow", "FanlineAuditStandsStill")
+    def test_3_a_shard_is_away_for_longer_than_rounds_may_stand_still(self):
+        self.wait_silent("FanlineAuditStandsStill")
         self.addCleanup(lambda: self.stack.mysql[1].running or self.stack.mysql[1].start())
         self.begun()
         self.stack.mysql[1].kill()
         self.wait_fires("FanlineDeliverySlow", severity="ticket")
         dispatcher = {"127.0.0.1:9402": self.at(self.fleet.dispatchers[0])}
         self.assertRegex(self.type_of("FanlineDeliveryLag", "curl", dispatcher), '"mysql_1":"')
-        self.wait_fires("FanlineSamplesStandStill", severity="ticket")
-        self.assertRegex(self.type_of("FanlineSamplesStandStill", "curl", self.pusher), '"mysql_1":"')
+        self.wait_fires("FanlineAuditStandsStill", severity="ticket")
+        watch = {"127.0.0.1:9406": self.at(self.watch)}
+        self.assertRegex(self.type_of("FanlineAuditStandsStill", "curl", watch), '"mysql_1":"')
         self.begun()
         self.stack.mysql[1].start()
         self.wait_silent("FanlineDeliverySlow")
         self.type_of("FanlineDeliveryLag", "feedctl ranges")
-        self.wait_silent("FanlineSamplesStandStill")
+        self.wait_silent("FanlineAuditStandsStill")
         self.end_load()
-        self.assertIn("good, after", self.type_of("FanlineSamplesStandStill", "feedctl audit"))
+        self.assertIn("good, after", self.type_of("FanlineAuditStandsStill", "feedctl audit"))
 
     @sees_fire("FanlineHintsQuarantined")
     def test_4_a_hint_that_kills_pushers(self):

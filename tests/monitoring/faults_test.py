@@ -16,7 +16,6 @@ MINUTE = 60
 
 class Faults(Watched):
     reconciler_args = ("--grace", "1s")
-    pusher_args = ("--sample-every", "1s", "--sample-readers", "1000", "--sample-again-after", "1s")
 
     def setUp(self):
         super().setUp()

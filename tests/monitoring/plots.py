@@ -29,8 +29,6 @@ UNITS = {"s": "s", "ops": "a second", "short": "", "percentunit": "share", "byte
 class Run(Watched):
     """A run of two minutes; what broke, and when."""
 
-    pusher_args = ("--sample-every", "2s", "--sample-again-after", "1s")
-
     def go(self):
         self.marks = []
         self.begin_load()

@@ -12,6 +12,7 @@ from stack.programs.api import Api
 from stack.programs.daemon import Daemon
 from stack.programs.fleet import FEED
 from stack.programs.relation_log import RelationLog
+from stack.programs.watch import Watch
 from stack.services.prometheus import Prometheus
 from stack.waiting import wait_until
 from tests.e2e.installation import SESSION, Installation, most_followed
@@ -70,6 +71,7 @@ class Watched(Installation):
     pushers = 2
     mirrors = 1
     reconciler_args = ("--grace", "1s", "--mirror-group", "-")
+    watch_args = ("--watch-every", "1s", "--watch-readers", "1000", "--watch-again-after", "1s")
     waits = "2s"  # stands for every `for` of the alerts
     window = None  # seconds; where given, stand for every time over which alerts count, and for how old a start may be
 
@@ -94,13 +96,14 @@ class Watched(Installation):
         cls.reconciler = Daemon(cls.stack, cls.ports, "fanline-reconciler", "reconciler",
                                 [*cls.reconciler_args, *SESSION]).start()
         cls.api = Api(cls.stack, cls.ports, args=cls.api_args()).start()
+        cls.watch = Watch(cls.stack, cls.ports, args=cls.watch_args).start()
         cls.tables, cls.log = Tables(cls.stack), RelationLog(cls.stack.kafka.address)
         jobs = {"fanline-dispatcher": cls.fleet.dispatchers, "fanline-pusher": cls.fleet.pushers,
                 "fanline-mirror": cls.fleet.mirrors, "fanline-reconciler": [cls.reconciler],
-                "fanline-api": [cls.api]}
+                "fanline-api": [cls.api], "fanline-audit": [cls.watch]}
         targets = {job: [daemon.port for daemon in daemons] for job, daemons in jobs.items()}
         texts = [cls.shortened(path.read_text()) for path in sorted(RULES.glob("*.yaml"))]
-        for daemon in (cls.reconciler, cls.api):
+        for daemon in (cls.reconciler, cls.api, cls.watch):
             daemon.wait_ready()
         cls.prometheus = cls.stack.add(lambda workspace, ports, env: Prometheus(
             workspace, ports, env, targets, texts))
@@ -112,7 +115,7 @@ class Watched(Installation):
     @classmethod
     def scraped(cls):
         """Whether each daemon was, and what it had counted so far is known."""
-        return len(cls.prometheus.query("up == 1")) == len(cls.fleet.daemons) + 2
+        return len(cls.prometheus.query("up == 1")) == len(cls.fleet.daemons) + 3
 
     @classmethod
     def begin_load(cls):

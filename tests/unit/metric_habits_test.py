@@ -17,7 +17,7 @@ class Names(unittest.TestCase):
         for name, kind in (("fanline_a_total", "counter"), ("fanline_a_seconds_total", "counter"),
                            ("fanline_a_seconds", "histogram"), ("fanline_a_items", "histogram"),
                            ("fanline_hints_open", "gauge"), ("fanline_build_info", "gauge"),
-                           ("fanline_last_sample_timestamp_seconds", "gauge")):
+                           ("fanline_audit_last_round_timestamp_seconds", "gauge")):
             self.assertEqual(metric_habits.bad_names(typed(name, kind)), {}, name)
 
     def test_that_are_not_are(self):

@@ -73,7 +73,7 @@ TEST(Daemons, SayWhatIsAwayAndWhyTheyAreNotReady) {
 TEST(Daemons, GaugesThatAreNotZeroAreToBeLookedAt) {
   const Checks checks = OfDaemon(
       "fanline_rel_breaker_open{shard=\"0\"} 0\nfanline_rel_breaker_open{shard=\"1\"} 1\n"
-      "fanline_sampled_misses_per_10000 2.5\nfanline_ranges_paused{cause=\"buffered\"} 3\n"
+      "fanline_audit_misses_per_10000 2.5\nfanline_ranges_paused{cause=\"buffered\"} 3\n"
       "fanline_ranges_paused{cause=\"parked\"} 2\n");
   std::vector<std::string> texts;
   for (const Check& check : checks) {
@@ -81,7 +81,7 @@ TEST(Daemons, GaugesThatAreNotZeroAreToBeLookedAt) {
   }
   EXPECT_THAT(texts, ElementsAre("1 an open breaker: 1", "2.5 of 10,000 sampled items missing",
                                  "2 ranges paused: parked"));
-  EXPECT_EQ(OfDaemon("fanline_sampled_misses_per_10000 NaN\n").size(), 1u);
+  EXPECT_EQ(OfDaemon("fanline_audit_misses_per_10000 NaN\n").size(), 1u);
 }
 
 TEST(Daemons, CountersAreToldAndAreNoFault) {

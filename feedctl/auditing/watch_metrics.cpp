@@ -1,13 +1,14 @@
-#include "pusher/sampling/prometheus_sampling.h"
+#include "feedctl/auditing/watch_metrics.h"
 
 #include <array>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "daemon/clock.h"
 #include "daemon/observe/metrics.h"
 
-namespace fanline::pusher {
+namespace fanline::feedctl {
 namespace {
 
 using audit::Difference;
@@ -41,13 +42,22 @@ const char* NameOf(Kind kind) {
   return "";
 }
 
-class Prometheus final : public audit::SampleMetrics {
+class Prometheus final : public audit::WatchMetrics {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
+  Prometheus(Registry& registry, const daemon::Log& log, daemon::Health& health)
+      : registry_(registry), log_(log), health_(health) {
     misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing was compared yet
   }
 
-  void Sampled() override { last_.Set(static_cast<double>(daemon::SystemNow().unix_ms) / 1'000); }
+  // What is away is named until a whole round has ended; the rest is judged meanwhile.
+  void RoundEnded() override {
+    for (const std::string& resource : away_) {
+      health_.SetReach(resource, resource, daemon::Reach::kWhole);
+    }
+    away_.clear();
+
+    last_.Set(static_cast<double>(daemon::SystemNow().unix_ms) / 1'000);
+  }
 
   void Judged(Result result, uint64_t items) override {
     timelines_[static_cast<size_t>(result)]->Increment();
@@ -71,38 +81,42 @@ class Prometheus final : public audit::SampleMetrics {
   }
 
   void Failed(const std::string& resource, const std::string& reason) override {
-    log_.WarnEvery("sample " + resource, kSayAgain, daemon::SystemNow().mono,
-                   "a sample of live timelines was broken off",
+    away_.insert(resource);
+    health_.SetReach(resource, resource, daemon::Reach::kEnough, reason);
+    log_.WarnEvery("watch " + resource, kSayAgain, daemon::SystemNow().mono,
+                   "a round of the watch was broken off",
                    {{"resource", resource}, {"reason", reason}});
   }
 
  private:
   Registry& registry_;
   const daemon::Log& log_;
+  daemon::Health& health_;
+  std::set<std::string> away_;
   std::array<Counter*, 4> timelines_ =
-      AddCounters(registry_, "fanline_sampled_timelines_total",
+      AddCounters(registry_, "fanline_audit_timelines_total",
                   "Live timelines compared with the truth, by what came of it", "result",
                   {"good", "wrong", "unsettled", "not_judged"});  // by Result
-  Counter& items_ = AddCounter(registry_, "fanline_sampled_items_total",
+  Counter& items_ = AddCounter(registry_, "fanline_audit_items_total",
                                "Items in live timelines that were compared with the truth");
-  Counter& missing_ = AddCounter(registry_, "fanline_sampled_missing_total",
-                                 "Items that were missing in sampled timelines, both looks");
-  Counter& surplus_ = AddCounter(registry_, "fanline_sampled_surplus_total",
-                                 "Items in sampled timelines that should not be there, both looks");
-  Gauge& misses_ = AddGauge(registry_, "fanline_sampled_misses_per_10000",
-                            "Of 10,000 live items of the last sampled timelines, so many are "
+  Counter& missing_ = AddCounter(registry_, "fanline_audit_missing_total",
+                                 "Items that were missing in live timelines at both looks");
+  Counter& surplus_ = AddCounter(registry_, "fanline_audit_surplus_total",
+                                 "Items in live timelines that should not be there, at both looks");
+  Gauge& misses_ = AddGauge(registry_, "fanline_audit_misses_per_10000",
+                            "Of 10,000 live items of the timelines compared last, so many are "
                             "missing: 0 is the only good value");
-  Gauge& wrong_ = AddGauge(registry_, "fanline_sampled_wrong_timelines",
-                           "Of the last sampled timelines, so many are not what they should be");
-  Gauge& last_ = AddGauge(registry_, "fanline_last_sample_timestamp_seconds",
-                          "When the last sample ended, in seconds since 1970");
+  Gauge& wrong_ = AddGauge(registry_, "fanline_audit_wrong_timelines",
+                           "Of the timelines compared last, so many are not what they should be");
+  Gauge& last_ = AddGauge(registry_, "fanline_audit_last_round_timestamp_seconds",
+                          "When the last whole round ended, in seconds since 1970");
 };
 
 }  // namespace
 
-std::unique_ptr<audit::SampleMetrics> PrometheusSampling(Registry& registry,
-                                                         const daemon::Log& log) {
-  return std::make_unique<Prometheus>(registry, log);
+std::unique_ptr<audit::WatchMetrics> PrometheusWatch(Registry& registry, const daemon::Log& log,
+                                                     daemon::Health& health) {
+  return std::make_unique<Prometheus>(registry, log, health);
 }
 
-}  // namespace fanline::pusher
+}  // namespace fanline::feedctl

@@ -1,4 +1,4 @@
-#include "audit/sampler.h"
+#include "audit/watch.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,18 +10,18 @@ namespace {
 constexpr Duration kAskAgain = std::chrono::seconds(1);  // whether hints are applied
 }
 
-Time Sampler::Step(const Progress& progress, Time now) {
+Time Watch::Step(const Progress& progress, Time now) {
   Forget(progress);
   Status status = LookAgain(progress, now);
-  if (!sample_at_ || *sample_at_ <= now) {
-    sample_at_ = now + limits_.every;
-    const Status sampled = Sample(progress);
-    if (sampled.done()) metrics_.Sampled();
-    if (status.done()) status = sampled;
+  if (!round_at_ || *round_at_ <= now) {
+    round_at_ = now + limits_.every;
+    const Status round = Round(progress);
+    if (round.done()) metrics_.RoundEnded();
+    if (status.done()) status = round;
   }
   if (!status.done()) metrics_.Failed(status.resource, status.message);
   Show();
-  Time next = *sample_at_;
+  Time next = *round_at_;
   if (status.done()) {
     for (const Suspect& suspect : suspects_) {
       next = std::min(next, std::max(suspect.since + limits_.again_after, now + kAskAgain));
@@ -30,8 +30,8 @@ Time Sampler::Step(const Progress& progress, Time now) {
   return next;
 }
 
-// What is of a range that is not ours any more is its new owner's to look at.
-void Sampler::Forget(const Progress& progress) {
+// A range whose progress is not known is not looked at.
+void Watch::Forget(const Progress& progress) {
   const auto gone = [&](UserId reader) { return !progress.contains(layout_.RangeOf(reader)); };
   std::erase_if(suspects_, [&](const Suspect& suspect) { return gone(suspect.reader); });
   std::erase_if(judged_, [&](const auto& judged) { return gone(judged.first); });
@@ -41,7 +41,7 @@ void Sampler::Forget(const Progress& progress) {
 
 // An end that was asked for before `again_after` had passed may lie below the hints of what was in
 // flight at the first look.
-bool Sampler::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
+bool Watch::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
   if (!suspect.until) {
     if (progress.end_asked_at < suspect.since + limits_.again_after) return false;
     suspect.until = progress.end;
@@ -49,12 +49,12 @@ bool Sampler::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
   return progress.applied >= *suspect.until;
 }
 
-Status Sampler::LookAgain(const Progress& progress, Time now) {
+Status Watch::LookAgain(const Progress& progress, Time now) {
   for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
     if (now - suspect->since < limits_.again_after) break;  // and so are those behind it
     if (!IsSettled(*suspect, progress.at(layout_.RangeOf(suspect->reader)))) {
       const bool too_long = now - suspect->since >= limits_.longest_wait;
-      if (too_long) metrics_.Judged(SampleMetrics::Result::kUnsettled, 0);
+      if (too_long) metrics_.Judged(WatchMetrics::Result::kUnsettled, 0);
       suspect = too_long ? suspects_.erase(suspect) : suspect + 1;
       continue;
     }
@@ -76,7 +76,7 @@ Status Sampler::LookAgain(const Progress& progress, Time now) {
   return Status::Done();
 }
 
-Status Sampler::Sample(const Progress& progress) {
+Status Watch::Round(const Progress& progress) {
   Status again = LookAtTheWrong();
   for (uint32_t looked = 0; looked < limits_.readers; ++looked) {
     std::optional<UserId> reader;
@@ -88,8 +88,8 @@ Status Sampler::Sample(const Progress& progress) {
   return again;
 }
 
-// In turn, if there are more than a sample looks at.
-Status Sampler::LookAtTheWrong() {
+// In turn, if there are more than a round looks at.
+Status Watch::LookAtTheWrong() {
   std::vector<UserId> readers;
   const auto add = [&](auto begin, auto end) {
     for (auto at = begin; at != end && readers.size() < limits_.wrong_again; ++at) {
@@ -114,7 +114,7 @@ Status Sampler::LookAtTheWrong() {
   return Status::Done();
 }
 
-Status Sampler::LookAtNew(UserId reader) {
+Status Watch::LookAtNew(UserId reader) {
   const auto known = judged_.find(reader);
   if (known != judged_.end() && !known->second.wrong.empty()) return Status::Done();
   Look look;
@@ -128,7 +128,7 @@ Status Sampler::LookAtNew(UserId reader) {
 }
 
 // The next reader of the walks: a page of one range, then of the next.
-Status Sampler::Next(const Progress& progress, std::optional<UserId>* reader) {
+Status Watch::Next(const Progress& progress, std::optional<UserId>* reader) {
   for (size_t asked = 0; listed_.empty() && asked < progress.size(); ++asked) {
     auto range = progress.upper_bound(last_range_);
     if (range == progress.end()) range = progress.begin();
@@ -144,28 +144,28 @@ Status Sampler::Next(const Progress& progress, std::optional<UserId>* reader) {
   return Status::Done();
 }
 
-bool Sampler::IsSuspect(UserId reader) const {
+bool Watch::IsSuspect(UserId reader) const {
   return std::any_of(suspects_.begin(), suspects_.end(),
                      [reader](const Suspect& suspect) { return suspect.reader == reader; });
 }
 
-void Sampler::Suspected(UserId reader, std::vector<Difference> found) {
+void Watch::Suspected(UserId reader, std::vector<Difference> found) {
   if (suspects_.size() >= limits_.suspects || IsSuspect(reader)) return;
   suspects_.push_back({.reader = reader, .found = std::move(found), .since = ports_.clock()});
 }
 
-void Sampler::Judge(UserId reader, const Look& look, std::vector<Difference> wrong) {
+void Watch::Judge(UserId reader, const Look& look, std::vector<Difference> wrong) {
   if (!look.judged && wrong.empty()) {
     judged_.erase(reader);
-    if (!look.gone) metrics_.Judged(SampleMetrics::Result::kNotJudged, 0);
+    if (!look.gone) metrics_.Judged(WatchMetrics::Result::kNotJudged, 0);
     return;
   }
-  metrics_.Judged(wrong.empty() ? SampleMetrics::Result::kGood : SampleMetrics::Result::kWrong,
+  metrics_.Judged(wrong.empty() ? WatchMetrics::Result::kGood : WatchMetrics::Result::kWrong,
                   look.items);
   Remember(reader, look.items, std::move(wrong));
 }
 
-void Sampler::Remember(UserId reader, uint64_t items, std::vector<Difference> wrong) {
+void Watch::Remember(UserId reader, uint64_t items, std::vector<Difference> wrong) {
   judged_[reader] = {.items = items, .wrong = std::move(wrong), .number = ++judgements_};
   if (judged_.size() <= limits_.remembered) return;
   judged_.erase(std::min_element(judged_.begin(), judged_.end(), [](const auto& a, const auto& b) {
@@ -173,7 +173,7 @@ void Sampler::Remember(UserId reader, uint64_t items, std::vector<Difference> wr
   }));
 }
 
-void Sampler::Show() const {
+void Watch::Show() const {
   uint64_t items = 0, missing = 0;
   size_t wrong = 0;
   for (const auto& [reader, judged] : judged_) {

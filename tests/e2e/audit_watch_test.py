@@ -1,5 +1,5 @@
-"""Timelines that somebody broke: a pusher's sampler sees it, `feedctl audit --repair` sets it right,
-beside writers that go on, and the sampler sees that too."""
+"""Timelines that somebody broke: `feedctl audit --watch` sees it, `feedctl audit --repair` sets it
+right, beside writers that go on, and the watch sees that too."""
 
 import math
 import re
@@ -7,17 +7,23 @@ import threading
 import time
 import unittest
 
-from stack.programs.metrics import Samples
+from stack.programs.watch import Watch
 from tests.e2e.reading import Reading
 
 READERS = range(1, 13)
 ANN, EVE = AUTHORS = 101, 102
-MISSES = "fanline_sampled_misses_per_10000"
+MISSES = "fanline_audit_misses_per_10000"
 
 
 class BrokenTimelines(Reading):
     pushers = 2
-    pusher_args = ("--sample-every", "200ms", "--sample-readers", "20", "--sample-again-after", "2s")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.watch = Watch(cls.stack, cls.ports, args=(
+            "--watch-every", "200ms", "--watch-readers", "20", "--watch-again-after", "2s")).start()
+        cls.watch.wait_ready()
 
     @classmethod
     def made_graph(cls):
@@ -29,12 +35,8 @@ class BrokenTimelines(Reading):
         self.settle()
         self.make_live(READERS)
 
-    def sampled(self, name, **labels):
-        """Gauges too, of both pushers."""
-        return sum(self.samples(pusher).total(name, **labels) for pusher in self.fleet.pushers)
-
-    def samples(self, pusher):
-        return Samples.parse(pusher.get("/metrics")[1])
+    def watched(self, name, **labels):
+        return self.watch.scrape().total(name, **labels)
 
     def key_of(self, reader):
         key, = self.stack.redis.command("KEYS", f"tl:*:{reader}")
@@ -50,35 +52,35 @@ class BrokenTimelines(Reading):
     def assert_no_miss(self):
         """Of the next looks of all that compare something: a look at nobody says nothing."""
         said = []
-        self.wait_for(lambda: said.append(self.sampled(MISSES)) or not math.isnan(said[-1]),
+        self.wait_for(lambda: said.append(self.watched(MISSES)) or not math.isnan(said[-1]),
                       "somebody to be compared")
         self.assertEqual(said[-1], 0)
 
     def test_a_miss_is_seen_repaired_and_seen_to_be_gone(self):
-        self.wait_for(lambda: self.sampled("fanline_sampled_timelines_total", result="good") >= len(READERS),
+        self.wait_for(lambda: self.watched("fanline_audit_timelines_total", result="good") >= len(READERS),
                       "everybody to be looked at")
-        self.wait_for(lambda: self.sampled(MISSES) == 0, "both to have compared somebody")
+        self.wait_for(lambda: self.watched(MISSES) == 0, "somebody to be compared")
         self.broken(3)
         self.broken(4)
         surplus = self.key_of(5)
         self.stack.redis.command("ZADD", surplus, -1_700_000_000_000, 999_999)
-        self.wait_for(lambda: self.sampled("fanline_sampled_wrong_timelines") == 3, "all to be found")
-        self.assertGreater(self.sampled(MISSES), 0)
-        self.assertEqual(self.sampled("fanline_sampled_missing_total"), 2)
-        self.assertEqual(self.sampled("fanline_sampled_surplus_total"), 1)
-        log = "".join(path.read_text() for path in self.stack.logs.glob("pusher-*.log"))
+        self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 3, "all to be found")
+        self.assertGreater(self.watched(MISSES), 0)
+        self.assertEqual(self.watched("fanline_audit_missing_total"), 2)
+        self.assertEqual(self.watched("fanline_audit_surplus_total"), 1)
+        log = "".join(path.read_text() for path in self.stack.logs.glob("watch*.log"))
         self.assertEqual(set(re.findall(r'"reader":"(\d+)","differences":1', log)), {"3", "4", "5"})
         time.sleep(1)
-        self.assertEqual(self.sampled("fanline_sampled_missing_total"), 2, "each once")
+        self.assertEqual(self.watched("fanline_audit_missing_total"), 2, "each once")
 
         audit = self.repair()
         self.assertEqual((audit["missing"], audit["extra"], audit["good"]), (2, 1, True))
         self.assertEqual(audit["repair"], {"wrong": 3, "in_flight": 0, "rebuilt": 3, "left": 0,
                                            "still_wrong": 0})
         self.assert_exact(READERS)
-        self.wait_for(lambda: self.sampled("fanline_sampled_wrong_timelines") == 0, "it to be seen")
+        self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 0, "it to be seen")
         self.assert_no_miss()
-        self.assertGreater(self.sampled("fanline_last_sample_timestamp_seconds"), time.time() - 60)
+        self.assertGreater(self.watched("fanline_audit_last_round_timestamp_seconds"), time.time() - 60)
 
     def test_keys_that_are_no_timeline_and_readers_whom_the_index_lacks_are_repaired(self):
         key, other = self.key_of(6), self.key_of(7)
@@ -111,7 +113,7 @@ class BrokenTimelines(Reading):
         self.assertLessEqual(int(self.stack.redis.command("PTTL", key)), 86_400_000, "not touched")
         self.settle()
         self.assert_exact(READERS)
-        self.wait_for(lambda: self.sampled("fanline_sampled_wrong_timelines") == 0, "it to be seen")
+        self.wait_for(lambda: self.watched("fanline_audit_wrong_timelines") == 0, "it to be seen")
         self.assert_no_miss()
 
     def test_a_timeline_that_cannot_be_rebuilt_is_left_and_said(self):

@@ -1,20 +1,20 @@
-// Compares a few live timelines with the truth, again and again, and says how many items are
-// missing of 10,000. 0 is the only good value.
+// Compares a few live timelines with the truth, again and again, beside a fleet at work, and says
+// how many items are missing of 10,000. 0 is the only good value.
 //
-// Every sample looks at the next few readers of a walk over the live: indexes of this process's
-// ranges, range by range in turn, so in time at everybody. What a look finds may be in flight. So
-// it is looked at again, not before `again_after`, and not before every hint that was in the log
-// then is applied: the hint of what was missing at first is one of them. The second look waits for
-// an end of the log that was asked for then or later, however short `again_after` is. What was so
-// both times is wrong, and is counted once. A change whose hint was not in the log by then is
-// counted too: a dispatcher or a mirror that was down for longer than that has readers miss it.
+// A round looks at the next few readers of a walk over the live: indexes, range by range in turn,
+// so in time at everybody. What a look finds may be in flight. So the watch looks again, not before
+// `again_after`, and not before every hint is applied that was in the log then: the hint of what
+// was missing at first is one of them. The second look waits for an end of the log that was asked
+// for then or later, however short `again_after` is. What differs both times is wrong, and is
+// counted once. A change whose hint was not in the log by then is counted too: a dispatcher or a
+// mirror that was down for longer than that has readers miss it.
 //
-// A timeline known to be wrong is looked at again in every sample, until it is right, gone, or
-// another process's. So the share of misses, which is of the last look at each of the last
-// `remembered` readers, is 0 again soon after a repair.
+// A timeline known to be wrong is looked at again in every round, until it is right or gone. So the
+// share of misses, which is of the last look at each of the last `remembered` readers, is 0 again
+// soon after a repair.
 //
-// A look that fails keeps no other from being made: a shard may be away for long, and what hangs on
-// the other shards is judged all the same.
+// A look that fails stops no other: a shard may be away for long, and what lies on the other shards
+// is judged all the same.
 //
 // Passive but for its ports: Step makes a bounded number of looks and says when it wants to be
 // called again. Not thread-safe.
@@ -28,29 +28,36 @@
 #include <vector>
 
 #include "audit/look.h"
-#include "audit/progress.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
 
 namespace fanline::audit {
 
-struct SamplerLimits {
-  Duration every = std::chrono::seconds(10);  // between samples
-  uint32_t readers = 5;                       // new ones of a sample
+// How far the hints of a range are applied.
+struct RangeProgress {
+  int64_t applied = 0;  // all hints below this offset are in the timelines, for good
+  int64_t end = 0;      // of the log: not below what it was at `end_asked_at`
+  Time end_asked_at{};  // by the clock of Ports
+};
+using Progress = std::map<Range, RangeProgress>;  // the ranges that are looked at
+
+struct WatchLimits {
+  Duration every = std::chrono::seconds(10);  // between rounds
+  uint32_t readers = 5;                       // new ones of a round
   Duration again_after = std::chrono::seconds(10);
   Duration longest_wait = std::chrono::minutes(10);  // for hints; then a first look is forgotten
   size_t remembered = 1'000;                         // readers
   size_t suspects = 100;                             // that wait for their second look
-  size_t wrong_again = 20;                           // known to be wrong, looked at in a sample
+  size_t wrong_again = 20;                           // known to be wrong, looked at in a round
 };
 
-// Called from the sampler's thread. The do-nothing default serves tests.
-class SampleMetrics {
+// Called from Step. The do-nothing default serves tests.
+class WatchMetrics {
  public:
-  virtual ~SampleMetrics() = default;
+  virtual ~WatchMetrics() = default;
   enum class Result { kGood, kWrong, kUnsettled, kNotJudged };
 
-  virtual void Sampled() {}                                      // a sample has ended
+  virtual void RoundEnded() {}                                   // without a failure
   virtual void Judged(Result, uint64_t /*items*/) {}             // a reader's timeline
   virtual void Found(const std::vector<Difference>& /*all*/) {}  // wrong with one, both times
   // Of the readers remembered: misses of 10,000 items, and timelines with something wrong. Misses
@@ -59,7 +66,7 @@ class SampleMetrics {
   virtual void Failed(const std::string& /*resource*/, const std::string& /*reason*/) {}
 };
 
-class Sampler {
+class Watch {
  public:
   // What it needs of the outside: one look, a page of a range's readers (RawTimelines::Listed), and
   // the time, as looks may take long.
@@ -70,8 +77,7 @@ class Sampler {
   };
 
   // `metrics` outlives it. `first`: the range it begins at, of those there are.
-  Sampler(Ports ports, RangeLayout layout, SamplerLimits limits, SampleMetrics& metrics,
-          Range first = 0)
+  Watch(Ports ports, RangeLayout layout, WatchLimits limits, WatchMetrics& metrics, Range first = 0)
       : ports_(std::move(ports)),
         layout_(layout),
         limits_(limits),
@@ -97,7 +103,7 @@ class Sampler {
   void Forget(const Progress& progress);
   Status LookAgain(const Progress& progress, Time now);
   bool IsSettled(Suspect& suspect, const RangeProgress& progress) const;
-  Status Sample(const Progress& progress);
+  Status Round(const Progress& progress);
   Status LookAtTheWrong();
   Status LookAtNew(UserId reader);
   Status Next(const Progress& progress, std::optional<UserId>* reader);
@@ -109,10 +115,10 @@ class Sampler {
 
   const Ports ports_;
   const RangeLayout layout_;
-  const SamplerLimits limits_;
-  SampleMetrics& metrics_;
+  const WatchLimits limits_;
+  WatchMetrics& metrics_;
 
-  std::optional<Time> sample_at_;
+  std::optional<Time> round_at_;
   std::deque<Suspect> suspects_;     // oldest first
   std::map<UserId, Judged> judged_;  // of the last `remembered` readers
   uint64_t judgements_ = 0;

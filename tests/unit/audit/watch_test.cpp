@@ -1,4 +1,4 @@
-#include "audit/sampler.h"
+#include "audit/watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Result = SampleMetrics::Result;
+using Result = WatchMetrics::Result;
 
 const RangeLayout kLayout{16};
 constexpr Item kPost{PostId{70}, 5}, kOther{PostId{71}, 6};
@@ -30,15 +30,15 @@ std::vector<UserId> ReadersOf(Range range, size_t count) {
   return readers;
 }
 
-struct Recorded : SampleMetrics {
+struct Recorded : WatchMetrics {
   std::map<Result, int> judged;
   uint64_t items = 0, missing = 0, surplus = 0;
-  int samples = 0;
+  int rounds = 0;
   double misses = -1;
   size_t wrong = 0;
   std::vector<std::string> failed;
 
-  void Sampled() override { ++samples; }
+  void RoundEnded() override { ++rounds; }
   void Judged(Result result, uint64_t its) override {
     ++judged[result];
     items += its;
@@ -58,17 +58,17 @@ struct Recorded : SampleMetrics {
 
 // World: range 3 is ours, and its log holds ten hints, all applied. Ann reads there, and Bob; each
 // has 99 items.
-class SamplerTest : public ::testing::Test {
+class WatchTest : public ::testing::Test {
  protected:
-  SamplerTest() { indexes_[3] = {ann_, bob_}; }
+  WatchTest() { indexes_[3] = {ann_, bob_}; }
 
-  Sampler Made(SamplerLimits limits) {
-    return Sampler({[this](UserId reader, Look* look) { return LookAt(reader, look); },
-                    [this](Range range, std::string* cursor, std::vector<UserId>* readers) {
-                      return Listed(range, cursor, readers);
-                    },
-                    [this] { return now_; }},
-                   kLayout, limits, metrics_);
+  Watch Made(WatchLimits limits) {
+    return Watch({[this](UserId reader, Look* look) { return LookAt(reader, look); },
+                  [this](Range range, std::string* cursor, std::vector<UserId>* readers) {
+                    return Listed(range, cursor, readers);
+                  },
+                  [this] { return now_; }},
+                 kLayout, limits, metrics_);
   }
 
   Status LookAt(UserId reader, Look* look) {
@@ -101,7 +101,7 @@ class SamplerTest : public ::testing::Test {
       if (!end_asked_at_ || *end_asked_at_ <= now_)
         progress.end_asked_at = end_asked_at_.value_or(now_);
     }
-    next_ = sampler_->Step(progress_, now_);
+    next_ = watch_->Step(progress_, now_);
     return looked_;
   }
 
@@ -123,20 +123,20 @@ class SamplerTest : public ::testing::Test {
   std::optional<Time> end_asked_at_;
   std::vector<UserId> looked_;
   Recorded metrics_;
-  const SamplerLimits limits_{.every = 10s, .readers = 2, .again_after = 4s, .longest_wait = 60s};
-  std::optional<Sampler> sampler_{Made(limits_)};
+  const WatchLimits limits_{.every = 10s, .readers = 2, .again_after = 4s, .longest_wait = 60s};
+  std::optional<Watch> watch_{Made(limits_)};
 };
 
-TEST_F(SamplerTest, WhatIsAsItShouldBeIsGoodAtTheFirstLook) {
+TEST_F(WatchTest, WhatIsAsItShouldBeIsGoodAtTheFirstLook) {
   EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
   EXPECT_EQ(next_, now_ + 10s);
   EXPECT_EQ(metrics_.judged[Result::kGood], 2);
   EXPECT_EQ(metrics_.items, 198u);
   EXPECT_EQ(metrics_.misses, 0);
-  EXPECT_EQ(metrics_.samples, 1);
+  EXPECT_EQ(metrics_.rounds, 1);
 }
 
-TEST_F(SamplerTest, WhatWasInFlightIsThereAtTheSecondLookAndNoMiss) {
+TEST_F(WatchTest, WhatWasInFlightIsThereAtTheSecondLookAndNoMiss) {
   Lacks(ann_, {kPost});
   EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
   EXPECT_EQ(next_, now_ + 4s);
@@ -149,7 +149,7 @@ TEST_F(SamplerTest, WhatWasInFlightIsThereAtTheSecondLookAndNoMiss) {
   EXPECT_EQ(metrics_.judged[Result::kGood], 2);
 }
 
-TEST_F(SamplerTest, WhatIsMissingBothTimesIsCountedOnceAndShownUntilItIsRepaired) {
+TEST_F(WatchTest, WhatIsMissingBothTimesIsCountedOnceAndShownUntilItIsRepaired) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   EXPECT_EQ(metrics_.misses, 0) << "not known yet";
@@ -166,7 +166,7 @@ TEST_F(SamplerTest, WhatIsMissingBothTimesIsCountedOnceAndShownUntilItIsRepaired
   EXPECT_EQ(metrics_.wrong, 0u);
 }
 
-TEST_F(SamplerTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
+TEST_F(WatchTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   progress_[3] = {.applied = 10, .end = 12};  // the first look's hint may be one of them
@@ -178,7 +178,7 @@ TEST_F(SamplerTest, TheSecondLookWaitsForTheHintsThatTheLogHoldsByThen) {
   EXPECT_THAT(LookedAtAfter(1s), ElementsAre(ann_));
 }
 
-TEST_F(SamplerTest, TheSecondLookWaitsForAnEndOfTheLogThatWasAskedForLateEnough) {
+TEST_F(WatchTest, TheSecondLookWaitsForAnEndOfTheLogThatWasAskedForLateEnough) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   const Time first = now_;
@@ -195,8 +195,8 @@ TEST_F(SamplerTest, TheSecondLookWaitsForAnEndOfTheLogThatWasAskedForLateEnough)
 }
 
 // The log's end is as of a moment before the step: a look late in a slow one is newer.
-TEST_F(SamplerTest, TheSecondLookCountsItsTimeFromTheEndOfTheFirst) {
-  sampler_.emplace(Made({.every = 60s, .readers = 2, .again_after = 4s}));
+TEST_F(WatchTest, TheSecondLookCountsItsTimeFromTheEndOfTheFirst) {
+  watch_.emplace(Made({.every = 60s, .readers = 2, .again_after = 4s}));
   Lacks(bob_, {kPost});
   look_takes_ = 6s;
   EXPECT_THAT(LookedAtAfter(0s), ElementsAre(ann_, bob_));
@@ -204,7 +204,7 @@ TEST_F(SamplerTest, TheSecondLookCountsItsTimeFromTheEndOfTheFirst) {
   EXPECT_THAT(LookedAtAfter(4s), ElementsAre(bob_));
 }
 
-TEST_F(SamplerTest, ASuspectWhoCannotBeReadKeepsNobodyElseWaiting) {
+TEST_F(WatchTest, ASuspectWhoCannotBeReadKeepsNobodyElseWaiting) {
   const UserId cid = ReadersOf(3, 3)[2];
   Lacks(ann_, {kPost});
   Lacks(bob_, {kPost});
@@ -215,24 +215,24 @@ TEST_F(SamplerTest, ASuspectWhoCannotBeReadKeepsNobodyElseWaiting) {
   EXPECT_THAT(LookedAtAfter(1s), ElementsAre(bob_));
   EXPECT_EQ(metrics_.missing, 1u);
   EXPECT_THAT(metrics_.failed, ElementsAre("mysql_1")) << "not asked again at once";
-  EXPECT_THAT(LookedAtAfter(5s), ElementsAre(bob_, cid, cid)) << "a sample";
-  EXPECT_EQ(metrics_.samples, 2);
+  EXPECT_THAT(LookedAtAfter(5s), ElementsAre(bob_, cid, cid)) << "a round";
+  EXPECT_EQ(metrics_.rounds, 2);
   unreadable_.clear();
   LookedAtAfter(10s);
   EXPECT_EQ(metrics_.missing, 2u);
 }
 
-TEST_F(SamplerTest, AWrongTimelineThatCannotBeReadKeepsNobodyElseWaiting) {
+TEST_F(WatchTest, AWrongTimelineThatCannotBeReadKeepsNobodyElseWaiting) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   LookedAtAfter(4s);
   unreadable_ = {ann_};
   EXPECT_THAT(LookedAtAfter(6s), ElementsAre(bob_));
-  EXPECT_EQ(metrics_.samples, 1) << "but it was no whole sample";
+  EXPECT_EQ(metrics_.rounds, 1) << "but it was no whole round";
   EXPECT_EQ(metrics_.wrong, 1u);
 }
 
-TEST_F(SamplerTest, WhoWaitsForHintsForTooLongIsForgotten) {
+TEST_F(WatchTest, WhoWaitsForHintsForTooLongIsForgotten) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   progress_[3] = {.applied = 10, .end = 12};
@@ -245,7 +245,7 @@ TEST_F(SamplerTest, WhoWaitsForHintsForTooLongIsForgotten) {
   EXPECT_EQ(metrics_.missing, 0u);
 }
 
-TEST_F(SamplerTest, AnotherMissOfAWrongTimelineIsLookedAtTwiceToo) {
+TEST_F(WatchTest, AnotherMissOfAWrongTimelineIsLookedAtTwiceToo) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   LookedAtAfter(4s);
@@ -257,7 +257,7 @@ TEST_F(SamplerTest, AnotherMissOfAWrongTimelineIsLookedAtTwiceToo) {
   EXPECT_DOUBLE_EQ(metrics_.misses, 20'000.0 / 200);
 }
 
-TEST_F(SamplerTest, ATimelineThatIsGoneIsWrongNoMore) {
+TEST_F(WatchTest, ATimelineThatIsGoneIsWrongNoMore) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   LookedAtAfter(4s);
@@ -267,7 +267,7 @@ TEST_F(SamplerTest, ATimelineThatIsGoneIsWrongNoMore) {
   EXPECT_EQ(metrics_.misses, 0);
 }
 
-TEST_F(SamplerTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
+TEST_F(WatchTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
   busy_ = {bob_};
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
@@ -279,7 +279,7 @@ TEST_F(SamplerTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
 }
 
 // Of whom only the sample is compared.
-TEST_F(SamplerTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheSampleIs) {
+TEST_F(WatchTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheSampleIs) {
   hyper_ = {ann_, bob_};
   differences_[ann_] = {{.reader = ann_, .kind = Kind::kSample, .held = 4}};
   LookedAtAfter(0s);
@@ -296,7 +296,7 @@ TEST_F(SamplerTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheSampleIs) {
   EXPECT_EQ(metrics_.judged[Result::kGood], 0) << "no post was compared";
 }
 
-TEST_F(SamplerTest, WhatIsAnotherProcesssIsForgotten) {
+TEST_F(WatchTest, ARangeWhoseProgressIsNotKnownIsForgotten) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   LookedAtAfter(4s);
@@ -306,14 +306,14 @@ TEST_F(SamplerTest, WhatIsAnotherProcesssIsForgotten) {
   EXPECT_TRUE(std::isnan(metrics_.misses)) << "and nothing is known";
 }
 
-TEST_F(SamplerTest, WhereNothingWasComparedItDoesNotSayThatNothingIsMissing) {
+TEST_F(WatchTest, WhereNothingWasComparedItDoesNotSayThatNothingIsMissing) {
   busy_ = {ann_, bob_};
   LookedAtAfter(0s);
   EXPECT_EQ(metrics_.judged[Result::kNotJudged], 2);
   EXPECT_TRUE(std::isnan(metrics_.misses));
 }
 
-TEST_F(SamplerTest, ASuspectOfARangeThatIsLostIsForgotten) {
+TEST_F(WatchTest, ASuspectOfARangeThatIsLostIsForgotten) {
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   progress_ = {{5, {}}};
@@ -321,14 +321,14 @@ TEST_F(SamplerTest, ASuspectOfARangeThatIsLostIsForgotten) {
   EXPECT_EQ(metrics_.missing, 0u);
 }
 
-TEST_F(SamplerTest, InTimeEverybodyOfEveryRangeIsLookedAtAFewAtATime) {
+TEST_F(WatchTest, InTimeEverybodyOfEveryRangeIsLookedAtAFewAtATime) {
   std::set<UserId> all, met;
   for (const Range range : {3, 4, 9}) {
     progress_[range] = {};
     indexes_[range] = ReadersOf(range, 5);
     all.insert(indexes_[range].begin(), indexes_[range].end());
   }
-  for (int sample = 0; sample < 8; ++sample) {
+  for (int round = 0; round < 8; ++round) {
     const auto looked = LookedAtAfter(10s);
     EXPECT_THAT(looked, SizeIs(2));
     met.insert(looked.begin(), looked.end());
@@ -336,30 +336,30 @@ TEST_F(SamplerTest, InTimeEverybodyOfEveryRangeIsLookedAtAFewAtATime) {
   EXPECT_EQ(met, all);
 }
 
-TEST_F(SamplerTest, WhileAServiceIsAwayItOnlySaysSo) {
+TEST_F(WatchTest, WhileAServiceIsAwayItOnlySaysSo) {
   away_ = Status::Later("redis", "away");
   EXPECT_THAT(LookedAtAfter(0s), IsEmpty());
   EXPECT_THAT(metrics_.failed, ElementsAre("redis"));
-  EXPECT_EQ(metrics_.samples, 0);
+  EXPECT_EQ(metrics_.rounds, 0);
   EXPECT_EQ(next_, now_ + 10s);
   away_ = Status::Done();
   LookedAtAfter(10s);
-  EXPECT_EQ(metrics_.samples, 1);
+  EXPECT_EQ(metrics_.rounds, 1);
 }
 
-TEST_F(SamplerTest, OfManyItRemembersTheLast) {
-  sampler_.emplace(Made({.every = 10s, .readers = 2, .again_after = 4s, .remembered = 3}));
+TEST_F(WatchTest, OfManyItRemembersTheLast) {
+  watch_.emplace(Made({.every = 10s, .readers = 2, .again_after = 4s, .remembered = 3}));
   Lacks(ann_, {kPost});
   LookedAtAfter(0s);
   LookedAtAfter(4s);
   EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / (2 * 99 + 1));
   indexes_[3] = ReadersOf(3, 6);
-  for (int sample = 0; sample < 4; ++sample) LookedAtAfter(10s);
+  for (int round = 0; round < 4; ++round) LookedAtAfter(10s);
   EXPECT_DOUBLE_EQ(metrics_.misses, 10'000.0 / (3 * 99 + 1)) << "of three, the wrong one too";
 }
 
-TEST_F(SamplerTest, WrongOnesBeyondASamplesShareTakeTurns) {
-  sampler_.emplace(Made({.every = 10s, .readers = 9, .again_after = 4s, .wrong_again = 2}));
+TEST_F(WatchTest, WrongOnesBeyondARoundsShareTakeTurns) {
+  watch_.emplace(Made({.every = 10s, .readers = 9, .again_after = 4s, .wrong_again = 2}));
   const std::vector<UserId> readers = ReadersOf(3, 5);
   indexes_[3] = readers;
   for (const UserId reader : readers) Lacks(reader, {kPost});
@@ -368,7 +368,7 @@ TEST_F(SamplerTest, WrongOnesBeyondASamplesShareTakeTurns) {
   indexes_[3].clear();
   LookedAtAfter(10s);  // what was listed before
   std::set<UserId> met;
-  for (int sample = 0; sample < 3; ++sample) {
+  for (int round = 0; round < 3; ++round) {
     const auto looked = LookedAtAfter(10s);
     EXPECT_THAT(looked, SizeIs(2));
     met.insert(looked.begin(), looked.end());

@@ -30,6 +30,9 @@ test: build-all chart-tools  ## build and run all tests, the logic's once more u
 	@cmake --build --preset asan
 	@$(run_tests)
 
+test-quick: build-all  ## logic and simulation alone, without services and sanitizers: within three minutes of a built tree
+	@GTEST_BRIEF=1 ctest --preset release -L 'unit|sim' --parallel $$(nproc)
+
 test-long: build-all  ## what is too long for make test: 20,000 schedules, faults again, every mutant
 	@$(PYTHON) tests/long.py
 
@@ -147,4 +150,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-long test-k8s packages test-packages images test-images licences chart chart-tools reference site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-quick test-long test-k8s packages test-packages images test-images licences chart chart-tools reference site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

@@ -1,12 +1,12 @@
-// Every kept input once through its target. A test's name holds the name of its file.
+// Every kept input once through its target. A corpus is a text file, an input a line, in the
+// escapes of tests/fuzz/run.py. A test's name holds the target and the line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
+#include <stdexcept>
 
 #include "tests/fuzz/target.h"
 
@@ -15,54 +15,67 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uintmax_t kMostBytesOfOne = 200 * 1024, kMostBytesOfAll = 1024 * 1024;
+constexpr uintmax_t kMostBytesOfOne = 120 * 1024, kMostBytesOfAll = 512 * 1024;
 
-std::vector<fs::path> Listed(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  return paths;
+struct Input {
+  std::string target;
+  int line = 0;
+  std::string bytes;
+};
+void PrintTo(const Input& input, std::ostream* out) {
+  *out << input.target << ".txt:" << input.line;
 }
 
-std::vector<fs::path> KeptInputs() {
-  std::vector<fs::path> inputs;
-  for (const fs::path& corpus : Listed(FANLINE_CORPORA)) {
-    const auto files = Listed(corpus);
-    inputs.insert(inputs.end(), files.begin(), files.end());
+std::string Unescaped(const std::string& line) {
+  std::string bytes;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] != '\\') {
+      bytes += line[at];
+    } else if (const char kind = line.at(++at); kind == 'x') {
+      bytes += static_cast<char>(std::stoi(line.substr(at + 1, 2), nullptr, 16));
+      at += 2;
+    } else if (kind == 'n' || kind == '\\') {
+      bytes += kind == 'n' ? '\n' : '\\';
+    } else {
+      throw std::runtime_error("no such escape: " + line);
+    }
+  }
+  return bytes;
+}
+
+std::vector<Input> KeptInputs() {
+  std::vector<Input> inputs;
+  for (const auto& corpus : fs::directory_iterator(FANLINE_CORPORA)) {
+    std::ifstream file(corpus.path());
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+      inputs.push_back({corpus.path().stem().string(), number, Unescaped(line)});
+    }
   }
   return inputs;
 }
 
-std::string NameOf(const ::testing::TestParamInfo<fs::path>& info) {
-  std::string name =
-      info.param.parent_path().filename().string() + "_" + info.param.filename().string();
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
-}
-
-class Kept : public ::testing::TestWithParam<fs::path> {};
-INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()), NameOf);
+class Kept : public ::testing::TestWithParam<Input> {};
+INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()),
+                         [](const ::testing::TestParamInfo<Input>& info) {
+                           return info.param.target + "_" + std::to_string(info.param.line);
+                         });
 
 TEST_P(Kept, InputHolds) {
-  std::ifstream file(GetParam(), std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const std::string name = GetParam().parent_path().filename().string();
-  const auto target = std::find_if(Targets().begin(), Targets().end(),
-                                   [&](const Target& each) { return each.name == name; });
+  const auto target = std::find_if(Targets().begin(), Targets().end(), [](const Target& each) {
+    return each.name == GetParam().target;
+  });
   ASSERT_NE(target, Targets().end()) << "a corpus of no target";
-  target->run(bytes);
+  target->run(GetParam().bytes);
 }
 
 TEST(Corpora, AreSmallAndEveryTargetHasOne) {
   uintmax_t all = 0;
   std::set<std::string> names;
-  for (const fs::path& corpus : Listed(FANLINE_CORPORA)) {
-    names.insert(corpus.filename().string());
-    uintmax_t bytes = 0;
-    for (const fs::path& file : Listed(corpus)) bytes += fs::file_size(file);
-    EXPECT_LE(bytes, kMostBytesOfOne) << corpus;
-    all += bytes;
+  for (const auto& corpus : fs::directory_iterator(FANLINE_CORPORA)) {
+    names.insert(corpus.path().stem().string());
+    EXPECT_LE(corpus.file_size(), kMostBytesOfOne) << corpus.path();
+    all += corpus.file_size();
   }
   EXPECT_LE(all, kMostBytesOfAll);
   for (const Target& target : Targets()) EXPECT_EQ(names.count(target.name), 1u) << target.name;

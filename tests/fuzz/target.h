@@ -4,7 +4,7 @@
 //   FUZZ_TARGET(hint) { ... bytes ... }
 //
 // stands in hint.cpp. `make fuzz` links it with libFuzzer (libfuzzer.cpp), which looks for bytes
-// that reach something new; `make test` runs it over those that did (corpus/hint,
+// that reach something new; `make test` runs it over those that did (corpus/hint.txt,
 // corpora_test.cpp).
 #pragma once
 

@@ -558,7 +558,7 @@ BY_HAND = (
            "audit/look.cpp",
            "  if (!known.whole) {",
            "  if (false) {"),
-    Mutant("a sample is judged by what may not be the truth",
+    Mutant("a look is judged by what may not be the truth",
            "audit/look.cpp",
            "    if (Status status = truth_.Confirm(); !status.done()) return status;",
            ""),

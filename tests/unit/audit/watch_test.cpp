@@ -278,14 +278,13 @@ TEST_F(WatchTest, OneThatIsBeingRebuiltIsNotJudgedAndStaysWhatItWas) {
   EXPECT_GT(metrics_.misses, 0);
 }
 
-// Of whom only the sample is compared.
-TEST_F(WatchTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheSampleIs) {
+// Of whom only the index and the length are compared.
+TEST_F(WatchTest, WhoFollowsMoreThanCanBeReadIsWrongWhileTheIndexIs) {
   hyper_ = {ann_, bob_};
-  differences_[ann_] = {{.reader = ann_, .kind = Kind::kSample, .held = 4}};
+  differences_[ann_] = {{.reader = ann_, .kind = Kind::kNotIndexed}};
   LookedAtAfter(0s);
   EXPECT_EQ(metrics_.judged[Result::kNotJudged], 1) << "bob, of whom nothing is known";
   LookedAtAfter(4s);
-  EXPECT_EQ(metrics_.surplus, 1u);
   EXPECT_EQ(metrics_.judged[Result::kWrong], 1);
   EXPECT_EQ(metrics_.wrong, 1u);
   LookedAtAfter(6s);

@@ -117,6 +117,7 @@ def schema(programs):
                                            "required": ["args", "schedule", "suspend"],
                                            "properties": dict(args=some(NAME), schedule=NAME, suspend=BOOL)}},
         **per_pod())
+    audit = shape(enabled=BOOL, config=config(options_of(programs / "feedctl", "audit")), resources=OBJECT)
     password = secret()["properties"]
     return {"$schema": "http://json-schema.org/draft-07/schema#", **shape(
         **{"global": OBJECT},  # what a parent chart hands to all its parts
@@ -133,7 +134,7 @@ def schema(programs):
         topics=shape(feed=NAME, tasks=NAME, relationEvents=NAME),
         **per_pod(), **probes(),
         serviceAccount=shape(create=BOOL, name=STRING, annotations=TEXTS),
-        **roles, feedctl=feedctl,
+        **roles, feedctl=feedctl, audit=audit,
         networkPolicy=shape(enabled=BOOL, api=shape(**{"from": OBJECTS}), metrics=shape(**{"from": OBJECTS}),
                             extraPorts=some(PORT), extraEgress=OBJECTS, extraIngress=OBJECTS),
         metrics=shape(podMonitor=monitor(), serviceMonitor=monitor(),

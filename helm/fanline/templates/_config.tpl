@@ -93,7 +93,7 @@ What a program is told of the services it needs: option -> value, as YAML.
 
 {{/* What a role needs, with what its values ask for besides. */}}
 {{- define "fanline.needs" -}}
-{{- if eq .role "feedctl" -}}
+{{- if has .role (list "feedctl" "audit") -}}
   {{- toYaml (list "kafka" "redis" "mysql") -}}
 {{- else -}}
   {{- $needs := (index (include "fanline.roles" .root | fromYaml) .role).needs -}}

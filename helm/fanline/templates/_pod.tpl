@@ -139,3 +139,25 @@ that fanline.connections writes.
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
+
+{{/* A container of feedctl: (dict "root" $ "role" "feedctl" "args" (list) "configMap" "..." "resources" (dict)) */}}
+{{- define "fanline.feedctlContainer" }}
+image: {{ include "fanline.image" . }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+command:
+  - /usr/bin/feedctl
+  {{- toYaml .args | nindent 2 }}
+envFrom:
+  - configMapRef:
+      name: {{ .configMap }}
+{{- with include "fanline.setting" (list .root "feedctl" "extraEnv") | fromYamlArray }}
+env:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- include "fanline.containerSecurity" . | nindent 2 }}
+resources:
+  {{- toYaml (.resources | default .root.Values.feedctl.resources) | nindent 2 }}
+volumeMounts:
+  {{- include "fanline.volumeMounts" . | trim | default "[]" | nindent 2 }}
+{{- end }}

@@ -33,6 +33,7 @@ struct Chances {
   // A schedule lasts less than a second of its own time: a pair that takes longer is stuck.
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
+  static constexpr uint64_t kContests = 57;
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
 
@@ -152,6 +153,13 @@ struct Chances {
     }
     std::mt19937_64 owners(options.seed ^ kOwners);
     character.own_posts = owners() % 100 < 20;
+    DrawRare();
+  }
+
+  // Each kind is drawn apart, so that schedules without it stay.
+  void DrawRare() {
+    std::mt19937_64 contests(options.seed ^ kContests);
+    character.short_contests = !character.healthy && contests() % 100 < 25;
   }
 
   void DrawRelationFaults() {

@@ -53,7 +53,9 @@ struct Character {
   uint64_t switch_mode = 0;  // weight: an author's new posts are merged at read, or pushed again
   uint64_t pull_above = 0;   // authors are switched by themselves; 0: none is
   bool own_posts = false;    // authors read too, and find their own posts
-  bool healthy = false;      // no faults, nothing slow: then nothing may be checked or repaired
+  // Contests and last words end within a schedule, and a range's owners crash one after another.
+  bool short_contests = false;
+  bool healthy = false;  // no faults, nothing slow: then nothing may be checked or repaired
 };
 
 }  // namespace fanline::sim

@@ -91,6 +91,8 @@ enum class Letter : size_t {
   kHintRefused,  // it was not acknowledged
   kWalked,       // pages of a live timeline whose author is marked
   kOwn,          // posts of its reader in a timeline that is checked
+  kDuel,      // a pusher that gave way to another owner claims the range once more
+  kBlamed,    // a hint is dead-lettered since its pushers crashed
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -102,7 +104,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
-    "own"};
+    "own",
+    "duel", "blamed"};
 // clang-format on
 
 struct FleetOptions {

@@ -140,17 +140,17 @@ struct Members {
     for (size_t i = 0; i < group.size(); ++i) MoveToAny(static_cast<int>(i));
   }
 
-  void CrashAny() {
-    const int index = AnyToCrash();
+  void CrashAny() { Crash(AnyOne()); }
+  void Crash(int index) {
+    TellCrash(index);
     Die(index);
     at(index).Start();
     GiveAway(index);
   }
-  int AnyToCrash() {
-    const int index = world.PickInt(size());
+  int AnyOne() const { return world.PickInt(size()); }
+  void TellCrash(int index) {
     world.Trace(std::string("crash of ") + name + " " + std::to_string(index));
     ++world.counts.crashes;
-    return index;
   }
   void Die(int index) {
     world.network.Orphan(at(index).incarnation);

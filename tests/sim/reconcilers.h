@@ -243,7 +243,8 @@ struct Reconcilers {
   }
 
   void CrashAny() {
-    const int index = pairs.AnyToCrash();
+    const int index = pairs.AnyOne();
+    pairs.TellCrash(index);
     pairs.Die(index);
     retries.Die(index);
     Start(index);

@@ -8,6 +8,7 @@
 
 #include "tests/sim/checks.h"
 #include "tests/sim/faults.h"
+#include "tests/sim/rare_faults.h"
 #include "tests/sim/readers.h"
 #include "tests/sim/walks.h"
 
@@ -23,6 +24,7 @@ struct Schedule {
   Walks walks{world};
   Programs programs{world, application};
   Faults faults{world, programs};
+  RareFaults rare{world, programs};
   Checks checks{world, application, clients};
 
   static constexpr int kCalmRounds =
@@ -74,6 +76,7 @@ struct Schedule {
           faults.Strike();
           faults.StrikeRelations();
       }
+      rare.Step();
       walks.Step();
     }
   }
@@ -96,6 +99,7 @@ struct Schedule {
     world.away_until = {};
     world.full_until = 0;
     world.reconciler_mode = ReconcilerMode::kRun;
+    rare.End();
     if (!Rest(world.character.hold_orphans > 0, kCalmRounds)) return false;
     return Rest(false, kCalmRounds);
   }

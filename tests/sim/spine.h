@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -233,7 +234,12 @@ struct PusherMetrics : pusher::Metrics {
     counts.trimmed += batch.trimmed;
     Full(batch.full);
   }
-  void HintQuarantined(const std::string&) override { ++counts.quarantined; }
+  void HintQuarantined(const std::string& reason) override {
+    ++counts.quarantined;
+    const bool blamed = reason.starts_with("the worker crashed");
+    counts.letters[static_cast<size_t>(Letter::kBlamed)] += blamed;
+  }
+  void RangeContested(Range range, Duration) override { gave_way.insert(range); }
   void Holding(const Held& told) override { held = told; }
   void UnitTakenUp(bool went_on) override {
     counts.letters[static_cast<size_t>(Letter::kGoneOn)] += went_on;
@@ -243,6 +249,7 @@ struct PusherMetrics : pusher::Metrics {
   }
   FleetCounts& counts;
   Held held;
+  std::set<Range> gave_way;  // to another owner, and not claimed since
 };
 
 struct PusherProcess
@@ -256,9 +263,12 @@ struct PusherProcess
   PusherMetrics metrics{world.counts};
   std::map<Range, uint64_t> claimed;                        // range -> connection it was claimed in
   std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
+  std::set<Range> tried;  // ranges whose hints are tried one by one
 
   template <typename R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
+    if constexpr (std::is_same_v<R, AcquireRange>) metrics.gave_way.erase(request.range);
+    if constexpr (std::is_same_v<R, SaveStart>) tried.insert(request.range);
     if constexpr (std::is_same_v<typename R::Reply, RangeOwned>) {
       Ask(to, "owner", RangeOwned{.id = request.id, .status = {}},
           [this, request] { return world.mysql.Do(request); });
@@ -331,7 +341,10 @@ struct PusherProcess
       lost.needs_claim = guards.claim_after_reconnect;
       if (guards.claim_after_reconnect && claimed[request.range] != connection) return to(lost);
     }
-    if constexpr (std::is_same_v<R, ClaimRange>) claimed[request.range] = connection;
+    if constexpr (std::is_same_v<R, ClaimRange>) {
+      claimed[request.range] = connection;
+      if (metrics.gave_way.erase(request.range) > 0) world.Count(Letter::kDuel);
+    }
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       if (!guards.posts_mark) {
         for (TimelineBatch::Write& write : request.writes) write.marks_end = 0;
@@ -359,7 +372,9 @@ struct PusherProcess
     claimed.clear();
     connection = incarnation << 20;
     believed.clear();
+    tried.clear();
     metrics.held = {};
+    metrics.gave_way.clear();
     pusher::Limits limits;
     limits.window = world.window();
     limits.timelines_per_batch = 3;
@@ -375,6 +390,11 @@ struct PusherProcess
     limits.settle_after = std::chrono::milliseconds(100);
     limits.backoff = {std::chrono::milliseconds(2), std::chrono::milliseconds(20)};
     limits.probe = limits.takeover = limits.backoff;
+    if (world.character.short_contests) {
+      limits.contested = {std::chrono::milliseconds(4), std::chrono::milliseconds(40)};
+      limits.peace = std::chrono::milliseconds(80);
+      limits.last_words = std::chrono::milliseconds(20);
+    }
     logic = std::make_unique<pusher::Pusher>(
         pusher::Pusher::Ports{{*this, inbox},
                               {*this, inbox},

@@ -1,0 +1,54 @@
+// Faults that only some schedules have. They strike by chances of their own, so that schedules
+// without them stay.
+#pragma once
+
+#include <optional>
+#include <random>
+#include <string>
+
+#include "tests/sim/programs.h"
+
+namespace fanline::sim {
+
+struct RareFaults {
+  RareFaults(World& of, Programs& given)
+      : world(of), programs(given), random(of.options.seed ^ 0xa0761d6478bd642f) {}
+
+  World& world;
+  Programs& programs;
+  std::mt19937_64 random;
+
+  // ---- a range whose owners crash one after another ------------------------------------------
+  // The third crash comes while a hint is tried alone, so that the fourth owner blames it.
+  struct Doomed {
+    int range = 0;
+    int crashes = 0;
+  };
+  std::optional<Doomed> doomed{};
+
+  // After each step of a schedule with faults.
+  void Step() {
+    if (world.character.short_contests) CrashAgain();
+  }
+  void End() { doomed.reset(); }
+
+ private:
+  bool Once(uint64_t steps) { return random() % steps == 0; }
+
+  void CrashAgain() {
+    if (!doomed) {
+      if (Once(200)) doomed = Doomed{static_cast<int>(random() % kRanges), 0};
+      return;
+    }
+    const int owner = world.task_group[static_cast<size_t>(doomed->range)].owner;
+    if (owner < 0) return;
+    const PusherProcess& process = programs.pushers.at(owner);
+    const bool due = doomed->crashes < 2 ? process.claimed.contains(doomed->range)
+                                         : process.tried.contains(doomed->range);
+    if (!due || !Once(4)) return;
+    programs.pushers.Crash(owner);
+    if (++doomed->crashes == 3) doomed.reset();
+  }
+};
+
+}  // namespace fanline::sim

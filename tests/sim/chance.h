@@ -34,6 +34,7 @@ struct Chances {
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
   static constexpr uint64_t kContests = 57;
+  static constexpr uint64_t kRangeOwners = 71;
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
 
@@ -160,6 +161,8 @@ struct Chances {
   void DrawRare() {
     std::mt19937_64 contests(options.seed ^ kContests);
     character.short_contests = !character.healthy && contests() % 100 < 25;
+    std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
+    if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
   }
 
   void DrawRelationFaults() {

@@ -55,7 +55,8 @@ struct Character {
   bool own_posts = false;    // authors read too, and find their own posts
   // Contests and last words end within a schedule, and a range's owners crash one after another.
   bool short_contests = false;
-  bool healthy = false;  // no faults, nothing slow: then nothing may be checked or repaired
+  uint64_t owners_away = 0;  // weight: the shard of range_owner
+  bool healthy = false;      // no faults, nothing slow: then nothing may be checked or repaired
 };
 
 }  // namespace fanline::sim

@@ -91,8 +91,9 @@ enum class Letter : size_t {
   kHintRefused,  // it was not acknowledged
   kWalked,       // pages of a live timeline whose author is marked
   kOwn,          // posts of its reader in a timeline that is checked
-  kDuel,      // a pusher that gave way to another owner claims the range once more
-  kBlamed,    // a hint is dead-lettered since its pushers crashed
+  kDuel,        // a pusher that gave way to another owner claims the range once more
+  kOwnersAway,  // the shard of range_owner does not answer a pusher
+  kBlamed,      // a hint is dead-lettered since its pushers crashed
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -105,7 +106,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own",
-    "duel", "blamed"};
+    "duel", "owners away", "blamed"};
 // clang-format on
 
 struct FleetOptions {

@@ -29,11 +29,17 @@ struct RareFaults {
   // After each step of a schedule with faults.
   void Step() {
     if (world.character.short_contests) CrashAgain();
+    if (world.character.owners_away > 0 && Once(400 / world.character.owners_away)) LoseOwners();
   }
   void End() { doomed.reset(); }
 
  private:
   bool Once(uint64_t steps) { return random() % steps == 0; }
+
+  void LoseOwners() {
+    world.Trace("the shard of range_owner is away");
+    world.owners_away_until = world.now.unix_ms + static_cast<int64_t>(random() % 150);
+  }
 
   void CrashAgain() {
     if (!doomed) {

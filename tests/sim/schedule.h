@@ -97,6 +97,7 @@ struct Schedule {
   bool ComeToRest() {
     world.faults = false;
     world.away_until = {};
+    world.owners_away_until = 0;
     world.full_until = 0;
     world.reconciler_mode = ReconcilerMode::kRun;
     rare.End();

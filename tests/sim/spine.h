@@ -270,8 +270,12 @@ struct PusherProcess
     if constexpr (std::is_same_v<R, AcquireRange>) metrics.gave_way.erase(request.range);
     if constexpr (std::is_same_v<R, SaveStart>) tried.insert(request.range);
     if constexpr (std::is_same_v<typename R::Reply, RangeOwned>) {
-      Ask(to, "owner", RangeOwned{.id = request.id, .status = {}},
-          [this, request] { return world.mysql.Do(request); });
+      const RangeOwned failed{.id = request.id, .status = AwayStatus()};
+      Ask(to, "owner", failed, [this, request, failed] {
+        if (!world.OwnersAway()) return world.mysql.Do(request);
+        world.Count(Letter::kOwnersAway);
+        return failed;
+      });
     } else if constexpr (std::is_same_v<R, ReadPostPage> || std::is_same_v<R, ReadSync>) {
       AskTruth(std::move(request), to);
     } else {

@@ -1,6 +1,5 @@
 // What processes and clients share: the stores, the logs and who consumes them, and the network in
-// between. Edges and posts lie on two shards, by their owner; a third that is never away holds the
-// owners of ranges.
+// between. Edges and posts lie on two shards, by their owner; a third holds the owners of ranges.
 #pragma once
 
 #include <algorithm>
@@ -67,6 +66,7 @@ struct World : Chances {
   const ShardMap shards = ShardMap::Even(kShards);
   fakes::FakeMysql mysql{RangeLayout(kRanges), 2, shards};
   std::array<UnixMs, kShards> away_until{};  // shards of relations
+  UnixMs owners_away_until = 0;              // the shard of range_owner
   std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};
   std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};
   std::vector<Log> relation_events{kEventPartitions};
@@ -174,6 +174,7 @@ struct World : Chances {
     return std::any_of(away_until.begin(), away_until.end(),
                        [this](UnixMs until) { return now.unix_ms < until; });
   }
+  bool OwnersAway() const { return now.unix_ms < owners_away_until; }
   bool Away(Shard shard) const { return now.unix_ms < away_until[shard]; }
 
   // Sends an action that nobody waits for; it happens after a while, however long.

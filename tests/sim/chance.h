@@ -34,6 +34,7 @@ struct Chances {
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
   static constexpr uint64_t kContests = 57;
+  static constexpr uint64_t kPages = 63;
   static constexpr uint64_t kRangeOwners = 71;
   static constexpr int kHealthyGraceMs = 2'000;
   static constexpr Duration kPullHold = std::chrono::milliseconds(60);
@@ -161,6 +162,13 @@ struct Chances {
   void DrawRare() {
     std::mt19937_64 contests(options.seed ^ kContests);
     character.short_contests = !character.healthy && contests() % 100 < 25;
+    std::mt19937_64 pages(options.seed ^ kPages);
+    if (pages() % 100 < 10) {
+      character.page = 1;
+      character.large_page = 2 + static_cast<uint32_t>(pages() % 3);
+      if (character.readers < 12) character.readers += 12;
+    }
+    if (pages() % 100 < 20) character.held_hints = 4 + static_cast<uint32_t>(pages() % 12);
     std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
     if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
   }

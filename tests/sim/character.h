@@ -49,6 +49,8 @@ struct Character {
   uint64_t read_lag = 0;  // how long it may take from a commit to the read, in turns of the network
   uint64_t import = 0;    // weight
   uint32_t page = 2;      // followers that a pusher reads at once
+  uint32_t large_page = 0;   // followers that it reads at once behind a first page; 0: as many
+  uint32_t held_hints = 0;   // that all ranges of a pusher may hold; 0: as many as it likes
   int first_follows = 60;    // percent of edges that are there from the start
   uint64_t switch_mode = 0;  // weight: an author's new posts are merged at read, or pushed again
   uint64_t pull_above = 0;   // authors are switched by themselves; 0: none is

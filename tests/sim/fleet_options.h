@@ -93,6 +93,8 @@ enum class Letter : size_t {
   kOwn,          // posts of its reader in a timeline that is checked
   kDuel,        // a pusher that gave way to another owner claims the range once more
   kOwnersAway,  // the shard of range_owner does not answer a pusher
+  kLargePage,   // more followers than fit a first page
+  kHeldHints,   // a range waits since all ranges of its pusher hold too many hints
   kBlamed,      // a hint is dead-lettered since its pushers crashed
   kCount
 };
@@ -106,7 +108,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own",
-    "duel", "owners away", "blamed"};
+    "duel", "owners away", "large page",
+    "held hints", "blamed"};
 // clang-format on
 
 struct FleetOptions {

@@ -229,6 +229,8 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
 };
 
 struct PusherMetrics : pusher::Metrics {
+  static constexpr uint32_t kHintsOfRange = 16;
+
   explicit PusherMetrics(FleetCounts& given) : counts(given) {}
   void Written(const BatchWritten& batch) override {
     counts.trimmed += batch.trimmed;
@@ -240,7 +242,17 @@ struct PusherMetrics : pusher::Metrics {
     counts.letters[static_cast<size_t>(Letter::kBlamed)] += blamed;
   }
   void RangeContested(Range range, Duration) override { gave_way.insert(range); }
-  void Holding(const Held& told) override { held = told; }
+  void Holding(const Held& told) override {
+    held = told;
+    const auto paused = [&](pusher::PauseCause cause) {
+      return told.ranges_paused[static_cast<size_t>(cause)];
+    };
+    const uint64_t full =
+        paused(pusher::PauseCause::kBuffered) + paused(pusher::PauseCause::kParked);
+    // No range has reached a bound of its own.
+    const bool together = full > 0 && told.hints < kHintsOfRange;
+    counts.letters[static_cast<size_t>(Letter::kHeldHints)] += together;
+  }
   void UnitTakenUp(bool went_on) override {
     counts.letters[static_cast<size_t>(Letter::kGoneOn)] += went_on;
   }
@@ -306,6 +318,7 @@ struct PusherProcess
         reply = failed;
         reply.status = Status::Never("a row that cannot be read");
       } else if constexpr (std::is_same_v<R, ReadPostPage>) {
+        if (reply.followers.size() > world.character.page) world.Count(Letter::kLargePage);
         if (!world.options.guards.truth_after_hint) Believe(request, reply);
       }
       return reply;
@@ -385,10 +398,13 @@ struct PusherProcess
     limits.batches_in_flight = 3;
     limits.posts_per_unit = 3;
     limits.syncs_per_unit = 3;
-    limits.followers_per_page = world.character.page;
-    limits.buffered_hints_per_range = 16;
-    limits.parked_hints_per_range = 16;
+    limits.followers_per_page = limits.followers_on_first_page = world.character.page;
+    if (world.character.large_page > 0) limits.followers_per_page = world.character.large_page;
+    limits.large_pages_in_flight = 2;  // few enough that some wait for none
+    limits.buffered_hints_per_range = PusherMetrics::kHintsOfRange;
+    limits.parked_hints_per_range = PusherMetrics::kHintsOfRange;
     limits.span_per_range = 32;
+    if (world.character.held_hints > 0) limits.held_hints = world.character.held_hints;
     limits.save_position_every = std::chrono::milliseconds(20);
     limits.check_position_every = std::chrono::milliseconds(60);
     limits.settle_after = std::chrono::milliseconds(100);

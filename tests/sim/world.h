@@ -64,7 +64,7 @@ struct World : Chances {
   fakes::FakeRedis snapshot{RangeLayout(kRanges), {}};
   UnixMs full_until = 0;  // of Redis, at its maxmemory
   const ShardMap shards = ShardMap::Even(kShards);
-  fakes::FakeMysql mysql{RangeLayout(kRanges), 2, shards};
+  fakes::FakeMysql mysql{RangeLayout(kRanges), std::max(2u, character.large_page), shards};
   std::array<UnixMs, kShards> away_until{};  // shards of relations
   UnixMs owners_away_until = 0;              // the shard of range_owner
   std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};

@@ -34,6 +34,7 @@ struct Chances {
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
   static constexpr uint64_t kContests = 57;
+  static constexpr uint64_t kMarks = 61;
   static constexpr uint64_t kPages = 63;
   static constexpr uint64_t kRangeOwners = 71;
   static constexpr int kHealthyGraceMs = 2'000;
@@ -169,6 +170,14 @@ struct Chances {
       if (character.readers < 12) character.readers += 12;
     }
     if (pages() % 100 < 20) character.held_hints = 4 + static_cast<uint32_t>(pages() % 12);
+    std::mt19937_64 marks(options.seed ^ kMarks);
+    character.many_marks = marks() % 100 < 10;
+    if (character.many_marks) {
+      character.window = 6;
+      character.authors = window().most_marks() + 2 + marks() % 4;
+      character.switch_mode = 3 + marks() % 4;
+      character.publish += 3;
+    }
     std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
     if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
   }

@@ -53,6 +53,7 @@ struct Character {
   uint32_t held_hints = 0;   // that all ranges of a pusher may hold; 0: as many as it likes
   int first_follows = 60;    // percent of edges that are there from the start
   uint64_t switch_mode = 0;  // weight: an author's new posts are merged at read, or pushed again
+  bool many_marks = false;   // more authors are merged at read than a timeline names
   uint64_t pull_above = 0;   // authors are switched by themselves; 0: none is
   bool own_posts = false;    // authors read too, and find their own posts
   // Contests and last words end within a schedule, and a range's owners crash one after another.

@@ -95,6 +95,7 @@ enum class Letter : size_t {
   kOwnersAway,  // the shard of range_owner does not answer a pusher
   kLargePage,   // more followers than fit a first page
   kHeldHints,   // a range waits since all ranges of its pusher hold too many hints
+  kMoreMarks,   // timelines checked that hold more marks than they name
   kBlamed,      // a hint is dead-lettered since its pushers crashed
   kCount
 };
@@ -109,7 +110,7 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own",
     "duel", "owners away", "large page",
-    "held hints", "blamed"};
+    "held hints", "more marks", "blamed"};
 // clang-format on
 
 struct FleetOptions {

@@ -85,6 +85,7 @@ bool SwitchesWhileBuilding(const Character& of) {
          of.lose_head + of.lose_tail == 0 && of.publish > 2 && of.reader > 4;
 }
 bool SwitchesByItself(const Character& of) { return Steady(of) && of.pull_above > 0; }
+bool ManyMarks(const Character& of) { return Steady(of) && of.many_marks; }
 bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_dispatcher > 0; }
 
 bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
@@ -142,6 +143,7 @@ const Mutation kMutations[] = {
     {"rebuilds_mark", [](Guards& guards) { guards.rebuilds_mark = false; }, {17, 24, 31}, 300, Switches},
     {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {280, 1365}, 3000, SwitchesAndCrashes},
     {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {1226, 40711, 92867}, 10'000, SwitchesWhileBuilding},
+    {"count_more_marks", [](Guards& guards) { guards.redis.count_more_marks = false; }, {1}, 300, ManyMarks},
     {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {28, 69, 116}, 300, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, 500, Switches},
     {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, 500, Switches},

@@ -460,6 +460,17 @@ void FakeRedis::FlushAll() {
   done_.clear();
 }
 
+void FakeRedis::TakeFrom(const FakeRedis& other, Range range) {
+  const auto here = [&](const auto& entry) { return layout_.RangeOf(entry.first) == range; };
+  std::erase_if(timelines_, here);
+  for (const auto& entry : other.timelines_) {
+    if (here(entry)) timelines_.insert(entry);
+  }
+  ranges_.erase(range);
+  const auto keys = other.ranges_.find(range);
+  if (keys != other.ranges_.end()) ranges_.insert(*keys);
+}
+
 void FakeRedis::ForgetIndex(Range range) {
   RangeKeys& keys = ranges_[range];
   keys.live.clear();

@@ -86,6 +86,8 @@ class FakeRedis {
   // What happens to a Redis.
   void Expire(UserId reader);  // the TTL of the timeline ran out: only its key goes
   void FlushAll();
+  // All keys of the range are as they are in `other`.
+  void TakeFrom(const FakeRedis& other, Range range);
   void ForgetIndex(Range range);  // live: was deleted by hand
   void Unlist(UserId reader);     // in live:, unless there is a timeline
 

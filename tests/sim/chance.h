@@ -34,6 +34,7 @@ struct Chances {
   static constexpr uint64_t kModes = 15;
   static constexpr uint64_t kOwners = 159;
   static constexpr uint64_t kContests = 57;
+  static constexpr uint64_t kNodes = 83;
   static constexpr uint64_t kMarks = 61;
   static constexpr uint64_t kPages = 63;
   static constexpr uint64_t kRangeOwners = 71;
@@ -161,8 +162,16 @@ struct Chances {
 
   // Each kind is drawn apart, so that schedules without it stay.
   void DrawRare() {
+    if (character.healthy) return;
+    std::mt19937_64 nodes(options.seed ^ kNodes);
+    if (nodes() % 100 < 20) {
+      character.nodes = 2;
+      character.move_slot = 1 + nodes() % 6;
+      if (nodes() % 2 == 0) character.node_away = 1 + nodes() % 3;
+      if (nodes() % 2 == 0) character.forget_index += 1 + nodes() % 4;
+    }
     std::mt19937_64 contests(options.seed ^ kContests);
-    character.short_contests = !character.healthy && contests() % 100 < 25;
+    character.short_contests = contests() % 100 < 25;
     std::mt19937_64 pages(options.seed ^ kPages);
     if (pages() % 100 < 10) {
       character.page = 1;

@@ -58,8 +58,10 @@ struct Character {
   bool own_posts = false;    // authors read too, and find their own posts
   // Contests and last words end within a schedule, and a range's owners crash one after another.
   bool short_contests = false;
-  uint64_t owners_away = 0;  // weight: the shard of range_owner
-  bool healthy = false;      // no faults, nothing slow: then nothing may be checked or repaired
+  uint32_t nodes = 1;                     // of Redis
+  uint64_t move_slot = 0, node_away = 0;  // weights
+  uint64_t owners_away = 0;               // weight: the shard of range_owner
+  bool healthy = false;  // no faults, nothing slow: then nothing may be checked or repaired
 };
 
 }  // namespace fanline::sim

@@ -1,5 +1,6 @@
 // What goes wrong: crashes, moved partitions, calls that time out and are carried out much later or
-// never, Redis rolled back or flushed, keys that expire, a shard that is away for a while.
+// never, Redis rolled back or flushed, keys that expire, a shard that is away for a while. What
+// only some schedules have is in rare_faults.h.
 #pragma once
 
 #include <string>
@@ -52,13 +53,7 @@ struct Faults {
         world.snapshot = world.redis;
         return;
       case 6:
-        // Replicas promoted, backups restored: back to the snapshot, behind a new connection.
-        if (world.HintsHeldBack()) return;
-        world.Trace("rollback");
-        ++world.counts.rollbacks;
-        world.redis = world.snapshot;
-        for (auto& process : programs.pushers.processes) ++process->connection;
-        world.network.Lose("redis");
+        RollBack(world.character.nodes > 1 && world.Chance(50) ? 1 : 0);
         return;
       case 7:
         world.Trace("flush");
@@ -88,6 +83,19 @@ struct Faults {
       default:
         return;  // a schedule without faults
     }
+  }
+
+  // A replica is promoted, or a backup restored: the ranges of the node are back at the snapshot,
+  // behind a new connection.
+  void RollBack(uint32_t node) {
+    if (world.HintsHeldBack() || world.slots.moving()) return;
+    world.Trace("rollback");
+    ++world.counts.rollbacks;
+    for (Range range = 0; range < static_cast<Range>(kRanges); ++range) {
+      if (world.slots.NodeOf(range) == node) world.redis.TakeFrom(world.snapshot, range);
+    }
+    for (auto& process : programs.pushers.processes) ++process->connections[node];
+    world.network.Lose(RedisCaller::NameOf(node));
   }
 
   void StrikeRelations() {

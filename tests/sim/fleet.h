@@ -9,16 +9,17 @@
 // while its old owner goes on (zombie), Redis rolled back to a snapshot or flushed, keys expiring,
 // the mirror lagging, forgetting edges, losing and repeating messages, a shard away; and the
 // letters of fleet_options.h. In part of the schedules a dispatcher leaves out the ranges that hold
-// no follower of the author, and graphs are imported.
+// no follower of the author, and graphs are imported; or Redis is two nodes, with slots that move.
 //
 // Then faults stop and everything under way ends. Every live timeline, every edge and every counter
 // is compared with what the clients did. Everybody posts once more, so that a stuck lane or a range
 // that stays paused shows, and all is compared again. One schedule does so several times over.
 //
-// What all share is in world.h, which holds stores, logs and network, and draws by chance.h. On it
-// work the programs' processes (members.h: spine.h, redis_calls.h, mirrors.h, reconcilers.h,
-// relation_event_consumers.h; together programs.h), those who use the fleet (clients.h, friends.h,
-// readers.h, walks.h), faults.h and checks.h; schedule.h drives them all.
+// What all share is in world.h, which holds stores, logs and network, and draws by chance.h; where
+// ranges lie is in slots.h. On it work the programs' processes (members.h: spine.h, redis_calls.h,
+// mirrors.h, reconcilers.h, relation_event_consumers.h; together programs.h), those who use the
+// fleet (clients.h, friends.h, readers.h, walks.h), faults.h, rare_faults.h and checks.h;
+// schedule.h drives them all.
 #pragma once
 
 #include <memory>

@@ -32,6 +32,7 @@ struct Guards {
   bool changes_settle = true;         // off: a friendship undoes what a user said after it
   bool application_versions = true;   // off: the event written last wins
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
+  bool reset_sees_whole_slot = true;     // off: a reset begins and ends while a slot is on its way
   // Empty ranges.
   bool followers_after_commit = true;  // off: an author's followers are read before the post's row
   bool followers_as_they_are = true;   // off: they are read after it, on a snapshot from before
@@ -96,6 +97,10 @@ enum class Letter : size_t {
   kLargePage,   // more followers than fit a first page
   kHeldHints,   // a range waits since all ranges of its pusher hold too many hints
   kMoreMarks,   // timelines checked that hold more marks than they name
+  kNodeAway,    // a call meets a node of Redis that is away
+  kBesideAway,  // a batch is written beside one
+  kTryAgain,    // a call meets a slot whose keys are in two places
+  kMoved,       // a call meets a node that has the slot no more
   kBlamed,      // a hint is dead-lettered since its pushers crashed
   kCount
 };
@@ -110,7 +115,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
     "own",
     "duel", "owners away", "large page",
-    "held hints", "more marks", "blamed"};
+    "held hints", "more marks",
+    "node away", "beside one away", "try again", "moved", "blamed"};
 // clang-format on
 
 struct FleetOptions {

@@ -61,6 +61,9 @@ bool LosesTails(const Character& of) { return of.lose_tail > 0; }
 bool LosesTailsInWalks(const Character& of) {
   return LosesTails(of) && Calm(of) && of.long_resets && of.crash_pusher + of.move_range > 0;
 }
+bool MovesSlots(const Character& of) {
+  return Steady(of) && of.move_slot > 2 && of.never + static_cast<int>(of.forget_index) > 0;
+}
 bool HasFriends(const Character& of) { return of.befriend > 0; }
 bool HasEvents(const Character& of) { return of.relation_event > 0; }
 bool LeavesOut(const Character& of) { return Calm(of) && of.leave_out; }
@@ -123,6 +126,7 @@ const Mutation kMutations[] = {
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {205, 211, 225}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
     {"loss_before_walk", [](Guards& guards) { guards.redis.loss_before_walk = false; }, {793159307560281584}, 3000, LosesTailsInWalks},
+    {"reset_sees_whole_slot", [](Guards& guards) { guards.reset_sees_whole_slot = false; }, {1}, 3000, MovesSlots},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},
     {"above_what_is_settled", [](Guards& guards) { guards.above_what_is_settled = false; }, {12, 213, 438}, 250, HasFriends},
     {"changes_settle", [](Guards& guards) { guards.changes_settle = false; }, {12, 25, 38}, 150, HasFriends},

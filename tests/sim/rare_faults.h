@@ -28,13 +28,38 @@ struct RareFaults {
 
   // After each step of a schedule with faults.
   void Step() {
+    if (world.character.nodes > 1) {
+      if (Once(400 / world.character.move_slot)) BeginMove();
+      if (world.character.node_away > 0 && Once(400 / world.character.node_away)) LoseNode();
+      MoveOn();
+    }
     if (world.character.short_contests) CrashAgain();
     if (world.character.owners_away > 0 && Once(400 / world.character.owners_away)) LoseOwners();
   }
   void End() { doomed.reset(); }
 
+  // Slots that are on their way, also while the fleet comes to rest.
+  void MoveOn() {
+    if (world.character.nodes == 1) return;
+    if (const auto moved = world.slots.Step()) {
+      world.Trace("range " + std::to_string(*moved) + " has moved");
+      world.snapshot.TakeFrom(world.redis, *moved);
+    }
+  }
+
  private:
   bool Once(uint64_t steps) { return random() % steps == 0; }
+
+  void BeginMove() {
+    const auto range = static_cast<Range>(random() % kRanges);
+    world.Trace("range " + std::to_string(range) + " begins to move");
+    world.slots.BeginMove(range);
+  }
+  void LoseNode() {
+    const uint64_t node = random() % Slots::kNodes;
+    world.Trace("node " + std::to_string(node) + " of Redis is away");
+    world.node_away_until[node] = world.now.unix_ms + static_cast<int64_t>(random() % 100);
+  }
 
   void LoseOwners() {
     world.Trace("the shard of range_owner is away");

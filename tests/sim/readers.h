@@ -33,10 +33,24 @@ struct Readers {
                      world.Own(reader, world.options.guards.rebuilds_own), 5, 3)});
   }
 
+  // A reader follows MOVED, and comes again while a slot is on its way or a node away.
+  bool Reaches(UserId reader, const Slots::Keys& keys) const {
+    const Range range = RangeLayout(kRanges).RangeOf(reader);
+    return !world.NodeAway(world.slots.NodeOf(range)) && world.slots.Takes(range, keys);
+  }
+  bool Reaches(const Rebuilding& at, const timeline::RebuildNeed& need) const {
+    if (std::holds_alternative<timeline::NeedBegin>(need))
+      return Reaches(at.reader, {kLiveKey, kPosKey, at.reader});
+    if (std::holds_alternative<timeline::NeedFinish>(need))
+      return Reaches(at.reader, {kLiveKey, at.reader});
+    return true;
+  }
+
   // One step of one rebuild; false when it ended. Each step is an await: anything may come between.
   // A full Redis takes no new timeline, and drops the one that a rebuild cannot write.
   bool StepRebuild(Rebuilding& at) {
     const auto need = at.rebuild->needed();
+    if (!Reaches(at, need)) return true;  // later
     if (world.redis.full && std::holds_alternative<timeline::NeedBegin>(need)) return false;
     if (world.redis.full && std::holds_alternative<timeline::NeedFinish>(need))
       world.Count(Letter::kRedisFull);

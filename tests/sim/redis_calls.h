@@ -1,7 +1,10 @@
 // What Redis answers to a pusher's requests, and in how many calls: a reset is a walk over all
-// keys, a batch first asks the index and then writes, and each call may be refused on its own.
+// keys, a batch first asks the index and then writes, and each call may be refused on its own. A
+// call goes to the node that has the range as far as its process knows, and may meet a slot that
+// has moved, or is on its way.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -16,7 +19,24 @@ namespace fanline::sim {
 struct RedisCaller : Caller {
   using Caller::Caller;
 
-  uint64_t connection = 0;  // another one after each loss
+  // With a node: another connection after each loss.
+  std::array<uint64_t, Slots::kNodes> connections{};
+  std::array<Slots::Stay, kRanges> map{};  // as this process knows it
+  struct Session {
+    Slots::Stay stay{};
+    uint64_t connection = 0;
+    friend bool operator==(const Session&, const Session&) = default;
+  };
+  Session SessionOf(Range range) const {
+    const Slots::Stay stay = map[static_cast<size_t>(range)];
+    return {stay, connections[stay.node]};
+  }
+  void Connect() {
+    connections.fill(incarnation << 20);
+    for (Range range = 0; range < static_cast<Range>(kRanges); ++range) Learn(range);
+  }
+  void Learn(Range range) { map[static_cast<size_t>(range)] = world.slots.StayOf(range); }
+  static const char* NameOf(uint32_t node) { return node == 0 ? "redis" : "redis 1"; }
 
   // What a request's calls share: the process that waits for the answer, and its connection.
   template <typename R>
@@ -24,7 +44,8 @@ struct RedisCaller : Caller {
     R request;
     ReplyTo<typename R::Reply> to;
     uint64_t owner;
-    uint64_t connection;
+    Range range;
+    Session session;
     typename R::Reply lost;                // the answer when the connection is lost
     uint64_t next_owner = 1, dropped = 0;  // of a walk
     size_t begun_at = 0;
@@ -32,17 +53,23 @@ struct RedisCaller : Caller {
 
   template <typename R>
   void CallRedis(R request, ReplyTo<typename R::Reply> to, typename R::Reply lost) {
-    auto asked =
-        std::make_shared<Asked<R>>(Asked<R>{request, to, incarnation, connection, lost, 1, 0, 0});
+    const Range range = RangeOf(request);
+    auto asked = std::make_shared<Asked<R>>(Asked<R>{.request = request,
+                                                     .to = to,
+                                                     .owner = incarnation,
+                                                     .range = range,
+                                                     .session = SessionOf(range),
+                                                     .lost = lost});
     if constexpr (std::is_same_v<R, ResetRange>) {
       const bool walks = request.timelines != ResetRange::Timelines::kLeave;
-      if (walks && world.character.long_resets) return BeginWalk(asked);
+      const bool in_steps = world.character.long_resets || world.character.nodes > 1;
+      if (walks && in_steps) return BeginWalk(asked);
     }
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       if (world.character.prune_apart) return AskIndex(asked);
     }
     const auto act = [this, asked] {
-      const auto answer = world.redis.Do(asked->request);
+      const auto answer = CarryOut(asked->request);
       if constexpr (std::is_same_v<R, ResetRange>) Begun(asked->request, answer);
       return answer;
     };
@@ -53,7 +80,7 @@ struct RedisCaller : Caller {
   template <typename A, typename F, typename Then>
   void Send(std::shared_ptr<A> asked, F act, Then then) {
     const auto carry_out = [this, asked, act, then]() -> std::function<void()> {
-      const auto answer = AnswerTo(asked->request, act);
+      const auto answer = AnswerTo(*asked, act);
       if constexpr (std::is_invocable_v<Then>) {
         if (answer.status.done()) return [this, asked, then] { GoOn(asked, then); };
       }
@@ -62,17 +89,17 @@ struct RedisCaller : Caller {
     // A timeout loses the connection: every range claimed in it must be claimed again.
     const auto fail = [this, asked] {
       if (incarnation != asked->owner) return;
-      ++connection;
+      ++connections[asked->session.stay.node];
       asked->to(asked->lost);
     };
-    world.network.Send({"redis", carry_out, fail, asked->owner, false});
+    world.network.Send({NameOf(asked->session.stay.node), carry_out, fail, asked->owner, false});
   }
 
   // The next call of a request, unless its connection is gone.
   template <typename A, typename Then>
   void GoOn(std::shared_ptr<A> asked, const Then& then) {
     if (incarnation != asked->owner) return;
-    if (connection == asked->connection) {
+    if (connections[asked->session.stay.node] == asked->session.connection) {
       then();
     } else {
       asked->to(asked->lost);
@@ -80,20 +107,96 @@ struct RedisCaller : Caller {
   }
 
   // Mostly what Redis does, at times a plain refusal.
-  template <typename R, typename F>
-  auto AnswerTo(const R& request, F act) -> decltype(act()) {
+  template <typename A, typename F>
+  auto AnswerTo(const A& asked, F act) -> decltype(act()) {
+    if (!Reaches(asked)) return asked.lost;
     if (!world.Strikes(world.character.redis_later)) return act();
     world.Count(Letter::kRedisLater);
-    decltype(act()) refused;
-    refused.id = request.id;
-    refused.status = Status::Later("redis", "BUSY");
+    using R = std::decay_t<decltype(asked.request)>;
+    auto refused = Refusal(asked.request, "BUSY");
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       // The batch went in several calls, the last of which were refused.
-      TimelineBatch part = request;
-      part.writes.resize(world.Pick(request.writes.size() + 1));
-      refused.needs_claim = world.redis.Do(part).needs_claim;
+      TimelineBatch part = asked.request;
+      part.writes.resize(world.Pick(part.writes.size() + 1));
+      refused.needs_claim = CarryOut(part).needs_claim;
     }
     return refused;
+  }
+  template <typename R>
+  static typename R::Reply Refusal(const R& request, const char* why) {
+    typename R::Reply refused;
+    refused.id = request.id;
+    refused.status = Status::Later("redis", why);
+    return refused;
+  }
+
+  // ---- nodes, and slots between them ------------------------------------------------------------
+  // False: its node is away, or has the slot no more. A claim, and what was begun under it, holds
+  // for one stay of the range at its node: the process is told of each move.
+  template <typename A>
+  bool Reaches(const A& asked) {
+    const auto& [stay, connection] = asked.session;
+    const bool at_home = incarnation == asked.owner;
+    if (world.NodeAway(stay.node)) {
+      world.Count(Letter::kNodeAway);
+      if (at_home && connections[stay.node] == connection) ++connections[stay.node];
+      return false;
+    }
+    const Slots::Stay now = world.slots.StayOf(asked.range);
+    if (at_home ? now == stay : now.node == stay.node) return true;
+    world.Count(Letter::kMoved);
+    if (at_home) Learn(asked.range);
+    return false;
+  }
+
+  static Range RangeOf(const MarkPart& request) {
+    return RangeLayout(kRanges).RangeOf(request.author);
+  }
+  template <typename R>
+  static Range RangeOf(const R& request) {
+    return request.range;
+  }
+
+  // The keys that a request names.
+  static Slots::Keys KeysOf(const ClaimRange&) { return {kOwnKey, kLiveKey, kPosKey}; }
+  static Slots::Keys KeysOf(const ResetRange&) { return {kOwnKey, kPosKey}; }  // without a walk
+  static Slots::Keys KeysOf(const SavePosition&) { return {kOwnKey, kPosKey}; }
+  static Slots::Keys KeysOf(const ReadTimeline& read) { return {kOwnKey, read.reader}; }
+  static Slots::Keys KeysOf(const ApplySync& sync) { return {kOwnKey, kLiveKey, sync.reader}; }
+  static Slots::Keys KeysOf(const DropTimeline& drop) { return {kOwnKey, kLiveKey, drop.reader}; }
+  static Slots::Keys KeysOf(const MarkPart&) { return {}; }
+
+  bool Takes(Range range, const Slots::Keys& keys) {
+    if (world.slots.Takes(range, keys)) return true;
+    world.Count(Letter::kTryAgain);
+    return false;
+  }
+
+  template <typename R>
+  typename R::Reply CarryOut(const R& request) {
+    if (!Takes(RangeOf(request), KeysOf(request))) return Refusal(request, "TRYAGAIN");
+    typename R::Reply reply = world.redis.Do(request);
+    if constexpr (std::is_same_v<R, ClaimRange>) reply.node = world.slots.NodeOf(request.range);
+    return reply;
+  }
+
+  BatchWritten CarryOut(const TimelineBatch& batch) { return Write(batch, Prune(batch)); }
+  std::vector<bool> Prune(const TimelineBatch& batch) {
+    if (world.slots.Takes(batch.range, {kLiveKey})) return world.redis.Prune(batch);
+    return std::vector<bool>(batch.writes.size(), false);
+  }
+  // Each timeline in a call of its own. What the node does not take is not written.
+  BatchWritten Write(const TimelineBatch& batch, std::vector<bool> left_out) {
+    bool all = true;
+    for (size_t i = 0; i < batch.writes.size() && world.slots.moving(batch.range); ++i) {
+      if (left_out[i] || Takes(batch.range, {kOwnKey, kLiveKey, batch.writes[i].reader})) continue;
+      left_out[i] = true;
+      all = false;
+    }
+    const BatchWritten written = world.redis.Apply(batch, left_out);
+    const uint32_t other = (world.slots.NodeOf(batch.range) + 1) % Slots::kNodes;
+    if (written.status.done() && world.NodeAway(other)) world.Count(Letter::kBesideAway);
+    return all || !written.status.done() ? written : Refusal(batch, "TRYAGAIN");
   }
 
   // ---- a batch: the index is asked without a fence, the script is called later ------------------
@@ -101,13 +204,13 @@ struct RedisCaller : Caller {
   void AskIndex(std::shared_ptr<A> asked) {
     const auto pruned = std::make_shared<std::vector<bool>>();
     const auto ask = [this, asked, pruned] {
-      *pruned = world.redis.Prune(asked->request);
+      *pruned = Prune(asked->request);
       asked->begun_at = world.carried_out;
       return BatchWritten{};
     };
     const auto write = [this, asked, pruned] {
       if (world.carried_out > asked->begun_at + 1) world.Count(Letter::kPrunedBefore);
-      return world.redis.Apply(asked->request, *pruned);
+      return Write(asked->request, *pruned);
     };
     Send(asked, ask, [this, asked, write] { Send(asked, write, nullptr); });
   }
@@ -117,11 +220,21 @@ struct RedisCaller : Caller {
   void BeginWalk(std::shared_ptr<A> asked) {
     asked->begun_at = world.carried_out;
     const auto begin = [this, asked] {
+      Slots::Keys keys{kOwnKey, kLiveKey};
+      const bool drops = asked->request.timelines == ResetRange::Timelines::kDrop;
+      if (drops && asked->request.position) keys.push_back(kPosKey);
+      if (!TakesStep(*asked, std::move(keys))) return Refusal(asked->request, "TRYAGAIN");
       const RangeReset answer = world.redis.ResetBegin(asked->request);
       Begun(asked->request, answer);
       return answer;
     };
     Send(asked, begin, [this, asked] { NextPage(asked); });
+  }
+  // The first and the last step name a key that never exists.
+  template <typename A>
+  bool TakesStep(const A& asked, Slots::Keys keys) {
+    if (world.options.guards.reset_sees_whole_slot) keys.push_back(kNoKey);
+    return Takes(asked.range, keys);
   }
   void Begun(const ResetRange& reset, const RangeReset& answer) {
     const bool drops = reset.timelines == ResetRange::Timelines::kDrop;
@@ -136,8 +249,13 @@ struct RedisCaller : Caller {
       return;
     }
     const auto page = [this, asked] {
-      const RangeReset reset =
-          world.redis.ResetPage(asked->request, {world.Owner(asked->next_owner++)});
+      const UserId owner = world.Owner(asked->next_owner++);
+      Slots::Keys found;
+      if (!world.slots.moving(asked->range) || world.slots.Has(asked->range, owner)) {
+        found.push_back(owner);
+        if (!Takes(asked->range, {kOwnKey, kLiveKey})) return Refusal(asked->request, "TRYAGAIN");
+      }
+      const RangeReset reset = world.redis.ResetPage(asked->request, found);
       asked->dropped += reset.dropped;
       return reset;
     };
@@ -146,6 +264,9 @@ struct RedisCaller : Caller {
 
   template <typename A>
   RangeReset EndWalk(const A& asked) {
+    if (!TakesStep(asked, {kOwnKey, kPosKey, kLiveKey})) {
+      return Refusal(asked.request, "TRYAGAIN");
+    }
     RangeReset reset = world.redis.ResetEnd(asked.request);
     reset.dropped = asked.dropped;
     if (world.carried_out > asked.begun_at + 2 + world.owners()) world.Count(Letter::kLongReset);

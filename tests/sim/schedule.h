@@ -98,6 +98,7 @@ struct Schedule {
     world.faults = false;
     world.away_until = {};
     world.owners_away_until = 0;
+    world.node_away_until = {};
     world.full_until = 0;
     world.reconciler_mode = ReconcilerMode::kRun;
     rare.End();
@@ -124,6 +125,7 @@ struct Schedule {
       programs.TurnOfAll();
       // Readers take their time too, so that what is still under way overlaps their rebuilds.
       if (readers.rebuilding() && world.Chance(15)) readers.StepOldest();
+      rare.MoveOn();
       walks.Step();
       world.Tick(20);
       calm = AtRest(hold_orphans) ? calm + 1 : 0;
@@ -145,7 +147,7 @@ struct Schedule {
 
   // Nothing is under way but polls (of pos, of log1, of offsets): those never end.
   bool AtRest(bool hold_orphans) {
-    if (readers.rebuilding() || !AllCommitted() || !programs.AtRest() ||
+    if (readers.rebuilding() || world.slots.moving() || !AllCommitted() || !programs.AtRest() ||
         world.mysql.relations.pending() > 0) {
       return false;
     }

@@ -273,7 +273,7 @@ struct PusherProcess
   using RedisCaller::RedisCaller;
 
   PusherMetrics metrics{world.counts};
-  std::map<Range, uint64_t> claimed;                        // range -> connection it was claimed in
+  std::map<Range, Session> claimed;                         // range -> connection it was claimed in
   std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
   std::set<Range> tried;  // ranges whose hints are tried one by one
 
@@ -356,10 +356,11 @@ struct PusherProcess
     lost.status = Status::Later("redis", "the connection was lost");
     if constexpr (requires { lost.needs_claim; }) {
       lost.needs_claim = guards.claim_after_reconnect;
-      if (guards.claim_after_reconnect && claimed[request.range] != connection) return to(lost);
+      if (guards.claim_after_reconnect && claimed[request.range] != SessionOf(request.range))
+        return to(lost);
     }
     if constexpr (std::is_same_v<R, ClaimRange>) {
-      claimed[request.range] = connection;
+      claimed[request.range] = SessionOf(request.range);
       if (metrics.gave_way.erase(request.range) > 0) world.Count(Letter::kDuel);
     }
     if constexpr (std::is_same_v<R, TimelineBatch>) {
@@ -387,7 +388,7 @@ struct PusherProcess
 
   void Start() {
     claimed.clear();
-    connection = incarnation << 20;
+    Connect();
     believed.clear();
     tried.clear();
     metrics.held = {};

@@ -95,7 +95,9 @@ struct Walks {
     if (!walk.page)
       walk.page.emplace(walk.query, world.Own(walk.reader, world.options.guards.pulls_own));
     const auto need = walk.page->needed();
-    if (!std::holds_alternative<timeline::NeedTimeline>(need) && world.AnyAway()) return true;
+    const bool of_redis = std::holds_alternative<timeline::NeedTimeline>(need);
+    const Range range = RangeLayout(kRanges).RangeOf(walk.reader);
+    if (of_redis ? world.NodeAway(world.slots.NodeOf(range)) : world.AnyAway()) return true;
     std::visit([&](const auto& what) { Answer(walk, what); }, need);
     return !walk.page->done() || EndPage(walk);
   }

@@ -21,6 +21,7 @@
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
 #include "tests/sim/said.h"
+#include "tests/sim/slots.h"
 #include "timeline/reader.h"
 
 namespace fanline::sim {
@@ -62,6 +63,8 @@ struct World : Chances {
 
   fakes::FakeRedis redis{RangeLayout(kRanges), window()};
   fakes::FakeRedis snapshot{RangeLayout(kRanges), {}};
+  Slots slots{redis, character, options.seed};
+  std::array<UnixMs, Slots::kNodes> node_away_until{};
   UnixMs full_until = 0;  // of Redis, at its maxmemory
   const ShardMap shards = ShardMap::Even(kShards);
   fakes::FakeMysql mysql{RangeLayout(kRanges), std::max(2u, character.large_page), shards};
@@ -174,6 +177,7 @@ struct World : Chances {
     return std::any_of(away_until.begin(), away_until.end(),
                        [this](UnixMs until) { return now.unix_ms < until; });
   }
+  bool NodeAway(uint32_t node) const { return now.unix_ms < node_away_until[node]; }
   bool OwnersAway() const { return now.unix_ms < owners_away_until; }
   bool Away(Shard shard) const { return now.unix_ms < away_until[shard]; }
 

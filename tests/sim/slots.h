@@ -1,0 +1,107 @@
+// Where the ranges lie. Each is a slot of a Redis Cluster, on one of its nodes, and may be on its
+// way to the other one, key by key as MIGRATE does it. Meanwhile the node it leaves carries a call
+// out only if it has all keys that the call names. Else it answers ASK or TRYAGAIN, and a pusher
+// takes both for "later".
+//
+// Not drawn: a node that loses writes while a slot is on its way, or from before one came.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "tests/fakes/fake_redis.h"
+#include "tests/sim/chance.h"
+
+namespace fanline::sim {
+
+// The keys of a range beside its timelines, which go by their readers. maxfloor: is where live: is.
+inline constexpr UserId kOwnKey{UINT64_MAX}, kLiveKey{UINT64_MAX - 1}, kPosKey{UINT64_MAX - 2};
+inline constexpr UserId kNoKey{UINT64_MAX - 3};  // never exists
+
+class Slots {
+ public:
+  static constexpr uint32_t kNodes = 2;
+  using Keys = std::vector<UserId>;
+
+  Slots(const fakes::FakeRedis& redis, const Character& of, uint64_t seed)
+      : redis_(redis), random_(seed ^ 0x8ebc6af09c88c6e3) {
+    for (uint32_t range = 0; range < kRanges; ++range) slots_[range].stay.node = range % of.nodes;
+  }
+
+  uint32_t NodeOf(Range range) const { return At(range).stay.node; }
+  // A range may leave its node and come back.
+  struct Stay {
+    uint32_t node = 0;
+    uint64_t number = 0;
+    friend bool operator==(const Stay&, const Stay&) = default;
+  };
+  Stay StayOf(Range range) const { return At(range).stay; }
+  bool moving(Range range) const { return At(range).left.has_value(); }
+  bool moving() const {
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [](const Slot& slot) { return slot.left.has_value(); });
+  }
+
+  bool Has(Range range, UserId key) const {
+    const auto& left = At(range).left;
+    return Exists(range, key) &&
+           (!left || std::find(left->begin(), left->end(), key) != left->end());
+  }
+  // Whether the node carries out a call that names these keys.
+  bool Takes(Range range, const Keys& keys) const {
+    return !moving(range) ||
+           std::all_of(keys.begin(), keys.end(), [&](UserId key) { return Has(range, key); });
+  }
+
+  void BeginMove(Range range) {
+    if (moving(range)) return;
+    Keys keys;
+    for (const auto& [reader, timeline] : redis_.timelines()) {
+      if (RangeLayout(kRanges).RangeOf(reader) == range) keys.push_back(reader);
+    }
+    std::shuffle(keys.begin(), keys.end(), random_);
+    // The last goes first. Often calls go on for long while timelines leave.
+    keys.insert(keys.begin(), {kOwnKey, kLiveKey, kPosKey});
+    if (random_() % 2 == 0) std::shuffle(keys.begin(), keys.end(), random_);
+    At(range).left = std::move(keys);
+  }
+  // Moves a key now and then. The range that has moved to its end, if one has.
+  std::optional<Range> Step() {
+    for (Range range = 0; range < static_cast<Range>(kRanges); ++range) {
+      Slot& slot = At(range);
+      if (!slot.left || random_() % 4 != 0) continue;
+      if (!slot.left->empty()) slot.left->pop_back();
+      if (!slot.left->empty()) continue;
+      slot.left.reset();
+      slot.stay = {(slot.stay.node + 1) % kNodes, slot.stay.number + 1};
+      return range;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Slot {
+    Stay stay;
+    std::optional<Keys> left;  // on its way: what the node still has
+  };
+
+  Slot& At(Range range) { return slots_[static_cast<size_t>(range)]; }
+  const Slot& At(Range range) const { return slots_[static_cast<size_t>(range)]; }
+  bool Exists(Range range, UserId key) const {
+    if (key == kNoKey) return false;
+    if (key == kOwnKey) return redis_.own(range).has_value();
+    if (key == kPosKey) return redis_.position(range).has_value();
+    if (key == kLiveKey) return !redis_.LiveMembers(range).empty();
+    return redis_.timelines().contains(key);
+  }
+
+  const fakes::FakeRedis& redis_;
+  std::mt19937_64 random_;
+  std::array<Slot, kRanges> slots_{};
+};
+
+}  // namespace fanline::sim

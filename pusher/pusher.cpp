@@ -105,7 +105,8 @@ void Pusher::On(Record& record, Now now) {
 
   const int64_t offset = record.offset;
   auto decoded = DecodeHint(record.value);
-  if (auto* refused = std::get_if<Rejection>(&decoded); refused && refused->newer) {
+  auto* refused = std::get_if<Rejection>(&decoded);
+  if (refused && refused->newer && setup_.guards.newer_awaited) {
     return owned.inflow.StandBefore(offset, std::move(refused->reason), now, random_());
   }
   if (!owned.ledger.Received(offset)) return;  // seen before

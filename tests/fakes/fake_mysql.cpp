@@ -158,6 +158,18 @@ std::vector<Item> FakeMysql::Visible(const PostsOf& posts) const {
   return items;
 }
 
+void FakeMysql::LosePosts(Shard shard, const FakeMysql& replica) {
+  const auto of_shard = [&](UserId author) { return shards_.ShardOf(author) == shard; };
+  std::erase_if(posts_, [&](const auto& each) { return of_shard(each.first.first); });
+  std::erase_if(last_at_, [&](const auto& each) { return of_shard(each.first); });
+  for (const auto& each : replica.posts_) {
+    if (of_shard(each.first.first)) posts_.insert(each);
+  }
+  for (const auto& each : replica.last_at_) {
+    if (of_shard(each.first)) last_at_.insert(each);
+  }
+}
+
 // ---- what a pusher reads --------------------------------------------------------------------
 
 PostPage FakeMysql::Do(const ReadPostPage& request) const {

@@ -82,6 +82,9 @@ class FakeMysql {
     if (!pushed) modes_[author].marked = true;
   }
 
+  // A failover to a replica that lags: posts of the shard's authors are as in `replica`.
+  void LosePosts(Shard shard, const FakeMysql& replica);
+
   const std::map<std::pair<UserId, PostId>, PostState>& posts() const { return posts_; }
 
  private:

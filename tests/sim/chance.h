@@ -189,6 +189,9 @@ struct Chances {
     }
     std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
     if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
+    if (!character.healthy) character.rare = Rare::Of(options.seed);
+    // A row that is made anew has the mode that its author has by then.
+    if (character.switch_mode > 0) character.rare.lose_rows = 0;
   }
 
   void DrawRelationFaults() {

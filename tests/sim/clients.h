@@ -123,8 +123,9 @@ struct Clients {
     if (world.Chance(10)) created = last_created;
     last_created = created;
     const PostId post = Post(author, created);
-    // An application publishes again with another time: the first publish to arrive wins.
-    if (!world.Chance(5)) return;
+    // An application publishes again with another time: the first publish to arrive wins. If that
+    // one's row is lost, it is another that wins, and its hint finds timelines of before.
+    if (!world.Chance(5) || world.character.rare.lose_rows > 0) return;
     Emit({EventKind::kPublished, post, author, created + 1 + world.PickInt(50), 0});
   }
 

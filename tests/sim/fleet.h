@@ -11,6 +11,10 @@
 // letters of fleet_options.h. In part of the schedules a dispatcher leaves out the ranges that hold
 // no follower of the author, and graphs are imported; or Redis is two nodes, with slots that move.
 //
+// In few schedules, each drawn apart (rare.h): hints that a pusher cannot read, or knows only once
+// it is upgraded; topics of dead letters that take nothing; committed offsets that go back; a
+// primary that is demoted, or replaced by one that lacks the last posts.
+//
 // Then faults stop and everything under way ends. Every live timeline, every edge and every counter
 // is compared with what the clients did. Everybody posts once more, so that a stuck lane or a range
 // that stays paused shows, and all is compared again. One schedule does so several times over.
@@ -18,8 +22,8 @@
 // What all share is in world.h, which holds stores, logs and network, and draws by chance.h; where
 // ranges lie is in slots.h. On it work the programs' processes (members.h: spine.h, redis_calls.h,
 // mirrors.h, reconcilers.h, relation_event_consumers.h; together programs.h), those who use the
-// fleet (clients.h, friends.h, readers.h, walks.h), faults.h, rare_faults.h and checks.h;
-// schedule.h drives them all.
+// fleet (clients.h, friends.h, readers.h, walks.h), faults.h, rare_faults.h, odd_faults.h and
+// checks.h; schedule.h drives them all.
 #pragma once
 
 #include <memory>

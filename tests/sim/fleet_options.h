@@ -33,6 +33,11 @@ struct Guards {
   bool application_versions = true;   // off: the event written last wins
   bool event_rows_before_commit = true;  // off: relation events count as stored when they are sent
   bool reset_sees_whole_slot = true;     // off: a reset begins and ends while a slot is on its way
+  bool quarantine_drops = true;          // off: a quarantine leaves its readers' timelines alone
+  bool letters_before_commit = true;     // off: a dead letter counts as taken when it is sent
+  bool truth_proved = true;              // off: what a demoted primary answers is believed
+  bool reads_confirmed = true;           // off: so is what a rebuild reads from it
+  bool lost_rows_sent_again = true;      // off: nobody publishes again what a failover lost
   // Empty ranges.
   bool followers_after_commit = true;  // off: an author's followers are read before the post's row
   bool followers_as_they_are = true;   // off: they are read after it, on a snapshot from before
@@ -89,19 +94,29 @@ enum class Letter : size_t {
   kWeighed,              // an estimate of live followers was stored
   kPulledByItself,       // an author was switched by itself
   kPushedByItself,
-  kHintRefused,  // it was not acknowledged
-  kWalked,       // pages of a live timeline whose author is marked
-  kOwn,          // posts of its reader in a timeline that is checked
-  kDuel,        // a pusher that gave way to another owner claims the range once more
-  kOwnersAway,  // the shard of range_owner does not answer a pusher
-  kLargePage,   // more followers than fit a first page
-  kHeldHints,   // a range waits since all ranges of its pusher hold too many hints
-  kMoreMarks,   // timelines checked that hold more marks than they name
-  kNodeAway,    // a call meets a node of Redis that is away
-  kBesideAway,  // a batch is written beside one
-  kTryAgain,    // a call meets a slot whose keys are in two places
-  kMoved,       // a call meets a node that has the slot no more
-  kBlamed,      // a hint is dead-lettered since its pushers crashed
+  kHintRefused,    // it was not acknowledged
+  kWalked,         // pages of a live timeline whose author is marked
+  kOwn,            // posts of its reader in a timeline that is checked
+  kDuel,           // a pusher that gave way to another owner claims the range once more
+  kOwnersAway,     // the shard of range_owner does not answer a pusher
+  kLargePage,      // more followers than fit a first page
+  kHeldHints,      // a range waits since all ranges of its pusher hold too many hints
+  kMoreMarks,      // timelines checked that hold more marks than they name
+  kNodeAway,       // a call meets a node of Redis that is away
+  kBesideAway,     // a batch is written beside one
+  kTryAgain,       // a call meets a slot whose keys are in two places
+  kMoved,          // a call meets a node that has the slot no more
+  kBlamed,         // a hint is dead-lettered since its pushers crashed
+  kHintRefused,    // it was not acknowledged
+  kWalked,         // pages of a live timeline whose author is marked
+  kOwn,            // posts of its reader in a timeline that is checked
+  kHintDamaged,    // its bytes are no hint
+  kStoodBefore,    // a pusher met a hint of a newer program
+  kDrained,        // a pusher, before it was replaced
+  kLetterRefused,  // its topic took nothing
+  kCommitBack,     // a committed offset went back
+  kLedAstray,      // a call went to the primary of before a switch
+  kRowsLost,       // by a failover
   kCount
 };
 inline constexpr size_t kLetters = static_cast<size_t>(Letter::kCount);
@@ -117,6 +132,11 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "duel", "owners away", "large page",
     "held hints", "more marks",
     "node away", "beside one away", "try again", "moved", "blamed"};
+    "hint damaged", "stood before", "drained"};
+    "hint damaged", "stood before", "drained", "letter refused"};
+    "hint damaged", "stood before", "drained", "letter refused", "commit back"};
+    "hint damaged", "stood before", "drained", "letter refused", "commit back",
+    "led astray", "rows lost"};
 // clang-format on
 
 struct FleetOptions {

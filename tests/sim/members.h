@@ -33,6 +33,16 @@ struct Caller {
     };
   }
 
+  // Whether a call on the shard gets no answer that counts. One that was led to the server of
+  // before a switch connects anew.
+  bool Away(Shard shard) {
+    if (world.Away(shard)) return true;
+    if (!world.primaries.LeadsAstray(incarnation, shard)) return false;
+    world.Count(Letter::kLedAstray);
+    world.primaries.Renew(incarnation, shard);
+    return true;
+  }
+
   // A call that cannot fail.
   template <typename R>
   void Answer(ReplyTo<R> to, const char* name, R reply) {
@@ -224,7 +234,12 @@ struct Members {
       const Log& log = *group[static_cast<size_t>(partition)].log;
       for (uint64_t budget = 1 + world.Pick(4);
            budget > 0 && next < static_cast<int64_t>(log.size()); --budget, ++next) {
-        inputs.emplace_back(log[static_cast<size_t>(next)]);
+        const Record& record = log[static_cast<size_t>(next)];
+        if constexpr (requires { process.Fetched(record); }) {
+          inputs.emplace_back(process.Fetched(record));
+        } else {
+          inputs.emplace_back(record);
+        }
       }
     }
     const auto progress = process.logic->Step(inputs, world.now);

@@ -15,9 +15,10 @@
 namespace fanline::sim {
 
 // A mirror that forgets edges answers as one that has written them.
-inline EdgesApplied ApplyReverse(World& world, const ApplyEdges& request,
+inline EdgesApplied ApplyReverse(Caller& caller, const ApplyEdges& request,
                                  const std::vector<Edge>& forgotten) {
-  if (world.Away(request.shard)) return {request.id, AwayStatus(), {}, 0};
+  if (caller.Away(request.shard)) return {request.id, AwayStatus(), {}, 0};
+  World& world = caller.world;
   auto& relations = world.mysql.relations;
   EdgesApplied reply{request.id, {}, {}, 0};
   for (const Edge& edge : request.edges) {
@@ -53,7 +54,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     }
     const int patience = world.Chance(50) ? world.character.mirror_lag : 0;
     const auto apply = [this, request, now_forgotten] {
-      EdgesApplied applied = ApplyReverse(world, request, now_forgotten);
+      EdgesApplied applied = ApplyReverse(*this, request, now_forgotten);
       for (size_t i = 0; i < applied.applied.size(); ++i) {
         const EdgeKey edge = request.edges[i].key();
         applied.applied[i].written ? (void)stale.erase(edge) : (void)stale.insert(edge);
@@ -66,7 +67,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
   void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
     const EdgeChanged failed{request.id, AwayStatus(), {}};
     Ask(to, "forward row", failed, [this, request, failed] {
-      const bool away = world.Away(world.shards.ShardOf(request.change.src));
+      const bool away = Away(world.shards.ShardOf(request.change.src));
       return away ? failed : world.mysql.relations.Do(request);
     });
   }
@@ -77,7 +78,7 @@ struct MirrorProcess : ServesAll<MirrorProcess, ApplyEdges, ChangeEdge, ReadPend
     failed.id = request.id;
     failed.status = AwayStatus();
     Ask(to, "log1", failed, [this, request, failed] {
-      if (world.Away(request.shard)) return failed;
+      if (Away(request.shard)) return failed;
       typename R::Reply reply = world.mysql.relations.Do(request);
       if constexpr (std::is_same_v<R, ReadPending>) {
         if (!world.options.guards.log1_done_last) MarkAll(request.shard, reply);

@@ -94,6 +94,12 @@ bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_d
 bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
 bool LeavesOutOwn(const Character& of) { return ReadsOwn(of) && of.leave_out; }
 
+bool DamagesHints(const Character& of) { return Steady(of) && of.rare.damaged > 0; }
+bool Upgrades(const Character& of) { return Steady(of) && of.rare.newer > 0; }
+bool RefusesLetters(const Character& of) { return of.rare.letters_away > 0; }
+bool Demotes(const Character& of) { return Steady(of) && of.rare.demote > 0; }
+bool LosesRows(const Character& of) { return of.rare.lose_rows > 0; }
+
 const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {24, 47, 57}, 150},
@@ -158,6 +164,15 @@ const Mutation kMutations[] = {
     {"own_hinted", [](Guards& guards) { guards.own_hinted = false; }, {280, 461, 475}, 600, LeavesOutOwn},
     {"rebuilds_own", [](Guards& guards) { guards.rebuilds_own = false; }, {1, 2, 3}, 300, ReadsOwn},
     {"pulls_own", [](Guards& guards) { guards.pulls_own = false; }, {1, 2, 3}, 300, ReadsOwn},
+    {"letters_before_commit", [](Guards& guards) { guards.letters_before_commit = false; }, {}, 100, RefusesLetters},
+    {"letters_before_commit", [](Guards& guards) { guards.letters_before_commit = false; }, {2, 12, 13}, 100, RefusesLetters},
+    // Primaries that change.
+    {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {60, 149, 235}, 300, Demotes},
+    {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {}, 300, Demotes},
+    {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {16, 76, 98}, 100, LosesRows},
+    // Hints that a pusher does not understand.
+    {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {397, 425, 607}, 100, Upgrades},
+    {"quarantine_drops", [](Guards& guards) { guards.quarantine_drops = false; }, {151, 684, 3142}, 300, DamagesHints},
     // clang-format on
 };
 

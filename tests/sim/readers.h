@@ -16,6 +16,9 @@ struct Readers {
   struct Rebuilding {
     UserId reader{};
     std::unique_ptr<timeline::Rebuild> rebuild;
+    uint64_t switches = 0;           // of primaries, when it began
+    bool astray = false;             // something was read from a server of before a switch
+    std::optional<Sample> sample{};  // as it was read first
   };
   std::deque<Rebuilding> rebuilds{};
 
@@ -27,10 +30,11 @@ struct Readers {
   void StartRebuild() {
     const UserId reader = world.AnyOwner();
     ++world.counts.rebuilds;
-    rebuilds.push_back(
-        {reader, std::make_unique<timeline::Rebuild>(
-                     world.window(), [this] { return std::to_string(++world.tokens); },
-                     world.Own(reader, world.options.guards.rebuilds_own), 5, 3)});
+    rebuilds.push_back({reader,
+                        std::make_unique<timeline::Rebuild>(
+                            world.window(), [this] { return std::to_string(++world.tokens); },
+                            world.Own(reader, world.options.guards.rebuilds_own), 5, 3),
+                        world.primaries.switches()});
   }
 
   // A reader follows MOVED, and comes again while a slot is on its way or a node away.
@@ -56,6 +60,11 @@ struct Readers {
       world.Count(Letter::kRedisFull);
     if (!std::holds_alternative<timeline::NeedFinish>(need) && world.AnyAway())
       return true;  // later
+    const auto* finish = std::get_if<timeline::NeedFinish>(&need);
+    if (finish != nullptr && !Confirmed(at)) {
+      world.redis.Abandon(at.reader, finish->token);
+      return false;
+    }
     struct Visitor {
       World& world;
       Rebuilding& at;
@@ -64,6 +73,9 @@ struct Readers {
       }
       void operator()(const timeline::NeedFollowees&) {
         at.rebuild->OnFollowees(world.mysql.Followees(at.reader));
+        const Sample sample = world.SampleOf(at.reader, world.options.guards.rebuilds_sampled);
+        if (!at.sample || world.options.guards.sample_read_in_time) at.sample = sample;
+        at.rebuild->OnFollowees(ServerOf(world, at).Followees(at.reader), *at.sample);
       }
       void operator()(const timeline::NeedLastAt& need) {
         at.rebuild->OnLastAt(world.mysql.LastAt(need.authors));
@@ -80,6 +92,25 @@ struct Readers {
     };
     std::visit(Visitor{world, at}, need);
     return at.rebuild->result() == timeline::RebuildResult::kUnderWay;
+  }
+
+  // The API is older than any other process. Of what it reads from a server of before a switch only
+  // whom a reader follows is taken from there.
+  static constexpr uint64_t kApi = 0;
+  static const fakes::FakeMysql& ServerOf(World& world, Rebuilding& at) {
+    const Shard shard = world.shards.ShardOf(at.reader);
+    if (!world.primaries.LeadsAstray(kApi, shard)) return world.mysql;
+    at.astray = true;
+    const auto& before = world.primaries.Before(shard);
+    return before ? *before : world.mysql;
+  }
+  // Each server that was read from is still its shard's primary.
+  bool Confirmed(const Rebuilding& at) {
+    if (!world.options.guards.reads_confirmed) return true;
+    if (!at.astray && at.switches == world.primaries.switches()) return true;
+    world.Count(Letter::kLedAstray);
+    for (Shard shard = 0; shard < kShards; ++shard) world.primaries.Renew(kApi, shard);
+    return false;
   }
 
   void ReadPage() {

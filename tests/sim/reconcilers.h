@@ -80,11 +80,11 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
                         failed, owner, false});
   }
 
-  void ReadSide(const ReadEdges& request, bool reverse, EdgesRead& read) const {
+  void ReadSide(const ReadEdges& request, bool reverse, EdgesRead& read) {
     const auto& edges = reverse ? world.mysql.relations.reverse() : world.mysql.relations.forward();
     for (size_t i = 0; i < request.edges.size(); ++i) {
       const EdgeKey& key = request.edges[i];
-      if (world.Away(world.shards.ShardOf(reverse ? key.dst : key.src)))
+      if (Away(world.shards.ShardOf(reverse ? key.dst : key.src)))
         read.rows[i].status = AwayStatus();
       const auto found = edges.find(key);
       const EdgeState state = found == edges.end() ? EdgeState{} : found->second;
@@ -95,7 +95,7 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
   void Serve(const ApplyEdges& request, ReplyTo<ApplyEdges::Reply> to) {
     AskWith(to, "repair of a reverse row", EdgesApplied{request.id, {}, {}, 0},
             [this, request](EdgesApplied& reply) {
-              if (world.Away(request.shard)) {
+              if (Away(request.shard)) {
                 reply.status = AwayStatus();
               } else {
                 reply = world.mysql.relations.Do(request);
@@ -106,7 +106,7 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
   void Serve(const AdoptEdge& request, ReplyTo<AdoptEdge::Reply> to) {
     AskWith(to, "adoption", EdgeAdopted{request.id, {}, false, {}},
             [this, request](EdgeAdopted& reply) {
-              if (world.Away(world.shards.ShardOf(request.edge.src))) {
+              if (Away(world.shards.ShardOf(request.edge.src))) {
                 reply.status = AwayStatus();
               } else {
                 reply = world.mysql.relations.Do(request);

@@ -12,6 +12,7 @@
 #include "fanline/wire/relation_event.h"
 #include "mirror/relation_event_consumer.h"
 #include "tests/producers/encoders.h"
+#include "tests/sim/dead_letters.h"
 #include "tests/sim/mirrors.h"
 
 namespace fanline::sim {
@@ -69,11 +70,6 @@ struct Application {
     world.Trace("event " + std::to_string(newest) + ": " + ToString(edge.src) +
                 (change.live ? " follows " : " unfollows ") + ToString(edge.dst));
   }
-
-  void TakeDeadLetter(const std::string& value) {
-    world.Count(Letter::kEventDeadLettered);
-    dead_lettered.insert(value);
-  }
 };
 
 struct EventConsumer
@@ -88,7 +84,7 @@ struct EventConsumer
   void Serve(const ChangeEdge& request, ReplyTo<EdgeChanged> to) {
     const EdgeChanged done{request.id, {}, {}};
     const auto store = [this, request, done] {
-      if (world.Away(world.shards.ShardOf(request.change.src))) {
+      if (Away(world.shards.ShardOf(request.change.src))) {
         world.Count(Letter::kEventAway);
         EdgeChanged away = done;
         away.status = AwayStatus();
@@ -105,7 +101,7 @@ struct EventConsumer
 
   void Serve(const ApplyEdges& request, ReplyTo<EdgesApplied> to) {
     Ask(to, "reverse row of an event", EdgesApplied{request.id, {}, {}, 0},
-        [this, request] { return ApplyReverse(world, request, {}); });
+        [this, request] { return ApplyReverse(*this, request, {}); });
   }
 
   void Serve(const ReadMirrorMode& request, ReplyTo<MirrorModeRead> to) {
@@ -116,11 +112,8 @@ struct EventConsumer
   }
 
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-    const DeadLetterAppended done{request.id, {}};
-    Ask(to, "dead letter", done, [this, request, done] {
-      application.TakeDeadLetter(request.letter.record.value);
-      return done;
-    });
+    world.Count(Letter::kEventDeadLettered);
+    TakeLetter(*this, request, to, application.dead_lettered);
   }
 
   void Start() {

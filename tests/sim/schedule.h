@@ -8,6 +8,7 @@
 
 #include "tests/sim/checks.h"
 #include "tests/sim/faults.h"
+#include "tests/sim/odd_faults.h"
 #include "tests/sim/rare_faults.h"
 #include "tests/sim/readers.h"
 #include "tests/sim/walks.h"
@@ -25,6 +26,7 @@ struct Schedule {
   Programs programs{world, application};
   Faults faults{world, programs};
   RareFaults rare{world, programs};
+  OddFaults odd_faults{world, programs};
   Checks checks{world, application, clients};
 
   static constexpr int kCalmRounds =
@@ -56,7 +58,7 @@ struct Schedule {
     const Character& of = world.character;
     for (int step = 0; step < world.options.steps; ++step) {
       world.Tick(4);
-      switch (world.Draw({of.carry_out, of.turn, of.client, of.reader, of.fault})) {
+      switch (world.Draw({of.carry_out, of.turn, of.client, of.reader, of.fault, of.rare.strike})) {
         case 0:
           // Mostly fast enough for the fleet to keep up: repairs at the very end hide what went
           // wrong on the way.
@@ -72,11 +74,15 @@ struct Schedule {
         case 3:
           readers.Act();
           break;
-        default:
+        case 4:
           faults.Strike();
           faults.StrikeRelations();
+          break;
+        default:
+          odd_faults.Strike();
       }
       rare.Step();
+      odd_faults.Step();
       walks.Step();
     }
   }
@@ -102,6 +108,7 @@ struct Schedule {
     world.full_until = 0;
     world.reconciler_mode = ReconcilerMode::kRun;
     rare.End();
+    odd_faults.Stop();
     if (!Rest(world.character.hold_orphans > 0, kCalmRounds)) return false;
     return Rest(false, kCalmRounds);
   }

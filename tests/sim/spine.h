@@ -11,6 +11,7 @@
 
 #include "dispatcher/dispatcher.h"
 #include "pusher/pusher.h"
+#include "tests/sim/dead_letters.h"
 #include "tests/sim/redis_calls.h"
 
 namespace fanline::sim {
@@ -30,11 +31,15 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     }
     const EventsApplied failed{request.id, AwayStatus(), {}};
     Ask(to, "rows", failed,
-        [this, request, failed] { return world.Away(request.shard) ? failed : Commit(request); });
+        [this, request, failed] { return Away(request.shard) ? failed : Commit(request); });
   }
 
   EventsApplied Commit(const ApplyEvents& request) {
     EventsApplied applied = world.mysql.Commit(request);
+    if (world.character.rare.lose_rows > 0) {
+      std::vector<FeedEvent>& missing = world.replicas[request.shard].missing;
+      missing.insert(missing.end(), request.events.begin(), request.events.end());
+    }
     for (size_t i = 0; i < applied.applied.size(); ++i) {
       if (applied.applied[i].pushed) continue;
       world.Count(Letter::kMergedAtRead);
@@ -48,9 +53,8 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   // An announcement that gets lost is made again with the author's next post.
   void Serve(const AnnounceAuthor& request, ReplyTo<AuthorAnnounced> to) {
     const AuthorAnnounced failed{request.id, AwayStatus()};
-    Ask(to, "announcement", failed, [this, request, failed] {
-      return world.Away(request.shard) ? failed : world.mysql.Do(request);
-    });
+    Ask(to, "announcement", failed,
+        [this, request, failed] { return Away(request.shard) ? failed : world.mysql.Do(request); });
   }
 
   // A switch that gets lost is decided again with an event; one that comes late finds another
@@ -58,7 +62,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   void Serve(const SwitchAuthor& request, ReplyTo<AuthorSwitched> to) {
     const AuthorSwitched failed{request.id, AwayStatus()};
     Ask(to, "switch", failed,
-        [this, request, failed] { return world.Away(request.shard) ? failed : Switch(request); });
+        [this, request, failed] { return Away(request.shard) ? failed : Switch(request); });
   }
   AuthorSwitched Switch(const SwitchAuthor& request) {
     const AuthorMode before = world.mysql.ModeOf(request.author);
@@ -87,7 +91,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
         to(applied);
       };
       const auto make = [this, request, committed, before, as_they_are] {
-        if (world.Away(request.shard)) return Unread(request, committed);
+        if (Away(request.shard)) return Unread(request, committed);
         EventsApplied applied = committed;
         world.mysql.ReadFollowers(request, as_they_are ? world.mysql.relations.reverse() : before,
                                   applied);
@@ -98,9 +102,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     const EventsApplied failed{request.id, AwayStatus(), {}};
     AskAndGoOn(
         "rows", failed, read,
-        [this, request, failed] {
-          return world.Away(request.shard) ? failed : Drifted(Commit(request));
-        },
+        [this, request, failed] { return Away(request.shard) ? failed : Drifted(Commit(request)); },
         AnyLag());
   }
 
@@ -110,7 +112,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
     const auto commit = [this, request, to, failed](const EventsApplied& read) {
       if (!read.status.done()) return to(failed);
       const auto make = [this, request, failed, read] {
-        if (world.Away(request.shard)) return failed;
+        if (Away(request.shard)) return failed;
         EventsApplied applied = Commit(request);
         for (size_t i = 0; i < applied.applied.size(); ++i) {
           applied.applied[i].buckets = read.applied[i].buckets;
@@ -207,7 +209,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   }
 
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-    Answer(to, "dead letter", {request.id, {}});
+    TakeLetter(*this, request, to, world.dead_letters.of_events);
   }
 
   void Start() {
@@ -276,6 +278,19 @@ struct PusherProcess
   std::map<Range, Session> claimed;                         // range -> connection it was claimed in
   std::map<std::pair<UserId, PostId>, PostState> believed;  // truth_after_hint off
   std::set<Range> tried;  // ranges whose hints are tried one by one
+  bool upgraded = false;  // knows hints of the newer version
+  bool draining = false;
+
+  // As this program reads it: one that is not upgraded sees a version above its own.
+  Record Fetched(Record record) {
+    if (world.character.rare.newer == 0 || !OddHints::IsOfNewer(record.value)) return record;
+    if (upgraded) {
+      record.value = OddHints::Understood(std::move(record.value));
+    } else {
+      world.Count(Letter::kStoodBefore);
+    }
+    return record;
+  }
 
   template <typename R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
@@ -295,12 +310,12 @@ struct PusherProcess
     }
   }
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-    Answer(to, "dead letter", {request.id, {}});
+    TakeLetter(*this, request, to, world.odd_hints.letters);
   }
   void Serve(const WeighAuthor& request, ReplyTo<AuthorWeighed> to) {
     const AuthorWeighed failed{request.id, AwayStatus()};
     Ask(to, "weight", failed, [this, request, failed] {
-      if (world.Away(request.shard)) return failed;
+      if (Away(request.shard)) return failed;
       world.Count(Letter::kWeighed);
       return world.mysql.Do(request);
     });
@@ -313,7 +328,7 @@ struct PusherProcess
     failed.status = AwayStatus();
     Ask(to, "truth", failed, [this, request, failed] {
       if (TruthAway(request.author)) return failed;
-      typename R::Reply reply = world.mysql.Do(request);
+      typename R::Reply reply = ServerOf(request.author).Do(request);
       if (Never()) {
         reply = failed;
         reply.status = Status::Never("a row that cannot be read");
@@ -327,9 +342,17 @@ struct PusherProcess
 
   // An author's posts and followers lie on one shard.
   bool TruthAway(UserId author) {
-    if (!world.Away(world.shards.ShardOf(author))) return false;
+    const Shard shard = world.shards.ShardOf(author);
+    if (!(world.options.guards.truth_proved ? Away(shard) : world.Away(shard))) return false;
     world.Count(Letter::kTruthAway);
     return true;
+  }
+
+  // The mutation: the server of before goes on being asked, and is believed.
+  const fakes::FakeMysql& ServerOf(UserId author) const {
+    const Shard shard = world.shards.ShardOf(author);
+    const bool astray = world.primaries.LeadsAstray(incarnation, shard);
+    return astray && world.primaries.Before(shard) ? *world.primaries.Before(shard) : world.mysql;
   }
 
   // An answer that will be the same each time: the hint is quarantined.
@@ -363,6 +386,12 @@ struct PusherProcess
       claimed[request.range] = SessionOf(request.range);
       if (metrics.gave_way.erase(request.range) > 0) world.Count(Letter::kDuel);
     }
+    if constexpr (std::is_same_v<R, ResetRange>) {  // one of a takeover names a position
+      const bool of_quarantine = !request.position;
+      if (of_quarantine && !guards.quarantine_drops) {
+        return Answer(to, "redis", RangeReset{request.id, {}});
+      }
+    }
     if constexpr (std::is_same_v<R, TimelineBatch>) {
       if (!guards.posts_mark) {
         for (TimelineBatch::Write& write : request.writes) write.marks_end = 0;
@@ -393,6 +422,7 @@ struct PusherProcess
     tried.clear();
     metrics.held = {};
     metrics.gave_way.clear();
+    draining = false;
     pusher::Limits limits;
     limits.window = world.window();
     limits.timelines_per_batch = 3;

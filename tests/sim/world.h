@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,8 @@
 #include "tests/fakes/fake_redis.h"
 #include "tests/sim/chance.h"
 #include "tests/sim/network.h"
+#include "tests/sim/odd_hints.h"
+#include "tests/sim/primaries.h"
 #include "tests/sim/said.h"
 #include "tests/sim/slots.h"
 #include "timeline/reader.h"
@@ -46,6 +50,13 @@ struct Assignment {
 
 inline Status AwayStatus() { return Status::Later("mysql", "away"); }
 
+// What belongs into the topics of dead letters (dead_letters.h).
+struct DeadLetters {
+  UnixMs away_until = 0;
+  std::set<std::string> unusable;   // events that were sent and that nobody can use
+  std::set<std::string> of_events;  // set aside by dispatchers
+};
+
 struct World : Chances {
   explicit World(const FleetOptions& given) : Chances(given) {
     redis.rules = given.guards.redis;
@@ -70,6 +81,8 @@ struct World : Chances {
   fakes::FakeMysql mysql{RangeLayout(kRanges), std::max(2u, character.large_page), shards};
   std::array<UnixMs, kShards> away_until{};  // shards of relations
   UnixMs owners_away_until = 0;              // the shard of range_owner
+  Primaries primaries{kShards};
+  std::vector<Replica> replicas{kShards, Replica{std::make_shared<const fakes::FakeMysql>(mysql)}};
   std::vector<Log> feed{kFeedPartitions}, tasks{kRanges};
   std::vector<Log> relation_log{kRelationPartitions}, retry_log{1};
   std::vector<Log> relation_events{kEventPartitions};
@@ -80,6 +93,8 @@ struct World : Chances {
   Network network;
   size_t carried_out = 0;  // calls of any kind, so far
   Said said;               // of each edge
+  OddHints odd_hints;
+  DeadLetters dead_letters;
   ReconcilerMode reconciler_mode = ReconcilerMode::kRun;
   uint64_t incarnations = 0;
   uint64_t tokens = 0;
@@ -150,7 +165,15 @@ struct World : Chances {
       assignments.push_back(&group[i]);
     }
   }
-  void AppendHint(Range range, const Hint& hint) { Append(tasks, range, EncodeHint(hint)); }
+  void AppendHint(Range range, const Hint& hint) {
+    const Rare& of = character.rare;
+    if (of.damaged > 0 && Strikes(of.damaged)) {
+      Count(Letter::kHintDamaged);
+      return Append(tasks, range, odd_hints.Damage());
+    }
+    const bool newer = of.newer > 0 && Chance(of.newer);
+    Append(tasks, range, newer ? OddHints::OfNewer(EncodeHint(hint)) : EncodeHint(hint));
+  }
   void AppendAll(const AppendHints& hints) {
     for (const auto& [range, hint] : hints.hints) AppendHint(range, hint);
   }

@@ -1,0 +1,57 @@
+// Shards whose primary changes while programs are connected. Each program finds out by itself: its
+// next call to that shard still leads to the server of before.
+//
+// A planned switch makes that one read-only: it refuses writes, and answers reads with rows that
+// stand still. Who reads asks afterwards whether it is read-only, throws the answer away and
+// connects anew (docs/decisions/0023-truth-is-proved-after-it-is-read.md). A failover to a replica
+// that lags leaves nobody there to answer, and loses the rows that the replica had not got.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "fanline/model/event.h"
+#include "tests/fakes/fake_mysql.h"
+
+namespace fanline::sim {
+
+class Primaries {
+ public:
+  using Rows = std::shared_ptr<const fakes::FakeMysql>;
+
+  explicit Primaries(Shard shards) : of_(shards) {}
+
+  // Processes are numbered in the order of their starts: those below `started` are connected.
+  // `before`: what the server of before goes on answering to reads; none: nobody is there.
+  void Switch(Shard shard, uint64_t started, Rows before) {
+    ++switches_;
+    of_[shard] = {started, std::move(before), {}};
+  }
+  // The process is still connected to the server of before.
+  bool LeadsAstray(uint64_t process, Shard shard) const {
+    return process < of_[shard].started && !of_[shard].renewed.contains(process);
+  }
+  const Rows& Before(Shard shard) const { return of_[shard].before; }
+  void Renew(uint64_t process, Shard shard) { of_[shard].renewed.insert(process); }
+  uint64_t switches() const { return switches_; }
+
+ private:
+  struct Primary {
+    uint64_t started = 0;
+    Rows before{};
+    std::set<uint64_t> renewed{};
+  };
+  std::vector<Primary> of_;
+  uint64_t switches_ = 0;
+};
+
+// A replica of a shard's posts, and the events whose rows it has not got.
+struct Replica {
+  Primaries::Rows rows;
+  std::vector<FeedEvent> missing{};
+};
+
+}  // namespace fanline::sim

@@ -1,0 +1,72 @@
+// What happens in few schedules only. It is drawn apart: a schedule without it is as it was before
+// there was any.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace fanline::sim {
+
+struct Rare {
+  uint64_t strike = 0;  // weight of all of it (odd_faults.h)
+
+  // Hints that a pusher does not understand (odd_hints.h).
+  int damaged = 0;       // percent of hints whose bytes nobody can read
+  int newer = 0;         // percent of hints of a version that only an upgraded pusher knows
+  uint64_t upgrade = 0;  // weight: a pusher is drained and started again, upgraded or not
+
+  uint64_t unusable = 0;      // weight: an event that nobody can use
+  uint64_t letters_away = 0;  // weight: no dead letter is taken for a while
+
+  uint64_t commit_back = 0;  // weight: a group's committed offset goes back to an older one
+
+  // Primaries that change (primaries.h).
+  uint64_t demote = 0;     // weight
+  uint64_t lose_rows = 0;  // weight: a replica of posts catches up, or takes over as it is
+
+  static Rare Of(uint64_t seed) {
+    Rare rare;
+    rare.DrawOddHints(seed);
+    rare.DrawLetters(seed);
+    rare.DrawPrimaries(seed);
+    std::mt19937_64 commits(seed ^ kCommits);
+    if (commits() % 100 < 6) rare.commit_back = 1 + commits() % 4;
+    std::mt19937_64 strikes(seed ^ kStrikes);
+    if (rare.any()) rare.strike = 1 + strikes() % 4;
+    return rare;
+  }
+
+ private:
+  static constexpr uint64_t kStrikes = 0x5eed'0001, kOddHints = 0x5eed'0002, kLetters = 0x5eed'0003,
+                            kCommits = 0x5eed'0004;
+  kCommits = 0x5eed'0004, kPrimaries = 0x5eed'0005;
+
+  bool any() const { return upgrade + unusable + commit_back + demote + lose_rows > 0; }
+
+  void DrawOddHints(uint64_t seed) {
+    std::mt19937_64 random(seed ^ kOddHints);
+    const uint64_t kind = random() % 100;
+    if (kind < 4) damaged = 1 + static_cast<int>(random() % 6);
+    if (kind >= 2 && kind < 8) {
+      newer = 1 + static_cast<int>(random() % 30);
+      upgrade = 1 + random() % 4;
+    }
+  }
+
+  // Beside hints that become letters, too.
+  void DrawLetters(uint64_t seed) {
+    std::mt19937_64 random(seed ^ kLetters);
+    if (random() % 100 >= (damaged > 0 ? 60 : 6)) return;
+    unusable = 1 + random() % 4;
+    letters_away = 1 + random() % 4;
+  }
+
+  void DrawPrimaries(uint64_t seed) {
+    std::mt19937_64 random(seed ^ kPrimaries);
+    const uint64_t kind = random() % 100;
+    if (kind < 5) demote = 1 + random() % 3;
+    if (kind >= 3 && kind < 9) lose_rows = 1 + random() % 4;
+  }
+};
+
+}  // namespace fanline::sim

@@ -23,7 +23,7 @@ enum class RedisLoss {
   kBehind,        // pos: lies behind what was saved: hints are replayed from there
   kOlderThanLog,  // the log does not reach back to pos:, for whatever reason: dropped
   kMissing,       // no pos:, though the range had one: dropped
-  kForeign,       // pos: of another topic generation or number of ranges, or of version 4: dropped
+  kForeign,       // pos: of another topic generation or number of ranges: dropped
 };
 
 // Which bound of limits.h a range that is paused has reached.

@@ -1,6 +1,6 @@
-// Deletes all keys of ours from Redis, whatever version of the programs made them and however they
-// cut the buckets. What is lost is a cache: pushers take their ranges over anew, and readers
-// rebuild their timelines. Other keys stay. Blocking; one thread.
+// Deletes all keys of ours from Redis, by whatever number of ranges the buckets were cut. What is
+// lost is a cache: pushers take their ranges over anew, and readers rebuild their timelines. Other
+// keys stay. Blocking; one thread.
 #pragma once
 
 #include <string>

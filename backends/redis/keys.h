@@ -117,16 +117,14 @@ class Keys {
 
   // A pattern that all of our keys fit, and perhaps others'.
   std::string All() const { return prefix_ + "*:{*}*"; }
-  // Whether a key is one of ours, of this version or of one before, however the buckets were cut.
+  // Whether a key is one of ours, by whatever number of ranges the buckets were cut.
   // Other applications have keys such as live:{41}: only TagOf's tags are ours.
   bool IsOurs(std::string_view key) const {
     for (const std::string_view head : {"tl:", "done:"}) {
       const auto [tag, rest] = Split(key, head);
       if (IsTag(tag) && rest.starts_with(':') && AllDigits(rest.substr(1))) return true;
     }
-    // `edge:` is what maxfloor: was before version 5 of the schema.
-    for (const std::string_view head :
-         {"live:", "maxfloor:", "own:", "pos:", "installation:", "edge:"}) {
+    for (const std::string_view head : {"live:", "maxfloor:", "own:", "pos:", "installation:"}) {
       const auto [tag, rest] = Split(key, head);
       if (IsTag(tag) && rest.empty()) return true;
     }

@@ -40,7 +40,7 @@ PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout& la
 std::string LogOf(uint64_t generation, const RangeLayout& layout);
 // pos:{tag}: "generation.ranges:offset", and for each begun unit
 // ";offset,hints,content,reader,delivered". Nothing for any text that TextOf does not write for
-// this layout, such as the "generation:offset" of version 4.
+// this layout.
 std::string TextOf(const AppliedPosition& position, const RangeLayout& layout);
 std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeLayout& layout);
 

@@ -42,8 +42,7 @@ struct BegunHints {
 
 // How far the hints of a range were applied to its timelines: pos:{tag}. All hints of topic
 // generation `generation` below `offset` are applied, and of those above it `begun` in part, in the
-// order of their offsets. One that was written for another number of ranges, or by version 4,
-// counts as missing.
+// order of their offsets. One that was written for another number of ranges counts as missing.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;
@@ -66,7 +65,7 @@ struct RangeClaimed {
   // When claimed:
   bool index_complete = false;              // live:{tag} has its header member
   std::optional<AppliedPosition> position;  // none: missing, or
-  bool foreign = false;  // there, but of another number of ranges or of version 4
+  bool foreign = false;                     // there, but of another number of ranges
   uint32_t node = 0;  // which of Redis' nodes holds the range: those with one number share its time
 };
 

@@ -5,15 +5,14 @@
 -- KEYS  live:{tag}, pos:{tag}, the timeline
 -- ARGV  reader, token, TTL of the building key in milliseconds, log ("generation.ranges")
 -- Reply "ready" = somebody was faster; "building" = another rebuild is under way; "created";
---       "refused" = pos: is of another log, by which the ranges are cut otherwise, or of version 4:
---       the timelines here are not this reader's, until the range is taken over. Nothing was
---       written.
+--       "refused" = pos: is of another log, or of another number of ranges: the timelines here
+--       are not this reader's, until the range is taken over. Nothing was written.
 --       Without a pos: the range's next owner drops what is made now.
 -- A key that is no sorted set is replaced.
 -- live: has no time to live, and only a push that finds a timeline gone takes its reader out.
 -- Nobody pushes to a reader who is made up or follows nobody. So whoever enters looks at SOME
 -- others, and takes out those that are gone: in the long run they are at most one in SOME. A look
--- may fail (a Cluster's slot on its way, an ACL of before): nothing rests on it.
+-- may fail (a Cluster's slot on its way, an ACL without SRANDMEMBER): nothing rests on it.
 -- Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the first
 -- write and so the whole script: no timeline is made, and its reader is served by pulls.
 local live, key = KEYS[1], KEYS[3]

@@ -14,8 +14,8 @@
 -- there.
 -- A listpack looks through all it holds for each member that is added: a window of 450 would take
 -- Redis three times as long. So LONG, which no listpack takes, makes a long timeline a skiplist
--- while it is written, and ZUNIONSTORE copies it into what Redis' configuration wants. An ACL of
--- before may forbid that: then items are written oldest first, for the place of each next one is the
+-- while it is written, and ZUNIONSTORE copies it into what Redis' configuration wants. An ACL
+-- may forbid that: then items are written oldest first, for the place of each next one is the
 -- head of a listpack, which is found at once.
 -- A removal record concerns only items read from the truth. An item in the key was added after it.
 local maxfloor, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])

@@ -307,13 +307,12 @@ TEST_F(RedisOwnership, NoTimelineIsMadeWhereAnotherGenerationWasServed) {
   EXPECT_EQ(begun, RebuildBegun::kCreated);
 }
 
-// Version 4 has keys of the same names for the first bucket of each range, and a pusher of it may
-// outlive the conversion. The like holds for pushers of another number of ranges.
+// Pushers of another number of ranges have keys of the same names for other readers.
 TEST_F(RedisOwnership, AForeignPositionNeitherServesNorTakesTimelines) {
   uint64_t epoch = 5;
   Claim(epoch);
   Reset(epoch, Timelines::kDrop, {1, 0});
-  for (const char* foreign : {"1:100", "1.32:100"}) {
+  for (const char* foreign : {"unreadable", "1.32:100"}) {
     console_.Run({"SET", Name(keys_.Pos(range_)), foreign});
     EXPECT_TRUE(driver_->Do(SavePosition{0, range_, epoch, {1, 100}, {1, 200}}).mismatch);
     const RangeClaimed claimed = Claim(++epoch);

@@ -150,7 +150,7 @@ TEST_F(RedisTimelines, WhatIsPushedDuringALongRebuildHasItsPlaceInTheOrder) {
   EXPECT_EQ(page.floor, At(0, 152).created_at);
 }
 
-// An installation of before, whose ACL allows what its scripts needed.
+// An ACL that allows less than the scripts would use.
 TEST_F(RedisTimelines, ARebuildThatMayNotCopyIsCompactAllTheSame) {
   ASSERT_EQ(console_.Run({"ACL", "SETUSER", "default", "-zunionstore"}), "OK");
   Build(kBob, 600);

@@ -121,13 +121,13 @@ TEST(RedisEncoding, ATimelineKeyTellsItsReaderAndWhetherTheRangeIsTheReaders) {
   }
 }
 
-TEST(RedisEncoding, KeysOfEveryVersionAndNumberOfRangesAreOurs) {
+TEST(RedisEncoding, KeysOfEveryNumberOfRangesAreOurs) {
   const Keys keys = KeysOf(16);
   for (Bucket bucket : {0u, 1u, 1023u}) {
     const std::string tag = "{" + TagOf(bucket) + "}";
     for (const std::string& ours :
-         {"tl:" + tag + ":7", "done:" + tag + ":7", "live:" + tag, "edge:" + tag, "maxfloor:" + tag,
-          "own:" + tag, "pos:" + tag, "installation:" + tag}) {
+         {"tl:" + tag + ":7", "done:" + tag + ":7", "live:" + tag, "maxfloor:" + tag, "own:" + tag,
+          "pos:" + tag, "installation:" + tag}) {
       EXPECT_TRUE(keys.IsOurs(ours)) << ours;
     }
     for (const std::string& foreign :
@@ -142,7 +142,7 @@ TEST(RedisEncoding, KeysWithATagOfNoRangeAreNotOurs) {
   const Keys keys = KeysOf(16);
   for (const char* foreign :
        {"", "session:7", "tl:{x}:7", "tl:5:7", "tl:{41}:7", "done:{41}:7", "live:{41}", "pos:{7}",
-        "own:{41}", "edge:{41}", "maxfloor:{41}", "live:{}", "live:{5}"}) {
+        "own:{41}", "maxfloor:{41}", "live:{}", "live:{5}"}) {
     EXPECT_FALSE(keys.IsOurs(foreign)) << foreign;
   }
 }

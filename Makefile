@@ -23,7 +23,6 @@ build-all: setup  ## build tests and benchmarks too
 
 test: build-all chart-tools  ## build and run all tests, the logic's once more under the sanitizers
 	@stack/clients/setup
-	@stack/venv buf schemas/requirements.txt
 	@stack/venv pages pages/requirements.txt
 	@stack/venv packaging packaging/requirements.txt
 	@$(MAKE) build/asan/build.ninja
@@ -68,9 +67,7 @@ chart-tools: setup  ## install what checks the chart and compose.yaml (helm/tool
 	@helm/setup compose
 
 reference: build  ## write the pages that are made of --help and of schemas/
-	@stack/venv buf schemas/requirements.txt
 	@$(PYTHON) pages/reference.py
-	@$(PYTHON) -m tests.upgrades.schemas
 
 site: setup  ## build the site of docs/ into build/site/html
 	@stack/venv pages pages/requirements.txt

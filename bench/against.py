@@ -139,7 +139,7 @@ def chosen(names, known, wanted):
             if name in known and (name in wanted if wanted else name not in SLOW)]
 
 
-def built(commit, say, with_bench=True):
+def built(commit, say):
     """A worktree of that commit with its programs built."""
     folder = ROOT / "build" / "against" / commit[:10]
     if not (folder / ".git").exists():
@@ -148,7 +148,7 @@ def built(commit, say, with_bench=True):
     say(f"building {commit[:10]} in {folder}")
     subprocess.run(["stack/setup"], cwd=folder, check=True)
     subprocess.run(["cmake", "--preset", "release"], cwd=folder, check=True, capture_output=True)
-    targets = ["programs", *(bench_programs(folder) if with_bench else ())]
+    targets = ["programs", *bench_programs(folder)]
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", *targets], cwd=folder, check=True,
                    capture_output=True)
     return folder

@@ -1,6 +1,7 @@
 # Writes OUT: one constexpr std::string_view per file of FILES (relative to DIR), named
 # k<CamelCase of the file name with its ending>, and all of them by name, in this order: kFiles.
-set(text "// Generated from schemas/ by embed_text.cmake.\n#pragma once\n\n#include <string_view>\n\nnamespace fanline::${NAMESPACE} {\n\n")
+set(text "// Generated from schemas/ by embed_text.cmake.\n#pragma once\n\n#include <array>\n#include <string_view>\n\nnamespace fanline::${NAMESPACE} {\n\n")
+list(LENGTH FILES count)
 foreach(file ${FILES})
   file(READ ${DIR}/${file} body)
   get_filename_component(name ${file} NAME)
@@ -15,6 +16,6 @@ foreach(file ${FILES})
   string(APPEND files "    {\"${name}\", ${id}},\n")
   string(APPEND text "inline constexpr std::string_view ${id} = R\"EMBED(${body})EMBED\";\n\n")
 endforeach()
-string(APPEND text "struct File {\n  std::string_view name, text;\n};\ninline constexpr File kFiles[] = {\n${files}};\n\n")
+string(APPEND text "struct File {\n  std::string_view name, text;\n};\ninline constexpr std::array<File, ${count}> kFiles = {{\n${files}}};\n\n")
 string(APPEND text "}  // namespace fanline::${NAMESPACE}\n")
 file(WRITE ${OUT} "${text}")

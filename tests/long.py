@@ -23,7 +23,6 @@ AWAY = ["env", "FANLINE_AWAY_SECONDS=30", "FANLINE_AWAY_RATE=300", "FANLINE_BIN=
         sys.executable, "-m", "unittest", "-v", "tests.e2e.away_test"]
 NEWEST = ["env", "FANLINE_NEWEST_READERS=400", "FANLINE_BIN=build/release/bin", sys.executable, "-m", "unittest", "-v",
           "tests.e2e.newest_test"]
-UPGRADES = [sys.executable, "-m", "tests.upgrades.long"]
 STEPS = [
     (f"{SCHEDULES:,} schedules of the fleet",
      ["env", f"FANLINE_SIM_SCHEDULES={SCHEDULES}", "build/release/bin/fleet_sim"]),
@@ -40,7 +39,6 @@ STEPS = [
     ("a celebrity of 1,000,000 followers is handed over", CELEBRITY),
     ("a master, a shard, all of Redis, the broker: away for half a minute each", AWAY),
     ("what is new, of 100,000 pairs of a post and a reader", NEWEST),
-    ("the first version: its messages, ours for it, and its replacement under load in both orders", UPGRADES),
     ("mutants", [sys.executable, "tests/mutants/run.py"]),
 ]
 

@@ -1,8 +1,6 @@
-// feedctl timelines drop: deletes all that Fanline keeps in Redis, and says of an installation
-// whose keys were cut otherwise that they are gone.
+// feedctl timelines drop: deletes all that Fanline keeps in Redis.
 #include <cstdio>
 
-#include "backends/mysql/installation/installation.h"
 #include "backends/redis/key_sweeper.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/command.h"
@@ -24,19 +22,14 @@ class TimelinesDrop : public Command {
         .Range(0, 10'000'000);
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.redis);
-    options::AddOptions(table, settings.mysql);
-    options::AddMigrationTimeout(table, settings.mysql);
   }
 
   int Run(Interrupt& interrupt) override {
     interrupt.Advise("run it again to finish it");
-    const mysql::Config shards = options::ToConfig(settings_.mysql);
-    Require(mysql::CheckConvertible(shards), settings_);
     const Time begin = daemon::SystemNow().mono;
     // The number of ranges does not matter: all keys are looked at.
     redis::KeySweeper sweeper(options::ToOptions(settings_.redis, {}, {}));
     Sweep(sweeper, begin, interrupt);
-    Require(mysql::ConvertInstallation(shards), settings_);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     if (json_) {
       PutJson({{"keys", sweeper.deleted()}, {"seconds", seconds}});

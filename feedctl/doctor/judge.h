@@ -29,7 +29,7 @@ struct ShardFacts {
   Why wrong = {};                               // it is not the installation's
   std::vector<std::string> missing = {};        // migrations that it has not had
   std::optional<uint32_t> newer = {};           // one that it has had, and nobody here knows
-  bool read = true;                             // the rest; tables of before may not have it
+  bool read = true;                             // the rest; older tables may not have it
   std::optional<double> oldest_change_s = {};   // of log1; none: nothing waits
   std::vector<std::string> open_breakers = {};  // "follower 1": whose removals, of which shard
   std::map<Range, uint64_t> crashes = {};  // starts of its ranges' owners that nobody has settled

@@ -1,6 +1,5 @@
--- The manual of the tables of one shard, of which every shard has all. Nobody runs this file: `feedctl init` and `feedctl
--- migrate` make the tables by the files of schemas/sql/migrations, in the order of their numbers, and a test holds what comes
--- of them to what stands here (tests/e2e/migrate_test.py). A change of a table is a new file there, and is written here too.
+-- The tables of one shard, of which every shard has all: `feedctl init` makes them. Until 1.0.0 is tagged they change
+-- here. Afterwards this is the base, and a change is a file of schemas/sql/migrations (docs/upgrades.md).
 --
 -- Whose rows lie where: shard of a user = shard map of `installation` [crc32(decimal id) mod 1024].
 --   by src      following, user_rel, log1, repair_log
@@ -22,7 +21,7 @@
 -- compares the copies at its start, and refuses to run when they differ.
 CREATE TABLE IF NOT EXISTS installation (
   id             TINYINT UNSIGNED NOT NULL DEFAULT 1,  -- always 1: there is one row
-  schema_version INT UNSIGNED NOT NULL,                -- of this file
+  schema_version INT UNSIGNED NOT NULL,                -- 1: what is kept, and where
   buckets        INT UNSIGNED NOT NULL,                -- 1024
   partitions     INT UNSIGNED NOT NULL,                -- of the tasks topic; divides buckets
   shard_count    INT UNSIGNED NOT NULL,
@@ -40,9 +39,9 @@ CREATE TABLE IF NOT EXISTS installation (
   CHECK (id = 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
--- The files of schemas/sql/migrations that were made on this shard.
+-- What was made on this shard: this file, which is number 0, and files of schemas/sql/migrations.
 CREATE TABLE IF NOT EXISTS migration (
-  number INT UNSIGNED NOT NULL,                        -- from 1 on, without a gap
+  number INT UNSIGNED NOT NULL,                        -- from 0 on, without a gap
   file   VARBINARY(64) NOT NULL,                       -- its name
   at     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
   PRIMARY KEY (number)

@@ -159,12 +159,12 @@ class Doctor(Installation):
             self.assertIn("they have had migration 4321", told["text"])
         finally:
             shard.query("DELETE FROM migration WHERE number = 4321")
-        shard.query("DELETE FROM migration WHERE number = 2")
+        shard.query("DELETE FROM migration WHERE number = 0")
         shard.query("RENAME TABLE range_start TO kept")
         try:
             checks = self.doctor(codes=(FOUND,))
             self.assert_whole(checks)
-            self.assertIn("they lack 0002_range_start.sql", checks["MariaDB shard 1"]["text"])
+            self.assertIn("they lack shard.sql", checks["MariaDB shard 1"]["text"])
             self.assertEqual(checks["MariaDB shard 1"]["advice"], "feedctl migrate")
             self.assertEqual(checks["crashes"]["text"], "not known of MariaDB shard 1")
         finally:

@@ -750,43 +750,18 @@ class Refusing(unittest.TestCase):
         self.assertNotIn(password, result.stderr)
 
 
-class Converting(Refusing):
+class Dropping(Refusing):
 
-    def test_an_installation_of_before_is_converted_as_the_page_says(self):
-        shards, redis = self.installation.stack.mysql, self.installation.stack.redis
-        self.assertEqual(self.installation.run("init").returncode, 0)
-        for shard in shards:
-            shard.query("ALTER TABLE installation DROP COLUMN timeline_window, DROP COLUMN "
-                        "timeline_max_entries, DROP COLUMN following_limit")
-            shard.query("UPDATE installation SET schema_version = 3")
-        self.check(78, "its schema_version is 3, this program knows 5", "init")
-        self.check(78, "its schema_version is 3, this program knows 5", "relations", "list", "friends", 1)
-        redis.command("SET", "pos:{42}", "1:7")
-        self.check(78, "its schema_version is 3, this program knows 5", "timelines", "drop")
-        self.assertEqual(redis.command("KEYS", "*"), ["pos:{42}"])
-        page = Path("docs/feedctl.md").read_text(encoding="utf-8")
-        converting = re.search(r"```sql\n(DROP PROCEDURE.*?)```", page, re.S)[1]
-        for statement in converting.split(";")[:-1]:
-            for shard in shards:
-                shard.query(statement)
-        # Version 3's procedure would carry out a repair by its own rules: without init, nothing runs.
-        procedures = ("SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = "
-                      "DATABASE() AND routine_name = 'change_edge'")
-        self.assertEqual(self.installation.number(procedures), 0)
-        advice = "schema_version is 4, this program knows 5; stop all programs and run feedctl timelines drop"
-        self.check(78, advice, "init")
-        self.check(78, advice, "audit")
-        # A bucket's keys, as they were.
-        for key in ("own:{42}", "pos:{42}", "edge:{42}"):
+    def test_keys_of_fanline_go_by_any_number_of_ranges_and_others_stay(self):
+        redis = self.installation.stack.redis
+        for key in ("own:{42}", "pos:{42}", "maxfloor:{42}"):
             redis.command("SET", key, "1:7")
         redis.command("SADD", "live:{42}", "#complete", "5")
         redis.command("ZADD", "tl:{42}:5", "-inf", "T", "+inf", "F")
         redis.command("SETBIT", "done:{42}:9", "1", "1")
         redis.command("SET", "cart:{42}:5", "of another application")
         redis.command("SET", "pos:{41}", "likewise: the tag is of no bucket")
-        # A run that does not come to its end leaves the version, and the programs refuse to start.
         self.check(69, "127.0.0.1:1", "timelines", "drop", "--redis", "127.0.0.1:1")
-        self.check(78, advice, "audit")
         dropped = self.installation.run("timelines", "drop", "--json", "--rate", 2_000)
         self.assertEqual(dropped.returncode, 0, dropped.stderr)
         result = json.loads(dropped.stdout)
@@ -794,22 +769,6 @@ class Converting(Refusing):
         self.assertGreaterEqual(result["seconds"], 0.4)  # a page of 1,000 was looked at
         self.assertEqual(sorted(redis.command("KEYS", "*")), ["cart:{42}:5", "pos:{41}"])
         self.assertEqual(self.installation.run("timelines", "drop").returncode, 0)  # may be run again
-        for words in (("init",), ("topics", "create")):
-            self.assertEqual(self.installation.run(*words).returncode, 0)
-        self.assertEqual(self.installation.number(procedures), len(shards))
-        ports = Ports()
-        self.addCleanup(ports.close)
-        fleet = Fleet(self.installation.stack, ports)
-        self.addCleanup(fleet.close)
-        fleet.start().wait_serving()
-        for words in (("follow", "--reader", 5, "--author", 6), ("activate", 5),
-                      ("publish", "--author", 6, "--post", 7)):
-            result = self.installation.run(*words)
-            self.assertEqual(result.returncode, 0, result.stderr)
-        fleet.wait_idle(TIMEOUT_S)
-        result = self.installation.run("timeline", 5)
-        self.assertIn("from the live timeline", result.stdout)
-        self.assertEqual(self.installation.run("audit").returncode, 0)
 
 
 class InACluster(unittest.TestCase):

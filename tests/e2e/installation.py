@@ -45,7 +45,6 @@ class Installation(unittest.TestCase):
     dispatcher_args = ()
     pusher_args = ()
     stack_options = {}
-    programs = BIN  # that it begins with
 
     @classmethod
     def setUpClass(cls):
@@ -55,7 +54,6 @@ class Installation(unittest.TestCase):
         cls.stack.start()
         cls.prepare_services()
         cls.feedctl = Feedctl(cls.stack)
-        cls.feedctl.programs = cls.programs
         cls.feedctl.run("init", "--ranges", cls.ranges, *["--own-posts"][:cls.own_posts])
         cls.feedctl.run("topics", "create")
         cls.fleet = Fleet(cls.stack, ports, cls.dispatchers, cls.pushers, ranges=cls.ranges,
@@ -63,8 +61,6 @@ class Installation(unittest.TestCase):
                           pusher_args=[*SESSION, *cls.pusher_args],
                           mirrors=cls.mirrors, mirror_args=SESSION)
         cls.addClassCleanup(cls.fleet.close)
-        for daemon in cls.fleet.daemons:
-            daemon.programs = cls.programs
         cls.ledger = Ledger(cls.made_graph(), cls.own_posts)
         graph = cls.stack.logs / "graph.txt"
         graph.write_text("".join(f"{src} {dst}\n" for src, dst in sorted(cls.ledger.edges())))

@@ -1,34 +1,16 @@
-"""feedctl migrate: tables by number, from those of the first version to those that the manual describes."""
+"""feedctl migrate: tables by number. Today's feedctl makes an installation, and the feedctl of a later version
+(tests/upgrades/later_migrations.cpp) finds what its tables lack."""
 
-import hashlib
 import re
 import unittest
 from pathlib import Path
 
 from stack.local_stack import LocalStack
+from stack.programs import BIN
 from stack.programs.feedctl import Feedctl, FeedctlFailed
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "schemas" / "sql" / "migrations").glob("*.sql"))
-# Nobody reads them any more; shards of then keep them.
-LEFT_BEHIND = {"range_owner": {"last_offset", "starts"}}
-# A file that shards have had is never changed: they will not have it once more. Only a new one is added here.
-RELEASED = {
-    "0001_one_tag_per_range.sql": "f0a217f9025c047b",
-    "0002_range_start.sql": "9fc2274c71809965",
-    "0003_author_mode.sql": "9be975cc2944edb1",
-    "0004_own_posts.sql": "ed8f48f97266e363",
-    "0005_changes_until.sql": "2174e4b3a9d7facd",
-}
-# Compared by every feedctl and made anew where they differ, unless the shard has had a migration that it does not know (decision 33). So who changes one adds a
-# file to migrations, even one without a statement, and what procedures are with it: here, too, entries are only added.
-PROCEDURES = {
-    "0005_changes_until.sql": {"change_edge.sql": "8cb2a33c3e177c8e", "follow_edge.sql": "7ae47d692cfeef98"},
-}
-
-
-def digests(paths):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in paths}
+LATER = ["0001_later_columns.sql", "0002_later_table.sql"]
 
 
 def statements(script):
@@ -48,34 +30,20 @@ def columns(client):
     return found
 
 
-def without_left_behind(found):
-    return {table: [row for row in rows if row[0] not in LEFT_BEHIND.get(table, ())] for table, rows in found.items()}
-
-
-class Files(unittest.TestCase):
-    def test_released_files_are_as_they_were(self):
-        self.assertEqual(digests(FILES), RELEASED)
-
-    def test_procedures_that_changed_came_with_a_file(self):
-        came_with, last = list(PROCEDURES.items())[-1]
-        self.assertEqual(digests((ROOT / "schemas" / "sql").glob("*_edge.sql")), last)
-        self.assertLessEqual(set(PROCEDURES), {path.name for path in FILES})
-        self.assertEqual(sorted(PROCEDURES), list(PROCEDURES), came_with)
-
-
 class Migrate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.stack = LocalStack(say=lambda line: None)
         cls.addClassCleanup(cls.stack.stop)
         cls.stack.start()
-        cls.feedctl = Feedctl(cls.stack)
+        cls.feedctl, cls.later = Feedctl(cls.stack), Feedctl(cls.stack)
+        cls.later.programs = BIN / "later"
         with cls.stack.mysql[0].client() as client:
-            client.query("CREATE DATABASE manual")
-            client.query("USE manual")
+            client.query("CREATE DATABASE base")
+            client.query("USE base")
             for statement in statements(ROOT / "schemas" / "sql" / "shard.sql"):
                 client.query(statement)
-            cls.manual = columns(client)
+            cls.base = columns(client)
 
     def setUp(self):
         for shard in self.stack.mysql:
@@ -87,60 +55,65 @@ class Migrate(unittest.TestCase):
         with self.stack.mysql[shard].client() as client:
             return columns(client)
 
-    def make_first(self):
-        """Every shard as `feedctl init` of the first version left it, with a row that must stay."""
-        for number, shard in enumerate(self.stack.mysql):
-            for statement in statements(ROOT / "tests" / "upgrades" / "first" / "shard.sql"):
-                shard.query(statement)
-            shard.query("INSERT INTO installation VALUES (1, 5, 1024, 16, 2, "
-                        f"{number}, '0-511:0,512-1023:1', 77, 'feed-events', 'fanout-tasks', 450, 512, 5000)")
-            shard.query("INSERT INTO range_owner VALUES (3, 9, 41, 2)")
+    def migrations(self, shard):
+        return self.stack.mysql[shard].query("SELECT number, file FROM migration ORDER BY number")
 
-    def refused(self, why, *words):
+    def install(self):
+        """By today's feedctl, with a row that must stay."""
+        self.feedctl.run("init")
+        for shard in self.stack.mysql:
+            shard.query("INSERT INTO range_owner VALUES (3, 9)")
+
+    def refused(self, feedctl, why, *words):
         """With nothing made, nor by a dry run."""
         before = [self.columns(shard) for shard in (0, 1)]
         for dry in ((), ("--dry-run",)):
             with self.assertRaisesRegex(FeedctlFailed, f"ended with 78: .*{why}"):
-                self.feedctl.run("migrate", *dry, *words)
+                feedctl.run("migrate", *dry, *words)
         self.assertEqual([self.columns(shard) for shard in (0, 1)], before)
 
-    def test_empty_shards_are_told_of_init_and_become_by_it_what_the_manual_says(self):
-        self.refused("mysql_0: .*run feedctl init")
+    def test_empty_shards_are_told_of_init_and_get_the_base_by_it(self):
+        self.refused(self.feedctl, "mysql_0: .*run feedctl init")
         self.feedctl.run("init")
         for shard in (0, 1):
-            self.assertEqual(self.columns(shard), self.manual)
-        made = self.stack.mysql[1].query("SELECT number, file FROM migration ORDER BY number")
-        self.assertEqual(made, [(str(number), path.name) for number, path in enumerate(FILES, 1)])
+            self.assertEqual(self.columns(shard), self.base)
+            self.assertEqual(self.migrations(shard), [("0", "shard.sql")])
         self.assertEqual(self.feedctl.run("migrate"), "mysql_0: made 0 migrations\nmysql_1: made 0 migrations\n")
 
-    def test_shards_of_the_first_version_become_it_and_keep_their_rows(self):
-        self.make_first()
-        before = [self.columns(shard) for shard in (0, 1)]
-        self.assertNotEqual(without_left_behind(before[0]), self.manual)
-        plan = self.feedctl.run("migrate", "--dry-run")
-        self.assertEqual([self.columns(shard) for shard in (0, 1)], before)
-        self.assertEqual(self.feedctl.json("migrate", "--json", "--dry-run")["shards"], [[path.name for path in FILES]] * 2)
-        self.assertIn("CREATE TABLE IF NOT EXISTS range_start", plan)
+    def test_a_later_version_makes_what_is_missing_and_keeps_the_rows(self):
+        self.install()
+        plan = self.later.run("migrate", "--dry-run")
+        self.assertEqual(self.columns(0), self.base)
+        self.assertEqual(self.later.json("migrate", "--json", "--dry-run")["shards"], [LATER] * 2)
+        self.assertIn("CREATE TABLE IF NOT EXISTS later_table", plan)
 
-        self.feedctl.run("migrate")
+        self.later.run("migrate")
         for number, shard in enumerate(self.stack.mysql):
-            self.assertEqual(without_left_behind(self.columns(number)), self.manual)
-            self.assertEqual(shard.query("SELECT generation, own_posts FROM installation"), [("77", "0")])
+            self.assertEqual([file for _, file in self.migrations(number)], ["shard.sql", *LATER])
+            self.assertEqual(set(self.columns(number)) - set(self.base), {"later_table"})
+            self.assertEqual(shard.query("SELECT later FROM installation"), [("7",)])
             self.assertEqual(shard.query("SELECT epoch FROM range_owner"), [("9",)])
-        self.assertIn("installed", self.feedctl.run("init"))
-        self.assertEqual(self.stack.mysql[0].query("SELECT generation FROM installation"), [("77",)])
-        self.assertNotIn("CREATE TABLE", self.feedctl.run("migrate", "--dry-run"))
+        self.assertIn("installed", self.later.run("init"))
+        self.assertNotIn("CREATE TABLE", self.later.run("migrate", "--dry-run"))
+
+    def test_a_new_installation_of_a_later_version_has_the_tables_of_a_migrated_one(self):
+        self.install()
+        self.later.run("migrate")
+        migrated = self.columns(1)
+        self.setUp()
+        self.later.run("init")
+        self.assertEqual(self.columns(1), migrated)
 
     def test_what_a_dry_run_prints_does_it_by_hand(self):
-        self.make_first()
-        plan = self.feedctl.run("migrate", "--dry-run")
+        self.install()
+        plan = self.later.run("migrate", "--dry-run")
         for number, part in enumerate(plan.split("-- mysql_")[1:]):
             self.assertTrue(part.startswith(f"{number}: "))
             for statement in re.sub(r"(?m)^(--|\d: ).*$", "", part).split(";"):
                 if statement.strip():
                     self.stack.mysql[number].query(statement)
-            self.assertEqual(without_left_behind(self.columns(number)), self.manual)
-        self.assertEqual(self.feedctl.json("migrate", "--json")["shards"], [[], []])
+            self.assertIn("later_table", self.columns(number))
+        self.assertEqual(self.later.json("migrate", "--json")["shards"], [[], []])
 
     def test_procedures_that_differ_are_made_anew_also_where_nothing_is_missing(self):
         self.feedctl.run("init")
@@ -152,30 +125,32 @@ class Migrate(unittest.TestCase):
                                      "WHERE specific_schema = DATABASE() ORDER BY 1"), [("change_edge",), ("follow_edge",)])
 
     def test_another_schema_is_refused_and_left_alone(self):
-        self.make_first()
-        self.stack.mysql[1].query("UPDATE installation SET schema_version = 4")
-        self.refused("mysql_1: .*schema_version is 4")
-        self.stack.mysql[1].query("UPDATE installation SET schema_version = 6")
-        self.refused("mysql_1: .*schema_version is 6.* a newer version made it")
+        self.install()
+        self.stack.mysql[1].query("UPDATE installation SET schema_version = 0")
+        self.refused(self.later, "mysql_1: .*schema_version is 0.* empty databases")
+        self.stack.mysql[1].query("UPDATE installation SET schema_version = 2")
+        self.refused(self.later, "mysql_1: .*schema_version is 2.* a newer version made it")
 
     def test_shards_that_are_not_all_or_not_in_order_are_refused_and_left_alone(self):
-        self.make_first()
+        self.install()
         first, second = self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")
-        self.refused("mysql_0: its shard_count is 2, this program was given 1 shards", "--mysql-shards", first)
-        self.refused("mysql_0: its shard_index is 1", "--mysql-shards", f"{second},{first}")
+        self.refused(self.later, "mysql_0: its shard_count is 2, this program was given 1 shards", "--mysql-shards", first)
+        self.refused(self.later, "mysql_0: its shard_index is 1", "--mysql-shards", f"{second},{first}")
         self.stack.mysql[1].query("DELETE FROM installation")
-        self.refused("mysql_1: .*run feedctl init")
+        self.refused(self.later, "mysql_1: .*run feedctl init")
 
     def test_an_older_program_leaves_what_a_newer_one_made(self):
-        self.feedctl.run("init")
-        newer = self.stack.mysql[1]
-        newer.query("INSERT INTO migration (number, file) VALUES (4321, '4321_later.sql')")
-        newer.query("CREATE OR REPLACE PROCEDURE change_edge() SELECT 1")
-        self.refused("mysql_1: it has had migration 4321")
-        self.assertIn("installed", self.feedctl.run("init"))  # as a chart of before does
+        self.install()
+        self.later.run("migrate")
+        self.stack.mysql[0].query("DROP TABLE later_table")
+        self.stack.mysql[0].query("DELETE FROM migration WHERE number > 0")  # as if it had been interrupted
+        for shard in self.stack.mysql:
+            shard.query("CREATE OR REPLACE PROCEDURE change_edge() SELECT 1")
+        self.refused(self.feedctl, "mysql_1: it has had migration 2, this program knows those up to 0")
+        self.assertIn("installed", self.feedctl.run("init"))  # as the chart of the version before does
         arguments = ("SELECT DISTINCT specific_name FROM information_schema.parameters "
                      "WHERE specific_schema = DATABASE() AND specific_name = 'change_edge'")
-        self.assertEqual(newer.query(arguments), [], "the newer one")
+        self.assertEqual(self.stack.mysql[1].query(arguments), [], "the newer one")
         self.assertEqual(self.stack.mysql[0].query(arguments), [("change_edge",)])
 
 

@@ -151,11 +151,11 @@ class Refusals(Agreement):
         shard.query("UPDATE installation SET generation = generation - 1")
 
         for other in self.stack.mysql:
-            other.query("UPDATE installation SET schema_version = 3")
+            other.query("UPDATE installation SET schema_version = 2")
         self.api.start()
-        self.wait_refused(self.api, "schema_version is 3", "this program knows 5")
+        self.wait_refused(self.api, "schema_version is 2", "this program knows 1")
         for other in self.stack.mysql:
-            other.query("UPDATE installation SET schema_version = 5")
+            other.query("UPDATE installation SET schema_version = 1")
         self.stamp("CreateTime")
         for daemon in (self.mirror, self.reconciler):
             daemon.start()
@@ -189,7 +189,7 @@ class Refusals(Agreement):
         self.pusher.stop()
         for shard in self.stack.mysql:
             shard.query("DROP TABLE range_start")
-            shard.query("DELETE FROM migration WHERE number = 2")
+            shard.query("DELETE FROM migration WHERE number = 0")
         before = self.said(self.pusher)
         self.pusher.start()
         self.wait_not_ready(self.pusher, "16 of 16 ranges are not taken over yet")

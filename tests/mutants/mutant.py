@@ -49,7 +49,7 @@ TESTS = {
                                                     "redis_test")
 } | {
     "redis_cluster_test": Test("redis_cluster_test", services="cluster"),
-    "e2e.migrate_test": Test("programs", module="tests.e2e.migrate_test"),
+    "e2e.migrate_test": Test("later_feedctl", module="tests.e2e.migrate_test"),
     "fleet_sim": Test("fleet_sim", arguments=("--gtest_filter=Fleet.*",),
                       environment={"FANLINE_SIM_SCHEDULES": "150",
                                    "FANLINE_SIM_FIRST_SEED": "1"}),

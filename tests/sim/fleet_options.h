@@ -107,9 +107,6 @@ enum class Letter : size_t {
   kTryAgain,       // a call meets a slot whose keys are in two places
   kMoved,          // a call meets a node that has the slot no more
   kBlamed,         // a hint is dead-lettered since its pushers crashed
-  kHintRefused,    // it was not acknowledged
-  kWalked,         // pages of a live timeline whose author is marked
-  kOwn,            // posts of its reader in a timeline that is checked
   kHintDamaged,    // its bytes are no hint
   kStoodBefore,    // a pusher met a hint of a newer program
   kDrained,        // a pusher, before it was replaced
@@ -128,14 +125,8 @@ inline constexpr const char* kLetterNames[kLetters] = {
     "friendship settled", "event", "event stale", "event away", "event dead-lettered", "posted at rest",
     "range left out", "no hint", "followers cut", "followers unread", "imported", "gone on",
     "merged at read", "told before", "weighed", "pulled by itself", "pushed by itself", "hint refused", "walked",
-    "own",
-    "duel", "owners away", "large page",
-    "held hints", "more marks",
-    "node away", "beside one away", "try again", "moved", "blamed"};
-    "hint damaged", "stood before", "drained"};
-    "hint damaged", "stood before", "drained", "letter refused"};
-    "hint damaged", "stood before", "drained", "letter refused", "commit back"};
-    "hint damaged", "stood before", "drained", "letter refused", "commit back",
+    "own", "duel", "owners away", "large page", "held hints", "more marks", "node away", "beside one away",
+    "try again", "moved", "blamed", "hint damaged", "stood before", "drained", "letter refused", "commit back",
     "led astray", "rows lost"};
 // clang-format on
 

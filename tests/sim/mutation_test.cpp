@@ -164,7 +164,6 @@ const Mutation kMutations[] = {
     {"own_hinted", [](Guards& guards) { guards.own_hinted = false; }, {280, 461, 475}, 600, LeavesOutOwn},
     {"rebuilds_own", [](Guards& guards) { guards.rebuilds_own = false; }, {1, 2, 3}, 300, ReadsOwn},
     {"pulls_own", [](Guards& guards) { guards.pulls_own = false; }, {1, 2, 3}, 300, ReadsOwn},
-    {"letters_before_commit", [](Guards& guards) { guards.letters_before_commit = false; }, {}, 100, RefusesLetters},
     {"letters_before_commit", [](Guards& guards) { guards.letters_before_commit = false; }, {2, 12, 13}, 100, RefusesLetters},
     // Primaries that change.
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {60, 149, 235}, 300, Demotes},

@@ -38,8 +38,7 @@ struct Rare {
 
  private:
   static constexpr uint64_t kStrikes = 0x5eed'0001, kOddHints = 0x5eed'0002, kLetters = 0x5eed'0003,
-                            kCommits = 0x5eed'0004;
-  kCommits = 0x5eed'0004, kPrimaries = 0x5eed'0005;
+                            kCommits = 0x5eed'0004, kPrimaries = 0x5eed'0005;
 
   bool any() const { return upgrade + unusable + commit_back + demote + lose_rows > 0; }
 

@@ -16,9 +16,8 @@ struct Readers {
   struct Rebuilding {
     UserId reader{};
     std::unique_ptr<timeline::Rebuild> rebuild;
-    uint64_t switches = 0;           // of primaries, when it began
-    bool astray = false;             // something was read from a server of before a switch
-    std::optional<Sample> sample{};  // as it was read first
+    uint64_t switches = 0;  // of primaries, when it began
+    bool astray = false;    // something was read from a server of before a switch
   };
   std::deque<Rebuilding> rebuilds{};
 
@@ -72,10 +71,7 @@ struct Readers {
         at.rebuild->OnBegun(world.redis.Begin(at.reader, need.token, 1));
       }
       void operator()(const timeline::NeedFollowees&) {
-        at.rebuild->OnFollowees(world.mysql.Followees(at.reader));
-        const Sample sample = world.SampleOf(at.reader, world.options.guards.rebuilds_sampled);
-        if (!at.sample || world.options.guards.sample_read_in_time) at.sample = sample;
-        at.rebuild->OnFollowees(ServerOf(world, at).Followees(at.reader), *at.sample);
+        at.rebuild->OnFollowees(ServerOf(world, at).Followees(at.reader));
       }
       void operator()(const timeline::NeedLastAt& need) {
         at.rebuild->OnLastAt(world.mysql.LastAt(need.authors));

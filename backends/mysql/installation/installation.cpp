@@ -111,16 +111,11 @@ enum class For { kMigrate, kInit };
 
 // Why tables and procedures of this program must not be made on the shard; "": they may. Procedures
 // of this one on tables of another would fail every change of the programs that run there.
-std::string WhyNot(Connection& connection, Shard shards, For whom) {
+std::string WhyNot(Connection& connection, Shard shards, For whom, const Migrations& ours) {
   const auto schema = SchemaOf(connection);
   if (!schema && whom == For::kInit) return "";
   if (!schema) return "it has no row in table installation: run feedctl init";
-  if (!IsKnown(*schema)) {
-    const char* const convert =
-        IsNewerSchema(*schema) ? ""
-                               : "; convert it as docs/feedctl.md says, or give empty databases";
-    return "another installation is there: " + SchemaDiffers(*schema) + convert;
-  }
+  if (!IsKnown(*schema)) return "another installation is there: " + SchemaDiffers(*schema);
   Shard count = 0, index = 0;
   connection.Query("SELECT shard_count, shard_index FROM installation", [&](const Row& row) {
     count = static_cast<Shard>(row.UInt64(1));
@@ -132,19 +127,19 @@ std::string WhyNot(Connection& connection, Shard shards, For whom) {
            std::to_string(shards) + " shards" + all;
   }
   if (index != connection.shard()) return "its shard_index is " + std::to_string(index) + all;
-  const auto newer = FindNewer(connection);
-  if (!newer || whom == For::kInit) return "";  // the programs of before run on these tables
+  const auto newer = FindNewer(connection, ours);
+  if (!newer || whom == For::kInit) return "";  // older programs run on these tables
   return "it has had migration " + std::to_string(*newer) + ", this program knows those up to " +
-         std::to_string(Migrations().size()) + "; take the feedctl of the newer version";
+         std::to_string(ours.back().number) + "; take the feedctl of the newer version";
 }
 
 // Never, before anything is made on any shard: one of them refuses.
-Status CheckShards(ShardConnections& connections, For whom) {
+Status CheckShards(ShardConnections& connections, For whom, const Migrations& ours) {
   const Shard shards = ShardCount(connections.config());
   for (Shard shard = 0; shard < shards; ++shard) {
     std::string why;
     Status status = connections.Run(
-        shard, [&](Connection& connection) { why = WhyNot(connection, shards, whom); });
+        shard, [&](Connection& connection) { why = WhyNot(connection, shards, whom, ours); });
     if (!status.done()) return status;
     if (!why.empty()) return Status::Never(ResourceOf(shard) + ": " + why);
   }
@@ -156,16 +151,19 @@ ShardConnections Patient(const Config& config) {
   return ShardConnections(config, {.read_timeout = config.migration_timeout});
 }
 
-Status MakeTablesFor(For whom, const Config& config) {
+Status MakeTablesFor(For whom, const Config& config, const Migrations& ours) {
   ShardConnections asking(config);
-  if (Status status = CheckShards(asking, whom); !status.done()) return status;
+  if (Status status = CheckShards(asking, whom, ours); !status.done()) return status;
   ShardConnections making = Patient(config);
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     bool missing = false;
     Status status = asking.Run(
-        shard, [&](Connection& connection) { missing = !FindMissing(connection).empty(); });
+        shard, [&](Connection& connection) { missing = !FindMissing(connection, ours).empty(); });
     // Where nothing is to be made, a shard that hangs keeps nobody waiting.
-    if (status.done()) status = (missing ? making : asking).Run(shard, MigrateShard);
+    if (status.done())
+      status = (missing ? making : asking).Run(shard, [&](Connection& connection) {
+        MigrateShard(connection, ours);
+      });
     if (status.later() && missing) {
       status.message +=
           "; a statement of ours may still be at work there (SHOW FULL PROCESSLIST), or another"
@@ -179,59 +177,25 @@ Status MakeTablesFor(For whom, const Config& config) {
 
 }  // namespace
 
-Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out) {
+Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out,
+                   const Migrations& ours) {
   ShardConnections connections(config);
-  if (Status status = CheckShards(connections, For::kMigrate); !status.done()) return status;
+  if (Status status = CheckShards(connections, For::kMigrate, ours); !status.done()) return status;
   out->assign(config.shards.size(), {});
   for (Shard shard = 0; shard < ShardCount(config); ++shard) {
     Status status = connections.Run(
-        shard, [&](Connection& connection) { (*out)[shard] = FindMissing(connection); });
+        shard, [&](Connection& connection) { (*out)[shard] = FindMissing(connection, ours); });
     if (!status.done()) return status;
   }
   return Status::Done();
 }
 
-Status Migrate(const Config& config) { return MakeTablesFor(For::kMigrate, config); }
-
-Status MakeTables(const Config& config) { return MakeTablesFor(For::kInit, config); }
-
-Status CheckConvertible(const Config& config) {
-  ShardConnections connections(config);
-  for (Shard shard = 0; shard < ShardCount(config); ++shard) {
-    std::optional<InstallationRow> row;
-    if (Status status = ReadRow(connections, shard, &row); !status.done()) return status;
-    if (!row) return NoRow(shard);
-    const std::string& version = row->front().value;
-    if (version != std::to_string(kSchemaVersion) &&
-        version != std::to_string(kSchemaOfKeysByBucket)) {
-      return Status::Never(ResourceOf(shard) + ": " + SchemaDiffers(version));
-    }
-    uint32_t count = 0;  // both versions have this column
-    Status status = connections.Run(shard, [&](Connection& connection) {
-      connection.Query("SELECT shard_count FROM installation", [&](const Row& columns) {
-        count = static_cast<uint32_t>(columns.UInt64(1));
-      });
-    });
-    if (!status.done()) return status;
-    if (count != ShardCount(config)) return WrongShardCount(config, count);
-  }
-  return Status::Done();
+Status Migrate(const Config& config, const Migrations& ours) {
+  return MakeTablesFor(For::kMigrate, config, ours);
 }
 
-Status ConvertInstallation(const Config& config) {
-  if (Status status = CheckConvertible(config); !status.done()) return status;
-  ShardConnections connections = Patient(config);
-  // Shard 0 last: programs ask it first, and of an old one they say what to type.
-  for (Shard shard = ShardCount(config); shard-- > 0;) {
-    Status status = connections.Run(shard, [&](Connection& connection) {
-      MigrateShard(connection);
-      connection.Execute(
-          "UPDATE installation SET schema_version = " + std::to_string(kSchemaVersion) +
-          " WHERE schema_version = " + std::to_string(kSchemaOfKeysByBucket));
-    });
-    if (!status.done()) return status;
-  }
-  return Status::Done();
+Status MakeTables(const Config& config, const Migrations& ours) {
+  return MakeTablesFor(For::kInit, config, ours);
 }
 
 Status CreateInstallation(const Config& config, Installation installation) {
@@ -307,7 +271,8 @@ Status ReadInstallationAround(ShardConnections& connections, Installation* out,
 }
 
 TablesFound FindTables(Connection& connection) {
-  return {SchemaOf(connection).has_value(), FindMissing(connection), FindNewer(connection)};
+  return {SchemaOf(connection).has_value(), FindMissing(connection, OurMigrations()),
+          FindNewer(connection, OurMigrations())};
 }
 
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation) {

@@ -17,16 +17,18 @@ namespace fanline::mysql {
 
 // Of each shard the migrations that it has not had, by shard; changes nothing. Never: a shard has
 // no row, is of another schema_version, is not the one of that number among as many, or was
-// migrated by a newer program than this one.
-Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out);
+// migrated by a newer program than this one. Here and below, `ours` is what the tables are made of;
+// it outlives what is found, and tests hand in other migrations than this build has.
+Status ReadMissing(const Config& config, std::vector<MissingMigrations>* out,
+                   const Migrations& ours = OurMigrations());
 
 // Makes them on every shard, one after the other, and the procedures anew. Never, with nothing
 // changed: as ReadMissing. May be run again, also beside another run.
-Status Migrate(const Config& config);
+Status Migrate(const Config& config, const Migrations& ours = OurMigrations());
 
 // The same for who then creates the installation: a shard without a row is given all tables, and
 // one that a newer program has migrated is left as it is.
-Status MakeTables(const Config& config);
+Status MakeTables(const Config& config, const Migrations& ours = OurMigrations());
 
 // Of an Installation to be created: the generation that a shard already has, else one drawn at
 // random, so that no two installations have the same.
@@ -58,16 +60,5 @@ struct TablesFound {
 // Whether the shards still hold what ReadInstallation found. Never: one that can be asked does not;
 // the message says what to type. A shard that cannot be asked says nothing.
 Status CheckUnchanged(ShardConnections& connections, const Installation& installation);
-
-// Makes an installation of kSchemaOfKeysByBucket one of kSchemaVersion, with the tables that are
-// new, shard by shard, when the caller has dropped what Redis held. Running it again finishes an
-// interrupted run; shard 0 comes last, so that until then every program refuses and says what to
-// type.
-Status ConvertInstallation(const Config& config);
-
-// What ConvertInstallation would find, with nothing written. Never: a shard belongs to no
-// installation, to one of another schema_version that it does not convert, or to one of another
-// number of shards.
-Status CheckConvertible(const Config& config);
 
 }  // namespace fanline::mysql

@@ -36,13 +36,11 @@ bool IsNewerSchema(const std::string& found) {
 }
 
 std::string SchemaDiffers(const std::string& found) {
-  std::string words =
-      "its schema_version is " + found + ", this program knows " + std::to_string(kSchemaVersion);
-  if (found == std::to_string(kSchemaOfKeysByBucket)) {
-    words += "; stop all programs and run feedctl timelines drop, which converts it";
-  }
-  if (IsNewerSchema(found)) words += "; a newer version made it: take that version's programs";
-  return words;
+  const char* const advice = IsNewerSchema(found)
+                                 ? "; a newer version made it: take that version's programs"
+                                 : "; an older version made it: install into empty databases";
+  return "its schema_version is " + found + ", this program knows " +
+         std::to_string(kSchemaVersion) + advice;
 }
 
 InstallationRow RowOf(const Installation& installation, Shard shard) {

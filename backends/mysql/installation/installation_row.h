@@ -14,9 +14,7 @@
 namespace fanline::mysql {
 
 // Of schemas/sql and of schemas/redis: what is kept, and where.
-inline constexpr uint32_t kSchemaVersion = 5;
-// Its tables are the same. In Redis every bucket had keys of its own.
-inline constexpr uint32_t kSchemaOfKeysByBucket = 4;
+inline constexpr uint32_t kSchemaVersion = 1;
 
 struct Installation {
   uint32_t schema_version = kSchemaVersion;

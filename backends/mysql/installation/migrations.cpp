@@ -6,30 +6,17 @@
 #include "fanline/base/check.h"
 #include "fanline/base/number.h"
 #include "fanline/model/bucket.h"
-#include "schemas/sql_migrations.h"
 #include "schemas/sql_schema.h"
 
 namespace fanline::mysql {
 namespace {
 
-// "0002_range_start.sql"
-Migration Read(std::string_view file, std::string_view script) {
-  const auto number = ParseNumber<uint32_t>(file.substr(0, file.find('_')));
-  FANLINE_CHECK(number, "the name of a migration begins with its number");
-  Migration migration{*number, file, SplitStatements(script)};
+Migration Numbered(uint32_t number, const MigrationFile& file) {
+  Migration migration{number, file.name, SplitStatements(file.script)};
   std::string done = "INSERT IGNORE INTO migration (number, file) VALUES ";
-  done += "(" + std::to_string(*number) + ", " + Quoted(file) + ")";
+  done += "(" + std::to_string(number) + ", " + Quoted(file.name) + ")";
   migration.statements.push_back(std::move(done));
   return migration;
-}
-
-std::vector<Migration> ReadAll() {
-  std::vector<Migration> all;
-  for (const auto& [file, script] : sql_migrations::kFiles) {
-    all.push_back(Read(file, script));
-    FANLINE_CHECK(all.back().number == all.size(), "migrations are numbered from 1 on");
-  }
-  return all;
 }
 
 std::set<uint32_t> FindMade(Connection& connection) {
@@ -72,29 +59,34 @@ void MakeProcedure(Connection& connection, const std::string& name, std::string_
 
 }  // namespace
 
-const std::vector<Migration>& Migrations() {
-  static const std::vector<Migration> all = ReadAll();
+Migrations MigrationsOf(const std::vector<MigrationFile>& files) {
+  Migrations all{Numbered(0, {"shard.sql", sql_schema::kShardSql})};
+  for (const MigrationFile& file : files) {
+    const auto number = ParseNumber<uint32_t>(file.name.substr(0, file.name.find('_')));
+    FANLINE_CHECK(number == all.size(), "names of migrations begin with their numbers, from 1 on");
+    all.push_back(Numbered(*number, file));
+  }
   return all;
 }
 
-MissingMigrations FindMissing(Connection& connection) {
+MissingMigrations FindMissing(Connection& connection, const Migrations& ours) {
   const std::set<uint32_t> made = FindMade(connection);
   MissingMigrations missing;
-  for (const Migration& migration : Migrations()) {
+  for (const Migration& migration : ours) {
     if (made.count(migration.number) == 0) missing.push_back(&migration);
   }
   return missing;
 }
 
-std::optional<uint32_t> FindNewer(Connection& connection) {
+std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours) {
   const std::set<uint32_t> made = FindMade(connection);
-  if (made.empty() || *made.rbegin() <= Migrations().back().number) return std::nullopt;
+  if (made.empty() || *made.rbegin() <= ours.back().number) return std::nullopt;
   return *made.rbegin();
 }
 
-void MigrateShard(Connection& connection) {
-  if (FindNewer(connection)) return;
-  for (const Migration* migration : FindMissing(connection)) {
+void MigrateShard(Connection& connection, const Migrations& ours) {
+  if (FindNewer(connection, ours)) return;
+  for (const Migration* migration : FindMissing(connection, ours)) {
     for (const std::string& statement : migration->statements) connection.Execute(statement);
   }
   MakeProcedure(connection, "change_edge", sql_schema::kChangeEdgeSql);

@@ -1,8 +1,9 @@
-// What made a shard's tables what they are: the files of schemas/sql/migrations by number, and the
-// shard's table `migration`, which says which of them it has had. A number is written down behind
-// the file's last statement, so a file that was interrupted is made again from its first: each may
-// be made twice. Programs of before run on beside a change; what they cannot is another
-// schema_version (docs/upgrades.md). Blocking; throws MysqlError.
+// What makes a shard's tables: the base, schemas/sql/shard.sql, and on top of it migrations, the
+// files of schemas/sql/migrations. Each has a number, and the shard's table `migration` says which
+// of them it has had. A number is written down behind the file's last statement, so a file that was
+// interrupted is made again from its first: each may be made twice. Programs of the version before
+// run on beside a migration; what they cannot run beside is another schema_version
+// (docs/upgrades.md). Blocking; throws MysqlError.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,28 @@ struct Migration {
   std::vector<std::string> statements;  // the last one writes the number down
 };
 
-// All there are, from 1 on without a gap.
-const std::vector<Migration>& Migrations();
+// The base, which is number 0, and the migrations from 1 on without a gap.
+using Migrations = std::vector<Migration>;
 
-// Of a shard: those it has not had, ascending.
+struct MigrationFile {
+  std::string_view name, script;  // "0001_pinned_posts.sql"; both outlive what is made of them
+};
+Migrations MigrationsOf(const std::vector<MigrationFile>& files);
+
+// Those of this build. Nothing else is in its source file, so that a test may link a program with
+// later ones.
+const Migrations& OurMigrations();
+
+// Of `ours` those that a shard has not had, ascending.
 using MissingMigrations = std::vector<const Migration*>;
-MissingMigrations FindMissing(Connection& connection);
+MissingMigrations FindMissing(Connection& connection, const Migrations& ours);
 
-// The highest number that the shard has had and that is none of Migrations(): a newer program was
-// there. Who changes a procedure adds a migration, so the procedures may be newer, too.
-std::optional<uint32_t> FindNewer(Connection& connection);
+// The highest number that the shard has had and that is none of `ours`: a newer program was there.
+// Who changes a procedure adds a migration, so the procedures may be newer, too.
+std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours);
 
-// Makes them, and each procedure that differs from this program's; nothing where a newer program
-// was.
-void MigrateShard(Connection& connection);
+// Makes what is missing, and each procedure that differs from this program's; nothing where a newer
+// program was.
+void MigrateShard(Connection& connection, const Migrations& ours);
 
 }  // namespace fanline::mysql

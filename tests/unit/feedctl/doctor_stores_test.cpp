@@ -27,8 +27,8 @@ TEST(Shards, AreToldApart) {
 }
 
 TEST(Shards, OfAnotherInstallationMaySayWhatToType) {
-  const Checks checks = JudgeShards({{.wrong = {"its schema_version is 4", "drop timelines"}}});
-  EXPECT_EQ(Find(checks, "MariaDB shard 0")->advice, "drop timelines");
+  const Checks checks = JudgeShards({{.wrong = {"its schema_version is 2", "take its programs"}}});
+  EXPECT_EQ(Find(checks, "MariaDB shard 0")->advice, "take its programs");
 }
 
 TEST(Shards, WithOlderTablesAreToBeMigrated) {

@@ -40,7 +40,7 @@ TEST(InstallationRow, EveryFieldThatDiffersIsNamed) {
 
 TEST(InstallationRow, WhatThisProgramCannotWorkWithIsRefusedWithTheReason) {
   const std::pair<const char*, const char*> kBad[] = {
-      {"schema_version", "1"},  {"schema_version", ""},       {"buckets", "2048"},
+      {"schema_version", "2"},  {"schema_version", ""},       {"buckets", "2048"},
       {"partitions", "12"},     {"shard_map", "0-1023:5"},    {"shard_map", "0-100:0"},
       {"shard_count", "1"},     {"generation", "yesterday"},  {"timeline_window", "495"},
       {"timeline_window", "0"}, {"timeline_max_entries", ""}, {"following_limit", "-1"},

@@ -58,7 +58,7 @@ class InstallationTest : public ::testing::Test {
   void ExpectNotMigrated(const Config& config, const std::string& shard, const std::string& why) {
     DropProcedures();
     std::vector<MissingMigrations> missing;
-    for (const Status& status : {ReadMissing(config, &missing), Migrate(config)}) {
+    for (const Status& status : {ReadMissing(config, &missing, later_), Migrate(config, later_)}) {
       EXPECT_TRUE(status.never());
       EXPECT_THAT(status.message, AllOf(HasSubstr(shard + ": "), HasSubstr(why)));
     }
@@ -67,7 +67,7 @@ class InstallationTest : public ::testing::Test {
 
   std::vector<size_t> CountMissing() {
     std::vector<MissingMigrations> missing;
-    EXPECT_TRUE(ReadMissing(shards_.config(), &missing).done());
+    EXPECT_TRUE(ReadMissing(shards_.config(), &missing, later_).done());
     std::vector<size_t> counts;
     for (const auto& of_shard : missing) counts.push_back(of_shard.size());
     return counts;
@@ -75,12 +75,19 @@ class InstallationTest : public ::testing::Test {
 
   Shards shards_;
   Installation installation_;
+  // Of a later version.
+  const Migrations later_ =
+      MigrationsOf({{"0001_later_table.sql", "CREATE TABLE IF NOT EXISTS later_table (id INT)"},
+                    {"0002_later_column.sql",
+                     "ALTER TABLE follower ADD COLUMN IF NOT EXISTS one INT NOT NULL DEFAULT 1;"
+                     "ALTER TABLE follower ADD COLUMN IF NOT EXISTS two INT AFTER one"}});
 };
 
-TEST(Migrations, AreNumberedFromOneAndMayBeMadeTwice) {
+TEST(OurMigrations, AreNumberedFromTheBaseOnAndMayBeMadeTwice) {
+  EXPECT_EQ(OurMigrations().front().file, "shard.sql");
   uint32_t number = 0;
-  for (const Migration& migration : Migrations()) {
-    EXPECT_EQ(migration.number, ++number);
+  for (const Migration& migration : OurMigrations()) {
+    EXPECT_EQ(migration.number, number++);
     for (const std::string& statement : migration.statements) {
       EXPECT_THAT(statement,
                   ::testing::ContainsRegex("^(CREATE TABLE IF NOT EXISTS|ALTER TABLE [a-z_]+ ADD "
@@ -88,45 +95,48 @@ TEST(Migrations, AreNumberedFromOneAndMayBeMadeTwice) {
     }
     EXPECT_THAT(migration.statements.back(), HasSubstr(std::string(migration.file)));
   }
-  EXPECT_GE(number, 4u);
 }
 
 TEST_F(InstallationTest, EachShardIsGivenTheMigrationsItHasNotHad) {
-  const size_t all = Migrations().size();
   Create();
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(2, 2));
+  ASSERT_TRUE(Migrate(shards_.config(), later_).done());
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
-  Forget(1, 2);
-  shards_.on(1).Execute("DROP TABLE range_start");
+  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM later_table"), 0);
+  Forget(1, 1);
+  shards_.on(1).Execute("DROP TABLE later_table");
   std::vector<MissingMigrations> missing;
-  ASSERT_TRUE(ReadMissing(shards_.config(), &missing).done());
+  ASSERT_TRUE(ReadMissing(shards_.config(), &missing, later_).done());
   ASSERT_EQ(missing[1].size(), 1u);
-  EXPECT_EQ(missing[1].front()->number, 2u);
+  EXPECT_EQ(missing[1].front()->number, 1u);
   EXPECT_TRUE(missing[0].empty());
-  shards_.on(0).Execute("DROP TABLE migration");  // of before there was one
-  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(all, 1));
-  ASSERT_TRUE(Migrate(shards_.config()).done());
+  shards_.on(0).Execute("DROP TABLE migration");
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(3, 1));
+  ASSERT_TRUE(Migrate(shards_.config(), later_).done());
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
-  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM range_start"), 0);
-  EXPECT_EQ(shards_.Number(0, "SELECT COUNT(*) FROM migration"), static_cast<int64_t>(all));
+  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM later_table"), 0);
+  EXPECT_EQ(shards_.Number(0, "SELECT COUNT(*) FROM migration"), 3);
 }
 
 // One that was interrupted has made part of a file, and not written its number down.
 TEST_F(InstallationTest, AMigrationThatIsMadeOnceMoreChangesNothing) {
   Create();
   shards_.PutFollower(UserId{1}, UserId{2});
+  ASSERT_TRUE(Migrate(shards_.config(), later_).done());
   for (const Shard shard : {0, 1}) shards_.on(shard).Execute("DELETE FROM migration");
-  ASSERT_TRUE(Migrate(shards_.config()).done());
+  ASSERT_TRUE(Migrate(shards_.config(), later_).done());
   EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
-  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM follower"), 1);
+  EXPECT_EQ(shards_.Total("SELECT COUNT(*) FROM follower WHERE one = 1"), 1);
 }
 
 TEST_F(InstallationTest, AMigrationThatFailedIsStillMissing) {
   Create();
-  Forget(1, 4);
-  shards_.on(1).Execute("ALTER TABLE installation DROP COLUMN own_posts");
-  shards_.on(1).Execute("ALTER TABLE installation DROP COLUMN following_limit");  // it is put after
-  EXPECT_FALSE(Migrate(shards_.config()).done());
-  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 1));
+  Migrations broken = later_;
+  broken[2].statements[1] = "ALTER TABLE follower ADD COLUMN IF NOT EXISTS two INT AFTER three";
+  EXPECT_FALSE(Migrate(shards_.config(), broken).done());
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(1, 2)) << "shard 1 was not begun";
+  ASSERT_TRUE(Migrate(shards_.config(), later_).done());
+  EXPECT_THAT(CountMissing(), ::testing::ElementsAre(0, 0));
 }
 
 TEST_F(InstallationTest, AShardWithoutARowIsNotMigratedAndIsToldOfInit) {
@@ -163,7 +173,7 @@ TEST_F(InstallationTest, AProcedureIsMadeOnlyWhereItDiffers) {
   EXPECT_EQ(made("MODIFIES SQL DATA"), 2);
 }
 
-// The shards left out would keep the tables and procedures of before.
+// The shards left out would keep the old tables and procedures.
 TEST_F(InstallationTest, PartOfTheShardsIsNotMigrated) {
   Create();
   Config one = shards_.config();
@@ -197,34 +207,31 @@ TEST_F(InstallationTest, WhatANewerVersionMadeIsNotReplaced) {
   shards_.on(1).Execute("UPDATE installation SET schema_version = " +
                         std::to_string(kSchemaVersion + 1));
   ExpectNotMigrated(shards_.config(), "mysql_1", "a newer version made it");
-  EXPECT_THAT(MakeTables(shards_.config()).message, Not(HasSubstr("convert")));
+  EXPECT_THAT(MakeTables(shards_.config()).message, Not(HasSubstr("empty databases")));
   ExpectNothingMade();
 }
 
 // Time for a large table; its users are not held up meanwhile.
 TEST_F(InstallationTest, AMigrationIsNotCutOffByTheTimeOfOtherStatements) {
-  installation_.own_posts = false;
   Create();
-  Forget(0, 4);
-  shards_.on(0).Execute("ALTER TABLE installation DROP COLUMN own_posts");
-  shards_.on(0).Execute("LOCK TABLES installation READ");
+  shards_.on(0).Execute("LOCK TABLES follower READ");
   Config config = shards_.config();
   config.read_timeout = std::chrono::seconds(2);
   config.lock_wait = std::chrono::seconds(4);
-  const Status status = Migrate(config);
+  const Status status = Migrate(config, later_);
   EXPECT_THAT(status.message, HasSubstr("error 1205")) << "the server has given up, not the client";
   EXPECT_THAT(status.message, HasSubstr("--migration-timeout"));
   shards_.on(0).Execute("UNLOCK TABLES");
-  EXPECT_TRUE(Migrate(config).done());
+  EXPECT_TRUE(Migrate(config, later_).done());
 }
 
 TEST_F(InstallationTest, WhatIsMissingOfAnotherSchemaIsNotSaid) {
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
-  shards_.on(1).Execute("UPDATE installation SET schema_version = 4");
+  shards_.on(1).Execute("UPDATE installation SET schema_version = 2");
   std::vector<MissingMigrations> missing;
   const Status status = ReadMissing(shards_.config(), &missing);
   EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message, HasSubstr("schema_version is 4"));
+  EXPECT_THAT(status.message, HasSubstr("schema_version is 2"));
 }
 
 TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
@@ -244,17 +251,18 @@ TEST_F(InstallationTest, WhatIsCreatedIsReadBackFromEveryShard) {
   EXPECT_EQ(shards_.Number(1, "SELECT shard_index FROM installation"), 1);
 }
 
-// One of before there was the column: programs say what to type.
+// As a program of a later version finds a table that lacks its column.
 TEST_F(InstallationTest, AColumnThatIsMissingIsMadeByMigrate) {
-  installation_.own_posts = false;
-  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
+  Create();
   for (const Shard shard : {0, 1}) {
     shards_.on(shard).Execute("ALTER TABLE installation DROP COLUMN own_posts");
-    Forget(shard, 4);
   }
   Installation found;
   EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("feedctl migrate"));
-  ASSERT_TRUE(Migrate(shards_.config()).done());
+  const Migrations with_column = MigrationsOf(
+      {{"0001_own_posts.sql",
+        "ALTER TABLE installation ADD COLUMN IF NOT EXISTS own_posts TINYINT NOT NULL DEFAULT 0"}});
+  ASSERT_TRUE(Migrate(shards_.config(), with_column).done());
   ASSERT_TRUE(ReadInstallation(shards_.config(), &found).done());
   EXPECT_FALSE(found.own_posts);
 }
@@ -324,70 +332,10 @@ TEST_F(InstallationTest, ShardsInAnotherOrderAreRefused) {
 }
 
 TEST_F(InstallationTest, ATableThatCameSinceIsMadeByInitOnceMore) {
+  Create();
+  ASSERT_TRUE(MakeTables(shards_.config(), later_).done());
   ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
-  shards_.on(1).Execute("DROP TABLE author_mode");
-  Forget(1, 3);
-  ASSERT_TRUE(MakeTables(shards_.config()).done());
-  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
-  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM author_mode"), 0);
-}
-
-TEST_F(InstallationTest, OneOfKeysByBucketIsConvertedAlsoWhenThatWasInterrupted) {
-  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
-  const auto set = [this](Shard shard, uint32_t version) {
-    shards_.on(shard).Execute("UPDATE installation SET schema_version = " +
-                              std::to_string(version));
-  };
-  set(1, kSchemaOfKeysByBucket);                    // and shard 0 is converted already
-  shards_.on(1).Execute("DROP TABLE range_start");  // the version before had none
-  shards_.on(1).Execute("DROP TABLE migration");
-  Installation found;
-  EXPECT_TRUE(ReadInstallation(shards_.config(), &found).never());
-  ASSERT_TRUE(ConvertInstallation(shards_.config()).done());
-  EXPECT_TRUE(ReadInstallation(shards_.config(), &found).done());
-  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM range_start"), 0);
-
-  set(0, kSchemaOfKeysByBucket);
-  set(1, kSchemaOfKeysByBucket - 1);
-  EXPECT_TRUE(ConvertInstallation(shards_.config()).never());
-  EXPECT_EQ(shards_.Number(0, "SELECT schema_version FROM installation"), kSchemaOfKeysByBucket)
-      << "nothing is written when a shard cannot be converted";
-  shards_.on(1).Execute("DELETE FROM installation");
-  EXPECT_TRUE(ConvertInstallation(shards_.config()).never());
-}
-
-// Programs ask shard 0 first, and of the version before they say what to type.
-TEST_F(InstallationTest, ShardZeroIsConvertedLast) {
-  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
-  for (Shard shard = 0; shard < shards_.count(); ++shard) {
-    shards_.on(shard).Execute("UPDATE installation SET schema_version = " +
-                              std::to_string(kSchemaOfKeysByBucket));
-  }
-  // Shard 0 cannot be written, as if the conversion were killed before it.
-  shards_.on(0).Execute(
-      "CREATE TRIGGER killed BEFORE UPDATE ON installation FOR EACH ROW"
-      " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'killed'");
-  EXPECT_FALSE(ConvertInstallation(shards_.config()).done());
-  EXPECT_EQ(shards_.Number(0, "SELECT schema_version FROM installation"), kSchemaOfKeysByBucket);
-  EXPECT_EQ(shards_.Number(1, "SELECT schema_version FROM installation"), kSchemaVersion);
-  Installation found;
-  EXPECT_THAT(ReadInstallation(shards_.config(), &found).message, HasSubstr("timelines drop"));
-  shards_.on(0).Execute("DROP TRIGGER killed");
-  ASSERT_TRUE(ConvertInstallation(shards_.config()).done());
-  EXPECT_TRUE(ReadInstallation(shards_.config(), &found).done());
-}
-
-// The shards left out would keep the version of before.
-TEST_F(InstallationTest, PartOfTheShardsIsNotConverted) {
-  ASSERT_TRUE(CreateInstallation(shards_.config(), installation_).done());
-  shards_.on(0).Execute("UPDATE installation SET schema_version = " +
-                        std::to_string(kSchemaOfKeysByBucket));
-  Config one = shards_.config();
-  one.shards.resize(1);
-  const Status status = ConvertInstallation(one);
-  EXPECT_TRUE(status.never());
-  EXPECT_THAT(status.message, HasSubstr("shard_count"));
-  EXPECT_EQ(shards_.Number(0, "SELECT schema_version FROM installation"), kSchemaOfKeysByBucket);
+  EXPECT_EQ(shards_.Number(1, "SELECT COUNT(*) FROM later_table"), 0);
 }
 
 // The programs of the other schema run on, and call its procedures.

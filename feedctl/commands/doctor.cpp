@@ -27,8 +27,6 @@ class Doctor : public Command {
   Doctor(daemon::OptionTable& table, Settings& settings) : Command(settings) {
     table.AddPositional("user", &user_, "everything about this one; none: the installation")
         .Optional();
-    table.Add("scrape", &scrape_,
-              "host:port of daemons' --admin-listen, to be asked for their metrics too");
     table.Add("since", &since_, "dead letters set aside within this time count")
         .Range(1h, 366 * 24h);
     table.Add("dispatcher-group", &groups_.dispatcher, "the dispatchers' consumer group");
@@ -54,7 +52,6 @@ class Doctor : public Command {
 
  private:
   Checks AskInstallation() {
-    const std::vector<DaemonFacts> daemons = AskDaemons(scrape_);
     std::vector<ShardFacts> shards;
     SettingFacts agreed;
     const auto installation = AskShards(settings_, &shards, &agreed);
@@ -67,14 +64,12 @@ class Doctor : public Command {
     Append(JudgeLogs(kafka.logs), &checks);
     Append(JudgeLetters(kafka, HoursOf(since_)), &checks);
     Append(JudgeRelations(shards, agreed), &checks);
-    Append(JudgeDaemons(daemons), &checks);
     Postpone(BlockedBy(shards, redis, kafka), &checks);
     return checks;
   }
 
   Checks AskUser() {
     const UserId user = RequireUserId("<user>", user_);
-    RequireUsage(scrape_.empty() ? "" : "--scrape: is about an installation, not about one user");
     std::vector<ShardFacts> shards;
     SettingFacts agreed;
     const auto installation = AskShards(settings_, &shards, &agreed);
@@ -103,7 +98,6 @@ class Doctor : public Command {
   }
 
   std::string user_;
-  std::vector<std::string> scrape_;
   std::chrono::milliseconds since_ = 24h;
   Groups groups_;
   bool json_ = false;

@@ -16,14 +16,12 @@
 #include "fanline/wire/relation_retry.h"
 #include "feedctl/dead_letters/letter_log.h"
 #include "feedctl/doctor/oldest_record.h"
-#include "feedctl/doctor/scrape.h"
 #include "feedctl/support/explain.h"
 
 namespace fanline::feedctl {
 namespace {
 
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
-constexpr Duration kScrapeTimeout = std::chrono::seconds(3);
 constexpr Duration kOldestTime = std::chrono::seconds(5);  // of one topic; no read begins later
 constexpr const char* kSetItRight = "set right what it names";
 constexpr const char* kLookAtItsLog = "look at that service's own log";
@@ -277,23 +275,6 @@ KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
     facts.letters.push_back(asker.AskLetters(topic, since));
   }
   return facts;
-}
-
-std::vector<DaemonFacts> AskDaemons(const std::vector<std::string>& targets) {
-  std::vector<DaemonFacts> daemons;
-  for (const std::string& text : targets) {
-    const auto target = ParseTarget(text);
-    RequireUsage(target ? ""
-                        : "--scrape: " + text + " is no host:port of a daemon's --admin-listen");
-    DaemonFacts facts{.address = ToString(*target)};
-    std::string body;
-    const Status got = HttpGet(*target, "/metrics", kScrapeTimeout, &body);
-    if (!got.done()) facts.away = got.message;
-    facts.metrics = Metrics::Parse(body);
-    facts.now_s = static_cast<double>(daemon::SystemNow().unix_ms) / 1000;
-    daemons.push_back(std::move(facts));
-  }
-  return daemons;
 }
 
 }  // namespace fanline::feedctl

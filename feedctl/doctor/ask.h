@@ -35,6 +35,4 @@ struct Groups {
 [[nodiscard]] KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
                                   std::chrono::milliseconds since);
 
-[[nodiscard]] std::vector<DaemonFacts> AskDaemons(const std::vector<std::string>& targets);
-
 }  // namespace fanline::feedctl

@@ -8,9 +8,7 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr double kLateSeconds = 60;         // FanlineDeliveryLag
-constexpr double kFollowsLateSeconds = 30;  // FanlineFollowsLate
-constexpr uint64_t kCrashesAtLeast = 2;     // one is a start that is under way
+constexpr uint64_t kCrashesAtLeast = 2;  // one is a start that is under way
 
 constexpr const char* kOwners = "owners";
 constexpr const char* kLag = "lag";
@@ -129,14 +127,6 @@ Check ChangesCheck(const std::optional<double>& oldest, const std::string& not_k
   std::string text = oldest ? "the oldest in log1 has waited for " + Aged(*oldest)
                             : std::string(all_tell ? "none waits in log1" : "");
   if (!all_tell) text += (text.empty() ? "" : "; ") + not_known;
-  if (oldest && *oldest > kFollowsLateSeconds) {
-    return {kRelations,
-            "changes",
-            Level::kLook,
-            text,
-            "is a fanline-mirror running, and does every shard answer?",
-            "relations.md#fanlinefollowslate"};
-  }
   return {kRelations, "changes", all_tell ? Level::kWell : Level::kNote, text};
 }
 
@@ -163,8 +153,6 @@ Check LogCheck(const LogFacts& log) {
   const bool nobody = log.members && *log.members == 0;
   const bool unused = nobody && !log.of_posts && !log.committed && log.waiting == 0;
   if (unused) return {kLag, name, Level::kNote, "nobody reads it, and nothing was written"};
-  const char* late_page =
-      log.of_posts ? "delivery.md#fanlinedeliverylag" : "relations.md#fanlinefollowslate";
   if (nobody) {
     return {kLag,
             name,
@@ -172,15 +160,6 @@ Check LogCheck(const LogFacts& log) {
             "nobody reads it; " + text,
             "start " + log.program,
             log.of_posts ? "daemons.md#fanlinenobodydelivers" : "daemons.md#fanlinenobodymirrors"};
-  }
-  const double late = log.of_posts ? kLateSeconds : kFollowsLateSeconds;
-  if (log.waiting > 0 && log.oldest_s && *log.oldest_s > late) {
-    return {kLag,
-            name,
-            Level::kLook,
-            text,
-            "curl -s http://ADMIN-PORT/readyz of each " + log.program,
-            late_page};
   }
   if (log.members) text += ", " + Counted(*log.members, "reader");
   if (log.unread > 0) {

@@ -1,6 +1,5 @@
-// What the facts about an installation mean to whoever runs it. Pure; any thread. The thresholds
-// are those of the alerts (prometheus/rules), but a look is a moment: what an alert wants to see
-// for minutes is said at once.
+// What the facts about an installation mean to whoever runs it. Pure; any thread. It only tells how
+// long something waits: the alerts (prometheus/rules) judge whether that is too long.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,6 @@
 #include "fanline/ports/mirror_mode.h"
 #include "fanline/ports/reconciler_mode.h"
 #include "feedctl/doctor/check.h"
-#include "feedctl/doctor/scrape.h"
 
 namespace fanline::feedctl {
 
@@ -95,15 +93,6 @@ struct KafkaFacts {
 [[nodiscard]] Checks JudgeLetters(const KafkaFacts& kafka, const std::string& since);
 [[nodiscard]] Checks JudgeRelations(const std::vector<ShardFacts>& shards,
                                     const SettingFacts& settings);
-
-// A daemon's /metrics.
-struct DaemonFacts {
-  std::string address = {};
-  std::string away = {};
-  Metrics metrics = {};
-  double now_s = 0;  // seconds since 1970, when it was asked
-};
-[[nodiscard]] Checks JudgeDaemons(const std::vector<DaemonFacts>& daemons);
 
 // "", or why what the shards keep is not known whole: "not known of MariaDB shards 0, 2".
 [[nodiscard]] std::string NotKnownOf(const std::vector<ShardFacts>& shards);

@@ -139,11 +139,11 @@ class RangeFaults(Provoked):
         pusher.start()
         self.begun()
         self.wait_fires("FanlineVersionsDiffer", severity="ticket")
-        told = self.type_of("FanlineVersionsDiffer", "feedctl doctor", {
-            "10.0.0.11:9401,10.0.0.12:9402": ",".join(map(self.at, self.fleet.daemons))}, codes=(0, 1, 69))
+        told = "".join(self.type_of("FanlineVersionsDiffer", "curl", {"127.0.0.1:9402": self.at(daemon)})
+                       for daemon in self.fleet.daemons)
         versions = {version_of(BIN / "fanline-pusher"), version_of(pusher.programs / "fanline-pusher")}
         for version in versions:
-            self.assertIn(f"version {version}, up for", told)
+            self.assertIn(f'version="{version}"', told)
         self.assertEqual(len(versions), 2)
         pusher.stop()
         pusher.programs = BIN
@@ -176,12 +176,13 @@ class RangeFaults(Provoked):
         producer.produce(TASKS, partition=3, value=b"\x08\x63")  # schema_version: 99
         self.assertEqual(producer.flush(60), 0)
         self.wait_fires("FanlineRangesAwaitUpgrade", severity="page")
-        told = "".join(self.type_of("FanlineRangesAwaitUpgrade", "curl", {"127.0.0.1:9402": self.at(pusher)})
+        told = "".join(self.type_of("FanlineRangesAwaitUpgrade", "curl -s http://127.0.0.1:9402/readyz", {"127.0.0.1:9402": self.at(pusher)})
                        for pusher in self.fleet.pushers)
         self.assertIn("schema_version: found 99", told)
-        told = self.type_of("FanlineRangesAwaitUpgrade", "feedctl doctor", {
-            "10.0.0.11:9401,10.0.0.12:9402": ",".join(map(self.at, self.fleet.daemons))}, codes=(1,))
-        self.assertIn("upgrade the pushers", told)
+        for daemon in self.fleet.daemons:
+            told = self.type_of("FanlineRangesAwaitUpgrade", "curl -s http://127.0.0.1:9402/metrics",
+                                {"127.0.0.1:9402": self.at(daemon)})
+            self.assertIn('version="', told)
 
     # ---- faults --------------------------------------------------------------------------------
 

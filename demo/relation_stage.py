@@ -1,4 +1,4 @@
-"""What the relations chapter stands on beside the stage: mirrors, the reconciler, the API, what
+"""What the relations chapter stands on beside the stage: the reconciler, the API, what
 they still have to do, and the faults done to them."""
 
 import time
@@ -17,7 +17,6 @@ from stack.programs.relations import Relations
 from stack.waiting import NotInTime, wait_until
 
 MIRROR, RECONCILER = "fanline-mirror", "fanline-reconciler"
-MIRRORS = 2
 
 
 class RelationStage:
@@ -25,8 +24,7 @@ class RelationStage:
         self.stage = stage
         stack, brokers = stage.stack, stage.stack.env["FANLINE_KAFKA_BROKERS"]
         kafka = ["--kafka-properties", SETTINGS]
-        self.mirrors = [Daemon(stack, ports, MIRROR, f"mirror-{n}", kafka)
-                        for n in range(1, MIRRORS + 1)]
+        self.mirrors = stage.fleet.mirrors
         self.reconciler = Daemon(stack, ports, RECONCILER, "reconciler", kafka)
         self.api = Api(stack, ports)
         self.log = RelationLog(brokers)
@@ -42,9 +40,9 @@ class RelationStage:
         return [*self.mirrors, self.reconciler, self.api]
 
     def start(self):
-        for daemon in self.daemons:
+        for daemon in (self.reconciler, self.api):
             daemon.start()
-        for daemon in self.daemons:
+        for daemon in (self.reconciler, self.api):
             daemon.wait_ready(LIMIT)
 
     def counters(self):

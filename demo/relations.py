@@ -56,7 +56,7 @@ class RelationChapter:
 
     def _start(self):
         on, plan = self._on, self._plan
-        with self._progress.step("start the mirrors") as step:
+        with self._progress.step("start the reconciler") as step:
             lists = self._changes.operations(
                 plan.operations, [BY_HTTP / HTTP_CLIENTS] * HTTP_CLIENTS + [1 - BY_HTTP])
             self._lost = self._changes.lost(plan.lost)
@@ -70,7 +70,7 @@ class RelationChapter:
                              Publisher(self._stage.send, self._posts, SECONDS)]
             for client in self._clients:
                 client.start()
-            step.note(f"{len(on.mirrors)} of them, a reconciler and an API; {HTTP_CLIENTS} HTTP "
+            step.note(f"a reconciler and an API; {HTTP_CLIENTS} HTTP "
                       f"clients and a producer begin {plan.operations:,} follows and unfollows, "
                       f"{len(self._posts):,} posts beside")
 

@@ -8,7 +8,8 @@ from demo.workload import Workload, count_distinct, plan_for
 from stack.programs.cpu import cpu_of
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
-from stack.waiting import NotInTime
+from stack.programs.relations import Relations
+from stack.waiting import NotInTime, wait_until
 
 LIMIT = 180  # seconds anything may take
 # Two pushers of two cores: more ranges would only cut the work smaller.
@@ -31,7 +32,8 @@ class Stage:
         self.feedctl = Feedctl(stack)
         common = ["--kafka-properties", SETTINGS]
         self.fleet = Fleet(stack, ports, dispatchers=2, pushers=2, ranges=RANGES,
-                           dispatcher_args=["--sample-rate", "1", *common], pusher_args=common)
+                           dispatcher_args=["--sample-rate", "1", *common], pusher_args=common,
+                           mirrors=2, mirror_args=common)
         self._producer = Producer(stack.env["FANLINE_KAFKA_BROKERS"], FEED)
         self._hints_done = 0
         self.events = 0  # distinct ones, so far
@@ -91,6 +93,7 @@ class Stage:
         """Edges of (reader, author), gone for good in the ledger too."""
         self.feedctl.run("unfollow", lines=(f"{reader} {author}" for reader, author in edges),
                          timeout=LIMIT)
+        wait_until(lambda: Relations(self.stack.mysql).pending() == 0, LIMIT, "the mirrors")
         for reader, author in edges:
             self.ledger.unfollow(reader, author)
 

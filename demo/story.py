@@ -38,7 +38,7 @@ class Story:
         stage = self._stage
         with self._progress.step("start the fleet") as step:
             stage.fleet.start().wait_serving()
-            step.note("2 dispatchers and 2 pushers, each a process")
+            step.note("2 dispatchers, 2 pushers and 2 mirrors, each a process")
 
     def import_graph(self):
         stage = self._stage

@@ -1,18 +1,12 @@
-// feedctl follow, unfollow: writes the forward row as everybody does, then does the mirror's work:
-// writes the reverse row and appends the hint for the reader's timeline. When all hints are
-// acknowledged, it marks the rows of log1 as done.
+// feedctl follow, unfollow: writes the forward row and its row of log1, as the API does. A running
+// mirror does the rest: the reverse row and the reader's timeline.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <unordered_map>
 
-#include "backends/kafka/producer.h"
-#include "backends/mysql/edges/change_log.h"
 #include "backends/mysql/edges/forward_edges.h"
-#include "backends/mysql/edges/reverse_edges.h"
 #include "daemon/clock.h"
 #include "feedctl/commands/command.h"
-#include "feedctl/events/acknowledgements.h"
 #include "feedctl/relations/edge_line.h"
 #include "feedctl/support/explain.h"
 #include "feedctl/support/installed.h"
@@ -25,7 +19,6 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr uint64_t kMostHintsUnderWay = 10'000;
 constexpr const char* kAgain = "; run the same again, what is done already stays as it is";
 
 uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 1000; }
@@ -51,7 +44,6 @@ class Follow : public Command {
     table.Add("threads", &threads_, "at work at once with --from").Range(1, 64);
     if (follow) options::AddFollowingLimit(table, &settings.agreed.following_limit);
     table.Add("json", &json_, "print the result as one JSON object");
-    options::AddOptions(table, settings.kafka);
     options::AddOptions(table, settings.mysql);
   }
 
@@ -59,24 +51,11 @@ class Follow : public Command {
     RequireUsage(Problem());
     const std::vector<EdgeKey> edges = Edges();
     const mysql::Installation installation = ReadInstalled(settings_);
-    RequireTopic(settings_, installation.tasks_topic, installation.partitions);
-    kafka::ProducerOptions options;
-    options.client = options::ToOptions(settings_.kafka, kClientId);
-    options.hint_topic = installation.tasks_topic;
-    Acknowledgements hints;
-    kafka::Producer producer(options, [](LogLevel, const std::string&) {});
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    mysql::ChangeLog log(connections);
-    const auto log_begin = NewestRows(log, installation.shard_map.shards());
-
     const Interrupt::Graceful graceful(interrupt);
     const Time begin = daemon::SystemNow().mono;
     Tally tally;
-    versions_.resize(edges.size());
-    Work work{edges, installation, producer, hints, interrupt, tally};
+    Work work{edges, installation, interrupt, tally};
     ChangeAll(work);
-    hints.AwaitAtMost(0);
-    if (hints.failure().done()) MarkMirrored(work, log, log_begin);
     RequireAll(work);
     const double seconds = std::chrono::duration<double>(daemon::SystemNow().mono - begin).count();
     Report(edges, tally, seconds, interrupt.requested());
@@ -87,8 +66,6 @@ class Follow : public Command {
   struct Work {
     const std::vector<EdgeKey>& edges;
     const mysql::Installation& installation;
-    kafka::Producer& producer;
-    Acknowledgements& hints;
     const Interrupt& interrupt;
     Tally& tally;
     std::atomic<size_t> next = 0;
@@ -134,8 +111,6 @@ class Follow : public Command {
     const ShardMap& map = work.installation.shard_map;
     mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
     mysql::ForwardEdges forward(connections, map, work.installation.following_limit);
-    mysql::ReverseEdges reverse(connections, map);
-    const RangeLayout layout = work.installation.layout();
     while (!work.interrupt.requested() && !work.tally.failure.any()) {
       const size_t at = work.next++;
       if (at >= work.edges.size()) return;
@@ -144,17 +119,8 @@ class Follow : public Command {
       Status status = forward.Change({reader, author, follow_, UnixUs()}, &changed);
       if (status.never()) status.message = Refusal(at, reader, changed, status.message);
       if (changed.again_in) work.tally.too_often = true;
-      if (status.done() && changed.edge.ver > 0) {
-        mysql::ReverseResult applied;
-        status = reverse.Apply(map.ShardOf(author), {&changed.edge, 1}, &applied);
-      }
       if (!status.done()) return work.tally.failure.Note(status);
-      work.hints.AwaitAtMost(kMostHintsUnderWay);
-      work.hints.Expect();
-      versions_[at] = changed.edge.ver;
-      work.producer.Submit(
-          AppendHints{at, {{layout.RangeOf(reader), Hint::OfSync(reader, author)}}, {}},
-          work.hints);
+      if (from_.empty()) version_ = changed.edge.ver;
       if (changed.changed) ++work.tally.changed;
       progress.At(++work.tally.done);
     }
@@ -173,39 +139,15 @@ class Follow : public Command {
                       Counted(static_cast<uint64_t>(changed.again_in->count()), "second"));
   }
 
-  std::vector<uint64_t> NewestRows(mysql::ChangeLog& log, uint32_t shards) const {
-    std::vector<uint64_t> newest(shards);
-    for (Shard shard = 0; shard < shards; ++shard) {
-      Require(log.Newest(shard, &newest[shard]), settings_);
-    }
-    return newest;
-  }
-
-  void MarkMirrored(Work& work, mysql::ChangeLog& log,
-                    const std::vector<uint64_t>& log_begin) const {
-    std::unordered_map<EdgeKey, uint64_t> versions;
-    for (size_t i = 0; i < versions_.size(); ++i) {
-      uint64_t& version = versions[work.edges[i]];
-      version = std::max(version, versions_[i]);
-    }
-    for (Shard shard = 0; shard < log_begin.size(); ++shard) {
-      const Status status = log.MarkMirrored(shard, log_begin[shard], versions);
-      if (!status.done()) return work.tally.failure.Note(status);
-    }
-  }
-
   void RequireAll(const Work& work) const {
-    const Status& relation = work.tally.failure.status();
-    const Status hint = work.hints.failure();
-    if (relation.done() && hint.done()) return;
-    const Failure why = Explain(relation.done() ? hint : relation, settings_, kExitData);
-    const std::string part = relation.done() ? "written, but not all hints are acknowledged: " : "";
+    const Status& failed = work.tally.failure.status();
+    if (failed.done()) return;
+    const Failure why = Explain(failed, settings_, kExitData);
     const bool many = work.edges.size() > 1;
     // At the limit of followed users the next run is refused too.
-    const bool again = !relation.never() || work.tally.too_often;
-    const bool unfinished = again && (many || relation.done());
-    throw Failure(unfinished || work.tally.too_often ? kExitTempFail : why.exit_code(),
-                  part + why.what() +
+    const bool again = !failed.never() || work.tally.too_often;
+    throw Failure((again && many) || work.tally.too_often ? kExitTempFail : why.exit_code(),
+                  std::string(why.what()) +
                       (many ? "; " + Grouped(work.tally.done) + " of " +
                                   Counted(work.edges.size(), "relation") + " were written"
                             : "") +
@@ -222,13 +164,13 @@ class Follow : public Command {
                {"author", ToString(author)},
                {"follows", follow_},
                {"changed", changed},
-               {"version", std::to_string(versions_.front())}});
+               {"version", std::to_string(version_)}});
       return;
     }
     std::printf("%s %s %s: %s, version %llu\n", ToString(reader).c_str(),
                 follow_ ? "follows" : "does not follow", ToString(author).c_str(),
                 changed ? "changed" : "it was so already",
-                static_cast<unsigned long long>(versions_.front()));
+                static_cast<unsigned long long>(version_));
   }
 
   void ReportMany(const Tally& tally, double seconds, bool interrupted) const {
@@ -254,7 +196,7 @@ class Follow : public Command {
   std::vector<uint64_t> lines_;  // of each edge, with --from
   uint32_t threads_ = 4;
   bool json_ = false;
-  std::vector<uint64_t> versions_;  // of each edge's rows; 0: none, or not written
+  uint64_t version_ = 0;  // of the one pair's row; 0: none
 };
 
 }  // namespace

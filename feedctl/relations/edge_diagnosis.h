@@ -1,8 +1,9 @@
 // What an edge's two rows and its waiting changes mean for a person on call. Pure.
 //
 // A change is written forward, then its row of log1 waits until the reverse row is written. So rows
-// that differ while a change waits are sound. When none waits, somebody must mend them: `follow`
-// and `unfollow` write both rows, and a change gives the edge a version above the forward row's.
+// that differ while a change waits are sound. When none waits, somebody must mend them: a change by
+// `follow` or `unfollow` gives the edge a version above the forward row's, and a mirror writes it
+// to the reverse row.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,8 @@ HOUR_MS = 3_600_000
 
 
 class Delivery(Installation):
+    mirrors = 1
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

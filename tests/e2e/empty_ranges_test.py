@@ -15,6 +15,7 @@ RACERS = range(8_101, 8_131)
 class EmptyRanges(Installation):
     ranges = RANGES
     dispatchers = 2
+    mirrors = 1
 
     def hints(self):
         return self.counter("fanline_hints_appended_total")
@@ -80,6 +81,7 @@ class EmptyRanges(Installation):
             self.publish_all(RACED)
             posts += 1
         racer.join()
+        self.wait_mirrored()
         for reader in RACERS:
             for author in RACED:
                 self.ledger.follow(reader, author)

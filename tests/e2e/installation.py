@@ -16,6 +16,7 @@ from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.feedctl import Feedctl
 from stack.programs.fleet import FEED, Fleet
+from stack.programs.relations import Relations
 from stack.programs.timelines import read_timelines
 
 USERS = 300
@@ -122,11 +123,17 @@ class Installation(unittest.TestCase):
 
     def follow(self, reader, author):
         self.feedctl.run("follow", lines=[f"{reader} {author}"])
+        self.wait_mirrored()
         self.ledger.follow(reader, author)
 
     def unfollow(self, reader, author):
         self.feedctl.run("unfollow", lines=[f"{reader} {author}"])
+        self.wait_mirrored()
         self.ledger.unfollow(reader, author)
+
+    def wait_mirrored(self):
+        """Until every change has its reverse row and its hint; needs a mirror."""
+        self.wait_for(lambda: Relations(self.stack.mysql).pending() == 0, "the mirror")
 
     def make_live(self, readers):
         self.feedctl.run("activate", lines=sorted(readers))

@@ -114,7 +114,10 @@ class Pairs(WithReconciler):
 
     def test_a_counter_that_fell_below_zero_is_counted_anew(self):
         reader, author = BASE + 90_001, BASE + 90_002
+        mirror = self.daemon("fanline-mirror")
+        self.addCleanup(mirror.stop)
         self.feedctl.run("follow", "--reader", reader, "--author", author)
+        self.wait_mirrored()
         for server in self.stack.mysql:
             server.query(f"UPDATE user_rel SET following_cnt = -6 WHERE user_id = {reader}")
             server.query(f"UPDATE user_fan SET fans_cnt = 0 WHERE user_id = {author}")

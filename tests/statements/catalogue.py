@@ -265,7 +265,6 @@ ENTRIES = [
     entry(f"SELECT * FROM (SELECT id, {_LOGGED} WHERE done = 0 AND id > 0 ORDER BY id LIMIT {PAGE}) AS oldest WHERE"
           f" kind = 1 AND src = {OWNER} AND dst = {MEMBER} ORDER BY id",
           more=3 * PAGE, why="looks through the oldest pending rows, as many as its limit"),
-    entry("SELECT COALESCE(MAX(id), 0) FROM log1"),
     entry(f"SELECT COUNT(*) FROM (SELECT 1 FROM log1 FORCE INDEX (pending) WHERE done = 0 LIMIT {PAGE}) AS counted",
           more=3 * PAGE, why="counts pending rows, at most its limit"),
     entry(f"SELECT id, ts < NOW(3) - INTERVAL 600 SECOND FROM log1 FORCE INDEX (pending) WHERE done = 1 ORDER BY id"

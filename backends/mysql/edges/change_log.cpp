@@ -98,31 +98,4 @@ Status ChangeLog::MarkDone(Shard shard, const std::vector<LogRow>& rows) {
                           [&](Connection& connection) { MarkChangesDone(connection, rows); });
 }
 
-Status ChangeLog::Newest(Shard shard, uint64_t* id) {
-  return connections_.Run(shard, [&](Connection& connection) {
-    connection.Query("SELECT COALESCE(MAX(id), 0) FROM log1",
-                     [&](const Row& row) { *id = row.UInt64(1); });
-  });
-}
-
-Status ChangeLog::MarkMirrored(Shard shard, uint64_t after,
-                               const std::unordered_map<EdgeKey, uint64_t>& versions) {
-  constexpr uint32_t kPage = 1'000;
-  uint64_t last = 0;  // does not wait for rows that others add meanwhile
-  if (Status status = Newest(shard, &last); !status.done()) return status;
-  std::vector<LoggedChange> page;
-  do {
-    if (Status status = ReadPending(shard, after, kPage, &page); !status.done()) return status;
-    std::vector<LogRow> rows;
-    for (const LoggedChange& change : page) {
-      after = change.id;
-      const auto found = versions.find(change.edge.key());
-      if (change.kind != ChangeKind::kEdge || found == versions.end()) continue;
-      if (change.edge.ver <= found->second) rows.push_back(change.row());
-    }
-    if (Status status = MarkDone(shard, rows); !status.done()) return status;
-  } while (page.size() == kPage && after < last);
-  return Status::Done();
-}
-
 }  // namespace fanline::mysql

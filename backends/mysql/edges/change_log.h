@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "backends/mysql/sql/shard_connections.h"
@@ -47,13 +46,6 @@ class ChangeLog {
 
   // Repeating it changes nothing. A row that was lost is skipped, even if another now has its id.
   Status MarkDone(Shard shard, const std::vector<LogRow>& rows);
-
-  // For a writer that mirrors its changes itself. It asks for the newest id before its first
-  // change. When all is acknowledged, MarkMirrored marks the rows above that id done: those of each
-  // edge up to the version given, which was mirrored.
-  Status Newest(Shard shard, uint64_t* id);
-  Status MarkMirrored(Shard shard, uint64_t after,
-                      const std::unordered_map<EdgeKey, uint64_t>& versions);
 
  private:
   ShardConnections& connections_;

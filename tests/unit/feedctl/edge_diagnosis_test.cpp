@@ -49,17 +49,17 @@ TEST(EdgeDiagnosis, BrokenRowsAreWrittenAnewByFollowAndUnfollow) {
     EdgeState forward, reverse;
     std::string commands;
   } kTable[] = {
-      {kFollows, kNone, "got lost; " + follow + " writes"},
-      {kFollows, kOlder, "got lost; " + follow + " writes"},
-      {kEnded, kOlder, "got lost; " + unfollow + " writes"},
+      {kFollows, kNone, "got lost; " + unfollow + " and then " + follow + " has"},
+      {kFollows, kOlder, "got lost; " + unfollow + " and then " + follow + " has"},
+      {kEnded, kOlder, "got lost; " + follow + " and then " + unfollow + " has"},
       // At one version the forward row's state wins, under a new one.
-      {kFollows, kEnded, unfollow + " and then " + follow + " writes"},
-      {kEnded, kFollows, follow + " and then " + unfollow + " writes"},
+      {kFollows, kEnded, unfollow + " and then " + follow + " has"},
+      {kEnded, kFollows, follow + " and then " + unfollow + " has"},
       // The reverse row's state wins.
-      {kNone, kFollows, "is right, " + follow + " writes"},
-      {kNone, kEnded, follow + " and then " + unfollow + " writes"},
-      {kOlder, kFollows, unfollow + " and then " + follow + " writes"},
-      {kOlder, kEnded, "is right, " + unfollow + " writes"},
+      {kNone, kFollows, "is right, " + follow + " has"},
+      {kNone, kEnded, follow + " and then " + unfollow + " has"},
+      {kOlder, kFollows, unfollow + " and then " + follow + " has"},
+      {kOlder, kEnded, "is right, " + unfollow + " has"},
   };
   for (const auto& [forward, reverse, commands] : kTable) {
     EXPECT_THAT(Diagnosis(Seen(forward, reverse)), HasSubstr(commands));

@@ -101,23 +101,6 @@ TEST_F(ChangeLogTest, WhatWaitsOfOneEdgeIsFoundAmongTheOldest) {
   EXPECT_TRUE(pending_.empty());
 }
 
-TEST_F(ChangeLogTest, WhatWasMirroredIsMarkedUpToItsVersionAndFromItsBeginOn) {
-  const EdgeKey old{ann_, UserId{101}}, made{ann_, UserId{102}}, newer{ann_, UserId{103}};
-  Follow(101);
-  uint64_t begin = 0;
-  ASSERT_TRUE(log_.Newest(0, &begin).done());
-  EXPECT_EQ(begin, 1u);
-  Follow(102);
-  Follow(103);
-  ForwardChanged changed;
-  ASSERT_TRUE(forward_.Change({ann_, UserId{103}, false, kNow + 1}, &changed).done());
-  Follow(104);
-  shards_.on(0).Execute("INSERT INTO log1 (kind, src, dst, ver, state, pos) VALUES (2, " +
-                        ToString(ann_) + ", 102, 1, 1, 1)");  // a friendship of the two
-  ASSERT_TRUE(log_.MarkMirrored(0, begin, {{old, kNow}, {made, kNow}, {newer, kNow}}).done());
-  EXPECT_THAT(PendingIds(), ElementsAre(1, 4, 5, 6));
-}
-
 // A shard fails over and loses its last rows; the marks for them are still under way when their ids
 // are given out once more.
 TEST_F(ChangeLogTest, AMarkOfARowThatWasLostDoesNotMeetTheRowThatHasItsIdNow) {

@@ -23,8 +23,19 @@ class EdgeRepairTest : public ::testing::Test {
   void Follow(UserId src, UserId dst, uint64_t now = kNow) {
     Relations::Result result;
     ASSERT_TRUE(relations_.Follow(src, dst, now, &result).done());
-    const Shard shard = shards_.map().ShardOf(src);
-    ASSERT_TRUE(ChangeLog(connections_).MarkMirrored(shard, 0, {{{src, dst}, now}}).done());
+    MarkDone({src, dst});
+  }
+  // As a relay does when both rows are there.
+  void MarkDone(const EdgeKey& edge) {
+    ChangeLog log(connections_);
+    const Shard shard = shards_.map().ShardOf(edge.src);
+    std::vector<LoggedChange> pending;
+    ASSERT_TRUE(log.ReadPending(shard, 0, 1'000, &pending).done());
+    std::vector<LogRow> rows;
+    for (const LoggedChange& change : pending) {
+      if (change.edge.key() == edge) rows.push_back(change.row());
+    }
+    ASSERT_TRUE(log.MarkDone(shard, rows).done());
   }
   // One version above what was read.
   ForwardChanged Adopt(Edge edge) {

@@ -119,7 +119,7 @@ CLIENT_HEADERS = {
     "backends/mysql": re.compile(r"^(mysql|mariadb|cppconn)"),
     "http": re.compile(r"^boost/"),
 }
-MAY_USE_ANY_CLIENT = ("bench/", "tests/integration/")
+MAY_USE_ANY_CLIENT = ("bench/", "tests/adapters/", "tests/integration/")
 
 
 def client_libraries(tree):

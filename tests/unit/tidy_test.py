@@ -113,6 +113,7 @@ class Rules(unittest.TestCase):
             ("backends/mysql/a.cpp", "mysql_connection.h", True),
             ("http/a.cpp", "boost/asio/post.hpp", True),
             ("bench/a.cpp", "hiredis/hiredis.h", True),
+            ("tests/adapters/redis/a.cpp", "hiredis/hiredis.h", True),
             ("tests/integration/a.cpp", "hiredis/hiredis.h", True),
             ("backends/redis/a.cpp", "librdkafka/rdkafka.h", False),
             ("backends/kafka/a.cpp", "mariadb/mysql.h", False),

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/kafka/mono_now.h"
-#include "backends/kafka/testing/member.h"
-#include "backends/kafka/testing/raw_log.h"
+#include "tests/adapters/kafka/member.h"
+#include "tests/adapters/kafka/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"
 
 namespace fanline::kafka {

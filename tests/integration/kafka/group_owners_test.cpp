@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/kafka/testing/member.h"
+#include "tests/adapters/kafka/member.h"
 #include "tests/integration/kafka/real_broker.h"
 
 namespace fanline::kafka {

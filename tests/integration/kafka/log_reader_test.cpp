@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "backends/kafka/testing/raw_log.h"
+#include "tests/adapters/kafka/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"
 
 namespace fanline::kafka {

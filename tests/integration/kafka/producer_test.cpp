@@ -6,8 +6,8 @@
 #include <future>
 #include <thread>
 
-#include "backends/kafka/testing/raw_log.h"
 #include "fanline/wire/dead_letter.h"
+#include "tests/adapters/kafka/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"
 #include "tests/integration/replies.h"
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "backends/kafka/consumer.h"
-#include "backends/kafka/testing/member.h"
-#include "backends/kafka/testing/raw_log.h"
+#include "tests/adapters/kafka/member.h"
+#include "tests/adapters/kafka/raw_log.h"
 #include "tests/integration/kafka/real_broker.h"
 
 namespace fanline::kafka {

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "backends/kafka/producer.h"
-#include "backends/kafka/testing/member.h"
-#include "backends/kafka/testing/mock_cluster.h"
-#include "backends/kafka/testing/raw_log.h"
+#include "tests/adapters/kafka/member.h"
+#include "tests/adapters/kafka/mock_cluster.h"
+#include "tests/adapters/kafka/raw_log.h"
 
 namespace fanline::kafka {
 namespace {

@@ -10,11 +10,11 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "backends/kafka/testing/mock_cluster.h"
-#include "backends/kafka/testing/raw_log.h"
 #include "fanline/base/misconfigured.h"
 #include "fanline/wire/dead_letter.h"
 #include "fanline/wire/event_codec.h"
+#include "tests/adapters/kafka/mock_cluster.h"
+#include "tests/adapters/kafka/raw_log.h"
 
 namespace fanline::kafka {
 namespace {

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "backends/redis/testing/tls_node.h"
+#include "tests/adapters/redis/tls_node.h"
 
 namespace fanline::redis {
 namespace {

@@ -1,4 +1,4 @@
-#include "backends/redis/testing/tls_node.h"
+#include "tests/adapters/redis/tls_node.h"
 
 #include <openssl/ssl.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "backends/kafka/testing/raw_log.h"
+#include "tests/adapters/kafka/raw_log.h"
 
 #include <chrono>
 

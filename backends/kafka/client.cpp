@@ -35,7 +35,9 @@ void OnError(rd_kafka_t* client, int code, const char* reason, void* opaque) {
     return;
   }
   if (error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL) {
-    context.refusal.Note(Describe(error) + ": " + reason);
+    Status why = StatusOf(error, "");
+    why.message = Describe(error) + ": " + reason;
+    context.refusal.Note(std::move(why));
   }
   context.log.Log(LogLevel::kWarn, std::string("error ") + rd_kafka_err2name(error),
                   "kafka: " + Describe(error) + ": " + reason);
@@ -125,14 +127,19 @@ Client::Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* ow
 
 std::string Client::Describe(rd_kafka_resp_err_t result) const {
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR) context_->refusal.Clear();
-  const std::string refusal = context_->refusal.reason();
-  return kafka::Describe(result) + (refusal.empty() ? "" : ": " + refusal);
+  const Status refusal = context_->refusal.why();
+  return kafka::Describe(result) + (refusal.done() ? "" : ": " + refusal.message);
 }
 
 Status Client::StatusOf(rd_kafka_resp_err_t result, std::string_view what) const {
   Status status = kafka::StatusOf(result, what);
   const std::string words = Describe(result);
-  if (status.later()) status.message = std::string(what) + ": " + words;
+  if (!status.later()) return status;
+  status.message = std::string(what) + ": " + words;
+  if (const Status refusal = context_->refusal.why(); !refusal.done()) {
+    status.cause = refusal.cause;
+    status.advice = refusal.advice;
+  }
   return status;
 }
 

@@ -12,10 +12,25 @@ struct Row {
 };
 
 constexpr Meaning Later(const char* text) { return {Outcome::kLater, text, Reading::kGoesOn}; }
+constexpr Meaning Unreachable(const char* text) {
+  return {Outcome::kLater, text, Reading::kGoesOn, Cause::kAway,
+          "start it or set --kafka-brokers / FANLINE_KAFKA_BROKERS"};
+}
+constexpr Meaning TurnedAway(const char* text, const char* advice) {
+  return {Outcome::kLater, text, Reading::kGoesOn, Cause::kTurnedAway, advice};
+}
+constexpr Meaning NoTopic(const char* text) {
+  return {Outcome::kLater, text, Reading::kGoesOn, Cause::kSetting,
+          "create it with feedctl topics create"};
+}
 constexpr Meaning Never(const char* text) { return {Outcome::kNever, text, Reading::kGoesOn}; }
 constexpr Meaning Stuck(const char* text, Reading reading) {
   return {Outcome::kLater, text, reading};
 }
+
+constexpr const char* kLogin = "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD";
+constexpr const char* kCertificates =
+    "set ssl.ca.location in --kafka-properties / FANLINE_KAFKA_PROPERTIES";
 
 constexpr Row kTable[] = {
     {RD_KAFKA_RESP_ERR_NO_ERROR, {Outcome::kDone, "acknowledged", Reading::kGoesOn}},
@@ -36,10 +51,10 @@ constexpr Row kTable[] = {
     {RD_KAFKA_RESP_ERR_INVALID_MSG, Stuck("the log is corrupt here", Reading::kCorrupt)},
 
     // Brokers away, slow or changing places.
-    {RD_KAFKA_RESP_ERR__TRANSPORT, Later("no connection to the broker")},
-    {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, Later("no broker can be reached")},
-    {RD_KAFKA_RESP_ERR__RESOLVE, Later("the broker's name does not resolve")},
-    {RD_KAFKA_RESP_ERR__TIMED_OUT, Later("no answer in time")},
+    {RD_KAFKA_RESP_ERR__TRANSPORT, Unreachable("no connection to the broker")},
+    {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, Unreachable("no broker can be reached")},
+    {RD_KAFKA_RESP_ERR__RESOLVE, Unreachable("the broker's name does not resolve")},
+    {RD_KAFKA_RESP_ERR__TIMED_OUT, Unreachable("no answer in time")},
     {RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, Later("not acknowledged in time")},
     {RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, Later("the broker's replicas did not answer in time")},
     {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, Later("too few replicas in sync")},
@@ -56,14 +71,16 @@ constexpr Row kTable[] = {
     {RD_KAFKA_RESP_ERR__FATAL, Later("the client must be made anew")},
 
     // An operator must mend these; until then everything waits.
-    {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, Later("the topic or partition does not exist")},
-    {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, Later("the topic does not exist")},
+    {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, NoTopic("the topic or partition does not exist")},
+    {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, NoTopic("the topic does not exist")},
     {RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, Later("the topic has no such partition")},
     {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, Later("not allowed to use the topic")},
     {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, Later("not allowed to use the group")},
     {RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, Later("not allowed by the cluster")},
-    {RD_KAFKA_RESP_ERR__AUTHENTICATION, Later("the broker refused our credentials")},
-    {RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, Later("the broker refused our credentials")},
+    {RD_KAFKA_RESP_ERR__AUTHENTICATION, TurnedAway("the broker refused our credentials", kLogin)},
+    {RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+     TurnedAway("the broker refused our credentials", kLogin)},
+    {RD_KAFKA_RESP_ERR__SSL, TurnedAway(nullptr, kCertificates)},
 
     // The group moved on: the partition is or will be somebody else's.
     {RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, Later("the group has rebalanced since")},
@@ -96,11 +113,14 @@ std::string Describe(rd_kafka_resp_err_t code) {
 }
 
 Status StatusOf(rd_kafka_resp_err_t code, std::string_view what) {
-  const Outcome outcome = MeaningOf(code).outcome;
-  if (outcome == Outcome::kDone) return Status::Done();
+  const Meaning meaning = MeaningOf(code);
+  if (meaning.outcome == Outcome::kDone) return Status::Done();
   std::string message = std::string(what) + ": " + Describe(code);
-  return outcome == Outcome::kNever ? Status::Never(std::move(message))
-                                    : Status::Later("kafka", std::move(message));
+  if (meaning.outcome == Outcome::kNever) return Status::Never(std::move(message));
+  Status status = Status::Later("kafka", std::move(message));
+  status.cause = meaning.cause;
+  status.advice = meaning.advice;
+  return status;
 }
 
 }  // namespace fanline::kafka

@@ -26,6 +26,8 @@ struct Meaning {
   Outcome outcome = Outcome::kLater;
   const char* text = nullptr;  // a clause, without full stop; nullptr: librdkafka's own words
   Reading reading = Reading::kGoesOn;
+  Cause cause = Cause::kOther;
+  const char* advice = "";  // as Status::advice
 };
 
 Meaning MeaningOf(rd_kafka_resp_err_t code);

@@ -13,6 +13,16 @@ enum class Outcome {
   kNever,  // will fail the same way each time: quarantine, with the reason
 };
 
+// Why something is not done, as far as a person can do anything about it.
+enum class Cause {
+  kOther,
+  kAway,        // the service cannot be reached
+  kTurnedAway,  // it lets nobody in who shows what we do: whatever else it is asked is refused, too
+  kNoLogin,     // it was shown a name or a password, and asks for none
+  kSetting,     // it answers, but an operator has to set something right first
+  kFull,        // it has no memory left
+};
+
 // A call whose answer is ignored does not compile.
 struct [[nodiscard]] Status {
   Outcome outcome = Outcome::kDone;
@@ -20,6 +30,9 @@ struct [[nodiscard]] Status {
   // "mysql_0", "kafka". kNever: empty.
   std::string resource;
   std::string message;  // for a log line or a dead letter's reason
+  Cause cause = Cause::kOther;
+  // What a person may do about it, unless the message says so itself. A literal.
+  const char* advice = "";
 
   bool done() const { return outcome == Outcome::kDone; }
   bool later() const { return outcome == Outcome::kLater; }

@@ -6,28 +6,31 @@
 #include <string>
 #include <utility>
 
+#include "fanline/base/outcome.h"
+
 namespace fanline::kafka {
 
 // Any thread.
 class Refusal {
  public:
-  void Note(std::string reason) {
+  // `why` is a kLater.
+  void Note(Status why) {
     const std::lock_guard lock(mutex_);
-    reason_ = std::move(reason);
+    why_ = std::move(why);
   }
 
   // A broker has answered a call.
-  void Clear() { Note({}); }
+  void Clear() { Note(Status::Done()); }
 
-  // Empty: no broker turned us away since one answered.
-  std::string reason() const {
+  // Done: no broker turned us away since one answered.
+  Status why() const {
     const std::lock_guard lock(mutex_);
-    return reason_;
+    return why_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::string reason_;
+  Status why_;
 };
 
 }  // namespace fanline::kafka

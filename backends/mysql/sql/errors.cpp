@@ -1,5 +1,9 @@
 #include "backends/mysql/sql/errors.h"
 
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <string_view>
 
 #include "backends/mysql/sql/config.h"
@@ -17,7 +21,21 @@ constexpr std::string_view kFirstTable = ".installation'";
 struct Entry {
   int code;
   ErrorKind kind;
+  Cause cause = Cause::kOther;
+  const char* advice = "";
 };
+
+constexpr const char* kAddress = "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS";
+constexpr const char* kLogin =
+    "set --mysql-user / FANLINE_MYSQL_USER and --mysql-password / FANLINE_MYSQL_PASSWORD";
+constexpr const char* kCertificates = "set --mysql-tls-ca to who signed its certificate";
+constexpr const char* kNoTlsThere = "turn TLS on at the server, or leave --mysql-tls-ca out";
+constexpr const char* kLocalFiles = "start the shards with --local-infile=ON";
+constexpr const char* kDatabase = "create the database, or set --mysql-shards";
+
+constexpr int kTls = 2026;
+// What the client library adds where the server speaks no TLS at all.
+constexpr std::string_view kNoTls = "does not support it";
 
 // clang-format off
 constexpr Entry kTable[] = {
@@ -26,22 +44,22 @@ constexpr Entry kTable[] = {
 
     {0, ErrorKind::kLost},         // the connector itself: closed connection, invalid state
     {2000, ErrorKind::kLost},      // unknown client error
-    {2002, ErrorKind::kLost},      // cannot connect through socket or TCP
-    {2003, ErrorKind::kLost},      // cannot connect to host
-    {2005, ErrorKind::kLost},      // unknown host
-    {2006, ErrorKind::kLost},      // server has gone away
+    {2002, ErrorKind::kLost, Cause::kAway, kAddress},  // cannot connect through socket or TCP
+    {2003, ErrorKind::kLost, Cause::kAway, kAddress},  // cannot connect to host
+    {2005, ErrorKind::kLost, Cause::kAway, kAddress},  // unknown host
+    {2006, ErrorKind::kLost, Cause::kAway, kAddress},  // server has gone away
     {2012, ErrorKind::kLost},      // error in handshake
-    {2013, ErrorKind::kLost},      // lost during query; also a read timeout
+    {2013, ErrorKind::kLost, Cause::kAway, kAddress},  // lost during query; also a read timeout
     {2014, ErrorKind::kLost},      // commands out of sync: what is read next belongs to nobody
     {2020, ErrorKind::kLost},      // packet too large for the client
-    {2026, ErrorKind::kLost},      // TLS
+    {kTls, ErrorKind::kLost, Cause::kSetting, kCertificates},  // TLS
     {2027, ErrorKind::kLost},      // malformed packet
     {2030, ErrorKind::kLost},      // statement not prepared: it died with its connection
-    {2055, ErrorKind::kLost},      // lost, with the system's error
+    {2055, ErrorKind::kLost, Cause::kAway, kAddress},  // lost, with the system's error
     {1040, ErrorKind::kLost},      // too many connections
-    {1044, ErrorKind::kLost},      // access denied to the database
-    {1045, ErrorKind::kLost},      // access denied
-    {1049, ErrorKind::kLost},      // unknown database
+    {1044, ErrorKind::kLost, Cause::kSetting, kLogin},  // access denied to the database
+    {1045, ErrorKind::kLost, Cause::kSetting, kLogin},  // access denied
+    {1049, ErrorKind::kLost, Cause::kSetting, kDatabase},  // unknown database
     {1053, ErrorKind::kLost},      // server shutdown in progress
     {1129, ErrorKind::kLost},      // host blocked
     {1130, ErrorKind::kLost},      // host not allowed
@@ -63,6 +81,12 @@ constexpr Entry kTable[] = {
     {3032, ErrorKind::kLost},      // MySQL: server in offline mode
     {4031, ErrorKind::kLost},      // MySQL: closed for idleness
 
+    {kNoSuchTable, ErrorKind::kBusy, Cause::kSetting},
+    {kNoSuchColumn, ErrorKind::kBusy, Cause::kSetting},
+    {1148, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},  // no files of the client's, and below
+    {3948, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
+    {4166, ErrorKind::kBusy, Cause::kSetting, kLocalFiles},
+
     {1048, ErrorKind::kData},      // column cannot be null
     {1264, ErrorKind::kData},      // out of range for column
     {1265, ErrorKind::kData},      // data truncated
@@ -76,13 +100,34 @@ constexpr Entry kTable[] = {
 };
 // clang-format on
 
+const Entry* Find(int code) {
+  for (const Entry& entry : kTable) {
+    if (entry.code == code) return &entry;
+  }
+  return nullptr;
+}
+
+// "Can't connect to server on '127.0.0.1' (111)" -> "connection refused"
+std::string WhyAway(std::string_view text) {
+  const size_t open = text.rfind('(');
+  int error = 0;
+  if (open == std::string_view::npos ||
+      std::from_chars(text.data() + open + 1, text.data() + text.size(), error).ec != std::errc() ||
+      error <= 0) {
+    return std::string(text);
+  }
+  // The client library connects without waiting, and forgets why that failed.
+  if (error == EINPROGRESS) return "no connection";
+  std::string why = std::strerror(error);
+  why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
+  return why;
+}
+
 }  // namespace
 
 ErrorKind KindOf(int code) {
-  for (const Entry& entry : kTable) {
-    if (entry.code == code) return entry.kind;
-  }
-  return ErrorKind::kBusy;
+  const Entry* entry = Find(code);
+  return entry == nullptr ? ErrorKind::kBusy : entry->kind;
 }
 
 Status StatusOf(const MysqlError& error, Shard shard) {
@@ -95,9 +140,17 @@ Status StatusOf(const MysqlError& error, Shard shard) {
 }
 
 Status StatusOf(const MysqlError& error, const std::string& resource) {
-  const std::string text =
-      "MariaDB error " + std::to_string(error.code()) + ": " + std::string(error.what());
-  return error.kind() == ErrorKind::kData ? Status::Never(text) : Status::Later(resource, text);
+  const Entry* entry = Find(error.code());
+  const bool away = entry != nullptr && entry->cause == Cause::kAway;
+  const std::string text = "MariaDB error " + std::to_string(error.code()) + ": " +
+                           (away ? WhyAway(error.what()) : std::string(error.what()));
+  if (error.kind() == ErrorKind::kData) return Status::Never(text);
+  Status status = Status::Later(resource, text);
+  if (entry == nullptr) return status;
+  status.cause = entry->cause;
+  status.advice = entry->advice;
+  if (error.code() == kTls && text.find(kNoTls) != std::string::npos) status.advice = kNoTlsThere;
+  return status;
 }
 
 }  // namespace fanline::mysql

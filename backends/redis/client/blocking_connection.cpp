@@ -38,7 +38,7 @@ Status BlockingConnection::Broken(const std::string& why, bool silent) {
            : options_.silent_nodes->Answered(options_.address);
   }
   asks_ = ErrorAction::kLeaveNode;
-  return Away("redis " + ToString(options_.address) + ": " + why);
+  return Lost(options_.address, why, options_.tls.on());
 }
 
 Status BlockingConnection::BrokenStream() {
@@ -98,7 +98,7 @@ Status BlockingConnection::Fill() {
     got = stream_->Receive(bytes, sizeof bytes);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return BrokenStream();
-  if (got == 0) return Broken("the node closed the connection");
+  if (got == 0) return Broken(kClosed);
   redisReaderFeed(context_->reader, bytes, static_cast<size_t>(got));
   return Status::Done();
 }

@@ -3,6 +3,9 @@
 namespace fanline::redis {
 namespace {
 
+constexpr const char* kLogin = "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD";
+constexpr const char* kRights = "let --redis-user do what schemas/redis/README.md lists";
+
 constexpr ErrorMeaning kMeanings[] = {
     // The scripts' own.
     {"FENCED", Outcome::kLater, ErrorAction::kNeedsClaim},
@@ -13,9 +16,9 @@ constexpr ErrorMeaning kMeanings[] = {
     {"READONLY", Outcome::kLater, ErrorAction::kLeaveNode},
     {"LOADING", Outcome::kLater, ErrorAction::kLeaveNode},
     {"MASTERDOWN", Outcome::kLater, ErrorAction::kLeaveNode},
-    {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode},
-    {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode},
-    {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode},
+    {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kTurnedAway, kLogin},
+    {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kTurnedAway, kLogin},
+    {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kSetting, kRights},
     // A node of a Cluster about one slot; its other slots go on. ASK is not followed by writers: a
     // script needs all keys of its range in one place.
     {"MOVED", Outcome::kLater, ErrorAction::kFollowMove},
@@ -24,7 +27,7 @@ constexpr ErrorMeaning kMeanings[] = {
     {"CLUSTERDOWN", Outcome::kLater, ErrorAction::kAskForMap},
     // These pass, or an operator ends them.
     {"CROSSSLOT", Outcome::kLater, ErrorAction::kNone},
-    {"OOM", Outcome::kLater, ErrorAction::kNone},
+    {"OOM", Outcome::kLater, ErrorAction::kNone, Cause::kFull},
     {"BUSY", Outcome::kLater, ErrorAction::kNone},
     {"MISCONF", Outcome::kLater, ErrorAction::kNone},
     {"NOREPLICAS", Outcome::kLater, ErrorAction::kNone},
@@ -34,6 +37,10 @@ constexpr ErrorMeaning kMeanings[] = {
 // NOPERM as a script passes it on: without its word. Of Redis up to 7.0, and since.
 constexpr std::string_view kDeniedInScript[] = {"user executing the script can't run",
                                                 "ACL failure in script"};
+// Behind "ERR", as a hundred others.
+constexpr std::string_view kNoPassword = "without any password configured";
+constexpr ErrorMeaning kNeedsNoLogin = {"ERR", Outcome::kLater, ErrorAction::kNone, Cause::kNoLogin,
+                                        "leave --redis-password out, or give the server one"};
 constexpr ErrorMeaning kUnknown = {"", Outcome::kLater, ErrorAction::kNone};
 
 const ErrorMeaning* Find(std::string_view text) {
@@ -55,7 +62,7 @@ ErrorMeaning MeaningOf(std::string_view error) {
   for (const std::string_view words : kDeniedInScript) {
     if (error.find(words) != std::string_view::npos) return *Find("NOPERM");
   }
-  return kUnknown;
+  return error.find(kNoPassword) == std::string_view::npos ? kUnknown : kNeedsNoLogin;
 }
 
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {
@@ -63,10 +70,43 @@ Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {
   if (meaning.outcome == Outcome::kNever) return Status::Never(std::string(error));
   // The fence is no resource that is away: somebody else owns the range.
   const bool fenced = meaning.word == "FENCED";
-  return Status::Later(fenced ? "fence" : kResource, std::string(error));
+  Status status = Status::Later(fenced ? "fence" : kResource, std::string(error));
+  status.cause = meaning.cause;
+  status.advice = meaning.advice;
+  return status;
 }
 
 Status Away(std::string message) { return Status::Later(kResource, std::move(message)); }
+
+Status Lost(const Endpoint& node, const std::string& why, bool tls) {
+  Status status = Away("redis " + ToString(node) + ": " + why);
+  if (const ErrorMeaning refused = MeaningOf(why); refused.cause != Cause::kOther) {
+    status.cause = refused.cause;
+    status.advice = refused.advice;
+  } else if (why.starts_with(kTlsRefused)) {
+    status.cause = Cause::kSetting;
+    status.advice = "set --redis-tls-ca to who signed its certificate";
+  } else {
+    status.cause = Cause::kAway;
+    status.advice = "start it or set --redis / FANLINE_REDIS";
+    // A server that waits for TLS closes what does not greet; one without waits for the end of a
+    // line.
+    if (tls && why == kNoAnswer) {
+      status.advice =
+          "start it or set --redis / FANLINE_REDIS; if it speaks no TLS, leave --redis-tls-ca out";
+    } else if (!tls && why == kClosed) {
+      status.advice =
+          "start it or set --redis / FANLINE_REDIS; if it speaks TLS only, set --redis-tls-ca";
+    }
+  }
+  return status;
+}
+
+Status Mistaken(std::string message) {
+  Status status = Away(std::move(message));
+  status.cause = Cause::kSetting;
+  return status;
+}
 
 Status UnexpectedAnswer(std::string_view script) {
   return Away("unexpected answer of script " + std::string(script));

@@ -6,11 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "fanline/base/endpoint.h"
 #include "fanline/base/outcome.h"
 
 namespace fanline::redis {
 
 inline constexpr const char* kResource = "redis";  // in Status::resource
+
+// Why connections are lost, in words that Lost knows.
+inline constexpr std::string_view kTlsRefused = "TLS: ";  // what follows says why
+inline constexpr const char* kNoAnswer = "no answer in time";
+inline constexpr const char* kClosed = "the node closed the connection";
 
 enum class ErrorAction {
   kNone,         // the answer of this call, nothing else
@@ -26,6 +32,8 @@ struct ErrorMeaning {
   std::string_view word;
   Outcome outcome;
   ErrorAction action;
+  Cause cause = Cause::kOther;
+  const char* advice = "";  // as Status::advice
 };
 
 // `error` is the text of an error reply, also one that a script passed on (Redis 6.2 puts the word
@@ -35,6 +43,10 @@ ErrorMeaning MeaningOf(std::string_view error);
 // The Status for a reply of that meaning: kLater carries the resource.
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error);
 Status Away(std::string message);  // kLater, kResource
+// A connection was lost, or never made: "redis <node>: <why>". `tls`: it was to speak TLS.
+Status Lost(const Endpoint& node, const std::string& why, bool tls);
+// What was given, no server of that kind can take: the message says what to set.
+Status Mistaken(std::string message);
 // A script answered what it never answers: another version of it, or of Redis.
 Status UnexpectedAnswer(std::string_view script);
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backends/redis/client/errors.h"
+
 namespace fanline::redis {
 namespace {
 
@@ -104,7 +106,7 @@ bool PipelinedConnection::Receive() {
   char bytes[kReadBytes];
   while (true) {
     const ssize_t got = stream_->Receive(bytes, sizeof bytes);
-    if (got == 0) return Fail("the node closed the connection");
+    if (got == 0) return Fail(kClosed);
     if (got < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return true;

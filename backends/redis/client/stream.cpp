@@ -12,6 +12,8 @@
 #include <climits>
 #include <cstring>
 
+#include "backends/redis/client/errors.h"
+
 namespace fanline::redis {
 namespace {
 
@@ -78,7 +80,7 @@ bool Stream::BeginTls(const Options& options) {
   return tls_ && Expect(tls_.get(), options.address.host) && SSL_set_fd(tls_.get(), fd_) == 1;
 }
 
-void Stream::Refuse(std::string why) { failure_ = "TLS: " + std::move(why); }
+void Stream::Refuse(std::string why) { failure_ = std::string(kTlsRefused) + std::move(why); }
 
 Stream::Greeting Stream::Greet() {
   if (!failure_.empty()) return Greeting::kFailed;
@@ -128,7 +130,7 @@ ssize_t Stream::Judged(int result) {
 std::string Stream::failure() const {
   if (!failure_.empty()) return failure_;
   // Of a socket with a time-out: it passed.
-  return errno == EAGAIN ? "no answer in time" : std::strerror(errno);
+  return errno == EAGAIN ? kNoAnswer : std::strerror(errno);
 }
 
 }  // namespace fanline::redis

@@ -160,14 +160,15 @@ Status Masters::TakeNoCluster(const Survey::Heard& heard, SlotMap* fresh) const 
   const Survey::Answer& server = heard.answers[kServer];
   if (!server.error.empty()) return RefusedBy(server);
   if (InfoField(server.text, "redis_mode") == "sentinel") {
-    return Away(
+    return Mistaken(
         "redis " + ToString(heard.node) +
         " is a Sentinel: say by --redis-sentinel-master which master it is to be asked for");
   }
   if (options_.seeds.size() > 1) {
-    return Away("redis " + ToString(heard.node) +
-                " is no node of a cluster, so it must be the only address: of several that know "
-                "nothing of each other each would hold a part of the timelines");
+    return Mistaken(
+        "redis " + ToString(heard.node) +
+        " is no node of a cluster, so it must be the only address: of several that know "
+        "nothing of each other each would hold a part of the timelines");
   }
   *fresh = SlotMap::Single(heard.node);
   return Status::Done();

@@ -129,7 +129,7 @@ Survey::Heard Survey::Fail(Line& line, std::string why, bool silent) {
   }
   line.heard = true;
   line.connection.reset();
-  return {node, Away("redis " + ToString(node) + ": " + std::move(why)), {}};
+  return {node, Lost(node, why, line.options.tls.on()), {}};
 }
 
 void Survey::Wait(Time until) const {

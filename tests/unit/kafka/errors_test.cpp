@@ -38,5 +38,28 @@ TEST(KafkaErrors, ALostPositionAndACorruptLogAreToldFromABrokerThatIsAway) {
   EXPECT_EQ(MeaningOf(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART).reading, Reading::kGoesOn);
 }
 
+TEST(KafkaErrors, SayWhyAndWhatToDo) {
+  for (const auto code : {RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
+                          RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__TIMED_OUT}) {
+    EXPECT_EQ(StatusOf(code, "x").cause, Cause::kAway) << rd_kafka_err2name(code);
+    EXPECT_STREQ(StatusOf(code, "x").advice,
+                 "start it or set --kafka-brokers / FANLINE_KAFKA_BROKERS");
+  }
+  const Status login = StatusOf(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, "x");
+  EXPECT_EQ(login.cause, Cause::kTurnedAway);
+  EXPECT_STREQ(login.advice, "set --kafka-user and --kafka-password / FANLINE_KAFKA_PASSWORD");
+  const Status tls = StatusOf(RD_KAFKA_RESP_ERR__SSL, "x");
+  EXPECT_TRUE(tls.later());
+  EXPECT_EQ(tls.cause, Cause::kTurnedAway);
+  EXPECT_STREQ(tls.advice, "set ssl.ca.location in --kafka-properties / FANLINE_KAFKA_PROPERTIES");
+  for (const auto code :
+       {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART}) {
+    EXPECT_EQ(StatusOf(code, "x").cause, Cause::kSetting);
+    EXPECT_STREQ(StatusOf(code, "x").advice, "create it with feedctl topics create");
+  }
+  EXPECT_EQ(StatusOf(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, "x").cause, Cause::kOther);
+  EXPECT_EQ(StatusOf(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, "x").cause, Cause::kOther);
+}
+
 }  // namespace
 }  // namespace fanline::kafka

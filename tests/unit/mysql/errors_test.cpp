@@ -42,5 +42,26 @@ TEST(ErrorTable, AMissingTableOrColumnSaysWhatToType) {
               ::testing::Not(::testing::HasSubstr("feedctl")));
 }
 
+TEST(ErrorTable, SaysWhyAndWhatToDo) {
+  const auto of = [](int code, const char* text = "x") {
+    return StatusOf(MysqlError(code, text), 0);
+  };
+  const Status away = of(2002, "Can't connect to server on 'm1' (111)");
+  EXPECT_EQ(away.message, "MariaDB error 2002: connection refused");
+  EXPECT_EQ(of(2002, "Can't connect to server on 'm1' (115)").message,
+            "MariaDB error 2002: no connection");
+  EXPECT_EQ(away.cause, Cause::kAway);
+  EXPECT_STREQ(away.advice, "start it or set --mysql-shards / FANLINE_MYSQL_SHARDS");
+  for (const int code : {1044, 1045, 1049, 1146, 1054, 1148, 3948, 4166, 2026}) {
+    EXPECT_EQ(of(code).cause, Cause::kSetting) << code;
+  }
+  EXPECT_STREQ(of(4166).advice, "start the shards with --local-infile=ON");
+  EXPECT_STREQ(of(1146).advice, "") << "the message says it";
+  EXPECT_STREQ(of(2026).advice, "set --mysql-tls-ca to who signed its certificate");
+  EXPECT_STREQ(of(2026, "SSL is required, but the server does not support it").advice,
+               "turn TLS on at the server, or leave --mysql-tls-ca out");
+  EXPECT_EQ(of(1205).cause, Cause::kOther);
+}
+
 }  // namespace
 }  // namespace fanline::mysql

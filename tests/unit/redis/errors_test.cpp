@@ -82,5 +82,41 @@ TEST(RedisErrors, AnErrorWithoutAWordStillHasAReason) {
   EXPECT_FALSE(StatusOf(MeaningOf(""), "").message.empty());
 }
 
+TEST(RedisErrors, SayWhyAndWhatToDo) {
+  const auto of = [](const char* error) { return StatusOf(MeaningOf(error), error); };
+  for (const char* error : {"NOAUTH Authentication required.", "WRONGPASS invalid password"}) {
+    EXPECT_EQ(of(error).cause, Cause::kTurnedAway);
+    EXPECT_STREQ(of(error).advice,
+                 "set --redis-user and --redis-password / FANLINE_REDIS_PASSWORD");
+  }
+  const Status open =
+      of("ERR AUTH <password> called without any password configured for the default user.");
+  EXPECT_EQ(open.cause, Cause::kNoLogin);
+  EXPECT_STREQ(open.advice, "leave --redis-password out, or give the server one");
+  EXPECT_EQ(of("ERR user_script:40: ACL failure in script: User x has no permissions").cause,
+            Cause::kSetting);
+  EXPECT_EQ(
+      of("ERR Error running script (call to f_1): @user_script:9: OOM command not allowed").cause,
+      Cause::kFull);
+  EXPECT_EQ(of("MISCONF Redis is configured to save").cause, Cause::kOther);
+}
+
+TEST(RedisErrors, ALostConnectionSaysWhyAndWhatToDo) {
+  const Endpoint node{"r1", 6379};
+  const Status refused = Lost(node, "Connection refused", false);
+  EXPECT_EQ(refused.message, "redis r1:6379: Connection refused");
+  EXPECT_EQ(refused.cause, Cause::kAway);
+  EXPECT_STREQ(refused.advice, "start it or set --redis / FANLINE_REDIS");
+  const auto advice = [&](const char* why, bool tls) {
+    return std::string(Lost(node, why, tls).advice);
+  };
+  EXPECT_TRUE(advice(kNoAnswer, true).ends_with("speaks no TLS, leave --redis-tls-ca out"));
+  EXPECT_EQ(advice(kNoAnswer, false), refused.advice);
+  EXPECT_TRUE(advice(kClosed, false).ends_with("speaks TLS only, set --redis-tls-ca"));
+  EXPECT_EQ(advice(kClosed, true), refused.advice);
+  EXPECT_EQ(Lost(node, "TLS: hostname mismatch", true).cause, Cause::kSetting);
+  EXPECT_EQ(Lost(node, "WRONGPASS invalid password", false).cause, Cause::kTurnedAway);
+}
+
 }  // namespace
 }  // namespace fanline::redis

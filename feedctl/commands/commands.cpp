@@ -19,7 +19,6 @@ extern const Row kFollow;
 extern const Row kUnfollow;
 extern const Row kFriends;
 extern const Row kRelationsList;
-extern const Row kRelationsCheck;
 extern const Row kRelationsShow;
 extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
@@ -50,8 +49,8 @@ constexpr const Row* kCommands[] = {
     // Posts
     &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
     // Relations
-    &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsCheck,
-    &kRelationsShow, &kRelationsMode, &kRelationsReconciler, &kRelationsCounters,
+    &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsShow, &kRelationsMode,
+    &kRelationsReconciler, &kRelationsCounters,
     // Timelines
     &kActivate, &kTimeline, &kPosts, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters

@@ -819,8 +819,7 @@ class Failing(Refusing):
         # Two ports that nobody listens at; the installation itself cannot be read either.
         shards = "tcp://127.0.0.1:1/fanline,tcp://127.0.0.1:2/fanline"
         for words in (["friends", "request", "--user", 1, "--other", 2],
-                      ["relations", "list", "followers", 1], ["relations", "check", 1, 2],
-                      ["relations", "show", 1, 2]):
+                      ["relations", "list", "followers", 1], ["relations", "show", 1, 2]):
             self.check(69, "cannot reach MariaDB shard 0 at 127.0.0.1:1/fanline", *words,
                        "--mysql-shards", shards)
 
@@ -880,8 +879,6 @@ class Failing(Refusing):
                    5)
         self.check(64, '--relation-to: "a" is no user id', "relations", "list", "friends", 1,
                    "--relation-to", "a")
-        self.check(64, "--from: not together", "relations", "check", 1, 2, "--from", "x")
-        self.check(64, "more than 500 users at once", "relations", "check", 1, *range(2, 503))
         self.check(64, "nobody follows themselves", "relations", "show", 1, 1)
         self.check(64, '--ranges: "15" does not divide 1024', "init", "--ranges", 15)
         self.check(64, "--live-readers: only with --ranges auto", "init", "--live-readers", 5)

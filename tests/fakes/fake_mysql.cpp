@@ -12,7 +12,7 @@ bool FakeMysql::Apply(const FeedEvent& event) {
   const bool known = posts_.contains(key);
   if (event.kind == EventKind::kDeleted && !known && !rules.sticky_tombstones) return false;
   PostState& state = posts_[key];
-  if (!known || !rules.pushed_once) state.pushed = !modes_[event.author].pull;
+  if (!known || !rules.pushed_once) state.pushed = !ModeOf(event.author).pull;
   const PostState before = state;
   if (!rules.versions && (event.kind == EventKind::kHidden || event.kind == EventKind::kUnhidden)) {
     state.hidden = event.kind == EventKind::kHidden;
@@ -79,13 +79,16 @@ EventsApplied FakeMysql::Commit(const ApplyEvents& request) {
 }
 
 void FakeMysql::SetMode(UserId author, bool pull) {
+  if (!modes_.contains(author)) modes_[author].since = relations.now;
   modes_[author].by_hand = true;
   Switch(author, pull);
 }
 
 void FakeMysql::LeaveMode(UserId author) {
-  modes_[author].by_hand = false;
-  ++modes_[author].version;
+  const auto found = modes_.find(author);
+  if (found == modes_.end()) return;
+  found->second.by_hand = false;
+  ++found->second.version;
 }
 
 void FakeMysql::Switch(UserId author, bool pull) {
@@ -98,7 +101,9 @@ void FakeMysql::Switch(UserId author, bool pull) {
 
 AuthorSwitched FakeMysql::Do(const SwitchAuthor& request) {
   AuthorSwitched reply{request.id, Status::Done()};
-  Mode& mode = modes_[request.author];
+  const auto found = modes_.find(request.author);
+  if (found == modes_.end()) return reply;
+  Mode& mode = found->second;
   if (mode.version != request.version && rules.switch_of_version) return reply;
   const bool marked = mode.marked;
   Switch(request.author, request.pull);
@@ -137,7 +142,8 @@ AuthorMode FakeMysql::ModeOf(UserId author) const {
 }
 
 AuthorAnnounced FakeMysql::Do(const AnnounceAuthor& request) {
-  modes_[request.author].announced = relations.now;
+  const auto found = modes_.find(request.author);
+  if (found != modes_.end()) found->second.announced = relations.now;
   return {request.id, Status::Done()};
 }
 

@@ -2,6 +2,10 @@
 // post_store.h, range_owners.h and reader_ports.h at once, as MariaDB would. Who follows whom it
 // reads from fake_relations.h. The sticky rules of a post's row can be switched off (Rules) for the
 // mutation checks.
+//
+// Held against MariaDB in tests/integration/mysql/model. Left out: requests that cannot be stored,
+// counters that have drifted, and how many starts are kept of a range whose owners crash without
+// end.
 #pragma once
 
 #include <cstdint>

@@ -18,10 +18,11 @@ EdgesApplied FakeRelations::Do(const ApplyEdges& request) {
   for (const CounterChange& counter : folded.counters) fans_[counter.user] += counter.by;
   EdgesApplied reply;
   reply.id = request.id;
+  std::vector<Edge> untold = folded.rows;  // of equal edges the first has written the row
   for (size_t i = 0; i < request.edges.size(); ++i) {
-    const bool written =
-        std::find(folded.rows.begin(), folded.rows.end(), request.edges[i]) != folded.rows.end();
-    reply.applied.push_back({folded.mirrored[i].ver, written});
+    const auto row = std::find(untold.begin(), untold.end(), request.edges[i]);
+    reply.applied.push_back({folded.mirrored[i].ver, row != untold.end()});
+    if (row != untold.end()) untold.erase(row);
   }
   return reply;
 }
@@ -37,26 +38,25 @@ EdgeChanged FakeRelations::Do(const ChangeEdge& request) {
   }
   const EdgeState before = forward_.contains(key) ? forward_[key] : EdgeState{};
   reply.forward.edge = EdgeOf(key, before);
+  Origins seen = origins_[key];
   if (change.origin != Origin::kUser) {
-    Origins& seen = origins_[key];
     uint64_t& version = change.origin == Origin::kApplication ? seen.application : seen.friendship;
     const bool guarded = change.origin != Origin::kApplication || application_versions;
     if (change.origin_version <= version && guarded) return reply;
     version = change.origin_version;
   }
-  const bool refused = change.live && !before.live && change.origin != Origin::kFriendship &&
-                       Followed(change.src) >= most_followed;
-  if (change.origin != Origin::kFriendship && changes_settle && !refused) {
-    Origins& seen = origins_[key];
-    seen.friendship = std::max(seen.friendship, seen.announced);
-  }
-  const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !change.live;
-  if (leaves_nothing || (before.ver > 0 && before.live == change.live)) return reply;
-  if (refused) {
-    reply.forward.over_limit = true;
+  if (change.live && !before.live && change.origin != Origin::kFriendship &&
+      Followed(change.src) >= most_followed) {
+    reply.forward = {.edge = EdgeOf(key, {}), .changed = false, .over_limit = true};
     reply.status = Status::Never("follows as many already");
     return reply;
   }
+  if (change.origin != Origin::kFriendship && changes_settle) {
+    seen.friendship = std::max(seen.friendship, seen.announced);
+  }
+  origins_[key] = seen;
+  const bool leaves_nothing = change.origin == Origin::kUser && before.ver == 0 && !change.live;
+  if (leaves_nothing || (before.ver > 0 && before.live == change.live)) return reply;
   const auto pos = static_cast<UnixMs>(change.unix_us / 1000);
   const EdgeState after{std::max(before.ver + 1, change.unix_us), change.live,
                         change.live ? pos : before.pos};
@@ -101,8 +101,10 @@ PurgedDone FakeRelations::Do(const PurgeDone& request) {
   const UnixMs oldest = now - std::chrono::milliseconds(request.keep).count();
   PurgedDone reply;
   reply.id = request.id;
+  uint32_t looked_at = 0;
   reply.deleted = std::erase_if(log_.at(request.shard).rows, [&](const auto& each) {
-    return each.second.done && each.second.change.written_at < oldest;
+    if (!each.second.done || ++looked_at > request.most) return false;
+    return each.second.change.written_at < oldest;
   });
   return reply;
 }

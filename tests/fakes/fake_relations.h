@@ -1,6 +1,7 @@
 // Relations of schemas/sql as a small in-memory model. Answers each request of forward_edges.h,
 // reverse_edges.h, change_log.h and mirror_mode.h, and a reconciler's adoption, at once, as the
-// shards would.
+// shards would. Held against MariaDB in tests/integration/mysql/model. Left out: ids that are no
+// user's, how much a user may change within an hour, and counters that have drifted.
 #pragma once
 
 #include <cstdint>

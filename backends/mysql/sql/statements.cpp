@@ -48,6 +48,10 @@ void AppendOutbox(std::string& sql, UserId author, bool pushed, const TimeSpan& 
   AppendNumber(sql, pushed ? 1 : 0);
   sql += " AND deleted = 0 AND hidden = 0 AND created_at_ms > ";
   AppendNumber(sql, span.above.value_or(0));
+  if (span.up_to) {
+    sql += " AND created_at_ms <= ";
+    AppendNumber(sql, *span.up_to);
+  }
   if (const auto& after = span.behind) {
     // The first comparison alone bounds the range that is read; the second is the exact one.
     sql += " AND created_at_ms <= ";

@@ -1,0 +1,265 @@
+// Requests about who follows whom: forward and reverse rows, friendships, log1 and repairs.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/mysql/edges/friendships.h"
+#include "backends/mysql/edges/mirror_store.h"
+#include "backends/mysql/installation/settings.h"
+#include "backends/mysql/repairs/repair_store.h"
+#include "tests/integration/mysql/model/world.h"
+
+namespace fanline::mysql::model {
+
+struct Edges {
+  World& world;
+
+  const Config& config = world.shards.config();
+  const ShardMap& map = world.shards.map();
+  fakes::FakeRelations& fake = world.fake.relations;
+  MysqlForwardStore forward{config, HealthSink(), kNoLog, {map, kMostFollowed}};
+  MysqlReverseStore reverse{config, HealthSink(), kNoLog};
+  MysqlChangeStore log{config, HealthSink(), kNoLog};
+  MysqlRepairStore repairs{config, map, 1};
+  ShardConnections connections{config};
+  Friendships friendships{connections, map, 1'000'000};         // the fake has no limits of these
+  std::vector<std::vector<LogRow>> seen{world.shards.count()};  // of log1, some of them gone
+
+  std::string Draw() {
+    const uint64_t dice = world.Below(100);
+    if (dice < 30) return Change();
+    if (dice < 50) return Apply();
+    if (dice < 60) return Befriend();
+    if (dice < 64) return Announce();
+    if (dice < 74) return Read();
+    if (dice < 84) return Mark();
+    if (dice < 87) return Purge();
+    if (dice < 93) return Adopt();
+    if (dice < 98) return ReadBoth();
+    if (dice < 99) return LoseRows();
+    return Mode();
+  }
+
+  std::string Change() {
+    const EdgeKey key = world.OneIn(50) ? EdgeKey{world.users[0], world.users[0]} : world.Edge();
+    const auto origin = static_cast<Origin>(world.Below(3));
+    ChangeEdge request{0, {key.src, key.dst, !world.OneIn(3), Microseconds(), origin, 0}};
+    if (origin != Origin::kUser) request.change.origin_version = world.Version();
+    if (origin == Origin::kFriendship && world.OneIn(2)) {
+      const auto pair = fake.Pair(std::min(key.src, key.dst), std::max(key.src, key.dst));
+      request.change.origin_version = std::max<uint64_t>(pair.ver, 1);
+    }
+    world.Compare(fake, forward, request);
+    return "change of " + Text(EdgeOf(key, {}));
+  }
+  // Of few different ones, in microseconds and in milliseconds.
+  uint64_t Microseconds() { return world.OneIn(2) ? world.Version() : 1'000 * world.Below(9) + 1; }
+
+  EdgeState RowOf(const fakes::FakeRelations::Edges& rows, const EdgeKey& key) const {
+    const auto found = rows.find(key);
+    return found == rows.end() ? EdgeState{} : found->second;
+  }
+
+  // What the forward row says, or said by any version. Within a request equal versions of an edge
+  // say the same.
+  std::string Apply() {
+    ApplyEdges request{0, world.AnyShard(), {}};
+    std::map<std::pair<EdgeKey, uint64_t>, EdgeState> said;
+    for (uint64_t i = 1 + world.Below(5); i > 0; --i) {
+      EdgeKey key = world.Edge();
+      if (map.ShardOf(key.dst) != request.shard) continue;
+      EdgeState state = RowOf(fake.forward(), key);
+      if (state.ver == 0 || world.OneIn(4)) {
+        state = {world.Version(), world.OneIn(2), static_cast<UnixMs>(world.Below(5))};
+      }
+      state = said.try_emplace({key, state.ver}, state).first->second;
+      request.edges.push_back(EdgeOf(key, state));
+      if (world.OneIn(5)) request.edges.push_back(request.edges.front());
+    }
+    if (request.edges.empty()) return "nothing to apply";
+    if (world.OneIn(3)) {
+      world.Compare(fake, repairs, request);
+    } else {
+      world.Compare(fake, reverse, request);
+    }
+    return "reverse rows";
+  }
+
+  // As a service makes it of single calls: read, announce to both edges, write.
+  std::string Befriend() {
+    const EdgeKey key = world.Edge();
+    const auto [who, whom] = key;
+    const UserId low = std::min(who, whom), high = std::max(who, whom);
+    const FriendAction action =
+        world.Of(std::vector(std::begin(kFriendActions), std::end(kFriendActions)));
+    const uint64_t unix_us = Microseconds();
+    const Friendship before = fake.Pair(low, high);
+    const FriendStep step = Decide(before, action, who);
+    if (step.changes) {
+      uint64_t version = std::max(before.ver + 1, unix_us);
+      const bool logs =
+          (before.state == FriendState::kFriends) != (step.state == FriendState::kFriends);
+      if (logs) {
+        const auto announce = [&] {
+          const uint64_t one = fake.Announce({who, whom}, version);
+          return std::max(one, fake.Announce({whom, who}, version));
+        };
+        if (const uint64_t settled = announce(); settled >= version) {
+          version = settled + 1;
+          announce();
+        }
+      }
+      fake.WritePair(low, high, {step.state, step.asked_by, version},
+                     static_cast<UnixMs>(unix_us / 1'000), logs);
+    }
+    FriendshipStep got;
+    const Status status = friendships.Change(action, who, whom, unix_us, &got);
+    const Status expected = step.refusal == nullptr ? Status::Done() : Status::Never(step.refusal);
+    EXPECT_EQ(Words(status, got.changed, got.now),
+              Words(expected, step.changes, fake.Pair(low, high)));
+    return std::string(NameOf(action)) + " of " + Text(EdgeOf(key, {}));
+  }
+
+  // One whose service died before it wrote the pair's row.
+  std::string Announce() {
+    const EdgeKey key = world.Edge();
+    const uint64_t version = world.Version();
+    uint64_t settled = 0;
+    const Status status = connections.Run(map.ShardOf(key.src), [&](Connection& connection) {
+      settled = AnnounceFriendship(connection, key, version);
+    });
+    EXPECT_TRUE(status.done()) << status.message;
+    EXPECT_EQ(settled, fake.Announce(key, version));
+    return "announcement to " + Text(EdgeOf(key, {}));
+  }
+
+  std::string Text1(const LoggedChange& change, UnixMs now) const {
+    return Words(change.id, static_cast<uint32_t>(change.kind), change.edge,
+                 Hours(std::chrono::milliseconds(now - change.written_at)));
+  }
+  std::vector<LoggedChange> ComparePending(const ReadPending& request) {
+    const PendingRead expected = fake.Do(request), got = Ask(log, request);
+    EXPECT_TRUE(got.status.done()) << got.status.message;
+    const UnixMs now = std::chrono::duration_cast<std::chrono::milliseconds>(
+                           std::chrono::system_clock::now().time_since_epoch())
+                           .count();
+    std::vector<std::string> wanted, found;
+    for (const auto& change : expected.changes) wanted.push_back(Text1(change, fake.now));
+    for (const auto& change : got.changes) found.push_back(Text1(change, now));
+    EXPECT_EQ(found, wanted);
+    return expected.changes;
+  }
+
+  std::string Read() {
+    const Shard shard = world.AnyShard();
+    const uint64_t after = seen[shard].empty() || world.OneIn(2) ? 0 : world.Of(seen[shard]).id;
+    const auto limit = static_cast<uint32_t>(1 + world.Below(30));
+    for (const LoggedChange& change : ComparePending({0, shard, after, limit})) {
+      seen[shard].push_back(change.row());
+    }
+    return "pending rows";
+  }
+
+  // Also those that are done, gone, or another's now.
+  std::string Mark() {
+    MarkDone request{0, world.AnyShard(), {}};
+    if (seen[request.shard].empty()) return "nothing to mark";
+    for (uint64_t i = 1 + world.Below(12); i > 0; --i) {
+      LogRow row = world.Of(seen[request.shard]);
+      if (world.OneIn(6)) ++row.ver;
+      if (world.OneIn(12)) row.kind = ChangeKind::kFriendship;
+      request.rows.push_back(row);
+    }
+    fake.Do(request);
+    EXPECT_EQ(Text(Ask(log, request).status), "done");
+    return "marks";
+  }
+
+  std::string Purge() {
+    const auto keep = std::chrono::hours(world.Below(4)) + std::chrono::minutes(30);
+    const PurgeDone request{0, world.AnyShard(), keep, static_cast<uint32_t>(1 + world.Below(20))};
+    const PurgedDone expected = fake.Do(request), got = Ask(log, request);
+    EXPECT_EQ(Words(got.status, got.deleted), Words(expected.status, expected.deleted));
+    return "purge";
+  }
+
+  std::string Adopt() {
+    const EdgeKey key = world.Edge();
+    EdgeState state = RowOf(world.OneIn(2) ? fake.forward() : fake.reverse(), key);
+    if (world.OneIn(3)) state.pos = static_cast<UnixMs>(world.Below(5));
+    if (world.OneIn(3)) state.live = !state.live;
+    state.ver = world.OneIn(2) ? world.Version() : state.ver + 1;
+    world.Compare(fake, repairs, AdoptEdge{0, EdgeOf(key, state)});
+    return "adoption of " + Text(EdgeOf(key, state));
+  }
+
+  std::string ReadBoth() {
+    ReadEdges request;
+    std::vector<RowsOfEdge> expected;
+    for (uint64_t i = 1 + world.Below(6); i > 0; --i) {
+      request.edges.push_back(world.Edge());
+      const EdgeKey& key = request.edges.back();
+      expected.push_back({{}, RowOf(fake.reverse(), key), RowOf(fake.forward(), key)});
+    }
+    EXPECT_EQ(Text(Ask(repairs, request).rows), Text(expected));
+    return "rows of edges";
+  }
+
+  // As a failover that loses its tail: ids are given out once more.
+  std::string LoseRows() {
+    const Shard shard = world.AnyShard();
+    const auto most = static_cast<uint64_t>(world.shards.Number(shard, NextId()) - 1);
+    const uint64_t lost = world.Below(std::min<uint64_t>(most, 5) + 1);
+    const std::string left = std::to_string(most - lost);
+    fake.LoseRows(shard, lost);
+    world.shards.on(shard).Execute("DELETE FROM log1 WHERE id > " + left);
+    world.shards.on(shard).Execute("ALTER TABLE log1 AUTO_INCREMENT = " +
+                                   std::to_string(most - lost + 1));
+    return "lost tail";
+  }
+  static std::string NextId() {
+    return "SELECT auto_increment FROM information_schema.tables WHERE table_name = 'log1'"
+           " AND table_schema = DATABASE()";
+  }
+
+  std::string Mode() {
+    fake.mode = world.OneIn(2) ? MirrorMode::kSync : MirrorMode::kAsync;
+    SetMirrorMode(world.shards.on(kSettingsShard), fake.mode);
+    EXPECT_EQ(Ask(log, ReadMirrorMode{}).mode, fake.Do(ReadMirrorMode{}).mode);
+    return "mode";
+  }
+
+  void CompareContents() {
+    EXPECT_EQ(world.shards.Rows("following"), RowsOf(fake.forward()));
+    EXPECT_EQ(world.shards.Rows("follower"), RowsOf(fake.reverse()));
+    world.shards.ExpectCountersMatchRows();
+    for (const auto& [user, count] : fake.fans()) EXPECT_EQ(world.shards.FansCount(user), count);
+    for (Shard shard = 0; shard < world.shards.count(); ++shard) {
+      ComparePending({0, shard, 0, 100'000});
+    }
+    std::set<std::string> awaits, expected;
+    for (Shard shard = 0; shard < world.shards.count(); ++shard) {
+      world.shards.on(shard).Query(
+          "SELECT src, dst FROM following WHERE friend_announced > friend_version",
+          [&](const Row& row) { awaits.insert(Words(row.UInt64(1), row.UInt64(2))); });
+    }
+    for (const auto& [key, state] : fake.forward()) {
+      if (fake.AwaitsFriendship(key)) expected.insert(Words(key.src, key.dst));
+    }
+    EXPECT_EQ(awaits, expected);
+  }
+  static std::set<std::string> RowsOf(const fakes::FakeRelations::Edges& rows) {
+    std::set<std::string> text;
+    for (const auto& [key, state] : rows) {
+      text.insert(ToString(key.src) + " " + ToString(key.dst) + " " + std::to_string(state.ver) +
+                  (state.live ? " 1 " : " 0 ") + std::to_string(state.pos));
+    }
+    return text;
+  }
+};
+
+}  // namespace fanline::mysql::model

@@ -1,0 +1,102 @@
+// The reads behind one reader's timeline.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "backends/mysql/posts/reader_truth.h"
+#include "tests/integration/mysql/model/world.h"
+
+namespace fanline::mysql::model {
+
+struct Readers {
+  World& world;
+
+  fakes::FakeMysql& fake = world.fake;
+  MysqlReaderTruth truth{world.shards.config(), world.shards.map()};
+
+  std::string Draw() {
+    const uint64_t dice = world.Below(100);
+    if (dice < 25) return Followees();
+    if (dice < 65) return Items();
+    if (dice < 85) return Outbox();
+    return LookUp();
+  }
+
+  // As a rebuild asks: whom a reader follows, and when each of these posted last.
+  std::string Followees() {
+    const UserId reader = world.User();
+    std::vector<UserId> got, expected = fake.Followees(reader);
+    uint32_t one_in = 0;
+    EXPECT_EQ(Text(truth.Followees(reader, &got, &one_in)), "done");
+    std::sort(got.begin(), got.end());
+    EXPECT_EQ(Words(got, one_in), Words(expected, fake.OneIn(reader)));
+    expected.push_back(reader);
+    std::vector<AuthorLastAt> last_at;
+    EXPECT_EQ(Text(truth.LastAt(expected, &last_at)), "done");
+    EXPECT_EQ(ByAuthor(last_at), ByAuthor(fake.LastAt(expected)));
+    return "followees of " + ToString(reader);
+  }
+  static std::map<UserId, std::string> ByAuthor(const std::vector<AuthorLastAt>& all) {
+    std::map<UserId, std::string> texts;
+    for (const AuthorLastAt& one : all) {
+      texts[one.author] = Words(one.last_at, one.marked, one.announced);
+    }
+    return texts;
+  }
+
+  TimeSpan AnySpan() {
+    TimeSpan span;
+    if (world.OneIn(3)) span.above = world.Time();
+    if (world.OneIn(3)) span.up_to = world.Time();
+    if (world.OneIn(3)) span.behind = Position{world.Time(), world.Post()};
+    return span;
+  }
+
+  // The port leaves the order of authors open: the fake takes them in that of the adapter, shard by
+  // shard and those that are pushed first.
+  std::string Items() {
+    std::vector<PostsOf> posts;
+    for (const UserId author : world.users) {
+      if (world.OneIn(3)) posts.push_back({author, true});
+      if (world.OneIn(4)) posts.push_back({author, false});
+    }
+    std::sort(posts.begin(), posts.end(), [&](const PostsOf& a, const PostsOf& b) {
+      const auto order = [&](const PostsOf& of) {
+        return std::tuple(world.shards.map().ShardOf(of.author), !of.pushed, of.author);
+      };
+      return order(a) < order(b);
+    });
+    const Sample sample{world.User(), world.OneIn(2) ? 1 : 2u << world.Below(2)};
+    const TimeSpan span = AnySpan();
+    const auto limit = static_cast<uint32_t>(1 + world.Below(30));
+    ItemsRead got;
+    EXPECT_EQ(Text(truth.Items(posts, span, sample, limit, &got)), "done");
+    EXPECT_EQ(Text(got), Text(fake.Items(posts, span, limit, sample)));
+    EXPECT_EQ(Text(truth.Confirm()), "done");
+    return "items";
+  }
+
+  std::string Outbox() {
+    const UserId author = world.User();
+    const TimeSpan span = AnySpan();
+    const auto limit = static_cast<uint32_t>(1 + world.Below(6));
+    std::vector<Item> got;
+    EXPECT_EQ(Text(truth.Outbox(author, span, limit, &got)), "done");
+    EXPECT_EQ(Text(got), Text(fake.Outbox(author, span, limit)));
+    return "outbox of " + ToString(author);
+  }
+
+  std::string LookUp() {
+    const UserId user = world.OneIn(3) ? UserId{kHuge + 100 + world.Below(3)} : world.User();
+    UserFacts got;
+    EXPECT_EQ(Text(truth.LookUp(user, &got)), "done");
+    const UserFacts expected = fake.LookUp(user);
+    EXPECT_EQ(Words(got.known, got.follows), Words(expected.known, expected.follows));
+    return "facts of " + ToString(user);
+  }
+};
+
+}  // namespace fanline::mysql::model

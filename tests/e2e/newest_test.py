@@ -1,5 +1,6 @@
 """What is new, polled from two processes of the API by `newer_than`: posts pushed and merged at read,
-that come in late or are dated ahead. No reader misses one.
+that come in late or are dated ahead. No reader misses one. Authors, times and processes are drawn from a
+seed, which is printed; FANLINE_SEED=... draws them again.
 
 FANLINE_NEWEST_READERS (40) times as many posts as there are is what is looked at; make test-long has
 400 readers, and so 100,000 pairs of a post and a reader."""
@@ -34,6 +35,11 @@ class Newest(Reading):
     def api_args(cls):
         return ["--newest-overlap", f"{OVERLAP_S}s"]
 
+    def setUp(self):
+        super().setUp()
+        self.seed = int(os.environ.get("FANLINE_SEED") or random.randrange(1 << 32))
+        print(f"again: FANLINE_SEED={self.seed}", flush=True)
+
     def test_who_asks_for_what_is_new_misses_no_post(self):
         for author in MERGED:
             self.feedctl.run("author", "mode", author, "pull")
@@ -56,26 +62,23 @@ class Newest(Reading):
         self.assertEqual(missed[:10], [])
 
     def publish_late(self):
-        """Posts of all authors in turn, each of its own time; their ids."""
-        draw, begin = random.Random(1), time.time_ns() // 1_000_000
-        planned = []  # (when it is sent, when it is of)
+        """Posts of both kinds of authors, each of its own time, one in ten dated ahead; their ids."""
+        draw, begin = random.Random(self.seed), time.time_ns() // 1_000_000
+        posts = set()
         for number in range(POSTS):
             sent = begin + 1_000 * number // PER_SECOND
-            ahead = number % 10 == 9
-            planned.append((sent, sent + draw.randrange(AHEAD_MS) if ahead else
-                            sent - draw.randrange(LATEST_MS)))
-        posts = set()
-        for number, (sent, created) in enumerate(planned):
+            author = draw.choice((*PUSHED, *MERGED))
+            ahead = draw.randrange(10) == 0
+            created = sent + draw.randrange(AHEAD_MS) if ahead else sent - draw.randrange(LATEST_MS)
             time.sleep(max(0, sent / 1_000 - time.time()))
-            author = (*PUSHED, *MERGED)[number % 10] if number % 3 else draw.choice(MERGED)
             post = next(self.post_ids)
             self.send([Event("published", post, author, created)])
             posts.add(post)
         return posts
 
-    def poll(self, readers, seed, over):
+    def poll(self, readers, number, over):
         """What each of the readers saw of what is new, in rounds, from one process or the other."""
-        draw, clients = random.Random(seed), [api.client(self.contract.check) for api in self.apis]
+        draw, clients = random.Random(self.seed + number), [api.client(self.contract.check) for api in self.apis]
         cursors = {reader: self.get(f"{reader}/timeline?limit=1", clients[0])["newest_cursor"]
                    for reader in readers}
         seen = {reader: set() for reader in readers}

@@ -18,10 +18,9 @@ std::string Environment(const char* name) {
 }
 
 constexpr const char* kTables[] = {
-    "installation",  "following",         "follower",    "user_rel",      "user_fan",
-    "log1",          "friend_request",    "repair_log",  "author",        "author_post",
-    "author_mode",   "range_owner",       "range_start", "setting",       "recount",
-    "counter_sweep", "removal_allowance", "migration",   "sampled_reader"};
+    "installation",   "following",  "follower", "user_rel",      "user_fan",          "log1",
+    "friend_request", "repair_log", "author",   "author_post",   "author_mode",       "range_owner",
+    "range_start",    "setting",    "recount",  "counter_sweep", "removal_allowance", "migration"};
 
 }  // namespace
 

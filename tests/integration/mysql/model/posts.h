@@ -6,7 +6,6 @@
 
 #include "backends/mysql/posts/author_modes.h"
 #include "backends/mysql/posts/post_store.h"
-#include "backends/mysql/posts/sampled_readers.h"
 #include "backends/mysql/posts/truth.h"
 #include "tests/integration/mysql/model/world.h"
 
@@ -30,8 +29,7 @@ struct Posts {
     if (dice < 88) return SwitchMode();
     if (dice < 91) return Weigh();
     if (dice < 94) return Announce();
-    if (dice < 97) return Count();
-    return SetOneIn();
+    return Count();
   }
 
   std::string Apply() {
@@ -73,13 +71,8 @@ struct Posts {
     for (uint64_t i = 1 + world.Below(5); i > 0; --i) {
       const EdgeKey key = world.Edge();
       ReadSync request{0, key.src, key.dst, {}};
-      if (world.OneIn(6)) {
-        request.author = request.reader;
-      } else {
-        request.members = world.Posts(8);
-        request.window = static_cast<uint32_t>(world.Below(6));
-        request.one_in = world.OneIn(2) ? 1 : 2u << world.Below(2);
-      }
+      request.members = world.Posts(8);
+      request.window = static_cast<uint32_t>(world.Below(6));
       requests.push_back(request);
     }
     world.CompareAll(fake, truth, requests);
@@ -129,14 +122,6 @@ struct Posts {
   std::string Count() {
     world.Compare(fake, store, CountPulled{0, world.AnyShard()});
     return "count";
-  }
-
-  std::string SetOneIn() {
-    const UserId reader = world.User();
-    const uint32_t one_in = 1u << world.Below(3);
-    SetSample(world.shards.of(reader), {reader, one_in});
-    fake.SetOneIn(reader, one_in);
-    return "sample of " + ToString(reader);
   }
 
   void CompareContents() {

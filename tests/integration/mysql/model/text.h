@@ -105,7 +105,7 @@ inline std::string Text(const PostPage& page) {
 }
 inline std::string Text(const SyncTruth& truth) {
   return Words(truth.status, truth.following, truth.marked, truth.remove, truth.visible, "unread",
-               truth.newest_unread, "one in", truth.one_in);
+               truth.newest_unread);
 }
 inline std::string Text(const ItemsRead& read) {
   return Words(read.items, "partial", read.partial, "unread", read.unread);

@@ -167,20 +167,20 @@ struct Chances {
     if (nodes() % 100 < 20) {
       character.nodes = 2;
       character.move_slot = 1 + nodes() % 6;
-      if (nodes() % 2 == 0) character.node_away = 1 + nodes() % 3;
+      if (nodes() % 2 == 0) character.node_away = 2 + nodes() % 4;
       if (nodes() % 2 == 0) character.forget_index += 1 + nodes() % 4;
     }
     std::mt19937_64 contests(options.seed ^ kContests);
     character.short_contests = contests() % 100 < 25;
     std::mt19937_64 pages(options.seed ^ kPages);
-    if (pages() % 100 < 10) {
+    if (pages() % 100 < 6) {
       character.page = 1;
       character.large_page = 2 + static_cast<uint32_t>(pages() % 3);
       if (character.readers < 12) character.readers += 12;
     }
     if (pages() % 100 < 20) character.held_hints = 4 + static_cast<uint32_t>(pages() % 12);
     std::mt19937_64 marks(options.seed ^ kMarks);
-    character.many_marks = marks() % 100 < 10;
+    character.many_marks = marks() % 100 < 8;
     if (character.many_marks) {
       character.window = 6;
       character.authors = window().most_marks() + 2 + marks() % 4;
@@ -189,9 +189,9 @@ struct Chances {
     }
     std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
     if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
-    if (!character.healthy) character.rare = Rare::Of(options.seed);
+    if (!character.healthy) character.odd = Odd::Of(options.seed);
     // A row that is made anew has the mode that its author has by then.
-    if (character.switch_mode > 0) character.rare.lose_rows = 0;
+    if (character.switch_mode > 0) character.odd.lose_rows = 0;
   }
 
   void DrawRelationFaults() {

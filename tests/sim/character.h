@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tests/sim/rare.h"
+#include "tests/sim/odd.h"
 
 namespace fanline::sim {
 
@@ -63,7 +63,7 @@ struct Character {
   uint32_t nodes = 1;                     // of Redis
   uint64_t move_slot = 0, node_away = 0;  // weights
   uint64_t owners_away = 0;               // weight: the shard of range_owner
-  Rare rare;
+  Odd odd;
   bool healthy = false;  // no faults, nothing slow: then nothing may be checked or repaired
 };
 

@@ -53,7 +53,7 @@ struct Faults {
         world.snapshot = world.redis;
         return;
       case 6:
-        RollBack(world.character.nodes > 1 && world.Chance(50) ? 1 : 0);
+        RollBack(world.character.nodes > 1 && world.Chance(50) ? 1u : 0u);
         return;
       case 7:
         world.Trace("flush");

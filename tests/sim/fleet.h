@@ -11,7 +11,7 @@
 // letters of fleet_options.h. In part of the schedules a dispatcher leaves out the ranges that hold
 // no follower of the author, and graphs are imported; or Redis is two nodes, with slots that move.
 //
-// In few schedules, each drawn apart (rare.h): hints that a pusher cannot read, or knows only once
+// In few schedules, each drawn apart (odd.h): hints that a pusher cannot read, or knows only once
 // it is upgraded; topics of dead letters that take nothing; committed offsets that go back; a
 // primary that is demoted, or replaced by one that lacks the last posts.
 //

@@ -59,6 +59,24 @@ struct Caller {
                         [this, owner, to, make]() mutable { return DeliverTo(owner, to, make()); },
                         DeliverTo(owner, to, failed), owner, false, patience});
   }
+
+  // A call whose topic may take nothing for a while. The record's value is `taken` once the letter
+  // is in there.
+  void AskForLetter(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to,
+                    std::set<std::string>& taken) {
+    const DeadLetterAppended done{request.id, {}};
+    const auto take = [this, &taken, request, done] {
+      if (world.now.unix_ms < world.dead_letters.away_until) {
+        world.Count(Letter::kLetterRefused);
+        return DeadLetterAppended{request.id, Status::Later("kafka", "too few replicas in sync")};
+      }
+      taken.insert(request.letter.record.value);
+      return done;
+    };
+    if (world.options.guards.letters_before_commit) return Ask(to, "dead letter", done, take);
+    to(done);
+    Ask({}, "dead letter", done, take);  // lost, if it is not taken
+  }
 };
 
 // A process as one that consumes: an inbox, and the partitions it believes to own.

@@ -94,11 +94,11 @@ bool SwitchesAndCrashes(const Character& of) { return Switches(of) && of.crash_d
 bool ReadsOwn(const Character& of) { return Steady(of) && of.own_posts; }
 bool LeavesOutOwn(const Character& of) { return ReadsOwn(of) && of.leave_out; }
 
-bool DamagesHints(const Character& of) { return Steady(of) && of.rare.damaged > 0; }
-bool Upgrades(const Character& of) { return Steady(of) && of.rare.newer > 0; }
-bool RefusesLetters(const Character& of) { return of.rare.letters_away > 0; }
-bool Demotes(const Character& of) { return Steady(of) && of.rare.demote > 0; }
-bool LosesRows(const Character& of) { return of.rare.lose_rows > 0; }
+bool DamagesHints(const Character& of) { return Steady(of) && of.odd.damaged > 1; }
+bool Upgrades(const Character& of) { return Steady(of) && of.odd.newer > 0; }
+bool RefusesLetters(const Character& of) { return of.odd.letters_away > 0; }
+bool Demotes(const Character& of) { return Steady(of) && of.odd.demote > 0; }
+bool LosesRows(const Character& of) { return of.odd.lose_rows > 0; }
 
 const Mutation kMutations[] = {
     // clang-format off
@@ -114,7 +114,7 @@ const Mutation kMutations[] = {
     {"sync_drops_building", [](Guards& guards) { guards.redis.sync_drops_building = false; }, {15, 20, 38}, 400},
     {"short_rule", [](Guards& guards) { guards.redis.short_rule = false; }, {15, 20, 40}, 300},
     {"hide_building", [](Guards& guards) { guards.redis.hide_building = false; }, {1, 3, 5}, 50},
-    {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {540, 736, 1399}, 350, WhileFull},
+    {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {397, 961, 1737}, 350, WhileFull},
     {"pending_index", [](Guards& guards) { guards.redis.pending_index = false; }, {472, 2883, 3725}, 1000, ForgetsIndexes},
     {"truth_after_hint", [](Guards& guards) { guards.truth_after_hint = false; }, {3, 4, 5}, 50},
     {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {146, 306, 1157}, 700, WithReaders},
@@ -146,14 +146,14 @@ const Mutation kMutations[] = {
     {"unread_is_all", [](Guards& guards) { guards.unread_is_all = false; }, {3679, 8589, 11627}, 700, LosesReads},
     {"append_again", [](Guards& guards) { guards.append_again = false; }, {418, 568, 1149}, 1000, LeavesOut},
     {"stale_applies_hint", [](Guards& guards) { guards.stale_applies_hint = false; }, {6, 12, 22}, 150, AppliesStale},
-    {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {15, 116, 149}, 400, Repairs},
-    {"imports_hint", [](Guards& guards) { guards.imports_hint = false; }, {31, 151, 649}, 250, Imports},
+    {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {397, 461, 1016}, 400, Repairs},
+    {"imports_hint", [](Guards& guards) { guards.imports_hint = false; }, {821, 1150, 1794}, 250, Imports},
     // Authors merged at read.
     {"posts_mark", [](Guards& guards) { guards.posts_mark = false; }, {22, 28, 84}, 300, Switches},
     {"rebuilds_mark", [](Guards& guards) { guards.rebuilds_mark = false; }, {17, 24, 31}, 300, Switches},
     {"announced_is_told", [](Guards& guards) { guards.announced_is_told = false; }, {280, 1365}, 3000, SwitchesAndCrashes},
     {"keep_marks", [](Guards& guards) { guards.redis.keep_marks = false; }, {1226, 40711, 92867}, 10'000, SwitchesWhileBuilding},
-    {"count_more_marks", [](Guards& guards) { guards.redis.count_more_marks = false; }, {1}, 300, ManyMarks},
+    {"count_more_marks", [](Guards& guards) { guards.redis.count_more_marks = false; }, {23, 133, 190}, 300, ManyMarks},
     {"marks_synced", [](Guards& guards) { guards.mysql.marks_synced = false; }, {28, 69, 116}, 300, Switches},
     {"marked_for_good", [](Guards& guards) { guards.mysql.marked_for_good = false; }, {22, 24, 28}, 500, Switches},
     {"pushed_once", [](Guards& guards) { guards.mysql.pushed_once = false; }, {17, 84, 116}, 500, Switches},
@@ -167,11 +167,11 @@ const Mutation kMutations[] = {
     {"letters_before_commit", [](Guards& guards) { guards.letters_before_commit = false; }, {2, 12, 13}, 100, RefusesLetters},
     // Primaries that change.
     {"truth_proved", [](Guards& guards) { guards.truth_proved = false; }, {60, 149, 235}, 300, Demotes},
-    {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {}, 300, Demotes},
-    {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {16, 76, 98}, 100, LosesRows},
+    {"reads_confirmed", [](Guards& guards) { guards.reads_confirmed = false; }, {546, 733, 1011}, 300, Demotes},
+    {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {58, 117, 142}, 100, LosesRows},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {397, 425, 607}, 100, Upgrades},
-    {"quarantine_drops", [](Guards& guards) { guards.quarantine_drops = false; }, {151, 684, 3142}, 300, DamagesHints},
+    {"quarantine_drops", [](Guards& guards) { guards.quarantine_drops = false; }, {4144, 9708}, 600, DamagesHints},
     // clang-format on
 };
 

@@ -1,4 +1,4 @@
-// What goes wrong in few schedules only (rare.h).
+// What goes wrong in few schedules only (odd.h).
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ struct OddFaults {
   Programs& programs;
 
   void Strike() {
-    const Rare& of = world.character.rare;
+    const Odd& of = world.character.odd;
     switch (world.Draw(
         {of.upgrade, of.unusable, of.letters_away, of.commit_back, of.demote, of.lose_rows})) {
       case 0:
@@ -43,7 +43,7 @@ struct OddFaults {
 
   // After anything that happened.
   void Step() {
-    if (world.character.rare.upgrade == 0) return;
+    if (world.character.odd.upgrade == 0) return;
     for (size_t i = 0; i < programs.pushers.size(); ++i) {
       const PusherProcess& pusher = *programs.pushers.processes[i];
       const bool ends = pusher.draining && (pusher.logic->drained() || world.Strikes(2));
@@ -54,7 +54,7 @@ struct OddFaults {
   // Faults stop: what only waited for an upgrade gets it.
   void Stop() {
     world.dead_letters.away_until = 0;
-    if (world.character.rare.newer == 0) return;
+    if (world.character.odd.newer == 0) return;
     for (size_t i = 0; i < programs.pushers.size(); ++i) {
       const PusherProcess& pusher = *programs.pushers.processes[i];
       if (pusher.draining || !pusher.upgraded) Replace(static_cast<int>(i), true);

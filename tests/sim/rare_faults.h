@@ -29,7 +29,9 @@ struct RareFaults {
   // After each step of a schedule with faults.
   void Step() {
     if (world.character.nodes > 1) {
-      if (Once(400 / world.character.move_slot)) BeginMove();
+      if (Once(400 / world.character.move_slot)) BeginMove(static_cast<Range>(random() % kRanges));
+      const auto walked = world.slots.TakeWalked();
+      if (walked && Once(3)) BeginMove(*walked);
       if (world.character.node_away > 0 && Once(400 / world.character.node_away)) LoseNode();
       MoveOn();
     }
@@ -50,15 +52,14 @@ struct RareFaults {
  private:
   bool Once(uint64_t steps) { return random() % steps == 0; }
 
-  void BeginMove() {
-    const auto range = static_cast<Range>(random() % kRanges);
+  void BeginMove(Range range) {
     world.Trace("range " + std::to_string(range) + " begins to move");
     world.slots.BeginMove(range);
   }
   void LoseNode() {
     const uint64_t node = random() % Slots::kNodes;
     world.Trace("node " + std::to_string(node) + " of Redis is away");
-    world.node_away_until[node] = world.now.unix_ms + static_cast<int64_t>(random() % 100);
+    world.node_away_until[node] = world.now.unix_ms + static_cast<int64_t>(random() % 150);
   }
 
   void LoseOwners() {

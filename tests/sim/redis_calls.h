@@ -226,6 +226,7 @@ struct RedisCaller : Caller {
       if (!TakesStep(*asked, std::move(keys))) return Refusal(asked->request, "TRYAGAIN");
       const RangeReset answer = world.redis.ResetBegin(asked->request);
       Begun(asked->request, answer);
+      world.slots.WalkBegan(asked->range);
       return answer;
     };
     Send(asked, begin, [this, asked] { NextPage(asked); });

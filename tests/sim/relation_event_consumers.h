@@ -12,7 +12,6 @@
 #include "fanline/wire/relation_event.h"
 #include "mirror/relation_event_consumer.h"
 #include "tests/producers/encoders.h"
-#include "tests/sim/dead_letters.h"
 #include "tests/sim/mirrors.h"
 
 namespace fanline::sim {
@@ -113,7 +112,7 @@ struct EventConsumer
 
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
     world.Count(Letter::kEventDeadLettered);
-    TakeLetter(*this, request, to, application.dead_lettered);
+    AskForLetter(request, to, application.dead_lettered);
   }
 
   void Start() {

@@ -58,7 +58,7 @@ struct Schedule {
     const Character& of = world.character;
     for (int step = 0; step < world.options.steps; ++step) {
       world.Tick(4);
-      switch (world.Draw({of.carry_out, of.turn, of.client, of.reader, of.fault, of.rare.strike})) {
+      switch (world.Draw({of.carry_out, of.turn, of.client, of.reader, of.fault, of.odd.strike})) {
         case 0:
           // Mostly fast enough for the fleet to keep up: repairs at the very end hide what went
           // wrong on the way.

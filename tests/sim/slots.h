@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/fakes/fake_redis.h"
@@ -57,6 +58,10 @@ class Slots {
            std::all_of(keys.begin(), keys.end(), [&](UserId key) { return Has(range, key); });
   }
 
+  // A walk over the keys of the range began: the worst time for a move.
+  void WalkBegan(Range range) { walked_ = range; }
+  std::optional<Range> TakeWalked() { return std::exchange(walked_, std::nullopt); }
+
   void BeginMove(Range range) {
     if (moving(range)) return;
     Keys keys;
@@ -73,7 +78,7 @@ class Slots {
   std::optional<Range> Step() {
     for (Range range = 0; range < static_cast<Range>(kRanges); ++range) {
       Slot& slot = At(range);
-      if (!slot.left || random_() % 4 != 0) continue;
+      if (!slot.left || random_() % 12 != 0) continue;
       if (!slot.left->empty()) slot.left->pop_back();
       if (!slot.left->empty()) continue;
       slot.left.reset();
@@ -102,6 +107,7 @@ class Slots {
   const fakes::FakeRedis& redis_;
   std::mt19937_64 random_;
   std::array<Slot, kRanges> slots_{};
+  std::optional<Range> walked_;
 };
 
 }  // namespace fanline::sim

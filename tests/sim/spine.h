@@ -11,7 +11,6 @@
 
 #include "dispatcher/dispatcher.h"
 #include "pusher/pusher.h"
-#include "tests/sim/dead_letters.h"
 #include "tests/sim/redis_calls.h"
 
 namespace fanline::sim {
@@ -36,7 +35,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
 
   EventsApplied Commit(const ApplyEvents& request) {
     EventsApplied applied = world.mysql.Commit(request);
-    if (world.character.rare.lose_rows > 0) {
+    if (world.character.odd.lose_rows > 0) {
       std::vector<FeedEvent>& missing = world.replicas[request.shard].missing;
       missing.insert(missing.end(), request.events.begin(), request.events.end());
     }
@@ -209,7 +208,7 @@ struct DispatcherProcess : ServesAll<DispatcherProcess, ApplyEvents, AnnounceAut
   }
 
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-    TakeLetter(*this, request, to, world.dead_letters.of_events);
+    AskForLetter(request, to, world.dead_letters.of_events);
   }
 
   void Start() {
@@ -283,7 +282,7 @@ struct PusherProcess
 
   // As this program reads it: one that is not upgraded sees a version above its own.
   Record Fetched(Record record) {
-    if (world.character.rare.newer == 0 || !OddHints::IsOfNewer(record.value)) return record;
+    if (world.character.odd.newer == 0 || !OddHints::IsOfNewer(record.value)) return record;
     if (upgraded) {
       record.value = OddHints::Understood(std::move(record.value));
     } else {
@@ -310,7 +309,7 @@ struct PusherProcess
     }
   }
   void Serve(const AppendDeadLetter& request, ReplyTo<DeadLetterAppended> to) {
-    TakeLetter(*this, request, to, world.odd_hints.letters);
+    AskForLetter(request, to, world.odd_hints.letters);
   }
   void Serve(const WeighAuthor& request, ReplyTo<AuthorWeighed> to) {
     const AuthorWeighed failed{request.id, AwayStatus()};

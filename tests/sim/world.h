@@ -50,7 +50,8 @@ struct Assignment {
 
 inline Status AwayStatus() { return Status::Later("mysql", "away"); }
 
-// What belongs into the topics of dead letters (dead_letters.h).
+// The topics of dead letters. They take nothing for a while, at times: who waits for that commits
+// nothing beyond the record, and goes on with all others.
 struct DeadLetters {
   UnixMs away_until = 0;
   std::set<std::string> unusable;   // events that were sent and that nobody can use
@@ -166,7 +167,7 @@ struct World : Chances {
     }
   }
   void AppendHint(Range range, const Hint& hint) {
-    const Rare& of = character.rare;
+    const Odd& of = character.odd;
     if (of.damaged > 0 && Strikes(of.damaged)) {
       Count(Letter::kHintDamaged);
       return Append(tasks, range, odd_hints.Damage());

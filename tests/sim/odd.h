@@ -7,7 +7,7 @@
 
 namespace fanline::sim {
 
-struct Rare {
+struct Odd {
   uint64_t strike = 0;  // weight of all of it (odd_faults.h)
 
   // Hints that a pusher does not understand (odd_hints.h).
@@ -24,16 +24,16 @@ struct Rare {
   uint64_t demote = 0;     // weight
   uint64_t lose_rows = 0;  // weight: a replica of posts catches up, or takes over as it is
 
-  static Rare Of(uint64_t seed) {
-    Rare rare;
-    rare.DrawOddHints(seed);
-    rare.DrawLetters(seed);
-    rare.DrawPrimaries(seed);
+  static Odd Of(uint64_t seed) {
+    Odd odd;
+    odd.DrawOddHints(seed);
+    odd.DrawLetters(seed);
+    odd.DrawPrimaries(seed);
     std::mt19937_64 commits(seed ^ kCommits);
-    if (commits() % 100 < 6) rare.commit_back = 1 + commits() % 4;
+    if (commits() % 100 < 6) odd.commit_back = 1 + commits() % 4;
     std::mt19937_64 strikes(seed ^ kStrikes);
-    if (rare.any()) rare.strike = 1 + strikes() % 4;
-    return rare;
+    if (odd.any()) odd.strike = 1 + strikes() % 4;
+    return odd;
   }
 
  private:

@@ -37,6 +37,13 @@ class Configuration(unittest.TestCase):
             for item in volume.get("secret", {}).get("items", []):
                 (place / item["path"]).write_text(IN_SECRETS[item["path"]], encoding="utf-8")
 
+    @staticmethod
+    def environment(found, container):
+        told = {each["name"]: each["value"] for each in container.get("env", [])}
+        for source in container.get("envFrom", []):
+            told |= found["ConfigMap", source["configMapRef"]["name"]]["data"]
+        return told
+
     def check(self, command, environment):
         here = {name: value.replace(FOLDER, f"{self.folder}/") for name, value in environment.items()}
         bare = {name: value for name, value in os.environ.items() if not name.startswith("FANLINE_")}
@@ -60,11 +67,11 @@ class Configuration(unittest.TestCase):
                     container, = pod["containers"]
                     with self.subTest(f"{name}: {workload}"):
                         self.mount(found, pod)
-                        environment = {each["name"]: each["value"] for each in container["env"]}
+                        environment = self.environment(found, container)
                         shown = self.assert_taken(container["command"], environment)
                         self.assertIn(f"0.0.0.0:{container['ports'][0]['containerPort']}", shown)
                         seen.add(container["name"])
-        self.assertEqual(seen, {"dispatcher", "pusher", "mirror", "reconciler", "api"})
+        self.assertEqual(seen, {"dispatcher", "pusher", "mirror", "reconciler", "api", "audit"})
 
     def test_of_the_setup_and_of_what_operators_type_is_taken(self):
         seen = set()
@@ -76,9 +83,8 @@ class Configuration(unittest.TestCase):
                     pod = spec["template"]["spec"]
                     self.mount(found, pod)
                     for container in pod.get("initContainers", []) + pod["containers"]:
-                        told = found["ConfigMap", container["envFrom"][0]["configMapRef"]["name"]]["data"]
                         with self.subTest(f"{name}: {workload} {container['name']}"):
-                            self.assert_taken(container["command"], told)
+                            self.assert_taken(container["command"], self.environment(found, container))
                             seen.add(" ".join(container["command"][1:]))
         self.assertEqual(seen, {"init", "topics create", "ranges", "audit", "doctor"})
 

@@ -103,7 +103,7 @@ bool LosesRows(const Character& of) { return of.odd.lose_rows > 0; }
 const Mutation kMutations[] = {
     // clang-format off
     {"sticky_tombstones", [](Guards& guards) { guards.mysql.sticky_tombstones = false; }, {24, 47, 57}, 150},
-    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {4, 26, 46}, 250},
+    {"versions", [](Guards& guards) { guards.mysql.versions = false; }, {11, 13, 20}, 250},
     {"hint_on_every_apply", [](Guards& guards) { guards.mysql.hint_on_every_apply = false; }, {22, 23, 36}, 250, DispatchersCrash},
     {"last_at_grows", [](Guards& guards) { guards.mysql.last_at_grows = false; }, {15, 17, 18}, 1200},
     {"fence", [](Guards& guards) { guards.redis.fence = false; }, {3383, 5476, 6307}, 700, WithZombies},
@@ -117,13 +117,13 @@ const Mutation kMutations[] = {
     {"drop_full", [](Guards& guards) { guards.redis.drop_full = false; }, {397, 961, 1737}, 350, WhileFull},
     {"pending_index", [](Guards& guards) { guards.redis.pending_index = false; }, {472, 2883, 3725}, 1000, ForgetsIndexes},
     {"truth_after_hint", [](Guards& guards) { guards.truth_after_hint = false; }, {3, 4, 5}, 50},
-    {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {146, 306, 1157}, 700, WithReaders},
+    {"lanes_in_order", [](Guards& guards) { guards.logic.lanes_in_order = false; }, {280, 789, 1513}, 700, WithReaders},
     {"hints_before_commit", [](Guards& guards) { guards.hints_before_commit = false; }, {11, 17, 28}, 250},
     {"writes_before_commit", [](Guards& guards) { guards.writes_before_commit = false; }, {11, 17, 20}, 100},
-    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {1055, 5676, 6662}, 1000, LongRuns},
+    {"pages_acknowledged", [](Guards& guards) { guards.logic.pages_acknowledged = false; }, {4003, 4119, 4274}, 1000, LongRuns},
     {"begun_as_saved", [](Guards& guards) { guards.logic.begun_as_saved = false; }, {15113784809216651476u}, 3000, LongRunsRolledBack},
-    {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {4472}, 2500, WithLostConnections},
-    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {267, 301, 473}, 1400, HintsOfMirrors},
+    {"claim_after_reconnect", [](Guards& guards) { guards.claim_after_reconnect = false; }, {3483, 4508, 9863}, 2500, WithLostConnections},
+    {"hint_after_truth", [](Guards& guards) { guards.hint_after_truth = false; }, {394, 455, 655}, 1400, HintsOfMirrors},
     {"hint_before_msg2", [](Guards& guards) { guards.hint_before_msg2 = false; }, {27, 31, 43}, 600},
     {"log1_done_last", [](Guards& guards) { guards.log1_done_last = false; }, {1, 8, 11}, 150},
     {"mirror_versions", [](Guards& guards) { guards.mirror_versions = false; }, {1, 6, 8}, 100},
@@ -132,7 +132,7 @@ const Mutation kMutations[] = {
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {205, 211, 225}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
     {"loss_before_walk", [](Guards& guards) { guards.redis.loss_before_walk = false; }, {793159307560281584}, 3000, LosesTailsInWalks},
-    {"reset_sees_whole_slot", [](Guards& guards) { guards.reset_sees_whole_slot = false; }, {1}, 3000, MovesSlots},
+    {"reset_sees_whole_slot", [](Guards& guards) { guards.reset_sees_whole_slot = false; }, {5993}, 3000, MovesSlots},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},
     {"above_what_is_settled", [](Guards& guards) { guards.above_what_is_settled = false; }, {12, 213, 438}, 250, HasFriends},
     {"changes_settle", [](Guards& guards) { guards.changes_settle = false; }, {12, 25, 38}, 150, HasFriends},
@@ -144,7 +144,7 @@ const Mutation kMutations[] = {
     {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 141}, 400, CountsWrong},
     {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, 400, CountsFew},
     {"unread_is_all", [](Guards& guards) { guards.unread_is_all = false; }, {3679, 8589, 11627}, 700, LosesReads},
-    {"append_again", [](Guards& guards) { guards.append_again = false; }, {418, 568, 1149}, 1000, LeavesOut},
+    {"append_again", [](Guards& guards) { guards.append_again = false; }, {209, 424, 649}, 1000, LeavesOut},
     {"stale_applies_hint", [](Guards& guards) { guards.stale_applies_hint = false; }, {6, 12, 22}, 150, AppliesStale},
     {"repairs_hint", [](Guards& guards) { guards.repairs_hint = false; }, {397, 461, 1016}, 400, Repairs},
     {"imports_hint", [](Guards& guards) { guards.imports_hint = false; }, {821, 1150, 1794}, 250, Imports},
@@ -171,7 +171,7 @@ const Mutation kMutations[] = {
     {"lost_rows_sent_again", [](Guards& guards) { guards.lost_rows_sent_again = false; }, {58, 117, 142}, 100, LosesRows},
     // Hints that a pusher does not understand.
     {"newer_awaited", [](Guards& guards) { guards.logic.newer_awaited = false; }, {397, 425, 607}, 100, Upgrades},
-    {"quarantine_drops", [](Guards& guards) { guards.quarantine_drops = false; }, {4144, 9708}, 600, DamagesHints},
+    {"quarantine_drops", [](Guards& guards) { guards.quarantine_drops = false; }, {2607, 7882}, 600, DamagesHints},
     // clang-format on
 };
 

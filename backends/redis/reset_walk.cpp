@@ -1,5 +1,7 @@
 #include "backends/redis/reset_walk.h"
 
+#include <algorithm>
+
 #include "backends/redis/client/errors.h"
 #include "backends/redis/client/reply.h"
 #include "backends/redis/requests.h"
@@ -63,8 +65,11 @@ void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
       });
 }
 
-// A server may look through the slot of a tag alone; keys of other ranges are not sent to us.
+// A server may look through the slot of a tag alone; keys of other ranges are not sent to us. Once
+// every reset has failed, the walk is over: a Redis whose slot moves refuses each of them.
 void ResetWalk::Scan() {
+  const auto failed = [](const auto& reset) { return reset.second->failed; };
+  if (std::all_of(walking_.begin(), walking_.end(), failed)) return Finish();
   outstanding_ = 1;
   channel_.Call(
       [this](CommandBuffer& out, const ScriptDigests&) {

@@ -8,7 +8,8 @@
 //   SCAN         page by page: reset_page drops or lists the timelines found
 //   reset_end    after the walk: writes the header and, at a takeover, the position
 //
-// A reset that leaves the timelines alone is the last step alone, at once.
+// A reset that leaves the timelines alone is the last step alone, at once. A walk all of whose
+// resets have failed ends there.
 //
 // A walk neither begins nor ends while a Cluster's slot is between two nodes: SCAN sees the keys of
 // one of them. Both steps name a key that never exists, so the node answers TRYAGAIN then.

@@ -24,8 +24,7 @@ struct PendingCalls : CommandChannel {
     sent.push_back(std::move(done));
   }
   void Answer(std::string_view wire) {
-    const Done done = std::move(sent.front());
-    sent.pop_front();
+    const Done done = Next();
     const std::unique_ptr<redisReader, void (*)(redisReader*)> reader(redisReaderCreate(),
                                                                       redisReaderFree);
     void* reply = nullptr;
@@ -33,6 +32,12 @@ struct PendingCalls : CommandChannel {
     redisReaderGetReply(reader.get(), &reply);
     done({Status::Done(), false, static_cast<redisReply*>(reply)});
     freeReplyObject(reply);
+  }
+  void Refuse() { Next()({Status::Later("redis", "TRYAGAIN"), false, nullptr}); }
+  Done Next() {
+    Done done = std::move(sent.front());
+    sent.pop_front();
+    return done;
   }
 
   std::deque<Done> sent;
@@ -182,6 +187,28 @@ TEST(ResetWalk, IsBegunAnewWhenAnIndexWasDeletedMeanwhile) {
   w.redis.Answer(kNoKeys);
   w.redis.Answer(kYes);
   EXPECT_TRUE(w.reply->status.done());
+}
+
+// A slot that moves refuses the beginning. The owner asks again soon, and other ranges of the node
+// wait behind the walk.
+TEST(ResetWalk, ThatIsRefusedAtItsBeginningLooksThroughNoKeys) {
+  World w;
+  w.Reset();
+  w.redis.Refuse();
+  EXPECT_EQ(w.redis.asked.size(), 1u);
+  ASSERT_TRUE(w.reply);
+  EXPECT_TRUE(w.reply->status.later());
+}
+
+TEST(ResetWalk, OfManyGoesOnWhileOneOfThemHasNotFailed) {
+  World w;
+  w.Reset(Timelines::kDrop, 0);
+  w.Reset(Timelines::kDrop, 1);
+  w.Reset(Timelines::kDrop, 2);
+  w.redis.Refuse();  // the first walks alone
+  w.redis.Refuse();
+  w.redis.Answer(kYes);
+  EXPECT_TRUE(w.Asked(w.keys.Timelines()));
 }
 
 }  // namespace

@@ -28,9 +28,13 @@ void HintAppends::Add(uint64_t id, Event event) {
 }
 
 void HintAppends::Step(Now now) {
+  DropForgotten();
+  for (Queue& queue : queues_) {
+    if (queue.retry_at && *queue.retry_at <= now.mono) queue.retry_at.reset();
+  }
   Spread();
   if (waiting_ > 0) {
-    for (size_t range = 0; range < queues_.size(); ++range) Send(static_cast<Range>(range), now);
+    for (size_t range = 0; range < queues_.size(); ++range) Send(static_cast<Range>(range));
   }
   Park();
 }
@@ -55,6 +59,14 @@ bool HintAppends::HasRoom(const Queue& queue, size_t hint_bytes) const {
          queue.bytes + queue.waiting.size() * hint_bytes < limits_.bytes;
 }
 
+// What is forgotten takes no room of others.
+void HintAppends::DropForgotten() {
+  if (!std::exchange(forgotten_, false)) return;
+  const auto gone = [this](uint64_t id) { return !events_.contains(id); };
+  std::erase_if(arrived_, gone);
+  for (Queue& queue : queues_) waiting_ -= std::erase_if(queue.waiting, gone);
+}
+
 // The hints of events that arrived go to the queues of their ranges. While no range has room, an
 // event is kept here: it takes less memory.
 void HintAppends::Spread() {
@@ -77,10 +89,8 @@ void HintAppends::Spread() {
 
 // ---- requests -------------------------------------------------------------------------------
 
-void HintAppends::Send(Range range, Now now) {
-  Queue& queue = At(range);
-  if (queue.retry_at && *queue.retry_at > now.mono) return;
-  queue.retry_at.reset();
+void HintAppends::Send(Range range) {
+  if (At(range).retry_at) return;
   while (SendOne(range)) {
   }
 }
@@ -91,17 +101,16 @@ bool HintAppends::SendOne(Range range) {
   UnderWay sent{range, {}, 0};
   while (!queue.waiting.empty() && sent.events.size() < limits_.per_append &&
          queue.records < MostRecords(queue) && queue.bytes < limits_.bytes) {
-    const auto found = events_.find(queue.waiting.front());
+    const uint64_t id = queue.waiting.front();
     queue.waiting.pop_front();
     --waiting_;
-    if (found == events_.end()) continue;
-    Held& held = found->second;
+    Held& held = events_.at(id);
     ++held.under_way;
     const size_t bytes = BytesOf(held.event);
     ++queue.records;
     queue.bytes += bytes;
     sent.bytes += bytes;
-    sent.events.push_back(found->first);
+    sent.events.push_back(id);
     request.hints.emplace_back(range, HintFor(held, range));
     request.headers.push_back(held.event.headers);
   }
@@ -193,6 +202,7 @@ void HintAppends::Forget(uint64_t id) {
 }
 
 void HintAppends::Erase(Events::iterator held) {
+  if (held->second.open > held->second.under_way) forgotten_ = true;
   if (held->second.parked) {
     --parked_;
     parked_bytes_ -= held->second.event.bytes;

@@ -75,7 +75,8 @@ class HintAppends {
 
   // Events that have ended since the last call. They are forgotten here.
   [[nodiscard]] std::vector<Ended> TakeEnded() { return std::exchange(ended_, {}); }
-  // Events that were parked since the last call.
+  // Parked events whose last hint under way was answered since the last call, or that were parked
+  // since.
   [[nodiscard]] std::vector<uint64_t> TakeParked() { return std::exchange(newly_parked_, {}); }
   // Forgets an event: none of its hints is appended from now on. Those under way go on.
   void Forget(uint64_t id);
@@ -106,7 +107,7 @@ class HintAppends {
   };
   using Events = std::unordered_map<uint64_t, Held>;
   struct Queue {                    // of one range
-    std::deque<uint64_t> waiting;   // events; some may be forgotten
+    std::deque<uint64_t> waiting;   // events; from a Step's beginning on none is forgotten
     size_t records = 0, bytes = 0;  // under way
     uint32_t attempts = 0;          // that failed, in a row
     std::optional<Time> retry_at;
@@ -120,8 +121,9 @@ class HintAppends {
   Queue& At(Range range) { return queues_[static_cast<size_t>(range)]; }
   size_t MostRecords(const Queue& queue) const;
   bool HasRoom(const Queue& queue, size_t hint_bytes) const;
+  void DropForgotten();
   void Spread();
-  void Send(Range range, Now now);
+  void Send(Range range);
   bool SendOne(Range range);
   Hint HintFor(const Held& held, Range range) const;
   bool Settle(uint64_t id, const Status& status);
@@ -140,6 +142,7 @@ class HintAppends {
   std::vector<Queue> queues_;                         // by range
   std::unordered_map<uint64_t, UnderWay> under_way_;  // by request
   size_t waiting_ = 0;                                // entries of all queues
+  bool forgotten_ = false;                            // some of these may be of no event
   std::vector<uint64_t> idle_;                        // events that may have nothing under way
   size_t parked_ = 0, parked_bytes_ = 0;
   std::vector<uint64_t> newly_parked_;

@@ -188,6 +188,50 @@ TEST(SlowRanges, AllOfThemAreTriedAgainAlsoAfterTheirPartitionsMoved) {
   EXPECT_EQ(w.committed, 1);
 }
 
+// Ids of events that are no more must not take the room of those that came again.
+TEST(SlowRanges, WhatWasForgottenTakesNoRoomOfWhatComesAgain) {
+  World w(Limits(), 1, 1);
+  for (int times = 0; times < 2; ++times) {
+    w.Assign();
+    w.next_offset = 0;
+    for (uint64_t post = 1; post <= 40; ++post) w.Give(Published(PostId{post}));
+    w.Step();
+    w.Store();
+    w.Step();
+    if (times > 0) break;
+    ASSERT_EQ(w.Appending().size(), 40u);
+    w.Refuse(kAway);
+    w.Step();
+    ASSERT_TRUE(w.next_timer);
+    w.inbox.emplace_back(PartitionRevoked{0});
+    w.Step();
+    EXPECT_TRUE(w.dispatcher.drained());
+  }
+  EXPECT_EQ(w.Appending().size(), 0u) << "the range has a back-off";
+  ASSERT_TRUE(w.next_timer);
+  w.now.mono = *w.next_timer;
+  w.Step();
+  EXPECT_EQ(w.Appending().size(), 16u);
+  w.RunUntilIdle();
+  EXPECT_EQ(w.committed, 40);
+}
+
+TEST(SlowRanges, ABackOffEndsAlsoWhenNothingWaitsAnyMore) {
+  World w(Limits(), 1, 1);
+  w.Assign();
+  w.Give(Published());
+  w.Step();
+  w.Store();
+  w.Step();
+  w.Refuse(kAway);
+  w.Step();
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.Step();
+  w.Pass(std::chrono::seconds(10));
+  w.Step();
+  EXPECT_TRUE(!w.next_timer || *w.next_timer > w.now.mono);
+}
+
 // Both would otherwise be counted once more, or never again.
 TEST(SlowRanges, WhatIsParkedForARangeAndThenRefusedIsNoJobOfItsShard) {
   Limits limits;

@@ -189,11 +189,11 @@ void HintAppends::Park() {
     const auto found = events_.find(id);
     if (found == events_.end()) continue;
     Held& held = found->second;
-    if (held.parked || held.under_way > 0) continue;
-    held.parked = true;
+    if (held.under_way > 0) continue;
+    told_parked_.push_back(id);
+    if (std::exchange(held.parked, true)) continue;
     ++parked_;
     parked_bytes_ += held.event.bytes;
-    newly_parked_.push_back(id);
   }
 }
 

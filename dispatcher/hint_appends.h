@@ -75,9 +75,9 @@ class HintAppends {
 
   // Events that have ended since the last call. They are forgotten here.
   [[nodiscard]] std::vector<Ended> TakeEnded() { return std::exchange(ended_, {}); }
-  // Parked events whose last hint under way was answered since the last call, or that were parked
-  // since.
-  [[nodiscard]] std::vector<uint64_t> TakeParked() { return std::exchange(newly_parked_, {}); }
+  // Events that were parked since the last call, or are parked and have had no hint under way
+  // since: their partition may have moved while they had one.
+  [[nodiscard]] std::vector<uint64_t> TakeParked() { return std::exchange(told_parked_, {}); }
   // Forgets an event: none of its hints is appended from now on. Those under way go on.
   void Forget(uint64_t id);
   // Forgets the events with a waiting hint of which `gone(id)` is true.
@@ -145,7 +145,7 @@ class HintAppends {
   bool forgotten_ = false;                            // some of these may be of no event
   std::vector<uint64_t> idle_;                        // events that may have nothing under way
   size_t parked_ = 0, parked_bytes_ = 0;
-  std::vector<uint64_t> newly_parked_;
+  std::vector<uint64_t> told_parked_;
   std::vector<Ended> ended_;
 };
 

@@ -232,6 +232,24 @@ TEST(SlowRanges, ABackOffEndsAlsoWhenNothingWaitsAnyMore) {
   EXPECT_TRUE(!w.next_timer || *w.next_timer > w.now.mono);
 }
 
+// It is not forgotten with the others: that hint may yet be acknowledged.
+TEST(SlowRanges, WhatIsParkedAndTriedWhileItsPartitionMovesIsForgottenOnceThatFails) {
+  Stuck w;
+  w.Assign();
+  w.Give(Published());
+  w.Run();
+  ASSERT_EQ(w.dispatcher.events_open(), 1u);
+  w.Pass(std::chrono::seconds(10));
+  w.Step();
+  ASSERT_EQ(w.Appending(), std::vector<Range>{kStuck});
+  w.inbox.emplace_back(PartitionRevoked{0});
+  w.Step();
+  EXPECT_EQ(w.dispatcher.events_open(), 1u);
+  w.Refuse(kAway);
+  w.Step();
+  EXPECT_TRUE(w.dispatcher.drained());
+}
+
 // Both would otherwise be counted once more, or never again.
 TEST(SlowRanges, WhatIsParkedForARangeAndThenRefusedIsNoJobOfItsShard) {
   Limits limits;

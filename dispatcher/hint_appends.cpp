@@ -64,7 +64,9 @@ void HintAppends::DropForgotten() {
   if (!std::exchange(forgotten_, false)) return;
   const auto gone = [this](uint64_t id) { return !events_.contains(id); };
   std::erase_if(arrived_, gone);
-  for (Queue& queue : queues_) waiting_ -= std::erase_if(queue.waiting, gone);
+  for (Queue& queue : queues_) {
+    waiting_ -= std::erase_if(queue.waiting, gone) + std::erase_if(queue.refused, gone);
+  }
 }
 
 // The hints of events that arrived go to the queues of their ranges. While no range has room, an
@@ -90,19 +92,24 @@ void HintAppends::Spread() {
 // ---- requests -------------------------------------------------------------------------------
 
 void HintAppends::Send(Range range) {
-  if (At(range).retry_at) return;
-  while (SendOne(range)) {
+  Queue& queue = At(range);
+  if (queue.retry_at || queue.proving) return;
+  if (!queue.refused.empty()) {
+    if (queue.records == 0) queue.proving = SendOne(range, queue.refused, 1);
+    return;
+  }
+  while (SendOne(range, queue.waiting, limits_.per_append)) {
   }
 }
 
-bool HintAppends::SendOne(Range range) {
+bool HintAppends::SendOne(Range range, std::deque<uint64_t>& from, size_t most) {
   Queue& queue = At(range);
   AppendHints request{++ids_, {}, {}};
   UnderWay sent{range, {}, 0};
-  while (!queue.waiting.empty() && sent.events.size() < limits_.per_append &&
-         queue.records < MostRecords(queue) && queue.bytes < limits_.bytes) {
-    const uint64_t id = queue.waiting.front();
-    queue.waiting.pop_front();
+  while (!from.empty() && sent.events.size() < most && queue.records < MostRecords(queue) &&
+         queue.bytes < limits_.bytes) {
+    const uint64_t id = from.front();
+    from.pop_front();
     --waiting_;
     Held& held = events_.at(id);
     ++held.under_way;
@@ -138,15 +145,21 @@ void HintAppends::On(const HintsAppended& appended, Now now, uint64_t random) {
   Queue& queue = At(sent.range);
   queue.records -= sent.events.size();
   queue.bytes -= sent.bytes;
+  const bool alone = std::exchange(queue.proving, false);
   std::vector<uint64_t> again;
   std::string resource;  // that these wait for
   auto failed = appended.failed.begin();
   for (size_t hint = 0; hint < sent.events.size(); ++hint) {
     const bool is_failed = failed != appended.failed.end() && failed->hint == hint;
     const Status status = is_failed ? (failed++)->status : Status::Done();
-    if (!Settle(sent.events[hint], status)) continue;
-    again.push_back(sent.events[hint]);
-    resource = status.resource;
+    if (!Settle(sent.events[hint], status, alone)) continue;
+    if (status.later()) {
+      again.push_back(sent.events[hint]);
+      resource = status.resource;
+    } else {
+      queue.refused.push_back(sent.events[hint]);
+      ++waiting_;
+    }
   }
   FANLINE_CHECK(failed == appended.failed.end(), "a reply names a hint that was not asked for");
   if (appended.failed.size() < sent.events.size()) {
@@ -159,13 +172,13 @@ void HintAppends::On(const HintsAppended& appended, Now now, uint64_t random) {
   }
 }
 
-// One hint of the event was answered; whether it is to be appended again.
-bool HintAppends::Settle(uint64_t id, const Status& status) {
+// One hint of the event was answered; whether it is to be appended again. `alone`: it went alone.
+bool HintAppends::Settle(uint64_t id, const Status& status, bool alone) {
   const auto found = events_.find(id);
   if (found == events_.end()) return false;
   Held& held = found->second;
   if (--held.under_way == 0) idle_.push_back(id);
-  if (status.later()) return true;
+  if (status.later() || (status.never() && !alone)) return true;
   if (status.done() && --held.open > 0) return false;
   Erase(found);
   ended_.push_back({id, status});

@@ -16,6 +16,10 @@
 // hints wait. It stays parked until it ends, however its hints then go on. What parked events hold
 // is bounded in bytes, of all ranges together: usually they wait for the same ranges.
 //
+// A log may refuse a batch for good because of its size, or of one record in it. So a hint that is
+// refused for good is appended once more with nothing of its range beside it, and only then ends
+// its event.
+//
 // Passive: no thread, no clock. Not thread-safe.
 #pragma once
 
@@ -108,6 +112,8 @@ class HintAppends {
   using Events = std::unordered_map<uint64_t, Held>;
   struct Queue {                    // of one range
     std::deque<uint64_t> waiting;   // events; from a Step's beginning on none is forgotten
+    std::deque<uint64_t> refused;   // the same; for good, beside others: they go first, one by one
+    bool proving = false;           // one of these is under way
     size_t records = 0, bytes = 0;  // under way
     uint32_t attempts = 0;          // that failed, in a row
     std::optional<Time> retry_at;
@@ -124,9 +130,9 @@ class HintAppends {
   void DropForgotten();
   void Spread();
   void Send(Range range);
-  bool SendOne(Range range);
+  bool SendOne(Range range, std::deque<uint64_t>& from, size_t most);
   Hint HintFor(const Held& held, Range range) const;
-  bool Settle(uint64_t id, const Status& status);
+  bool Settle(uint64_t id, const Status& status, bool alone);
   void TryAgain(Range range, const std::vector<uint64_t>& events, Now now, uint64_t random);
   void Park();
   void Erase(Events::iterator held);

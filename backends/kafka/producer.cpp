@@ -23,7 +23,7 @@ constexpr Duration kBetweenSessions = std::chrono::milliseconds(500);
 constexpr size_t kShortReason = 1024;  // of a letter that is to be small
 
 // One request. It deletes itself when its last record is answered. `open_` counts the records under
-// way, and Submit while it still adds some. Once a record is refused, none is added behind it.
+// way, and Submit while it still adds some.
 class Request : public Delivery {
  public:
   // `unanswered` counts the requests with records under way.
@@ -37,9 +37,9 @@ class Request : public Delivery {
   // Who hears what becomes of the next record.
   virtual Delivery* Next() { return this; }
   // That record was not taken after all.
-  void NotAdded(rd_kafka_resp_err_t why) {
+  virtual void NotAdded(rd_kafka_resp_err_t why) {
     open_.fetch_sub(1, std::memory_order_relaxed);
-    refused_ = why;
+    refused_ = Worse(refused_, why);
   }
   void AllAdded() { Answered(); }
 
@@ -50,7 +50,6 @@ class Request : public Delivery {
 
  protected:
   Status StatusFor(rd_kafka_resp_err_t result) const { return StatusOf(result, what_); }
-  rd_kafka_resp_err_t refused() const { return refused_; }
 
  private:
   // kNever wins over kLater: it will not go away.
@@ -98,6 +97,10 @@ class HintsRequest final : public Request {
   }
 
   Delivery* Next() override { return &hints_[given_++]; }
+  void NotAdded(rd_kafka_resp_err_t why) override {
+    refused_.push_back({given_ - 1, StatusFor(why)});
+    Request::NotAdded(why);
+  }
 
  private:
   class One final : public Delivery {
@@ -114,11 +117,11 @@ class HintsRequest final : public Request {
     const size_t hint_;
   };
 
-  // The last one given was refused, if one was; those behind it were not even tried.
+  // Those behind a full queue were not even tried.
   void Tell(Status status) override {
-    const bool all = refused() == RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (size_t hint = all ? hints_.size() : given_ - 1; hint < hints_.size(); ++hint)
-      failed_.push_back({hint, StatusFor(refused())});
+    failed_.insert(failed_.end(), refused_.begin(), refused_.end());
+    for (size_t hint = given_; hint < hints_.size(); ++hint)
+      failed_.push_back({hint, refused_.back().status});
     std::sort(failed_.begin(), failed_.end(),
               [](const auto& a, const auto& b) { return a.hint < b.hint; });
     to_({id_, std::move(status), std::move(failed_)});
@@ -127,8 +130,9 @@ class HintsRequest final : public Request {
   const uint64_t id_;
   const ReplyTo<HintsAppended> to_;
   std::vector<One> hints_;
-  size_t given_ = 0;                           // the submitting thread's
-  std::vector<HintsAppended::Failed> failed_;  // the serving thread's
+  size_t given_ = 0;                            // the submitting thread's
+  std::vector<HintsAppended::Failed> refused_;  // the same; in their order
+  std::vector<HintsAppended::Failed> failed_;   // the serving thread's
 };
 
 class CallingRequest final : public Request {
@@ -227,9 +231,9 @@ void Producer::Impl::SendAll(const std::string& topic, const Items& items, Reque
         made = record.headers;
         handle = made == nullptr || made->empty() ? HeadersHandle() : ToHandle(*made, 0);
       }
-      if (Send(topic, {record.partition, record.key, record.value, handle.get()}, open) !=
-          RD_KAFKA_RESP_ERR_NO_ERROR)
-        break;  // a full queue stays full meanwhile
+      const rd_kafka_resp_err_t error =
+          Send(topic, {record.partition, record.key, record.value, handle.get()}, open);
+      if (MeaningOf(error).outcome == Outcome::kLater) break;  // a full queue stays full meanwhile
     }
   }
   open->AllAdded();

@@ -5,7 +5,8 @@
 // Each request gets exactly one reply, once each of its records is acknowledged or given up. kDone:
 // every record of it is acknowledged. kLater: one was given up; some may be in the log all the same
 // (append again, readers do not mind). kNever: one can never be appended (too large, refused by the
-// broker's validation). No record waits longer than delivery_timeout. A record that the full send
+// broker's validation); the others are appended all the same, but for those that a broker was sent
+// in one batch with it. No record waits longer than delivery_timeout. A record that the full send
 // queue refuses is given up at once, with those behind it. Of hints the reply names those that are
 // not acknowledged.
 //

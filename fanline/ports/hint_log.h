@@ -30,7 +30,7 @@ struct AppendHints {
 struct HintsAppended {
   struct Failed {
     size_t hint = 0;  // its index in the request
-    Status status;    // kLater or kNever
+    Status status;    // kLater or kNever; kNever may be meant for another that travelled with it
   };
   uint64_t id = 0;
   Status status;                 // kNever if one hint has it

@@ -92,6 +92,8 @@ TEST(Dispatcher, AnEventInTheDeadLettersAnnouncesNobody) {
   w.Step();
   ASSERT_EQ(w.appends.size(), kRanges);
   w.Refuse(Status::Never("too large"));
+  w.Step();
+  w.Refuse(Status::Never("too large"));
   w.RunUntilIdle();
   EXPECT_EQ(w.letters.size(), 1u);
   EXPECT_TRUE(w.announced.empty());

@@ -93,11 +93,44 @@ TEST(SlowRanges, AHintThatCanNeverBeAppendedEndsItsEventAlone) {
   const Status never = Status::Never("too large");
   w.inbox.emplace_back(HintsAppended{w.appends[0].id, never, {{0, never}}});
   w.appends.erase(w.appends.begin());
+  w.Acknowledge();
+  w.Step();
+  w.Refuse(never);
   w.RunUntilIdle();
   ASSERT_EQ(w.letters.size(), 1u);
   EXPECT_EQ(w.letters[0].record.offset, 0);
   EXPECT_EQ(w.letters[0].reason, "too large");
   EXPECT_EQ(w.committed, 2);
+}
+
+// A broker may refuse a batch that is too large for the topic, whatever is in it.
+TEST(SlowRanges, WhatIsRefusedForGoodBesideOthersIsAppendedOnceMoreAlone) {
+  World w(Limits(), 1, 1);
+  w.Assign();
+  for (uint64_t post = 1; post <= 3; ++post) w.Give(Published(PostId{post}));
+  w.Step();
+  w.Store();
+  w.Step();
+  ASSERT_EQ(w.Appending().size(), 3u);
+  w.Refuse(Status::Never("too large"));
+  for (uint64_t post = 1; post <= 3; ++post) {
+    w.Give(Published(PostId{10 + post}));
+    w.Step();
+    w.Store();
+    w.Step();
+    ASSERT_EQ(w.Appending().size(), 1u) << "nothing travels with it";
+    EXPECT_EQ(std::get<Hint::Post>(w.appends[0].hints[0].second.what).post, PostId{post});
+    if (post == 2) {
+      w.Refuse(Status::Never("too large"));
+    } else {
+      w.Acknowledge();
+    }
+  }
+  w.RunUntilIdle();
+  ASSERT_EQ(w.letters.size(), 1u);
+  EXPECT_EQ(w.letters[0].record.offset, 1);
+  EXPECT_EQ(w.log.size(), 5u);
+  EXPECT_EQ(w.committed, 6);
 }
 
 TEST(SlowRanges, ARangeThatTakesNothingDoesNotStopTheOthersAndLosesNothing) {
@@ -260,6 +293,8 @@ TEST(SlowRanges, WhatIsParkedForARangeAndThenRefusedIsNoJobOfItsShard) {
     w.Give(Published(PostId{1'000 + round}));
     w.Run();
     w.Pass(std::chrono::seconds(10));
+    w.Step();
+    w.Refuse(Status::Never("too large"));
     w.Step();
     w.Refuse(Status::Never("too large"));
     w.RunUntilIdle();

@@ -254,6 +254,25 @@ TEST_F(ProducerTest, AReplyNamesTheHintsThatAreNotAcknowledged) {
   }
 }
 
+TEST_F(ProducerTest, AHintThatTheClientNeverTakesHoldsUpNoneBehindIt) {
+  ProducerOptions options = Options();
+  options.client.properties["message.max.bytes"] = "1000";
+  auto producer = Start(options);
+  AppendHints request;
+  request.id = 1;
+  for (const uint64_t post : {1, 2, 3})
+    request.hints.emplace_back(3, Hint::OfPost(UserId{7}, PostId{post}));
+  request.headers.resize(3);
+  request.headers[1] =
+      std::make_shared<const Headers>(Headers{{"tracestate", std::string(2'000, 'x')}});
+
+  producer->Submit(request, replies);
+
+  EXPECT_TRUE(replies.Wait(1).never()) << replies.Wait(1).message;
+  EXPECT_THAT(replies.Failed(1), ElementsAre(1));
+  EXPECT_EQ(Log(hints, 3, 2).size(), 2u);
+}
+
 TEST_F(ProducerTest, ADeadLetterThatIsTooLargeLeavesItsOriginBehind) {
   ProducerOptions options = Options();
   options.max_record_bytes = 10'000;

@@ -210,7 +210,8 @@ bool PositionLookup::Shared::Reread(std::vector<Position>& found) {
       LogFailure("looking up records by their time", at->err);
       return true;
     }
-    each.reread = at->offset < 0 ? each.end : at->offset;
+    // What comes next may be stamped late, too: by a producer that catches up.
+    each.reread = at->offset < 0 ? each.low : at->offset;
     return false;
   });
   return true;

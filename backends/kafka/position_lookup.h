@@ -31,7 +31,7 @@ class PositionLookup {
     int64_t low = 0;                   // the log's first offset
     int64_t end = 0;                   // of the next record to be written; looked up last
     // When the last record below `committed` was written, as the commit tells, and the first record
-    // that is not older than an hour before it (the end: there is none). None: the commit does not
+    // that is not older than an hour before it (`low`: there is none). None: the commit does not
     // tell.
     std::optional<UnixMs> read_until{};
     std::optional<int64_t> reread{};

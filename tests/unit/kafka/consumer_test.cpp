@@ -477,6 +477,31 @@ TEST(ConsumerStart, ALogThatLostItsTailShowsItsGap) {
   }
 }
 
+// The mock brokers know no times: they say that no record is so young. A producer that catches up
+// may write old ones next.
+TEST(ConsumerStart, ALostTailWithoutAYoungRecordHasTheWholeLogReadAgain) {
+  World world;
+  world.CreateTopic("events");
+  {
+    Member first(world.OptionsFor("events"));
+    ASSERT_TRUE(first.Assigned(kPartitions));
+    first.Seek(0, 0);
+    ASSERT_TRUE(first.Delivered(0, kRecords));
+    first.Commit(0, kRecords + 10);  // as if there had been ten more
+    ASSERT_TRUE(first.Until([&] { return world.Committed("events", 0) == kRecords + 10; }));
+  }
+  Member second(world.OptionsFor("events"));
+
+  ASSERT_TRUE(second.Assigned(kPartitions));
+
+  for (const PartitionAssigned& assigned : second.All<PartitionAssigned>()) {
+    if (assigned.partition != 0) continue;
+    EXPECT_TRUE(assigned.tail_lost());
+    EXPECT_EQ(assigned.reread, std::optional<int64_t>(0));
+    EXPECT_EQ(assigned.first(), 0);
+  }
+}
+
 TEST(ConsumerStart, BrokersThatAreAwayAreSaidToBeUntilTheyAnswer) {
   World world;
   world.CreateTopic("events");

@@ -138,8 +138,8 @@ class Rig:
 
     def abandon(self):
         """After a row that failed: its fleet ends, whatever it was doing. The next scene is made anew."""
-        self._end_fleet()
         self._scene = None
+        self._end_fleet()
 
     def dispatcher_alone(self):
         """Starts a dispatcher alone: nobody takes what it appends."""

@@ -124,10 +124,19 @@ def main():
                 failed.append(name)
                 say(f"{name} failed: {error!r}")
                 traceback.print_exc()
-                rig.abandon()
+                abandon(rig, say)
     print("", *report.table(rows), "", f"{folder / report.REPORT_NAME}, after {time.monotonic() - begin:.0f} s",
           *(f"failed: {name}" for name in failed), sep="\n")
     return 1 if failed else 0
+
+
+def abandon(rig, say):
+    """What a failed row left behind may make this fail, too; then the next row tells."""
+    try:
+        rig.abandon()
+    except Exception as error:
+        say(f"cleaning up failed: {error!r}")
+        traceback.print_exc()
 
 
 def chosen(by_name, wanted):

@@ -3,8 +3,9 @@
 //
 // Whose cache: this process's own, and nobody invalidates it. What it holds is at most kFor old,
 // and kStale while somebody is reading it anew: a post of such an author shows, and a deleted one
-// goes, so much later than one that is pushed might. It never decides whom a reader follows: that
-// says the timeline. A page that reaches deeper than kNewest posts of an author is pulled.
+// goes, so much later than one that is pushed might. A `newest_cursor` stays behind by as much. It
+// never decides whom a reader follows: that says the timeline. A page that reaches deeper than
+// kNewest posts of an author is pulled.
 //
 // While an author's shard is away none of these posts can change: their rows cannot. What was read
 // last is then served for kWhileAway. The bound is for a shard that others reach and only we do

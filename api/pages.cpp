@@ -48,8 +48,9 @@ void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, 
   const timeline::PageQuery query = call->query;
   const auto page = std::make_shared<Serving>(
       Serving{std::move(call), route, std::move(answer), timeline::Hydration(query)});
+  const Duration unsettled = rules_.overlap + MergedPosts::kStale;
   page->facts.settled =
-      clock_().unix_ms - std::chrono::floor<std::chrono::milliseconds>(rules_.overlap).count();
+      clock_().unix_ms - std::chrono::ceil<std::chrono::milliseconds>(unsettled).count();
   Read(page, query);
 }
 

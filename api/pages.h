@@ -40,7 +40,8 @@ class Pages {
 
   struct Rules {
     bool own_posts = false;  // home timelines hold the reader's own
-    // How late a post may come in and still be shown to who asks for what is new (newest_cursor).
+    // How late a post may come in and still be shown to who asks for what is new (newest_cursor,
+    // which stays behind by as much, and by how long posts of merged authors are remembered).
     Duration overlap = std::chrono::seconds(10);
   };
 

@@ -21,7 +21,6 @@ POSTS, PER_SECOND = 250, 10
 LATEST_MS = 5_000  # by which a post comes in late
 AHEAD_MS = 240_000
 POLLERS = 8
-OVERLAP_S = 20  # more than the posts' own delay: this machine may be slow
 
 
 class Newest(Reading):
@@ -30,10 +29,6 @@ class Newest(Reading):
     @classmethod
     def made_graph(cls):
         return {author: set(READERS) for author in (*PUSHED, *MERGED)}
-
-    @classmethod
-    def api_args(cls):
-        return ["--newest-overlap", f"{OVERLAP_S}s"]
 
     def setUp(self):
         super().setUp()

@@ -130,7 +130,7 @@ std::string Dispatcher::Validate(const Record& record, const FeedEvent& event, N
            " ms): publish the event anew";
   }
   if (event.kind != EventKind::kPublished) return {};
-  const std::string why = WhyNotTaken(event.created_at, now.unix_ms);
+  const std::string why = WhyNotTaken(event.created_at, now.unix_ms, kClocksApart);
   return why.empty() ? why : "created_at_ms: " + why;
 }
 

@@ -11,11 +11,15 @@ namespace fanline {
 // A post dated ahead stands in front of all others until its time has come. A clock may be wrong by
 // so much.
 inline constexpr std::chrono::minutes kFurthestFuture{5};
+// Who takes a post that was accepted before looks at another clock than who accepted it, and allows
+// so much more.
+inline constexpr std::chrono::minutes kClocksApart{1};
 inline constexpr UnixMs kEarliestCreatedAt = 946'684'800'000;  // 2000-01-01
 
 // Why no post is taken that was created then; "" when it is. "17 is before the year 2000; ..."
-inline std::string WhyNotTaken(UnixMs created_at, UnixMs now) {
-  constexpr UnixMs ahead = std::chrono::milliseconds(kFurthestFuture).count();
+// `more`: what is allowed beyond kFurthestFuture.
+inline std::string WhyNotTaken(UnixMs created_at, UnixMs now, std::chrono::minutes more = {}) {
+  const UnixMs ahead = std::chrono::milliseconds(kFurthestFuture + more).count();
   const std::string sent = std::to_string(created_at);
   if (created_at < kEarliestCreatedAt) {
     return sent + " is before the year 2000; is it in seconds? send milliseconds since 1970";

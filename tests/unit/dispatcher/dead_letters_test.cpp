@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "fanline/model/created_at.h"
 #include "tests/unit/dispatcher/world.h"
 
 namespace fanline::dispatcher {
@@ -74,7 +75,7 @@ TEST(Dispatcher, RefusesATimeInAnotherUnitAndSaysInWhich) {
 }
 
 TEST(Dispatcher, TakesWhatIsDatedAFewMinutesAheadAndNoMore) {
-  const UnixMs most = std::chrono::milliseconds(std::chrono::minutes(5)).count();
+  const UnixMs most = std::chrono::milliseconds(std::chrono::minutes(6)).count();
   for (const UnixMs ahead : {most, most + 1}) {
     World w;
     w.Assign();
@@ -84,6 +85,19 @@ TEST(Dispatcher, TakesWhatIsDatedAFewMinutesAheadAndNoMore) {
     w.RunUntilIdle();
     EXPECT_EQ(w.letters.size(), ahead > most ? 1u : 0u);
   }
+}
+
+// Who was answered 202 is not told of a dead letter.
+TEST(Dispatcher, TakesWhatWasAcceptedByAClockThatIsAheadOfItsOwn) {
+  World w;
+  w.Assign();
+  const UnixMs clock_of_api = w.now.unix_ms + 60'000;
+  FeedEvent event = Published();
+  event.created_at = clock_of_api + std::chrono::milliseconds(kFurthestFuture).count();
+  ASSERT_EQ(WhyNotTaken(event.created_at, clock_of_api), "");
+  w.Give(event);
+  w.RunUntilIdle();
+  EXPECT_TRUE(w.letters.empty());
 }
 
 TEST(Dispatcher, FindsTheOneEventThatCannotBeStored) {

@@ -15,7 +15,8 @@
 --   most      the most users that src may follow; a follow beyond is refused. In an hour a user
 --             (origin 0) may change a twelfth of it, or 400 if that is more: each change takes its
 --             part of an hour, and all that was taken may reach an hour ahead of this server's clock
---             (user_rel.changes_until)
+--             (user_rel.changes_until). What reaches further was taken by a clock that was ahead. It
+--             refuses nothing, and the next change sets it to an hour
 --
 -- Answers one row: outcome, ver, state, pos (of the row as it is now; ver 0: there is none),
 -- below_zero, wait.
@@ -45,8 +46,9 @@ change_edge: BEGIN
   START TRANSACTION;
   -- The counter's lock first, as in follow_edge; no row, no lock.
   SELECT COALESCE(MAX(following_cnt), 0),
-         GREATEST(COALESCE(MAX(changes_until), 0), clock)
-         + IF(origin = 0, 3600000000 DIV GREATEST(400, most DIV 12), 0)
+         IF(MAX(changes_until) > clock + 3600000000, clock + 3600000000,
+            GREATEST(COALESCE(MAX(changes_until), 0), clock)
+            + IF(origin = 0, 3600000000 DIV GREATEST(400, most DIV 12), 0))
     INTO followed, taken FROM user_rel WHERE user_id = edge_src FOR UPDATE;
   SET wait = IF(origin = 0, taken - clock - 3600000000, 0);
   -- Only where the row is needed in any case: a row that is made and then rolled back leaves those

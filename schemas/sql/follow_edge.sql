@@ -25,10 +25,12 @@ BEGIN
     ON DUPLICATE KEY UPDATE
       following_cnt = following_cnt + (@may :=
         following_cnt < most AND
-        changes_until <= UNIX_TIMESTAMP() * 1000000 + 3600000000
-                         - 3600000000 DIV GREATEST(400, most DIV 12)),
-      changes_until = IF(@may, GREATEST(changes_until, UNIX_TIMESTAMP() * 1000000)
-                               + 3600000000 DIV GREATEST(400, most DIV 12), changes_until);
+        changes_until NOT BETWEEN UNIX_TIMESTAMP() * 1000000 + 3600000001
+                                  - 3600000000 DIV GREATEST(400, most DIV 12)
+                              AND UNIX_TIMESTAMP() * 1000000 + 3600000000),
+      changes_until = IF(@may, LEAST(GREATEST(changes_until, UNIX_TIMESTAMP() * 1000000)
+                                     + 3600000000 DIV GREATEST(400, most DIV 12),
+                                     UNIX_TIMESTAMP() * 1000000 + 3600000000), changes_until);
   IF ROW_COUNT() THEN
     -- Locks an existing row exclusively, and leaves it as it is.
     INSERT INTO following (src, dst, ver, state, pos)

@@ -217,8 +217,9 @@ ENTRIES = [
           [row(OWNER, MEMBER, 1, 0, 0, 9)]),
     entry(f"SELECT friend_version FROM following WHERE src = {OWNER} AND dst = {MEMBER}"),
     entry(f"INSERT INTO user_rel (user_id, changes_until) VALUES ({OWNER}, {_CLOCK} + 9) ON DUPLICATE KEY UPDATE"
-          f" changes_until = IF(changes_until <= ({_CLOCK} + 9 - 9), GREATEST(changes_until, {_CLOCK}) + 9, changes_until)"),
-    entry(f"SELECT changes_until - ({_CLOCK} + 9 - 9) FROM user_rel WHERE user_id = {OWNER}"),
+          f" changes_until = IF(changes_until > (({_CLOCK} + 9) - 9) AND changes_until <= ({_CLOCK} + 9), changes_until,"
+          f" LEAST(GREATEST(changes_until, {_CLOCK}) + 9, ({_CLOCK} + 9)))"),
+    entry(f"SELECT changes_until - (({_CLOCK} + 9) - 9) FROM user_rel WHERE user_id = {OWNER}"),
     entry(f"SELECT COALESCE((SELECT following_cnt FROM user_rel WHERE user_id = {OWNER}), 0) >= 9 AND NOT EXISTS (SELECT 1"
           f" FROM following WHERE src = {OWNER} AND dst = {MEMBER} AND state = 1)"),
     entry("CALL follow_edge([])", [str(OWNER), str(id_of(member_of(12, 0))), "9000", "5000"]),

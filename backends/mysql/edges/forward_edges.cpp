@@ -110,11 +110,14 @@ std::optional<std::chrono::seconds> TakeChange(Connection& connection, UserId us
                                                uint32_t most_followed) {
   const std::string takes = std::to_string(kHourUs / ChangesAnHour(most_followed));
   const std::string clock = "UNIX_TIMESTAMP() * 1000000";
-  const std::string latest = "(" + clock + " + " + std::to_string(kHourUs) + " - " + takes + ")";
+  const std::string hour = "(" + clock + " + " + std::to_string(kHourUs) + ")";
+  const std::string latest = "(" + hour + " - " + takes + ")";
+  // Above the hour: taken by a clock that was ahead (change_edge.sql).
   const uint64_t taken = connection.Execute(
       "INSERT INTO user_rel (user_id, changes_until) VALUES (" + ToString(user) + ", " + clock +
-      " + " + takes + ") ON DUPLICATE KEY UPDATE changes_until = IF(changes_until <= " + latest +
-      ", GREATEST(changes_until, " + clock + ") + " + takes + ", changes_until)");
+      " + " + takes + ") ON DUPLICATE KEY UPDATE changes_until = IF(changes_until > " + latest +
+      " AND changes_until <= " + hour + ", changes_until, LEAST(GREATEST(changes_until, " + clock +
+      ") + " + takes + ", " + hour + "))");
   if (taken > 0) return std::nullopt;
   int64_t wait_us = 0;
   connection.Query(

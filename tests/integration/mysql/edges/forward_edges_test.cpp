@@ -381,6 +381,31 @@ TEST_F(ChangesOfAnHourTest, ComeBackOneByOneAsTheHourPasses) {
   shards_.ExpectCountersMatchRows();
 }
 
+// A primary's clock was a day ahead, and is set right.
+TEST_F(ChangesOfAnHourTest, ReachAnHourAheadAtMostWhateverTheClockWas) {
+  Follow();
+  const auto day_ahead = [&] {
+    shards_.of(ann_).Execute("UPDATE user_rel SET changes_until = changes_until + 86400000000");
+  };
+  const auto expect_full = [&] {
+    ExpectRefused({ann_, UserId{102}, true, kNow});
+    ExpectRefused({ann_, bob_, false, kNow});
+    EXPECT_GE(TakeChange(shards_.of(ann_), ann_, kMostFollowed), std::chrono::seconds(1));
+    PassPart();
+  };
+  day_ahead();
+  EXPECT_TRUE(Change({ann_, UserId{101}, true, kNow}).changed);
+  expect_full();
+  day_ahead();
+  EXPECT_TRUE(Change({ann_, UserId{101}, false, kNow}).changed);
+  expect_full();
+  day_ahead();
+  EXPECT_EQ(TakeChange(shards_.of(ann_), ann_, kMostFollowed), std::nullopt);
+  expect_full();
+  EXPECT_TRUE(Unfollow().changed);
+  shards_.ExpectCountersMatchRows();
+}
+
 TEST_F(ChangesOfAnHourTest, AreNotTakenByWhatIsSoAlreadyNorByOthersThanTheUser) {
   const auto made = Follow();
   LeaveRoom(ann_, 0);

@@ -107,7 +107,8 @@ void RetryReconciler::OnResult(const CheckResult& result, Now now) {
   if (!taking_) return;  // the entry is read again after the next start
   RelationRetry& retry = found->second.retry;
   ++retry.attempts;
-  if (!result.hopeless.empty() && retry.attempts >= limits_.hopeless_attempts) {
+  retry.hopeless = result.hopeless.empty() ? 0 : retry.hopeless + 1;
+  if (retry.hopeless >= limits_.hopeless_attempts) {
     found->second.reason = result.hopeless;
     return Append(found->first);
   }

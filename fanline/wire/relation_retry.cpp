@@ -35,6 +35,7 @@ std::string EncodeRelationRetry(const RelationRetry& retry) {
   }
   message.set_due_ms(retry.due);
   message.set_attempts(retry.attempts);
+  message.set_hopeless(retry.hopeless);
   return message.SerializeAsString();
 }
 
@@ -46,8 +47,11 @@ Decoded<RelationRetry> DecodeRelationRetry(std::string_view bytes) {
   if (auto refused = NoEntry(message)) return *refused;
   EdgeClaim claim{{message.version()}, message.has_live()};
   if (claim.whole) claim.state = {message.version(), message.live(), message.pos_ms()};
-  return RelationRetry{
-      {UserId{message.src()}, UserId{message.dst()}}, claim, message.due_ms(), message.attempts()};
+  return RelationRetry{{UserId{message.src()}, UserId{message.dst()}},
+                       claim,
+                       message.due_ms(),
+                       message.attempts(),
+                       message.hopeless()};
 }
 
 }  // namespace fanline

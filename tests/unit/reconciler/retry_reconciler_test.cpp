@@ -23,12 +23,14 @@ struct RetryReconcilerTest : ::testing::Test {
     Step();
   }
 
-  Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100, uint32_t attempts = 0) {
+  Record Entry(int64_t offset, Duration due_in, uint64_t ver = 100, uint32_t attempts = 0,
+               uint32_t hopeless = 0) {
     Record record;
     record.topic = kRelationRetryTopic;
     record.offset = offset;
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(due_in).count();
-    record.value = EncodeRelationRetry({kEdge, {{ver, true, 5}, true}, now.unix_ms + ms, attempts});
+    record.value =
+        EncodeRelationRetry({kEdge, {{ver, true, 5}, true}, now.unix_ms + ms, attempts, hopeless});
     return record;
   }
 
@@ -164,10 +166,12 @@ TEST_F(RetryReconcilerTest, WhatIsNoEntryGoesToTheDeadLetters) {
 TEST_F(RetryReconcilerTest, WhatNoRepairCanSetRightIsALetterInTheEnd) {
   world.forward[kEdge] = {100, true, 5};
   world.refused = {"apply"};
-  inputs.push_back(Entry(0, seconds(0), 100, limits.hopeless_attempts - 2));
+  const uint32_t most = limits.hopeless_attempts;
+  inputs.push_back(Entry(0, seconds(0), 100, most - 2, most - 2));
   Step();
   ASSERT_EQ(world.retries.size(), 1u) << "it may be mended by hand";
-  inputs.push_back(Entry(1, seconds(0), 100, world.retries[0].attempts));
+  EXPECT_EQ(world.retries[0].hopeless, most - 1);
+  inputs.push_back(Entry(1, seconds(0), 100, world.retries[0].attempts, world.retries[0].hopeless));
   Step();
   Pass(seconds(2));
   EXPECT_EQ(world.retries.size(), 1u);
@@ -183,6 +187,24 @@ TEST_F(RetryReconcilerTest, WhatWaitsForAShardIsNeverALetter) {
   Step();
   EXPECT_EQ(world.retries.size(), 1u);
   EXPECT_TRUE(world.letters.empty());
+}
+
+TEST_F(RetryReconcilerTest, WhatWaitedForAShardIsNoLetterAtTheFirstRefusal) {
+  const uint32_t most = limits.hopeless_attempts;
+  world.forward[kEdge] = {100, true, 5};
+  world.refused = {"apply"};
+  inputs.push_back(Entry(0, seconds(0), 100, 10 * most));
+  Step();
+  Pass(seconds(2));
+  EXPECT_TRUE(world.letters.empty());
+  ASSERT_EQ(world.retries.size(), 1u);
+  EXPECT_EQ(world.retries[0].hopeless, 1u);
+  world.away = {"store"};
+  inputs.push_back(Entry(1, seconds(0), 100, 10 * most, most - 1));
+  Step();
+  EXPECT_TRUE(world.letters.empty());
+  ASSERT_EQ(world.retries.size(), 2u);
+  EXPECT_EQ(world.retries[1].hopeless, 0u) << "in a row";
 }
 
 // So that what was lost is still known when the shard is back.

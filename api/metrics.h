@@ -29,6 +29,8 @@ class Metrics {
   virtual void CounterBelowZero() {}
   virtual void MirroredInline(InlineResult) {}
   virtual void PageServed(PageFacts::State) {}
+  // A page, or a count, that may be without posts of authors whose shards are away.
+  virtual void IncompleteServed() {}
   // A page that was asked for with bodies.
   virtual void BodiesServed(bool /*available*/, size_t /*gone*/) {}
   // A timeline was made live behind an answer, or was not (reason: for the operator).

@@ -25,11 +25,6 @@ struct Pages::Serving {
   timeline::Page page = {};
   PageFacts facts = {};
 
-  void Send() {
-    Response response;
-    response.body = call->answer(*call, page, facts);
-    answer(std::move(response));
-  }
   // The truth said that there is nothing: why is worth a look.
   bool pulled_nothing() const { return page.items.empty() && !refill; }
   // There is nothing to be shown, and the client is told why.
@@ -205,7 +200,7 @@ void Pages::GotHome(const Shared& shared) {
 }
 
 void Pages::Got(const Shared& page) {
-  if (!page->call->bodies) return page->Send();
+  if (!page->call->bodies) return Send(page);
   page->hydration.OnPage(std::move(page->page));
   GoOn(page);
 }
@@ -223,7 +218,14 @@ void Pages::GoOn(const Shared& page) {
   page->page = page->hydration.Take(&bodies);
   metrics_.BodiesServed(bodies.available, bodies.gone);
   page->facts.bodies = std::move(bodies);
-  page->Send();
+  Send(page);
+}
+
+void Pages::Send(const Shared& page) {
+  if (page->facts.incomplete) metrics_.IncompleteServed();
+  Response response;
+  response.body = page->call->answer(*page->call, page->page, page->facts);
+  page->answer(std::move(response));
 }
 
 void Pages::ReadBodies(const Shared& page, std::vector<PostId> posts) {

@@ -87,6 +87,7 @@ class Pages {
   void GotHome(const Shared& page);
   void Got(const Shared& page);
   void GoOn(const Shared& page);
+  void Send(const Shared& page);
   void ReadBodies(const Shared& page, std::vector<PostId> posts);
   void Refuse(const Shared& page, Slots::Refusal refusal);
   void Fail(const Shared& page, const Status& status);

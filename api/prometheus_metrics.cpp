@@ -72,6 +72,7 @@ class Prometheus final : public Metrics {
   void PageServed(PageFacts::State state) override {
     pages_[static_cast<size_t>(state)]->Increment();
   }
+  void IncompleteServed() override { incomplete_.Increment(); }
   void BodiesServed(bool available, size_t gone) override {
     bodies_[available ? 0 : 1]->Increment();
     gone_.Increment(static_cast<double>(gone));
@@ -115,6 +116,9 @@ class Prometheus final : public Metrics {
   std::array<Counter*, 3> pages_ =  // by PageFacts::State
       AddCounters(registry_, "fanline_api_home_pages_total", "Pages of home timelines", "state",
                   {"live", "building", "pulled"});
+  Counter& incomplete_ =
+      AddCounter(registry_, "fanline_api_incomplete_pages_total",
+                 "Pages and counts without some posts: their authors' shards are away");
   std::array<Counter*, 2> bodies_ =
       AddCounters(registry_, "fanline_api_body_pages_total", "Pages asked for with bodies",
                   "bodies", {"complete", "unavailable"});

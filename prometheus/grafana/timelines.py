@@ -5,8 +5,10 @@ PAGES = 'route=~"getTimeline|getPosts|countTimeline|countPosts"'
 
 TIMELINES = Dashboard("fanline-timelines", "Fanline / Timelines", "What readers are served, and what live timelines go through", (
     ("Pages", (
-        Panel("Home pages", PER_SECOND, "From Redis (`live`); pulled while the timeline is made live (`building`); `pulled`, and it is not.",
-              (Query(rate("fanline_api_home_pages_total", "state"), "{{state}}"),)),
+        Panel("Home pages", PER_SECOND, "From Redis (`live`); pulled while the timeline is made live (`building`); `pulled`, and it is not. "
+              "`incomplete`: of these and of counts, those without posts of merged authors whose shards are away.",
+              (Query(rate("fanline_api_home_pages_total", "state"), "{{state}}"),
+               Query(rate("fanline_api_incomplete_pages_total"), "incomplete"))),
         Panel("A page's time", SECONDS, "From a request that was read to its answer, p99.",
               (Query(quantile(0.99, "fanline_api_request_seconds", "route", PAGES), "{{route}}"),), log=True),
         Panel("Pages from MariaDB", RATIO, "Share of home pages that are not from live timelines.",

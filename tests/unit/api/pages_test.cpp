@@ -487,11 +487,13 @@ TEST_F(PagesTest, AMergedAuthorsShardThatIsAwayCostsHisPostsAndNotThePage) {
   EXPECT_THAT(Ids(page), ElementsAre("80"));
   EXPECT_EQ(w_.Json("GET /v1/users/5/timeline:count"),
             json::parse(R"({"count":1,"more":false,"incomplete":true})"));
+  EXPECT_EQ(w_.metrics.incomplete, 2);
   w_.posts.mysql_fails = Status::Done();
   w_.away = false;
   w_.truth->SetReachable(0, true);
   const json whole = Home("5");
   EXPECT_FALSE(whole.contains("incomplete"));
+  EXPECT_EQ(w_.metrics.incomplete, 2);
   EXPECT_THAT(Ids(whole), ElementsAre("80", "70"));
 }
 

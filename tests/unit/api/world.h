@@ -38,12 +38,13 @@ class CountingMetrics : public Metrics {
 
   void RebuildsWait(size_t readers) override { rebuilds_wait = readers; }
   void PageServed(PageFacts::State) override { ++pages; }
+  void IncompleteServed() override { ++incomplete; }
   void BodiesServed(bool available, size_t gone) override {
     bodies.push_back(std::string(available ? "complete" : "unavailable") + ", gone " +
                      std::to_string(gone));
   }
 
-  std::atomic<int> rebuilt = 0, pages = 0;  // pages: of home timelines
+  std::atomic<int> rebuilt = 0, pages = 0, incomplete = 0;  // pages: of home timelines
   std::vector<std::string> bodies;
   std::vector<std::string> answered, failed;
   std::atomic<size_t> connected = 0, rebuilds_wait = 0;

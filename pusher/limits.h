@@ -60,7 +60,9 @@ struct Limits {
   Duration gather = std::chrono::milliseconds(100);
   Duration save_position_every = std::chrono::seconds(1);
   Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
-  Duration settle_after = std::chrono::seconds(30);         // a start that lasted is no crash
+  // Of a range: looks at its log's end that it has not reached. They come every five seconds.
+  uint32_t ends_kept = 64;
+  Duration settle_after = std::chrono::seconds(30);  // a start that lasted is no crash
   // No hint is blamed sooner than so long after a takeover: owners of before that were told to go
   // while MariaDB was away say so as soon as it is back (`takeover`, Config::reopen).
   Duration last_words = std::chrono::seconds(5);

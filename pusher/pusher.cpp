@@ -92,10 +92,21 @@ void Pusher::On(PartitionRevoked& revoked, Now now) {
   Owned& owned = *found->second;
   const bool saves = owned.inflow.open() && owned.takeover.ready() && !owned.takeover.saving();
   if (saves && Moved(owned, revoked.partition)) {
-    owned.takeover.Save(owned.ledger.committable(), Begun(owned, revoked.partition));
+    Save(owned, revoked.partition);
   }
   DropWork(*found->second, revoked.partition);
   ranges_.erase(found);
+}
+
+// An end that lies lower than the one before tells of a log that lost its tail.
+void Pusher::On(LogEndSeen& seen, Now now) {
+  const auto found = ranges_.find(seen.partition);
+  if (found == ranges_.end()) return;
+  auto& ends = found->second->ends;
+  if (!ends.empty() && seen.end < ends.back().offset) ends.clear();
+  if (ends.size() == limits_.ends_kept) return;
+  const auto ago = std::chrono::ceil<std::chrono::milliseconds>(now.mono - seen.asked_at);
+  ends.push_back({seen.end, now.unix_ms - ago.count()});
 }
 
 void Pusher::On(Record& record, Now now) {
@@ -226,6 +237,7 @@ void Pusher::TendRanges(Now now, ConsumerOrders& orders) {
     owned->takeover.OnTimer(now);
     if (const auto seek = owned->takeover.TakeSeek()) {
       owned->ledger.Reset(*seek);
+      owned->as_of = 0;
       posts_.TakeOver(range, owned->takeover.begun());
       owned->inflow.Seek(*seek, orders);
       owned->save_at = now.mono + limits_.save_position_every;
@@ -305,16 +317,34 @@ bool Pusher::Moved(const Owned& owned, Range range) const {
          Begun(owned, range) != owned.takeover.begun();
 }
 
+// Whether more is known of when pos: is of.
+bool Pusher::Newer(const Owned& owned) {
+  return owned.as_of != 0 && owned.as_of != owned.takeover.as_of();
+}
+
+// All that the log held when an end was asked for is applied once everything below it is.
+void Pusher::ReachEnds(Owned& owned) {
+  auto& ends = owned.ends;
+  const int64_t applied = owned.ledger.committable();
+  while (ends.size() > 1 && ends[1].offset <= applied) ends.pop_front();
+  if (!ends.empty() && ends.front().offset <= applied) owned.as_of = ends.front().at;
+}
+
+void Pusher::Save(Owned& owned, Range range) {
+  owned.takeover.Save(owned.ledger.committable(), Begun(owned, range), owned.as_of);
+}
+
 void Pusher::SavePosition(Owned& owned, Range range, Now now) {
   if (owned.takeover.saving()) return;
-  const bool moved = Moved(owned, range);
+  ReachEnds(owned);
+  const bool moved = Moved(owned, range) || Newer(owned);
   const bool draining = !taking_ && owned.lanes.working() == 0;
   // A save now and then, even if nothing moved, notices a flushed or rolled-back Redis in a quiet
   // hour.
   if (!(moved && (draining || now.mono >= owned.save_at)) && now.mono < owned.check_at) return;
   owned.save_at = now.mono + limits_.save_position_every;
   owned.check_at = now.mono + limits_.check_position_every;
-  owned.takeover.Save(owned.ledger.committable(), Begun(owned, range));
+  Save(owned, range);
 }
 
 // After the second crash hints start one at a time, each after its offset was saved.
@@ -376,7 +406,8 @@ std::optional<Time> Pusher::NextTimer() const {
     earliest(owned->walk.timer());
     if (taking_) earliest(owned->inflow.timer());
     if (!owned->takeover.ready() || owned->takeover.saving()) continue;
-    earliest(Moved(*owned, range) ? owned->save_at : owned->check_at);
+    const bool moved = Moved(*owned, range) || Newer(*owned);
+    earliest(moved ? owned->save_at : owned->check_at);
   }
   return next;
 }

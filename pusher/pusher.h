@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,8 +46,8 @@
 namespace fanline::pusher {
 
 using Input =
-    std::variant<PartitionAssigned, PartitionRevoked, Record, PostPage, SyncTruth, RangeClaimed,
-                 RangeReset, PositionSaved, BatchWritten, TimelineRead, SyncApplied,
+    std::variant<PartitionAssigned, PartitionRevoked, LogEndSeen, Record, PostPage, SyncTruth,
+                 RangeClaimed, RangeReset, PositionSaved, BatchWritten, TimelineRead, SyncApplied,
                  TimelineDropped, PartMarked, RangeOwned, DeadLetterAppended, AuthorWeighed>;
 
 class Pusher {
@@ -96,6 +97,12 @@ class Pusher {
     RangeTakeover takeover;
     std::optional<PartitionAssigned> assigned;  // waits until our last start is settled
     OffsetLedger ledger;
+    struct End {
+      int64_t offset = 0;
+      UnixMs at = 0;
+    };
+    std::deque<End> ends;  // of the log, as seen: the last one that was reached, and those above
+    UnixMs as_of = 0;      // of the one that was, since the takeover (AppliedPosition); 0: none
     Inflow inflow;
     Lanes lanes;
     QuarantineWalk walk;
@@ -111,6 +118,7 @@ class Pusher {
   // Inputs.
   void On(PartitionAssigned& assigned, Now now);
   void On(PartitionRevoked& revoked, Now now);
+  void On(LogEndSeen& seen, Now now);
   void On(Record& record, Now now);
   void On(RangeOwned& reply, Now now);
   void On(DeadLetterAppended& reply, Now now);
@@ -167,6 +175,9 @@ class Pusher {
   void LeaveUnready(Now now);
   std::vector<BegunHints> Begun(const Owned& owned, Range range) const;
   bool Moved(const Owned& owned, Range range) const;
+  static bool Newer(const Owned& owned);
+  static void ReachEnds(Owned& owned);
+  void Save(Owned& owned, Range range);
   void SavePosition(Owned& owned, Range range, Now now);
   bool isolating(const Owned& owned) const;
   bool OneIsTried() const;

@@ -170,7 +170,11 @@ void RangeTakeover::Decide(const RangeClaimed& claimed) {
   const bool usable = !tail_lost && !orphan && found && found->offset >= assigned_.low;
   const int64_t start =
       usable ? std::min(std::max(expected_, assigned_.low), found->offset) : StartAfterDrop();
-  saved_ = {generation_, start, usable ? std::move(found->begun) : std::vector<BegunHints>{}};
+  saved_ = {generation_, start, {}, 0};
+  if (usable) {
+    saved_.begun = std::move(found->begun);
+    saved_.as_of = found->as_of;
+  }
   stage_ = Stage::kResetting;
   awaited_ = ++*ids_;
   using Timelines = ResetRange::Timelines;
@@ -200,11 +204,13 @@ bool RangeTakeover::On(const RangeReset& reply, Now now, uint64_t random) {
   return true;
 }
 
-void RangeTakeover::Save(int64_t offset, std::vector<BegunHints> begun) {
+void RangeTakeover::Save(int64_t offset, std::vector<BegunHints> begun, UnixMs as_of) {
   FANLINE_CHECK(ready() && !saving(), "one position at a time, of a range that is ready");
   // A save that failed may have been applied: finish that one first, or its value would look like a
   // rollback.
-  if (!unsure_) saving_next_ = {generation_, offset, std::move(begun)};
+  if (!unsure_) {
+    saving_next_ = {generation_, offset, std::move(begun), as_of != 0 ? as_of : saved_.as_of};
+  }
   saving_ = ++*ids_;
   ports_.timelines.Submit(
       SavePosition{saving_, assigned_.partition, epoch(), saved_, saving_next_});

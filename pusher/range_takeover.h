@@ -86,13 +86,15 @@ class RangeTakeover {
   std::optional<Time> timer() const { return retry_at_; }
 
   // Writes to pos: what is applied: all hints below `offset`, and `begun` of the others. Once
-  // saved() has reached the offset, it may be committed. One save at a time.
-  void Save(int64_t offset, std::vector<BegunHints> begun);
+  // saved() has reached the offset, it may be committed. One save at a time. `as_of`: of the
+  // position; 0 leaves what was saved.
+  void Save(int64_t offset, std::vector<BegunHints> begun, UnixMs as_of);
   bool saving() const { return saving_ != 0; }
   // A save has failed, and may have been carried out.
   bool unsure() const { return unsure_; }
   int64_t saved() const { return saved_.offset; }
   const std::vector<BegunHints>& begun() const { return saved_.begun; }
+  UnixMs as_of() const { return saved_.as_of; }
 
  private:
   enum class Stage { kIdle, kOwning, kClaiming, kResetting, kReady };

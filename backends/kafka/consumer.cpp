@@ -256,7 +256,9 @@ void Consumer::Impl::TakeAnswers() {
   }
   for (const PositionLookup::End& end : answers.ends) {
     const auto found = reported_.find(end.partition);
-    if (found != reported_.end()) found->second.end = end.offset;
+    if (found == reported_.end()) continue;
+    found->second.end = end.offset;
+    out_->emplace_back(LogEndSeen{end.partition, end.offset, end.asked_at});
   }
   if (answers.failure) unreachable_ = answers.failure;
 }

@@ -54,7 +54,7 @@ struct ConsumerOptions {
   int wake_fd = -1;
 };
 
-using ConsumerEvent = std::variant<Record, PartitionAssigned, PartitionRevoked>;
+using ConsumerEvent = std::variant<Record, PartitionAssigned, PartitionRevoked, LogEndSeen>;
 
 class Consumer {
  public:

@@ -221,14 +221,16 @@ void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
   const std::vector<int32_t> partitions = std::exchange(ends_wanted, {});
   lock.unlock();
   PartitionList list;
+  const Time asked_at = MonoNow();
   const bool answered = Offsets(partitions, RD_KAFKA_OFFSET_END, &list);
   lock.lock();
   if (!answered) return;
   for (int i = 0; i < list->cnt; ++i) {
     const rd_kafka_topic_partition_t& end = list->elems[i];
     if (end.err == RD_KAFKA_RESP_ERR_NO_ERROR && end.offset >= 0)
-      answers.ends.push_back({end.partition, end.offset});
+      answers.ends.push_back({end.partition, end.offset, asked_at});
   }
+  Wake();
 }
 
 // rd_kafka_offsets_for_times passes the two special times on to the brokers, in one request per

@@ -39,6 +39,7 @@ class PositionLookup {
   struct End {
     int32_t partition = 0;
     int64_t offset = 0;  // of the next record to be written
+    Time asked_at{};     // what was in the log by then lies below
   };
   struct Answers {
     std::vector<Position> positions;

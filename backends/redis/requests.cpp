@@ -22,6 +22,7 @@ std::string LogOf(uint64_t generation, const RangeLayout& layout) {
 
 std::string TextOf(const AppliedPosition& position, const RangeLayout& layout) {
   std::string text = LogOf(position.generation, layout) + ':' + std::to_string(position.offset);
+  if (position.as_of != 0) text += '@' + std::to_string(position.as_of);
   for (const BegunHints& begun : position.begun) {
     text += ';' + std::to_string(begun.offset) + ',' + std::to_string(begun.hints) + ',' +
             std::to_string(begun.content) + ',' + ToString(begun.reader) + ',' +
@@ -41,9 +42,10 @@ std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeL
   };
   AppliedPosition position;
   uint32_t ranges = 0;
-  if (!next(position.generation, '.') || !next(ranges, ':') || !next(position.offset, ';')) {
-    return std::nullopt;
-  }
+  if (!next(position.generation, '.') || !next(ranges, ':')) return std::nullopt;
+  const bool dated = rest.find('@') < rest.find(';');
+  if (!next(position.offset, dated ? '@' : ';')) return std::nullopt;
+  if (dated && !next(position.as_of, ';')) return std::nullopt;
   while (!rest.empty()) {
     BegunHints& begun = position.begun.emplace_back();
     uint64_t reader = 0;

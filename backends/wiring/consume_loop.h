@@ -105,8 +105,10 @@ class ConsumeLoop {
       inputs.emplace_back(std::move(*record));
     } else if (auto* assigned = std::get_if<PartitionAssigned>(&event)) {
       inputs.emplace_back(*assigned);
-    } else {
-      inputs.emplace_back(std::get<PartitionRevoked>(event));
+    } else if (auto* revoked = std::get_if<PartitionRevoked>(&event)) {
+      inputs.emplace_back(*revoked);
+    } else if constexpr (std::is_constructible_v<Input, LogEndSeen>) {
+      inputs.emplace_back(std::get<LogEndSeen>(event));
     }
   }
 

@@ -41,6 +41,13 @@ struct PartitionAssigned {
     return std::max(tail_lost() ? reread.value_or(low) : start, low);
   }
 };
+// What was in the partition's log at `asked_at` lies below `end`. Told of partitions that are ours,
+// every few seconds, as long as the brokers answer.
+struct LogEndSeen {
+  int32_t partition = 0;
+  int64_t end = 0;
+  Time asked_at{};  // monotonic
+};
 // The partition is no longer ours. Its records that were handed over must not be committed.
 struct PartitionRevoked {
   int32_t partition = 0;

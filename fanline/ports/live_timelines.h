@@ -42,11 +42,14 @@ struct BegunHints {
 
 // How far the hints of a range were applied to its timelines: pos:{tag}. All hints of topic
 // generation `generation` below `offset` are applied, and of those above it `begun` in part, in the
-// order of their offsets. One that was written for another number of ranges counts as missing.
+// order of their offsets. One that was written for another number of ranges counts as missing. All
+// hints that the log held at `as_of`, by the pusher's clock, are applied: a pusher that keeps up
+// says so every few seconds, whether anything came or not.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;
   std::vector<BegunHints> begun{};
+  UnixMs as_of = 0;  // 0: not known
   friend bool operator==(const AppliedPosition&, const AppliedPosition&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/integration/kafka/real_broker.h"
@@ -35,7 +36,12 @@ TEST_F(LogPositionsTest, AnotherGroupsCommitsAreSeenAndNoneIsMinusOne) {
   {
     Consumer member(GroupMember(), LogSink());
     std::vector<ConsumerEvent> events;
-    while (events.size() < 2) {  // both partitions
+    const auto assigned = [&events] {
+      return std::count_if(events.begin(), events.end(), [](const ConsumerEvent& event) {
+        return std::holds_alternative<PartitionAssigned>(event);
+      });
+    };
+    while (assigned() < 2) {
       member.Poll(10, events);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

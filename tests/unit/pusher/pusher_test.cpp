@@ -241,6 +241,54 @@ TEST(Pusher, CommitsOnlyWhatThePositionInRedisSays) {
   EXPECT_EQ(w.redis.position(RangeLayout(kRanges).First(0)), (AppliedPosition{7, 1}));
 }
 
+// A reader can tell from pos: how late its page may be.
+TEST(Pusher, SaysUpToWhenAllThatTheLogHeldIsApplied) {
+  BobsWorld w;
+  const auto as_of = [&w] { return w.redis.position(RangeLayout(kRanges).First(0))->as_of; };
+  const auto look = [&w](int64_t end) { w.inbox.emplace_back(LogEndSeen{0, end, w.now.mono}); };
+  const auto second = [&w] {
+    w.Pass(std::chrono::seconds(1));
+    w.RunUntilIdle();
+  };
+  second();
+  EXPECT_EQ(as_of(), 0) << "nobody has looked";
+  const UnixMs first = w.now.unix_ms;
+  look(0);
+  second();
+  EXPECT_EQ(as_of(), first) << "nothing to be read, and it says so";
+
+  const UnixMs before = w.now.unix_ms;
+  look(1);  // a post that has not come yet
+  second();
+  look(2);
+  second();
+  EXPECT_EQ(as_of(), first);
+  w.Post();
+  w.RunUntilIdle();
+  second();
+  EXPECT_EQ(as_of(), before) << "the second look saw more";
+}
+
+// What was read by the time of an older Redis is not in it.
+TEST(Pusher, SaysNothingOfARangeThatWasRolledBackBeforeItIsLookedAtAgain) {
+  BobsWorld w;
+  const auto position = [&w] { return w.redis.position(RangeLayout(kRanges).First(0)); };
+  const fakes::FakeRedis before = w.redis;
+  w.Post();
+  w.RunUntilIdle();
+  w.inbox.emplace_back(LogEndSeen{0, 1, w.now.mono});
+  w.Pass(std::chrono::seconds(1));
+  w.RunUntilIdle();
+  ASSERT_NE(position()->as_of, 0);
+  w.redis = before;
+  for (int i = 0; i < 10; ++i) {
+    w.Pass(std::chrono::seconds(1));
+    w.RunUntilIdle();
+  }
+  ASSERT_EQ(w.metrics.takeovers.back(), TakeoverCause::kRolledBack);
+  EXPECT_EQ(position()->as_of, 0);
+}
+
 TEST(Pusher, NoticesARollbackInAQuietHour) {
   World w;
   w.AssignAll();

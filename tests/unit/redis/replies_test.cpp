@@ -89,6 +89,18 @@ TEST(RedisReplies, PositionsHaveOneSpelling) {
   }
 }
 
+TEST(RedisReplies, APositionSaysOfWhenItIs) {
+  const AppliedPosition position{3, 400, {{400, 2, 5, UserId{9}, true}}, 1'700'000'000'000};
+  const std::string text = "3.16:400@1700000000000;400,2,5,9,1";
+  EXPECT_EQ(TextOf(position, kLayout), text);
+  EXPECT_EQ(ParsePosition(text, kLayout), position);
+  EXPECT_EQ(ParsePosition("3.16:400@7", kLayout), (AppliedPosition{3, 400, {}, 7}));
+  for (const char* wrong : {"3.16:4@", "3.16:4@0", "3.16:4@7@7", "3.16:4@7;", "3.16:@7", "3.16@7:4",
+                            "3.16:4@x", "3.16:4;4,1,5,9,1@7"}) {
+    EXPECT_EQ(ParsePosition(wrong, kLayout), std::nullopt) << wrong;
+  }
+}
+
 TEST(RedisReplies, APositionNamesWhatIsBegun) {
   const AppliedPosition position{
       3, 400, {{400, 2, ~uint64_t{0}, UserId{9}, true}, {-7, 1, 0, UserId{~uint64_t{1}}, false}}};

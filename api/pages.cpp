@@ -16,6 +16,7 @@ struct Pages::Serving {
   std::shared_ptr<const PageCall> call;
   std::string_view route;
   Answer answer;
+  UnixMs asked_at = 0;
   timeline::Hydration hydration;                // of a page with bodies
   std::optional<timeline::PageRead> read = {};  // of a home timeline: the page or the refill
   timeline::PageQuery query = {};               // the same, of any
@@ -42,10 +43,11 @@ void Pages::Serve(std::shared_ptr<const PageCall> call, std::string_view route, 
   }
   const timeline::PageQuery query = call->query;
   const auto page = std::make_shared<Serving>(
-      Serving{std::move(call), route, std::move(answer), timeline::Hydration(query)});
+      Serving{std::move(call), route, std::move(answer), 0, timeline::Hydration(query)});
+  page->asked_at = clock_().unix_ms;
   const Duration unsettled = rules_.overlap + MergedPosts::kStale;
   page->facts.settled =
-      clock_().unix_ms - std::chrono::ceil<std::chrono::milliseconds>(unsettled).count();
+      page->asked_at - std::chrono::ceil<std::chrono::milliseconds>(unsettled).count();
   Read(page, query);
 }
 
@@ -181,9 +183,23 @@ void Pages::FindReason(Serving& page, ReaderTruth& truth) {
   reasons_.Note(reader, reason, clock_().mono);
 }
 
+// A range lags when the time its pusher says it has come to is long ago. Whoever has asked on from
+// a later place, goes on from there.
+void Pages::TakeProgress(Serving& page) const {
+  using std::chrono::milliseconds;
+  const UnixMs overlap = std::chrono::floor<milliseconds>(rules_.overlap).count();
+  const UnixMs late = std::max(overlap, UnixMs{milliseconds(kLate).count()});
+  page.facts.incomplete |= page.asked_at - page.page.as_of > late;
+  UnixMs settled = page.page.as_of - overlap;
+  const auto& from = page.call->newer_than;
+  if (from) settled = std::max(settled, from->place.created_at);
+  page.facts.settled = std::min(page.facts.settled, settled);
+}
+
 void Pages::GotHome(const Shared& shared) {
   Serving& page = *shared;
   page.facts.incomplete |= page.page.incomplete;
+  if (page.page.live()) TakeProgress(page);
   if (page.refill) return Got(shared);
   page.facts.state = State::kPulled;
   if (page.page.live()) {
@@ -194,7 +210,8 @@ void Pages::GotHome(const Shared& shared) {
     const bool known = page.facts.empty_because != EmptyReason::kNoSuchUser;
     if (rebuilds_.Offer(page.call->user, known)) page.facts.state = State::kBuilding;
   }
-  if (!page.call->whole() || !page.page.items.empty()) page.facts.empty_because.reset();
+  const bool may_be_more = !page.call->whole() || !page.page.items.empty() || page.facts.incomplete;
+  if (may_be_more) page.facts.empty_because.reset();
   metrics_.PageServed(page.facts.state);
   Got(shared);
 }

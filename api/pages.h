@@ -42,8 +42,11 @@ class Pages {
     bool own_posts = false;  // home timelines hold the reader's own
     // How late a post may come in and still be shown to who asks for what is new (newest_cursor,
     // which stays behind by as much, and by how long posts of merged authors are remembered).
+    // A live page whose range lags by more than this, and by more than kLate, is incomplete.
     Duration overlap = std::chrono::seconds(10);
   };
+  // A pusher that keeps up says every five seconds how far it is.
+  static constexpr std::chrono::seconds kLate{10};
 
   // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
   // a shard is known to be): any thread.
@@ -84,6 +87,7 @@ class Pages {
   void ReadPosts(const Shared& page);
   void LookUpReason(const Shared& page);
   void FindReason(Serving& page, ReaderTruth& truth);
+  void TakeProgress(Serving& page) const;
   void GotHome(const Shared& page);
   void Got(const Shared& page);
   void GoOn(const Shared& page);

@@ -36,6 +36,7 @@ void PageRead::OnTimeline(ReaderTimelines::Page cached) {
   asked_ = true;
   page_.timeline = cached.state;
   if (!page_.live()) return PullTheRest();
+  page_.as_of = cached.as_of;
   floor_ = cached.floor;
   page_.items = std::move(cached.items);
   const bool below = query_.older_than && query_.older_than->created_at <= floor_;

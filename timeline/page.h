@@ -35,6 +35,7 @@ struct Page {
   TimelineState timeline = TimelineState::kNotLive;
   size_t cached = 0;        // how many of the items lie above the floor of a live timeline
   bool incomplete = false;  // posts that are merged at read may be missing
+  UnixMs as_of = 0;  // of a live timeline: when all that was to be pushed is in it (0: not known)
 
   bool live() const { return timeline == TimelineState::kReady; }
 };

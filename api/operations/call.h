@@ -41,8 +41,9 @@ struct PageFacts {
   enum class State { kLive, kBuilding, kPulled };
   State state = State::kLive;
   std::optional<timeline::EmptyReason> empty_because = {};
-  bool incomplete = false;  // posts of authors whose shards are away may be missing
-  UnixMs settled = 0;       // posts of later times may still come in (Pages::Rules::overlap)
+  // Posts may be missing: of authors whose shards are away, or that the range was not pushed yet.
+  bool incomplete = false;
+  UnixMs settled = 0;  // posts of later times may still come in (Pages::Rules::overlap)
   // Of a page asked for with bodies; `columns` names their values.
   std::optional<timeline::Bodies> bodies = {};
   const std::vector<std::string>* columns = nullptr;

@@ -33,7 +33,7 @@ Marks MarksIn(const redisReply& reply) {
   return marks;
 }
 
-// {"ready", floor, marks, {member, score, member, score ...}}. Served are at most `limit` of them,
+// {"ready", floor, marks, {member, score, member, score ...}, as_of}. Served are at most `limit`,
 // strictly newer than the floor; one more tells that the page does not end there.
 Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page* page) {
   if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
@@ -42,10 +42,11 @@ Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page*
     page->state = state == "building" ? TimelineState::kBuilding : TimelineState::kNotLive;
     return Status::Done();
   }
-  const auto floor = IsArray(reply, 4) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
+  const auto floor = IsArray(reply, 5) ? TimeOfScore(Text(At(reply, 1))) : std::nullopt;
   if (!floor || !IsArray(At(reply, 2), 1) || !IsArray(At(reply, 3), 0))
     return UnexpectedAnswer("read_page");
   page->state = TimelineState::kReady;
+  page->as_of = ParseNumber<UnixMs>(Text(At(reply, 4))).value_or(0);
   page->floor = *floor;
   page->reached_floor = true;
   page->marks = MarksIn(At(reply, 2));
@@ -150,7 +151,7 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
                                   uint32_t limit, Page* page) {
   *page = {};
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
-    out.Begin(3 + 1 + 4);
+    out.Begin(3 + 1 + 5);
     out.Arg("EVALSHA");
     out.Arg(digests.Of(Script::kReadPage));
     out.Arg(1);
@@ -164,6 +165,7 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
     }
     out.Arg(uint64_t{limit} + 1);  // whether there is more
     out.Arg(options_.timeline_ttl.count());
+    out.Arg(keys_.Pos(keys_.layout().RangeOf(reader)));
   };
   // The one script that needs no other key: it goes where the timeline is while its slot moves.
   return masters_.Eval(

@@ -117,6 +117,7 @@ class ReaderTimelines {
     Marks marks;
     Floor floor = kNoFloor;
     bool reached_floor = false;  // nothing more in the cache: below, pull from the truth
+    UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
   };
   // Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an
   // item, at most once a minute.

@@ -2,11 +2,13 @@
 --
 -- KEYS  the timeline
 -- ARGV  score and member of the last item seen ("" "" = from the newest), items at most, TTL in
---       milliseconds
+--       milliseconds, the name of pos:{tag}
 -- Reply {"none"}, {"building"}: no items; else {"ready", floor as a score, marks and behind them T,
---       {member and score of each item, newest first}}. The caller takes the items strictly newer
---       than the floor: here they would have to be looked at one by one, which takes longer than all
---       else.
+--       {member and score of each item, newest first}, the time that pos: says or ""}. The caller takes
+--       the items strictly newer than the floor: here they would have to be looked at one by one, which
+--       takes longer than all else.
+-- pos: is not among KEYS: while a slot moves the two may be on different nodes, and the page is served
+-- without the time.
 -- The last item seen need not be there any more: the page starts behind its place in the order.
 -- A timeline without an item is not refreshed: one of a made-up reader goes, however often it is read.
 -- A master that takes no writes for now (MISCONF, NOREPLICAS) serves its pages all the same. What is no
@@ -28,14 +30,17 @@ if redis.call('PTTL', key) < ttl - math.min(60000, ttl / 2) and
   end
 end
 
+local position = redis.pcall('GET', ARGV[5])
+local as_of = type(position) == 'string' and string.match(position, '@(%d+)') or ''
 local marks = redis.call('ZRANGEBYSCORE', key, '-inf', '-inf')
 if after_score == '' then
   return {'ready', floor, marks,
-          redis.call('ZRANGE', key, #marks, #marks + ARGV[3] - 1, 'WITHSCORES')}
+          redis.call('ZRANGE', key, #marks, #marks + ARGV[3] - 1, 'WITHSCORES'), as_of}
 end
 local seen = 0  -- items of the place's own moment that do not come behind it
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_score)) do
   if member <= after_member then seen = seen + 1 end
 end
 return {'ready', floor, marks,
-        redis.call('ZRANGEBYSCORE', key, after_score, '+inf', 'WITHSCORES', 'LIMIT', seen, ARGV[3])}
+        redis.call('ZRANGEBYSCORE', key, after_score, '+inf', 'WITHSCORES', 'LIMIT', seen, ARGV[3]),
+        as_of}

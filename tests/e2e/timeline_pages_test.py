@@ -116,8 +116,9 @@ class TimelinePages(Reading):
                              expected, what)
             page = self.get(f"{reader}/timeline?newer_than={newer}", client)
             self.assertEqual(self.ids(page), new[::-1], what)
-            self.assertEqual(self.get(f"{reader}/timeline:count?newer_than={newer}", client),
-                             {"count": 2, "more": False}, what)
+            count = self.get(f"{reader}/timeline:count?newer_than={newer}", client)
+            count.pop("incomplete", None)  # in a Redis that is just back nobody has said how far it is
+            self.assertEqual(count, {"count": 2, "more": False}, what)
             return page["state"]
 
         check(self.client, "its post is deleted")

@@ -27,6 +27,7 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   Status mysql_fails = Status::Done(), redis_fails = Status::Done();
   Status confirm_fails = Status::Done();  // of anything that was read
   std::function<void()> on_read;          // of items, after it
+  std::function<UnixMs()> as_of;          // of every range; none: as pos: says
   size_t authors_read = 0;
   size_t looks = 0;      // reads of when authors last posted
   size_t reads = 0;      // of items
@@ -86,7 +87,10 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   }
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               ReaderTimelines::Page* page) override {
-    return Timelines([&] { *page = redis.Read(reader, after, limit); });
+    return Timelines([&] {
+      *page = redis.Read(reader, after, limit);
+      if (as_of) page->as_of = as_of();
+    });
   }
 
  private:

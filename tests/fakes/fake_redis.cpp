@@ -438,6 +438,8 @@ ReaderTimelines::Page FakeRedis::Read(UserId reader, const std::optional<Positio
   page.state = timeline.building ? TimelineState::kBuilding : TimelineState::kReady;
   if (timeline.building && rules.hide_building) return page;
   page.state = TimelineState::kReady;
+  const auto written = position(layout_.RangeOf(reader));
+  page.as_of = written ? written->as_of : 0;
   page.floor = timeline.floor.value_or(kNoFloor);
   page.marks = {{timeline.marks.begin(), timeline.marks.end()}, timeline.more_marks};
   for (const Item& item : Sorted(timeline)) {

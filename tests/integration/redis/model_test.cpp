@@ -236,6 +236,7 @@ class Model {
     EXPECT_EQ(got.marks, expected.marks);
     EXPECT_EQ(got.floor, expected.floor);
     EXPECT_EQ(got.reached_floor, expected.reached_floor);
+    EXPECT_EQ(got.as_of, expected.as_of);
     return "read page";
   }
 
@@ -304,6 +305,7 @@ class Model {
     request.epoch = Epoch(request.range);
     request.expected = positions_[request.range];
     request.next = {request.expected.generation, request.expected.offset + Pick(3)};
+    request.next.as_of = Pick(3);
     if (Pick(4) == 0) request.expected.offset += 100;
     const auto expected = fake_.Do(request);
     const auto got = driver_.Do(request);

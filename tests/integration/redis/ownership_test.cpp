@@ -185,6 +185,26 @@ TEST_F(RedisOwnership, ANewOwnerLearnsWhatIsBegun) {
   EXPECT_EQ(Get(keys_.Pos(range_)), "1.16:101");
 }
 
+TEST_F(RedisOwnership, APageSaysHowFarItsRangeIs) {
+  const auto as_of = [&] {
+    ReaderTimelines::Page page;
+    EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 10, &page).done());
+    EXPECT_EQ(page.state, TimelineState::kReady);
+    return page.as_of;
+  };
+  Claim(5);
+  Reset(5, Timelines::kLeave, {1, 100});
+  Build(kBob);
+  EXPECT_EQ(as_of(), 0);
+  EXPECT_FALSE(driver_->Do(SavePosition{0, range_, 5, {1, 100}, {1, 100, {}, 1'234}}).mismatch);
+  EXPECT_EQ(as_of(), 1'234);
+  EXPECT_EQ(Claim(6).position, (AppliedPosition{1, 100, {}, 1'234}));
+  console_.Run({"DEL", Name(keys_.Pos(range_))});
+  EXPECT_EQ(as_of(), 0);
+  console_.Run({"SADD", Name(keys_.Pos(range_)), "no string"});
+  EXPECT_EQ(as_of(), 0);
+}
+
 // ---- resets ---------------------------------------------------------------------------------
 
 TEST_F(RedisOwnership, AResetDropsWhatTheIndexDoesNotKnow) {
@@ -457,7 +477,7 @@ TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   EXPECT_NE(driver.WhyNotConnected(), "");
   RedisReaderTimelines reader(nowhere);
   ReaderTimelines::Page page;
-  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).later());
+  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 1, &page).later());
 }
 
 TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
@@ -506,7 +526,7 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   driver.WaitUntilConnected();
   RedisReaderTimelines reader(named);
   ReaderTimelines::Page page;
-  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 1, &page).done());
 
   console_.Run({"ACL", "SETUSER", "fanline", "resetpass", ">s3cret-2"});
   console_.Run({"CLIENT", "KILL", "USER", "fanline"});
@@ -514,7 +534,7 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   file.Write("s3cret-2");
   driver.WaitUntilConnected();
   (void)reader.Read(kBob, std::nullopt, 1, &page);  // finds its connection dead
-  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 1, &page).done());
   console_.Run({"ACL", "DELUSER", "fanline"});
 }
 

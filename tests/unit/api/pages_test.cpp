@@ -210,6 +210,42 @@ TEST_F(PagesTest, AnIncompletePageMovesNobodyOn) {
   EXPECT_EQ(poll["newest_cursor"], seen);
 }
 
+// A poll must not pass over what a pusher that is late, or gone, has yet to push.
+TEST_F(PagesTest, APageOfARangeThatLagsIsIncompleteAndMovesNobodyOn) {
+  Follow(5, 7);
+  w_.Publish(7, 70, w_.now - 60'000);
+  MakeLive("5");
+  const std::string seen = Home("5")["newest_cursor"];
+  const auto late = [this](UnixMs by) { w_.posts.as_of = [this, by] { return w_.now - by; }; };
+  late(10'000);
+  EXPECT_FALSE(Home("5").contains("incomplete"));
+  late(10'001);
+  const json first = Home("5"), poll = Home("5", "?newer_than=" + seen);
+  EXPECT_EQ(first["incomplete"], true);
+  EXPECT_FALSE(first.contains("newest_cursor"));
+  EXPECT_EQ(poll["newest_cursor"], seen);
+  EXPECT_EQ(w_.Json("GET /v1/users/5/timeline:count?newer_than=" + seen)["incomplete"], true);
+  w_.posts.as_of = [] { return 0; };
+  EXPECT_EQ(Home("5")["incomplete"], true) << "nobody has said how far it is";
+  w_.posts.redis.FlushAll();
+  EXPECT_FALSE(Home("5").contains("incomplete")) << "pulled from the shards";
+}
+
+TEST_F(PagesTest, WhereToAskOnFollowsHowFarTheRangeIs) {
+  Follow(5, 7);
+  w_.Publish(7, 70, w_.now - 60'000);
+  w_.Publish(7, 71, w_.now - 12'000);
+  MakeLive("5");
+  const auto newest = [this](const std::string& query = {}) {
+    return Home("5", query)["newest_cursor"].get<std::string>();
+  };
+  const std::string shown = std::to_string(w_.now - 12'000) + ".71";
+  EXPECT_EQ(newest(), shown);
+  w_.posts.as_of = [this] { return w_.now - 6'000; };
+  EXPECT_EQ(newest(), std::to_string(w_.now - 16'000) + ".1.1");
+  EXPECT_EQ(newest("?newer_than=" + shown), shown) << "what was settled stays so";
+}
+
 TEST_F(PagesTest, ACountIsBounded) {
   Follow(5, 7);
   for (uint64_t post = 1; post <= 201; ++post) w_.Publish(7, post, static_cast<UnixMs>(post));
@@ -507,6 +543,13 @@ TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {
   const json page = Home("5");
   EXPECT_EQ(page["incomplete"], true);
   EXPECT_FALSE(page.contains("empty_because"));
+
+  MakeLive("6");
+  EXPECT_EQ(Home("6")["empty_because"], "no_such_user");
+  w_.posts.as_of = [] { return 0; };
+  const json late = Home("6");
+  EXPECT_EQ(late["incomplete"], true);
+  EXPECT_FALSE(late.contains("empty_because"));
 }
 
 TEST_F(PagesTest, WhyThereIsNothingIsSaidEachTimeWhoeverHadToBeAskedForThePage) {

@@ -80,6 +80,7 @@ struct World {
       ++clock_reads;
       return Now{mono.load(), now};
     };
+    posts.as_of = [this] { return now; };
     truth = std::make_unique<TruthPool>(PortOf<ReaderTruth, fakes::TruthOf>(posts, kPulls),
                                         map.shards(), Slots::Limits());
     timelines = std::make_unique<TimelinePool>(PortOf<ReaderTimelines, fakes::TimelinesOf>(posts),

@@ -1,13 +1,17 @@
 """What is too long for every `make test`: nodes of a Redis Cluster that fail while a slot moves between
-them; and a Cluster that speaks TLS and asks who comes."""
+them; a rack of them that hangs; and a Cluster that speaks TLS and asks who comes."""
 
 import binascii
 import os
 import subprocess
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median
 
 from stack.programs import BIN
 from tests.e2e.on_a_cluster import EVERYBODY, RANGES, OnACluster, slot_of
+from tests.e2e.reading import Reading
 from tests.e2e.security_test import acl_rules
 
 
@@ -96,6 +100,56 @@ class NodesThatFailWhileASlotMoves(OnACluster):
         self.assert_all_is_as_it_should_be()
         self.move(self.other_master(self.cluster.owner(self.slot)))
         self.assert_all_is_as_it_should_be()
+
+
+class ARackHangs(Reading, OnACluster):
+    ROUNDS = 5
+    SLOWER = 0.5  # seconds
+
+    def test_three_hosts_that_hang_keep_claims_and_pages_no_longer_than_one(self):
+        one, rack = [], []
+        for _ in range(self.ROUNDS):
+            one.append(self.hang(0))
+            rack.append(self.hang(2))
+        for what, alone, together in zip(("claims", "pages"), zip(*one), zip(*rack)):
+            print(f"{what}: one host {median(alone):.2f} s of {sorted(alone)}, "
+                  f"a rack {median(together):.2f} s of {sorted(together)}")
+            with self.subTest(what):
+                self.assertLessEqual(median(together), median(alone) + self.SLOWER)
+
+    def hang(self, others):
+        """A master hangs, and so many replicas of other masters with it; after how many seconds all
+        ranges are claimed again, and a reader of his has a page of the live timeline."""
+        master = self.cluster.owner(slot_of(0))
+        replicas = [self.cluster.replica_of(each) for each in self.cluster.masters()
+                    if each is not master]
+        theirs, before = self.ranges_of(master), self.takeovers()
+        reader = master.command("KEYS", "tl:*")[0].rsplit(":", 1)[1]
+        hosts = [master, *replicas[:others]]
+        for host in hosts:
+            host.pause()
+        begin = time.monotonic()
+
+        def claimed():
+            return (self.takeovers() - before >= len(theirs) and
+                    self.fleet.ranges_ready() == RANGES)
+
+        def served():
+            return self.get(f"{reader}/timeline")["state"] == "live"
+
+        def after(happens):
+            self.wait_for(happens, happens.__name__, 60)
+            return round(time.monotonic() - begin, 2)
+
+        try:
+            with ThreadPoolExecutor(2) as pool:
+                return tuple(pool.map(after, (claimed, served)))
+        finally:
+            for host in hosts:
+                host.resume()
+            self.cluster.wait_whole()
+            self.wait_served()
+            self.settle()
 
 
 class ASecuredCluster(OnACluster):

@@ -544,6 +544,8 @@ TEST_F(PagesTest, WhyAnIncompletePageShowsNothingIsNotSaid) {
   EXPECT_EQ(page["incomplete"], true);
   EXPECT_FALSE(page.contains("empty_because"));
 
+  w_.away = false;
+  w_.truth->SetReachable(0, true);
   MakeLive("6");
   EXPECT_EQ(Home("6")["empty_because"], "no_such_user");
   w_.posts.as_of = [] { return 0; };

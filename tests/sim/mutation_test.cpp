@@ -131,7 +131,7 @@ const Mutation kMutations[] = {
     {"reverse_first", [](Guards& guards) { guards.reverse_first = false; }, {65, 153, 227}, 150, WritesInline},
     {"lost_heads_told", [](Guards& guards) { guards.lost_heads_told = false; }, {205, 211, 225}, 400, LosesHeads},
     {"lost_tails_told", [](Guards& guards) { guards.lost_tails_told = false; }, {29, 30, 33}, 100, LosesTails},
-    {"loss_before_walk", [](Guards& guards) { guards.redis.loss_before_walk = false; }, {793159307560281584}, 3000, LosesTailsInWalks},
+    {"loss_before_walk", [](Guards& guards) { guards.redis.loss_before_walk = false; }, {15380944412811383712u, 7949199284128570937u, 17132178290403204985u}, 3000, LosesTailsInWalks},
     {"reset_sees_whole_slot", [](Guards& guards) { guards.reset_sees_whole_slot = false; }, {5993}, 3000, MovesSlots},
     {"friendships_announced", [](Guards& guards) { guards.friendships_announced = false; }, {12, 25, 38}, 150, HasFriends},
     {"above_what_is_settled", [](Guards& guards) { guards.above_what_is_settled = false; }, {12, 213, 438}, 250, HasFriends},
@@ -139,7 +139,7 @@ const Mutation kMutations[] = {
     {"application_versions", [](Guards& guards) { guards.application_versions = false; }, {9, 12, 22}, 100, HasEvents},
     {"event_rows_before_commit", [](Guards& guards) { guards.event_rows_before_commit = false; }, {8, 9, 14}, 100, HasEvents},
     // Empty ranges.
-    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {6213684298508182339u, 17320610678714154481u, 14909766261168139300u}, 3000, ReadsLate},
+    {"followers_after_commit", [](Guards& guards) { guards.followers_after_commit = false; }, {5891161492297868831u, 7517244137102141172u, 5567147331021358496u}, 3000, ReadsLate},
     {"followers_as_they_are", [](Guards& guards) { guards.followers_as_they_are = false; }, {11627, 15206, 25273}, 3000, ReadsLate},
     {"counters_only_choose", [](Guards& guards) { guards.mysql.counters_only_choose = false; }, {6, 31, 141}, 400, CountsWrong},
     {"met_limit_is_all", [](Guards& guards) { guards.mysql.met_limit_is_all = false; }, {1507, 1799, 2287}, 400, CountsFew},

@@ -17,6 +17,7 @@ from stack.local_stack import LocalStack
 from stack.ports import Ports
 from stack.programs import BIN
 from stack.programs.fleet import PARTITIONS, Fleet
+from stack.programs.relations import Relations
 from stack.waiting import wait_until
 
 FEEDCTL = BIN / "feedctl"
@@ -67,6 +68,10 @@ class Installation:
     def number(self, sql):
         return sum(int(shard.query(sql)[0][0] or 0) for shard in self.stack.mysql)
 
+    def wait_mirrored(self):
+        """Until every change has its reverse row and its hint; needs a mirror."""
+        wait_until(lambda: Relations(self.stack.mysql).pending() == 0, TIMEOUT_S, "the mirror")
+
 
 def event(author, post):
     """Its number is its time, too."""
@@ -95,7 +100,7 @@ class Using(unittest.TestCase):
             "--json"))
         ports = Ports()
         cls.addClassCleanup(ports.close)
-        cls.fleet = Fleet(cls.installation.stack, ports)
+        cls.fleet = Fleet(cls.installation.stack, ports, mirrors=1)
         cls.addClassCleanup(cls.fleet.close)
         cls.fleet.start().wait_serving()
 
@@ -110,10 +115,12 @@ class Using(unittest.TestCase):
         return json.loads(self.run_well(*words, "--json"))
 
     def settle(self):
+        self.installation.wait_mirrored()
         self.fleet.wait_idle(TIMEOUT_S)
 
     def follow(self, reader, author):
         self.run_well("follow", "--reader", reader, "--author", author)
+        self.installation.wait_mirrored()
 
     def publish(self, author, *posts):
         """Posts of long ago."""
@@ -448,6 +455,7 @@ class Using(unittest.TestCase):
         self.assertEqual((made["relations"], made["changed"]), (50, 50))
         made = self.json("follow", "--from", path)
         self.assertEqual((made["relations"], made["changed"]), (50, 0))
+        self.settle()
         logged = "SELECT COUNT(*) FROM log1 WHERE dst = 1201 AND done = "
         self.assertEqual(self.installation.number(logged + "1"), 50)
         self.assertEqual(self.installation.number(logged + "0"), 0)
@@ -550,7 +558,8 @@ class Using(unittest.TestCase):
 
     def test_counters_are_repaired_while_relations_change(self):
         pairs = self.installation.file("changing.txt", "".join(
-            f"1720 {author}\n{author} 1720\n" for author in range(30_000, 30_200)))
+            f"1720 {author}\n" for author in range(30_000, 30_200)) + "".join(
+            f"{reader} 1720\n" for reader in range(30_000, 31_000)))
         self.follow(1720, 1721)
         self.follow(1721, 1720)
         for change in ("follow", "unfollow"):
@@ -658,16 +667,17 @@ class Using(unittest.TestCase):
     def test_progress_is_a_bar_on_a_terminal(self):
         self.follow(1540, 1541)
         here, terminal = os.openpty()
-        pairs = "".join(f"{reader} 1541\n" for reader in range(200_000, 200_400))
+        pairs = "".join(f"{reader} 1541\n" for reader in range(200_000, 201_000))
         path = self.installation.file("many.txt", pairs)
-        with self.installation.start("follow", "--from", path, stderr=terminal) as feedctl:
+        with self.installation.start("follow", "--from", path, "--threads", 1,
+                                     stderr=terminal) as feedctl:
             os.close(terminal)
             drawn = b""
             while chunk := _read(here):
                 drawn += chunk
             os.close(here)
-            self.assertRegex(feedctl.stdout.read(), r"^400 relations made in")
-        self.assertRegex(drawn, rb"\r\x1b\[Kfollowing: \[#* *\] [\d,]+ of 400 relations, [\d,]+/s")
+            self.assertRegex(feedctl.stdout.read(), r"^1,000 relations made in")
+        self.assertRegex(drawn, rb"\r\x1b\[Kfollowing: \[#* *\] [\d,]+ of 1,000 relations, [\d,]+/s")
         self.assertTrue(drawn.endswith(b"\r\x1b[K"), drawn[-80:])  # and then gone
 
     # ---- being interrupted ----
@@ -793,9 +803,13 @@ class Failing(Refusing):
                    "publish", "--author", 1, "--post", 1)
 
     def test_before_there_are_topics(self):
+        """An import beside a pusher, which must be told of it."""
         self.assertEqual(self.installation.run("init").returncode, 0)
+        shard = self.installation.stack.mysql[0]
+        self.addCleanup(shard.query, "DELETE FROM range_owner")
+        shard.query("INSERT INTO range_owner (range_id, epoch) VALUES (0, 1)")
         self.check(78, "there is no topic fanout-tasks .* feedctl topics create$",
-                   "follow", "--reader", 1, "--author", 2)
+                   "import", self.installation.file("edges.txt", "1 2\n"), "--json")
         self.assertEqual(
             self.installation.number("SELECT COUNT(*) FROM following WHERE src = 1"), 0)
 

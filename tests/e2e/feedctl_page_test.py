@@ -6,7 +6,11 @@ import subprocess
 import unittest
 
 from stack.local_stack import LocalStack
+from stack.ports import Ports
 from stack.programs import BIN
+from stack.programs.daemon import Daemon
+from stack.programs.relations import Relations
+from stack.waiting import wait_until
 from tests.e2e.decoding import ROOT
 
 PAGE = (ROOT / "docs" / "feedctl.md").read_text()
@@ -79,10 +83,15 @@ class Examples(unittest.TestCase):
 
         said("feedctl init")
         said("feedctl topics create")
+        ports = Ports()
+        self.addCleanup(ports.close)
+        Daemon(stack, ports, "fanline-mirror", "mirror").start().wait_ready()
+        relations = Relations(stack.mysql)
         shown = examples()
         self.assertGreaterEqual(len(shown), 8)
         for command, answer in shown:
             self.assertEqual(without_times(said(command)), without_times(answer), command)
+            wait_until(lambda: relations.pending() == 0, 60, "the mirror")
 
 
 class FeedctlPage(unittest.TestCase):

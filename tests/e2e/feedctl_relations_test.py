@@ -41,7 +41,7 @@ class FeedctlRelations(unittest.TestCase):
         ports = Ports()
         self.addCleanup(ports.close)
         mirror = Daemon(self.installation.stack, ports, "fanline-mirror", "mirror")
-        self.addCleanup(mirror.kill)
+        self.addCleanup(mirror.stop)
         mirror.start().wait_ready()
 
     def friends(self, action, user, other):

@@ -183,14 +183,16 @@ void Pages::FindReason(Serving& page, ReaderTruth& truth) {
   reasons_.Note(reader, reason, clock_().mono);
 }
 
-// A range lags when the time its pusher says it has come to is long ago. Whoever has asked on from
-// a later place, goes on from there.
+// A range lags when the time its pusher says it has come to is long ago. A time ahead is that of a
+// clock that was wrong: nobody knows how far the range is. Whoever has asked on from a later place,
+// goes on from there.
 void Pages::TakeProgress(Serving& page) const {
   using std::chrono::milliseconds;
   const UnixMs overlap = std::chrono::floor<milliseconds>(rules_.overlap).count();
   const UnixMs late = std::max(overlap, UnixMs{milliseconds(kLate).count()});
-  page.facts.incomplete |= page.asked_at - page.page.as_of > late;
-  UnixMs settled = page.page.as_of - overlap;
+  const UnixMs as_of = page.page.as_of > page.asked_at + late ? 0 : page.page.as_of;
+  page.facts.incomplete |= page.asked_at - as_of > late;
+  UnixMs settled = as_of - overlap;
   const auto& from = page.call->newer_than;
   if (from) settled = std::max(settled, from->place.created_at);
   page.facts.settled = std::min(page.facts.settled, settled);

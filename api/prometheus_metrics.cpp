@@ -118,7 +118,7 @@ class Prometheus final : public Metrics {
                   {"live", "building", "pulled"});
   Counter& incomplete_ =
       AddCounter(registry_, "fanline_api_incomplete_pages_total",
-                 "Pages and counts without some posts: their authors' shards are away");
+                 "Pages and counts that may lack posts: a shard is away, or the range lags");
   std::array<Counter*, 2> bodies_ =
       AddCounters(registry_, "fanline_api_body_pages_total", "Pages asked for with bodies",
                   "bodies", {"complete", "unavailable"});

@@ -117,7 +117,9 @@ def schema(programs):
                                            "required": ["args", "schedule", "suspend"],
                                            "properties": dict(args=some(NAME), schedule=NAME, suspend=BOOL)}},
         **per_pod())
-    audit = shape(enabled=BOOL, config=config(options_of(programs / "feedctl", "audit")), resources=OBJECT)
+    watch = {name: option for name, option in options_of(programs / "feedctl", "audit").items()
+             if name.startswith("watch-")}
+    audit = shape(enabled=BOOL, config=config(watch), resources=OBJECT)
     password = secret()["properties"]
     return {"$schema": "http://json-schema.org/draft-07/schema#", **shape(
         **{"global": OBJECT},  # what a parent chart hands to all its parts

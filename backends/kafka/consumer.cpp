@@ -260,7 +260,11 @@ void Consumer::Impl::TakeAnswers() {
     found->second.end = end.offset;
     out_->emplace_back(LogEndSeen{end.partition, end.offset, end.asked_at});
   }
-  if (answers.failure) unreachable_ = answers.failure;
+  if (!answers.failure) return;
+  unreachable_ = answers.failure;
+  // The ends are asked for again soon: how late a range is counts from the last answer.
+  if (!unreachable_->empty())
+    ask_ends_at_ = std::min(ask_ends_at_, MonoNow() + kEndsEveryWhileAway);
 }
 
 // A lost position that retention has not passed lay beyond the log's end: records written since

@@ -224,7 +224,7 @@ void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
   const Time asked_at = MonoNow();
   const bool answered = Offsets(partitions, RD_KAFKA_OFFSET_END, &list);
   lock.lock();
-  if (!answered) return;
+  if (!answered) return Wake();
   for (int i = 0; i < list->cnt; ++i) {
     const rd_kafka_topic_partition_t& end = list->elems[i];
     if (end.err == RD_KAFKA_RESP_ERR_NO_ERROR && end.offset >= 0)

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "daemon/clock.h"
@@ -44,18 +43,12 @@ const char* NameOf(Kind kind) {
 
 class Prometheus final : public audit::WatchMetrics {
  public:
-  Prometheus(Registry& registry, const daemon::Log& log, daemon::Health& health)
-      : registry_(registry), log_(log), health_(health) {
+  Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
     misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing was compared yet
+    RoundEnded();                                           // none is due yet
   }
 
-  // What is away is named until a whole round has ended; the rest is judged meanwhile.
   void RoundEnded() override {
-    for (const std::string& resource : away_) {
-      health_.SetReach(resource, resource, daemon::Reach::kWhole);
-    }
-    away_.clear();
-
     last_.Set(static_cast<double>(daemon::SystemNow().unix_ms) / 1'000);
   }
 
@@ -81,8 +74,6 @@ class Prometheus final : public audit::WatchMetrics {
   }
 
   void Failed(const std::string& resource, const std::string& reason) override {
-    away_.insert(resource);
-    health_.SetReach(resource, resource, daemon::Reach::kEnough, reason);
     log_.WarnEvery("watch " + resource, kSayAgain, daemon::SystemNow().mono,
                    "a round of the watch was broken off",
                    {{"resource", resource}, {"reason", reason}});
@@ -91,8 +82,6 @@ class Prometheus final : public audit::WatchMetrics {
  private:
   Registry& registry_;
   const daemon::Log& log_;
-  daemon::Health& health_;
-  std::set<std::string> away_;
   std::array<Counter*, 4> timelines_ =
       AddCounters(registry_, "fanline_audit_timelines_total",
                   "Live timelines compared with the truth, by what came of it", "result",
@@ -114,9 +103,8 @@ class Prometheus final : public audit::WatchMetrics {
 
 }  // namespace
 
-std::unique_ptr<audit::WatchMetrics> PrometheusWatch(Registry& registry, const daemon::Log& log,
-                                                     daemon::Health& health) {
-  return std::make_unique<Prometheus>(registry, log, health);
+std::unique_ptr<audit::WatchMetrics> PrometheusWatch(Registry& registry, const daemon::Log& log) {
+  return std::make_unique<Prometheus>(registry, log);
 }
 
 }  // namespace fanline::feedctl

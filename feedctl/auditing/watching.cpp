@@ -3,17 +3,21 @@
 #include <prometheus/registry.h>
 
 #include <algorithm>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include "audit/look.h"
 #include "backends/kafka/tools/log_reader.h"
 #include "backends/mysql/posts/reader_truth.h"
+#include "backends/redis/installation_mark.h"
 #include "backends/redis/range_states.h"
 #include "backends/redis/timeline_scanner.h"
 #include "daemon/clock.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/log.h"
 #include "feedctl/auditing/watch_metrics.h"
+#include "feedctl/support/explain.h"
 
 namespace fanline::feedctl {
 namespace {
@@ -23,8 +27,7 @@ using namespace std::chrono_literals;
 constexpr Duration kKafkaPatience = 5s;
 constexpr Duration kLongestSleep = 100ms;  // until an interrupt is noticed
 
-// How far the ranges are, by Redis and Kafka. A range whose node is away, or that nobody has
-// claimed yet, is left out.
+// How far the ranges are, by Redis and Kafka. A range that nobody has claimed yet is left out.
 class ProgressReader {
  public:
   ProgressReader(const Settings& settings, const mysql::Installation& installation,
@@ -33,7 +36,7 @@ class ProgressReader {
         redis_(redis),
         kafka_(options::ToOptions(settings.kafka, kClientId), kKafkaPatience, std::move(log)) {}
 
-  // Not done: *progress stays what it was.
+  // Not done: *progress stays what it was, and so does that of a range whose node is away.
   Status Read(audit::Progress* progress) {
     const Time asked_at = daemon::SystemNow().mono;
     std::vector<kafka::LogSpan> logs;
@@ -43,10 +46,13 @@ class ProgressReader {
     std::vector<redis::RangeState> states;
     status = redis::ReadRangeStates(redis_, &states);
     if (!status.done()) return status;
-    progress->clear();
     for (const redis::RangeState& state : states) {
-      if (!state.status.done() || !state.position) continue;
-      if (state.position->generation != installation_.generation) continue;
+      if (!state.status.done()) continue;
+      const bool known = state.position && state.position->generation == installation_.generation;
+      if (!known) {
+        progress->erase(state.range);
+        continue;
+      }
       (*progress)[state.range] = {.applied = state.position->offset,
                                   .end = logs.at(static_cast<size_t>(state.range)).to,
                                   .end_asked_at = asked_at};
@@ -59,6 +65,22 @@ class ProgressReader {
   const redis::Options& redis_;
   kafka::LogReader kafka_;
 };
+
+// Throws when what was read at the start holds no more: then timelines would be compared with what
+// nobody promises. A store that is away says nothing.
+void RequireSame(const Status& status, const Settings& settings) {
+  if (status.never()) Require(status, settings);
+}
+
+std::unique_ptr<daemon::Admin> Serve(const daemon::AdminOptions& options,
+                                     const prometheus::Registry& registry,
+                                     const daemon::Health& health, const daemon::Log& log) {
+  try {
+    return std::make_unique<daemon::Admin>(options, registry, health, log);
+  } catch (const std::runtime_error& taken) {
+    throw Failure(kExitConfig, std::string("--admin-listen: ") + taken.what());
+  }
+}
 
 void SleepUntil(Time until, const Interrupt& interrupt) {
   for (Time now; !interrupt.requested() && (now = daemon::SystemNow().mono) < until;) {
@@ -91,25 +113,37 @@ void WatchTimelines(const Settings& settings, const mysql::Installation& install
   const daemon::Log log("audit");
   daemon::Health health;
   prometheus::Registry registry;
-  const auto metrics = PrometheusWatch(registry, log, health);
-  const daemon::Admin admin(options.admin, registry, health, log);
-  mysql::MysqlReaderTruth truth(options::ToConfig(settings.mysql), installation.shard_map);
+  const auto metrics = PrometheusWatch(registry, log);
+  const auto admin = Serve(options.admin, registry, health, log);
+  const auto config = options::ToConfig(settings.mysql);
+  mysql::ShardConnections connections(config);
+  mysql::MysqlReaderTruth truth(config, installation.shard_map);
   redis::TimelineScanner timelines(redis);
   audit::Looker looker(truth, timelines, installation.window.underfilled_below(),
                        installation.own_posts);
   ProgressReader reader(settings, installation, redis, log.Sink());
-  audit::Watch watch({[&](UserId user, audit::Look* look) { return looker.LookAt(user, look); },
+  // A round may take long where stores are slow. Each look of it is a sign of life, and the last
+  // one before a stop.
+  const auto goes_on = [&] {
+    health.Beat(daemon::SystemNow().mono);
+    return !interrupt.requested();
+  };
+  const Status stopping = Status::Later("none", "stopping");
+  audit::Watch watch({[&](UserId user, audit::Look* look) {
+                        return goes_on() ? looker.LookAt(user, look) : stopping;
+                      },
                       [&](Range range, std::string* cursor, std::vector<UserId>* readers) {
-                        return timelines.Listed(range, cursor, readers);
+                        return goes_on() ? timelines.Listed(range, cursor, readers) : stopping;
                       },
                       [] { return daemon::SystemNow().mono; }},
                      installation.layout(), options.limits, *metrics);
   audit::Progress progress;
-  while (!interrupt.requested()) {
+  while (goes_on()) {
+    RequireSame(mysql::CheckUnchanged(connections, installation), settings);
+    RequireSame(redis::CheckMark(redis), settings);
     const Status read = reader.Read(&progress);
     health.SetReady("progress", read.done(), read.message);
     const Time next = watch.Step(progress, daemon::SystemNow().mono);
-    health.Beat(daemon::SystemNow().mono);
     SleepUntil(std::max(next, daemon::SystemNow().mono + kLongestSleep), interrupt);
   }
 }

@@ -23,7 +23,8 @@ struct WatchOptions {
 // --watch-every, --watch-readers, --watch-again-after, --admin-listen
 void AddOptions(daemon::OptionTable& table, WatchOptions& options);
 
-// Returns when it was interrupted. Throws Failure when the admin port is taken.
+// Returns when it was interrupted. Throws Failure when the admin port is taken, or when the
+// installation is another than at the start.
 void WatchTimelines(const Settings& settings, const mysql::Installation& installation,
                     const redis::Options& redis, const WatchOptions& options, Interrupt& interrupt);
 

@@ -84,6 +84,9 @@ class Audit : public Command {
   }
 
   int Run(Interrupt& interrupt) override {
+    RequireUsage(watch_ && (repair_ || json_ || sample_ > 0)
+                     ? "--watch: goes without --repair, --json and --sample"
+                     : "");
     const Time begin = daemon::SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // the shards are those we take them for
     redis_ = RequireRedis(settings_, installation_);

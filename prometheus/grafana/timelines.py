@@ -6,7 +6,7 @@ PAGES = 'route=~"getTimeline|getPosts|countTimeline|countPosts"'
 TIMELINES = Dashboard("fanline-timelines", "Fanline / Timelines", "What readers are served, and what live timelines go through", (
     ("Pages", (
         Panel("Home pages", PER_SECOND, "From Redis (`live`); pulled while the timeline is made live (`building`); `pulled`, and it is not. "
-              "`incomplete`: of these and of counts, those without posts of merged authors whose shards are away.",
+              "`incomplete`: of these and of counts, those that may lack posts: a shard is away, or the range lags.",
               (Query(rate("fanline_api_home_pages_total", "state"), "{{state}}"),
                Query(rate("fanline_api_incomplete_pages_total"), "incomplete"))),
         Panel("A page's time", SECONDS, "From a request that was read to its answer, p99.",
@@ -51,7 +51,7 @@ TIMELINES = Dashboard("fanline-timelines", "Fanline / Timelines", "What readers 
               (Query(rate("fanline_audit_items_total"), "compared"), Query(rate("fanline_audit_missing_total"), "missing"),
                Query(rate("fanline_audit_surplus_total"), "surplus")), log=True),
         Panel("Last round", SECONDS, "How long ago the newest round of feedctl audit --watch ended.",
-              (Query(f"time() - max ({series('fanline_audit_last_round_timestamp_seconds')} > 0)", "ago"),)),
+              (Query(f"time() - max ({series('fanline_audit_last_round_timestamp_seconds')})", "ago"),)),
     )),
     ("Live timelines", (
         Panel("Items removed", PER_SECOND, "Deleted, hidden, unfollowed.", (Query(rate("fanline_items_removed_total"), "items"),)),

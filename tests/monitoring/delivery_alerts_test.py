@@ -77,7 +77,8 @@ class DeliveryAlerts(Loaded):
         self.assertRegex(self.type_of("FanlineDeliveryLag", "curl", dispatcher), '"mysql_1":"')
         self.wait_fires("FanlineAuditStandsStill", severity="ticket")
         watch = {"127.0.0.1:9406": self.at(self.watch)}
-        self.assertRegex(self.type_of("FanlineAuditStandsStill", "curl", watch), '"mysql_1":"')
+        self.assertIn("ready", self.type_of("FanlineAuditStandsStill", "curl", watch))
+        self.assertRegex(self.said([self.watch]), '"resource":"mysql_1"')
         self.begun()
         self.stack.mysql[1].start()
         self.wait_silent("FanlineDeliverySlow")

@@ -477,7 +477,7 @@ TEST_F(RedisOwnership, ANodeThatIsAwayIsNamedAndRequestsAreAnsweredAtOnce) {
   EXPECT_NE(driver.WhyNotConnected(), "");
   RedisReaderTimelines reader(nowhere);
   ReaderTimelines::Page page;
-  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 1, &page).later());
+  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).later());
 }
 
 TEST_F(RedisOwnership, CredentialsAreUsedAndNeverTold) {
@@ -526,7 +526,7 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   driver.WaitUntilConnected();
   RedisReaderTimelines reader(named);
   ReaderTimelines::Page page;
-  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
 
   console_.Run({"ACL", "SETUSER", "fanline", "resetpass", ">s3cret-2"});
   console_.Run({"CLIENT", "KILL", "USER", "fanline"});
@@ -534,7 +534,7 @@ TEST_F(RedisOwnership, ANewPasswordInTheFileHoldsFromTheNextConnectionOn) {
   file.Write("s3cret-2");
   driver.WaitUntilConnected();
   (void)reader.Read(kBob, std::nullopt, 1, &page);  // finds its connection dead
-  EXPECT_TRUE(reader_.Read(kBob, std::nullopt, 1, &page).done());
+  EXPECT_TRUE(reader.Read(kBob, std::nullopt, 1, &page).done());
   console_.Run({"ACL", "DELUSER", "fanline"});
 }
 

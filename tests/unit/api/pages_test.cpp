@@ -227,6 +227,8 @@ TEST_F(PagesTest, APageOfARangeThatLagsIsIncompleteAndMovesNobodyOn) {
   EXPECT_EQ(w_.Json("GET /v1/users/5/timeline:count?newer_than=" + seen)["incomplete"], true);
   w_.posts.as_of = [] { return 0; };
   EXPECT_EQ(Home("5")["incomplete"], true) << "nobody has said how far it is";
+  late(-3'600'000);
+  EXPECT_EQ(Home("5")["incomplete"], true) << "a clock that was an hour ahead said so";
   w_.posts.redis.FlushAll();
   EXPECT_FALSE(Home("5").contains("incomplete")) << "pulled from the shards";
 }

@@ -28,6 +28,8 @@ def listed(title):
 def told(daemon):
     """What the page says of that daemon."""
     others = listed("All but the API") if daemon in CONSUMING else {}
+    if daemon != WATCH:
+        others |= listed("All daemons")
     return {**listed(daemon), **others, **listed("All")}
 
 

@@ -59,9 +59,7 @@ struct Limits {
   // How long a hint waits for others (fanline/base/gather.h).
   Duration gather = std::chrono::milliseconds(100);
   Duration save_position_every = std::chrono::seconds(1);
-  // When nothing moved. Later than the consumer asks where its logs end (5 s), so that the answer
-  // goes with it.
-  Duration check_position_every = std::chrono::seconds(6);
+  Duration check_position_every = std::chrono::seconds(5);  // when nothing moved
   // Of a range: looks at its log's end that it has not reached. They come every five seconds.
   uint32_t ends_kept = 64;
   Duration settle_after = std::chrono::seconds(30);  // a start that lasted is no crash

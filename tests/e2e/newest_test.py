@@ -21,6 +21,7 @@ POSTS, PER_SECOND = 250, 10
 LATEST_MS = 5_000  # by which a post comes in late
 AHEAD_MS = 240_000
 POLLERS = 8
+OVERLAP_S = 13  # how far what is new stays behind: --newest-overlap, and what a process may remember
 
 
 class Newest(Reading):
@@ -57,6 +58,8 @@ class Newest(Reading):
         self.assertEqual(missed[:10], [])
 
     def test_a_page_says_so_while_nobody_pushes_to_it(self):
+        self.publish_all(PUSHED, time.time_ns() // 1_000_000 - 3_600_000)
+        self.settle()
         self.make_live(READERS)
         reader, seen, pusher = READERS[0], set(), self.fleet.pushers[0]
 

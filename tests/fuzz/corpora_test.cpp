@@ -55,11 +55,12 @@ std::vector<Input> KeptInputs() {
   return inputs;
 }
 
+std::string NameOf(const ::testing::TestParamInfo<Input>& input) {
+  return input.param.target + "_" + std::to_string(input.param.line);
+}
+
 class Kept : public ::testing::TestWithParam<Input> {};
-INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()),
-                         [](const ::testing::TestParamInfo<Input>& info) {
-                           return info.param.target + "_" + std::to_string(info.param.line);
-                         });
+INSTANTIATE_TEST_SUITE_P(Corpora, Kept, ::testing::ValuesIn(KeptInputs()), NameOf);
 
 TEST_P(Kept, InputHolds) {
   const auto target = std::find_if(Targets().begin(), Targets().end(), [](const Target& each) {

@@ -236,12 +236,12 @@ TEST_F(PagesTest, APageOfARangeThatLagsIsIncompleteAndMovesNobodyOn) {
 TEST_F(PagesTest, WhereToAskOnFollowsHowFarTheRangeIs) {
   Follow(5, 7);
   w_.Publish(7, 70, w_.now - 60'000);
-  w_.Publish(7, 71, w_.now - 12'000);
+  w_.Publish(7, 71, w_.now - 14'000);
   MakeLive("5");
   const auto newest = [this](const std::string& query = {}) {
     return Home("5", query)["newest_cursor"].get<std::string>();
   };
-  const std::string shown = std::to_string(w_.now - 12'000) + ".71";
+  const std::string shown = std::to_string(w_.now - 14'000) + ".71";
   EXPECT_EQ(newest(), shown);
   w_.posts.as_of = [this] { return w_.now - 6'000; };
   EXPECT_EQ(newest(), std::to_string(w_.now - 16'000) + ".1.1");

@@ -124,7 +124,7 @@ struct Clients {
     last_created = created;
     const PostId post = Post(author, created);
     // An application publishes again with another time: the first publish to arrive wins. If that
-    // one's row is lost, it is another that wins, and its hint finds timelines of before.
+    // one's row is lost, another wins, and its hint finds timelines that hold the lost time.
     if (!world.Chance(5) || world.character.odd.lose_rows > 0) return;
     Emit({EventKind::kPublished, post, author, created + 1 + world.PickInt(50), 0});
   }

@@ -112,7 +112,7 @@ enum class Letter : size_t {
   kDrained,        // a pusher, before it was replaced
   kLetterRefused,  // its topic took nothing
   kCommitBack,     // a committed offset went back
-  kLedAstray,      // a call went to the primary of before a switch
+  kLedAstray,      // a call went to the old primary after a switch
   kRowsLost,       // by a failover
   kCount
 };

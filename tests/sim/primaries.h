@@ -1,5 +1,5 @@
 // Shards whose primary changes while programs are connected. Each program finds out by itself: its
-// next call to that shard still leads to the server of before.
+// next call to that shard still leads to the old server.
 //
 // A planned switch makes that one read-only: it refuses writes, and answers reads with rows that
 // stand still. Who reads asks afterwards whether it is read-only, throws the answer away and
@@ -25,12 +25,12 @@ class Primaries {
   explicit Primaries(Shard shards) : of_(shards) {}
 
   // Processes are numbered in the order of their starts: those below `started` are connected.
-  // `before`: what the server of before goes on answering to reads; none: nobody is there.
+  // `before`: the rows by which the old server still answers reads; none: it answers nothing.
   void Switch(Shard shard, uint64_t started, Rows before) {
     ++switches_;
     of_[shard] = {started, std::move(before), {}};
   }
-  // The process is still connected to the server of before.
+  // The process is still connected to the old server.
   bool LeadsAstray(uint64_t process, Shard shard) const {
     return process < of_[shard].started && !of_[shard].renewed.contains(process);
   }

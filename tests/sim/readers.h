@@ -17,7 +17,7 @@ struct Readers {
     UserId reader{};
     std::unique_ptr<timeline::Rebuild> rebuild;
     uint64_t switches = 0;  // of primaries, when it began
-    bool astray = false;    // something was read from a server of before a switch
+    bool astray = false;    // something was read from an old server after a switch
   };
   std::deque<Rebuilding> rebuilds{};
 
@@ -90,8 +90,8 @@ struct Readers {
     return at.rebuild->result() == timeline::RebuildResult::kUnderWay;
   }
 
-  // The API is older than any other process. Of what it reads from a server of before a switch only
-  // whom a reader follows is taken from there.
+  // The API is older than any other process. Of what it reads from an old server after a switch,
+  // only whom a reader follows is taken from there.
   static constexpr uint64_t kApi = 0;
   static const fakes::FakeMysql& ServerOf(World& world, Rebuilding& at) {
     const Shard shard = world.shards.ShardOf(at.reader);

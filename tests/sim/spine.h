@@ -347,7 +347,7 @@ struct PusherProcess
     return true;
   }
 
-  // The mutation: the server of before goes on being asked, and is believed.
+  // The mutation: the old server is still asked, and believed.
   const fakes::FakeMysql& ServerOf(UserId author) const {
     const Shard shard = world.shards.ShardOf(author);
     const bool astray = world.primaries.LeadsAstray(incarnation, shard);

@@ -38,7 +38,7 @@ const Migrations& OurMigrations();
 using MissingMigrations = std::vector<const Migration*>;
 MissingMigrations FindMissing(Connection& connection, const Migrations& ours);
 
-// The highest number that the shard has had and that is none of `ours`: a newer program was there.
+// The highest number that the shard has had and `ours` lacks: a newer program was there.
 // Who changes a procedure adds a migration, so the procedures may be newer, too.
 std::optional<uint32_t> FindNewer(Connection& connection, const Migrations& ours);
 

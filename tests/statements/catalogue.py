@@ -165,9 +165,10 @@ ENTRIES = [
     entry(f"SELECT author_id, announced FROM author_mode WHERE marked = 1 AND author_id > {OTHER} ORDER BY author_id"
           f" LIMIT {PAGE}"),
     entry(" UNION ALL ".join(_OUTBOX.format(author, "") for author in owners(UNION))),
-    entry(" UNION ALL ".join(
-        _OUTBOX.format(author, f" AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR member > '5')")
-        for author in owners(UNION))),
+    *[entry(" UNION ALL ".join(
+        _OUTBOX.format(author, f"{up_to} AND created_at_ms <= {AT} AND (created_at_ms < {AT} OR member > '5')")
+        for author in owners(UNION))) for up_to in ["", f" AND created_at_ms <= {AT}"]],
+    entry(" UNION ALL ".join(_OUTBOX.format(author, f" AND created_at_ms <= {AT}") for author in owners(UNION))),
     *[entry(_ITEMS.format(span), listed(owners(IDS))) for span in _SPANS],
     entry(_VISIBLE + f"author_id = {OWNER} AND post_id > 7 ORDER BY author_id, post_id LIMIT {PAGE}"),
     entry(_VISIBLE + f"author_id > {OTHER} ORDER BY author_id, post_id LIMIT {PAGE}"),

@@ -1,6 +1,7 @@
 #include "backends/kafka/position_lookup.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "backends/kafka/errors.h"
@@ -57,6 +58,7 @@ struct PositionLookup::Shared {
   std::vector<Position> Positions(uint64_t of, const std::vector<int32_t>& partitions);
   bool Offsets(const std::vector<int32_t>& partitions, int64_t which, PartitionList* found);
   bool ByTime(PartitionList* times);
+  std::map<int32_t, rd_kafka_resp_err_t> Leaderless(bool* answered);
   bool Reread(std::vector<Position>& found);
   bool Answered(const char* what, rd_kafka_resp_err_t error);
   void LogFailure(const char* what, rd_kafka_resp_err_t error);
@@ -240,10 +242,60 @@ bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int
   *found = ListOf(topic, partitions, which);
   return ByTime(found);
 }
+
+// A partition without a leader gets its error, and the others are asked. The call waits for the
+// leader of each partition that it is given, and fails for all if one has none.
 bool PositionLookup::Shared::ByTime(PartitionList* times) {
+  bool answered = false;
+  const auto leaderless = Leaderless(&answered);
+  if (!answered) return false;
+  PartitionList led = NewPartitionList(static_cast<size_t>((*times)->cnt));
+  for (int i = 0; i < (*times)->cnt; ++i) {
+    rd_kafka_topic_partition_t& each = (*times)->elems[i];
+    const auto found = leaderless.find(each.partition);
+    if (found != leaderless.end())
+      each.err = found->second;
+    else
+      rd_kafka_topic_partition_list_add(led.get(), topic.c_str(), each.partition)->offset =
+          each.offset;
+  }
+  if (led->cnt == 0) return true;
   const rd_kafka_resp_err_t error =
-      rd_kafka_offsets_for_times(client.get(), times->get(), kCallTimeoutMs);
-  return Answered("looking up the ends of logs", error);
+      rd_kafka_offsets_for_times(client.get(), led.get(), kCallTimeoutMs);
+  if (!Answered("looking up the ends of logs", error)) return false;
+  for (int i = 0; i < led->cnt; ++i) {
+    auto* each =
+        rd_kafka_topic_partition_list_find(times->get(), topic.c_str(), led->elems[i].partition);
+    each->offset = led->elems[i].offset;
+    each->err = led->elems[i].err;
+  }
+  return true;
+}
+
+// The topic's partitions that have no leader, as the brokers tell now, each with what they say of
+// it.
+std::map<int32_t, rd_kafka_resp_err_t> PositionLookup::Shared::Leaderless(bool* answered) {
+  const char* what = "looking up the leaders of logs";
+  *answered = false;
+  const TopicHandle handle(rd_kafka_topic_new(client.get(), topic.c_str(), nullptr));
+  if (!handle)
+    return Answered(what, rd_kafka_last_error()), std::map<int32_t, rd_kafka_resp_err_t>{};
+  const rd_kafka_metadata_t* raw = nullptr;
+  const rd_kafka_resp_err_t error =
+      rd_kafka_metadata(client.get(), 0, handle.get(), &raw, kCallTimeoutMs);
+  const MetadataHandle metadata(raw);
+  *answered = Answered(what, error);
+  std::map<int32_t, rd_kafka_resp_err_t> leaderless;
+  if (!*answered) return leaderless;
+  for (int topics = 0; topics < metadata->topic_cnt; ++topics) {
+    const rd_kafka_metadata_topic_t& found = metadata->topics[topics];
+    for (int i = 0; i < found.partition_cnt; ++i)
+      if (found.partitions[i].leader < 0)
+        leaderless[found.partitions[i].id] = found.partitions[i].err != RD_KAFKA_RESP_ERR_NO_ERROR
+                                                 ? found.partitions[i].err
+                                                 : RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+  }
+  return leaderless;
 }
 
 // Records the result of a call. Must not be called with the mutex held.

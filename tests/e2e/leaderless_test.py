@@ -1,10 +1,11 @@
 """One partition of fanout-tasks has no leader for a minute: it stands alone on a second broker, which
-is killed. The hints of all other ranges arrive as before, and what waited for that one comes once its
-broker is back.
+is killed. The hints of all other ranges arrive as before, their pages are complete, also after a new
+pusher took them over, and what waited for that one comes once its broker is back.
 
 FANLINE_LEADERLESS_SECONDS: how long the broker is away. Less than a minute judges no latency.
 """
 
+import binascii
 import os
 import struct
 import threading
@@ -18,7 +19,8 @@ from demo.workload import Event
 from stack.programs.fleet import FEED, TASKS
 from stack.services.kafka import Kafka
 from stack.wire.kafka import ask_cluster
-from tests.e2e.installation import USERS, Installation
+from tests.e2e.installation import USERS
+from tests.e2e.reading import Reading
 
 AWAY = float(os.environ.get("FANLINE_LEADERLESS_SECONDS", 60))
 WHOLE = AWAY >= 60
@@ -87,7 +89,9 @@ def p99(line):
     return line[len(line) * 99 // 100]
 
 
-class Leaderless(Installation):
+class Leaderless(Reading):
+    mirrors = 0
+
     @classmethod
     def prepare_services(cls):
         """That partition, and nothing else, lies on the second broker: it is down while all other
@@ -157,6 +161,19 @@ class Leaderless(Installation):
         self.assertEqual(len(during), int(AWAY * RATE) * (RANGES - 1), "once each, and none later")
         if WHOLE:
             self.assertLessEqual(p99(during), 1.5 * p99(before))
+
+        def incomplete():
+            return {reader for reader in EVERYBODY
+                    if self.get(f"{reader}/timeline?limit=1").get("incomplete")}
+
+        its = {reader for reader in EVERYBODY
+               if binascii.crc32(str(reader).encode()) % 1024 // (1024 // RANGES) == ALONE}
+        self.wait_for(lambda: incomplete() == its, "the pages of its readers alone to be incomplete", 30)
+        pusher, = self.fleet.pushers
+        pusher.stop()
+        self.wait_for(lambda: incomplete() == set(EVERYBODY), "all pages to be incomplete", 60)
+        pusher.start()
+        self.wait_for(lambda: incomplete() == its, "a new pusher to take over all other ranges", 60)
 
         self.second.start()
         self.wait_for_brokers(2)

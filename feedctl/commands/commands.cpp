@@ -17,15 +17,12 @@ extern const Row kEdit;
 extern const Row kAuthorMode;
 extern const Row kFollow;
 extern const Row kUnfollow;
-extern const Row kFriends;
-extern const Row kRelationsList;
 extern const Row kRelationsShow;
 extern const Row kRelationsMode;
 extern const Row kRelationsReconciler;
 extern const Row kRelationsCounters;
 extern const Row kActivate;
 extern const Row kTimeline;
-extern const Row kPosts;
 extern const Row kAudit;
 extern const Row kRanges;
 extern const Row kTimelinesDrop;
@@ -49,10 +46,10 @@ constexpr const Row* kCommands[] = {
     // Posts
     &kPublish, &kDelete, &kHide, &kUnhide, &kEdit, &kAuthor, &kAuthorMode,
     // Relations
-    &kFollow, &kUnfollow, &kFriends, &kRelations, &kRelationsList, &kRelationsShow, &kRelationsMode,
-    &kRelationsReconciler, &kRelationsCounters,
+    &kFollow, &kUnfollow, &kRelations, &kRelationsShow, &kRelationsMode, &kRelationsReconciler,
+    &kRelationsCounters,
     // Timelines
-    &kActivate, &kTimeline, &kPosts, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
+    &kActivate, &kTimeline, &kAudit, &kRanges, &kTimelines, &kTimelinesDrop,
     // Dead letters
     &kDlq, &kDlqList, &kDlqShow, &kDlqReplay};
 

@@ -23,23 +23,5 @@ TEST(FriendshipText, SaysTheSameFromBothSides) {
   EXPECT_EQ(Standing({}, kAnn, kBob), "users 5 and 9 are no friends, and neither has asked");
 }
 
-TEST(FriendshipText, NamesTheStepsThatChangeSomething) {
-  EXPECT_EQ(NextSteps({}, kAnn, kBob), "either may request");
-  const Friendship asked{.state = FriendState::kAsked, .asked_by = kAnn, .ver = 1};
-  EXPECT_EQ(NextSteps(asked, kAnn, kBob), "user 5 may cancel; user 9 may accept or refuse");
-  EXPECT_EQ(NextSteps(asked, kBob, kAnn), "user 9 may accept or refuse; user 5 may cancel");
-  const Friendship friends{.state = FriendState::kFriends, .asked_by = kAnn, .ver = 2};
-  EXPECT_EQ(NextSteps(friends, kAnn, kBob), "either may remove");
-}
-
-// Nobody is ever left without a step.
-TEST(FriendshipText, SomethingIsPossibleInEveryState) {
-  for (const FriendState state :
-       {FriendState::kRefused, FriendState::kCancelled, FriendState::kRemoved}) {
-    const Friendship now{.state = state, .asked_by = kAnn, .ver = 3};
-    EXPECT_EQ(NextSteps(now, kAnn, kBob), "either may request");
-  }
-}
-
 }  // namespace
 }  // namespace fanline::feedctl

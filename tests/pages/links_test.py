@@ -77,6 +77,12 @@ class Repository(unittest.TestCase):
                     for _, target in markdown.links(texts[path]))
         self.assertGreater(kept, local - 10)  # folders of sources, and the like
 
+    def test_lines_of_prose_are_at_most_120_wide(self):
+        wide = [f"{path}:{number}" for path, text in documents().items() if path == "README.md" or path.startswith("docs/")
+                for number, line in markdown.prose(re.sub(r"(?<=<!-- figures).*?(?=<!-- end)", "", text, flags=re.S))
+                if len(line.rstrip("\n")) > 120 and not line.startswith("|")]
+        self.assertEqual(wide, [])
+
     def test_runbooks_have_the_addresses_that_alerts_name(self):
         where = set(gather.places(gather.tracked(ROOT)).values())
         named = {re.search(r"example/(runbooks/\w+)/#", line)[1] for file in (ROOT / "prometheus" / "rules").glob("*.yaml")

@@ -57,19 +57,13 @@ test-images: build chart-tools  ## images of build/release/bin: what is in them,
 	@packaging/setup
 	@ctest --preset release -C images -L images --output-on-failure
 
-licences: build  ## write docs/licences.md: what the programs load and were compiled of
-	@$(PYTHON) packaging/components.py --page
-
 chart: build chart-tools  ## write what is generated in helm/fanline: the schema of its values, its README
 	@$(PYTHON) helm/generate.py
 
 chart-tools: setup  ## install what checks the chart and compose.yaml (helm/tools.list)
 	@helm/setup compose
 
-reference: build  ## write the pages that are made of --help and of schemas/
-	@$(PYTHON) pages/reference.py
-
-site: setup  ## build the site of docs/ into build/site/html
+site: build  ## build the site of docs/ into build/site/html
 	@stack/venv pages pages/requirements.txt
 	@pages/site
 	@echo build/site/html/index.html
@@ -147,4 +141,4 @@ done; \
 exit $$failed
 endef
 
-.PHONY: help setup build build-all test test-quick test-long test-k8s packages test-packages images test-images licences chart chart-tools reference site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean
+.PHONY: help setup build build-all test test-quick test-long test-k8s packages test-packages images test-images chart chart-tools site demo bench bench-against up down mutants chaos tsan fuzz plots format format-check clean

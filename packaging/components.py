@@ -4,7 +4,6 @@ were compiled into them; of which Debian package each is, and under which licenc
 
 components.py --packages       the Debian packages that programs need at run time
 components.py --sbom FOLDER    PROGRAM.cdx.json (CycloneDX) of each program, with the versions of this machine
-components.py --page           writes docs/licences.md (make licences)
 
 Asks ldd, dpkg and the compiler's own record of what it read (ninja -t deps), so nothing can be forgotten:
 a library whose licence is not written here is an error."""
@@ -22,7 +21,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(os.environ.get("FANLINE_BIN", ROOT / "build" / "release" / "bin")).resolve()
 PROGRAMS = ("fanline-dispatcher", "fanline-pusher", "fanline-mirror", "fanline-reconciler", "fanline-api", "feedctl")
-PAGE = ROOT / "docs" / "licences.md"
 
 # Debian's source package -> what its libraries are distributed under (SPDX), as its copyright file says.
 LICENCES = {
@@ -155,48 +153,15 @@ def write_sboms(folder):
         (folder / f"{name}.cdx.json").write_text(json.dumps(sbom(BIN / name), indent=1) + "\n", encoding="utf-8")
 
 
-def page():
-    users = {}
-    for name in PROGRAMS:
-        for each in components(BIN / name):
-            users.setdefault((each.source, each.licence, each.how), set()).add(name)
-    rows = [f"| {source} | {licence} | {how} | "
-            + ("all" if len(names) == len(PROGRAMS) else ", ".join(f"`{name}`" for name in PROGRAMS if name in names)) + " |"
-            for (source, licence, how), names in sorted(users.items())]
-    return HEAD + "\n".join(rows) + TAIL
-
-
-HEAD = """# Licences
-
-Fanline is under the [Apache License 2.0](../LICENSE). `make licences` writes this page: what programs load and what was compiled
-into them, by the names of Debian's source packages. Packages and images hold the same with versions, as CycloneDX
-(`*.cdx.json` below `/usr/share/doc`); images also the copyright file of each.
-
-| component | licence | how | in |
-|---|---|---|---|
-"""
-TAIL = """
-
-Images also hold the certificates of authorities (`ca-certificates`, MPL-2.0). Debian packages of ours hold none of what is
-loaded: they depend on it.
-
-MySQL's Connector/C++ 1.1 is under the GPL 2 with the Universal FOSS Exception, which allows it beside software under a licence
-that the OSI approves, such as ours. Whoever builds something closed out of Fanline has to link another connector.
-"""
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", action="store_true")
     parser.add_argument("--sbom", type=Path)
-    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     if options.packages:
         print(" ".join(sorted({package_of(path) for name in PROGRAMS for path in loaded(BIN / name)})))
     if options.sbom:
         write_sboms(options.sbom)
-    if options.page:
-        PAGE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/configuration.md, of what --help of the daemons says. The same option of several daemons is told once."""
+"""The site's configuration.md, of what --help of the daemons says. The same option of several daemons is told once."""
 
 from helm.options import options_of
 
@@ -6,7 +6,7 @@ DAEMONS = ("dispatcher", "pusher", "mirror", "reconciler", "api")
 
 HEAD = """# Configuration
 
-Every option of the five daemons, as their `--help` has it; `make reference` writes this page. Those of
+Every option of the five daemons, as their `--help` has it: `make site` makes this page of that. Those of
 [`feedctl`](feedctl.md) stand at its commands, those of the chart in [its own list](../helm/fanline/README.md).
 
 An option `--redis` is also the variable `FANLINE_REDIS`, and the line `redis = HOST:PORT` of the file that `--config FILE`

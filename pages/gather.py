@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Gathers the pages of the site for mkdocs.yml: those of docs/, and what lies elsewhere under a name of its own.
-Links between files of the repository become links between pages. `make site` builds what it wrote."""
+"""Gathers the pages of the site for mkdocs.yml: those of docs/, what lies elsewhere under a name of its own, and what
+is made of the built programs and of schemas/. Links between files of the repository become links between pages.
+`make site` builds what it wrote."""
 
 import posixpath
 import re
@@ -13,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "site" / "pages"
 
 sys.path.insert(0, str(ROOT))
-from pages.markdown import CODE, with_links  # noqa: E402  (a script finds its siblings by the root)
+from pages import reference  # noqa: E402  (a script finds its siblings by the root)
+from pages.markdown import CODE, with_links  # noqa: E402
 
 # Repository -> site, of what is not below docs/.
 ELSEWHERE = {
@@ -25,7 +27,14 @@ ELSEWHERE = {
     "schemas/redis/README.md": "redis.md",
     "api/openapi.yaml": "openapi.yaml",
 }
-DECISIONS = "decisions/index.md"  # a folder in the repository, a page here
+DECISIONS = "decisions/index.md"
+# What a link leads to in the repository -> the page that stands for it here.
+INSTEAD = {
+    "docs/decisions": DECISIONS,
+    "schemas/proto": reference.SCHEMAS,
+    "schemas/sql/shard.sql": reference.SCHEMAS,
+}
+MADE = {*INSTEAD.values(), reference.CONFIGURATION}
 
 
 def places(paths):
@@ -43,7 +52,7 @@ def page(path, text, where):
         if ":" in file or not file:
             return target
         full = posixpath.normpath(posixpath.join(here, file))
-        place = DECISIONS if full == "docs/decisions" else where.get(full)
+        place = INSTEAD.get(full) or where.get(full)
         if place is None:
             return None  # of the repository alone, such as a folder of sources
         return posixpath.relpath(place, posixpath.dirname(where[path]) or ".") + mark + anchor
@@ -84,6 +93,9 @@ def main():
             shutil.copyfile(ROOT / path, target)
     texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "decisions").glob("*.md")}
     (OUT / DECISIONS).write_text(decisions(texts), encoding="utf-8")
+    for place, text in reference.generated().items():
+        made = f"docs/{place}"  # its links are those of a page that lies there
+        (OUT / place).write_text(page(made, text, where | {made: place}), encoding="utf-8")
 
 
 if __name__ == "__main__":

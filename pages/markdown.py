@@ -26,6 +26,11 @@ def blocks(text, *languages):
             if found[1] in languages]
 
 
+def section(text, title):
+    """What stands below the heading `## title`, up to the next of its kind."""
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.S | re.M)[1]
+
+
 def anchors(text):
     """What may stand behind # in a link to this page. Of a heading that comes twice, only the first can be
     named in the same way everywhere."""

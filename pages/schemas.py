@@ -1,4 +1,4 @@
-"""docs/schemas.md, of schemas/proto and schemas/sql/shard.sql: every message and every table in their order, with the
+"""The site's schemas.md, of schemas/proto and schemas/sql/shard.sql: every message and every table in their order, with the
 comments that stand there."""
 
 import re
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 HEAD = """# Messages and tables
 
-What Fanline writes to Kafka and keeps in MariaDB, of `schemas/proto` and `schemas/sql/shard.sql`; `make reference` writes
-this page. Keys in Redis have [a page of their own](../schemas/redis/README.md); how all of it changes from version to
-version, [upgrades.md](upgrades.md).
+What Fanline writes to Kafka and keeps in MariaDB: `make site` makes this page of `schemas/proto` and
+`schemas/sql/shard.sql`. Keys in Redis have [a page of their own](../schemas/redis/README.md). [Upgrades](upgrades.md) says
+how all of it changes from version to version.
 """
 
 # File -> its topic, and who writes it, in the order of a post's way.

@@ -6,5 +6,5 @@ A seed draws all beforehand: what applications say (posts.py, follows.py) and wh
 nothing is left to do (quiet.py), then compare all there is with a model of what was acknowledged
 (verdict.py). run.py is the command line, report.py its lines.
 
-docs/chaos.md says what is promised, and how a run is repeated.
+docs/testing.md says what is promised, and how a run is repeated.
 """

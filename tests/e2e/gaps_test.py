@@ -1,5 +1,5 @@
 """Logs that lost what nobody had read, and groups that lost what they had committed: what is done
-then, and what is to be typed (docs/refusals.md)."""
+then, and what is to be typed (docs/runbooks/refusals.md)."""
 
 import time
 import unittest

@@ -1,5 +1,5 @@
-"""docs/in-an-hour.md, typed beside an application that has its topic and its table, and goes on: what it published and who
-follows whom in its own table is what timelines hold in the end."""
+"""What docs/tutorial.md says to who has a topic and a table, typed beside such an application, which goes on: what it
+published and who follows whom in its own table is what timelines hold in the end."""
 
 import json
 import random
@@ -25,7 +25,8 @@ from stack.wire.mysql import MysqlClient
 from tests.e2e.decoding import ROOT
 from tests.e2e.page_commands import PageCommands
 
-PAGE = (ROOT / "docs" / "in-an-hour.md").read_text(encoding="utf-8")
+TITLE = "With your own topic and table"
+PAGE = markdown.section((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"), TITLE)
 USERS = range(1, 121)
 
 
@@ -126,7 +127,7 @@ class HourPage(unittest.TestCase):
 
     def test_what_it_says_leads_to_live_timelines(self):
         begin = time.monotonic()
-        page = PageCommands(self.stack, "in-an-hour.md", self.env,
+        page = PageCommands(self.stack, "tutorial.md", TITLE, self.env,
                             {"127.0.0.1:8080": f"127.0.0.1:{self.listen}",
                              "127.0.0.1:3306/app": f"127.0.0.1:{self.stack.mysql[0].port}/app"})
         stop = threading.Event()
@@ -179,16 +180,12 @@ class HourPage(unittest.TestCase):
         self.assertGreater(live, len(USERS) // 2)
 
 
-class Verbatim(unittest.TestCase):
+class Options(unittest.TestCase):
     def test_what_it_says_about_where_everything_is_are_options_that_there_are(self):
         named = re.findall(r"\bFANLINE_(\w+)=", markdown.blocks(PAGE, "bash")[0])
         self.assertGreater(len(named), 5)
         known = {option.upper().replace("-", "_") for daemon in DAEMONS for option in options_of(BIN / f"fanline-{daemon}")}
         self.assertLessEqual(set(named), known)
-
-    def test_it_shows_the_bridge_to_the_letter(self):
-        shown = re.search(r"<!-- verbatim: (\S+) -->\n```python\n(.*?)^```$", PAGE, re.S | re.M)
-        self.assertEqual(shown[2], (ROOT / shown[1]).read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

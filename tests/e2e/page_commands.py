@@ -9,11 +9,12 @@ from tests.e2e.decoding import ROOT
 
 
 class PageCommands:
-    """`written`: text of the page -> what is typed instead. Programs that a command leaves in the background end with the
-    stack. A block that ends with another code than 0 ends them all."""
+    """`title`: the section of the page. `written`: text of the page -> what is typed instead. Programs that a command leaves
+    in the background end with the stack. A block that ends with another code than 0 ends them all."""
 
-    def __init__(self, stack, page, env=None, written=None, language="sh"):
-        self.blocks = markdown.blocks((ROOT / "docs" / page).read_text(encoding="utf-8"), language)
+    def __init__(self, stack, page, title, env=None, written=None):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        self.blocks = markdown.blocks(markdown.section(text, title), "sh")
         self._folder = stack.logs / "page"
         self._folder.mkdir()
         self._next = 0

@@ -1,5 +1,4 @@
-"""docs/producers.md cannot drift: its programs are the example files to the letter, and what it
-says is accepted or refused, is."""
+"""docs/producers.md cannot drift: it leads to the example files, and what it says is accepted or refused, is."""
 
 import re
 import subprocess
@@ -8,11 +7,10 @@ import unittest
 from tests.e2e.decoding import ROOT, decode
 
 PAGE = (ROOT / "docs" / "producers.md").read_text()
-# Show examples of their own.
-OTHERS = "".join((ROOT / "docs" / page).read_text() for page in ("relations-contract.md", "in-an-hour.md"))
+# Lead to examples of their own.
+OTHERS = "".join((ROOT / "docs" / page).read_text() for page in ("relations-contract.md", "tutorial.md"))
 POSTS, RELATIONS = PAGE.split("## Relation events")
 
-VERBATIM = re.compile(r"<!-- verbatim: (\S+) -->\n```\w+\n(.*?)^```$", re.S | re.M)
 REFUSED = re.compile(r"^\| `(\{.*?\})` \| `(.*)` \|$", re.M)
 
 
@@ -31,14 +29,11 @@ def types_of(text, kind):
 
 
 class ProducersPage(unittest.TestCase):
-    def test_shows_every_example_file_to_the_letter(self):
-        shown = dict(VERBATIM.findall(PAGE))
-        files = {str(path.relative_to(ROOT)): path.read_text()
-                 for path in (ROOT / "docs" / "examples").glob("*/*")
+    def test_leads_to_every_example_file_and_says_how_to_run_it(self):
+        files = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs" / "examples").glob("*/*")
                  if path.is_file() and path.name not in OTHERS}
-        self.assertEqual(sorted(shown), sorted(files))
-        for path, text in files.items():
-            self.assertEqual(shown[path], text, f"{path} is not what the page shows")
+        self.assertEqual(set(re.findall(r"\]\((examples/\S+)\)", PAGE)), files)
+        self.assertEqual(set(re.findall(r"\bdocs/(examples/\S+)`", PAGE)), files)
 
     def test_shows_one_accepted_json_event_of_each_type(self):
         self.assertEqual(types_of(POSTS, "post"), ["post.deleted", "post.edited", "post.hidden",
@@ -74,7 +69,7 @@ class ProducersPage(unittest.TestCase):
             ("fanline/wire/event_wire.h", "kMaxEventBytes = 64 * 1024;", "at most 64 KiB"),
         ]:
             self.assertIn(code, (ROOT / file).read_text())
-            self.assertIn(words, PAGE)
+            self.assertIn(words, " ".join(PAGE.split()))
 
     def test_shows_a_command_line_whose_event_is_accepted(self):
         typed = re.search(r"^echo '(.*)' \|$", PAGE, re.M)

@@ -1,13 +1,10 @@
-"""docs/quick-start.md, typed; README.md has the same commands."""
+"""The first timeline of docs/tutorial.md, typed."""
 
-import re
 import unittest
 
-from pages import markdown
 from stack.local_stack import LocalStack
 from stack.ports import Ports
-from tests.e2e.decoding import ROOT
-from tests.e2e.page_commands import PageCommands, typed
+from tests.e2e.page_commands import PageCommands
 
 
 class QuickStart(unittest.TestCase):
@@ -17,8 +14,8 @@ class QuickStart(unittest.TestCase):
         self.addCleanup(stack.stop)
         stack.start()
         api = f"127.0.0.1:{ports.take()}"
-        page = PageCommands(stack, "quick-start.md", {"FANLINE_ADMIN_LISTEN": "127.0.0.1:0", "FANLINE_LISTEN": api},
-                            {"127.0.0.1:8080": api})
+        page = PageCommands(stack, "tutorial.md", "A first timeline",
+                            {"FANLINE_ADMIN_LISTEN": "127.0.0.1:0", "FANLINE_LISTEN": api}, {"127.0.0.1:8080": api})
         page.run_next()
         page.run_next()
         pushed = page.run_next()
@@ -29,12 +26,6 @@ class QuickStart(unittest.TestCase):
         self.assertIn('{"id":"1000"', followed)
         self.assertIn("follows since", followed)
         self.assertEqual(page.left, 0)
-
-    def test_the_readme_has_the_same_commands(self):
-        text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        short = re.search(r"^Play by hand.*\n```\n(.*?)^```$", readme, re.S | re.M)[1]
-        self.assertEqual(typed("".join(markdown.blocks(text, "bash", "sh"))), ["make build", *typed(short)])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """What an installation must not be is refused, at the start and while the daemons run, with a line
-that says what to type; and typing it helps (docs/refusals.md)."""
+that says what to type; and typing it helps (docs/runbooks/refusals.md)."""
 
 import json
 import unittest

@@ -95,7 +95,7 @@ class Rules(unittest.TestCase):
             self.assertFalse(all(re.search(fact, text) for fact in facts(rule)), text)
 
     def test_runbooks_name_panels_that_there_are_on_the_dashboards_that_they_name(self):
-        for page in (ROOT / "docs" / "runbooks").glob("*.md"):
+        for page in (ROOT / "docs" / "runbooks" / f"{file}.md" for file in FILES):
             head = page.read_text().partition("\n## ")[0]
             shown = set(re.findall(r"`(Fanline / [^`]+)`", head))
             self.assertLessEqual(shown, {dashboard.title for dashboard in ALL}, page)
@@ -108,16 +108,10 @@ class Rules(unittest.TestCase):
             for dashboard, its in titles.items():
                 self.assertTrue(any(full.startswith(title) for full in its for title in named), (page, dashboard))
 
-    def test_the_page_says_which_alerts_a_real_fault_fires(self):
-        page = (ROOT / "docs" / "monitoring.md").read_text()
-        by_fault, by_promtool = re.search(r"^Alerts that a real fault(.*?)^Only `promtool`(.*)", page, re.S | re.M).groups()
-        told = {test: set(re.findall(r"Fanline\w+", names)) for test, names in re.findall(
-            r"^- `(\w+)\.py`:(.*?)(?=^- |\Z)", by_fault, re.S | re.M)}
+    def test_a_real_fault_fires_every_alert(self):
         modules = {path.stem: import_module(f"tests.monitoring.{path.stem}") for path in Path(__file__).parent.glob("*_test.py")}
-        fired = {name: seen for name, module in modules.items() if (seen := alerts_of(module))}
-        self.assertEqual(told, fired)
-        rest = set(re.findall(r"Fanline\w+", by_promtool))
-        self.assertEqual(rest, {rule.name for rule in alerts()} - set().union(*fired.values()))
+        fired = set().union(*map(alerts_of, modules.values()))
+        self.assertEqual({rule.name for rule in alerts()}, fired)
 
     def test_the_configuration_that_the_page_shows_is_one(self):
         page = (ROOT / "docs" / "monitoring.md").read_text()

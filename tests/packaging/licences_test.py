@@ -1,5 +1,4 @@
-"""Everything that programs consist of is listed: docs/licences.md is fresh, and the SBOM of each program is
-CycloneDX and names whatever the loader finds."""
+"""Everything that programs consist of is listed: the SBOM of each program is CycloneDX and names whatever the loader finds."""
 
 import functools
 import json
@@ -33,8 +32,6 @@ def validator():
 
 
 class Licences(unittest.TestCase):
-    maxDiff = None
-
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -42,9 +39,6 @@ class Licences(unittest.TestCase):
         components.write_sboms(Path(folder.name))
         cls.sboms = {name: json.loads(Path(folder.name, f"{name}.cdx.json").read_text(encoding="utf-8"))
                      for name in components.PROGRAMS}
-
-    def test_the_page_is_fresh(self):
-        self.assertEqual(components.page(), components.PAGE.read_text(encoding="utf-8"), "run: make licences")
 
     def test_every_sbom_is_cyclonedx(self):
         judge = validator()

@@ -64,18 +64,24 @@ class Repository(unittest.TestCase):
         self.assertEqual(len(listed), len(set(listed)))
         decisions = {place for place in there if place.startswith("decisions/")}
         self.assertGreater(len(decisions), 20)  # their own page names them
-        self.assertEqual(set(listed) ^ (there - decisions), {gather.DECISIONS})
+        self.assertEqual(set(listed) ^ (there - decisions), gather.MADE)
 
     def test_no_gathered_link_is_lost_within_the_site(self):
         texts = documents()
         where = gather.places(gather.tracked(ROOT))
         gathered = {place: gather.page(path, texts[path], where) for path, place in where.items() if path in texts}
-        files = {*where.values(), gather.DECISIONS}
+        files = {*where.values(), *gather.MADE}
         self.assertEqual(list(broken(gathered, files.__contains__)), [])
         kept = sum(":" not in target for text in gathered.values() for _, target in markdown.links(text))
         local = sum(":" not in target for path in where if path in texts
                     for _, target in markdown.links(texts[path]))
         self.assertGreater(kept, local - 10)  # folders of sources, and the like
+
+    def test_lines_of_prose_are_at_most_120_wide(self):
+        wide = [f"{path}:{number}" for path, text in documents().items() if path == "README.md" or path.startswith("docs/")
+                for number, line in markdown.prose(re.sub(r"(?<=<!-- figures).*?(?=<!-- end)", "", text, flags=re.S))
+                if len(line.rstrip("\n")) > 120 and not line.startswith("|")]
+        self.assertEqual(wide, [])
 
     def test_runbooks_have_the_addresses_that_alerts_name(self):
         where = set(gather.places(gather.tracked(ROOT)).values())

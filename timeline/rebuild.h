@@ -38,21 +38,20 @@ enum class RebuildResult {
   kRebuilt,
   kAlreadyReady,  // another rebuild was faster
   kBusy,          // another rebuild of this reader is under way (single flight)
-  kRefused,       // no timeline is made before the range is served under this topic generation
+  kRefused,       // the range is not served under this topic generation yet
   kGaveUp,        // the token went away in every attempt
-  kNotAdmitted,   // of a user nobody knows (Reader::Activate)
+  kNotAdmitted,   // no shard knows the user (Reader::Activate)
 };
 
 class Rebuild {
  public:
-  // `next_token` makes a new token at each attempt; tokens must never repeat.
-  // items_per_read: 0 = Pull's default. `own`: the reader, where home timelines hold the reader's
-  // own posts.
+  // `next_token` makes a new token at each attempt; tokens must never repeat. items_per_read: 0 =
+  // Pull's default. `own`: the reader, if home timelines hold the reader's own posts.
   Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
           uint32_t attempts = 5, uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
-  // Of the attempt under way; what has begun under it is to be abandoned when a call fails.
+  // The token of the attempt under way; abandon it if a call fails.
   const std::string& token() const { return token_; }
   void OnBegun(RebuildBegun begun);
   void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }

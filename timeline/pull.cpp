@@ -116,7 +116,7 @@ void Pull::StartSpan(UnixMs length) {
 // Shortens the span by the items held, and drops unread authors who posted nothing in it.
 void Pull::Narrow() {
   std::sort(items_.begin(), items_.end(), IsNewer);
-  // Of the items left out only the newest matters, so one more than wanted stays.
+  // Only the newest of the items left out matters, so one more than wanted stays.
   if (items_.size() > most() + 1) items_.resize(most() + 1);
   // An unread author may have an item of the same time that comes before the last one.
   if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {

@@ -1,8 +1,7 @@
 // Makes a timeline live: two scripts with a token around reads of the truth.
 //   begin: the key exists from now on and collects pushes; removals are recorded
-//   pull:  the newest W pushed items of everybody the reader follows, and of the reader if own
-//   posts
-//          are wanted, and who of them to mark
+//   pull:  the newest W pushed items of all followed users (and of the reader if own posts are
+//          wanted), and the authors to mark
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
 // The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
 // starts again. Readers never see a key that is being built.

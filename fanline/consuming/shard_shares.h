@@ -29,7 +29,7 @@ class ShardShares {
   Held& of(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
   void Clear() { std::fill(shards_.begin(), shards_.end(), Held{}); }
 
-  // Of all shards together.
+  // Sums over all shards.
   [[nodiscard]] size_t jobs() const {
     return Sum([](const Held& held) { return held.jobs; });
   }

@@ -19,7 +19,7 @@ namespace fanline::audit {
 
 struct LookLimits {
   uint32_t most_followees = 20'000;  // no post is compared for a reader who follows more
-  uint32_t most_marked = 64;         // followed; each takes a statement. No post is compared beyond
+  uint32_t most_marked = 64;         // followed authors with marks, one statement each; the same
   uint32_t most_items = 4'000;       // of the truth; beyond, surplus is not judged
 };
 

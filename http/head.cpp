@@ -71,8 +71,8 @@ std::string Decoded(std::string_view text) {
   return out;
 }
 
-// A gateway that compares texts would see another path than we do behind an escape. No id or name
-// needs one.
+// A gateway that compares texts and this server may read an escape as different paths. No id or
+// name needs one.
 std::string_view PlainPath(std::string_view text) {
   if (text.find('%') != std::string_view::npos) {
     Refuse("the path contains a %; every path here is written without one");

@@ -59,8 +59,10 @@ class Health {
     std::string json;
   };
   // Ready: a condition is stated, all conditions hold, and no kind of resource is away altogether.
-  // {"status":"ready"}, {"status":"ready","away":{"mysql_1":"no answer"}}, {"status":"not
-  // ready","reasons":{"redis":"..."}}; what is away without being a reason is added.
+  //   {"status":"ready"}
+  //   {"status":"ready","away":{"mysql_1":"no answer"}}
+  //   {"status":"not ready","reasons":{"redis":"..."}}
+  // "away" is added whenever something is away that is no reason.
   [[nodiscard]] Report Ready() const;
   // The same in words: "ready; away: mysql_1: no answer", "not ready: redis: Connection refused".
   [[nodiscard]] std::string Summary() const;

@@ -1,10 +1,10 @@
-// What a supervisor that speaks systemd's protocol (sd_notify(3)) is told of a daemon:
+// Reports a daemon to a supervisor that speaks systemd's protocol (sd_notify(3)):
 //   READY=1      the loop turns for the first time: the services were there, and all agreed
 //   STATUS=      what /readyz says, in words: shown by systemctl status; also before the loop turns
 //   WATCHDOG=1   the loop still turns. Nobody else says so, so a loop that stands still is noticed
-// STOPPING=1 a stop was requested, and how long it may take (EXTEND_TIMEOUT_USEC) A service that is
-// away makes a daemon not ready, but its loop turns on: it is not restarted for that. Before
-// READY=1 no supervisor expects WATCHDOG=1.
+//   STOPPING=1   a stop was requested, and how long it may take (EXTEND_TIMEOUT_USEC)
+// If a service is away a daemon is not ready, but its loop turns on: it is not restarted for that.
+// Before READY=1 no supervisor expects WATCHDOG=1.
 #pragma once
 
 #include <functional>

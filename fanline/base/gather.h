@@ -16,8 +16,8 @@ namespace fanline {
 class GatherPace {
  public:
   static constexpr int kQuiet = 2;  // bounds without a batch
-  static constexpr int kEager = 2;  // after quiet, batches start at once for bound / kEager
-  static constexpr int kRoom = 16;  // and bound / kRoom apart
+  static constexpr int kEager = 2;  // after quiet, batches come early for bound / kEager
+  static constexpr int kRoom = 16;  // then they are bound / kRoom apart
 
   explicit GatherPace(Duration bound) : bound_(bound) {}
 

@@ -19,7 +19,7 @@ struct AuthorWeight {
 struct AuthorMode {
   bool pull = false;                    // new posts are merged at read; else pushed
   bool marked = false;                  // some posts are, or may be, merged at read; never unset
-  std::optional<Duration> announced{};  // since followers' live timelines were last told of it
+  std::optional<Duration> announced{};  // since followers' live timelines were last told
   bool by_hand = false;                 // the author is never switched by itself
   uint64_t version = 0;                 // grows with each change of pull or by_hand
   Duration since{};                     // pull last changed

@@ -21,7 +21,7 @@ struct AuthorLastAt {
   UserId author{};
   UnixMs last_at = 0;      // >= created_at of every visible post; 0 = never posted
   bool marked = false;     // there may be posts that are merged at read
-  bool announced = false;  // and live timelines of followers were told
+  bool announced = false;  // and hints told the live timelines of followers
 };
 
 // One half of an author's posts: those that are pushed, or those that are merged at read.

@@ -9,7 +9,7 @@
 namespace fanline::audit {
 namespace {
 
-// Pushed posts come without their authors: all count as of one whom the reader follows.
+// Pushed posts come without their authors, so all count as one followed author's.
 constexpr UserId kFollowed{};
 
 bool Contains(const std::vector<Difference>& differences, const Difference& one) {
@@ -35,8 +35,8 @@ struct Looker::Known {
 
   const std::vector<UserId> readers;
   TimelineTruth::Part part;
-  bool too_much = false;  // to be read
-  bool whole = true;      // all of the posts
+  bool too_much = false;  // to read
+  bool whole = true;      // all posts were read
 };
 
 Status Looker::LookAt(UserId reader, Look* look) {
@@ -53,7 +53,7 @@ Status Looker::LookAt(UserId reader, Look* look) {
     if (Status status = truth_.Confirm(); !status.done()) return status;
     look->too_much = known.too_much;
   }
-  // The reader is among the followees already, where own posts are wanted.
+  // false: where own posts are wanted, the reader is already among the followees.
   const TimelineTruth truth(known.readers, {std::move(known.part)}, false);
   TimelineCheck check(truth, least_, std::numeric_limits<size_t>::max());
   look->judged = !look->too_much;

@@ -1,10 +1,10 @@
 // Looks at one reader's timeline: reads it and the truth about it, and compares them as the audit
-// of all does. For who looks at a few: the watch, and the repair of those found wrong before.
+// of all does. The watch uses it, and the repair of timelines that were found wrong.
 //
 // A look cannot name the author of a missing post, except for posts that are merged at read.
 //
-// What a look finds may be in flight only: a post whose hint is not applied yet. Whoever wants to
-// know looks again later, and believes what was so both times (InBoth).
+// A difference may only be in flight: a post whose hint is not applied yet. To be sure, look again
+// later and count what differed both times (InBoth).
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@
 namespace fanline::audit {
 
 struct LookLimits {
-  uint32_t most_followees = 20'000;  // of who follows more, no post is compared
-  uint32_t most_marked = 64;    // of them, each a statement; of who follows more, no post either
-  uint32_t most_items = 4'000;  // of the truth; of more, what is surplus is not judged
+  uint32_t most_followees = 20'000;  // no post is compared for a reader who follows more
+  uint32_t most_marked = 64;         // followed authors with marks, one statement each; the same
+  uint32_t most_items = 4'000;       // of the truth; beyond, surplus is not judged
 };
 
 struct Look {
-  bool judged = false;    // as a whole; false: not live, being rebuilt, or too_much
+  bool judged = false;    // in full; false: not live, being rebuilt, or too_much
   bool gone = false;      // not live
-  bool too_much = false;  // to be read of the truth: compared was what needs no post, as the length
-  uint64_t items = 0;     // compared, of the timeline
-  std::vector<Difference> differences = {};  // all of what was compared
+  bool too_much = false;  // to read; only what needs no posts was compared, as the length
+  uint64_t items = 0;     // of the timeline, compared
+  std::vector<Difference> differences = {};  // all that were found
 };
 
-// One thread. A look asks Redis twice, the reader's shard once, and of the shards of those the
-// reader follows each a few times (900 of them a statement).
+// One thread. A look asks Redis twice, the reader's shard once, and each shard of followed users a
+// few times (one statement per 900 users).
 class Looker {
  public:
-  // The ports outlive it. `least`: of TimelineCheck. `own_posts`: home timelines hold the reader's
-  // own posts.
+  // The ports outlive it. `least`: as in TimelineCheck. `own_posts`: home timelines hold the
+  // reader's own posts.
   Looker(ReaderTruth& truth, RawTimelines& timelines, uint32_t least, bool own_posts,
          LookLimits limits = {})
       : truth_(truth),
@@ -45,7 +45,7 @@ class Looker {
         limits_(limits),
         own_posts_(own_posts) {}
 
-  // Not done: a service is away, or a fault; *look says nothing then.
+  // Not done: a service is away, or there is a fault; *look is meaningless then.
   [[nodiscard]] Status LookAt(UserId reader, Look* look);
 
  private:
@@ -60,7 +60,7 @@ class Looker {
   const bool own_posts_;
 };
 
-// What of `before` is still so in `now`, of one reader.
+// Those of `before` that are also in `now`; both of one reader.
 std::vector<Difference> InBoth(const std::vector<Difference>& before,
                                const std::vector<Difference>& now);
 
@@ -68,7 +68,7 @@ std::vector<Difference> InBoth(const std::vector<Difference>& before,
 std::vector<Difference> Without(const std::vector<Difference>& differences,
                                 const std::vector<Difference>& known);
 
-// How many of them are of something missing, and of something that should not be there.
+// How many of them are missing items or marks, and how many are extra ones.
 uint64_t MissingIn(const std::vector<Difference>& differences);
 uint64_t SurplusIn(const std::vector<Difference>& differences);
 

@@ -9,8 +9,8 @@
 namespace fanline::audit {
 namespace {
 
-// The page that a reader of the timeline gets, down to its floor: `items` of the timeline, and the
-// posts of authors it marks, as the truth has them.
+// The page that the timeline's reader gets down to its floor: its `items`, merged with the posts of
+// the authors it marks, as the truth has them.
 std::vector<Item> ShownBeside(const TimelineTruth& truth, size_t index, const RawTimeline& timeline,
                               std::vector<Item> items) {
   std::vector<UserId> authors = timeline.marks.authors;
@@ -52,7 +52,7 @@ bool TimelineCheck::CheckWithoutPosts(const RawTimeline& timeline, bool indexed)
   return good_;
 }
 
-// Counts those that are not.
+// Counts a timeline that is not.
 bool TimelineCheck::IsLive(const RawTimeline& timeline) {
   if (!timeline.problem.empty()) {
     ++findings_.malformed;
@@ -82,7 +82,7 @@ void TimelineCheck::CompareWithoutPosts(const RawTimeline& timeline, bool indexe
   }
 }
 
-// Without its mark an author's posts that are merged at read are missing, all of them.
+// Without an author's mark, all of the author's posts that are merged at read are missing.
 void TimelineCheck::CompareMarks(size_t index, const RawTimeline& timeline) {
   std::vector<UserId> held = timeline.marks.authors;
   std::sort(held.begin(), held.end());
@@ -101,8 +101,8 @@ void TimelineCheck::CompareMarks(size_t index, const RawTimeline& timeline) {
   }
 }
 
-// What a page down to the floor shows, in Before's order. Below its floor a timeline promises
-// nothing and is not read.
+// What a page down to the floor shows, in Before's order. A timeline promises nothing below its
+// floor and is not read there.
 void TimelineCheck::TakeShown(size_t index, const RawTimeline& timeline) {
   shown_.clear();
   std::copy_if(timeline.items.begin(), timeline.items.end(), std::back_inserter(shown_),

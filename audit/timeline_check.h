@@ -1,7 +1,6 @@
-// Compares one timeline as Redis has it with what it should be: its items, its marks, and where it
-// has marks or should, the page that a reader gets of it down to its floor. That page is made by
-// the code that makes readers' pages (timeline/page.h). Pure, but for its scratch memory: one per
-// thread.
+// Compares one timeline in Redis with what it should be: its items and its marks. With marks it
+// compares the page that a reader gets down to the floor, made by the code of readers' pages
+// (timeline/page.h). Pure but for its scratch memory: one per thread.
 #pragma once
 
 #include <vector>
@@ -14,16 +13,16 @@ namespace fanline::audit {
 
 class TimelineCheck {
  public:
-  // `least`: the least a timeline with a floor may hold, half a window. `show`: the most
-  // differences to name. `truth` outlives it.
+  // `least`: the fewest items a timeline with a floor may hold, half a window. `show`: the most
+  // differences to list. `truth` outlives it.
   TimelineCheck(const TimelineTruth& truth, uint32_t least, size_t show)
       : truth_(truth), least_(least), show_(show) {}
 
-  // `index`: of the timeline's reader, in the truth. `indexed`: false when the reader's range has
-  // a complete index that does not name the reader. Returns whether nothing is wrong with it.
+  // `index`: the reader's number in the truth. `indexed`: false if the reader's range has a
+  // complete index that does not name the reader. Returns whether the timeline is right.
   bool Check(size_t index, const RawTimeline& timeline, bool indexed);
-  // The same without items and marks, where the truth holds no posts: whether the key is a timeline
-  // and indexed, and long enough.
+  // The same without posts and marks, for a truth without posts: whether the key is a timeline,
+  // indexed and long enough.
   bool CheckWithoutPosts(const RawTimeline& timeline, bool indexed);
 
   const Findings& findings() const { return findings_; }

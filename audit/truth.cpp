@@ -78,7 +78,7 @@ void TimelineTruth::TakeEdges(size_t readers, const std::vector<Part>& parts) {
   std::vector<std::pair<uint32_t, uint32_t>> edges;  // reader, outbox
   for (const Part& part : parts) {
     for (const auto& [reader, author] : part.edges_) {
-      // Of one author those that are merged at read come first (PostsOf's order).
+      // An author's posts that are merged at read come first (PostsOf's order).
       auto outbox =
           std::lower_bound(outboxes_.begin(), outboxes_.end(), author,
                            [](const Outbox& box, UserId id) { return box.of.author < id; });

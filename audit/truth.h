@@ -1,8 +1,8 @@
 // What the pages of some readers should show, by brute force: all posts of everybody they follow,
-// held in memory in flat arrays (while it is filled 16 bytes an edge, 32 a post). Posts that are
-// pushed belong into a reader's timeline; those that are merged at read a page shows beside it.
+// in flat arrays in memory (16 bytes an edge, 32 a post while it is filled). Pushed posts belong in
+// a reader's timeline; those that are merged at read come from beside it.
 //
-// Filled shard by shard, each Part by one thread; then constant, for any thread. Pure.
+// Filled shard by shard, each Part by one thread; then constant and safe for any thread. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace fanline::audit {
 
 class TimelineTruth {
  public:
-  // What one shard holds, in any order. `readers` ascending, and outlives it.
+  // What one shard holds, in any order. `readers` is ascending and outlives it.
   class Part {
    public:
     explicit Part(const std::vector<UserId>& readers) : readers_(&readers) {}
-    void AddEdge(UserId reader, UserId author);  // dropped unless it is one of the readers
-    void AddPost(UserId author, Item item, bool pushed = true);  // a visible one
-    // Timelines may mark the author; if announced, those of all followers do.
+    void AddEdge(UserId reader, UserId author);  // dropped if `reader` is not one of them
+    void AddPost(UserId author, Item item, bool pushed = true);  // visible ones only
+    // Followers' timelines may mark the author; if announced, all must.
     void AddMarked(UserId author, bool announced) { marked_.emplace_back(author, announced); }
 
    private:
@@ -34,7 +34,7 @@ class TimelineTruth {
     std::vector<std::pair<uint32_t, UserId>> edges_;  // index of the reader, author
     std::vector<std::pair<PostsOf, Item>> posts_;
     std::vector<std::pair<UserId, bool>> marked_;
-    std::optional<std::pair<UserId, uint32_t>> last_;  // reader looked up, and where; none: size
+    std::optional<std::pair<UserId, uint32_t>> last_;  // the last reader looked up, and its index
   };
 
   // `own_posts`: home timelines hold the reader's own posts.
@@ -44,14 +44,14 @@ class TimelineTruth {
   // Before's order. `out` is overwritten.
   void Expected(size_t index, Floor floor, std::vector<Item>* out) const;
 
-  // Of the author, whoever follows: the posts strictly newer than `floor` that are merged at read,
-  // appended in Before's order.
+  // Appends the author's posts strictly newer than `floor` that are merged at read, in Before's
+  // order, whoever follows.
   void Merged(UserId author, Floor floor, std::vector<Item>* out) const;
 
   // Marks of reader number `index`, ascending: (author, whether the mark must be there).
   std::vector<std::pair<UserId, bool>> MarksOf(size_t index) const;
 
-  // The followed author whom the post is from; nothing when the reader follows none such.
+  // The followed author of the post; none if it is by nobody the reader follows.
   std::optional<UserId> AuthorOf(size_t index, const Item& item) const;
 
   // Newest first, then by number: a cheaper order than IsNewer, for comparing sets.
@@ -75,12 +75,12 @@ class TimelineTruth {
   std::vector<Item> posts_;
   std::vector<std::pair<UserId, bool>> marked_;       // by author
   std::vector<std::pair<uint32_t, uint32_t>> marks_;  // reader, index in marked_
-  std::vector<Outbox> outboxes_;                      // by author, one or two of each
+  std::vector<Outbox> outboxes_;                      // by author, one or two each
   std::vector<uint32_t> followed_;                    // outboxes, reader by reader
-  std::vector<size_t> followed_begin_;  // of reader i: followed_[begin[i], begin[i + 1])
+  std::vector<size_t> followed_begin_;  // reader i has followed_[begin[i], begin[i + 1])
 };
 
-// How one timeline differs from what it should be. Both in Before's order; appends what differs.
+// Appends how one timeline differs from what it should be. Both are in Before's order.
 void Differences(std::span<const Item> expected, std::span<const Item> actual,
                  std::vector<Item>* missing, std::vector<Item>* extra);
 

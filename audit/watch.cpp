@@ -7,7 +7,7 @@
 namespace fanline::audit {
 
 namespace {
-constexpr Duration kAskAgain = std::chrono::seconds(1);  // whether hints are applied
+constexpr Duration kAskAgain = std::chrono::seconds(1);  // whether the hints are applied
 }
 
 Time Watch::Step(const Progress& progress, Time now) {
@@ -30,7 +30,7 @@ Time Watch::Step(const Progress& progress, Time now) {
   return next;
 }
 
-// A range whose progress is not known is not looked at.
+// Drops what is in ranges without known progress: they are not looked at.
 void Watch::Forget(const Progress& progress) {
   const auto gone = [&](UserId reader) { return !progress.contains(layout_.RangeOf(reader)); };
   std::erase_if(suspects_, [&](const Suspect& suspect) { return gone(suspect.reader); });
@@ -39,7 +39,7 @@ void Watch::Forget(const Progress& progress) {
   std::erase_if(cursors_, [&](const auto& walk) { return !progress.contains(walk.first); });
 }
 
-// An end that was asked for before `again_after` had passed may lie below the hints of what was in
+// An end asked for before `again_after` passed may lie below the hints of changes that were in
 // flight at the first look.
 bool Watch::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
   if (!suspect.until) {
@@ -51,7 +51,7 @@ bool Watch::IsSettled(Suspect& suspect, const RangeProgress& progress) const {
 
 Status Watch::LookAgain(const Progress& progress, Time now) {
   for (auto suspect = suspects_.begin(); suspect != suspects_.end();) {
-    if (now - suspect->since < limits_.again_after) break;  // and so are those behind it
+    if (now - suspect->since < limits_.again_after) break;  // those behind it are younger
     if (!IsSettled(*suspect, progress.at(layout_.RangeOf(suspect->reader)))) {
       const bool too_long = now - suspect->since >= limits_.longest_wait;
       if (too_long) metrics_.Judged(WatchMetrics::Result::kUnsettled, 0);
@@ -77,7 +77,7 @@ Status Watch::LookAgain(const Progress& progress, Time now) {
 }
 
 Status Watch::Round(const Progress& progress) {
-  Status again = LookAtTheWrong();
+  Status again = RecheckWrong();
   for (uint32_t looked = 0; looked < limits_.readers; ++looked) {
     std::optional<UserId> reader;
     if (Status status = Next(progress, &reader); !status.done()) return status;
@@ -88,8 +88,8 @@ Status Watch::Round(const Progress& progress) {
   return again;
 }
 
-// In turn, if there are more than a round looks at.
-Status Watch::LookAtTheWrong() {
+// They take turns if there are more than a round looks at.
+Status Watch::RecheckWrong() {
   std::vector<UserId> readers;
   const auto add = [&](auto begin, auto end) {
     for (auto at = begin; at != end && readers.size() < limits_.wrong_again; ++at) {

@@ -1,20 +1,18 @@
-// Compares a few live timelines with the truth, again and again, beside a fleet at work, and says
-// how many items are missing of 10,000. 0 is the only good value.
+// Compares a few live timelines with the truth, again and again, beside a fleet at work, and
+// reports how many of 10,000 items are missing. 0 is the only good value.
 //
 // A round looks at the next few readers of a walk over the live: indexes, range by range in turn,
-// so in time at everybody. What a look finds may be in flight. So the watch looks again, not before
-// `again_after`, and not before every hint is applied that was in the log then: the hint of what
-// was missing at first is one of them. The second look waits for an end of the log that was asked
-// for then or later, however short `again_after` is. What differs both times is wrong, and is
-// counted once. A change whose hint was not in the log by then is counted too: a dispatcher or a
-// mirror that was down for longer than that has readers miss it.
+// and so in time at everybody. A difference may be in flight, so the watch looks twice. The second
+// look waits until `again_after` has passed, and until all hints are applied that were in the log
+// at that time or later: the hint of a missing item is among them. What differs both times is wrong
+// and is counted once. It is counted even if its hint was not in the log by then: a dispatcher or
+// mirror that is down for longer makes readers miss posts.
 //
-// A timeline known to be wrong is looked at again in every round, until it is right or gone. So the
-// share of misses, which is of the last look at each of the last `remembered` readers, is 0 again
-// soon after a repair.
+// A timeline known to be wrong is looked at again in every round, until it is right or gone. The
+// share of misses is taken from the last look at each of the last `remembered` readers, so it is 0
+// again soon after a repair.
 //
-// A look that fails stops no other: a shard may be away for long, and what lies on the other shards
-// is judged all the same.
+// A look that fails stops no other: while a shard is away, the others are still judged.
 //
 // Passive but for its ports: Step makes a bounded number of looks and says when it wants to be
 // called again. Not thread-safe.
@@ -36,22 +34,22 @@ namespace fanline::audit {
 // How far the hints of a range are applied.
 struct RangeProgress {
   int64_t applied = 0;  // all hints below this offset are in the timelines, for good
-  int64_t end = 0;      // of the log: not below what it was at `end_asked_at`
+  int64_t end = 0;      // of the log; at least its end at `end_asked_at`
   Time end_asked_at{};  // by the clock of Ports
 };
-using Progress = std::map<Range, RangeProgress>;  // the ranges that are looked at
+using Progress = std::map<Range, RangeProgress>;  // only these ranges are looked at
 
 struct WatchLimits {
   Duration every = std::chrono::seconds(10);  // between rounds
-  uint32_t readers = 5;                       // new ones of a round
+  uint32_t readers = 5;                       // new ones in a round
   Duration again_after = std::chrono::seconds(10);
-  Duration longest_wait = std::chrono::minutes(10);  // for hints; then a first look is forgotten
+  Duration longest_wait = std::chrono::minutes(10);  // for hints; then the first look is forgotten
   size_t remembered = 1'000;                         // readers
-  size_t suspects = 100;                             // that wait for their second look
-  size_t wrong_again = 20;                           // known to be wrong, looked at in a round
+  size_t suspects = 100;                             // readers that wait for their second look
+  size_t wrong_again = 20;                           // wrong ones looked at again in a round
 };
 
-// Called from Step. The do-nothing default serves tests.
+// Called from Step. The default does nothing and serves tests.
 class WatchMetrics {
  public:
   virtual ~WatchMetrics() = default;
@@ -59,24 +57,24 @@ class WatchMetrics {
 
   virtual void RoundEnded() {}                                   // without a failure
   virtual void Judged(Result, uint64_t /*items*/) {}             // a reader's timeline
-  virtual void Found(const std::vector<Difference>& /*all*/) {}  // wrong with one, both times
-  // Of the readers remembered: misses of 10,000 items, and timelines with something wrong. Misses
-  // are no number (NaN) when there is no item to speak of: nothing found is not nothing compared.
+  virtual void Found(const std::vector<Difference>& /*all*/) {}  // of one reader, both times
+  // Among the readers remembered: misses per 10,000 items, and wrong timelines. Misses are NaN when
+  // no item was compared, which is not the same as no item missing.
   virtual void Holding(double /*misses_per_10000*/, size_t /*wrong*/) {}
   virtual void Failed(const std::string& /*resource*/, const std::string& /*reason*/) {}
 };
 
 class Watch {
  public:
-  // What it needs of the outside: one look, a page of a range's readers (RawTimelines::Listed), and
-  // the time, as looks may take long.
+  // What it needs from outside: a look, a page of a range's readers (RawTimelines::Listed), and the
+  // time, since looks may take long.
   struct Ports {
     std::function<Status(UserId reader, Look* look)> look;
     std::function<Status(Range range, std::string* cursor, std::vector<UserId>* readers)> listed;
     std::function<Time()> clock;
   };
 
-  // `metrics` outlives it. `first`: the range it begins at, of those there are.
+  // `metrics` outlives it. `first`: the range to begin at, if there is progress for it.
   Watch(Ports ports, RangeLayout layout, WatchLimits limits, WatchMetrics& metrics, Range first = 0)
       : ports_(std::move(ports)),
         layout_(layout),
@@ -84,27 +82,28 @@ class Watch {
         metrics_(metrics),
         last_range_(first - 1) {}
 
-  // Blocks while it looks. When to call it next; earlier is no harm.
+  // Blocks while it looks. Returns when to call it next; earlier does no harm.
   [[nodiscard]] Time Step(const Progress& progress, Time now);
 
  private:
   struct Suspect {
     UserId reader{};
     std::vector<Difference> found;
-    Time since{};                       // not before the look ended
-    std::optional<int64_t> until = {};  // the offset that is to be applied before the second look
+    Time since{};  // no earlier than the look's end
+    std::optional<int64_t> until =
+        {};  // the second look waits until hints below this offset are applied
   };
   struct Judged {
     uint64_t items = 0;
     std::vector<Difference> wrong;
-    uint64_t number = 0;  // of the judgement: the lowest is forgotten first
+    uint64_t number = 0;  // of the judgement; the lowest is forgotten first
   };
 
   void Forget(const Progress& progress);
   Status LookAgain(const Progress& progress, Time now);
   bool IsSettled(Suspect& suspect, const RangeProgress& progress) const;
   Status Round(const Progress& progress);
-  Status LookAtTheWrong();
+  Status RecheckWrong();
   Status LookAtNew(UserId reader);
   Status Next(const Progress& progress, std::optional<UserId>* reader);
   bool IsSuspect(UserId reader) const;
@@ -122,11 +121,11 @@ class Watch {
   std::deque<Suspect> suspects_;     // oldest first
   std::map<UserId, Judged> judged_;  // of the last `remembered` readers
   uint64_t judgements_ = 0;
-  UserId last_wrong_{};  // looked at again; the next are behind it
+  UserId last_wrong_{};  // the last wrong one looked at again
 
   Range last_range_;
   std::map<Range, std::string> cursors_;  // of walks under way
-  std::deque<UserId> listed_;             // read of an index, not looked at yet
+  std::deque<UserId> listed_;             // read from an index, not looked at yet
 };
 
 }  // namespace fanline::audit

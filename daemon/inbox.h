@@ -1,4 +1,4 @@
-// How completions travel from the threads of a backend to the loop that steps the logic.
+// Carries completions from the threads of a backend to the loop that steps the logic.
 #pragma once
 
 #include <mutex>
@@ -28,7 +28,7 @@ class Inbox {
     if (was_empty) wakeup_.Notify();
   }
 
-  // Everything that arrived since the last call, oldest first; items of one thread in its order.
+  // Everything that arrived since the last call, oldest first; items of one thread in their order.
   // The reader must drain after every wake-up: a non-empty inbox does not notify again.
   [[nodiscard]] std::vector<T> Drain() {
     std::vector<T> taken;

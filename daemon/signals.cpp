@@ -9,7 +9,7 @@
 namespace fanline::daemon {
 namespace {
 
-// A handler has no argument to carry its object; lock-free atomics are what it may touch.
+// A handler gets no object as an argument, and may touch only lock-free atomics.
 std::atomic<const Wakeup*> g_wakeup = nullptr;
 std::atomic<int> g_signals = 0;
 static_assert(std::atomic<const Wakeup*>::is_always_lock_free);
@@ -28,7 +28,7 @@ StopOnSignal::StopOnSignal(const Wakeup& wakeup) {
   g_signals = 0;
   struct sigaction action {};
   action.sa_handler = OnSignal;
-  action.sa_flags = SA_RESTART;  // client libraries' calls go on; the Wakeup ends our own wait
+  action.sa_flags = SA_RESTART;  // calls of client libraries go on; the Wakeup ends ours
   sigemptyset(&action.sa_mask);
   sigaction(SIGTERM, &action, &old_term_);
   sigaction(SIGINT, &action, &old_int_);

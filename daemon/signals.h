@@ -1,4 +1,4 @@
-// The polite end: SIGTERM and SIGINT ask the loop to stop and drain.
+// SIGTERM and SIGINT ask the loop to stop and drain.
 #pragma once
 
 #include <csignal>

@@ -26,7 +26,7 @@ Wakeup::Wakeup() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 Wakeup::~Wakeup() { close(fd_); }
 
 void Wakeup::Notify() const noexcept {
-  const int saved_errno = errno;  // a signal handler must not change what its victim sees
+  const int saved_errno = errno;  // a signal handler must not change it for the interrupted code
   const uint64_t one = 1;
   // Fails only when the counter is full, and then the loop is being woken anyway.
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);

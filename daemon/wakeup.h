@@ -1,4 +1,4 @@
-// What a loop sleeps on: any thread wakes it, a timer bounds it. An eventfd.
+// A loop sleeps on it: any thread wakes the loop, a timer bounds its sleep. An eventfd.
 #pragma once
 
 #include <optional>

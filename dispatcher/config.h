@@ -1,4 +1,4 @@
-// The dispatcher's options, all of them.
+// All options of the dispatcher.
 #pragma once
 
 #include <string>

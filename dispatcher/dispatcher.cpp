@@ -16,7 +16,7 @@
 namespace fanline::dispatcher {
 namespace {
 
-// A range's share of what may be under way.
+// One range's share of what may be under way.
 HintAppends::Limits ShareOf(const Limits& limits, size_t ranges) {
   HintAppends::Limits share;
   share.records = std::max<size_t>(
@@ -75,7 +75,7 @@ Progress Dispatcher::Step(std::span<Input> inputs, Now now) {
   hints_.Step(now);
   ParkForRanges();
   pulled_.Step(now);
-  // What has no shard and waits for no range is on its way to the dead letters.
+  // Open: jobs that neither count for a shard nor wait for ranges go to the dead letters.
   const Partitions::Load load{jobs_.size() - room_.jobs() - hints_.parked(),
                               room_.full() || hints_.full(), room_.roomy() && hints_.roomy()};
   Progress progress = partitions_.Order(load, !taking_, now);
@@ -175,8 +175,8 @@ void Dispatcher::On(EventsApplied& applied, Now now) {
     const EventsApplied::Applied& each = applied.applied.at(i);
     Job& job = jobs_.at(jobs[i]);
     Stored(job, each);
-    // One of those that were stored together tells enough.
-    if (IsWeighed(job, each) && weighed.insert(job.event.author).second) Weigh(job);
+    // One post per author and transaction is enough.
+    if (IsWeighed(job, each) && weighed.insert(job.event.author).second) ChooseWeighedRange(job);
     if (job.ranges.empty()) {
       Done(jobs[i], now);
     } else {
@@ -193,25 +193,25 @@ void Dispatcher::Stored(Job& job, const EventsApplied::Applied& applied) {
   const bool due = !mode.announced || (published && *mode.announced >= limits_.announce_every);
   if (applied.pushed || due) job.ranges = RangesOf(job.event.author, applied);
   job.announces = !applied.pushed && due && published;
-  switches_.Saw(*job.shard, job.event.author, mode);
+  switches_.Consider(*job.shard, job.event.author, mode);
 }
 
-// Where ranges are left out, one that is not is not like the others; so few followers are not worth
-// it, unless the author is to be pushed again.
+// If some ranges got no hint, one range no longer represents all. Such authors have few followers,
+// so they are skipped, unless they are merged at read and may be pushed again.
 bool Dispatcher::IsWeighed(const Job& job, const EventsApplied::Applied& applied) const {
   if (job.event.kind != EventKind::kPublished || (applied.buckets && !applied.mode.pull))
     return false;
   return Weighs(limits_.modes, applied.mode, applied.followers);
 }
 
-// In any range, by the post's id, so that a redelivered event is weighed there again.
-void Dispatcher::Weigh(Job& job) const {
-  const uint64_t drawn = Mix(Mix(Raw(job.event.post)));  // not what draws samples
+// Draws the range by the post's id, so that a redelivered event is weighed in the same one.
+void Dispatcher::ChooseWeighedRange(Job& job) const {
+  const uint64_t drawn = Mix(Mix(Raw(job.event.post)));  // independent of the draw of samples
   job.weighed_in = static_cast<Range>(drawn % setup_.layout.partitions());
   if (job.ranges.empty()) job.ranges = {*job.weighed_in};
 }
 
-// Those that may hold a reader of the author's posts, in order.
+// The ranges that may hold a reader of the author's posts, in order.
 std::vector<Range> Dispatcher::RangesOf(UserId author,
                                         const EventsApplied::Applied& applied) const {
   const RangeLayout& layout = setup_.layout;
@@ -243,12 +243,12 @@ bool Dispatcher::sampled(const FeedEvent& event) const {
   return place < limits_.sample_rate;
 }
 
-// Clients send a request for each range, whatever it holds. So the hints of what was consumed
-// together, and was stored on several shards, are appended together.
+// The client sends a request for each range, however little it holds. So the hints of events that
+// were consumed together and stored on several shards are appended together.
 void Dispatcher::AppendStored(Now now) {
   const bool more = !transactions_.empty() && stored_.size() < limits_.events_per_transaction;
   if (!gathered_.due(more, now.mono)) return;
-  gathered_.Went();
+  gathered_.Released();
   for (const uint64_t id : std::exchange(stored_, {})) Append(id);
 }
 
@@ -276,7 +276,7 @@ void Dispatcher::On(HintsAppended& appended, Now now) {
   }
 }
 
-// Jobs that wait for ranges only: their shard has done its part.
+// Jobs that wait for ranges only no longer count for their shard, which has done its part.
 void Dispatcher::ParkForRanges() {
   for (const uint64_t id : hints_.TakeParked()) {
     if (ForgetTaken(id)) {

@@ -4,27 +4,31 @@
 //
 //   record -> decode, validate -> row (MariaDB, many per transaction) -> hints -> committable
 //
-// From Limits::leave_out_from ranges on, a range that held no follower of the author after the
-// row's commit gets no hint: whoever follows later brings a hint of that follow, which finds the
-// post (docs/decisions/0016-empty-ranges-are-left-out.md). Where the store does not know, all
-// ranges get hints. Where home timelines hold one's own posts, the author's own range gets one.
-// A post that is merged at read gets hints only until its author is announced: they have followers'
-// timelines name the author (docs/decisions/0027-authors-merged-at-read.md). A day later the next
-// published post announces the author anew. By what authors' posts
-// cost they are switched between the two kinds (mode_switches.h). What a post costs is counted in
-// one range, where its hint says so: readers lie in ranges by a hash, so one is like the others. Of
-// an announced author that range alone gets a hint. A hint that was not acknowledged is appended
-// again, alone (hint_appends.h). An event without any hint is done once its row is committed.
-// Row changes are idempotent and commutative, and hints have no verb: events in any
-// order, twice, or through two dispatchers at once leave the same rows and timelines. Every apply
-// appends the hints, even if it changed no row: an earlier one may have crashed before its hints.
-// Events that cannot be used (undecodable, invalid, too old) go to the dead letters with the
-// reason.
-// Events of a shard that is away wait in memory of their own. The other shards go on until that is
-// full. So do events that wait for a range which takes no hints, and the other ranges go on. No
-// event is committed before it is stored and all its hints are acknowledged. When a partition is
-// revoked, its waiting events are forgotten, because the next owner reads them again; calls under
-// way go on. Passive: no thread, no clock, no sleep. Not thread-safe.
+// Which ranges get a hint. With Limits::leave_out_from ranges or more, a range that held no
+// follower of the author after the row's commit gets none: a later follow brings its own hint,
+// which finds the post (docs/decisions/0016-empty-ranges-are-left-out.md). If the store does not
+// know the followers, all ranges get hints. If home timelines hold the reader's own posts, the
+// author's range gets one. A post that is merged at read gets hints only until its author is
+// announced, that is, marked in the followers' timelines
+// (docs/decisions/0027-authors-merged-at-read.md). A day later the next published post announces
+// the author again. An event without any hint is done once its row is committed.
+//
+// Authors are switched between the two modes by what their posts cost (mode_switches.h). The cost
+// is counted in one range, whose hint says so: readers are hashed to ranges, so one range
+// represents all. Posts of an announced author send a hint to that range alone.
+//
+// Row changes are idempotent and commutative, and hints have no verb: events in any order, twice,
+// or through two dispatchers at once leave the same rows and timelines. Every apply appends the
+// hints, even if it changed no row: an earlier one may have crashed before its hints. A hint that
+// was not acknowledged is appended again, alone (hint_appends.h). Events that cannot be used
+// (undecodable, invalid, too old) go to the dead letters with the reason.
+//
+// Events of a shard that is away wait in memory of their own; the other shards go on until that is
+// full. The same holds for a range that takes no hints. No offset is committed before its event is
+// stored and all its hints are acknowledged. When a partition is revoked, its waiting events are
+// forgotten, because the next owner reads them again; calls under way go on.
+//
+// Passive: no thread, no clock, no sleep. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +74,7 @@ class Dispatcher {
     RangeLayout layout{16};
     ShardMap shards = ShardMap::Even(1);
     uint64_t seed = 1;  // of the jitter
-    bool own_posts;     // authors are readers of their own posts
+    bool own_posts;     // home timelines hold the reader's own posts
   };
 
   Dispatcher(Ports ports, Setup setup, Limits limits);
@@ -88,14 +92,14 @@ class Dispatcher {
     Record record;
     Partitions::Place place;
     FeedEvent event;
-    std::string reason;          // set: on its way to the dead letters
+    std::string reason;          // not empty: it goes to the dead letters
     std::optional<Shard> shard;  // of the author; none: never stored
     uint64_t followers = 0;
-    bool announces = false;             // its author, once its hints are appended
-    std::vector<Range> ranges;          // that get its hints: from its row's commit to Append
+    bool announces = false;             // announces its author once its hints are appended
+    std::vector<Range> ranges;          // get its hints; from its row's commit to Append
     std::optional<Range> weighed_in{};  // one of these
-    bool parked = false;                // for ranges: no job of its shard's any more
-    uint32_t letters = 0;               // that were not acknowledged
+    bool parked = false;                // waits for ranges; no longer counts for its shard
+    uint32_t letters = 0;               // dead letters that were not acknowledged
   };
 
   void On(PartitionAssigned& assigned, Now) { partitions_.Assigned(assigned); }
@@ -104,12 +108,12 @@ class Dispatcher {
   void On(EventsApplied& applied, Now now);
   void On(HintsAppended& appended, Now now);
   void On(DeadLetterAppended& appended, Now now);
-  void On(AuthorAnnounced&, Now) {}  // lost, the author's next post has it said again
+  void On(AuthorAnnounced&, Now) {}  // if lost, the author's next post announces again
   void On(AuthorSwitched& reply, Now) { switches_.On(reply); }
   void On(PulledCounted& counted, Now) { pulled_.On(counted); }
 
   std::string Validate(const Record& record, const FeedEvent& event, Now now) const;
-  // Forgets the job if its partition was revoked; whether it did.
+  // Forgets the job if its partition was revoked. Returns whether it did.
   bool ForgetTaken(uint64_t id);
   void Release(const Job& job);
   void SendTransactions(Now now);
@@ -117,7 +121,7 @@ class Dispatcher {
   std::vector<Range> RangesOf(UserId author, const EventsApplied::Applied& applied) const;
   void Stored(Job& job, const EventsApplied::Applied& applied);
   bool IsWeighed(const Job& job, const EventsApplied::Applied& applied) const;
-  void Weigh(Job& job) const;
+  void ChooseWeighedRange(Job& job) const;
   void AppendStored(Now now);
   void Append(uint64_t id);
   void ParkForRanges();
@@ -140,7 +144,7 @@ class Dispatcher {
   ShardRoom room_;
   std::unordered_map<uint64_t, ShardQueue::Jobs> transactions_;  // request -> jobs
   std::vector<uint64_t> stored_;  // jobs whose hints are to be appended
-  GatherReady gathered_;          // the same
+  GatherReady gathered_;          // when to append these
   HintAppends hints_;
   RetryQueue<uint64_t> letters_;  // jobs whose dead letters were not acknowledged
 };

@@ -53,13 +53,13 @@ size_t HintAppends::MostRecords(const Queue& queue) const {
   return queue.attempts > 0 ? std::min(limits_.records, limits_.per_probe) : limits_.records;
 }
 
-// What waits already goes first, and is about as large.
+// Hints that wait already go first, and are about as large.
 bool HintAppends::HasRoom(const Queue& queue, size_t hint_bytes) const {
   return !queue.retry_at && queue.records + queue.waiting.size() < MostRecords(queue) &&
          queue.bytes + queue.waiting.size() * hint_bytes < limits_.bytes;
 }
 
-// What is forgotten takes no room of others.
+// Forgotten events take no room from others.
 void HintAppends::DropForgotten() {
   if (!std::exchange(forgotten_, false)) return;
   const auto gone = [this](uint64_t id) { return !events_.contains(id); };
@@ -69,8 +69,8 @@ void HintAppends::DropForgotten() {
   }
 }
 
-// The hints of events that arrived go to the queues of their ranges. While no range has room, an
-// event is kept here: it takes less memory.
+// Moves the hints of events that arrived to the queues of their ranges. While no range has room, an
+// event stays as it is, which takes less memory.
 void HintAppends::Spread() {
   size_t free = 0;  // the first range that may have room: those in front of it have none
   while (!arrived_.empty()) {
@@ -147,7 +147,7 @@ void HintAppends::On(const HintsAppended& appended, Now now, uint64_t random) {
   queue.bytes -= sent.bytes;
   const bool alone = std::exchange(queue.proving, false);
   std::vector<uint64_t> again;
-  std::string resource;  // that these wait for
+  std::string resource;  // for which these wait
   auto failed = appended.failed.begin();
   for (size_t hint = 0; hint < sent.events.size(); ++hint) {
     const bool is_failed = failed != appended.failed.end() && failed->hint == hint;
@@ -172,7 +172,7 @@ void HintAppends::On(const HintsAppended& appended, Now now, uint64_t random) {
   }
 }
 
-// One hint of the event was answered; whether it is to be appended again. `alone`: it went alone.
+// A hint of the event was answered. Returns whether to append it again. `alone`: it went alone.
 bool HintAppends::Settle(uint64_t id, const Status& status, bool alone) {
   const auto found = events_.find(id);
   if (found == events_.end()) return false;
@@ -185,7 +185,7 @@ bool HintAppends::Settle(uint64_t id, const Status& status, bool alone) {
   return false;
 }
 
-// In front of what came later. Answers that come within one back-off count as one attempt.
+// They go ahead of what came later. Answers within one back-off count as one attempt.
 void HintAppends::TryAgain(Range range, const std::vector<uint64_t>& events, Now now,
                            uint64_t random) {
   Queue& queue = At(range);
@@ -203,7 +203,7 @@ void HintAppends::Park() {
     if (found == events_.end()) continue;
     Held& held = found->second;
     if (held.under_way > 0) continue;
-    told_parked_.push_back(id);
+    newly_parked_.push_back(id);
     if (std::exchange(held.parked, true)) continue;
     ++parked_;
     parked_bytes_ += held.event.bytes;

@@ -1,24 +1,22 @@
 // Appends the hints of events to the logs of their ranges, each range at its own pace.
 //
-// The ranges of an event are settled when it comes. Each gets the hint until it has acknowledged
-// it: a hint that was not acknowledged is appended again, and no other hint of its event is. Hints
-// of one range travel together, so that a reply is about one range. Between events there is no
-// order: whoever reads a hint reads the truth.
+// The ranges of an event are fixed when it comes. A hint that a range did not acknowledge is
+// appended again, alone of its event. A request holds hints of one range, so a reply is about one
+// range. There is no order between events: whoever reads a hint reads the truth.
 //
-// Room. The records and bytes under way are bounded, below what the producer queues, so that it
-// never refuses one for want of room. Every range has an equal share of both. A hint waits for room
-// in its range's share, in the order in which hints came. Events wait in order too while no range
-// has room.
+// Room. The records and bytes under way are bounded, below what the producer queues, so that the
+// producer is never full. Every range has an equal share of both. A hint waits, in order of
+// arrival, for room in its range's share. Events wait in order too while no range has room.
 //
-// A range that takes nothing so holds up nobody else: its share stays full, and what comes later
-// waits behind it. Once an answer says that hints were not acknowledged, the range gets none for a
-// back-off, and then a few, until one is acknowledged. An event is parked once all of its open
-// hints wait. It stays parked until it ends, however its hints then go on. What parked events hold
-// is bounded in bytes, of all ranges together: usually they wait for the same ranges.
+// So a range that takes nothing holds up no other: its share stays full, and later hints wait for
+// it. After a reply with hints that were not acknowledged, the range gets none for a back-off, and
+// then a few, until one is acknowledged. An event is parked once all of its open hints wait, and
+// stays parked until it ends. The bytes that parked events hold are bounded for all ranges
+// together: usually they wait for the same ranges.
 //
-// A log may refuse a batch for good because of its size, or of one record in it. So a hint that is
-// refused for good is appended once more with nothing of its range beside it, and only then ends
-// its event.
+// A log may refuse a batch for good because of its size or of one record in it. So a hint that is
+// refused for good is appended once more without any other of its range. Only if it is refused
+// again does it end its event.
 //
 // Passive: no thread, no clock. Not thread-safe.
 #pragma once
@@ -47,23 +45,23 @@ namespace fanline::dispatcher {
 class HintAppends {
  public:
   struct Limits {
-    size_t records = 1;       // under way, of one range
+    size_t records = 1;       // under way to one range
     size_t bytes = 1;         // the same; exceeded by one record at most
     size_t per_append = 256;  // hints that travel together
-    size_t per_probe = 16;    // under way, of a range whose last answer was that it took nothing
+    size_t per_probe = 16;    // under way to a range that took nothing last time
     size_t parked_bytes = 0;  // of all parked events
     Backoff backoff;
   };
   struct Event {
-    Hint hint;                               // of a post; the part of a sample is each range's own
-    std::optional<Range> weighed_in;         // weighed_since is for this range alone
+    Hint hint;                               // of a post; `sample.part` is set for each range
+    std::optional<Range> weighed_in;         // only this range's hint keeps weighed_since
     std::vector<Range> ranges;               // at least one, each once
     std::shared_ptr<const Headers> headers;  // null: none
-    size_t bytes = 0;                        // of memory that its owner holds while it is open
+    size_t bytes = 0;                        // memory that its owner holds while it is open
   };
   struct Ended {
     uint64_t id = 0;
-    Status status;  // done: all hints are acknowledged; never: one can never be
+    Status status;  // done: all hints are acknowledged; never: one was refused for good
   };
 
   // `ids` gives request ids; `metrics` and `ids` outlive this.
@@ -74,17 +72,17 @@ class HintAppends {
   void Add(uint64_t id, Event event);
   // `random`: any 64 bits.
   void On(const HintsAppended& appended, Now now, uint64_t random);
-  // Submits what there is room for.
+  // Submits hints as far as there is room.
   void Step(Now now);
 
   // Events that have ended since the last call. They are forgotten here.
   [[nodiscard]] std::vector<Ended> TakeEnded() { return std::exchange(ended_, {}); }
-  // Events that were parked since the last call, or are parked and have had no hint under way
-  // since: their partition may have moved while they had one.
-  [[nodiscard]] std::vector<uint64_t> TakeParked() { return std::exchange(told_parked_, {}); }
+  // Events that were parked since the last call, and parked ones whose last hint under way was
+  // answered since: their partition may have moved meanwhile.
+  [[nodiscard]] std::vector<uint64_t> TakeParked() { return std::exchange(newly_parked_, {}); }
   // Forgets an event: none of its hints is appended from now on. Those under way go on.
   void Forget(uint64_t id);
-  // Forgets the events with a waiting hint of which `gone(id)` is true.
+  // Forgets the events with a waiting hint for which `gone(id)` is true.
   template <typename Gone>
   void Forget(Gone gone) {
     std::vector<uint64_t> forgotten;
@@ -110,12 +108,13 @@ class HintAppends {
     bool parked = false;
   };
   using Events = std::unordered_map<uint64_t, Held>;
-  struct Queue {                    // of one range
-    std::deque<uint64_t> waiting;   // events; from a Step's beginning on none is forgotten
-    std::deque<uint64_t> refused;   // the same; for good, beside others: they go first, one by one
+  struct Queue {                   // of one range
+    std::deque<uint64_t> waiting;  // events; no forgotten ones from a Step's beginning on
+    std::deque<uint64_t>
+        refused;  // events refused for good together with others: they go first, one by one
     bool proving = false;           // one of these is under way
     size_t records = 0, bytes = 0;  // under way
-    uint32_t attempts = 0;          // that failed, in a row
+    uint32_t attempts = 0;          // failed in a row
     std::optional<Time> retry_at;
   };
   struct UnderWay {
@@ -148,10 +147,10 @@ class HintAppends {
   std::vector<Queue> queues_;                         // by range
   std::unordered_map<uint64_t, UnderWay> under_way_;  // by request
   size_t waiting_ = 0;                                // entries of all queues
-  bool forgotten_ = false;                            // some of these may be of no event
+  bool forgotten_ = false;                            // some of these may be of forgotten events
   std::vector<uint64_t> idle_;                        // events that may have nothing under way
   size_t parked_ = 0, parked_bytes_ = 0;
-  std::vector<uint64_t> told_parked_;
+  std::vector<uint64_t> newly_parked_;
   std::vector<Ended> ended_;
 };
 

@@ -13,23 +13,23 @@ namespace fanline::dispatcher {
 struct Limits {
   uint32_t events_per_transaction = 256;
   uint32_t transactions_in_flight = 2;  // per shard
-  // All partitions are paused once each shard has its equal share of so many (shard_room.h), or so
-  // many are on their way to the dead letters.
+  // All partitions are paused once each shard has its equal share of this many (shard_room.h), or
+  // this many are on their way to the dead letters.
   uint32_t events_open = 8'192;
   // Events of shards that are away, or beyond their shard's share, do not count as open. They take
   // at most this much memory per shard: an hour at twenty events a second, five minutes at three
   // hundred.
   size_t parked_bytes_per_shard = size_t{64} << 20;
-  // Hints under way, of all ranges together, by number and by the bytes of their records. Each
-  // range has an equal share of both (hint_appends.h). The producer's queue is larger: dead letters
-  // need room there too. A range's share is a quarter of events_open at most, so that events whose
-  // hints are under way to one that hangs leave room for others.
+  // Hints under way to all ranges together, by number and by the bytes of their records. Each range
+  // has an equal share of both (hint_appends.h). The producer's queue is larger: dead letters need
+  // room there too. A range's share is at most a quarter of events_open, so that a range that hangs
+  // leaves room for the events of others.
   size_t hints_under_way = 150'000;
   size_t hint_bytes_under_way = size_t{48} << 20;
   // Events that wait for ranges which take nothing, or less than the others, do not count as open
-  // either. They take at most this much memory, of all ranges together.
+  // either. They take at most this much memory for all ranges together.
   size_t parked_bytes_of_ranges = size_t{64} << 20;
-  // From the oldest unfinished event to the newest received. A restart reads these again.
+  // From the oldest unfinished event to the newest received one. A restart reads these again.
   uint32_t events_span_per_partition = 1'000'000;
   // How long a record waits for others, and hints for those of transactions under way (gather.h).
   Duration gather = std::chrono::milliseconds(100);
@@ -37,15 +37,15 @@ struct Limits {
   // Rows are sticky for at least this long (design 2, guard 1). An event whose record is older is
   // refused, because its row may have been collected.
   Duration oldest_record = std::chrono::hours(24 * 14);
-  // Ranges from which on those that hold no follower of the author are left out. With fewer ranges
-  // nearly every one holds a follower, and the read would spare nothing.
+  // With at least this many ranges, those that hold no follower of the author are left out. With
+  // fewer, nearly every range holds one, and reading the followers would save nothing.
   uint32_t leave_out_from = 64;
-  double sample_rate = 0.01;  // of publishes, measured from publish to delivery
+  double sample_rate = 0.01;  // share of publishes measured until delivery
   ModeRule modes;
-  // How often an author whose posts are merged at read is announced: a hint that a log lost hides
-  // the author from a range's live timelines for no longer than this, and until the next post.
+  // How often an author whose posts are merged at read is announced. If a log loses the hints, a
+  // range's live timelines miss the author until the first post after this time.
   Duration announce_every = std::chrono::hours(24);
-  Duration count_pulled_every = std::chrono::seconds(15);  // authors that are merged at read
+  Duration count_pulled_every = std::chrono::seconds(15);  // authors merged at read
   Backoff backoff;
 };
 

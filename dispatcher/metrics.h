@@ -1,4 +1,4 @@
-// What a dispatcher reports about itself, a method for each event. The do-nothing default serves
+// What a dispatcher reports about itself, one method per event. The default does nothing and serves
 // the simulation; prometheus_metrics.cpp is the real one.
 #pragma once
 
@@ -17,23 +17,23 @@ namespace fanline::dispatcher {
 class Metrics : public ConsumerMetrics {
  public:
   virtual void EventReceived(EventKind) {}
-  // `trace_id`, here and below: of fanline/model/trace.h; may be empty here.
+  // `trace_id`: TraceIdOf (fanline/model/trace.h); may be empty here.
   virtual void EventRejected(const std::string& /*reason*/, const std::string& /*trace_id*/) {}
   virtual void EventDone(Duration /*since_published*/) {}
-  // One whose deliveries are measured and that belongs to a trace.
+  // An event with a trace whose deliveries are measured.
   virtual void TracedEventDone(const FeedEvent&, const std::string& /*trace_id*/,
                                Duration /*since_published*/) {}
   virtual void TransactionSent(uint64_t /*events*/) {}
   virtual void HintsAppended(uint64_t /*hints*/) {}
-  // Ranges of an event that got no hint, as they hold no follower of its author.
+  // Ranges that got no hint of an event, since they hold no follower of its author.
   virtual void RangesLeftOut(uint64_t /*ranges*/) {}
   // Followers could not be read after a transaction: its events' hints go to all ranges.
   virtual void FollowersUnread(const Status& /*why*/) {}
-  // An author was switched by itself, by what his posts cost.
+  // An author was switched automatically, by what the author's posts cost.
   virtual void AuthorSwitched(UserId, const ModeSwitch&, const AuthorWeight&) {}
-  // Authors that are merged at read now, of all shards, by who has set them so.
+  // Authors merged at read now, on all shards, by who set them so.
   virtual void AuthorsPulled(uint64_t /*by_hand*/, uint64_t /*by_itself*/) {}
-  // Events held now; `parked` of them wait for shards or ranges that are away, or slower than
+  // Events held now; `parked` of them wait for shards or ranges that are away or slower than
   // others.
   virtual void Buffered(uint64_t /*events*/, uint64_t /*parked*/) {}
 };

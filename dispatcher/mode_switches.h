@@ -1,8 +1,8 @@
-// Has authors switched between push and pull by what their posts cost (mode_rule.h). A switch names
-// the version of the mode it was decided on: of many orders, late or of several dispatchers, one
-// takes effect, and none against what was set since. One that gets lost is decided again with the
-// author's next event. Nothing waits for a switch; it holds for posts whose rows are made after it.
-// Passive, not thread-safe.
+// Switches authors between push and pull by what their posts cost (mode_rule.h). A switch names the
+// version of the mode it was decided on. So one of several switches takes effect, however late or
+// from whichever dispatcher, and none overrides what was set since. A lost switch is decided again
+// with the author's next event. Nothing waits for a switch; it holds for posts whose rows are made
+// after it. Passive, not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class ModeSwitches {
   ModeSwitches(Port<SwitchAuthor> posts, Metrics& metrics, const ModeRule& rule, uint64_t& ids)
       : posts_(posts), metrics_(metrics), rule_(rule), ids_(ids) {}
 
-  // The author's mode, as read with one of his events.
-  void Saw(Shard shard, UserId author, const AuthorMode& mode) {
+  // Takes the author's mode, as read with an event, and submits the switch that it calls for.
+  void Consider(Shard shard, UserId author, const AuthorMode& mode) {
     const auto decided = Decide(rule_, mode);
     if (!decided || under_way_.size() >= kMostUnderWay || !authors_.insert(author).second) return;
     under_way_.emplace(++ids_, Switch{author, *decided, mode.weight});

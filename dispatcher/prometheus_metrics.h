@@ -11,7 +11,7 @@
 
 namespace fanline::dispatcher {
 
-// Both outlive what is answered.
+// Both outlive the metrics.
 std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
 
 }  // namespace fanline::dispatcher

@@ -1,5 +1,5 @@
-// Counts every `every` how many authors are merged at read, for a metric. A shard that does not
-// answer keeps what it said last. Passive, not thread-safe.
+// Counts at intervals of `every` how many authors are merged at read, for a metric. A shard that
+// does not answer keeps its last count. Passive, not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace fanline::http {
 
 struct AnswerForm {
-  bool head_only = false;   // to HEAD: the length of a body that is left out
+  bool head_only = false;   // to HEAD: gives the length but leaves out the body
   bool close = false;       // says that the connection is closed after it
   bool keep_alive = false;  // says that it stays open, to a client of HTTP/1.0
 };
@@ -18,7 +18,7 @@ struct AnswerForm {
 // `unix_seconds`: for the header Date.
 std::string AnswerText(const Response& response, const AnswerForm& form, int64_t unix_seconds);
 
-// "Not Found" of 404; empty: this status is not one of ours.
+// "Not Found" for 404; empty for a status that we do not use.
 std::string_view ReasonOf(int status);
 
 // "HTTP/1.1 100 Continue", whole.

@@ -71,8 +71,8 @@ std::string Decoded(std::string_view text) {
   return out;
 }
 
-// An escape would be one path to a gateway that compares texts and another to us. No id and no name
-// needs one.
+// A gateway that compares texts and this server may read an escape as different paths. No id or
+// name needs one.
 std::string_view PlainPath(std::string_view text) {
   if (text.find('%') != std::string_view::npos) {
     Refuse("the path contains a %; every path here is written without one");
@@ -134,7 +134,7 @@ bool IsVersion(std::string_view text) {
          IsDigit(text[7]);
 }
 
-// Answers the minor version of HTTP/1.
+// Returns the minor version of HTTP/1.
 char ReadRequestLine(std::string_view line, Request* out) {
   const std::string_view method = Next(line, " ");
   const std::string_view target = Next(line, " ");
@@ -186,7 +186,7 @@ class Fields {
     }
   }
 
-  // Each header's only value; nothing when it was not sent. A second value is refused.
+  // Each header's only value; none if it was not sent. A second value is refused.
   const std::optional<std::string_view>& host() const { return host_; }
   const std::optional<std::string_view>& length() const { return length_; }
   const std::optional<std::string_view>& encoding() const { return encoding_; }

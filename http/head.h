@@ -14,8 +14,8 @@
 
 namespace fanline::http {
 
-// Why a request is refused: the status to answer with, and words for the client. Its end is not
-// known, so the connection is closed after the answer.
+// Why a request is refused: the status to answer with, and words for the client. Its end is
+// unknown, so the connection is closed after the answer.
 struct Refusal {
   int status = 400;
   std::string detail;
@@ -32,17 +32,17 @@ struct Head {
   bool has_body() const { return chunked || length > 0; }
 };
 
-// `text`: from the first byte of the request line up to and with the empty line.
+// `text`: from the first byte of the request line up to and including the empty line.
 std::variant<Head, Refusal> ReadHead(std::string_view text, const Limits& limits);
 
-// Finds the end of a head while its bytes come in, and refuses what can be no head as soon as that
-// is certain: a byte that has no place there, a line or a head beyond its bound.
+// Finds the end of a head while its bytes come in, and refuses as soon as they cannot be one: a
+// byte that has no place there, or a line or head beyond its bound.
 class HeadScan {
  public:
   explicit HeadScan(const Limits& limits) : limits_(limits) {}
 
   enum class Found { kMore, kEnd, kRefused };
-  // `bytes`: all since the request's first byte. Looks only at those that are new.
+  // `bytes`: all since the request's first byte. Only new ones are looked at.
   Found Look(std::string_view bytes);
 
   size_t end() const { return at_; }  // with kEnd: bytes of the head

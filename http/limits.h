@@ -1,4 +1,4 @@
-// Every bound of the server towards one client, and on clients together.
+// Every bound of the server, for one client and for all together.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,17 @@ struct Limits {
   size_t trailers = 4 * 1024;        // after the last chunk
   size_t drained = 2 * 1024 * 1024;  // read and dropped after a refusal, so that the client sees it
 
-  // Clients connected at once. For one more the connection that has been idle for the longest is
-  // closed. Where none has been idle for so long, the newcomer is told 503 and closed.
+  // Clients connected at once. One more closes the connection that has been idle for the longest.
+  // If none has been idle for idle_at_least, the newcomer gets 503 and is closed.
   size_t connections = 1'024;
-  std::chrono::milliseconds idle_at_least{1'000};  // less, and its request may be on its way
+  std::chrono::milliseconds idle_at_least{1'000};  // below it a request may be on its way
 
-  // For a whole head from its first byte, a whole body from the end of its head, a whole answer
-  // from its first byte: to drip bytes gains a client nothing.
+  // Each bounds the whole: a head from its first byte, a body from its head's end, an answer from
+  // its first byte. So a client gains nothing by dripping bytes.
   std::chrono::milliseconds head_time{10'000};
   std::chrono::milliseconds body_time{10'000};
   std::chrono::milliseconds write_time{10'000};
-  std::chrono::milliseconds idle_time{75'000};   // of a connection between two requests
+  std::chrono::milliseconds idle_time{75'000};   // between two requests of a connection
   std::chrono::milliseconds linger_time{1'000};  // until the client closes its side too
   std::chrono::milliseconds stop_time{5'000};    // after a stop, no time above is longer
 

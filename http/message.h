@@ -10,10 +10,10 @@ namespace fanline::http {
 struct Request {
   std::string method;
   std::string path;                                         // without the query
-  std::vector<std::pair<std::string, std::string>> params;  // of the query, decoded
+  std::vector<std::pair<std::string, std::string>> params;  // the query's, decoded
   std::string content_type;                                 // empty: none was sent
   std::string body;
-  std::string origin;  // of the page for which a browser sends it; empty: none was sent
+  std::string origin;  // the page for which a browser sends it; empty: none
 };
 
 struct Response {

@@ -1,5 +1,5 @@
-// Reads requests out of the bytes of one connection, one after the other. Keeps nothing of a
-// request beyond the limits. After a refusal it reads no byte as a request. Pure; no clock.
+// Reads requests out of the bytes of one connection, one after the other. Keeps no more of a
+// request than the limits allow. After a refusal it reads no more requests. Pure; no clock.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ class RequestReader {
   };
   struct Progress {
     Found found = Found::kMore;
-    size_t taken = 0;  // bytes off the front that are done with
+    size_t taken = 0;  // bytes at the front that are used up
   };
   Progress Read(std::string_view bytes);
 
-  // A request whose body is still to come: the client may be waiting for a 100 (Continue).
+  // Whether a request's body is still to come: the client may be waiting for a 100 (Continue).
   bool in_body() const { return part_ != Part::kHead; }
-  // True once: a 100 is now due.
+  // True once when a 100 is due.
   bool TakeExpectation();
 
-  // Whether the request under way, or refused, is a HEAD, whose answer has no body. Its first bytes
-  // tell, however little of it came.
+  // Whether the request, under way or refused, is a HEAD, whose answer has no body. Known from its
+  // first bytes.
   bool head_only() const { return head_only_; }
   bool keep_alive() const { return head_.keep_alive; }
   // Whether the answer must tell a client of HTTP/1.0 that the connection stays open.
@@ -55,7 +55,8 @@ class RequestReader {
   bool Step(std::string_view& bytes);
   bool Keep(std::string_view& bytes, Part next);
   bool Refuse(int status, std::string detail);
-  // A line and its CR LF, without them; nothing: more is needed, or it was refused.
+  // Takes a line with its CR LF and returns it without them; none: more is needed, or it was
+  // refused.
   std::optional<std::string_view> Line(std::string_view& bytes, size_t most);
 
   const Limits limits_;

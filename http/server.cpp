@@ -37,7 +37,7 @@ constexpr size_t kReadAtOnce = 16 * 1024;
 constexpr int kBacklog = 1'024;  // connections that wait to be accepted
 constexpr std::chrono::milliseconds kLongestTick{250};
 constexpr std::chrono::milliseconds kAcceptAgain{50};  // when there is no descriptor left
-// Clients above the limit that are still being told so; any more are cut off without a word.
+// Clients above the limit that may be getting their 503; any more are cut off without an answer.
 constexpr size_t kMostTurnedAway = 128;
 // Idle connections that one newcomer looks through for one whose next request has not come.
 constexpr size_t kMostLookedAt = 16;
@@ -66,17 +66,17 @@ struct Connection : std::enable_shared_from_this<Connection> {
   bool close_after = false;
   bool broken = false;  // it cannot be written to
   Time deadline = Time::max();
-  std::optional<std::list<Connection*>::iterator> idles;  // its place among them
+  std::optional<std::list<Connection*>::iterator> idles;  // its place among the idle ones
   std::string in;   // bytes received and not yet taken; empty while idle
   std::string out;  // an answer from out_at on
   size_t out_at = 0;
-  size_t kept = 0;  // bytes of it that count as kept
+  size_t kept = 0;  // bytes of `out` that count as kept
   size_t drained = 0;
 };
 
 using ConnectionPtr = std::shared_ptr<Connection>;
 
-// A quarter of the shortest limit: limits are kept as exactly as that.
+// A quarter of the shortest limit: limits are kept to that precision.
 Clock::duration TickOf(const Limits& limits) {
   const auto shortest = std::min({limits.head_time, limits.body_time, limits.write_time,
                                   limits.idle_time, limits.linger_time, limits.stop_time});
@@ -251,7 +251,7 @@ class Server::Impl {
     service_.Serving(serving_, ++left_);
   }
 
-  // As recv, of one byte that stays there: 1, or 0 when the client has closed its side.
+  // Like recv for one byte that stays there: 1, or 0 if the client has closed its side.
   static ssize_t Peek(Connection& connection) {
     char byte = 0;
     return ::recv(connection.socket.native_handle(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
@@ -304,7 +304,7 @@ class Server::Impl {
     AwaitReadable(connection);
   }
 
-  // The kernel has taken all answers before it, so it has room for a line.
+  // The kernel has taken all earlier answers, so it has room for a line.
   static bool SendContinue(Connection& connection) {
     const std::string text = ContinueText();
     return ::send(connection.socket.native_handle(), text.data(), text.size(),
@@ -535,7 +535,7 @@ class Server::Impl {
   std::unordered_set<ConnectionPtr> connections_;
   std::list<Connection*> idle_;  // the one that has been idle for the longest first
   size_t serving_ = 0;           // requests
-  size_t left_ = 0;              // of them, those whose clients have closed their side
+  size_t left_ = 0;              // those whose clients have closed their side
   size_t clients_ = 0;
   size_t turned_away_ = 0;
   bool ticking_ = false;

@@ -1,8 +1,8 @@
 // HTTP/1.1 (and 1.0) in front of a service; the only file that knows the network library.
 //
-// One thread at a time waits for all connections. It hands that on before it serves a request, so
-// no client holds a thread. A connection carries one request after the other. Requests sent ahead
-// wait in its buffer, and beyond that in the kernel, and are answered in order. An idle connection
+// One thread at a time waits for all connections. It lets another one wait before it serves a
+// request, so no client holds a thread. A connection carries one request after the other. Requests
+// sent ahead wait in its buffer, then in the kernel, and are answered in order. An idle connection
 // has no buffer. Everything a client can make long is bounded (limits.h). Every refusal is answered
 // before the connection is closed.
 #pragma once
@@ -18,10 +18,10 @@ namespace fanline::http {
 
 class Server {
  public:
-  // Binds and serves before it returns. Throws std::runtime_error if it cannot, also when another
-  // process listens there. Port 0: a free one. `service` outlives it.
+  // Binds and serves before it returns. Throws std::runtime_error if it cannot, for instance
+  // because another process listens there. Port 0: a free one. `service` outlives it.
   Server(const std::string& host, uint16_t port, const Limits& limits, Service& service);
-  // Stops, and waits for it: at most for the service's answers and the limits.
+  // Stops and waits until all are gone, bounded by the service's answers and the limits.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -1,4 +1,4 @@
-// What a server serves.
+// The service behind a server.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace fanline::http {
 
 class Service {
  public:
-  // Sends the answer. Once for each request, from any thread, also from within Serve.
+  // Sends the answer: once for each request, from any thread, even from within Serve.
   using Answer = std::function<void(Response)>;
 
   virtual ~Service() = default;
@@ -21,8 +21,8 @@ class Service {
   // single thread it must not block. An exception becomes a 500.
   virtual void Serve(Request request, Answer answer) = 0;
 
-  // Words an answer that the server gives by itself: to a request that it does not read (`detail`
-  // says why), to a client that is too slow (408), or to one too many (503).
+  // The response that the server itself gives to a request that it does not read (`detail` says
+  // why), to a client that is too slow (408), or to one too many (503).
   virtual Response Refuse(int status, const std::string& detail) = 0;
 
   // The number of clients connected changed; for a client above the limit an idle one was closed,
@@ -30,11 +30,11 @@ class Service {
   virtual void Connected(size_t /*clients*/) {}
   virtual void ClosedIdle() {}
   virtual void TurnedAway() {}
-  // The number of requests being served changed, or of those among them whose clients have closed
-  // their side since: most of these want no answer any more.
+  // The number of requests being served changed, or the number of them whose clients have closed
+  // their side since. Most of those want no answer any more.
   virtual void Serving(size_t /*requests*/, size_t /*left*/) {}
-  // By so many bytes the answers changed that are kept because their clients have not taken them.
-  // Any thread, also within the call of an Answer.
+  // The bytes of answers that their clients have not taken yet changed by `bytes`. Any thread, even
+  // within the call of an Answer.
   virtual void Kept(int64_t /*bytes*/) {}
 };
 

@@ -77,7 +77,7 @@ void Hydration::OnBodies(BodiesRead read) {
 
 void Hydration::OnNoBodies() {
   stage_ = Stage::kDone;
-  if (bodies_.available) return;  // of a refill
+  if (bodies_.available) return;  // a refill has no bodies
   page_.items = std::move(asked_);
   page_.next = asked_next_;
 }

@@ -2,11 +2,11 @@
 // leaves the page, and the page is refilled from behind its last item, a bounded number of times.
 //
 // The page goes on behind the last post that was looked up, gone or not. So a walk shows no post
-// twice and skips none that is there. A page may hold fewer posts than asked for, even none, and go
-// on all the same: when more are gone than the refills bring, when bodies are large, or when a
-// refill fails.
+// twice and skips none that is there. A page may hold fewer posts than asked for, even none, and
+// still have a next page: when more are gone than the refills bring, when bodies are large, or when
+// a refill fails.
 //
-// Without bodies - the application's database is away or slow - the page stays as it was.
+// If no bodies can be read (the application's database is away or slow), the page stays as it was.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -23,9 +23,9 @@ namespace fanline::timeline {
 
 // What a page with bodies shows besides its items.
 struct Bodies {
-  bool available = false;            // false: of no item; none was left out
-  std::vector<BodyValues> of_items;  // of each
-  std::optional<Position> newest;    // where the page begins, also when that post is gone
+  bool available = false;            // false: no item has one, and none was left out
+  std::vector<BodyValues> of_items;  // one per item
+  std::optional<Position> newest;    // where the page begins, even if that post is gone
   size_t gone = 0;                   // posts left out
 };
 
@@ -43,7 +43,7 @@ class Hydration {
 
   explicit Hydration(const PageQuery& query) : query_(query) {}
 
-  // The first page, a refill (a query that goes on behind what was looked up), or bodies.
+  // The first page, a refill (a query from behind what was looked up on), or bodies.
   HydrationNeed needed() const;
   void OnPage(Page page);
   void OnNoPage() { stage_ = Stage::kDone; }  // a refill failed: the page ends where it is
@@ -60,7 +60,7 @@ class Hydration {
   const PageQuery query_;
   Stage stage_ = Stage::kPage;
   uint32_t refills_ = 0;
-  std::vector<Item> asked_;             // whose bodies are looked up
+  std::vector<Item> asked_;             // items whose bodies are looked up
   std::optional<Position> asked_next_;  // where the page goes on behind these
   Page page_;                           // next: behind what was looked up
   Bodies bodies_;

@@ -16,7 +16,7 @@ void CutAt(const std::optional<Position>& place, std::vector<Item>& items) {
   items.erase(cut, items.end());
 }
 
-// One item more than asked for tells that there is a next page.
+// One item more than asked for shows that there is a next page.
 bool CutToLimit(uint32_t limit, std::vector<Item>& items) {
   if (items.size() <= limit) return false;
   items.resize(limit);
@@ -45,8 +45,8 @@ void PageRead::OnTimeline(ReaderTimelines::Page cached) {
   GoOn();
 }
 
-// What is merged at read of the same part of the timeline: behind the place asked for, above the
-// floor, and before the first item of the next page.
+// Pulls what is merged at read into the same part of the timeline: behind the place asked for,
+// above the floor, and before the first item of the next page.
 void PageRead::PullBeside(const Marks& marks) {
   std::optional<Position> until = query_.newer_than;
   const auto not_beyond = [&](const Position& place) {
@@ -54,9 +54,9 @@ void PageRead::PullBeside(const Marks& marks) {
       until = place;
     }
   };
-  if (floor_ != kNoFloor) not_beyond({floor_, PostId{}});  // before all items of that moment
+  if (floor_ != kNoFloor) not_beyond({floor_, PostId{}});  // before all items of that time
   if (page_.items.size() > query_.limit) not_beyond(PlaceOf(page_.items.back()));
-  // Named authors are all there are, the reader among them.
+  // If authors are named, all are, the reader among them.
   beside_.emplace(PullLimits{.want = query_.limit + 1}, query_.older_than, until,
                   Pulled::kMergedAtRead, marks.more ? own_ : std::nullopt);
   if (marks.more) return;
@@ -123,7 +123,7 @@ void PageRead::TakeLive() {
   more_ = CutToLimit(query_.limit, page_.items);
   page_.cached = page_.items.size();
   if (more_ || floor_ == kNoFloor) return;
-  // Complete for times newer than the floor: for those of the place, too, when it lies above.
+  // The timeline is complete above the floor, so it holds all before the place if that lies above.
   if (query_.newer_than && query_.newer_than->created_at > floor_) return;
   more_ = page_.items.size() == query_.limit;  // whether there is more is not worth a read
   if (!more_) PullTheRest();

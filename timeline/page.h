@@ -1,11 +1,11 @@
 // Reads one page of a home timeline: from the live timeline down to its floor, from the truth below
 // it; from the truth alone when the timeline is not live. Posts that are merged at read stand in no
-// live timeline. It names their authors, whose posts down to the floor are pulled.
+// live timeline. It marks their authors instead, whose posts down to the floor are pulled.
 //
-// A page is asked for by places in the one order (fanline/model/item.h), never by a number of items
-// to skip. A place is where an item is or was: deleting the item, trimming, a rebuild or the loss
-// of Redis changes nothing about what comes behind it. So a walk from page to page shows nothing
-// twice, and leaves out nothing that stood still meanwhile.
+// A query names places in the one order (fanline/model/item.h), never a number of items to skip. A
+// place is where an item is or was: deleting the item, trimming, a rebuild or the loss of Redis
+// changes nothing about what comes behind it. So a walk from page to page shows nothing twice and
+// leaves out nothing that did not move meanwhile.
 //
 // Passive: needed() says which read comes next, On...() takes its answer. Not thread-safe.
 #pragma once
@@ -31,11 +31,11 @@ struct PageQuery {
 struct Page {
   std::vector<Item> items;       // newest first
   std::optional<Position> next;  // pass as `older_than` for the next page; none: that was all
-  // Of the timeline in Redis; kNotLive too when Redis did not answer.
+  // The state of the timeline in Redis; kNotLive also if Redis did not answer.
   TimelineState timeline = TimelineState::kNotLive;
   size_t cached = 0;        // how many of the items lie above the floor of a live timeline
   bool incomplete = false;  // posts that are merged at read may be missing
-  UnixMs as_of = 0;  // of a live timeline: when all that was to be pushed is in it (0: not known)
+  UnixMs as_of = 0;         // a live timeline holds all that was to be pushed by then; 0: not known
 
   bool live() const { return timeline == TimelineState::kReady; }
 };
@@ -46,8 +46,8 @@ struct NeedTimeline {
 };
 using PageNeed = std::variant<NeedTimeline, NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
 
-// What a page of a live timeline needs of authors whose posts are merged at read: the newest `want`
-// of them behind one place and before another.
+// What a page of a live timeline needs of authors whose posts are merged at read: their newest
+// `want` posts behind one place and before another.
 struct Beside {
   std::vector<UserId> authors;
   std::optional<Position> after, until;
@@ -56,7 +56,7 @@ struct Beside {
 
 class PageRead {
  public:
-  // `own`: the reader, where home timelines hold the reader's own posts.
+  // `own`: the reader, if home timelines hold the reader's own posts.
   PageRead(const PageQuery& query, std::optional<UserId> own) : query_(query), own_(own) {}
 
   PageNeed needed() const;
@@ -66,19 +66,19 @@ class PageRead {
   void OnLastAt(std::vector<AuthorLastAt> authors);
   void OnItems(ItemsRead read);
 
-  // Until the first of its reads is answered: what a caller who knows it may give by OnBeside,
-  // newest first, instead of carrying them out. Null: nothing, or more authors than are named.
+  // The posts that a caller may give by OnBeside, newest first, instead of carrying out reads;
+  // until the first read is answered. Null: none, or the timeline cannot name all authors.
   const Beside* beside() const { return wanted_ ? &*wanted_ : nullptr; }
-  // `incomplete`: they may not be all.
+  // `incomplete`: some may be missing.
   void OnBeside(std::vector<Item> items, bool incomplete = false);
 
-  // Leaves authors for whom `away` says true out of what is merged at read, so that nothing is read
-  // of them; the page is incomplete then. When the timeline does not name its authors and `reader`
-  // is away too, all are left out. Does nothing once their posts are being read.
+  // Reads no posts that are merged at read of authors for whom `away` says true; the page is
+  // incomplete then. If the timeline does not name its authors and `reader` is away too, all are
+  // left out. Does nothing once their posts are being read.
   using Away = std::function<bool(UserId)>;
   void LeaveOut(UserId reader, const Away& away);
 
-  // When nothing is needed any more.
+  // Nothing more is needed.
   bool done() const { return asked_ && !beside_ && (!pull_ || pull_->done()); }
   // A live timeline's items are to be merged with others, which are read next.
   bool merges() const { return beside_.has_value(); }
@@ -98,16 +98,16 @@ class PageRead {
   const PageQuery query_;
   const std::optional<UserId> own_;
   bool asked_ = false;      // the live timeline
-  bool more_ = false;       // of its items, and of those beside them
-  Floor floor_ = kNoFloor;  // its
+  bool more_ = false;       // items of it, or of those merged into it
+  Floor floor_ = kNoFloor;  // of the live timeline
   std::optional<Beside> wanted_;
-  Away away_;                   // of unnamed authors
-  std::optional<Pull> beside_;  // until it is done: what is merged into the live timeline's items
+  Away away_;                   // among authors that are not named
+  std::optional<Pull> beside_;  // what is merged into the live timeline's items; until it is done
   std::optional<Pull> pull_;    // what is below the floor, or everything
   Page page_;
 };
 
-// Cuts items that were read at most one beyond `query.limit`, newest first, to what was asked for.
+// Cuts items, newest first and at most one beyond `query.limit`, to what was asked for.
 Page PageOf(std::vector<Item> items, const PageQuery& query);
 
 }  // namespace fanline::timeline

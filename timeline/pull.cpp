@@ -6,7 +6,7 @@
 namespace fanline::timeline {
 namespace {
 
-// The first span aims at so many times `want`: a second read costs more than surplus rows.
+// The first span aims at this many times `want`: a second read costs more than surplus rows.
 constexpr double kAimed = 2.5;
 constexpr double kLeastPostsOfAnAuthor = 8;
 constexpr UnixMs kLongest = kMaxCreatedAt + 1;  // longer than any history
@@ -17,7 +17,7 @@ Pull::Pull(PullLimits limits, std::optional<Position> after, std::optional<Posit
            Pulled which, std::optional<UserId> own)
     : limits_(limits), after_(after), until_(until), which_(which), own_(own) {
   if (limits_.items_per_read == 0) limits_.items_per_read = std::max(1u, 4 * limits_.want);
-  if (until_) bottom_ = until_->created_at - 1;  // items of its own moment may come before it
+  if (until_) bottom_ = until_->created_at - 1;  // items of the same time may come before it
 }
 
 PullNeed Pull::needed() const {
@@ -69,14 +69,14 @@ void Pull::OnLastAt(std::vector<AuthorLastAt> authors) {
   stage_ = Stage::kItems;
   newest_ = sources_.front().last_at;
   const UnixMs length = FirstLength();
-  if (after_) newest_ = std::min(newest_, after_->created_at);  // as busy then as they are now
+  if (after_) newest_ = std::min(newest_, after_->created_at);  // authors were as busy then
   span_.behind = after_;
   StartSpan(length);
 }
 
-// How far back the newest items probably go, judged by when each author last posted. An author
-// whose last post is `age` old counts for about t / age posts within t. A cap keeps an author who
-// has just posted from counting for all of them.
+// Estimates how far back the newest items go, by when each author last posted. An author whose last
+// post is `age` old counts for about t / age posts within t. A cap keeps an author who has just
+// posted from counting for all of them.
 UnixMs Pull::FirstLength() const {
   const double aimed = kAimed * (limits_.want + 1);
   const double most_of_one =
@@ -116,9 +116,9 @@ void Pull::StartSpan(UnixMs length) {
 // Shortens the span by the items held, and drops unread authors who posted nothing in it.
 void Pull::Narrow() {
   std::sort(items_.begin(), items_.end(), IsNewer);
-  // Of the items left out only the newest matters, so one more than wanted stays.
+  // Only the newest of the items left out matters, so one more than wanted stays.
   if (items_.size() > most() + 1) items_.resize(most() + 1);
-  // At the last item's moment an unread author may have an item that comes before it.
+  // An unread author may have an item of the same time that comes before the last one.
   if (items_.size() > most() && items_.back().created_at - 1 > span_.above.value_or(0)) {
     span_.above = items_.back().created_at - 1;
   }
@@ -174,11 +174,11 @@ void Pull::End() {
     if (limits_.want == 0 && !sources_.empty()) floor_ = sources_.front().last_at;
     return;
   }
-  // Nothing above the floor may be left out, so the cut lies between two moments.
+  // Nothing above the floor may be left out, so the cut lies between two times.
   size_t end = limits_.want;
   while (end < items_.size() && items_[end].created_at == items_[limits_.want - 1].created_at)
     ++end;
-  if (end > most()) end = limits_.want;  // too many of one moment: the floor stands among them
+  if (end > most()) end = limits_.want;  // too many share one time: the floor is among them
   floor_ = end < items_.size() ? items_[end].created_at : read_to;
   items_.resize(end);
 }

@@ -1,6 +1,6 @@
-// Collects a reader's newest items from the truth: the newest `want` visible ones of all followed
-// authors, and of the reader where home timelines hold one's own posts, behind one position and
-// before another: of those that are pushed, of those that are merged at read, or of both.
+// Collects a reader's newest items from the truth: the newest `want` visible posts behind one
+// position and before another. They are of all followed authors, and of the reader if home
+// timelines hold the reader's own posts; pushed, merged at read, or both.
 //
 // One read takes what all authors posted within a span of time. It costs MariaDB authors * 5 us +
 // rows * 1 us, where a select for each author costs 30 us each. The times of the authors' last
@@ -29,15 +29,15 @@ struct NeedLastAt {
 struct NeedItems {
   std::vector<PostsOf> posts;
   TimeSpan span;
-  uint32_t limit = 0;  // of items, of all authors together
+  uint32_t limit = 0;  // of items of all authors together
 };
 struct NothingNeeded {};
 using PullNeed = std::variant<NeedFollowees, NeedLastAt, NeedItems, NothingNeeded>;
 
 struct PullLimits {
   uint32_t want = 0;
-  // When several items share the moment of the last wanted one, all are taken if they are at most
-  // `spare` more than `want`: a floor in their midst would hide them all.
+  // If several items share the time of the last wanted one, all are taken as long as they are at
+  // most `spare` more than `want`: a floor in their midst would hide them all.
   uint32_t spare = 0;
   uint32_t items_per_read = 0;  // 0: four times `want`
 };
@@ -47,7 +47,7 @@ enum class Pulled { kAll, kPushed, kMergedAtRead };
 
 class Pull {
  public:
-  // `after` and what comes behind `until` in the order are left out, and `until` itself. `own`: the
+  // Leaves out `after` and what comes before it, `until` and what comes behind it. `own`: the
   // reader, whose posts are wanted like those of a followed author.
   Pull(PullLimits limits, std::optional<Position> after, std::optional<Position> until,
        Pulled which, std::optional<UserId> own);
@@ -60,8 +60,8 @@ class Pull {
   bool done() const { return stage_ == Stage::kDone; }
   // When done: at most `want` + `spare`, newest first.
   const std::vector<Item>& items() const { return items_; }
-  // When done: time of the newest item before `until` that may have been left out; kNoFloor: none
-  // was.
+  // When done: the time of the newest item before `until` that may have been left out; kNoFloor:
+  // none was.
   Floor floor() const { return floor_; }
   // When done: the authors who may have posts that are merged at read.
   const std::vector<UserId>& marked() const { return marked_; }
@@ -85,7 +85,7 @@ class Pull {
   std::optional<Position> after_, until_;
   Pulled which_;
   std::optional<UserId> own_;
-  std::optional<UnixMs> bottom_;  // nothing that is not later is asked for
+  std::optional<UnixMs> bottom_;  // only later items are asked for
   Stage stage_ = Stage::kFollowees;
   std::vector<UserId> followees_;
   std::vector<UserId> marked_;

@@ -3,7 +3,7 @@
 namespace fanline::timeline {
 namespace {
 
-// Carries out one read of the truth and hands the answer to the asker, a Pull or a Rebuild.
+// Carries out one read of the truth and hands the answer to the asker, a PageRead or a Rebuild.
 template <typename Asker>
 struct AnswerFromTruth {
   UserId reader;
@@ -42,10 +42,10 @@ struct AnswerPage : AnswerFromTruth<PageRead> {
 struct AnswerRebuild : AnswerFromTruth<Rebuild> {
   ReaderTimelines& timelines;
   const Reader::Admit& admit;
-  bool admitted = false;  // asked once, however often the rebuild begins
+  bool admitted = false;  // `admit` is asked once, however often the rebuild begins
 
   using AnswerFromTruth<Rebuild>::operator();
-  // Who follows somebody is known: hardly anybody has to be looked up.
+  // A user who follows somebody is known, so few have to be looked up.
   Status operator()(const NeedFollowees&) {
     std::vector<UserId> authors;
     auto status = truth.Followees(reader, &authors);
@@ -110,12 +110,12 @@ Reader::Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits wind
       own_posts_(own_posts) {}
 
 Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit) {
-  truth_->ForgetReads();  // of a rebuild that ended before it had to be sure of them
+  truth_->ForgetReads();  // left by a rebuild that ended before it confirmed them
   Rebuild rebuild(window_, next_token_, OwnOf(reader, own_posts_));
   AnswerRebuild answer{{reader, *truth_, rebuild}, *timelines_, admit, false};
   while (rebuild.result() == RebuildResult::kUnderWay) {
     if (auto status = std::visit(answer, rebuild.needed()); !status.done()) {
-      static_cast<void>(timelines_->Abandon(reader, rebuild.token()));  // else its time ends it
+      static_cast<void>(timelines_->Abandon(reader, rebuild.token()));  // else it expires
       return status;
     }
   }
@@ -125,7 +125,7 @@ Status Reader::Activate(UserId reader, RebuildResult* result, const Admit& admit
 
 Status Reader::Home(UserId reader, const PageQuery& query, Page* page) {
   PageRead read(query, OwnOf(reader, own_posts_));
-  static_cast<void>(AskTimeline(reader, *timelines_, read));  // else it is pulled
+  static_cast<void>(AskTimeline(reader, *timelines_, read));  // if it fails, the page is pulled
   if (auto status = FinishPage(reader, *truth_, read); !status.done()) return status;
   *page = read.Take();
   return Status::Done();

@@ -19,8 +19,8 @@
 // timeline.cpp is a whole program of this kind.
 //
 // Each call blocks, bounded by the adapters' timeouts. One thread at a time: each thread has its
-// own Reader and ports. Not done: a shard is away (Later, naming it), or a fault (Never). Redis
-// being away is no failure of a page, which is then pulled from the shards.
+// own Reader and ports. Not done: a shard is away (Later, naming it), or there is a fault (Never).
+// If Redis is away, a page does not fail: it is pulled from the shards.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ std::string_view NameOf(EmptyReason reason);  // "follows_nobody"
 
 class Reader {
  public:
-  // The ports outlive it. `next_token` is that of Rebuild. `own_posts` is the installation's.
+  // The ports outlive it. `next_token`: as in Rebuild. `own_posts`: the installation's.
   Reader(ReaderTruth& truth, ReaderTimelines& timelines, WindowLimits window,
          std::function<std::string()> next_token, bool own_posts);
 
@@ -51,11 +51,10 @@ class Reader {
   // decides when to Activate it.
   [[nodiscard]] Status Home(UserId reader, const PageQuery& query, Page* page);
 
-  // Makes the reader's timeline live unless it is; *result says how it ended. A timeline is built
-  // once, however many callers try: the others are told kBusy. Not done: nothing is left behind
-  // that would keep the next call from trying, unless Redis is what failed.
-  // `admit` is asked of a user nobody knows, if it is given: false makes no timeline
-  // (kNotAdmitted).
+  // Makes the reader's timeline live unless it is; *result says how it ended. However many callers
+  // try, one builds the timeline and the others get kBusy. Not done: the next call may try at once,
+  // unless Redis failed. `admit`, if given, is asked about a user whom no shard knows: if false, no
+  // timeline is made (kNotAdmitted).
   using Admit = std::function<bool()>;
   [[nodiscard]] Status Activate(UserId reader, RebuildResult* result, const Admit& admit = {});
 
@@ -67,26 +66,25 @@ class Reader {
   bool own_posts_;
 };
 
-// Of whom own posts are wanted: the reader, where home timelines hold them (PageRead, Rebuild).
+// The `own` of PageRead and Rebuild: the reader, if home timelines hold the reader's own posts.
 inline std::optional<UserId> OwnOf(UserId reader, bool own_posts) {
   return own_posts ? std::optional(reader) : std::nullopt;
 }
 
-// Reader::Home in its two halves, for a caller who has other threads for Redis than for the shards.
-// The first takes Redis' answer, or pulls without it: a status that is not done is only to be told
-// to the operator. It needs the second unless read.done(). A page that was not asked for in Redis
-// is pulled.
+// Reader::Home in two halves, for a caller who has other threads for Redis than for the shards. The
+// first takes Redis' answer, or lets the page be pulled: a status that is not done is only for the
+// operator. The second follows unless read.done(). Without the first, a page is pulled.
 Status AskTimeline(UserId reader, ReaderTimelines& timelines, PageRead& read);
 [[nodiscard]] Status FinishPage(UserId reader, ReaderTruth& truth, PageRead& read);
-// FinishPage as far as read.merges().
+// FinishPage up to the end of read.merges().
 [[nodiscard]] Status FinishMerge(UserId reader, ReaderTruth& truth, PageRead& read);
 
 // A page of an author's own posts, from the truth.
 [[nodiscard]] Status ReadPosts(UserId author, const PageQuery& query, ReaderTruth& truth,
                                Page* page);
 
-// Why the first page of a home timeline, without `newer_than`, is empty. Of an outbox the answer is
-// kNoSuchUser or kNoPosts.
+// Why the first page of a home timeline, without `newer_than`, is empty. WhyNoPosts is the same for
+// an outbox: kNoSuchUser or kNoPosts.
 [[nodiscard]] Status WhyNoTimeline(UserId reader, ReaderTruth& truth, EmptyReason* reason);
 [[nodiscard]] Status WhyNoPosts(UserId author, ReaderTruth& truth, EmptyReason* reason);
 

@@ -1,8 +1,7 @@
 // Makes a timeline live: two scripts with a token around reads of the truth.
 //   begin: the key exists from now on and collects pushes; removals are recorded
-//   pull:  the newest W pushed items of everybody the reader follows, and of the reader if own
-//   posts
-//          are wanted, and who of them to mark
+//   pull:  the newest W pushed items of all followed users (and of the reader if own posts are
+//          wanted), and the authors to mark
 //   finish: the pulled and the meanwhile pushed items become the timeline, with its floor
 // The token is gone when the key expired, grew past its bound or met a sync; the rebuild then
 // starts again. Readers never see a key that is being built.
@@ -38,21 +37,20 @@ enum class RebuildResult {
   kRebuilt,
   kAlreadyReady,  // another rebuild was faster
   kBusy,          // another rebuild of this reader is under way (single flight)
-  kRefused,       // no timeline is made before the range is served under this topic generation
+  kRefused,       // the range is not served under this topic generation yet
   kGaveUp,        // the token went away in every attempt
-  kNotAdmitted,   // of a user nobody knows (Reader::Activate)
+  kNotAdmitted,   // no shard knows the user (Reader::Activate)
 };
 
 class Rebuild {
  public:
-  // `next_token` makes a new token at each attempt; tokens must never repeat.
-  // items_per_read: 0 = Pull's default. `own`: the reader, where home timelines hold the reader's
-  // own posts.
+  // `next_token` makes a new token at each attempt; tokens must never repeat. items_per_read: 0 =
+  // Pull's default. `own`: the reader, if home timelines hold the reader's own posts.
   Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
           uint32_t attempts = 5, uint32_t items_per_read = 0);
 
   RebuildNeed needed() const;
-  // Of the attempt under way; what has begun under it is to be abandoned when a call fails.
+  // The token of the attempt under way; abandon it if a call fails.
   const std::string& token() const { return token_; }
   void OnBegun(RebuildBegun begun);
   void OnFollowees(std::vector<UserId> authors) { pull_.OnFollowees(std::move(authors)); }

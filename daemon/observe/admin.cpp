@@ -28,7 +28,7 @@ http::Response ToResponse(const Health::Report& report) {
   return {report.ok ? 200 : 503, "application/json", report.json + "\n", {}};
 }
 
-// What /readyz says, so that an alert can be about one name and wait for it to last.
+// The statements of /readyz as metrics, so that an alert can name one and wait until it lasts.
 prometheus::MetricFamily FamilyOf(const char* name, const char* help, const char* label,
                                   const std::map<std::string, bool>& values) {
   prometheus::MetricFamily family{name, help, prometheus::MetricType::Gauge, {}};

@@ -1,4 +1,4 @@
-// The door for operators and their tools: an HTTP server for
+// An HTTP server for operators and their tools:
 //   /metrics   Prometheus text of the registry and of the process
 //   /healthz   200 alive, 503 the loop stands still        (restart it)
 //   /readyz    200 ready, 503 with the reasons as JSON     (send it no work); names what is away
@@ -27,8 +27,8 @@ void AddOptions(OptionTable& table, AdminOptions& options);
 // the process. Each connection carries one request; a slow client holds up nobody.
 class Admin {
  public:
-  // Binds and serves before it returns, and logs where. Throws std::runtime_error if it cannot,
-  // also when another process listens there. `registry` and `health` must outlive it.
+  // Binds and serves before it returns, and logs where. Throws std::runtime_error if it cannot, for
+  // instance because another process listens there. `registry` and `health` must outlive it.
   Admin(const AdminOptions& options, const prometheus::Registry& registry, const Health& health,
         const Log& log, std::function<Now()> clock = SystemNow);
   // Waits for the requests in progress, for a second or two at most.

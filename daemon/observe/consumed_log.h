@@ -1,4 +1,4 @@
-// The metrics that every consuming daemon has of the logs it reads, under the same names.
+// The metrics of the logs that a consuming daemon reads, under the same names in all daemons.
 #pragma once
 
 #include <prometheus/registry.h>

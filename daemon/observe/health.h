@@ -29,8 +29,8 @@ void AddOptions(OptionTable& table, HealthOptions& options);
 // How much of a resource answers: a shard, Redis, the brokers of a topic.
 enum class Reach {
   kWhole,
-  kEnough,  // something of it is away, but somebody is served by the rest
-  kAway,    // nobody is served by it
+  kEnough,  // part of it is away, but the rest serves somebody
+  kAway,    // it serves nobody
 };
 
 // Thread-safe.
@@ -38,11 +38,11 @@ class Health {
  public:
   explicit Health(HealthOptions options = {});
 
-  // States one condition of readiness under a name of a small set ("loop", "ranges"), with the
+  // States one condition of readiness under a name from a small set ("loop", "ranges"), with the
   // reason while it does not hold. Until the first statement the daemon is starting.
   void SetReady(std::string_view condition, bool ready, std::string_view reason = {});
 
-  // States how much of a resource answers, under a name of a small set ("redis", "mysql_0"), with
+  // States how much of a resource answers, under a name from a small set ("redis", "mysql_0"), with
   // the reason while not all of it does. Resources of one `kind` stand in for each other.
   void SetReach(std::string_view resource, std::string_view kind, Reach reach,
                 std::string_view reason = {});
@@ -50,7 +50,7 @@ class Health {
   // The loop turned at `now`. Before the first beat the daemon is starting, and alive.
   void Beat(Time now);
 
-  // What was stated, by name: whether the condition holds, whether the whole resource answers.
+  // The statements by name: whether the condition holds, whether the whole resource answers.
   [[nodiscard]] std::map<std::string, bool> Conditions() const;
   [[nodiscard]] std::map<std::string, bool> Resources() const;
 
@@ -59,8 +59,10 @@ class Health {
     std::string json;
   };
   // Ready: a condition is stated, all conditions hold, and no kind of resource is away altogether.
-  // {"status":"ready"}, {"status":"ready","away":{"mysql_1":"no answer"}},
-  // {"status":"not ready","reasons":{"redis":"..."}}; what is away but no reason is named beside.
+  //   {"status":"ready"}
+  //   {"status":"ready","away":{"mysql_1":"no answer"}}
+  //   {"status":"not ready","reasons":{"redis":"..."}}
+  // "away" is added whenever something is away that is no reason.
   [[nodiscard]] Report Ready() const;
   // The same in words: "ready; away: mysql_1: no answer", "not ready: redis: Connection refused".
   [[nodiscard]] std::string Summary() const;
@@ -75,7 +77,7 @@ class Health {
   // By name; the values are borrowed from what mutex_ guards.
   struct Named {
     std::map<std::string_view, std::string_view> reasons;  // why it is not ready
-    std::map<std::string_view, std::string_view> away;     // all else that is
+    std::map<std::string_view, std::string_view> away;     // all else that is away
   };
   Named NameAll() const;                        // under mutex_
   bool AllAway(const std::string& kind) const;  // under mutex_

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Every integer up to here survives a reader that knows doubles only.
+// Every integer up to here is exact for a reader that knows doubles only.
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
 struct ToJson {

@@ -50,7 +50,7 @@ inline constexpr size_t kMaxFieldBytes = 4096;
 
 // {"key":value,...} in the order given, on one line. Bytes that are not UTF-8 become U+FFFD,
 // integers beyond 2^53 become decimal strings (readers of JSON would round them), infinities and
-// NaN become null; of two fields with one key the last counts. Any thread.
+// NaN become null; the last of two fields with one key counts. Any thread.
 [[nodiscard]] std::string JsonObject(std::span<const Field> fields);
 
 }  // namespace fanline::daemon

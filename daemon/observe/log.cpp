@@ -23,7 +23,8 @@ std::string_view NameOf(LogLevel level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-// Copies what must be changed before it is printed: keys that are ours, texts with passwords.
+// Copies fields that must be changed before they are printed: keys that are ours, texts with
+// passwords.
 class PrintableFields {
  public:
   void Add(const Field& field) {

@@ -3,7 +3,7 @@
 //   {"ts":"2026-01-31T12:00:00.123Z","level":"info","component":"pusher","msg":"assigned",
 //    "range":3,"offset":77}
 //
-// The message is a fixed text that can be searched for; what varies goes into fields. A field
+// The message is a fixed text that can be searched for; variable parts go into fields. A field
 // whose key is one of the first four gets a '_' behind it. Texts are passed through Redact.
 #pragma once
 
@@ -28,8 +28,8 @@ struct LogOptions {
 // --log-level
 void AddOptions(OptionTable& table, LogOptions& options);
 
-// Cheap to copy; copies share the stream and the memory of what was suppressed. Thread-safe; a
-// line is written whole, and is written when the call returns. Never throws.
+// Cheap to copy; copies share the stream and the counts of suppressed lines. Thread-safe; a line is
+// written whole, and is written when the call returns. Never throws.
 class Log {
  public:
   // To stderr, stamped with the system's clock.
@@ -46,9 +46,9 @@ class Log {
   void Warn(std::string_view message, Fields fields = {}) const;
   void Error(std::string_view message, Fields fields = {}) const;
 
-  // For what may repeat fast (a resource that is away): at most one line per `interval` and
-  // `key`; the next line says how many were left out, as "suppressed". `key` is of a small set
-  // ("redis 10.0.0.5:6379"): the first 1,000 keys are told apart, others share one.
+  // For lines that may repeat fast (a resource is away): at most one per `interval` and `key`. The
+  // next line says how many were left out, as "suppressed". `key` is from a small set ("redis
+  // 10.0.0.5:6379"): the first 1,000 keys are told apart, the others share one.
   void WarnEvery(std::string_view key, Duration interval, Time now, std::string_view message,
                  Fields fields = {}) const;
 

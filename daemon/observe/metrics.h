@@ -1,5 +1,5 @@
-// Makes metrics of prometheus-cpp by the rules of the house: names begin with fanline_ and end
-// in their base unit (_seconds, _bytes; counters _total), buckets come from two lists.
+// Makes metrics of prometheus-cpp by our rules: names begin with fanline_ and end in their base
+// unit (_seconds, _bytes; counters _total), buckets come from two lists.
 //
 // Each call looks its family up in the registry: call it once, keep the reference, which lives
 // as long as the registry. The metrics themselves are thread-safe and lock-free.
@@ -87,7 +87,7 @@ class ResourceCounters {
   std::map<std::string, prometheus::Counter*> counters_;  // guarded by mutex_
 };
 
-// As a metric counts time.
+// The unit of time in metrics.
 inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 // 1 .. 10,000, three to a decade: batch sizes, fan-outs.

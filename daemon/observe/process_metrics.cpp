@@ -59,8 +59,8 @@ std::optional<double> StartTime() {
   return *boot + stat->start_since_boot_seconds;
 }
 
-// Linux 6.2 and newer tell how many there are as the size of their directory. To list those of
-// 10,000 connections costs 10 ms, at each scrape.
+// Linux 6.2 and newer give their number as the size of the directory. Listing 10,000 connections
+// takes 10 ms, at each scrape.
 std::optional<double> OpenFds() {
   struct stat directory {};
   if (stat("/proc/self/fd", &directory) == 0 && directory.st_size > 0) {

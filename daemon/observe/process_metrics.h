@@ -1,4 +1,4 @@
-// What every process says about itself, under the names Prometheus dashboards know.
+// Metrics of every process, under the names that Prometheus dashboards know.
 #pragma once
 
 #include <prometheus/collectable.h>

@@ -86,7 +86,7 @@ class Reader {
     return true;
   }
 
-  // A known flag as the next argument is no value: the value was forgotten.
+  // If the next argument is a known flag, the value was forgotten.
   std::optional<std::string> NextValue(const std::string& flag) {
     if (next_ == arguments_.size()) {
       line_.problems.push_back(flag + ": has no value");

@@ -12,7 +12,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// Where `stop` first stands outside of quotes, or npos; *open: a quote is not closed.
+// The place of the first `stop` outside of quotes, or npos. *open: a quote is not closed.
 size_t FindUnquoted(std::string_view text, char stop, bool* open = nullptr) {
   char quote = '\0';
   for (size_t at = 0; at < text.size(); ++at) {

@@ -9,7 +9,7 @@
 namespace fanline::daemon {
 
 // The name with the fewest insertions, deletions and replacements from `typed`, the first of
-// equals; nothing if even that one would be a guess (more than a third of it differs).
+// equals; none if even that would be a guess (more than a third of it differs).
 [[nodiscard]] std::optional<std::string> NearestName(std::string_view typed,
                                                      const std::vector<std::string>& known);
 

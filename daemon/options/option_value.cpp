@@ -18,7 +18,7 @@ template <typename T>
 inline constexpr bool kIsDuration =
     std::is_same_v<T, milliseconds> || std::is_same_v<T, microseconds>;
 
-constexpr const char* kNone = "-";  // of a value that may be none
+constexpr const char* kNone = "-";  // for a value that may be none
 
 struct Unit {
   std::string_view suffix;
@@ -39,7 +39,7 @@ std::optional<microseconds> ParseDuration(std::string_view text) {
   return std::nullopt;
 }
 
-// In the largest unit that says it exactly: 90s, not 1.5m; 2m, not 120s.
+// In the largest unit that is exact: 90s, not 1.5m; 2m, not 120s.
 std::string ShowDuration(microseconds duration) {
   for (const Unit& unit : kUnits) {
     if (duration.count() == 0 || duration.count() % unit.us != 0) continue;

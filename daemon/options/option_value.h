@@ -63,9 +63,9 @@ struct ValueRange {
   std::optional<int64_t> max;
 };
 
-// Reads `texts` (one, except for a list) into the target. Answers what is wrong with the text,
-// in words that follow the quoted value ("is not a whole number"); empty when it was stored.
-// A refused value leaves the target as it was.
+// Reads `texts` (one, except for a list) into the target. Returns what is wrong with the text, in
+// words that follow the quoted value ("is not a whole number"); empty if it was stored. A refused
+// value leaves the target as it was.
 [[nodiscard]] std::string StoreValue(const OptionTarget& target, const ValueRange& range,
                                      const std::vector<std::string>& texts);
 

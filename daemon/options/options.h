@@ -9,15 +9,15 @@
 //   table.ParseOrExit(argc, argv);
 //
 // An option `keys-per-call` is the flag --keys-per-call, the environment variable
-// FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default.
-// A file is flat TOML: `key = value` lines; in a section `[redis]` the key `nodes` means
+// FANLINE_KEYS_PER_CALL and the key `keys-per-call` of the file; in that order, then the default. A
+// file is flat TOML: `key = value` lines; in a section `[redis]` the key `nodes` means
 // `redis-nodes`. An undeclared name is refused, with the nearest known one. An undeclared variable
-// is only listed by --check-config, because several programs share the environment.
+// is only listed by --check-config, since several programs share the environment.
 //
 // Every table also answers --help, --check-config and --config FILE (FANLINE_CONFIG). The program's
 // table also answers --version; a command's leaves that name free for an option of its own.
 //
-// A program of several commands declares a table for each; options of the outer table may stand
+// A program with several commands declares a table for each; options of the outer table may stand
 // before or after the command:
 //
 //   OptionTable& publish = table.AddCommand("publish", "publishes one post");
@@ -45,7 +45,8 @@ namespace fanline::daemon {
 inline constexpr int kExitUsage = 64;     // the command line is wrong
 inline constexpr int kExitSoftware = 70;  // a fault of the program
 inline constexpr int kExitTempFail = 75;  // left work behind; it will be done again
-inline constexpr int kExitConfig = 78;    // the environment, the file or the whole is wrong
+inline constexpr int kExitConfig =
+    78;  // the environment, the file or a combination of values is wrong
 
 // "FANLINE_KEYS_PER_CALL" of "keys-per-call".
 inline constexpr std::string_view kEnvPrefix = "FANLINE_";
@@ -90,10 +91,10 @@ class Option {
   std::string RangeText() const;
   // The present value, masked if secret, URLs redacted: fit to be printed.
   std::string Shown() const;
-  // As Shown, of the value it had when it was declared.
+  // As Shown, for the value it had when it was declared.
   const std::string& ShownDefault() const { return shown_default_; }
 
-  // Stores the value, or answers what is wrong with it (as StoreValue).
+  // Stores the value, or returns what is wrong with it (as StoreValue does).
   [[nodiscard]] std::string Store(const std::vector<std::string>& texts) const;
 
  private:
@@ -114,7 +115,7 @@ struct Parsed {
   std::optional<int> exit_code;       // none: proceed
   std::string out;                    // for stdout: help, version, effective values
   std::string err;                    // for stderr: one line per problem
-  std::string command;                // of a program with commands: "publish", "dlq replay"
+  std::string command;                // if the program has commands: "publish", "dlq replay"
   std::vector<std::string> warnings;  // FANLINE_* variables this program does not know
 
   bool proceed() const { return !exit_code.has_value(); }
@@ -127,23 +128,24 @@ class OptionTable {
   OptionTable& operator=(const OptionTable&) = delete;
 
   // Declares an option; names are lower case words joined by '-'. A name stands once on the way
-  // from the outer table to a command (checked). The reference lives as long as the table, and
-  // `target` must, too.
+  // from the outer table to a command (checked). The reference lives as long as the table; `target`
+  // must too.
   Option& Add(std::string name, OptionTarget target, std::string description);
   // Declares `name`, which is never shown, and `name`-file, the path of a file that holds the
   // secret instead. Refused: both of them, from whatever sources, and a file that cannot be read
   // now.
   void AddSecret(const std::string& name, Secret* target, const std::string& description);
-  // An argument without a flag, in the order of declaration; only the command line gives it.
-  // A list takes all that are left, so it comes last.
+  // An argument without a flag, in the order of declaration; only the command line gives it. A list
+  // takes all the rest, so it comes last.
   Option& AddPositional(std::string name, OptionTarget target, std::string description);
-  // A command, which may have commands itself. The outer table then needs one to be given.
+  // A command, which may have commands itself. One of the outer table's commands must then be
+  // given.
   OptionTable& AddCommand(std::string name, std::string summary);
-  // A rule about several options, called after all are stored. It answers what is wrong, or "".
+  // A rule about several options, called after all are stored. It returns what is wrong, or "".
   void Check(std::function<std::string()> rule);
 
   // Reads everything and writes the targets. Problems: exit code 64 if one of them is on the
-  // command line, else 78 (with --check-config always 78); targets then hold a mixture.
+  // command line, else 78 (with --check-config always 78); the targets are then partly written.
   [[nodiscard]] Parsed Parse(int argc, const char* const* argv, const Environment& env) const;
 
   // Parse with the process's environment; prints and exits unless the program shall proceed.

@@ -1,4 +1,4 @@
-// What a program says about its own options. Part of options.h; programs do not call it.
+// The texts of a program about its own options. Part of options.h; programs do not call it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace fanline::daemon {
 
 class OptionTable;
 
-// One line of --check-config: an option, its value fit to be shown, and where that came from.
+// One line of --check-config: an option, its value as it may be shown, and the value's source.
 struct EffectiveValue {
   std::string name;
   std::string value;

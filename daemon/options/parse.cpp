@@ -81,7 +81,7 @@ class Parsing {
     RefuseUnknownKeys();
   }
 
-  // A key of a command that is not running is known, too: one file serves all commands.
+  // Keys of commands that are not running are known too: one file serves all commands.
   void RefuseUnknownKeys() {
     std::vector<std::string> names;
     for (const Option* option : known_) names.push_back(option->name());
@@ -92,7 +92,7 @@ class Parsing {
   }
 
   void WarnOfUnknownVariables() {
-    // Without the prefix: nine letters that all names share make any two look alike.
+    // Names are compared without the prefix, which would make any two look alike.
     const auto own = [](const std::string& name) { return name.substr(kEnvPrefix.size()); };
     std::vector<std::string> names{own(EnvNameOf("config"))};
     for (const Option* option : known_) names.push_back(own(option->EnvName()));
@@ -113,7 +113,7 @@ class Parsing {
     }
   }
 
-  // Stores the strongest source's value; answers which one that was.
+  // Stores the value of the strongest source and returns that source's name.
   std::string SettleOne(const Option& option, bool of_command) {
     if (const auto given = line_.values.find(&option); given != line_.values.end()) {
       if (!StoreOrRefuse(option, given->second, option.Flag())) usage_error_ = true;
@@ -132,7 +132,7 @@ class Parsing {
   }
 
   std::string RequireOrDefault(const Option& option, bool of_command) {
-    // After a problem on the command line, a value may be missing because of it: not reported.
+    // A problem on the command line may be why a value is missing, so that is not reported then.
     if (!option.required() || !line_.problems.empty()) return "default";
     const std::string problem = option.Flag() + ": is required";
     if (option.positional()) {
@@ -193,7 +193,7 @@ class Parsing {
 
   const OptionTable& table_;
   const Environment& env_;
-  std::vector<const Option*> known_;  // all with a flag, of all commands
+  std::vector<const Option*> known_;  // all with a flag, in all commands
   CommandLine line_;
   std::string file_path_;
   ConfigFile file_;

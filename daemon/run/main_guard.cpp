@@ -15,7 +15,7 @@ namespace {
 // For the terminate handler, which takes no argument. Never freed: threads may outlive main.
 const Log* g_log = nullptr;
 
-// In a catch block or a terminate handler: what is being thrown.
+// The text of the current exception; for a catch block or a terminate handler.
 std::string CurrentException() {
   const std::exception_ptr current = std::current_exception();
   if (!current) return "none";

@@ -1,4 +1,4 @@
-// What main() wraps itself in: no program of ours ends without saying why.
+// A wrapper for main(), so that no program of ours ends without saying why.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace fanline::daemon {
 
-// Runs the body and answers its exit code. An exception that escapes becomes one error line of
-// the log and exit code 70 (78 when it is Misconfigured); so does std::terminate (an exception on
+// Runs the body and returns its exit code. An exception that escapes becomes one error line of the
+// log and exit code 70 (78 when it is Misconfigured); so does std::terminate (an exception on
 // another thread), which then leaves at once without destructors. SIGPIPE is ignored: a peer that
 // hangs up is an error of that call, not the end of the process.
 //

@@ -52,7 +52,7 @@ int NotifySocket::Send(const std::string& message) const {
   to.sun_family = AF_UNIX;
   if (address_.size() >= sizeof to.sun_path) return ENAMETOOLONG;
   std::memcpy(to.sun_path, address_.data(), address_.size());
-  if (address_.starts_with('@')) to.sun_path[0] = '\0';  // of the abstract names
+  if (address_.starts_with('@')) to.sun_path[0] = '\0';  // an abstract name
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
   const ssize_t sent = sendto(fd_, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
                               reinterpret_cast<const sockaddr*>(&to), length);

@@ -1,4 +1,4 @@
-// The way to a supervisor that speaks systemd's protocol: datagrams to the socket that it names.
+// Sends datagrams to the socket of a supervisor that speaks systemd's protocol.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace fanline::daemon {
 
-// What the supervisor put into the environment.
+// The supervisor's settings in the environment.
 struct NotifySettings {
   std::string socket;                // NOTIFY_SOCKET: a path, or @name; empty: nobody listens
-  std::optional<Duration> watchdog;  // WATCHDOG_USEC, when it is meant for us (WATCHDOG_PID)
+  std::optional<Duration> watchdog;  // WATCHDOG_USEC, if meant for us (WATCHDOG_PID)
 };
 [[nodiscard]] NotifySettings ReadNotifySettings(const Environment& environment, int pid);
 
@@ -27,8 +27,8 @@ class NotifySocket {
   NotifySocket(const NotifySocket&) = delete;
   NotifySocket& operator=(const NotifySocket&) = delete;
 
-  // One message; never blocks. 0, or the errno of why it was not taken: EAGAIN when the supervisor
-  // reads too slowly.
+  // Sends one message; never blocks. Returns 0 or the errno: EAGAIN if the supervisor reads too
+  // slowly.
   [[nodiscard]] int Send(const std::string& message) const;
 
  private:
@@ -36,8 +36,8 @@ class NotifySocket {
   const int fd_;
 };
 
-// The supervisor that the environment names. Where it names none, everything counts as said. What
-// is not taken is in the log, once a minute.
+// The supervisor that the environment names. Without one, every message counts as sent. Failures
+// are logged once a minute.
 [[nodiscard]] Supervisor SupervisorOf(const Environment& environment, int pid, const Health& health,
                                       const Log& log);
 

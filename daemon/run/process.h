@@ -23,8 +23,7 @@ namespace fanline::daemon {
 // The members stand in the order in which they need each other; the signals before any thread.
 // One per process.
 struct Process {
-  // Throws as Admin does. `component` is the name in the log. Not ready until Run, whatever was
-  // checked before.
+  // Throws as Admin does. `component` is the name in the log. Not ready until Run.
   Process(const std::string& component, const DaemonOptions& options)
       : log(component, options.log),
         health(options.health),
@@ -34,8 +33,8 @@ struct Process {
     health.SetReady("loop", false, "starting");
   }
 
-  // Turns `part` until a stop was requested and drained (run.h): it has Step(Now) -> StepResult
-  // and Drain(Now) -> DrainResult. Answers the process's exit code: after Refuse 78.
+  // Turns `part` until a stop was requested and drained (run.h): it has Step(Now) -> StepResult and
+  // Drain(Now) -> DrainResult. Returns the process's exit code, which is 78 after Refuse.
   template <typename Part>
   [[nodiscard]] int Run(Part& part) {
     const int code = daemon::Run(run_options, wakeup, health, supervisor, log,
@@ -45,8 +44,8 @@ struct Process {
     return refused_ ? kExitConfig : code;
   }
 
-  // What was made sure of at the start holds no more: says so in the log and ends Run as a stop
-  // does. The first reason counts. Any thread.
+  // A check of the start no longer holds: logs the reason and ends Run as a stop does. The first
+  // reason counts. Any thread.
   void Refuse(const std::string& reason) {
     if (refused_.exchange(true)) return;
     log.Error("refusing to go on", {{"reason", reason}});
@@ -57,7 +56,7 @@ struct Process {
   Wakeup wakeup;
   StopOnSignal stop{wakeup};  // SIGTERM, SIGINT
   Health health;
-  Supervisor supervisor;  // of systemd, where there is one; the thread of main
+  Supervisor supervisor;  // for systemd, if there is one; main's thread
   prometheus::Registry registry;
   Admin admin;  // /metrics /healthz /readyz
   const RunOptions run_options;

@@ -1,4 +1,4 @@
-// What a process is called towards services, so that an operator finds it by what they show.
+// The name that a process gives to services, so that an operator can find it there.
 #pragma once
 
 #include <string>

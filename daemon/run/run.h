@@ -21,7 +21,7 @@ struct RunOptions {
   std::chrono::milliseconds longest_sleep{1000};
 };
 
-// What a stop may take after its drain: to leave a consumer group (5 s), and to let go of the rest.
+// How long a stop may take after its drain: to leave a consumer group (5 s) and release the rest.
 inline constexpr Duration kLongestLeave = std::chrono::seconds(10);
 
 // --drain-limit
@@ -38,7 +38,7 @@ struct DrainResult {
   std::optional<Time> next_timer = {};
 };
 
-// What the loop is made of. All are called on the thread of Run.
+// The parts of the loop. All are called on the thread of Run.
 struct Loop {
   std::function<bool()> stop_requested;
   std::function<StepResult(const Now&)> step;
@@ -47,11 +47,11 @@ struct Loop {
   std::function<Now()> clock = SystemNow;
 };
 
-// Runs until a stop was requested and drained; answers the process's exit code: 0 drained, 75
-// the limit passed and work was left behind (it will be done again: nothing was acknowledged).
-// Beats `health` at every turn; its condition "loop" holds while it steps, not while it drains.
-// `supervisor` is told of every turn too, and at the stop how long it may take.
-// An exception of step or drain leaves the loop (main_guard.h makes it exit code 70).
+// Runs until a stop was requested and drained. Returns the process's exit code: 0 drained, 75 the
+// limit passed and work was left behind (it will be done again: nothing was acknowledged). Beats
+// `health` at every turn; its condition "loop" holds while it steps, not while it drains.
+// `supervisor` is told of every turn too, and at the stop how long it may take. An exception of
+// step or drain leaves the loop (main_guard.h makes it exit code 70).
 [[nodiscard]] int Run(const RunOptions& options, const Wakeup& wakeup, Health& health,
                       Supervisor& supervisor, const Log& log, const Loop& loop);
 

@@ -8,7 +8,7 @@ namespace {
 constexpr Duration kLookEvery = std::chrono::seconds(1);
 constexpr size_t kMostBytes = 1'000;
 
-// A loop that turns so often, and says so when it is due, is heard twice within the watchdog's
+// A loop that turns this often, and reports when it is due, is heard twice within the watchdog's
 // time.
 Duration Every(std::optional<Duration> watchdog) {
   return watchdog ? std::min(kLookEvery, *watchdog / 4) : kLookEvery;
@@ -36,17 +36,17 @@ void Supervisor::Stops(Duration at_most) {
 }
 
 void Supervisor::Say(bool alive) {
-  const Said now{
+  const Report now{
       .ready = runs_, .stopping = stops_within_.has_value(), .status = OneLine(health_.Summary())};
   std::string message;
-  if (now.ready && !said_.ready) message += "READY=1\n";
-  if (now.stopping && !said_.stopping) {
+  if (now.ready && !reported_.ready) message += "READY=1\n";
+  if (now.stopping && !reported_.stopping) {
     message += "STOPPING=1\nEXTEND_TIMEOUT_USEC=" + std::to_string(stops_within_->count()) + '\n';
   }
-  if (now.status != said_.status) message += "STATUS=" + now.status + '\n';
+  if (now.status != reported_.status) message += "STATUS=" + now.status + '\n';
   if (alive) message += "WATCHDOG=1\n";
   if (message.empty() || !tell_(message)) return;
-  said_ = now;
+  reported_ = now;
 }
 
 std::string OneLine(std::string_view text) {

@@ -1,10 +1,10 @@
-// What a supervisor that speaks systemd's protocol (sd_notify(3)) is told of a daemon:
+// Reports a daemon to a supervisor that speaks systemd's protocol (sd_notify(3)):
 //   READY=1      the loop turns for the first time: the services were there, and all agreed
 //   STATUS=      what /readyz says, in words: shown by systemctl status; also before the loop turns
 //   WATCHDOG=1   the loop still turns. Nobody else says so, so a loop that stands still is noticed
 //   STOPPING=1   a stop was requested, and how long it may take (EXTEND_TIMEOUT_USEC)
-// A service that is away makes a daemon not ready, but its loop turns on: it is not restarted for
-// that. Before READY=1 no supervisor looks for WATCHDOG=1.
+// If a service is away a daemon is not ready, but its loop turns on: it is not restarted for that.
+// Before READY=1 no supervisor expects WATCHDOG=1.
 #pragma once
 
 #include <functional>
@@ -20,28 +20,28 @@ namespace fanline::daemon {
 // One thread: the loop's.
 class Supervisor {
  public:
-  // Whether the message is on its way; one that is not is said again later. Must not block.
+  // Returns whether the message was sent; else it is sent again later. Must not block.
   using Tell = std::function<bool(const std::string& message)>;
 
-  // `watchdog`: how long the supervisor waits for a WATCHDOG=1; none: it does not. `health` must
-  // outlive this object.
+  // `watchdog`: how long the supervisor waits for a WATCHDOG=1; none: it does not wait. `health`
+  // must outlive this object.
   Supervisor(Tell tell, std::optional<Duration> watchdog, const Health& health);
 
   // The loop has to turn at least this often.
   [[nodiscard]] Duration every() const { return every_; }
 
-  // Before the loop turns: something is waited for, as health says.
+  // Before the loop turns: the program waits for something that health names.
   void Waits();
 
-  // The loop turned at `now`. Says something once in every() at most.
+  // The loop turned at `now`. Sends at most one message per every().
   void Turned(Time now);
 
-  // From now on it stops, within `at_most`; said at the next turn.
+  // The program now stops, within `at_most`; sent at the next turn.
   void Stops(Duration at_most);
 
  private:
-  // What has to be said, of what was not said yet; its members are what was.
-  struct Said {
+  // What the supervisor was told last; Say sends what differs.
+  struct Report {
     bool ready = false;
     bool stopping = false;
     std::string status;
@@ -54,7 +54,7 @@ class Supervisor {
   const Health& health_;
   bool runs_ = false;
   std::optional<Duration> stops_within_;
-  Said said_;
+  Report reported_;
   Time look_at_{};
 };
 

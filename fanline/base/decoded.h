@@ -1,4 +1,4 @@
-// The answer of every codec of ours (fanline/wire): the decoded value, or why it refuses the bytes.
+// The result of every codec (fanline/wire): the decoded value, or why the bytes are refused.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ struct Rejection {
   // One line of printable ASCII that names the field, what was found and what belongs there:
   // "post_id: found \"007\"; send ...". What was found is shortened.
   std::string reason;
-  // The bytes are sound: a message between programs of ours, of a version above this program's.
+  // The bytes are sound: a message between our programs, in a version above this program's.
   bool newer = false;
 };
 
 template <class T>
 using Decoded = std::variant<T, Rejection>;
 
-// For codecs of messages between programs of ours.
+// For codecs of messages between our programs.
 Rejection RefuseVersion(uint32_t found, uint32_t known);
 Rejection RefuseId(const std::string& field, uint64_t found);
 

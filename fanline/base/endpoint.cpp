@@ -5,8 +5,8 @@
 namespace fanline {
 namespace {
 
-// The host without its brackets; empty if a v6 address lacks them, for then the port is a guess, or
-// if there are more than two.
+// The host without its brackets; empty if there are more of them, or if a v6 address has none: its
+// port would be a guess.
 std::string_view HostOf(std::string_view text) {
   const bool in_brackets = text.starts_with('[') && text.ends_with(']');
   if (in_brackets) text = text.substr(1, text.size() - 2);

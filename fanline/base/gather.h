@@ -1,6 +1,6 @@
-// Batches that grow with load, within a bound (--gather): so load can only make a piece of work
-// cheaper. Two rules, for two places. Passive, not thread-safe; a bound of zero switches either
-// off.
+// Batches that grow with load, within a bound (--gather), so that load makes each piece of work
+// cheaper. There are two rules, for two places. Passive, not thread-safe; a bound of zero switches
+// either off.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace fanline {
 
-// Where work arrives: how often to look. Under steady load a batch starts once in each `bound`,
-// with all that came meanwhile; no piece waits longer. After quiet - no batch in two bounds - a
-// lone event waits for nobody. Its pieces come a moment apart: for a while batches start as they
-// come, with a little room between them.
+// Paces batches where work arrives. Under steady load one batch starts per `bound`, with all that
+// came meanwhile; no piece waits longer. After quiet (two bounds without a batch) a lone event does
+// not wait. Its pieces come a moment apart, so for a while batches start as they come, with a short
+// pause between them.
 class GatherPace {
  public:
-  static constexpr int kQuiet = 2;  // bounds
-  static constexpr int kEager = 2;  // of these a bound: after quiet
-  static constexpr int kRoom = 16;  // of these a bound: between two batches then
+  static constexpr int kQuiet = 2;  // bounds without a batch
+  static constexpr int kEager = 2;  // after quiet, batches come early for bound / kEager
+  static constexpr int kRoom = 16;  // then they are bound / kRoom apart
 
   explicit GatherPace(Duration bound) : bound_(bound) {}
 
@@ -38,8 +38,8 @@ class GatherPace {
   Time opens_at_{};
 };
 
-// Where work is ready while more of its kind is under way: it goes on together with that, but waits
-// for it no longer than `bound`.
+// Holds ready work while more of its kind is under way, so that all goes on together, but for no
+// longer than `bound`.
 class GatherReady {
  public:
   explicit GatherReady(Duration bound) : bound_(bound) {}
@@ -47,16 +47,16 @@ class GatherReady {
   void Add(Time now) {
     if (!since_) since_ = now;
   }
-  // All that is ready goes on now; `more`: of its kind is under way.
+  // Whether the ready work goes on now. `more`: more of its kind is under way.
   bool due(bool more, Time now) const { return since_ && (!more || now >= *timer()); }
-  void Went() { since_.reset(); }
+  void Released() { since_.reset(); }
   std::optional<Time> timer() const {
     return since_ ? std::optional(*since_ + bound_) : std::nullopt;
   }
 
  private:
   const Duration bound_;
-  std::optional<Time> since_;  // the oldest is ready
+  std::optional<Time> since_;  // when the oldest became ready
 };
 
 }  // namespace fanline

@@ -1,4 +1,4 @@
-// How adapters log without knowing the logger: main.cpp hands in a sink. Any thread may call it.
+// Lets adapters log without knowing the logger: main.cpp hands in a sink. Any thread may call it.
 // Messages carry no credentials.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace fanline {
 
 // All of `text` is one number that `Number` can hold, as std::from_chars reads it: no blank, no
-// plus, a minus only of a signed one; leading zeros are fine. Nothing otherwise.
+// plus, a minus only for a signed type; leading zeros are fine. None otherwise.
 template <class Number>
 std::optional<Number> ParseNumber(std::string_view text) {
   Number number{};

@@ -17,8 +17,8 @@ enum class Outcome {
 enum class Cause {
   kOther,
   kAway,        // the service cannot be reached
-  kTurnedAway,  // it lets nobody in who shows what we do: whatever else it is asked is refused, too
-  kNoLogin,     // it was shown a name or a password, and asks for none
+  kTurnedAway,  // it refuses our credentials, so it will refuse every other request too
+  kNoLogin,     // it was given a name or a password, and wants none
   kSetting,     // it answers, but an operator has to set something right first
   kFull,        // it has no memory left
 };

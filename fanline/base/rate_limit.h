@@ -17,8 +17,8 @@ class RateLimit {
   // Keys beyond this many share one allowance, so that keys made of data cannot fill the memory.
   static constexpr size_t kMaxKeys = 1000;
 
-  // Lets the first event of `key` pass, then one per `interval`. Answers how many events were held
-  // back since the last that passed; nothing: hold this one back.
+  // Lets the first event of `key` pass, then one per `interval`. Returns how many events were held
+  // back since the last that passed; none: hold this one back.
   [[nodiscard]] std::optional<uint64_t> Pass(std::string_view key, Duration interval, Time now);
 
  private:

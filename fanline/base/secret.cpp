@@ -12,7 +12,7 @@ namespace {
 
 std::string SystemError() { return std::strerror(errno); }
 
-// At most kMostBytes + 1 bytes of it. Answers what is wrong.
+// Reads at most kMostBytes + 1 bytes. Returns what is wrong.
 std::string ReadAll(int fd, std::string* content) {
   content->resize(Secret::kMostBytes + 1);
   size_t size = 0;

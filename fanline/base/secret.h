@@ -1,8 +1,8 @@
-// A secret as options tell it: the text itself, or the path of a file that holds it.
+// A secret from the options: its text, or the path of a file that holds it.
 //
-// A file is read at each use, so that a password that was changed there holds for the next
-// connection, whoever changed it and however: a volume of Kubernetes swaps a link. Nothing is kept
-// between two uses. Read may be called by any number of threads.
+// A file is read at each use, so that a changed password holds for the next connection, however it
+// was changed (a Kubernetes volume swaps a link). Nothing is kept between uses. Any thread may call
+// Read.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Secret {
 
   bool given() const { return !text.empty() || !file.empty(); }
 
-  // The secret as it is now, without the line end that editors append. Answers what is wrong with
-  // the file, naming its path and never its content; empty when *secret was set.
+  // The secret as it is now, without the line end that editors append. Returns what is wrong with
+  // the file, naming its path and never its content; empty if *secret was set.
   [[nodiscard]] std::string Read(std::string* secret) const;
 };
 

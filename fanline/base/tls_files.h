@@ -1,5 +1,5 @@
-// By which files a client of ours speaks TLS to a service. Paths of PEM files, read for each
-// connection: certificates may be renewed under a program that runs.
+// The PEM files with which a client of ours speaks TLS to a service. They are read for each
+// connection, since certificates may be renewed while a program runs.
 #pragma once
 
 #include <string>

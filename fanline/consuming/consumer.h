@@ -15,25 +15,24 @@
 namespace fanline {
 
 // The partition is ours and paused: nothing is delivered before a seek. Replaces an earlier
-// assignment, also one that was not revoked.
+// assignment, even one that was not revoked.
 struct PartitionAssigned {
   int32_t partition = 0;
-  // The group's committed offset; on the very first start the log's first; after a loss found while
-  // reading the position that was read.
+  // The group's committed offset. On the very first start: the log's first offset. After a loss
+  // that was found while reading: the position reached.
   int64_t start = 0;
   int64_t low = 0;  // the log's first offset: what is older is gone
   // The offset of the next record to be written, looked up after `start`; int64 max: not known.
   int64_t end = std::numeric_limits<int64_t>::max();
-  // False: the group has no committed offset here. A first start, or its offsets expired while it
-  // stood still, or the topic was made anew: what was read before, nobody knows.
+  // False: the group has no committed offset here. It never started before, its offsets expired, or
+  // the topic was made anew. What was read before is unknown.
   bool committed = true;
-  // Where to read on if the log lost its tail: nothing below was left unread, by the time of the
-  // last record that was read. None: not known.
+  // Where to read on if the log lost its tail: everything below was read, judged by the time of the
+  // last record that was read. None: unknown.
   std::optional<int64_t> reread{};
 
   // The log ends before `start` (an unclean election, a broker restored from a backup, a topic made
-  // anew). Its offsets may hold other records than those that were read there, and records that
-  // were never read may be gone.
+  // anew). Its offsets may now hold other records, and records that were never read may be gone.
   [[nodiscard]] bool tail_lost() const { return start > end; }
   // Where to read on. After a loss: `reread`, or the log's first record, which is safe for
   // everything that may be applied twice.
@@ -41,8 +40,8 @@ struct PartitionAssigned {
     return std::max(tail_lost() ? reread.value_or(low) : start, low);
   }
 };
-// What was in the partition's log at `asked_at` lies below `end`. Told of partitions that are ours,
-// every few seconds, as long as the brokers answer.
+// All records that were in the log at `asked_at` lie below `end`. Comes every few seconds for each
+// partition that is ours, while the brokers answer.
 struct LogEndSeen {
   int32_t partition = 0;
   int64_t end = 0;
@@ -84,8 +83,8 @@ class ConsumerMetrics {
   // The partition's log ends before the position that was read: it lost its tail, and perhaps
   // records nobody has read. It is read again from PartitionAssigned::first().
   virtual void TailLost(int32_t /*partition*/, int64_t /*position*/, int64_t /*end*/) {}
-  // The group has committed nothing, and yet records were there that it may never have read: those
-  // before `low`, or those of the log that a position of ours is of.
+  // The group has committed nothing, yet it may have missed records: those before `low`, or those
+  // of an earlier log in which we saved a position.
   virtual void NothingCommitted(int32_t /*partition*/, int64_t /*low*/) {}
 };
 

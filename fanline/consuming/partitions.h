@@ -1,7 +1,7 @@
 // The partitions a consuming logic owns: which records count, what may be committed, and when to
 // pause. A record whose partition was revoked meanwhile finishes without effect on offsets: the
-// next owner reads it again. Drop such a record while it only waits. Kept, it would be there once
-// more after every rebalance.
+// next owner reads it again. Drop such a record while it only waits: if kept, it would pile up with
+// every rebalance.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -25,19 +25,19 @@ class Partitions {
  public:
   // Partitions are paused at a bound, and resumed at half of it.
   struct Limits {
-    size_t open = 0;  // jobs under way, of all partitions
-    // Records of one partition from the oldest unfinished on: what a restart reads again.
+    size_t open = 0;  // jobs under way in all partitions
+    // Records of one partition from the oldest unfinished one on: a restart reads them again.
     size_t span = std::numeric_limits<size_t>::max();
     Duration commit_every{};
   };
   // What the owner holds for all partitions together.
   struct Load {
-    size_t open = 0;  // jobs under way, but for those that its own bound counts
-    // The owner's own bound: whether it is reached, and whether enough of it is free again.
+    size_t open = 0;  // jobs under way that the owner's own bound does not count
+    // Whether the owner's own bound is reached, and whether enough of it is free again.
     bool full = false;
     bool roomy = true;
   };
-  // Where a record came from. Once its assignment is over it is not ours to commit any more.
+  // Where a record came from. Once its assignment is over, it is not ours to commit.
   struct Place {
     int32_t partition = 0;
     int64_t offset = 0;
@@ -48,7 +48,7 @@ class Partitions {
   Partitions(const Limits& limits, ConsumerMetrics& metrics) : limits_(limits), metrics_(metrics) {}
 
   // Orders a seek to the partition's start, and reports what its log has lost. Forgets the orders
-  // of an earlier assignment, also of one that was not revoked.
+  // of an earlier assignment, even of one that was not revoked.
   void Assigned(const PartitionAssigned& assigned);
   void Revoked(const PartitionRevoked& revoked);
   // Nothing: the record is not ours to work on (not assigned, awaiting a seek, seen already).
@@ -59,10 +59,11 @@ class Partitions {
   // Whether a partition was assigned or revoked since the last call.
   [[nodiscard]] bool Moved() { return std::exchange(moved_, false); }
 
-  // Call it at the end of a step: it answers the orders and the time of the next commit. `at_once`:
+  // Call it at the end of a step. Returns the orders and the time of the next commit. `at_once`:
   // commit without waiting for the interval.
   [[nodiscard]] Progress Order(const Load& load, bool at_once, Now now);
-  // Half of a bound is reached, of open jobs or of a span: soon partitions are paused.
+  // Whether the open jobs or a span have reached half of their bound: partitions will soon be
+  // paused.
   [[nodiscard]] bool Crowded(size_t open) const;
 
   // Records from the committed offsets to the last received ones, of all partitions together.
@@ -75,8 +76,8 @@ class Partitions {
   struct Partition {
     OffsetLedger ledger;
     uint64_t assignment = 0;
-    // The offset of the last commit; -1: none yet. The start is committed too, or a group that
-    // never met a record would not notice that the log was cut before it.
+    // The offset of the last commit; -1: none yet. The start is committed too: else a group that
+    // never met a record would not notice that the log was cut.
     int64_t ordered = -1;
     bool paused = false;
   };

@@ -1,8 +1,8 @@
 // Jobs, by id, that wait for one shard, and the transactions that carry them there.
 //
-// A shard that is away gets no transaction for a back-off. The jobs of the failed one wait again,
-// in front of the others. A transaction that can never be committed is halved, until the job that
-// is the cause is alone and the others are committed.
+// A shard that is away gets no transaction during a back-off. The jobs of a failed transaction wait
+// again, ahead of the others. A transaction that can never be committed is halved, until the job
+// that is the cause is alone and the others are committed.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -43,17 +43,17 @@ class ShardQueue {
   // The transaction can never be committed. False: it had one job, which is the cause.
   [[nodiscard]] bool Split(const Jobs& jobs);
 
-  // Drops the waiting jobs of which `gone(id)` is true. Halves of a transaction stay.
+  // Drops the waiting jobs for which `gone(id)` is true. Halves of a transaction stay.
   template <typename Gone>
   void Forget(Gone gone) {
     std::erase_if(waiting_, gone);
   }
-  // Empties the queue: answers all jobs that are not under way.
+  // Empties the queue: returns all jobs that are not under way.
   [[nodiscard]] Jobs TakeWaiting();
 
   // Whether the shard has been away for `time`, with its next try not yet due.
   [[nodiscard]] bool AwayFor(Duration time, Time now) const;
-  // The end of the back-off; none: Take waits for none.
+  // The end of the back-off; none: Take need not wait.
   [[nodiscard]] std::optional<Time> timer() const { return retry_at_; }
 
  private:
@@ -61,7 +61,7 @@ class ShardQueue {
   std::deque<uint64_t> waiting_;
   std::deque<Jobs> halves_;
   size_t under_way_ = 0;
-  uint32_t attempts_ = 0;  // that failed, in a row
+  uint32_t attempts_ = 0;  // failed in a row
   std::optional<Time> retry_at_;
   std::optional<Time> away_since_;
 };

@@ -1,6 +1,7 @@
-// Counts the jobs that a consumer of events holds for shards that are away, or too slow for what
-// comes, and their memory. Such jobs do not count as under way, so that jobs of other shards go on.
-// A shard whose jobs fill its share of memory stops the consumer, for nothing may be lost.
+// Counts the jobs that a consumer of events holds for each shard, and their memory. Jobs of shards
+// that are away or too slow are parked: they do not count as under way, so that jobs of other
+// shards go on. A shard whose parked jobs fill its share of memory stops the consumer, for nothing
+// may be lost.
 //
 // Every shard has an equal share of the jobs that may be under way (shard_shares.h). Jobs beyond it
 // are parked: a shard that hangs answers nothing for seconds, and would take all room before it
@@ -28,7 +29,7 @@ class ShardRoom {
     return kOverhead + record.key.size() + record.value.size() + fanline::BytesOf(record.headers);
   }
 
-  // `jobs`: under way, of all shards. `bytes`: of the jobs of one shard.
+  // Bounds. `jobs`: under way for all shards. `bytes`: held up for one shard.
   ShardRoom(size_t shards, size_t jobs, size_t bytes)
       : bytes_(bytes), shares_(shards, jobs), shards_(shards) {}
 
@@ -47,16 +48,16 @@ class ShardRoom {
     one.all -= BytesOf(record);
     one.parked = held.parked == 0 ? 0 : one.parked - std::min(one.parked, BytesOf(record));
   }
-  // Whether the shard is away, by its last answer. When it is back its parked jobs stay parked, so
-  // that they do not stop the others, until as many jobs have finished. Jobs that come from now on
-  // are under way like all.
+  // The shard's last answer says whether it is away. Once it is back, its parked jobs stay parked
+  // until as many jobs have finished, so that they do not stop the others. New jobs count as under
+  // way.
   void Answered(Shard shard, bool away) {
     At(shard).away = away;
     if (away) Park(shard);
   }
 
   [[nodiscard]] size_t jobs() const { return shares_.jobs(); }
-  // Jobs of shards that are away, those left from when a shard was, and those beyond a share.
+  // Jobs of shards that are away, those still parked from such a time, and those beyond a share.
   [[nodiscard]] size_t parked() const { return shares_.held_up(); }
   // Whether no more jobs may be taken, and whether they may again.
   [[nodiscard]] bool full() const { return shares_.full() || Most() >= bytes_; }

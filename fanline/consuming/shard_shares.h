@@ -1,10 +1,8 @@
-// Cuts a bound of jobs that may be worked on by shard: each has an equal share of it. What a shard
-// holds beyond its share waits for that shard, like what is parked: it is held up, and keeps no job
-// of another shard out.
+// Divides a bound of jobs equally among the shards. Jobs beyond a shard's share are held up like
+// parked ones: they wait for that shard and keep no job of another shard out.
 //
-// The owner counts its jobs here. It takes more until no shard has room in its share, and then
-// again once some shard has half of its own free. A shard that works its share off so waits for no
-// other, however many hang.
+// The owner counts its jobs here. It takes more until no shard has room in its share, and resumes
+// once some shard has half of its share free. So a healthy shard keeps going while others hang.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -24,14 +22,14 @@ class ShardShares {
     size_t parked = 0;  // of these
   };
 
-  // `jobs`: to be worked on, of all shards.
+  // `jobs`: the bound for all shards together.
   ShardShares(size_t shards, size_t jobs) : share_((jobs + shards - 1) / shards), shards_(shards) {}
 
-  // What the owner holds, to be counted up and down.
+  // The owner's jobs, for it to count up and down.
   Held& of(Shard shard) { return shards_[static_cast<size_t>(shard)]; }
   void Clear() { std::fill(shards_.begin(), shards_.end(), Held{}); }
 
-  // Of all shards together.
+  // Sums over all shards.
   [[nodiscard]] size_t jobs() const {
     return Sum([](const Held& held) { return held.jobs; });
   }

@@ -1,4 +1,5 @@
-// Which times a post may be of. One rule for all who take posts: dispatchers, the API, feedctl.
+// Which created_at a post may have. One rule for all programs that accept posts: dispatchers, the
+// API, feedctl.
 #pragma once
 
 #include <chrono>
@@ -8,16 +9,15 @@
 
 namespace fanline {
 
-// A post dated ahead stands in front of all others until its time has come. A clock may be wrong by
-// so much.
+// How far ahead of our clock a post may be dated, since clocks differ. Such a post stands in front
+// of all others until its time has come.
 inline constexpr std::chrono::minutes kFurthestFuture{5};
-// Who takes a post that was accepted before looks at another clock than who accepted it, and allows
-// so much more.
+// What is allowed beyond that for a post that was accepted before, by another clock.
 inline constexpr std::chrono::minutes kClocksApart{1};
 inline constexpr UnixMs kEarliestCreatedAt = 946'684'800'000;  // 2000-01-01
 
-// Why no post is taken that was created then; "" when it is. "17 is before the year 2000; ..."
-// `more`: what is allowed beyond kFurthestFuture.
+// Why a post created then is refused, as in "17 is before the year 2000; ..."; "" if it is
+// accepted. `more`: what is allowed beyond kFurthestFuture.
 inline std::string WhyNotTaken(UnixMs created_at, UnixMs now, std::chrono::minutes more = {}) {
   const UnixMs ahead = std::chrono::milliseconds(kFurthestFuture + more).count();
   const std::string sent = std::to_string(created_at);

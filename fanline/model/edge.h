@@ -2,8 +2,8 @@
 // `follower` (by dst), with the same version, state and position (schemas/sql/shard.sql).
 //
 // A change takes the forward row's lock and gives out the next version, so versions grow per edge.
-// Of two states of one edge the higher version wins; equal versions are the same state. A tombstone
-// (not live) is a state like any other; only version 0 says that there is no row.
+// Between two states of one edge the higher version wins; equal versions are the same state. A
+// tombstone (not live) is a state like any other; only version 0 says that there is no row.
 #pragma once
 
 #include <compare>
@@ -30,10 +30,10 @@ struct EdgeState {
   friend bool operator==(const EdgeState&, const EdgeState&) = default;
 };
 
-// What a message says of an edge: it had this state at least. A later one may stand in its row.
+// What a message says of an edge: it had this state. Its row may hold a later one.
 struct EdgeClaim {
   EdgeState state;     // ver 0: nothing is said
-  bool whole = false;  // false: the version alone is said, neither live nor pos
+  bool whole = false;  // false: only the version is said, not live and pos
   friend bool operator==(const EdgeClaim&, const EdgeClaim&) = default;
 };
 
@@ -66,8 +66,8 @@ constexpr int Transition(const EdgeState& before, const EdgeState& after) {
 
 template <>
 struct std::hash<fanline::EdgeKey> {
-  // Ids are often small and in sequence: both are spread over all bits (the constants are odd, from
-  // the golden ratio and from MurmurHash3's finalizer).
+  // Ids are often small and in sequence, so both are spread over all bits. The odd constants are
+  // from the golden ratio and from MurmurHash3's finalizer.
   size_t operator()(const fanline::EdgeKey& key) const noexcept {
     uint64_t bits = Raw(key.src) * 0x9E3779B97F4A7C15u ^ Raw(key.dst);
     bits = (bits ^ (bits >> 32)) * 0xFF51AFD7ED558CCDu;

@@ -52,6 +52,6 @@ inline constexpr size_t kEventKinds = [] {
   return count;
 }();
 
-const char* NameOf(EventKind kind);  // of the table
+const char* NameOf(EventKind kind);  // the name in the table
 
 }  // namespace fanline

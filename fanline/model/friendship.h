@@ -43,7 +43,7 @@ struct FriendStep {
   const char* refusal = nullptr;  // why it is not allowed
 };
 
-// The step that `action` of `who`, one of the two users, takes. Repeating an action is no error:
+// The step when `who`, one of the two users, takes `action`. Repeating an action is no error:
 // callers repeat a call whose answer was lost. Two users who ask each other become friends: both
 // have said that they want to be.
 FriendStep Decide(const Friendship& now, FriendAction action, UserId who);

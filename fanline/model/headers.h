@@ -1,6 +1,6 @@
-// The headers of a record: their size, and which of them travel on with the hints made of it. Those
-// of tracing do (traceparent, tracestate), and our own (fanline-*). Others are the application's
-// own affair, and a post has a hint in every range.
+// The headers of a record: their size, and which of them travel on with the hints made from it.
+// Tracing headers (traceparent, tracestate) and our own (fanline-*) do. Others belong to the
+// application and stay behind, for a post has a hint in every range.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ inline bool TravelsOn(std::string_view name) {
   return name == "traceparent" || name == "tracestate" || name.starts_with("fanline-");
 }
 
-// In their order. A header beyond the bound is left out; a smaller one behind it is not.
+// In order. A header that would exceed the bound is left out; a smaller one behind it may fit.
 inline Headers TravellingHeaders(const Headers& headers) {
   Headers travelling;
   size_t bytes = 0;

@@ -1,5 +1,5 @@
-// A hint says "look again", never what to do (topic fanout-tasks, one partition per range). Seen
-// twice, late or beside others, it leads to the same timelines.
+// A hint says "look again", never what to do (topic fanout-tasks, one partition per range). A hint
+// seen twice, late or together with others leads to the same timelines.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace fanline {
 
-// Carried by the publish hints of sampled posts: the pusher that finishes a part measures
+// The publish hints of sampled posts carry it: the pusher that finishes a part measures
 // publish-to-delivery with it.
 struct DeliverySample {
   uint32_t part = 0;        // the range
-  uint32_t parts = 1;       // hints of this publish
+  uint32_t parts = 1;       // the number of hints of this publish
   UnixMs published_at = 0;  // timestamp of the event's record
   uint64_t followers = 0;   // the author's counter when it was dispatched: the size class
   friend bool operator==(const DeliverySample&, const DeliverySample&) = default;
@@ -31,8 +31,8 @@ struct Hint {
   struct Post {
     PostId post{};
     std::optional<DeliverySample> sample;
-    // When it was published: the pusher counts live followers, and how late the post is. 0: it
-    // does not.
+    // When the post was published, if the pusher is to weigh it: to count its live followers and
+    // measure its delay. Else 0.
     UnixMs weighed_since = 0;
     friend bool operator==(const Post&, const Post&) = default;
   };

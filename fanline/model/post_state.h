@@ -1,6 +1,6 @@
 // The truth about one post: a row of `author_post` (schemas/sql/shard.sql). Rows are sticky: while
-// a hint about the post can still arrive its row is tombstoned, never removed. Deleted is final.
-// Hides and edits carry versions, the higher wins. The first created_at wins. A missing row reads
+// a hint about the post can still arrive, its row is tombstoned, never removed. Deleted is final.
+// Hides and edits carry versions; the higher wins. The first created_at wins. A missing row reads
 // as a tombstone.
 #pragma once
 

@@ -22,7 +22,7 @@ struct Record {
   Headers headers;  // fanline/model/headers.h: which travel on
 };
 
-// A record that can never be processed, kept byte for byte in `<topic>.dlq`, with what is said here
+// A record that can never be processed, kept byte for byte in `<topic>.dlq`, with stage and reason
 // in text headers (fanline/wire/dead_letter.h). Writing it twice is harmless; losing it is not.
 struct DeadLetter {
   Record record;

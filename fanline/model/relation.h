@@ -1,4 +1,4 @@
-// How one user stands to another, and a place in a list of users.
+// The relation of one user to another, and a place in a list of users.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ constexpr const char* NameOf(Relation relation) {
 struct ListCursor {
   UnixMs pos = 0;
   UserId user{};
-  uint32_t shown = 0;  // entries before this place: some lists end after so many
+  uint32_t shown = 0;  // entries before this place; some lists are bounded
   friend bool operator==(const ListCursor&, const ListCursor&) = default;
 };
 

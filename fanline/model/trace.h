@@ -1,6 +1,6 @@
-// The trace that a record belongs to, by the header `traceparent` of the W3C's Trace Context, which
-// travels on from an application's event to the delivery. Log lines carry the id, so that whoever
-// looks at a trace finds them.
+// The trace of a record, from the header `traceparent` (W3C Trace Context), which travels on from
+// an application's event to the delivery. Log lines carry the id, so that they can be found from
+// the trace.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace fanline {
 
 // "4bf92f3577b34da6a3ce929d0e0e4736" of "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".
-// Empty: no such header, or one that is none. What comes behind the id is not looked at: later
+// Empty without such a header or if it is malformed. What follows the id is not checked: later
 // versions may have more.
 inline std::string TraceIdOf(const Headers& headers) {
   constexpr size_t kBegin = 3, kSize = 32;

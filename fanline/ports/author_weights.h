@@ -1,6 +1,5 @@
-// Request: the pusher's estimate of what a post of an author costs. One request = one row written,
-// the last one holds. It decides nothing about any post, so one that gets lost costs nothing: the
-// author's next posts are weighed.
+// Request: stores the pusher's estimate of what a post of an author costs. One request writes one
+// row; the last one wins. A lost one costs nothing: the author's next posts are weighed again.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct WeighAuthor {
   uint64_t id = 0;
   Shard shard = 0;  // of the author
   UserId author{};
-  uint64_t live = 0;  // followers with a live timeline, of all ranges
+  uint64_t live = 0;  // followers with a live timeline in all ranges
   Duration lag{};     // from publish to delivery
 };
 struct AuthorWeighed {

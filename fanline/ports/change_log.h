@@ -19,8 +19,8 @@ enum class ChangeKind {
   kFriendship = 2,  // src, dst: the pair, smaller id first; live: friends; ver: of friend_request
 };
 
-// Names a row of log1. The id alone does not: a shard that fails over and loses its tail gives the
-// same ids out once more.
+// Names a row of log1. The id alone does not: a shard that loses its tail in a failover gives out
+// the same ids again.
 struct LogRow {
   uint64_t id = 0;
   ChangeKind kind = ChangeKind::kEdge;
@@ -53,8 +53,8 @@ struct PendingRead {
   std::vector<LoggedChange> changes;
 };
 
-// Marks rows done; repeating it changes nothing. A row must match in all fields: the id of a row
-// that was lost may be another's now.
+// Marks rows done; repeating it changes nothing. A row must match in all fields: the id of a lost
+// row may belong to another row now.
 struct MarkDone {
   using Reply = struct MarkedDone;
   uint64_t id = 0;

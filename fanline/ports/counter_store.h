@@ -1,7 +1,7 @@
-// Requests: counters of followed users and of followers that are wrong. The transaction that takes
-// a counter below zero marks it (table recount). A sweep over all users marks counters that drifted
-// otherwise. A repair counts the rows, adds the difference to the counter and removes the mark.
-// Repeating a request does no harm.
+// Requests: find and repair wrong counters of followed users and of followers. The transaction that
+// takes a counter below zero marks it (table recount). A sweep over all users marks counters that
+// drifted otherwise. A repair counts the rows, adds the difference to the counter and removes the
+// mark. Repeating a request does no harm.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct MarkedRead {
   std::vector<UserCounter> counters;
 };
 
-// Repairs a counter of a user of that shard. It takes as long as reading the rows, maybe millions.
+// Repairs a counter of a user of that shard. Takes as long as reading its rows, perhaps millions.
 struct RepairCounter {
   using Reply = struct CounterRepaired;
   uint64_t id = 0;
@@ -61,7 +61,7 @@ struct SweepCounters {
 struct CountersSwept {
   uint64_t id = 0;
   Status status;
-  uint64_t users = 0;   // that were compared
+  uint64_t users = 0;   // compared
   uint64_t marked = 0;  // counters
   bool over = false;    // these were the last, or nothing is due
 };

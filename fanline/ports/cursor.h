@@ -17,8 +17,8 @@ std::string CursorText(const Position& position);
 // Nothing for any text that CursorText does not write.
 std::optional<Position> ParseCursor(std::string_view text);
 
-// What a client has seen who asks for newer posts: all that do not come before `place`, and so many
-// of those that do. "1700000000000.77", or "1700000000000.1.3" with 3 of them.
+// What a client that asks for newer posts has seen: everything from `place` on, and `before` posts
+// of those before it. "1700000000000.77", or "1700000000000.1.3" with 3 of them.
 struct SeenCursor {
   Position place;
   uint32_t before = 0;

@@ -1,6 +1,6 @@
 // Request: append an event to feed-events, as an application's producer does (docs/producers.md).
-// kDone: the brokers acknowledged it (acks=all). kLater: it may be in the log all the same; append
-// it again, dispatchers do not mind.
+// kDone: the brokers acknowledged it (acks=all). kLater: it may be in the log; append it again, a
+// repetition does no harm.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Changes of forward edges, the truth of who follows whom: the request and its result. A change
 // writes row, version, counter and log1 row in one transaction on the shard of src
-// (schemas/sql/{change,follow}_edge.sql). Idempotent: a state that holds already is not written
+// (schemas/sql/{change,follow}_edge.sql). Idempotent: a state that already holds is not written
 // again.
 #pragma once
 
@@ -15,21 +15,20 @@
 
 namespace fanline {
 
-// Who asked for a change. An application's or a friendship's change carries the version it has
-// there. A version that is not higher than the last one of that origin is a change already made.
-// A repair carries the row's own version.
+// Who asked for a change. An application's or a friendship's change carries its origin's version.
+// If that is not higher than the origin's last one, the change was already made. A repair carries
+// the row's own version.
 enum class Origin { kUser = 0, kApplication = 1, kFriendship = 2, kRepair = 3 };
 
-// A user follows at most so many, unless the operator says otherwise. Friendships count. They are
-// held to it when they are accepted; the edges of one that was accepted are never refused, for one
-// half of a friendship would be worse.
+// The default for how many a user may follow; friendships count. A friendship is held to it when it
+// is accepted. The edges of an accepted one are never refused: half a friendship would be worse.
 inline constexpr uint32_t kMostFollowed = 5'000;
 
-// How much a user may change within an hour: follow, unfollow, ask for a friendship or accept one.
-// So many at once, and then one more each time that its part of an hour has passed. Changes of
-// other origins are not counted. Enough to follow as many as may be in half a day, which nobody
-// does by hand; a program that follows and unfollows strangers leaves rows that are never removed.
-// change_edge.sql says the same.
+// How many changes a user may make in an hour: follows, unfollows, friend requests, acceptances.
+// All may come at once; then they are allowed again one by one, evenly over the hour. Changes of
+// other origins do not count. This lets a user reach the limit of followed users in half a day,
+// which nobody does by hand. A program that follows and unfollows strangers would leave rows that
+// are never removed. change_edge.sql has the same rule.
 constexpr uint32_t ChangesAnHour(uint32_t most_followed) {
   return std::max(400u, most_followed / 12);
 }
@@ -47,14 +46,14 @@ struct ForwardChanged {
   Edge edge;  // as it is now; ver 0: there is no row. ver is the token of freshness for readers
   // May be false after a connection was lost while this very change was being committed.
   bool changed = false;
-  bool over_limit = false;  // with Never: src follows as many as there may be
-  // With Never: src has made all changes of an hour; the next is allowed after so long.
+  bool over_limit = false;  // with Never: src already follows the maximum
+  // With Never: src has used up its changes of the hour; the next is allowed after this time.
   std::optional<std::chrono::seconds> again_in = {};
-  // An unfollow took the counter below zero. It had drifted before and needs a recount.
+  // An unfollow took the counter below zero. The counter had drifted before and needs a recount.
   bool below_zero = false;
 
-  // The row was there and said so already. A check of its reverse row is worthwhile: a repetition
-  // of an interrupted change looks just like this.
+  // The row already had this state. Its reverse row is worth a check: the repetition of an
+  // interrupted change looks the same.
   bool worth_a_check() const { return !changed && edge.ver > 0; }
 };
 
@@ -65,7 +64,7 @@ struct ChangeEdge {
 };
 struct EdgeChanged {
   uint64_t id = 0;
-  Status status;  // kNever: the ids are no edge's, or src is at a limit
+  Status status;  // kNever: the ids are invalid, or src is at a limit
   ForwardChanged forward;
 };
 

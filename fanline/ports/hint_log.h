@@ -1,6 +1,5 @@
-// Requests: appends to Kafka. A reply with kDone means the brokers acknowledged every record of the
-// request (acks=all); kLater means some were not acknowledged, and may be in the log all the same:
-// append again.
+// Requests: appends to Kafka. kDone: the brokers acknowledged every record of the request
+// (acks=all). kLater: some were not acknowledged, but may be in the log; append again.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +17,25 @@
 
 namespace fanline {
 
-// The reply waits for the slowest of its hints. What is to go on while one range takes nothing is
-// asked for range by range.
+// The reply waits for the slowest of its hints. Send one request per range if hints must go on
+// while another range takes nothing.
 struct AppendHints {
   using Reply = struct HintsAppended;
   uint64_t id = 0;
   std::vector<std::pair<Range, Hint>> hints;
-  // Of each of these, null for none (fanline/model/headers.h); empty: none has any.
+  // One per hint, null for none (fanline/model/headers.h); empty: no hint has any.
   std::vector<std::shared_ptr<const Headers>> headers;
 };
 struct HintsAppended {
   struct Failed {
     size_t hint = 0;  // its index in the request
-    Status status;    // kLater or kNever; kNever may be meant for another that travelled with it
+    Status status;    // kLater or kNever; another hint of the same batch may have caused kNever
   };
   uint64_t id = 0;
   Status status;                 // kNever if one hint has it
-  std::vector<Failed> failed{};  // in their order; all others are acknowledged
+  std::vector<Failed> failed{};  // in order; all others are acknowledged
 
-  // None of so many hints was acknowledged.
+  // The reply when none of the `hints` was acknowledged.
   static HintsAppended Of(uint64_t id, const Status& status, size_t hints) {
     HintsAppended reply{id, status, {}};
     for (size_t hint = 0; hint < hints; ++hint) reply.failed.push_back({hint, status});
@@ -48,7 +47,7 @@ struct AppendRelations {
   using Reply = struct RelationsAppended;
   uint64_t id = 0;
   std::vector<RelationMessage> messages;  // each to the partition of its edge
-  std::vector<Headers> headers;           // of each of these; empty: none has any
+  std::vector<Headers> headers;           // one per message; empty: none has any
 };
 struct RelationsAppended {
   uint64_t id = 0;
@@ -70,7 +69,7 @@ struct AppendDeadLetter {
   uint64_t id = 0;
   DeadLetter letter;
 };
-// Its status is never kNever: of a letter that the topic does not take, the origin is appended.
+// Its status is never kNever: if the topic refuses a letter, its origin alone is appended.
 struct DeadLetterAppended {
   uint64_t id = 0;
   Status status;

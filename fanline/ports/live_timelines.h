@@ -3,10 +3,10 @@
 // other's reply.
 //
 // Every write is idempotent (a timed-out call may have been applied) and fenced: Redis compares
-// `epoch` with own:{tag} of the range, in the same script. An epoch lower than own: means that
-// another owner was or is there: nothing is written, and the reply is kLater, naming "fence", with
-// needs_claim. A missing own: is answered likewise, naming "redis". All keys of a range carry one
-// tag, so a call is carried out as a whole or not at all.
+// `epoch` with own:{tag} of the range, in the same script. If the epoch is lower than own:, another
+// owner was or is there: nothing is written, and the reply is kLater, naming "fence", with
+// needs_claim. If own: is missing, the reply is the same, naming "redis". All keys of a range carry
+// one tag, so a call is carried out as a whole or not at all.
 //
 // A claim holds for one session with the range's node. Once the connection is lost, or the node
 // may have changed (role, run id), requests of ranges claimed before write nothing. They answer
@@ -28,9 +28,8 @@
 
 namespace fanline {
 
-// Post hints of one author that are not finished, since the author has many followers in the range:
-// `hints` of them from `offset` on are applied to all followers up to `reader`, in the order of
-// their keyset (FollowerCursor).
+// Post hints of one author with many followers in the range, applied in part: `hints` of them, from
+// `offset` on, are applied to all followers up to `reader`, in keyset order (FollowerCursor).
 struct BegunHints {
   int64_t offset = 0;
   uint32_t hints = 0;
@@ -41,10 +40,10 @@ struct BegunHints {
 };
 
 // How far the hints of a range were applied to its timelines: pos:{tag}. All hints of topic
-// generation `generation` below `offset` are applied, and of those above it `begun` in part, in the
-// order of their offsets. One that was written for another number of ranges counts as missing. All
-// hints that the log held at `as_of`, by the pusher's clock, are applied: a pusher that keeps up
-// says so every few seconds, whether anything came or not.
+// generation `generation` below `offset` are applied; those of `begun`, which lie above it in order
+// of offset, in part. A position written for another number of ranges counts as missing. All hints
+// that the log held at `as_of`, by the pusher's clock, are applied. A pusher that keeps up renews
+// it every few seconds, even when no hint came.
 struct AppliedPosition {
   uint64_t generation = 0;
   int64_t offset = 0;
@@ -53,8 +52,8 @@ struct AppliedPosition {
   friend bool operator==(const AppliedPosition&, const AppliedPosition&) = default;
 };
 
-// Raises own: of the range to `epoch`. Refused unless `epoch` is strictly higher than the own:
-// found, which then stays as it is.
+// Raises own: of the range to `epoch`. Refused, without a change, unless `epoch` is higher than the
+// own: found.
 struct ClaimRange {
   using Reply = struct RangeClaimed;
   uint64_t id = 0;
@@ -67,9 +66,9 @@ struct RangeClaimed {
   uint64_t refused_by = 0;  // the own: found, >= epoch; 0 = claimed
   // When claimed:
   bool index_complete = false;              // live:{tag} has its header member
-  std::optional<AppliedPosition> position;  // none: missing, or
-  bool foreign = false;                     // there, but of another number of ranges
-  uint32_t node = 0;  // which of Redis' nodes holds the range: those with one number share its time
+  std::optional<AppliedPosition> position;  // none: missing or foreign
+  bool foreign = false;                     // there is one, for another number of ranges
+  uint32_t node = 0;  // the Redis node that holds the range; its ranges share its time
 };
 
 // Gives a range a known state. A takeover names a `position`, to which pos: is set at the end. A
@@ -77,13 +76,13 @@ struct RangeClaimed {
 // of a range at a time.
 struct ResetRange {
   using Reply = struct RangeReset;
-  // Its timelines, found by enumerating keys, never by live:. Whether they are dropped or indexed,
-  // those under the range's tag whose reader is of another range are deleted: they were made when
-  // the buckets were cut otherwise.
+  // What becomes of its timelines, which are found by enumerating keys, never by live:. kIndex and
+  // kDrop delete those under the range's tag whose reader belongs to another range: they were made
+  // when the buckets were cut otherwise.
   enum class Timelines {
-    kLeave,  // are not looked at
-    kIndex,  // are all listed in live:, which then gets its header
-    kDrop,   // are all deleted; live: is emptied and gets its header
+    kLeave,  // left as they are
+    kIndex,  // all listed in live:, which then gets its header
+    kDrop,   // all deleted; live: is emptied and gets its header
   };
   uint64_t id = 0;
   Range range = 0;
@@ -132,7 +131,7 @@ struct TimelineBatch {
     uint32_t marks_end = 0;    // likewise
   };
   std::vector<Write> writes;
-  std::vector<Item> adds;  // created_at and post; those not newer than the floor are left out
+  std::vector<Item> adds;  // those not newer than the floor are skipped
   std::vector<PostId> removes;
   std::vector<UserId> marks{};  // authors
 };
@@ -140,12 +139,12 @@ struct BatchWritten {
   uint64_t id = 0;
   Status status;
   bool needs_claim = false;
-  // One per write, in order. >= 0: live, and so many of its items and marks were new; else one of
-  // these.
+  // One per write, in order. >= 0: it is live, and this many of its items and marks were new. Else
+  // one of these.
   static constexpr int8_t kNotLive = -1;    // no such key (or pruned by live:)
   static constexpr int8_t kKeyFailed = -2;  // WRONGTYPE: that key alone, left as it was
   std::vector<int8_t> results;
-  uint64_t pruned = 0;       // of the kNotLive ones, those found by live: without a script
+  uint64_t pruned = 0;       // those of kNotLive that live: showed without a script
   uint64_t removed = 0;      // items
   uint64_t trimmed = 0;      // timelines cut back to the window
   uint64_t underfilled = 0;  // timelines deleted by the below-W/2 rule
@@ -158,7 +157,7 @@ enum class TimelineState { kNotLive, kBuilding, kReady };
 // The followed authors who may have posts that are merged at read, as a live timeline names them.
 struct Marks {
   std::vector<UserId> authors;
-  bool more = false;  // and more than it can name: only the truth knows them
+  bool more = false;  // there are more than it can name; only the truth knows them
   bool any() const { return more || !authors.empty(); }
   friend bool operator==(const Marks&, const Marks&) = default;
 };
@@ -178,10 +177,10 @@ struct TimelineRead {
   std::vector<PostId> members;  // when ready, newest first
 };
 
-// Makes one reader's timeline agree with one author: marks the author or removes the mark, removes,
-// then adds what is newer than the floor, then raises the floor to at least `floor_at_least`.
-// Deletes the timeline instead when it is building (its rebuild starts again) or when a full Redis
-// lets it take no more.
+// Makes one reader's timeline agree with one author: marks the author or removes the mark, then
+// removes, then adds what is newer than the floor, then raises the floor to at least
+// `floor_at_least`. Deletes the timeline instead if it is building (its rebuild starts again) or if
+// a full Redis takes no more.
 struct ApplySync {
   using Reply = struct SyncApplied;
   uint64_t id = 0;
@@ -216,9 +215,9 @@ struct TimelineDropped {
   bool needs_claim = false;
 };
 
-// A part of a sampled publish is finished: sets its bit in done:{tag(author)}:post. `parts` hints
-// were appended for the publish; those appended again may be others, and of another number. Not
-// fenced (bits only grow); a failure is reported and never retried: it is a measurement.
+// Sets the bit of a finished part of a sampled publish in done:{tag(author)}:post. `parts` hints
+// were appended for the publish; a repetition may append others, and another number. Not fenced:
+// bits only grow. A failure is reported and never retried: this is a measurement.
 struct MarkPart {
   using Reply = struct PartMarked;
   uint64_t id = 0;
@@ -232,7 +231,7 @@ struct PartMarked {
   uint64_t id = 0;
   Status status;
   bool first_delivery = false;  // this call set the first bit with a delivery
-  bool last_part = false;       // this call saw the last missing part; told once
+  bool last_part = false;       // this call brought the last missing part; set once
   bool any_delivery = false;    // some part delivered something
 };
 
@@ -248,11 +247,11 @@ struct WindowLimits {
   // A timeline with more members than this is trimmed, so that one more write of kMaxAddsPerWrite
   // items still fits max_entries.
   uint32_t trim_above() const { return max_entries - kMaxAddsPerWrite; }
-  // Items that a rebuild may keep beyond the window, so that its floor does not part items of one
-  // moment. They leave room for T, F and the next write.
+  // Items that a rebuild may keep beyond the window, so that its floor does not separate items with
+  // the same created_at. They leave room for T, F and the next write.
   uint32_t spare() const { return std::max(trim_above(), 2 + window) - 2 - window; }
-  // Authors whom a timeline names as merged at read. They take the room of items where there is no
-  // other: a trimmed timeline holds half a window all the same.
+  // The most authors that a timeline names as merged at read. If needed they take the room of
+  // items; a trimmed timeline still holds half a window.
   uint32_t most_marks() const { return std::min(kMostMarks, window / 2); }
   static constexpr uint32_t kMostMarks = 32;
 };

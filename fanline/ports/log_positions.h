@@ -1,4 +1,4 @@
-// Requests: where a log ends and where a group stands in it. Asked without consuming anything.
+// Requests: where a log ends and where a group stands in it. Nothing is consumed.
 #pragma once
 
 #include <cstdint>

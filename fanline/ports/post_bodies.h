@@ -15,13 +15,13 @@
 
 namespace fanline {
 
-// A column's value: NULL, a number, or text. What a reader of JSON would round is text.
+// A column's value: NULL, a number, or text. A number that a reader of JSON would round is text.
 using BodyValue = std::variant<std::monostate, int64_t, double, std::string>;
 using BodyValues = std::vector<BodyValue>;  // in the order of PostBodies::columns
 
 struct BodiesRead {
-  // How many of the posts were looked up, from the first on: all of them, unless that would have
-  // taken too long or too much memory; at least one.
+  // How many of the posts were looked up, from the first on; at least one. All, unless that would
+  // have taken too long or too much memory.
   size_t looked_up = 0;
   std::vector<std::pair<PostId, BodyValues>> found;  // of these, in any order; the others are gone
 };
@@ -29,7 +29,7 @@ struct BodiesRead {
 class PostBodies {
  public:
   virtual ~PostBodies() = default;
-  // Names, the same at all times.
+  // Their names, which never change.
   virtual const std::vector<std::string>& columns() const = 0;
   // `posts` is not empty. Later: the application's database is away or slow.
   virtual Status Read(const std::vector<PostId>& posts, BodiesRead* out) = 0;

@@ -20,7 +20,7 @@ struct ApplyEvents {
   uint64_t id = 0;
   Shard shard = 0;
   std::vector<FeedEvent> events;  // any order, any mix of authors of that shard
-  // After the commit the followers of authors who have at most so many are read; 0: of nobody.
+  // After the commit the followers are read of authors who have at most this many; 0: of none.
   uint32_t most_followers = 0;
 };
 struct EventsApplied {
@@ -28,18 +28,18 @@ struct EventsApplied {
   Status status;  // kNever: one of the events cannot be stored; the caller finds it by halving
   struct Applied {
     bool pushed = true;      // read back. true: to be fanned out, false: merged at read
-    AuthorMode mode;         // the author's, by which the row was made if it was made now
+    AuthorMode mode;         // the author's; if the row is new, it was made by this mode
     uint64_t followers = 0;  // the author's counter row
-    // Every bucket that held a follower after the commit, each once, ascending. Nothing: not asked
-    // for, too many or not readable, so that any bucket may hold one.
+    // Every bucket that held a follower after the commit, each once, ascending. None: not asked
+    // for, too many or not readable, so any bucket may hold one.
     std::optional<std::vector<Bucket>> buckets{};
   };
   std::vector<Applied> applied;  // one per event, in the request's order
-  Status followers{};            // of the read of followers; the events are committed all the same
+  Status followers{};            // of the read of followers; the events are committed in any case
 };
 
-// All hints of a published post of the author that is merged at read are appended: later ones need
-// none. When this gets lost, another post's hints are appended for nothing.
+// Notes that all hints of one of the author's posts that are merged at read were appended: later
+// ones need none. If this gets lost, another post's hints are appended for nothing.
 struct AnnounceAuthor {
   using Reply = struct AuthorAnnounced;
   uint64_t id = 0;
@@ -51,9 +51,8 @@ struct AuthorAnnounced {
   Status status;
 };
 
-// Switches an author by itself, if nobody has changed the mode since `version` was read; whoever
-// sets it by hand changes it. Does what a switch by hand does: an author who is pulled is marked
-// with it.
+// Switches an author's mode automatically, unless it was changed (also by hand) since `version` was
+// read. Like a switch by hand, a switch to pull marks the author.
 struct SwitchAuthor {
   using Reply = struct AuthorSwitched;
   uint64_t id = 0;

@@ -1,6 +1,6 @@
-// A live timeline as Redis holds it, member by member, for whoever compares it with the truth; and
-// the port that reads some. Calls block, each up to a deadline of its own; they only read, fence
-// nothing and refresh no TTL. One object per thread.
+// A live timeline as Redis holds it, member by member, to be compared with the truth, and the port
+// that reads it. Calls block, each up to its own deadline. They only read: they fence nothing and
+// refresh no TTL. One object per thread.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace fanline {
 struct RawTimeline {
   UserId reader{};
   TimelineState state = TimelineState::kNotLive;
-  std::vector<Item> items = {};  // as stored, newest first; also those not newer than the floor
+  std::vector<Item> items = {};  // as stored, newest first, even those not newer than the floor
   Floor floor = kNoFloor;        // when ready
   Marks marks = {};
   std::string problem = {};  // why this is no timeline: wrong type, a foreign member ...; or empty
@@ -27,11 +27,11 @@ class RawTimelines {
  public:
   virtual ~RawTimelines() = default;
 
-  // Some of the readers that the range's live: index names, perhaps one twice: a step of a walk
-  // over all of them. *cursor is empty at the walk's begin, and at its end.
+  // One step of a walk over the readers that the range's live: index names; a reader may come
+  // twice. *cursor is empty at the walk's begin and at its end.
   virtual Status Listed(Range range, std::string* cursor, std::vector<UserId>* out) = 0;
-  // *indexed: false when the reader's range has a complete index that does not name the reader, as
-  // it was after the timeline was read.
+  // *indexed: false if the range has a complete index that does not name the reader, looked up
+  // after the timeline was read.
   virtual Status Read(UserId reader, RawTimeline* out, bool* indexed) = 0;
 };
 

@@ -1,7 +1,7 @@
 // Ports of the reading side (the API, feedctl): the truth behind one reader's timeline, the live
-// timeline, and the two scripts of a rebuild. Calls block, each up to a deadline of its own; one
-// object per thread. The logic that uses them (timeline/) is passive all the same: it names the
-// next call and is handed the answer.
+// timeline, and the two scripts of a rebuild. Calls block, each up to its own deadline; one object
+// per thread. The logic that uses them (timeline/) is passive: it names the next call and is handed
+// the answer.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct AuthorLastAt {
   UserId author{};
   UnixMs last_at = 0;      // >= created_at of every visible post; 0 = never posted
   bool marked = false;     // there may be posts that are merged at read
-  bool announced = false;  // and live timelines of followers were told
+  bool announced = false;  // and hints told the live timelines of followers
 };
 
 // One half of an author's posts: those that are pushed, or those that are merged at read.
@@ -51,19 +51,18 @@ struct TimeSpan {
 // What one read of many authors found before it reached its limit.
 struct ItemsRead {
   std::vector<Item> items;         // author by author, each one's newest first
-  std::optional<PostsOf> partial;  // the read ended within these, the last of `items`
-  std::vector<PostsOf> unread;     // of which nothing was read
+  std::optional<PostsOf> partial;  // the read ended within these, which are the last of `items`
+  std::vector<PostsOf> unread;     // nothing of these was read
 };
 
 // What the shards know of a user, without any list.
 struct UserFacts {
-  bool known =
-      false;  // some row is about the user: follows or followed, is or was followed, posted
+  bool known = false;    // some row is about the user: an edge, past or present, or a post
   bool follows = false;  // somebody, now
 };
 
-// What is read of the first three may be of a server that was the primary once, until Confirm says
-// that it was the truth. The other two are the truth when they are done.
+// The first three reads may be answered by a former primary: they count once Confirm says that they
+// were the truth. Outbox and LookUp are the truth when they are done.
 class ReaderTruth {
  public:
   virtual ~ReaderTruth() = default;
@@ -75,10 +74,9 @@ class ReaderTruth {
   virtual Status Items(const std::vector<PostsOf>& posts, const TimeSpan& span, uint32_t limit,
                        ItemsRead* out) = 0;
   // Whether all that was read since the last Confirm, failure or ForgetReads was the truth when it
-  // was read. To be asked before anything rests on it; done at once when nothing was read.
+  // was read. Call it before anything rests on them; done at once if nothing was read.
   virtual Status Confirm() = 0;
-  // Nothing will rest on what was read until now: another piece of work begins, which Confirm is to
-  // speak of alone.
+  // Another piece of work begins: nothing will rest on earlier reads, and Confirm leaves them out.
   virtual void ForgetReads() = 0;
   // Visible items of one author in the span, pushed or not, in the one order, at most `limit`.
   virtual Status Outbox(UserId author, const TimeSpan& span, uint32_t limit,
@@ -90,10 +88,10 @@ enum class RebuildBegun {
   kCreated,       // the key exists under the token and from now on collects pushes (TTL 60 s)
   kAlreadyReady,  // somebody was faster
   kBusy,          // another rebuild is under way
-  kRefused,       // the range was served last under another topic generation than this reader's
+  kRefused,       // the range was last served under another topic generation than this reader's
 };
 
-// How long a timeline lives in which a rebuild found no item, whoever reads it.
+// How long a timeline lives if its rebuild found no item; reads do not prolong it.
 inline constexpr std::chrono::minutes kEmptyTimelineTtl{5};
 
 class ReaderTimelines {
@@ -103,12 +101,12 @@ class ReaderTimelines {
   // Rebuild script 1.
   virtual Status Begin(UserId reader, const std::string& token, RebuildBegun* begun) = 0;
   // Rebuild script 2. `items`: newest first, each once. *applied = false: the token is gone, start
-  // again. `marked`: the followed authors of whom posts may be merged at read. A timeline without
-  // any item or mark lives for kEmptyTimelineTtl: a made-up reader has one too.
+  // again. `marked`: the followed authors who may have posts that are merged at read. A timeline
+  // without any item or mark lives for kEmptyTimelineTtl: a made-up reader gets one too.
   virtual Status Finish(UserId reader, const std::string& token, const std::vector<Item>& items,
                         Floor floor, const std::vector<UserId>& marked, bool* applied) = 0;
-  // The rebuild of the token cannot go on: there is no timeline, and the next Begin creates one.
-  // Nothing happens when the token is gone.
+  // Ends the token's rebuild, which cannot go on: there is no timeline then, and the next Begin
+  // creates one. Does nothing if the token is gone.
   virtual Status Abandon(UserId reader, const std::string& token) = 0;
 
   struct Page {
@@ -116,7 +114,7 @@ class ReaderTimelines {
     std::vector<Item> items;  // newest first, strictly newer than the floor
     Marks marks;
     Floor floor = kNoFloor;
-    bool reached_floor = false;  // nothing more in the cache: below, pull from the truth
+    bool reached_floor = false;  // the cache has nothing older: pull from the truth
     UnixMs as_of = 0;            // AppliedPosition::as_of of the reader's range
   };
   // Items behind `after`, at most `limit`. Refreshes the TTL of a ready timeline that holds an

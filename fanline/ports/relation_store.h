@@ -2,10 +2,10 @@
 // friend requests); the other direction follows a moment later through the mirror.
 //
 // Blocking, each call bounded by the adapter's timeouts; one thread at a time. Every change may be
-// repeated: a state that holds already stays, and its version is answered.
+// repeated: a state that already holds stays, and its version is returned.
 //
-// A call answers Later, naming the shard, when a shard is away; a change may have been made all the
-// same. It answers Never, with the reason, when a rule of the store forbids the request.
+// A call answers Later, naming the shard, when a shard is away; a change may still have been made.
+// It answers Never, with the reason, when a rule of the store forbids the request.
 #pragma once
 
 #include <chrono>
@@ -25,21 +25,21 @@ namespace fanline {
 struct FollowingChanged {
   EdgeState edge;           // as it is now; ver 0: there is no row. ver is the token of freshness
   bool changed = false;     // false: it was so already
-  bool over_limit = false;  // with Never: src follows as many as there may be
-  // With Never: src has made all changes of an hour (ChangesAnHour in forward_edges.h); the next is
-  // allowed after so long.
+  bool over_limit = false;  // with Never: src already follows the maximum
+  // With Never: src has used up its changes of the hour (ChangesAnHour in forward_edges.h); the
+  // next is allowed after this time.
   std::optional<std::chrono::seconds> again_in = {};
 };
 
 struct FriendshipStep {
   Friendship now;
   bool changed = false;
-  // With Never: they would become friends, and this one follows as many as there may be.
+  // With Never: this one already follows the maximum, so they cannot become friends.
   std::optional<UserId> over_limit = {};
-  std::optional<std::chrono::seconds> again_in = {};  // as above, of the one who asks or accepts
+  std::optional<std::chrono::seconds> again_in = {};  // as above, for the one who asks or accepts
 };
 
-// How two users stand to each other, seen from the first.
+// The relation of two users, seen from the first.
 struct PairState {
   EdgeState following;    // the forward row, the truth
   EdgeState followed_by;  // the reverse row of the other edge, which follows its forward row
@@ -81,7 +81,7 @@ struct CheckAnswer {
   friend bool operator==(const CheckAnswer&, const CheckAnswer&) = default;
 };
 
-enum class Sides {  // those that are read; an answer says nothing about the other
+enum class Sides {  // those to read; an answer says nothing about the other
   kFollowing = 1,   // one statement or two on the viewer's shard
   kFollowers = 2,   // the same on the followed user's shard
   kBoth = 3,
@@ -89,8 +89,8 @@ enum class Sides {  // those that are read; an answer says nothing about the oth
 
 class RelationStore {
  public:
-  // An import is held to no limit, so a list of followed users has no bound. A request reads so
-  // many of its entries at most.
+  // The most entries of a list of followed users that one request reads. An import is held to no
+  // limit, so such a list has no bound.
   static constexpr size_t kMostLookedThrough = 10'000;
 
   virtual ~RelationStore() = default;
@@ -100,8 +100,8 @@ class RelationStore {
                                  FollowingChanged* out) = 0;
   virtual Status ReadPair(UserId user, UserId other, PairState* out) = 0;
 
-  // Never: the friendship's state forbids the action (Decide in fanline/model/friendship.h), or one
-  // of the limits does. Only what asks for a friendship or begins it is held to them.
+  // Never: the friendship's state forbids the action (Decide in fanline/model/friendship.h), or a
+  // limit does. Only requests and acceptances are held to the limits.
   virtual Status ChangeFriendship(FriendAction action, UserId who, UserId whom, uint64_t unix_us,
                                   FriendshipStep* out) = 0;
   virtual Status ReadFriendship(UserId one, UserId other, Friendship* out) = 0;
@@ -111,11 +111,11 @@ class RelationStore {
                           uint32_t limit, ListPage* out) = 0;
   virtual Status Counts(UserId user, RelationCounts* out) = 0;
 
-  // How `viewer` stands to each, in the order asked.
+  // The relation of `viewer` to each, in the request's order.
   virtual Status Check(UserId viewer, std::span<const CheckItem> items, Sides sides,
                        std::vector<CheckAnswer>* out) = 0;
-  // Of the kMostLookedThrough whom `viewer` followed last, those who follow `followed`: the first
-  // `limit`, most recently followed first.
+  // Looks through the kMostLookedThrough users whom `viewer` followed last. Returns the first
+  // `limit` of them who follow `followed`, most recently followed first.
   virtual Status FollowedWhoFollow(UserId viewer, UserId followed, uint32_t limit,
                                    std::vector<UserId>* out) = 0;
 };

@@ -16,7 +16,7 @@ struct ApplyEdges {
   using Reply = struct EdgesApplied;
   uint64_t id = 0;
   Shard shard = 0;
-  std::vector<Edge> edges;  // ver >= 1; any order, also the same edge more than once
+  std::vector<Edge> edges;  // ver >= 1; any order; an edge may come more than once
 };
 struct EdgesApplied {
   uint64_t id = 0;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".dlq";
 
-// A number from 0 on, all of the text.
+// The whole text as a number >= 0.
 template <typename Number>
 std::optional<Number> ParseCount(std::string_view text) {
   const auto number = ParseNumber<Number>(text);

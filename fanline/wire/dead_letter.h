@@ -1,7 +1,7 @@
-// The headers of dead letters (topic `<topic>.dlq`), all text. A letter keeps key, value and
-// headers of its record and adds why, who and from where. Whoever appends the record again (feedctl
-// dlq replay) says so in two places: in the record, which letter it was, and behind the letters, in
-// a record without key and value that marks the letter as replayed. Pure; any thread.
+// The headers of dead letters (topic `<topic>.dlq`), all text. A letter keeps its record's key,
+// value and headers, and adds why, by whom and from where. A replay (feedctl dlq replay) leaves two
+// traces: the record names its letter, and a record without key and value, behind the letters,
+// marks the letter as replayed. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ inline constexpr const char* kOriginHeader = "fanline-origin";    // its record'
 inline constexpr const char* kOmittedHeader = "fanline-omitted";  // why value and key are not kept
 // When the record came into its log first, in ms since 1970.
 inline constexpr const char* kFirstAppendedHeader = "fanline-first-appended";
-// Of a record that was appended again: the LogPlace of its letter. One more each time.
+// On a record that was replayed: the LogPlace of its letter. Each replay adds one.
 inline constexpr const char* kReplayHeader = "fanline-replay";
-// Of a record among the letters that is none: the LogPlace of the letter that was replayed.
+// On a mark among the letters: the LogPlace of the letter that was replayed.
 inline constexpr const char* kReplayedHeader = "fanline-replayed";
 
 std::string DeadLetterTopic(std::string_view topic);
@@ -41,9 +41,9 @@ std::optional<LogPlace> ParseLogPlace(std::string_view text);
 // The value of the record's first header of that name; none: it has none.
 std::optional<std::string_view> HeaderOf(const Record& record, std::string_view name);
 
-// The record's age counts from here: its own time, or the earlier one that it carries from before
-// it was set aside. A replay makes no record younger, so what refuses records that are older than
-// tombstones are kept refuses their replays, too. 0: not known.
+// The time from which the record's age counts: its own, or the earlier one it carries from before
+// it was set aside. So a replay makes no record younger, and one that is older than the tombstones
+// is still refused. 0: unknown.
 UnixMs FirstAppended(const Record& record);
 
 }  // namespace fanline

@@ -4,7 +4,7 @@
 //
 // The store applies a fold in one transaction that holds the locks of all edges of the batch. It
 // takes them in the order of EdgesToLock, so that two appliers cannot deadlock. All dst of a batch
-// are of one shard, which holds the reverse rows and their counters.
+// belong to one shard, which holds the reverse rows and their counters.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CounterChange {
 struct Folded {
   std::vector<Edge> rows;               // to be written, in the order of EdgesToLock
   std::vector<CounterChange> counters;  // by user, ascending: from the rows' own transitions
-  // One msg2 per message, in their order, also for a stale or repeated message. After the commit
+  // One msg2 per message, in their order, even for a stale or repeated message. After the commit
   // its hint and then this msg2 go out again, since a crash may have lost the first ones. The
   // version is the reverse row's now: the message's or a newer one.
   std::vector<EdgeMirrored> mirrored;

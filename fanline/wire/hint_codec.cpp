@@ -34,7 +34,7 @@ void Write(UserId author, const Hint::Sync& sync, v1::Hint* message) {
   out->set_reader_id(Raw(sync.reader));
 }
 
-// Unsound is a part that no range can have, no parts at all, or a publish before 1970.
+// False for a part that no range can have, for no parts at all, and for a publish before 1970.
 bool IsSound(const v1::DeliverySample& sample) {
   return sample.parts() >= 1 && sample.parts() <= kBuckets && sample.part() < kBuckets &&
          sample.published_at_ms() >= 0;

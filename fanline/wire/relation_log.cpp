@@ -26,7 +26,7 @@ void Write(const EdgeMirrored& mirrored, v1::RelationLog* message) {
   WriteKey(mirrored.edge, mirrored.ver, message->mutable_mirrored());
 }
 
-// Why they are no edge's; nothing: they are one's.
+// Why these are no edge and version; none: they are.
 std::optional<Rejection> NoEdge(const std::string& name, const EdgeKey& edge, uint64_t version) {
   if (!IsValidId(Raw(edge.src))) return RefuseId(name + ".src", Raw(edge.src));
   if (!IsValidId(Raw(edge.dst))) return RefuseId(name + ".dst", Raw(edge.dst));

@@ -38,7 +38,7 @@ inline constexpr const char* kRelationLogTopic = "relation-log";
 std::string RelationLogKey(const EdgeKey& edge);
 EdgeKey KeyOf(const RelationMessage& message);
 
-// Why no program takes such a msg1; nothing: DecodeRelationMessage does. Pure; any thread.
+// Why such a msg1 is refused; none: DecodeRelationMessage accepts it. Pure; any thread.
 std::optional<Rejection> WhyRefused(const EdgeWritten& written);
 
 // Binary Protobuf.

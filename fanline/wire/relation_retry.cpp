@@ -7,7 +7,7 @@
 namespace fanline {
 namespace {
 
-// Why the message is no entry; nothing: it is one.
+// Why the message is refused; none: it is an entry.
 std::optional<Rejection> NoEntry(const v1::RelationRetry& message) {
   if (message.schema_version() != kRelationRetrySchemaVersion) {
     return RefuseVersion(message.schema_version(), kRelationRetrySchemaVersion);

@@ -16,7 +16,7 @@ struct RelationRetry {
   EdgeClaim claim;  // what both rows must have at least; ver >= 1
   UnixMs due = 0;   // not before
   uint32_t attempts = 0;
-  uint32_t hopeless = 0;  // of the attempts, the last ones, in a row
+  uint32_t hopeless = 0;  // the last attempts in a row that were hopeless
   friend bool operator==(const RelationRetry&, const RelationRetry&) = default;
 };
 

@@ -81,7 +81,7 @@ TEST(GatherReady, WaitsForWhatIsUnderWayButNoLongerThanTheBound) {
   EXPECT_FALSE(ready.due(true, kStart + kBound / 2));
   EXPECT_EQ(ready.timer(), kStart + kBound) << "the oldest counts";
   EXPECT_TRUE(ready.due(true, kStart + kBound));
-  ready.Went();
+  ready.Released();
   EXPECT_EQ(ready.timer(), std::nullopt);
   EXPECT_FALSE(ready.due(false, kStart + kBound));
 }

@@ -342,6 +342,16 @@ def no_sleep(tree):
                 "sleeps")
 
 
+PLAIN = ("audit/", "daemon/", "demo/", "dispatcher/", "fanline/", "http/", "stack/", "timeline/")
+NOT_PLAIN = re.compile(r"//.*?(\bOf (?:what|whom|which)\b|\bthat is none\b|\bof before\b)")
+
+
+def plain_words(tree):
+    """A comment is plain English: the subject comes first, and each sentence says one thing."""
+    paths = [path for path in tree.ending(".cpp", ".h") if path.startswith(PLAIN)]
+    return find(tree, paths, NOT_PLAIN, "turns a sentence around")
+
+
 def no_leftovers(tree):
     """What is left for later in a comment is never found again: do it, or open an issue."""
     return find(tree, tree.ending(*SOURCES), re.compile(r"\b(TODO|FIXME|XXX)\b"),
@@ -398,7 +408,7 @@ def formatting(tree):
 
 RULES = [include_direction, client_libraries, small_rooms, no_include_loops, one_way_folders,
          short_functions, built_files, documents, named_tests, no_sleep,
-         no_leftovers, no_silenced_tests, headers, runnable_scripts, formatting]
+         plain_words, no_leftovers, no_silenced_tests, headers, runnable_scripts, formatting]
 
 
 def report(rule, violations):

@@ -219,6 +219,15 @@ class Rules(unittest.TestCase):
             ("tests/sim/b_test.cpp", 1), ("tests/unit/a_test.cpp", 2),
             ("tests/unit/c_test.py", 2)])
 
+    def test_comments_are_plain(self):
+        found = self.broken(tidy.plain_words, {
+            "audit/a.h": "// Of whom nothing is known.\nint a;  // or one that is none\n",
+            "http/b.cpp": "\n// Programs of before run on.\n",
+            "fanline/fine.h": "// Out of what is known: before that, none.\n",
+            "demo/fine.cpp": 'Log("Of what");\n',
+        })
+        self.assertEqual(sorted(found), [("audit/a.h", 1), ("audit/a.h", 2), ("http/b.cpp", 2)])
+
     def test_nothing_is_left_for_later(self):
         found = self.broken(tidy.no_leftovers, {
             "pusher/a.cpp": "int a;  // TODO: more\n", "docs/b.md": "\nFIXME\n",

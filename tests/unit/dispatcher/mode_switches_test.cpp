@@ -27,10 +27,10 @@ struct World : ServesAll<World, SwitchAuthor, CountPulled> {
   void Serve(SwitchAuthor request, ReplyTo<AuthorSwitched>) { orders.push_back(request); }
   void Serve(CountPulled request, ReplyTo<PulledCounted>) { counts.push_back(request); }
 
-  void Saw(UserId author, uint64_t live, uint64_t version = 0) {
+  void Consider(UserId author, uint64_t live, uint64_t version = 0) {
     AuthorMode mode{.version = version};
     mode.weight = {live, {}, std::chrono::seconds(1)};
-    switches.Saw(1, author, mode);
+    switches.Consider(1, author, mode);
   }
 
   std::vector<SwitchAuthor> orders;
@@ -44,9 +44,9 @@ struct World : ServesAll<World, SwitchAuthor, CountPulled> {
 
 TEST(ModeSwitches, AreOrderedForTheVersionTheyWereDecidedOn) {
   World w;
-  w.Saw(kAnn, 99);
+  w.Consider(kAnn, 99);
   EXPECT_TRUE(w.orders.empty());
-  w.Saw(kAnn, 100, 7);
+  w.Consider(kAnn, 100, 7);
   ASSERT_EQ(w.orders.size(), 1u);
   EXPECT_EQ(w.orders[0].author, kAnn);
   EXPECT_EQ(w.orders[0].shard, 1u);
@@ -56,12 +56,12 @@ TEST(ModeSwitches, AreOrderedForTheVersionTheyWereDecidedOn) {
 
 TEST(ModeSwitches, AreOrderedOnceUntilAnsweredAndAgainWhenLost) {
   World w;
-  w.Saw(kAnn, 100);
-  w.Saw(kAnn, 100);
+  w.Consider(kAnn, 100);
+  w.Consider(kAnn, 100);
   ASSERT_EQ(w.orders.size(), 1u);
   w.switches.On({w.orders[0].id, Status::Later("mysql", "away"), false});
   EXPECT_TRUE(w.told.switched.empty());
-  w.Saw(kAnn, 100);
+  w.Consider(kAnn, 100);
   ASSERT_EQ(w.orders.size(), 2u);
   w.switches.On({w.orders[1].id, Status::Done(), true});
   EXPECT_EQ(w.told.switched, (std::vector<std::pair<UserId, bool>>{{kAnn, true}}));
@@ -71,17 +71,17 @@ TEST(ModeSwitches, AreOrderedOnceUntilAnsweredAndAgainWhenLost) {
 
 TEST(ModeSwitches, OnesThatAnotherHasMadeAreNotCounted) {
   World w;
-  w.Saw(kAnn, 100);
+  w.Consider(kAnn, 100);
   w.switches.On({w.orders[0].id, Status::Done(), false});
   EXPECT_TRUE(w.told.switched.empty());
 }
 
 TEST(ModeSwitches, OnlySoManyAreUnderWay) {
   World w;
-  for (uint64_t author = 1; author <= 100; ++author) w.Saw(UserId{author}, 100);
+  for (uint64_t author = 1; author <= 100; ++author) w.Consider(UserId{author}, 100);
   ASSERT_EQ(w.orders.size(), 64u);
   w.switches.On({w.orders[0].id, Status::Done(), true});
-  w.Saw(UserId{100}, 100);
+  w.Consider(UserId{100}, 100);
   EXPECT_EQ(w.orders.size(), 65u);
 }
 

@@ -1,4 +1,4 @@
-// feedctl: the operator's tool. The commands are in the folder of that name.
+// feedctl: the operator's tool. Its commands are in commands/.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -21,7 +21,7 @@ constexpr const char* kSummary =
     "74 reading or writing failed; 75 not all was done, run it again; 78 wrong configuration;\n"
     "130 interrupted";
 
-// A pipe that was closed or a full disk shows here at the latest.
+// Detects a closed pipe or a full disk.
 int WithOutputWritten(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "feedctl: the output cannot be written\n");
@@ -37,7 +37,7 @@ int RunGuarded(Command& command) {
     std::fflush(stdout);
     std::fprintf(stderr, "feedctl: %s\n", failure.what());
     return interrupt.requested() ? kExitInterrupted : failure.exit_code();
-  } catch (const Misconfigured& refused) {  // properties that librdkafka does not take
+  } catch (const Misconfigured& refused) {  // properties that librdkafka refuses
     std::fprintf(stderr, "feedctl: --kafka-properties: %s\n", refused.what());
     return kExitConfig;
   }

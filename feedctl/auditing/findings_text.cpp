@@ -23,7 +23,7 @@ std::string Describe(const Item& item) {
 std::string Describe(const Difference& difference) {
   switch (difference.kind) {
     case Kind::kMissing:
-      // Whose it is a look at one reader does not know.
+      // A look at one reader does not know the author.
       return "missing " + Describe(difference.item) +
              (difference.author == UserId{} ? "" : ", of author " + ToString(difference.author));
     case Kind::kExtra:

@@ -44,7 +44,7 @@ const char* NameOf(Kind kind) {
 class Prometheus final : public audit::WatchMetrics {
  public:
   Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
-    misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing was compared yet
+    misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing compared yet
     RoundEnded();                                           // none is due yet
   }
 

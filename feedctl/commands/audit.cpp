@@ -1,7 +1,7 @@
 // feedctl audit: compares every live timeline with the truth, by brute force. Run it while nothing
 // is under way: a post or a follow meanwhile shows up as a difference. With --repair it may run at
-// any time: what differs is looked at again, and what stays wrong is rebuilt. With --watch it goes
-// on until it is interrupted, and compares a few timelines at a time.
+// any time: differences are checked again, and what stays wrong is rebuilt. With --watch it
+// compares a few timelines at a time until it is interrupted.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -33,12 +33,12 @@ using namespace std::chrono_literals;
 
 constexpr size_t kReadersPerTurn = 200;
 
-// What a single look of a repair may read: whatever a timeline can hold.
+// A look of a repair may read as much as a timeline can hold.
 constexpr audit::LookLimits kEverything{
     .most_followees = UINT32_MAX, .most_marked = UINT32_MAX, .most_items = 100'000};
 
-// Readers who have a timeline but are missing in their range's complete index. Read after the
-// timelines were listed: a rebuild enters the index before its key exists.
+// Readers who have a timeline but are missing in their range's complete index. The index is read
+// after the timelines were listed, since a rebuild enters the index before its key exists.
 class Unindexed {
  public:
   void Add(std::vector<UserId> listed, redis::RangeIndex index) {
@@ -88,7 +88,7 @@ class Audit : public Command {
                      ? "--watch: goes without --repair, --json and --sample"
                      : "");
     const Time begin = daemon::SystemNow().mono;
-    installation_ = ReadInstalled(settings_);  // the shards are those we take them for
+    installation_ = ReadInstalled(settings_);  // checks that these are the right shards
     redis_ = RequireRedis(settings_, installation_);
     if (watch_) {
       WatchTimelines(settings_, installation_, redis_, watching_, interrupt);
@@ -200,7 +200,7 @@ class Audit : public Command {
     return all;
   }
 
-  // By looks at single readers, who may be asked for while others write.
+  // Repairs by looks at single readers, which may run while others write.
   RepairResult SetRight(const std::vector<UserId>& wrong, Interrupt& interrupt) const {
     const Interrupt::Graceful graceful(interrupt);
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), installation_.shard_map);

@@ -1,5 +1,5 @@
-// feedctl author mode: shows or sets how new posts of an author reach timelines, or leaves it to
-// the dispatchers. They follow a change with the next event of the author.
+// feedctl author mode: shows or sets how new posts of an author reach timelines, or leaves that to
+// the dispatchers. A change takes effect with the author's next event.
 #include <cstdio>
 
 #include "backends/mysql/posts/author_modes.h"

@@ -1,5 +1,5 @@
-// feedctl capacity: what an installation of some size needs, from what `make bench` measured. Asks
-// no service.
+// feedctl capacity: what an installation of a given size needs, from what `make bench` measured.
+// Asks no service.
 #include <cmath>
 #include <cstdio>
 
@@ -20,7 +20,7 @@ constexpr const char* kLaws = "give a file, fixed:N or power-law:MEAN:MOST";
 
 using Lines = std::vector<std::vector<std::string>>;
 
-// A file that is not there is told with what to do about it.
+// Adds advice to the failure if the file is missing.
 LineReader Opened(const std::string& path, const std::string& advice) {
   try {
     return LineReader(path);

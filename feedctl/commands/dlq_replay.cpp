@@ -1,4 +1,4 @@
-// feedctl dlq replay: has letters processed once more, after what was wrong is mended.
+// feedctl dlq replay: has letters processed again, once their cause is fixed.
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -30,7 +30,7 @@ kafka::ProducerOptions OptionsOf(const Settings& settings,
   return options;
 }
 
-// What a dry run has none of.
+// Appends; a dry run has none.
 struct Appending {
   Appending(const Settings& settings, const mysql::Installation& installation,
             Replayer::Report report)
@@ -40,7 +40,7 @@ struct Appending {
         producer(OptionsOf(settings, installation), [](LogLevel, const std::string&) {}) {}
 
   Replayer replayer;
-  kafka::Producer producer;  // last: it answers from its own thread
+  kafka::Producer producer;  // last: its thread calls the members above
 };
 
 class DlqReplay : public Command {
@@ -93,7 +93,7 @@ class DlqReplay : public Command {
   }
 
  private:
-  // A producer that asks for a missing topic would create it, with the cluster's defaults.
+  // A producer would create a missing topic, with the cluster's defaults.
   void RequireSources(const Selection& selection, const mysql::Installation& installation) const {
     for (const LetterTopic& topic : selection.topics) {
       RequireTopic(settings_, topic.source,
@@ -117,7 +117,7 @@ class DlqReplay : public Command {
       ++tally_.replayed;
       Name(letter, "would " + Describe(plan));
     } else {
-      // What waits for its turn must not hold up the marks of what is sent.
+      // Marks the letters already sent before waiting for the next one's turn.
       if (pace.WaitBefore(sent_, daemon::SystemNow().mono) > Duration::zero()) replayer->Finish();
       if (!AwaitTurn(pace, sent_, interrupt)) return false;
       ++sent_;

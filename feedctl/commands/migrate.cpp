@@ -1,4 +1,5 @@
-// feedctl migrate: the tables of every shard as these programs want them, or what would be done.
+// feedctl migrate: brings the tables of every shard to what these programs need, or shows what is
+// missing.
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"

@@ -1,4 +1,5 @@
-// feedctl relations list: a page of whom a user follows, who follows them, or both; newest first.
+// feedctl relations list: a page of the users whom a user follows, of followers, or of friends;
+// newest first.
 #include <cstdio>
 
 #include "backends/mysql/edges/relation_store.h"

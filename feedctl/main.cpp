@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kSummary =
     "sets up, feeds, reads and audits a Fanline installation\n"
     "\n"
-    "Exit codes: 0 done; 1 what was compared is wrong; 64 wrong command line; 65 wrong input;\n"
-    "66 no such file; 67 nobody knows this user; 69 a service is away; 70 a fault of feedctl;\n"
+    "Exit codes: 0 done; 1 a comparison found differences; 64 wrong command line; 65 wrong input;\n"
+    "66 no such file; 67 unknown user; 69 a service is away; 70 an error in feedctl;\n"
     "74 reading or writing failed; 75 not all was done, run it again; 78 wrong configuration;\n"
     "130 interrupted";
 

@@ -101,8 +101,9 @@ void AddOptions(daemon::OptionTable& table, WatchOptions& options) {
       .Range(1, 1'000);
   table
       .Add("watch-again-after", &options.limits.again_after,
-           "how long after the first look a timeline that differs is looked at again, at the "
-           "least; the second look also waits until all hints are applied that the log held then")
+           "shortest time until a timeline that differs is compared again; this also waits until "
+           "all "
+           "hints are applied that the log held at the first look")
       .Range(100ms, 10min);
   AddOptions(table, options.admin);
 }

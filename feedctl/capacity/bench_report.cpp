@@ -49,7 +49,7 @@ void TakeCosts(const std::vector<Row>& rows, Constants& constants, std::string* 
   for (const auto& [process, runs] : by_process) {
     const auto cost = FitCost(runs);
     if (!cost) {
-      *problem = "its rows event_cost_* do not tell what " + process + " spends on what";
+      *problem = "its rows event_cost_* do not tell on what " + process + " spends its time";
       return;
     }
     constants.costs[process] = *cost;
@@ -124,12 +124,12 @@ std::optional<Constants> ReadConstants(std::string_view report, Encoding encodin
     TakeCosts(rows.costs, constants, problem);
     TakeLags(rows.others, constants);
   } catch (const nlohmann::json::exception& bad) {
-    *problem = std::string("it is no report of make bench, or one of before (") + bad.what() +
+    *problem = std::string("it is not a report of make bench, or an older one (") + bad.what() +
                "); type " + HowToMeasure(encoding);
   }
   const bool usable = constants.timeline_bytes > 0 && constants.timeline_items > 0 &&
                       constants.cores > 0 && constants.ranges > 0;
-  if (problem->empty() && !usable) *problem = "a figure of it is not above 0";
+  if (problem->empty() && !usable) *problem = "one of its figures is not above 0";
   return problem->empty() ? std::optional(std::move(constants)) : std::nullopt;
 }
 

@@ -59,16 +59,14 @@ class Unindexed {
 class Audit : public Command {
  public:
   Audit(daemon::OptionTable& table, Settings& settings) : Command(settings) {
-    table
-        .Add("sample", &sample_,
-             "compare only so many timelines, spread evenly over the ids; 0 is all")
+    table.Add("sample", &sample_, "compare only N timelines, spread evenly over the ids; 0 is all")
         .Unit("N");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
-    table.Add("threads", &threads_, "that read and compare timelines").Range(1, 16);
-    table.Add("repair", &repair_, "have timelines rebuilt that are wrong, and stay so");
+    table.Add("threads", &threads_, "threads that read and compare timelines").Range(1, 16);
+    table.Add("repair", &repair_, "rebuild timelines that are wrong and stay wrong");
     table
         .Add("repair-after", &limits_.after,
-             "how long a timeline that is wrong has to come right by itself")
+             "how long a wrong timeline may take to become right by itself")
         .Range(100ms, 1h);
     table.Add("repair-rate", &limits_.per_second, "rebuilds a second").Range(1, 1'000);
     table.Add("json", &json_, "print the findings as one JSON object");
@@ -85,7 +83,7 @@ class Audit : public Command {
 
   int Run(Interrupt& interrupt) override {
     RequireUsage(watch_ && (repair_ || json_ || sample_ > 0)
-                     ? "--watch: goes without --repair, --json and --sample"
+                     ? "--watch: not together with --repair, --json or --sample"
                      : "");
     const Time begin = daemon::SystemNow().mono;
     installation_ = ReadInstalled(settings_);  // checks that these are the right shards

@@ -22,7 +22,7 @@ class AuthorModeCommand : public Command {
     table.AddPositional("author", &author_, "whose posts");
     table
         .AddPositional("mode", &mode_,
-                       "push or pull; auto: as dispatchers decide; none: show what holds")
+                       "push or pull; auto: as dispatchers decide; none: show the present mode")
         .OneOf({"", kPush, kPull, kAuto})
         .Optional();
     table.Add("json", &json_, "print the result as one JSON object");

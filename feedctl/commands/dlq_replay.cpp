@@ -51,7 +51,7 @@ class DlqReplay : public Command {
         .AddPositional("letter", &places_,
                        "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
         .Optional();
-    table.Add("all", &all_, "all letters, where nothing else says which");
+    table.Add("all", &all_, "all letters, unless another option selects some");
     table.Add("dry-run", &dry_run_, "say what would be done, and do nothing");
     table.Add("again", &again_, "also letters that were replayed before");
     table.Add("rate", &rate_, "letters per second; 0 is as fast as can be").Range(0, 1'000'000);
@@ -180,7 +180,7 @@ class DlqReplay : public Command {
     if (replayer.failure().done()) return;
     const Failure why = Explain(replayer.failure(), settings_, kExitData);
     throw Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
-                  std::string(why.what()) + "; replay the same again: what is replayed is marked");
+                  std::string(why.what()) + "; run it again: replayed letters are marked");
   }
 
   LetterOptions options_;

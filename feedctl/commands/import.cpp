@@ -74,7 +74,7 @@ class Import : public Command {
         Counted(graph.to_oneself(), "edge") + " to oneself left out");
     AddAuthors(graph, users);
 
-    interrupt.Advise("run the same import again: what is loaded already stays as it is");
+    interrupt.Advise("run the same import again: what is loaded stays");
     if (const auto owned = OwnedRanges(installation); AnyIn(owned)) {
       RequireTopic(settings_, installation.tasks_topic, installation.partitions);
     }
@@ -162,10 +162,9 @@ class Import : public Command {
     send();
     acknowledged.AwaitAtMost(0);
     if (acknowledged.failure().done()) return;
-    throw Failure(kExitTempFail,
-                  std::string("loaded, but not all hints are acknowledged: ") +
-                      Explain(acknowledged.failure(), settings_).what() +
-                      "; run the same import again, what is loaded already stays as it is");
+    throw Failure(kExitTempFail, std::string("loaded, but not all hints are acknowledged: ") +
+                                     Explain(acknowledged.failure(), settings_).what() +
+                                     "; run the same import again: what is loaded stays");
   }
 
   Status Load(const Graph& graph, const mysql::Installation& installation,
@@ -209,8 +208,8 @@ class Import : public Command {
     if (result.users_over_limit == 0) return;
     Say(Counted(result.edges_over_limit, "edge") + " of " +
         Counted(result.users_over_limit, "user") + " go beyond the limit of " + Grouped(most) +
-        " followed users, and are kept; who is beyond it follows nobody more before having "
-        "unfollowed as many");
+        " followed users and are kept; such a user must unfollow others before following anybody "
+        "else");
   }
 
   void Say(const std::string& line) const {

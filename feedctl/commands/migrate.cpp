@@ -14,7 +14,7 @@ namespace {
 class Migrate : public Command {
  public:
   Migrate(daemon::OptionTable& table, Settings& settings) : Command(settings) {
-    table.Add("dry-run", &dry_run_, "print the statements, as SQL, and make nothing");
+    table.Add("dry-run", &dry_run_, "print the SQL statements and change nothing");
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
     options::AddMigrationTimeout(table, settings.mysql);

@@ -63,7 +63,7 @@ class RelationsList : public Command {
     const auto cursor = ParseListCursor(cursor_);
     RequireUsage(cursor ? ""
                         : "--cursor: " + QuotedShort(cursor_) +
-                              " is no cursor; pass what a page ended with");
+                              " is not a cursor; pass one that a page showed");
     return cursor;
   }
 

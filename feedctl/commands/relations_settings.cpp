@@ -16,7 +16,7 @@ namespace {
 // One setting: its values, and how it is read and written.
 struct MirrorSetting {
   using Mode = MirrorMode;
-  static constexpr const char* kHelp = "sync or async; none: show what holds";
+  static constexpr const char* kHelp = "sync or async; none: show the present mode";
   static constexpr Mode kModes[] = {Mode::kSync, Mode::kAsync};
   static Mode Get(mysql::Connection& connection) { return mysql::GetMirrorMode(connection); }
   static void Set(mysql::Connection& connection, Mode mode) {
@@ -26,7 +26,7 @@ struct MirrorSetting {
 
 struct ReconcilerSetting {
   using Mode = ReconcilerMode;
-  static constexpr const char* kHelp = "run, dry_run or pause; none: show what holds";
+  static constexpr const char* kHelp = "run, dry_run or pause; none: show the present mode";
   static constexpr Mode kModes[] = {Mode::kRun, Mode::kDryRun, Mode::kPause};
   static Mode Get(mysql::Connection& connection) { return mysql::GetReconcilerMode(connection); }
   static void Set(mysql::Connection& connection, Mode mode) {

@@ -40,12 +40,12 @@ Hint WithoutSample(Hint hint) {
 
 ReplayPlan PlanOf(const Letter& letter, const std::string& source, const RangeLayout& layout) {
   if (!letter.omitted.empty()) {
-    return CannotReplay{"its value was not kept; the record may still stand at " + letter.origin};
+    return CannotReplay{"its value was not kept; the record may still be at " + letter.origin};
   }
   if (letter.kind != LetterKind::kHint) return AppendAgain{source, HeadersAgain(letter)};
   const Decoded<Hint> decoded = DecodeHint(letter.record.value);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
-    return CannotReplay{"it is no hint (" + refused->reason +
+    return CannotReplay{"it is not a hint (" + refused->reason +
                         "); nothing is missing: the timelines of its range were dropped, and are "
                         "rebuilt from the rows"};
   }

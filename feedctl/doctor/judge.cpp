@@ -117,7 +117,7 @@ Check CrashesCheck(const std::vector<ShardFacts>& shards) {
           "crashes",
           Level::kLook,
           "pushers crashed, or were killed, while they owned " + Listed(crashed),
-          "journalctl -u fanline-pusher, or kubectl logs --previous: what was said last",
+          "journalctl -u fanline-pusher, or kubectl logs --previous: read the last lines",
           "daemons.md#fanlinerestarts"};
 }
 
@@ -137,7 +137,7 @@ Check CorruptCheck(const LogFacts& log, const std::string& name, const std::stri
   return {kLag,
           name,
           Level::kLook,
-          "nobody can read on at " + places + " (partition/offset); " + waiting,
+          "corrupt records at " + places + " (partition/offset); " + waiting,
           "move its leader to a good replica, or delete the records below the next good offset",
           "stores.md#fanlinelogunreadable"};
 }

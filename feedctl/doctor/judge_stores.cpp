@@ -30,7 +30,7 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.level = Level::kNote;
     check.text += "; its tables are newer than this feedctl: they have had migration " +
                   std::to_string(*facts.newer);
-    check.advice = "take the feedctl of that version; its feedctl migrate ends what was begun";
+    check.advice = "use the feedctl of that version: its feedctl migrate finishes what was begun";
   }
   return check;
 }
@@ -67,7 +67,7 @@ Checks JudgeShards(const std::vector<ShardFacts>& shards) {
       checks.push_back(Away(name, facts.away));
     } else if (!facts.installed) {
       checks.push_back({kStores, name, Level::kInit,
-                        facts.address + ": feedctl init has not been run, or did not get there",
+                        facts.address + ": feedctl init has not been run, or did not reach it",
                         "feedctl init"});
     } else if (facts.wrong) {
       checks.push_back({kStores, name, Level::kLook, facts.wrong.text,
@@ -89,7 +89,8 @@ Checks JudgeRedis(const RedisFacts& redis) {
     checks.push_back({kStores, "Redis", level, why.text, why.advice, runbook});
   };
   for (const std::string& refusal : redis.refusals) {
-    add(Level::kLook, refusal, "set it so, and start the daemons", "daemons.md#fanlinenotready");
+    add(Level::kLook, refusal, "change that setting, and start the daemons",
+        "daemons.md#fanlinenotready");
   }
   for (const auto* list : {&redis.full, &redis.nearly_full}) {
     for (const std::string& full : *list) {

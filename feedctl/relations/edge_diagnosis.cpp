@@ -28,16 +28,16 @@ std::string OfEqualRows(const EdgeSeen& seen) {
 std::string OfBrokenRows(const EdgeSeen& seen) {
   if (seen.forward.ver > seen.reverse.ver) {
     return "the reverse row is behind and no change of it waits, so it got lost; " +
-           Anew(seen, seen.forward.live) + " has a running fanline-mirror write it again";
+           Anew(seen, seen.forward.live) + " makes a running fanline-mirror write it again";
   }
   if (seen.forward.ver == seen.reverse.ver) {
     return "the rows differ at one version, so one was written by hand or is damaged; if the "
            "forward row is right, " +
-           Anew(seen, seen.forward.live) + " has both written anew";
+           Anew(seen, seen.forward.live) + " rewrites both";
   }
   return "the forward row is behind the reverse row, so its shard lost what it had acknowledged; "
          "if the reverse row is right, " +
-         Anew(seen, seen.reverse.live) + " has both written anew";
+         Anew(seen, seen.reverse.live) + " rewrites both";
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
---         'x' the key is no sorted set (WRONGTYPE) and was left alone
+--         'x' the key is not a sorted set (WRONGTYPE) and was left alone
 --       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 an example of
 --       an 'x', and of what Redis said  6 timelines dropped because Redis is full
 --       or the error of a Redis that takes no write at all: nothing was written

@@ -1,5 +1,5 @@
-// feedctl friends: changes the friendship of two users. It writes the pair's row; the mirror writes
-// the two edges that follow from it.
+// feedctl friends: what one user does about the friendship with another. It changes the pair's row;
+// the mirror writes the two edges that follow from it.
 #include <cstdio>
 
 #include "backends/mysql/edges/relation_store.h"
@@ -58,7 +58,7 @@ class Friends : public Command {
                       Counted(static_cast<uint64_t>(step.again_in->count()), "second"));
   }
 
-  // The rule, applied to the state that the store found, tells why.
+  // The rule, applied to what the store found, says why.
   static void RequireAllowed(const Friendship& now, FriendAction action, UserId user,
                              UserId other) {
     const char* refusal = Decide(now, action, user).refusal;

@@ -1,5 +1,4 @@
-// feedctl relations list: a page of the users whom a user follows, of followers, or of friends;
-// newest first.
+// feedctl relations list: a page of whom a user follows, who follows them, or both; newest first.
 #include <cstdio>
 
 #include "backends/mysql/edges/relation_store.h"
@@ -63,7 +62,7 @@ class RelationsList : public Command {
     const auto cursor = ParseListCursor(cursor_);
     RequireUsage(cursor ? ""
                         : "--cursor: " + QuotedShort(cursor_) +
-                              " is not a cursor; pass one that a page showed");
+                              " is no cursor; pass what a page ended with");
     return cursor;
   }
 

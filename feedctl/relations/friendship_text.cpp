@@ -7,8 +7,8 @@ namespace {
 
 std::string User(UserId user) { return "user " + ToString(user); }
 
-// The actions that the rule allows `who` and that change something. A request in answer to a
-// request is left out, since it does the same as `accept`.
+// What the rule lets `who` do that changes something. A request that answers a request is left out:
+// it does the same as `accept`.
 std::vector<std::string> StepsOf(const Friendship& now, UserId who) {
   std::vector<std::string> steps;
   for (const FriendAction action : kFriendActions) {

@@ -1,4 +1,4 @@
-// The friendship of two users, and what each of them may do next, in words. Pure.
+// How things stand between two users, and what each of them may do next, in words. Pure.
 #pragma once
 
 #include <string>

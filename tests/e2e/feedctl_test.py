@@ -889,7 +889,7 @@ class Failing(Refusing):
         self.check(64, "--other: a friendship is between two users$", "friends", "request",
                    "--user", 1, "--other", 1)
         self.check(64, '<user>: "1x" is no user id', "relations", "list", "friends", "1x")
-        self.check(64, '--cursor: "5" is not a cursor', "relations", "list", "friends", 1, "--cursor",
+        self.check(64, '--cursor: "5" is no cursor', "relations", "list", "friends", 1, "--cursor",
                    5)
         self.check(64, '--relation-to: "a" is no user id', "relations", "list", "friends", 1,
                    "--relation-to", "a")

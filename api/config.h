@@ -23,7 +23,7 @@ struct Config {
   options::TimelineSettings timelines;
   options::AgreedSettings agreed;
   options::BodiesSettings bodies;
-  std::vector<std::string> allowed_origins;  // of pages that may change something: door.h
+  std::vector<std::string> allowed_origins;  // origins whose pages may change something: door.h
   Limits limits;
 };
 

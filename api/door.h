@@ -1,6 +1,6 @@
-// Keeps the pages of other sites from changing anything through a user's browser. The API asks
-// nobody who they are, so a browser that reaches it, directly or through a gateway that lets its
-// user in, is all that such a page needs. Pure.
+// Keeps the pages of other sites from changing anything through a user's browser. The API does not
+// authenticate, so such a page needs only a browser that reaches the API, directly or through a
+// gateway that admits its user. Pure.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace fanline::api {
 
-// Why the request is not read; nothing: it may be. GET and HEAD change nothing and pass.
-// Any other request is refused when it names an origin (a browser sends it for a page) that
-// `allowed` does not list, and a POST also when it is not application/json: a page may send such
-// a one without asking first.
+// Why the request is refused; nothing: it is not. GET and HEAD change nothing and pass. Any other
+// request is refused if it names an origin (a browser does so for a page) that `allowed` does not
+// list. A POST is also refused unless it is application/json, since a page may send any other
+// without a preflight request.
 std::optional<Problem> RefusedAtTheDoor(const Request& request,
                                         const std::vector<std::string>& allowed);
 
-// "https://app.example:8443": as browsers write an origin. "null", which they write for pages that
-// tell nobody theirs, is none.
+// Whether the text is an origin as browsers write it: "https://app.example:8443". "null", which
+// they send for pages that hide their origin, is not one.
 bool IsOrigin(const std::string& text);
 
 }  // namespace fanline::api

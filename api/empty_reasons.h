@@ -1,6 +1,5 @@
-// Why users' timelines are empty, as the shards told a moment ago: whoever shows an empty timeline
-// again and again asks them no more than once in kFor. Only the reason may be so old, never what
-// the page shows. Bounded. Thread-safe.
+// A cache of why users' timelines are empty: for each user the shards are asked at most once in
+// kFor. Only the reason may be that old, never what the page shows. Bounded. Thread-safe.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// Serves one request from its text to its answer: matches its route, reads it, asks the store and
-// answers. Also words the server's own refusals as problems of the API.
+// Serves a request: matches its route, parses it, asks the store and answers. Also turns the HTTP
+// server's refusals into problems of the API.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ http::Limits HttpLimits(const Limits& limits);
 class Handler final : public http::Service {
  public:
   // All outlive the handler; `stores` also outlives the requests it was given. `publisher` may be
-  // null: nothing is published, and who asks for it is told. `clock`: any thread.
-  // `allowed_origins`: of pages that may change something (door.h).
+  // null: requests to publish are then refused. `clock`: any thread. `allowed_origins`: whose pages
+  // may change something (door.h).
   Handler(StorePool& stores, Pages& pages, Publisher* publisher, const ShardMap& map,
           const Limits& limits, Metrics& metrics, std::function<Now()> clock,
           std::vector<std::string> allowed_origins = {})
@@ -42,7 +42,7 @@ class Handler final : public http::Service {
   // answered later, from a thread of the pool: no more threads are blocked than there are stores.
   void Serve(http::Request request, Answer answer) override;
 
-  // Words the refusal as a problem of the API, and counts it.
+  // Turns the refusal into a problem of the API, and counts it.
   http::Response Refuse(int status, const std::string& detail) override;
 
   void Connected(size_t clients) override { metrics_.Connected(clients); }

@@ -1,7 +1,7 @@
-// In mode `sync`, also writes the reverse row inline and waits for it, up to `budget`. Failure or
-// lateness is no error: the row of log1 stays pending for the relay. In mode `async`, applies
-// without waiting an edge that was so already: a change that was interrupted and is now repeated
-// looks like that.
+// In mode `sync`, also writes the reverse row inline and waits for it, at most `budget`. A failure
+// or a late write is harmless: the row of log1 stays pending for the relay. In mode `async`,
+// applies an edge without waiting if the change was already in place, which may be the repetition
+// of an interrupted change.
 //
 // The mode is the installation's (fanline/ports/mirror_mode.h) and is read once a second; a shard
 // that does not answer leaves it as it was.
@@ -39,10 +39,10 @@ class InlineMirror {
         metrics_(metrics),
         budget_(budget) {}
 
-  // Call after a change of a forward edge was committed, or was found to be in place already.
+  // Call after a change of a forward edge was committed or found to be in place already.
   void After(const ForwardChanged& changed);
 
-  // Asks for the mode when it is due; answers when to call it again.
+  // Asks for the mode when it is due; returns when to call it again.
   Time Step(Time now);
 
   // The replies.

@@ -13,7 +13,7 @@ struct Limits {
   uint32_t connections = 16'384;                  // clients connected at once
   Duration idle_time = std::chrono::seconds(75);  // of a connection between two requests
   uint32_t threads = 16;  // requests about relations that use the shards at once
-  // Requests that may wait for a store, and for how long; the client is then told to come back.
+  // Requests that may wait for a store, and for how long before they are refused.
   uint32_t queue = 1'024;
   Duration longest_wait = std::chrono::milliseconds(500);
 
@@ -23,7 +23,7 @@ struct Limits {
   Duration longest_pull_wait = std::chrono::seconds(30);
   uint32_t rebuild_threads = 4;  // timelines made live at once
 
-  // How late a post may come in and still be shown to who asks for what is new.
+  // How late a post may arrive and still be shown to clients that ask for new posts.
   Duration newest_overlap = std::chrono::seconds(10);
 
   uint32_t publish_queue = 10'000;  // events that wait for Kafka's acknowledgement

@@ -22,7 +22,7 @@ void MergedPosts::Serve(timeline::PageRead& read, UserId reader, Time now) {
       return now - of_one->read_at >= kStale;
     });
     if (auto items = Merge(posts, *wanted)) return read.OnBeside(std::move(*items), old);
-    // Perhaps what is remembered of those who are away does not reach far enough.
+    // The entries of authors whose shards are away may not reach far enough.
     read.LeaveOut(reader, away_);
     if (read.beside() != nullptr && read.beside()->authors.size() == posts.size()) return;
   }
@@ -63,7 +63,7 @@ std::vector<std::shared_ptr<const MergedPosts::Posts>> MergedPosts::Find(
   return found;
 }
 
-// Those that can be read, are not fresh, and that nobody else is reading.
+// The authors that can be read, are not fresh, and that nobody else is reading.
 std::vector<UserId> MergedPosts::Claim(const std::vector<UserId>& authors, Time now) {
   std::vector<UserId> claimed;
   const std::lock_guard lock(mutex_);
@@ -90,7 +90,7 @@ void MergedPosts::Put(UserId author, std::shared_ptr<const Posts> posts) {
   if (posts) entry.posts = std::move(posts);
 }
 
-// Nothing when the page reaches deeper than what is held of an author.
+// Nothing when the page reaches deeper than an author's entry.
 std::optional<std::vector<Item>> MergedPosts::Merge(
     const std::vector<std::shared_ptr<const Posts>>& posts, const timeline::Beside& wanted) {
   std::vector<Item> items;

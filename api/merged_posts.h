@@ -1,18 +1,15 @@
-// The newest posts of authors whose posts are merged at read, as this process read them a moment
-// ago: a page of a live timeline that names such authors then asks no shard.
-//
-// Whose cache: this process's own, and nobody invalidates it. What it holds is at most kFor old,
-// and kStale while somebody is reading it anew: a post of such an author shows, and a deleted one
-// goes, so much later than one that is pushed might. A `newest_cursor` stays behind by as much. It
-// never decides whom a reader follows: that says the timeline. A page that reaches deeper than
+// A cache of the newest posts of authors whose posts are merged at read. With it a page of a live
+// timeline that names such authors asks no shard.
+// The cache belongs to this process, and nobody invalidates it. Entries are at most kFor old, or
+// kStale while a thread renews them. So a new post of such an author appears, and a deleted one
+// disappears, later by as much than a pushed one; a `newest_cursor` stays behind by as much, too.
+// The cache never decides whom a reader follows; the timeline does. A page that reaches deeper than
 // kNewest posts of an author is pulled.
-//
-// While an author's shard is away none of these posts can change: their rows cannot. What was read
-// last is then served for kWhileAway. The bound is for a shard that others reach and only we do
-// not. Of an author of whom nothing is remembered then, or not as far as the page reaches, the page
-// has no posts. In both cases it is incomplete.
-//
-// One thread at a time reads an author anew; the others are served what there is, or pull. Bounded.
+// While an author's shard is away, its posts cannot change, so what was read last is served for
+// kWhileAway. The bound is for a shard that is away only for us. If the cache does not hold an
+// author's posts as far as the page reaches, the page lacks them. In both cases the page is
+// incomplete.
+// One thread at a time renews an author's entry; others use the present one, or pull. Bounded.
 // Thread-safe.
 #pragma once
 
@@ -41,11 +38,12 @@ class MergedPosts {
   // `away`: whether the user's shard is known to be away; any thread.
   explicit MergedPosts(std::function<bool(UserId)> away) : away_(std::move(away)) {}
 
-  // Gives `reader`'s page what it needs of marked authors, when all of that is known, or cannot be
-  // known while their shards are away.
+  // Gives `reader`'s page the posts of marked authors if all are known. Posts that are unknown
+  // because their shard is away are left out.
   void Serve(timeline::PageRead& read, UserId reader, Time now);
-  // Reads anew what the page needs and nobody else is reading, then serves the page. What cannot be
-  // read is left to the page's own pull, which needs no shard that is known to be away. Blocks.
+  // Renews the entries that the page needs and nobody else is renewing, then serves the page. What
+  // cannot be read is left to the page's own pull, which needs no shard that is known to be away.
+  // Blocks.
   void Load(timeline::PageRead& read, UserId reader, ReaderTruth& truth, Time now);
 
  private:
@@ -59,7 +57,7 @@ class MergedPosts {
     bool loading = false;
   };
 
-  // Of each author; null: they are to be read.
+  // An entry for each author; null: it must be read.
   std::vector<std::shared_ptr<const Posts>> Find(const std::vector<UserId>& authors, Time now);
   std::vector<UserId> Claim(const std::vector<UserId>& authors, Time now);
   void Put(UserId author, std::shared_ptr<const Posts> posts);

@@ -1,5 +1,5 @@
-// What the API tells about itself, as verbs to be called from any thread. The do-nothing default
-// serves tests; prometheus_metrics.cpp is the real one.
+// The API's metrics, as verbs to be called from any thread. The default does nothing, for tests;
+// prometheus_metrics.cpp is the real one.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ class Metrics {
   virtual void CounterBelowZero() {}
   virtual void MirroredInline(InlineResult) {}
   virtual void PageServed(PageFacts::State) {}
-  // A page, or a count, that may be without posts of authors whose shards are away.
+  // A page or a count that may lack posts of authors whose shards are away.
   virtual void IncompleteServed() {}
   // A page that was asked for with bodies.
   virtual void BodiesServed(bool /*available*/, size_t /*gone*/) {}

@@ -1,13 +1,11 @@
-// Serves pages of posts. A home timeline is asked for in Redis; what the live timeline does not
-// hold is pulled from the shards, and a timeline that is not live is made live behind the answer.
-// Redis being away, or busy, is no failure of a page. Why an empty timeline is empty, the shards
-// say.
+// Serves pages of posts. A home timeline is read from Redis. What the live timeline does not hold
+// is pulled from the shards, and a timeline that is not live is made live behind the answer. A page
+// does not fail when Redis is away or busy. The shards tell why an empty timeline is empty.
 //
 // Posts of authors who are merged at read come from a small cache (merged_posts.h). A page of a
 // live timeline does without those whose shards are known to be away, and says so.
-//
-// A page asked for with bodies is joined with the application's table (timeline/hydration.h). When
-// its database is away, slow or busy, the page is served without, and says so.
+// A page with bodies is joined with the application's table (timeline/hydration.h). When its
+// database is away, slow or busy, the page is served without bodies, and says so.
 //
 // Thread-safe. A page that Redis answers alone is served on the caller's thread when a connection
 // is free; pulls are left to the threads of their pool.
@@ -31,7 +29,7 @@ namespace fanline::api {
 
 class Pages {
  public:
-  // The pages' stores. `bodies` may be null: pages have none, and who asks for them is told.
+  // The pages' stores. `bodies` may be null: requests for bodies are then refused.
   struct Pools {
     TimelinePool& timelines;
     TruthPool& truth;
@@ -40,12 +38,12 @@ class Pages {
 
   struct Rules {
     bool own_posts = false;  // home timelines hold the reader's own
-    // How late a post may come in and still be shown to who asks for what is new (newest_cursor,
-    // which stays behind by as much, and by how long posts of merged authors are remembered).
-    // A live page whose range lags by more than this, and by more than kLate, is incomplete.
+    // How late a post may arrive and still be shown to clients that ask for new posts.
+    // newest_cursor stays behind by this and by how long merged posts are cached. A live page whose
+    // range lags by more than this, and by more than kLate, is incomplete.
     Duration overlap = std::chrono::seconds(10);
   };
-  // A pusher that keeps up says every five seconds how far it is.
+  // A pusher that keeps up reports its progress every five seconds.
   static constexpr std::chrono::seconds kLate{10};
 
   // All outlive it, and the pools also outlive the pages they were given. `clock`, `away` (whether
@@ -66,15 +64,15 @@ class Pages {
   // `route` is of a static table.
   void Serve(std::shared_ptr<const PageCall> call, std::string_view route, Answer answer);
 
-  // By so many bytes the answers changed that clients have not taken. While they are more than
-  // kMostKeptBytes, pages come without bodies, as when their database is away. Any thread.
+  // Adds to the bytes of answers that clients have not read yet. Above kMostKeptBytes, pages come
+  // without bodies, as when their database is away. Any thread.
   void Kept(int64_t bytes) { kept_ += bytes; }
 
  private:
   struct Serving;
   using Shared = std::shared_ptr<Serving>;
 
-  // Read a page, or a refill of one.
+  // Read a page, or refill one.
   void Read(const Shared& page, const timeline::PageQuery& query);
   void BeginHome(const Shared& page);
   void ReadHome(const Shared& page);

@@ -11,7 +11,7 @@
 
 namespace fanline::api {
 
-// Both outlive what is answered.
+// Both outlive the result.
 std::unique_ptr<Metrics> PrometheusMetrics(prometheus::Registry& registry, const daemon::Log& log);
 
 }  // namespace fanline::api

@@ -1,9 +1,8 @@
 // Publishes events about posts: appends each to feed-events, and answers its request when the
-// brokers have acknowledged it. Kafka being away is a 503 after the log's own time limit, and
-// nothing else waits for it: no thread is held meanwhile.
-//
-// After a 503 the event may be in the log all the same. Sending it again is safe: the first
-// created_at wins, and the rest is so already.
+// brokers have acknowledged it. When Kafka is away, the answer is 503 after the log's own time
+// limit; no thread waits meanwhile.
+// After a 503 the event may still be in the log. Sending it again is safe: the first created_at
+// wins, and nothing else changes.
 //
 // Thread-safe.
 #pragma once
@@ -25,8 +24,8 @@ namespace fanline::api {
 
 class Publisher {
  public:
-  // At most `most_open` events wait for their acknowledgement; one more is overloaded. All outlive
-  // it, but for `log`, which answers what is open before it is destroyed.
+  // At most `most_open` events wait for their acknowledgement; more are refused as overload. All
+  // outlive it, except `log`, which answers open requests before it is destroyed.
   Publisher(Serves<AppendEvent>& log, size_t most_open, Metrics& metrics,
             std::function<Now()> clock)
       : log_(log, *this), most_open_(most_open), metrics_(metrics), clock_(std::move(clock)) {}

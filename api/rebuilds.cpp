@@ -86,7 +86,7 @@ bool Rebuilds::StrangerFits() {
   return true;
 }
 
-// Who has waited for too long goes on without.
+// Pages that have waited too long go on without their rebuild.
 std::vector<Rebuilds::Then> Rebuilds::TakeOverdue() {
   std::vector<Then> overdue;
   const Time now = clock_();

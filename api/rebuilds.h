@@ -1,14 +1,12 @@
 // Makes timelines live behind the answers that found them missing: a bounded queue of readers, and
-// a bounded number of threads that rebuild one each. A page waits for it only where many come back
-// at once: when others wait for theirs, or more are to be pulled than can be at once. A rebuild
-// reads the truth for both, and pulls beside it would only make all wait longer.
-//
-// A reader waits or is rebuilt once at a time here, and Redis keeps other processes from doing it
-// beside us (Rebuild in timeline/rebuild.h).
-//
-// Anybody may ask for the timeline of a user nobody knows. Such a reader gets one too, so that
-// asking again costs no shard anything; it lives for kEmptyTimelineTtl, and no more than
-// Limits::strangers of them are made in that time.
+// a bounded number of threads that each rebuild one. A page waits for its rebuild only under load:
+// when others wait for theirs, or when more pages must be pulled than can be at once. The rebuild
+// then reads the truth for both, since extra pulls would make all wait longer.
+// A reader is queued or rebuilt at most once at a time here; Redis keeps other processes from
+// rebuilding the same reader (Rebuild in timeline/rebuild.h).
+// Anybody may ask for the timeline of an unknown user (a stranger). Such a reader gets one, too, so
+// that asking again costs the shards nothing. It lives for kEmptyTimelineTtl, and at most
+// Limits::strangers are made in that time.
 //
 // Thread-safe.
 #pragma once
@@ -34,16 +32,16 @@ class Rebuilds {
   struct Limits {
     size_t waiting = 16'384;  // one more is not made live now; its next visit asks again
     size_t strangers = 10'000;
-    // Of those who await one, who then go on without; unless as many rebuilds have begun in that
-    // time as are still to begin before theirs, or theirs has begun. A pull for each who waits in a
-    // queue that moves would double the work just when there is most of it.
+    // How long a page waits for its rebuild before it is pulled. It keeps waiting if its rebuild
+    // has begun, or if as many rebuilds began in that time as are still ahead of it: while the
+    // queue moves, pulls would double the work.
     Duration longest_wait = std::chrono::seconds(60);
   };
   using Admit = timeline::Reader::Admit;
-  // Blocks and throws nothing; one thread at a time. Asks `admit`, unless it is empty, before a
-  // reader nobody knows gets a timeline.
+  // Blocks and throws nothing; one thread at a time. Asks `admit`, unless it is empty, before an
+  // unknown reader gets a timeline.
   using Rebuild = std::function<void(UserId reader, const Admit& admit)>;
-  // By `reader`, told to `metrics`; what both use outlives it.
+  // Rebuilds with `reader` and reports to `metrics`; what both use outlives it.
   static Rebuild By(timeline::Reader reader, Metrics& metrics);
 
   static constexpr size_t kBacklog = 4;
@@ -54,20 +52,20 @@ class Rebuilds {
   // A thread for each of `rebuilds`. `clock`: any thread. `metrics` outlives this.
   Rebuilds(std::vector<Rebuild> rebuilds, Limits limits, Metrics& metrics,
            std::function<Time()> clock);
-  // Waits for those under way. Those that wait are forgotten, and who awaits them is told.
+  // Waits for rebuilds under way. Queued ones are dropped; pages that wait for them get false.
   ~Rebuilds();
   Rebuilds(const Rebuilds&) = delete;
   Rebuilds& operator=(const Rebuilds&) = delete;
 
-  // Never blocks for long. False: there is no room. `known`: some row is about the reader.
+  // Never blocks for long. False: the queue is full. `known`: the reader has a row.
   [[nodiscard]] bool Offer(UserId reader, bool known);
 
-  // Whether so many readers wait that a pull would hardly be sooner: kBacklog for each thread.
+  // Whether so many readers wait (kBacklog for each thread) that a pull would hardly be faster.
   [[nodiscard]] bool HasBacklog();
 
-  // The same as Offer, of a reader of whom nothing is known yet. `then` is called when the rebuild
-  // has ended, whatever came of it, or was waited for too long. False, and `then` is not called:
-  // there is no room.
+  // Like Offer, for a reader of whom nothing is known yet. `then` is called when the rebuild has
+  // ended, well or not, or the wait was too long. False: the queue is full, and `then` is not
+  // called.
   [[nodiscard]] bool Await(UserId reader, Then then);
 
  private:

@@ -1,4 +1,4 @@
-// feedctl: the operator's tool. The commands are in the folder of that name.
+// feedctl: the operator's tool. Its commands are in commands/.
 #include <cstdio>
 #include <map>
 #include <string>
@@ -16,12 +16,12 @@ namespace {
 constexpr const char* kSummary =
     "sets up, feeds, reads and audits a Fanline installation\n"
     "\n"
-    "Exit codes: 0 done; 1 what was compared is wrong; 64 wrong command line; 65 wrong input;\n"
-    "66 no such file; 67 nobody knows this user; 69 a service is away; 70 a fault of feedctl;\n"
+    "Exit codes: 0 done; 1 a comparison found differences; 64 wrong command line; 65 wrong input;\n"
+    "66 no such file; 67 unknown user; 69 a service is away; 70 an error in feedctl;\n"
     "74 reading or writing failed; 75 not all was done, run it again; 78 wrong configuration;\n"
     "130 interrupted";
 
-// A pipe that was closed or a full disk shows here at the latest.
+// Detects a closed pipe or a full disk.
 int WithOutputWritten(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "feedctl: the output cannot be written\n");
@@ -37,7 +37,7 @@ int RunGuarded(Command& command) {
     std::fflush(stdout);
     std::fprintf(stderr, "feedctl: %s\n", failure.what());
     return interrupt.requested() ? kExitInterrupted : failure.exit_code();
-  } catch (const Misconfigured& refused) {  // properties that librdkafka does not take
+  } catch (const Misconfigured& refused) {  // properties that librdkafka refuses
     std::fprintf(stderr, "feedctl: --kafka-properties: %s\n", refused.what());
     return kExitConfig;
   }

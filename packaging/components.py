@@ -41,7 +41,7 @@ LICENCES = {
     "protobuf": "BSD-3-Clause",
     "zlib": "Zlib",
 }
-# Of every C program on Linux: numbers of system calls, no code.
+# Headers of every C program on Linux: numbers of system calls, no code.
 NO_CODE = {"linux"}
 
 LINKED, COMPILED_IN, BESIDE = "loaded", "compiled in", "data"

@@ -1,9 +1,8 @@
-// How an operation reads its request, strictly. An undeclared parameter, or a value out of bounds
-// or not in its one spelling, is refused with advice, never guessed at. Every reader throws
+// How an operation reads its request, strictly. An undeclared parameter, or a value that is out of
+// bounds or not in its only spelling, is refused with advice. Every function that reads throws
 // Refused.
-//
-// Ids are decimal numbers in paths and queries; in JSON they are strings, and integers up to 2^53-1
-// are taken too (beyond that a client's JSON library may have rounded them).
+// Ids are decimal numbers in paths and queries. In JSON they are strings; integers up to 2^53-1 are
+// accepted as well (above that a client's JSON library may have rounded them).
 #pragma once
 
 #include <initializer_list>
@@ -16,16 +15,16 @@
 
 namespace fanline::api {
 
-// For a message: in quotes, cut when it is long.
+// In quotes and shortened, for a message.
 std::string Quoted(std::string_view text);
 
 class Asked {
  public:
-  // `segments`: what stands in the path's braces. Both outlive it.
+  // `segments`: the values of the path's braces. Both outlive it.
   Asked(const std::vector<std::string>& segments, const Request& request)
       : segments_(segments), request_(request) {}
 
-  // Refuses a query with other parameters, or with one given twice.
+  // Refuses a query with other parameters, or with a parameter given twice.
   void Takes(std::initializer_list<std::string_view> parameters) const;
 
   const std::string& Segment(size_t segment) const { return segments_[segment]; }

@@ -12,8 +12,8 @@ inline constexpr size_t kMostHeadBytes = 16 * 1024;  // with the request line
 inline constexpr size_t kMostItems = 500;            // of one batched check
 inline constexpr uint32_t kMostPerPage = 200;
 inline constexpr uint32_t kDefaultPerPage = 50;
-// Answers that clients have not taken. While they are more, pages come without bodies, which are
-// all that can be large: 4 MiB a page.
+// The limit of answers that clients have not read yet. Above it pages come without bodies, the only
+// large part: up to 4 MiB a page.
 inline constexpr int64_t kMostKeptBytes = 128 << 20;
 inline constexpr int kRetryAfterSeconds = 1;  // said with every 503
 

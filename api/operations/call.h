@@ -1,9 +1,8 @@
-// An operation of the API is one function in a file of this folder. It reads its request, names the
-// users whose shards it needs, asks the store and answers. A new one is a file and a row in
+// An operation of the API is one function in a file in this folder. It reads its request, names the
+// users whose shards it needs, asks the store and answers. A new operation is a file and a row in
 // routes.cpp.
-//
-// Answers: ids and versions are decimal strings, for a reader of JSON would round them; times are
-// integers, Unix milliseconds, and end in _ms.
+// Answers: ids and versions are decimal strings, since JSON readers may round large numbers. Times
+// are integers, Unix milliseconds; their names end in _ms.
 #pragma once
 
 #include <chrono>
@@ -36,15 +35,15 @@ struct Context {
 
 // What a page of posts shows besides its items.
 struct PageFacts {
-  // Of a home timeline: from Redis; pulled from the shards while its timeline is being made live;
-  // or pulled, and it is not.
+  // For a home timeline. kLive: from Redis. kBuilding: pulled from the shards while the timeline is
+  // being made live. kPulled: pulled only.
   enum class State { kLive, kBuilding, kPulled };
   State state = State::kLive;
   std::optional<timeline::EmptyReason> empty_because = {};
-  // Posts may be missing: of authors whose shards are away, or that the range was not pushed yet.
+  // Posts may be missing: their author's shard is away, or they are not pushed to the range yet.
   bool incomplete = false;
-  UnixMs settled = 0;  // posts of later times may still come in (Pages::Rules::overlap)
-  // Of a page asked for with bodies; `columns` names their values.
+  UnixMs settled = 0;  // later posts may still arrive (Pages::Rules::overlap)
+  // For a page with bodies; `columns` names their values.
   std::optional<timeline::Bodies> bodies = {};
   const std::vector<std::string>* columns = nullptr;
 };
@@ -62,15 +61,15 @@ struct PageCall {
   // Makes the body.
   std::function<std::string(const PageCall&, const timeline::Page&, const PageFacts&)> answer;
 
-  // Nothing was left out: when it is empty, there is nothing.
+  // Whether nothing was left out, so an empty page means that there are no posts.
   bool whole() const { return !query.older_than && !query.newer_than; }
 };
 
 // A request that was read: one on relations, one for a page, or an event to be published.
 struct Call {
-  // The users whose shards are asked, first the one whose rows are read first.
+  // The users whose shards are asked; the first user's rows are read first.
   std::vector<UserId> owners;
-  // Asks the store, blocking while it does; answers the body. Throws Refused, or StoreFailed.
+  // Asks the store, blocking, and returns the body. Throws Refused or StoreFailed.
   std::function<Json(RelationStore&, const Context&)> perform = {};
   std::shared_ptr<const PageCall> page = {};  // instead of both; pages.h serves it
   std::optional<FeedEvent> event = {};        // likewise; publisher.h serves it
@@ -79,8 +78,8 @@ struct Call {
 // Reads a request. Throws Refused.
 using Operation = Call (*)(const Asked&);
 
-// What the store did not do. Later: a shard is away. Never: a fault of ours, because operations
-// turn users' mistakes into Refused.
+// The store failed. Later: a shard is away. Never: our fault, because operations turn users'
+// mistakes into Refused.
 struct StoreFailed {
   Status status;
 };
@@ -89,9 +88,9 @@ inline void OrFail(Status status) {
   if (!status.done()) throw StoreFailed{std::move(status)};
 }
 
-// Ends an operation whose change the limits of the installation forbid
-// (fanline/ports/forward_edges.h). `over`: who follows as many users as may be. `again_in`: when
-// `user`, who has changed as much as an hour allows, may change something again.
+// Ends an operation whose change the installation's limits forbid (fanline/ports/forward_edges.h).
+// `over`: the user who is at the limit of followed users. `again_in`: when `user`, who has changed
+// as much as an hour allows, may change something again.
 void RefuseByLimits(const std::optional<UserId>& over, UserId user,
                     const std::optional<std::chrono::seconds>& again_in, const Context& context);
 

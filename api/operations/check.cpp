@@ -1,5 +1,5 @@
-// A batched check, {"ids": [...], "sides": "both"}. An error of one id stands beside that id; an
-// error of the whole body is the answer.
+// A batched check, {"ids": [...], "sides": "both"}. An error of one id is reported beside that id;
+// an error of the body refuses the request.
 #include <optional>
 
 #include "api/operations/bounds.h"
@@ -107,7 +107,7 @@ Call CheckRelations(const Asked& asked) {
     if (id == Raw(user)) {
       item.bad = Problem{Code::kSameUser, "a user has no relation to themselves"};
     }
-    // The truth is read when the mirror is behind the version.
+    // The forward rows are read when the mirror is behind the version.
     const bool looks = sides != Sides::kFollowing && item.item.min_version > 0;
     if (looks && IsValidId(id)) owners.push_back(UserId{id});
   }

@@ -22,7 +22,7 @@ FriendAction ReadAction(const std::string& text) {
                                                  "request, accept, refuse, cancel, remove"}};
 }
 
-// An action says all there is in its path.
+// An action has no parameters besides its path.
 void ReadNoBody(const std::string& body) {
   constexpr std::string_view kSend = "; send {} or nothing";
   if (body.empty() || ParseObject(body, kSend).empty()) return;
@@ -31,7 +31,8 @@ void ReadNoBody(const std::string& body) {
 
 }  // namespace
 
-// The lower user's shard has the pair's row; each user's shard says whether they follow the other.
+// The shard of the smaller id has the pair's row; each user's shard says whether they follow the
+// other.
 Call GetFriendship(const Asked& asked) {
   asked.Takes({});
   const EdgeKey pair = asked.Pair();
@@ -53,8 +54,8 @@ Call ChangeFriendship(const Asked& asked) {
         FriendshipStep step;
         Status status = store.ChangeFriendship(action, pair.src, pair.dst, context.unix_us, &step);
         RefuseByLimits(step.over_limit, pair.src, step.again_in, context);
-        // The rule, applied to what the store found, says why. A refusal it does not know is a
-        // fault.
+        // The rule, applied to the state that the store found, tells why. A refusal that it does
+        // not know is our fault.
         const char* refusal = status.never() ? Decide(step.now, action, pair.src).refusal : nullptr;
         if (refusal != nullptr) {
           throw Refused{{Code::kFriendshipConflict,

@@ -9,15 +9,15 @@
 
 namespace fanline::api {
 
-// Parses an object. Refuses all else, and a member that is given twice: the library would silently
-// keep the last. `send` ends the refusal: "; send {...}".
+// Parses an object. Refuses anything else, and a member that is given twice, of which the library
+// would silently keep the last. `send` ends the refusal: "; send {...}".
 nlohmann::json ParseObject(const std::string& body, std::string_view send);
 
-// A value for a message. A nested one is named, not shown: the library would recurse as deep as it
-// is nested.
+// A value for a message. A nested value is only named: the library would recurse as deep as it is
+// nested.
 std::string Shown(const nlohmann::json& value);
 
-// A decimal string, or an integer that no reader with doubles has rounded; not 0.
+// A decimal string, or an integer small enough to be exact as a double; not 0.
 std::optional<uint64_t> NumberOf(const nlohmann::json& value);
 
 }  // namespace fanline::api

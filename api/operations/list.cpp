@@ -12,7 +12,7 @@ std::optional<ListCursor> ReadCursor(const Asked& asked) {
                                                    "before as it came, or none"}};
 }
 
-// How `viewer` stands to every entry; not at all to an entry that is the viewer.
+// The relations of `viewer` with every entry; none with the viewer.
 std::vector<CheckAnswer> RelationsOf(UserId viewer, const ListPage& page, RelationStore& store) {
   std::vector<CheckItem> items;
   for (const ListEntry& entry : page.entries) items.push_back({.user = Raw(entry.user)});

@@ -1,12 +1,10 @@
 // Pages of posts: home timelines, authors' own posts, and how many are new.
-//
-// A page is asked for by places in the one order of posts. `cursor` goes on behind a place, towards
-// older posts; `newer_than` stops at one. Both together are the posts between the two.
-//
-// Where a client asks on for newer posts is never later than what has settled: a post comes in
-// late, or is dated ahead and stands in front of all that follow. So what a client has seen of
-// later posts is shown again. `:count` leaves out as many as the client has seen of them.
-// `expand=body` adds to each post what the application's table says of it.
+// A page is given by places in the order of posts. `cursor` continues after a place, towards older
+// posts; `newer_than` stops at a place. Both together give the posts between the two.
+// The place from which a client asks for newer posts is never later than what has settled, since
+// posts may arrive late or be dated ahead. So later posts that a client has seen are shown again;
+// `:count` leaves out as many as the client has seen. `expand=body` adds to each post its row of
+// the application's table.
 #include <algorithm>
 
 #include "api/operations/bounds.h"
@@ -55,7 +53,7 @@ Json ToJson(const BodyValue& value) {
   return nullptr;
 }
 
-// Texts of the application need not be UTF-8.
+// The application's texts may not be UTF-8.
 std::string TextOf(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -67,7 +65,7 @@ Json BodyOf(const PageFacts& facts, size_t item) {
   return body;
 }
 
-// Ids and times need no care: a tree of them would cost more than all else of a page.
+// Writes ids and times directly: a JSON tree of them would cost more than the rest of the page.
 std::string ItemsOf(const timeline::Page& page, const PageFacts& facts) {
   const bool bodies = facts.bodies && facts.bodies->available;
   std::string text = "[";
@@ -89,8 +87,8 @@ std::optional<Position> BeginOf(const PageCall& call, const timeline::Page& page
   return Position{page.items.front().created_at, page.items.front().post};
 }
 
-// Where a client who has seen this page asks on for newer ones, whether there were any or not. An
-// incomplete page moves nobody on.
+// From where a client who has seen this page asks for newer posts, even after an empty page. An
+// incomplete page does not move it.
 std::optional<SeenCursor> NewestOf(const PageCall& call, const timeline::Page& page,
                                    const PageFacts& facts) {
   if (facts.incomplete) return call.newer_than;

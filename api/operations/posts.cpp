@@ -1,4 +1,4 @@
-// Events about posts: what an application's producer would append to feed-events, as requests.
+// Events about posts, as requests: what an application's producer would append to feed-events.
 #include <algorithm>
 
 #include "api/operations/call.h"
@@ -13,10 +13,10 @@ using nlohmann::json;
 constexpr const char* kId =
     "; ids are decimal strings from \"1\" to \"18446744073709551614\", or integers up to 2^53-1";
 
-// Reads the members of a body, and keeps what is wrong with each.
+// Reads the members of a body, and collects what is wrong with them.
 class Members {
  public:
-  // `names`: all there are.
+  // `names`: all known members.
   Members(const std::string& body, std::vector<std::string_view> names)
       : body_(ParseObject(body, "; send an object with " + AllOf(names))) {
     for (const auto& member : body_.items()) {

@@ -68,7 +68,7 @@ Response ToResponse(const Problem& problem) {
   Response response;
   response.status = entry.status;
   response.content_type = "application/problem+json";
-  // Details quote what clients sent, which need not be UTF-8.
+  // Details quote what clients sent, which may not be UTF-8.
   response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (entry.status == 429 || entry.status == 503) {
     response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after_seconds));

@@ -1,6 +1,5 @@
-// The API's refusals: problem documents (RFC 9457) of the type about:blank, so the title is the
-// status in words. `code` is for programs and never changes; `detail` says what was wrong and what
-// to do.
+// The API's refusals: problem documents (RFC 9457) of type about:blank, so the title is the status
+// in words. `code` is for programs and never changes; `detail` says what was wrong and what to do.
 #pragma once
 
 #include <string>
@@ -58,7 +57,7 @@ struct Problem {
   int retry_after_seconds = kRetryAfterSeconds;  // said with 429 and 503
 };
 
-// Ends an operation with a problem for its answer; the handler catches it.
+// Thrown to end an operation with a problem as its answer.
 struct Refused {
   Problem problem;
 };

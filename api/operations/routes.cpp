@@ -4,7 +4,7 @@
 
 namespace fanline::api {
 
-// Each is defined in a file of this folder.
+// Each is defined in a file in this folder.
 Call Follow(const Asked&);
 Call Unfollow(const Asked&);
 Call GetRelation(const Asked&);
@@ -48,7 +48,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/posts/{post}/{action}", "changePost", ChangePost},
 };
 
-// The text up to the next '/', which is taken off `rest` too.
+// Removes the text up to and including the next '/' from `rest`; returns it without the '/'.
 std::string_view NextSegment(std::string_view& rest) {
   const size_t slash = rest.find('/');
   const std::string_view segment = rest.substr(0, slash);

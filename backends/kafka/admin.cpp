@@ -9,7 +9,7 @@
 namespace fanline::kafka {
 namespace {
 
-// A consumer without a group: unlike a producer's, its metadata requests make no topics.
+// A consumer without a group: its metadata requests create no topics, unlike a producer's.
 ClientConfig ConfigOf(const ClientOptions& options) {
   return ClientConfig(options, {}, {{"allow.auto.create.topics", "false"}});
 }
@@ -52,7 +52,7 @@ Status Admin::Impl::Create(const TopicSpec& topic) {
                        " partitions, " + std::to_string(topic.partitions) + " are wanted");
 }
 
-// The controller made it; the brokers hear of it a moment later, and of its leaders after that.
+// The controller has created the topic. Brokers learn of it a moment later, then of its leaders.
 Status Admin::Impl::AwaitTopic(const std::string& topic, int32_t* partitions) {
   const auto until = Clock::now() + timeout_;
   for (;;) {
@@ -99,7 +99,7 @@ rd_kafka_resp_err_t Admin::Impl::Send(rd_kafka_NewTopic_t* topic, std::string* w
   return rd_kafka_topic_result_error(results[0]);
 }
 
-// Nobody polls this client: what brokers said of it waits for this.
+// Nothing else polls this client, so a broker's refusal is only noticed by this poll.
 Status Admin::Impl::StatusOf(rd_kafka_resp_err_t result, const std::string& what) {
   rd_kafka_poll(client_.get(), 0);
   return client_.StatusOf(result, what);

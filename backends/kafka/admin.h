@@ -1,4 +1,4 @@
-// Topics: made once, by `feedctl` and the tests; counted by every daemon at its start.
+// Topics. `feedctl` and the tests create them; every daemon counts their partitions at its start.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ class Admin {
   Admin(const Admin&) = delete;
   Admin& operator=(const Admin&) = delete;
 
-  // kDone: the brokers know the topic, new or from before (its other settings are not compared).
-  // kNever: it exists with another number of partitions; the message names both.
+  // kDone: the topic exists, now or already (its other settings are not compared). kNever: it
+  // exists with another number of partitions; the message names both.
   Status CreateTopic(const TopicSpec& topic);
 
-  // *partitions = 0: there is no such topic. Never makes one.
+  // *partitions = 0: there is no such topic. Never creates one.
   Status CountPartitions(const std::string& topic, int32_t* partitions);
 
-  // The value of one of an existing topic's settings, its own or the brokers' default.
+  // The value of a setting of an existing topic: its own or the brokers' default.
   Status ReadConfig(const std::string& topic, const std::string& name, std::string* value);
 
  private:

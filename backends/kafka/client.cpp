@@ -43,8 +43,8 @@ void OnError(rd_kafka_t* client, int code, const char* reason, void* opaque) {
                   "kafka: " + Describe(error) + ": " + reason);
 }
 
-// A broker's thread is about to connect. It holds no lock of the client here, unlike in a
-// connect_cb, where giving the client credentials would lock its thread out for ever.
+// Called when a broker's thread is about to connect. The thread holds no lock of the client here.
+// In a connect_cb it does, and setting the credentials would deadlock.
 int OnSocket(int domain, int type, int protocol, void* opaque) {
   ClientContext& context = ContextOf(opaque);
   if (rd_kafka_t* client = context.client) {
@@ -56,7 +56,7 @@ int OnSocket(int domain, int type, int protocol, void* opaque) {
   return socket(domain, type | SOCK_CLOEXEC, protocol);
 }
 
-// Ends the client in a thread of its own, for it may hang; false: it did not end in time.
+// Ends the client in a separate thread, since it may hang. False: it did not end in time.
 bool DestroyWithin(rd_kafka_t* client, std::shared_ptr<ClientContext> context, Duration limit) {
   auto ended = std::make_shared<std::promise<void>>();
   std::future<void> end = ended->get_future();
@@ -76,12 +76,12 @@ ClientConfig::ClientConfig(const ClientOptions& options, Properties defaults, Pr
       credentials_(std::make_unique<Credentials>(options.user, options.password)) {
   Set("bootstrap.servers", options.brokers);
   Set("client.id", options.client_id);
-  Set("log.connection.close", "false");  // idle connections are closed by brokers all the time
-  Set("socket.timeout.ms", "10000");     // how long a broker that hangs may hold a request
+  Set("log.connection.close", "false");  // brokers often close idle ones
+  Set("socket.timeout.ms", "10000");     // limit of a request to a broker that hangs
   Set("socket.keepalive.enable", "true");
   Set("socket.nagle.disable", "true");
   Set("reconnect.backoff.max.ms", "2000");
-  Set("topic.metadata.refresh.interval.ms", "10000");  // a missing topic is noticed within this
+  Set("topic.metadata.refresh.interval.ms", "10000");  // notices a missing topic
   for (const auto& [name, value] : defaults) Set(name, value);
   for (const auto& [name, value] : options.properties) {
     const bool ours = std::any_of(fixed.begin(), fixed.end(),

@@ -21,26 +21,26 @@
 
 namespace fanline::kafka {
 
-// What librdkafka's callbacks find behind rd_kafka_opaque(). It lives as long as the client does,
-// also when the client is left behind.
+// What librdkafka's callbacks find behind rd_kafka_opaque(). It lives as long as the client, even
+// one that is left behind.
 struct ClientContext {
   explicit ClientContext(LogSink sink) : log(std::move(sink), MonoNow) {}
   LogLimiter log;
   std::unique_ptr<Credentials> credentials;
   Refusal refusal;
-  std::atomic<rd_kafka_t*> client = nullptr;  // until it exists, its threads may already connect
-  std::atomic<bool> fatal = false;            // the client can do nothing any more
-  void* owner = nullptr;                      // of callbacks served by the owner's own polls
-  FetchRest rest;                             // of a consumer
+  std::atomic<rd_kafka_t*> client = nullptr;  // null at first: threads may connect already
+  std::atomic<bool> fatal = false;            // the client is unusable
+  void* owner = nullptr;                      // for callbacks that the owner's polls serve
+  FetchRest rest;                             // used by a consumer
 };
 
 using Properties = std::initializer_list<std::pair<const char*, std::string>>;
 
 class ClientConfig {
  public:
-  // Throws Misconfigured, naming the property and never its value, when librdkafka does not
-  // take one or when options.properties names one of `fixed`. Later ones win: our defaults for
-  // every client, `defaults`, options.properties, `fixed`.
+  // Applies our defaults for every client, `defaults`, options.properties and `fixed`, in this
+  // order; later ones win. Throws Misconfigured when librdkafka refuses a property or
+  // options.properties names one of `fixed`. The message names the property, never its value.
   ClientConfig(const ClientOptions& options, Properties defaults, Properties fixed);
   rd_kafka_conf_t* get() { return config_.get(); }
 
@@ -57,8 +57,8 @@ class Client {
   // Throws Misconfigured when librdkafka cannot start (settings that contradict each other,
   // no threads). Brokers need not be there yet. `owner`: see ClientContext.
   Client(rd_kafka_type_t type, ClientConfig config, LogSink sink, void* owner);
-  // Takes at most the destroy limit. A client that has not ended by then (librdkafka 2.0 has ways
-  // to hang) is left behind, silent, until the process ends.
+  // Takes at most the destroy limit. A client that has not ended by then (librdkafka 2.0 may hang)
+  // is left behind, silenced, until the process ends.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -66,8 +66,8 @@ class Client {
   void SetDestroyLimit(Duration limit) { destroy_limit_ = limit; }
 
   rd_kafka_t* get() const { return handle_; }
-  // The result of a call in words and as a Status, like those of errors.h. When it failed because
-  // brokers turn us away, the words say so.
+  // The result of a call in words and as a Status, as in errors.h. When brokers refuse us, the
+  // words say so.
   std::string Describe(rd_kafka_resp_err_t result) const;
   Status StatusOf(rd_kafka_resp_err_t result, std::string_view what) const;
   ClientContext& context() const { return *context_; }

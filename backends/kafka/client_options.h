@@ -1,4 +1,4 @@
-// How every Kafka client of ours reaches the brokers.
+// How our Kafka clients reach the brokers.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@ namespace fanline::kafka {
 struct ClientOptions {
   std::string brokers;  // host:port,host:port
   std::string client_id = "fanline";
-  // For brokers that ask (security.protocol=SASL_SSL or SASL_PLAINTEXT); no user: none is shown.
+  // For SASL (security.protocol=SASL_SSL or SASL_PLAINTEXT). Empty user: no credentials are sent.
   std::string user;
-  Secret password;  // never logged; read for each connection
+  Secret password;  // never logged; read anew for each connection
   // librdkafka's own properties (security.protocol, sasl.*, ssl.*, statistics ...), applied over
-  // our defaults. Those that carry the delivery guarantees are ours alone: naming one of them
-  // here is refused. Values are never logged.
+  // our defaults. Properties that the delivery guarantees depend on are refused. Values are never
+  // logged.
   std::map<std::string, std::string> properties;
 };
 

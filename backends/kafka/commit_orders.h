@@ -20,32 +20,31 @@ class CommitOrders {
  public:
   CommitOrders(Client& client, std::string topic);
 
-  // All records below `offset` are finished; the last of them is of `read_until`, if that is known,
-  // which goes into the commit's metadata. An offset may be lower than the one ordered before.
+  // All records below `offset` are finished. `read_until`: the time of the last of them, if known;
+  // it goes into the commit's metadata. `offset` may be lower than the one ordered before.
   void Order(int32_t partition, int64_t offset, std::optional<UnixMs> read_until);
-  // Forgets the partition's order: until the next one nothing of it is committed.
+  // Forgets the partition's order: nothing of the partition is committed until the next one.
   void Forget(int32_t partition);
-  // Forgets all orders: the partitions are no longer ours. A request under way is not taken back:
-  // its offsets were ordered while the partitions were ours, and the brokers refuse them from a
-  // member of an earlier generation. Its answer, should a partition be ours again by then, tells
-  // what the group has.
+  // Forgets all orders: the partitions are no longer ours. A request under way goes on: its offsets
+  // were ordered while the partitions were ours, and brokers refuse them from a member of an
+  // earlier generation. If a partition is ours again when the answer comes, the answer counts.
   void ForgetAll();
 
-  // Sends the orders not committed yet, unless a request is under way or the last one failed a
-  // moment ago. Returns after how long to call again; zero: no need to.
+  // Sends the orders not committed yet, unless a request is under way or the last one has just
+  // failed. Returns after how long to call again; zero: no need to.
   [[nodiscard]] Duration SendDue(Time now);
   // librdkafka's answer, delivered by its poll.
   void OnAnswer(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets,
                 Time now);
 
-  // Sends all that is not known to be committed and waits for the answer, at most `limit`.
+  // Sends all orders not known to be committed and waits at most `limit` for the answer.
   void CommitNow(Duration limit);
 
  private:
   struct Progress {
     int64_t ordered = -1;
     int64_t committed = -1;
-    std::optional<UnixMs> read_until{};  // of what is ordered
+    std::optional<UnixMs> read_until{};  // belongs to `ordered`
   };
 
   [[nodiscard]] PartitionList Uncommitted() const;

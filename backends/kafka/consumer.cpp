@@ -58,12 +58,12 @@ ClientConfig ConfigOf(const ConsumerOptions& options) {
        {"auto.offset.reset", "error"},
        {"enable.auto.commit", "false"},
        {"enable.auto.offset.store", "false"},
-       // A byte that went bad on a broker's disk shows as such, not as another record.
+       // A byte that went bad on a broker's disk is an error, not another record.
        {"check.crcs", "true"},
        {"enable.partition.eof", "false"}});
 }
 
-// To the end of the process: a thread is still within it. Kept where a leak checker finds it.
+// Until the process ends: a thread is still inside it. Kept where a leak checker finds it.
 void LeaveBehind(std::unique_ptr<Client> client) {
   static std::mutex mutex;
   static auto* const left = new std::vector<Client*>;
@@ -150,7 +150,7 @@ Consumer::Impl::Impl(ConsumerOptions options, LogSink log)
 ClientConfig Consumer::Impl::Configure(const ConsumerOptions& options) {
   ClientConfig config = ConfigOf(options);
   rd_kafka_conf_interceptor_add_on_new(config.get(), "fetch rest", OnNew, nullptr);
-  // Both are called by our own polls only.
+  // Only our own polls call these two.
   rd_kafka_conf_set_rebalance_cb(
       config.get(), [](rd_kafka_t*, rd_kafka_resp_err_t what, rd_kafka_topic_partition_list_t* list,
                        void* opaque) {
@@ -180,7 +180,7 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
       parked_.Forget(record.partition);
       Reported& reported = reported_[record.partition];
       reported.marks.Existed(record.offset + 1, record.timestamp);
-      reported.times.Read(record.offset + 1, record.timestamp, now);
+      reported.times.Add(record.offset + 1, record.timestamp, now);
       out.emplace_back(std::move(record));
       ++records;
     }
@@ -191,8 +191,8 @@ void Consumer::Impl::Poll(size_t max_records, std::vector<ConsumerEvent>& out) {
   Tend();
 }
 
-// The only error of a consumer that is fatal. The brokers go on with the newer member of that id,
-// and librdkafka would take the place back later.
+// The only fatal error of a consumer. The brokers go on with the newer member of that id, and
+// librdkafka would later take its place back.
 void Consumer::Impl::GiveUpIfFenced() {
   char text[512] = "";
   const rd_kafka_resp_err_t error = rd_kafka_fatal_error(client_->get(), text, sizeof text);
@@ -216,7 +216,7 @@ void Consumer::Impl::Apply(const ConsumerOrders& orders) {
   Tend();
 }
 
-// Goes on with orders that could not be carried out at once.
+// Retries orders that could not be carried out at once.
 void Consumer::Impl::Tend() {
   const Time now = MonoNow();
   RetryParked(now);
@@ -227,7 +227,7 @@ void Consumer::Impl::Tend() {
   const bool away = unreachable_ && !unreachable_->empty();
   ask_ends_at_ = now + (away ? kEndsEveryWhileAway : kEndsEvery);
   const std::vector<int32_t> owned = flow_.owned();
-  // A member without partitions asks, too, to learn whether brokers answer.
+  // A member without partitions also asks, to learn whether brokers answer.
   lookup_->AskEnds(owned.empty() ? std::vector<int32_t>{0} : owned);
 }
 
@@ -250,7 +250,7 @@ void Consumer::Impl::TakeAnswers() {
     Reported& reported = reported_[found.partition] = {assigned.first(), found.end, {}, {}};
     if (found.read_until) {
       const UnixMs hour = assigned.tail_lost() ? kLateStamps : 0;
-      reported.times.Read(assigned.first(), *found.read_until - hour, UnixNow());
+      reported.times.Add(assigned.first(), *found.read_until - hour, UnixNow());
     }
     out_->emplace_back(assigned);
   }
@@ -262,12 +262,12 @@ void Consumer::Impl::TakeAnswers() {
   }
   if (!answers.failure) return;
   unreachable_ = answers.failure;
-  // The ends are asked for again soon: how late a range is counts from the last answer.
+  // Asks for the ends again soon: a range's lag is measured from the last answer.
   if (!unreachable_->empty())
     ask_ends_at_ = std::min(ask_ends_at_, MonoNow() + kEndsEveryWhileAway);
 }
 
-// A lost position that retention has not passed lay beyond the log's end: records written since
+// A lost position at or above the log's start lay beyond its end, so records written since may
 // stand where other records were.
 PartitionAssigned Consumer::Impl::AssignedBy(const PositionLookup::Position& found) const {
   PartitionAssigned assigned{found.partition, found.committed.value_or(found.low), found.low,
@@ -289,7 +289,7 @@ void Consumer::Impl::OnAssigned(const rd_kafka_topic_partition_list_t& list) {
 }
 
 void Consumer::Impl::OnRevoked() {
-  // Lost: the group gave the partitions to others, who commit from now on.
+  // Lost: the group gave the partitions to other members, who commit from now on.
   const bool lost = rd_kafka_assignment_lost(client_->get()) != 0;
   if (!lost) commits_.CommitNow(kRevokeCommitLimit);
   flow_.Unassign();
@@ -344,7 +344,7 @@ std::vector<Consumer::Parked> Consumer::Impl::AllParked() const {
   std::vector<Parked> all;
   for (const auto& [partition, entry] : parked_.entries()) {
     const auto found = reported_.find(partition);
-    // A log that ends at or before the bad offset has nothing bad left.
+    // A log that ends at or before the bad offset is sound again.
     if (found != reported_.end() && found->second.end <= entry.position) continue;
     all.push_back({partition, entry.position, entry.reason});
   }
@@ -381,20 +381,20 @@ void Consumer::Impl::Close(Duration limit) {
   RestUntil({});
   const auto left = [until] { return std::max(until - MonoNow(), Duration::zero()); };
   {
-    // The descriptor is the caller's, and may be gone soon.
+    // The caller may close its descriptor soon.
     const QueueHandle queue(rd_kafka_queue_get_consumer(client_->get()));
     rd_kafka_queue_io_event_enable(queue.get(), -1, nullptr, 0);
   }
   for (const int32_t partition : flow_.owned()) flow_.Pause(partition);
   (void)flow_.Settle(MonoNow());
-  // A rebalance that waits in the queue would never be answered once closing has begun.
+  // Once closing has begun, a rebalance in the queue would never be answered.
   while (const MessageHandle message{rd_kafka_consumer_poll(client_->get(), 0)})
     if (left() == Duration::zero()) break;
 
   const QueueHandle closing(rd_kafka_queue_new(client_->get()));
   const ErrorHandle error(rd_kafka_consumer_close_queue(client_->get(), closing.get()));
   // Answers the last rebalance, and drops records that still arrive: a poll for callbacks alone
-  // aborts the process when it meets one.
+  // aborts the process when it finds a record.
   while (!error && !rd_kafka_consumer_closed(client_->get()) && left() > Duration::zero())
     MessageHandle(rd_kafka_consume_queue(closing.get(), 20));
 

@@ -1,9 +1,8 @@
-// The one table of what librdkafka's error codes mean to us and what the caller must do.
+// The table of librdkafka's error codes: what each means to us and what the caller must do.
 //
-// kNever is only for a fault of the record or the order itself: it fails the same way each time,
-// and setting it aside holds up nothing else. A missing topic, a missing partition or a refused
-// login is kLater: once it is mended everything goes on. Quarantining all traffic until then would
-// not help.
+// kNever is only for a fault of the record or the order itself, which fails the same way each time.
+// A missing topic, a missing partition or a refused login is kLater: once that is mended,
+// everything goes on. Setting all records aside until then would not help.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -18,8 +17,8 @@ namespace fanline::kafka {
 // What an error says about reading on in a partition.
 enum class Reading {
   kGoesOn,
-  kLost,     // the log does not hold the position: where to go on must be looked up, not guessed
-  kCorrupt,  // what stands at the position cannot be read
+  kLost,     // the log does not hold the position: the next one must be looked up
+  kCorrupt,  // the record at the position cannot be read
 };
 
 struct Meaning {

@@ -1,10 +1,10 @@
-// Holds a consumer's fetching back until a moment: what the log gets meanwhile comes with one
-// answer, where each record would have an answer of its own. An answer that arrives earlier is not
-// looked at before, and so no further fetch is sent. When nobody asks for a rest, nothing waits.
+// Holds a consumer's fetches back until a moment, so that records which reach the log meanwhile
+// come in one answer instead of one each. An answer that arrives earlier is not processed before
+// that moment, so no further fetch is sent. Nothing waits unless a rest was asked for.
 //
-// It sleeps in librdkafka's thread of that broker, which librdkafka advises against: the thread
-// does nothing else meanwhile. Here that is the purpose. Heartbeats and commits have a connection
-// and a thread of their own, that of the group's coordinator; the rest is bounded.
+// It sleeps in librdkafka's thread of that broker. librdkafka advises against this because the
+// thread does nothing else meanwhile, but here that is the purpose. Heartbeats and commits use the
+// coordinator's connection and thread. The rest is bounded.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class FetchRest {
  public:
   static constexpr Duration kLongest = std::chrono::seconds(1);
 
-  // Any thread. A moment that has passed ends the rest, but nobody is woken.
+  // Any thread. A moment in the past ends the rest; a thread that sleeps already is not woken.
   void Until(Time moment) { until_.store(moment, std::memory_order_relaxed); }
 
   // In the thread that fetches: sleeps until the moment, at most kLongest.

@@ -1,4 +1,4 @@
-// Owners of librdkafka's C handles. A list that is leaked makes rd_kafka_destroy hang for ever.
+// Owners of librdkafka's C handles. A leaked list makes rd_kafka_destroy hang for ever.
 #pragma once
 
 #include <librdkafka/rdkafka.h>

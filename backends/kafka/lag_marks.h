@@ -1,5 +1,5 @@
-// How long the oldest record behind a position has been in its log, told from the log ends that
-// were seen and the timestamps of delivered records. The age goes on growing while nothing is read.
+// How long the oldest record at or behind a position has been in its log, computed from observed
+// log ends and the timestamps of delivered records. The age keeps growing while nothing is read.
 //
 // The age is a lower bound: a record written before the first look counts from that look, or from
 // its timestamp once it is delivered. Bounded; not thread-safe.
@@ -17,13 +17,13 @@ namespace fanline::kafka {
 
 class LagMarks {
  public:
-  // At `at` all records below `end` were in the log. Calls come in any order. `at` 0: unknown.
+  // At time `at` all records below `end` were in the log. Calls may come in any order. 0: unknown.
   void Existed(int64_t end, UnixMs at) {
     if (at <= 0) return;
     const auto above = marks_.lower_bound(end);
     if (above != marks_.end() && above->second <= at) return;  // known to be older
     const auto from = marks_.upper_bound(end);
-    // Lower marks that are no older say less than this one.
+    // Lower marks that are not older are redundant.
     auto first = from;
     while (first != marks_.begin() && std::prev(first)->second >= at) --first;
     marks_.erase(first, from);
@@ -41,7 +41,7 @@ class LagMarks {
  private:
   static constexpr size_t kMost = 1024;
 
-  // Drops every second mark, but never the oldest, which tells the age of a position that stands
+  // Drops every second mark, but never the oldest, which gives the age of a position that stands
   // still. Ages of later positions become a little too low.
   void Thin() {
     for (auto mark = std::next(marks_.begin());

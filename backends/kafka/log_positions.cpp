@@ -13,10 +13,10 @@
 namespace fanline::kafka {
 namespace {
 
-// Of one call. A broker that is away holds up this thread alone.
+// The limit of one call. A broker that is away holds up this thread only.
 constexpr int kCallTimeoutMs = 3000;
 
-// The client never joins its group: settings of membership do not matter.
+// The client never joins its group, so membership settings do not matter.
 ClientConfig ConfigOf(const LogPositionsOptions& options) {
   return ClientConfig(options.client, {},
                       {{"group.id", options.group}, {"enable.auto.commit", "false"}});

@@ -1,7 +1,7 @@
 // The port fanline/ports/log_positions.h over Kafka: where one topic ends and where one group
-// stands in it. A thread of its own asks, since a broker that is away holds a call for seconds. It
-// joins no group. Replies come from that thread, exactly one per request: kLater when the brokers
-// did not answer. The destructor answers waiting requests kLater.
+// stands in it. It joins no group. Its own thread asks, since a broker that is away holds a call
+// for seconds. Replies come from that thread, exactly one per request: kLater when the brokers did
+// not answer. The destructor answers waiting requests kLater.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace fanline::kafka {
 struct LogPositionsOptions {
   ClientOptions client;
   std::string topic;
-  std::string group;  // whose commits are asked for, if any are
+  std::string group;  // for ReadGroupOffsets
 };
 
 class KafkaLogPositions final : public Serves<ReadLogEnd>, public Serves<ReadGroupOffsets> {

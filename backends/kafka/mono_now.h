@@ -1,4 +1,4 @@
-// The clocks, read only by what owns a thread or hears of librdkafka's.
+// The clocks. Only code that owns a thread or runs in librdkafka's callbacks reads them.
 #pragma once
 
 #include "fanline/base/time.h"

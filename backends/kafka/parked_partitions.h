@@ -1,5 +1,5 @@
-// The partitions that cannot be read on, why, and when each is tried again. The back-off grows
-// while a partition is stuck at one position.
+// The partitions that cannot be read any further, why, and when each is tried again. The back-off
+// grows while a partition is stuck at one position.
 //
 // Passive, not thread-safe.
 #pragma once
@@ -27,7 +27,7 @@ class ParkedPartitions {
     std::optional<Time> retry_at;  // none: being tried
   };
 
-  // Answers how long to wait before the next try.
+  // Returns how long to wait before the next try.
   Duration Park(int32_t partition, Reading why, int64_t position, std::string reason, Time now,
                 uint64_t random) {
     Entry& entry = entries_[partition];
@@ -40,7 +40,7 @@ class ParkedPartitions {
   void Forget(int32_t partition) { entries_.erase(partition); }
   void ForgetAll() { entries_.clear(); }
 
-  // The partitions to try now; each only once until it is parked again.
+  // The partitions to try now. Each is returned once until it is parked again.
   std::vector<int32_t> Due(Time now) {
     std::vector<int32_t> due;
     for (auto& [partition, entry] : entries_) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSeekTimeoutMs = 1000;
 // A fetcher refuses to seek while it starts or stops, and for ever once it gave up (the offset was
-// out of range). One that refuses for this long is started anew.
+// out of range). A fetcher that refuses for this long is restarted.
 constexpr Duration kPatience = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -147,9 +147,9 @@ bool PartitionFlow::ResumeFetchers() {
       List([](const Partition& p) { return !p.still() && !p.moved && !p.fetching; });
   if (list->cnt == 0) return true;
   rd_kafka_resume_partitions(client_.get(), list.get());
-  // A resume does not wake the thread that fetches, which may sleep for a second; a seek does. A
-  // refused seek (the fetcher is still starting) is repeated: after a resume alone, restarted
-  // fetchers were seen to fetch nothing any more.
+  // A seek wakes the fetching thread, which may sleep for a second; a resume does not. A refused
+  // seek (the fetcher is still starting) is repeated: after a resume alone, restarted fetchers were
+  // seen to fetch nothing.
   const ErrorHandle error(rd_kafka_seek_partitions(client_.get(), list.get(), kSeekTimeoutMs));
   bool all = true;
   for (int i = 0; i < list->cnt; ++i) {
@@ -160,8 +160,8 @@ bool PartitionFlow::ResumeFetchers() {
   return all;
 }
 
-// All fetchers stop and start again, each at its own next offset. What was fetched and not yet
-// delivered is fetched again.
+// Restarts all fetchers, each at its own next offset. Records fetched and not yet delivered are
+// fetched again.
 void PartitionFlow::Reassign() {
   client_.log().Log(LogLevel::kInfo, "reassign", "kafka: " + topic_ + ": starting fetchers anew");
   AssignAll();
@@ -169,8 +169,8 @@ void PartitionFlow::Reassign() {
   refusing_since_.reset();
 }
 
-// Pausing sets a flag of librdkafka's on each partition it knows, started or not. Set before the
-// assignment, it keeps them from fetching; set again after it, it reaches the new ones.
+// A pause sets a flag on each partition that librdkafka knows, started or not. The pause before the
+// assignment keeps those from fetching; the one after it reaches the new partitions.
 void PartitionFlow::AssignAll() {
   for (auto& [partition, state] : partitions_) state.fetching = false;
   const PartitionList all = List([](const Partition&) { return true; });

@@ -1,7 +1,7 @@
-// Which partitions are ours and at which offset each goes on. This class keeps every next offset
-// itself, since librdkafka's positions are not reliable: every resume seeks first. (librdkafka 2.0
-// may rewind when it resumes a partition that was not paused. A resume alone does not revive a
-// fetcher that gave up, and does not say that it gave up.)
+// Which partitions are ours and the next offset of each. librdkafka's positions are not reliable,
+// so this class keeps the offsets itself and every resume seeks first. (librdkafka 2.0 may rewind
+// when it resumes a partition that was not paused. A resume does not revive a fetcher that gave up,
+// nor does it report that.)
 //
 // Used from the polling thread only. Calls wait for librdkafka's own thread, never for a broker.
 #pragma once
@@ -22,8 +22,8 @@ class PartitionFlow {
  public:
   PartitionFlow(Client& client, std::string topic);
 
-  // Call both within librdkafka's rebalance callback. Assign takes the partitions, paused and
-  // without a position; Unassign gives all of them up.
+  // Call both from librdkafka's rebalance callback. Assign takes the partitions, paused and without
+  // a position; Unassign gives all of them up.
   void Assign(const std::vector<int32_t>& partitions);
   void Unassign();
 
@@ -37,16 +37,16 @@ class PartitionFlow {
   // call again soon. Their partitions do not flow until then.
   [[nodiscard]] bool Settle(Time now);
 
-  // A record arrived. True: it is the next one, deliver it. False: drop it; its partition is not
-  // ours or does not flow, or the record is from before a seek.
+  // A record arrived. True: deliver it. False: drop it; its partition is not ours or does not flow,
+  // or the record was fetched before a seek.
   [[nodiscard]] bool Accept(int32_t partition, int64_t offset);
 
-  // The partition cannot be read on: nothing flows until GoOn or a Seek. False: nothing was
-  // flowing, so nobody needs to know.
+  // The partition cannot be read any further: nothing flows until GoOn or a Seek. False: it was not
+  // flowing anyway.
   [[nodiscard]] bool Park(int32_t partition);
   // Reads a parked partition from where it stopped, unless it is paused as well.
   void GoOn(int32_t partition);
-  // Back to how it came: ours, paused, without a position.
+  // Back to the state after Assign: ours, paused, without a position.
   void Forget(int32_t partition);
 
   [[nodiscard]] bool owns(int32_t partition) const { return partitions_.contains(partition); }
@@ -58,7 +58,7 @@ class PartitionFlow {
   struct Partition {
     std::optional<int64_t> next;
     bool paused = true;     // as ordered
-    bool parked = false;    // cannot be read on
+    bool parked = false;    // cannot be read any further
     bool moved = false;     // `next` is not yet where librdkafka fetches
     bool fetching = false;  // not paused, as far as librdkafka knows
 
@@ -76,7 +76,7 @@ class PartitionFlow {
   Client& client_;
   const std::string topic_;
   Partitions partitions_;
-  std::optional<Time> refusing_since_;  // seeks
+  std::optional<Time> refusing_since_;  // since when fetchers refuse to seek
 };
 
 }  // namespace fanline::kafka

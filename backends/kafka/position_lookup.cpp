@@ -11,7 +11,7 @@
 namespace fanline::kafka {
 namespace {
 
-// Of one call. A broker that is away holds up this thread alone.
+// The limit of one call. A broker that is away holds up this thread only.
 constexpr int kCallTimeoutMs = 3000;
 constexpr Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(3)};
 
@@ -150,7 +150,7 @@ void PositionLookup::Shared::LookUpPositions(std::unique_lock<std::mutex>& lock)
   lock.unlock();
   std::vector<Position> found = Positions(asked, partitions);
   lock.lock();
-  if (assignment != asked) return;  // moot by now
+  if (assignment != asked) return;  // replaced by a newer one
 
   for (const Position& position : found) std::erase(unanswered, position.partition);
   if (!unanswered.empty()) {
@@ -196,7 +196,7 @@ std::vector<PositionLookup::Position> PositionLookup::Shared::Positions(
   return found;
 }
 
-// Completes what is found by the times of records.
+// Adds `reread` to each position, by the times of records.
 bool PositionLookup::Shared::Reread(std::vector<Position>& found) {
   PartitionList times = NewPartitionList(found.size());
   for (const Position& each : found)
@@ -212,7 +212,7 @@ bool PositionLookup::Shared::Reread(std::vector<Position>& found) {
       LogFailure("looking up records by their time", at->err);
       return true;
     }
-    // What comes next may be stamped late, too: by a producer that catches up.
+    // Later records may have older timestamps: a producer may be catching up.
     each.reread = at->offset < 0 ? each.low : at->offset;
     return false;
   });
@@ -236,15 +236,15 @@ void PositionLookup::Shared::LookUpEnds(std::unique_lock<std::mutex>& lock) {
 }
 
 // rd_kafka_offsets_for_times passes the two special times on to the brokers, in one request per
-// broker, and keeps its timeout; rd_kafka_query_watermark_offsets of 2.0 does neither.
+// broker, and keeps its timeout. rd_kafka_query_watermark_offsets of librdkafka 2.0 does neither.
 bool PositionLookup::Shared::Offsets(const std::vector<int32_t>& partitions, int64_t which,
                                      PartitionList* found) {
   *found = ListOf(topic, partitions, which);
   return ByTime(found);
 }
 
-// A partition without a leader gets its error, and the others are asked. The call waits for the
-// leader of each partition that it is given, and fails for all if one has none.
+// Asks only about partitions that have a leader; the others get their error. The call waits for the
+// leader of each given partition, and fails for all if one has none.
 bool PositionLookup::Shared::ByTime(PartitionList* times) {
   bool answered = false;
   const auto leaderless = Leaderless(&answered);
@@ -272,8 +272,7 @@ bool PositionLookup::Shared::ByTime(PartitionList* times) {
   return true;
 }
 
-// The topic's partitions that have no leader, as the brokers tell now, each with what they say of
-// it.
+// The topic's partitions without a leader, each with the brokers' error.
 std::map<int32_t, rd_kafka_resp_err_t> PositionLookup::Shared::Leaderless(bool* answered) {
   const char* what = "looking up the leaders of logs";
   *answered = false;

@@ -1,8 +1,7 @@
-// Asks the brokers where a group stands and where logs begin and end, in a thread of its own: these
-// calls may take long, and the polling thread must not wait for them. Also tells whether the
+// Asks the brokers where a group stands and where logs begin and end. It does so in its own thread,
+// since these calls may take long and the polling thread must not wait. Also tells whether the
 // brokers answer at all.
-//
-// A question is repeated with back-off until it is answered or a newer assignment makes it moot. No
+// A question is repeated with back-off until it is answered or a newer assignment replaces it. No
 // position is ever guessed.
 #pragma once
 
@@ -29,22 +28,21 @@ class PositionLookup {
     int32_t partition = 0;
     std::optional<int64_t> committed;  // the group's committed offset
     int64_t low = 0;                   // the log's first offset
-    int64_t end = 0;                   // of the next record to be written; looked up last
-    // When the last record below `committed` was written, as the commit tells, and the first record
-    // that is not older than an hour before it (`low`: there is none). None: the commit does not
-    // tell.
+    int64_t end = 0;                   // the offset of the next record; looked up last
+    // From the commit's metadata, if it has any. read_until: when the last record below `committed`
+    // was written. reread: the first record written at most an hour before that, or `low`.
     std::optional<UnixMs> read_until{};
     std::optional<int64_t> reread{};
   };
   struct End {
     int32_t partition = 0;
-    int64_t offset = 0;  // of the next record to be written
-    Time asked_at{};     // what was in the log by then lies below
+    int64_t offset = 0;  // of the next record
+    Time asked_at{};     // records that were in the log then lie below
   };
   struct Answers {
     std::vector<Position> positions;
     std::vector<End> ends;
-    // Of the newest call: empty when the brokers answered, else why they did not. None: no call.
+    // The newest call's: empty when the brokers answered, else why they did not. None: no call.
     std::optional<std::string> failure;
   };
 
@@ -53,13 +51,13 @@ class PositionLookup {
   PositionLookup(Client& client, std::string topic, std::function<void()> wake);
   ~PositionLookup();
 
-  // Asks where to start in these partitions; forgets the questions of earlier assignments.
+  // Asks where to start in these partitions, and forgets the questions of earlier assignments.
   void AskPositions(uint64_t assignment, std::vector<int32_t> partitions);
-  // Asks about this partition once more, if no newer assignment was asked about since.
+  // Asks about this partition once more, unless a newer assignment was asked about since.
   void AskAgain(uint64_t assignment, int32_t partition);
   // Asks once, without repetition, where the logs end.
   void AskEnds(std::vector<int32_t> partitions);
-  // Calls `wake` after `delay`, so that the poller retries what it could not do now.
+  // Calls `wake` after `delay`, so that the poller retries.
   void WakeAfter(Duration delay);
   Answers Take();
 

@@ -20,13 +20,13 @@ namespace {
 
 constexpr Duration kServeWait = std::chrono::milliseconds(100);
 constexpr Duration kBetweenSessions = std::chrono::milliseconds(500);
-constexpr size_t kShortReason = 1024;  // of a letter that is to be small
+constexpr size_t kShortReason = 1024;  // for a letter without its record
 
 // One request. It deletes itself when its last record is answered. `open_` counts the records under
-// way, and Submit while it still adds some.
+// way, plus one while Submit still adds records.
 class Request : public Delivery {
  public:
-  // `unanswered` counts the requests with records under way.
+  // `unanswered` counts the requests not answered yet.
   Request(std::atomic<size_t>& unanswered, std::string what)
       : unanswered_(unanswered), what_(std::move(what)) {
     unanswered_.fetch_add(1, std::memory_order_relaxed);
@@ -34,9 +34,9 @@ class Request : public Delivery {
   virtual ~Request() = default;
 
   void Adding() { open_.fetch_add(1, std::memory_order_relaxed); }
-  // Who hears what becomes of the next record.
+  // Who is told the result of the next record.
   virtual Delivery* Next() { return this; }
-  // That record was not taken after all.
+  // That record could not be queued.
   virtual void NotAdded(rd_kafka_resp_err_t why) {
     open_.fetch_sub(1, std::memory_order_relaxed);
     refused_ = Worse(refused_, why);
@@ -52,7 +52,7 @@ class Request : public Delivery {
   Status StatusFor(rd_kafka_resp_err_t result) const { return StatusOf(result, what_); }
 
  private:
-  // kNever wins over kLater: it will not go away.
+  // kNever wins over kLater: a retry does not help.
   static rd_kafka_resp_err_t Worse(rd_kafka_resp_err_t before, rd_kafka_resp_err_t result) {
     const bool stays =
         result == RD_KAFKA_RESP_ERR_NO_ERROR || MeaningOf(before).outcome == Outcome::kNever;
@@ -64,7 +64,7 @@ class Request : public Delivery {
     unanswered_.fetch_sub(1, std::memory_order_release);
     delete this;
   }
-  virtual void Tell(Status status) = 0;  // tells the asker
+  virtual void Tell(Status status) = 0;  // the requester
 
   std::atomic<size_t>& unanswered_;
   const std::string what_;
@@ -86,7 +86,7 @@ class RequestOf final : public Request {
   const ReplyTo<Appended> to_;
 };
 
-// Says of each hint whether it was acknowledged.
+// Reports for each hint whether it was acknowledged.
 class HintsRequest final : public Request {
  public:
   HintsRequest(std::atomic<size_t>& unanswered, std::string what, uint64_t id, size_t hints,
@@ -117,7 +117,7 @@ class HintsRequest final : public Request {
     const size_t hint_;
   };
 
-  // Those behind a full queue were not even tried.
+  // Hints after a full queue were not even tried.
   void Tell(Status status) override {
     failed_.insert(failed_.end(), refused_.begin(), refused_.end());
     for (size_t hint = given_; hint < hints_.size(); ++hint)
@@ -167,7 +167,7 @@ class Producer::Impl {
 
   const ProducerOptions& options() const { return options_; }
 
-  // Appends a record of each item; `keyed` makes them.
+  // Appends one record per item, made by `keyed`.
   template <class Items, class Appended, class F>
   void Append(const std::string& topic, const Items& items, uint64_t id, ReplyTo<Appended> to,
               F keyed);
@@ -194,7 +194,7 @@ class Producer::Impl {
   std::atomic<size_t> unanswered_ = 0;  // requests
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_, which is held while sending. Null: between two sessions, or closed.
+  // Guarded by mutex_, which is held while sending. Null between two sessions and once closed.
   std::shared_ptr<ProducerSession> session_;
   bool closing_ = false;
 
@@ -239,11 +239,11 @@ void Producer::Impl::SendAll(const std::string& topic, const Items& items, Reque
   open->AllAdded();
 }
 
-// A letter that the topic never takes must not hold up its partition for ever. It is appended again
+// A letter that the topic never takes must not block its partition for ever. It is appended again
 // without the record's key, value and headers, and carries fanline-omitted. When even that is
-// refused for good, an error line tells the origin and the letter counts as appended: the record
-// still stands at its origin until the topic's retention, while a partition that stops for it loses
-// all records behind it.
+// refused for good, an error line names the origin and the letter counts as appended: the record
+// stays at its origin until retention removes it, whereas a blocked partition would lose all
+// records after it.
 void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) {
   auto letter = std::make_shared<const DeadLetter>(std::move(request.letter));
   const auto answer = [to, id = request.id](Status status) { to({id, std::move(status)}); };
@@ -267,7 +267,7 @@ void Producer::Impl::Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended
   });
 }
 
-// `omitted`: why the record itself is left out; empty: it is not.
+// `omitted`: why the record itself is left out; empty: it is included.
 void Producer::Impl::SendDeadLetter(const DeadLetter& letter, const std::string& omitted,
                                     std::function<void(Status)> reply) {
   const Record& record = letter.record;
@@ -309,7 +309,7 @@ void Producer::Impl::Produce(const std::string& topic, const ProducerSession::Ou
   open->AllAdded();
 }
 
-// With mutex_ held.
+// Call with mutex_ held.
 rd_kafka_resp_err_t Producer::Impl::Send(const std::string& topic,
                                          const ProducerSession::Outgoing& record,
                                          Request* request) {
@@ -346,7 +346,7 @@ void Producer::Impl::Renew(std::unique_lock<std::mutex>& lock) {
   if (closing_) return;
   try {
     session_ = std::make_shared<ProducerSession>(options_, log_);
-  } catch (const std::exception& error) {  // no threads or descriptors left: again in a while
+  } catch (const std::exception& error) {  // no threads or descriptors left: retried
     if (log_) log_(LogLevel::kError, std::string("kafka: no new producer: ") + error.what());
   }
 }
@@ -360,7 +360,7 @@ void Producer::Impl::End(std::shared_ptr<ProducerSession> session) {
 bool Producer::Impl::Flush(Duration limit) {
   const auto until = Clock::now() + limit;
   std::unique_lock lock(mutex_);
-  // Polls: answers given by other threads notify nobody.
+  // Polls, since answers given by other threads do not notify.
   while (unanswered_.load(std::memory_order_acquire) > 0) {
     if (Clock::now() >= until) return false;
     changed_.wait_for(lock, std::chrono::milliseconds(10));

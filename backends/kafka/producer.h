@@ -3,18 +3,18 @@
 // they were given.
 //
 // Each request gets exactly one reply, once each of its records is acknowledged or given up. kDone:
-// every record of it is acknowledged. kLater: one was given up; some may be in the log all the same
-// (append again, readers do not mind). kNever: one can never be appended (too large, refused by the
-// broker's validation); the others are appended all the same, but for those that a broker was sent
-// in one batch with it. No record waits longer than delivery_timeout. A record that the full send
-// queue refuses is given up at once, with those behind it. Of hints the reply names those that are
-// not acknowledged.
+// all records are acknowledged. kLater: at least one was given up; some may still be in the log
+// (append again, duplicates are harmless). kNever: at least one can never be appended (too large,
+// refused by the broker's validation); the others are appended, except those sent in the same
+// batch. No record waits longer than delivery_timeout. When the send queue is full, a record is
+// given up at once, with those after it. The reply to AppendHints names the hints that are not
+// acknowledged.
 //
-// An idempotent producer that turns fatal (librdkafka 2.0 does so after some disconnects) is thrown
-// away and made anew; requests under way are answered kLater.
+// A producer that hits a fatal error (librdkafka 2.0 does after some disconnects) is replaced by a
+// new one; requests under way are answered kLater.
 //
-// Threads: any thread may call. Replies come from the producer's own thread; from within the call
-// when no record is under way any more; from within Close.
+// Threads: any thread may call. Replies come from the producer's own thread, from within Close, or
+// from within the call if no record is under way any more.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Producer final : public Serves<AppendHints>,
  public:
   using Reply = std::function<void(Status)>;
 
-  // Throws Misconfigured for properties librdkafka does not take; brokers need not be there yet.
+  // Throws Misconfigured for properties that librdkafka refuses. Brokers need not be there yet.
   Producer(ProducerOptions options, LogSink log);
   // Close(10 s), if that was not done.
   ~Producer() override;
@@ -61,22 +61,20 @@ class Producer final : public Serves<AppendHints>,
   // To the feed topic, as JSON, its key the post's id in decimal.
   void Submit(AppendEvent request, ReplyTo<EventAppended> to) override;
 
-  // To `<topic>.dlq`: key, value and headers as they were, plus those of a letter
-  // (fanline/wire/dead_letter.h). A record without a key has none there either. A letter that the
-  // topic never takes is appended without key, value and headers, with fanline-omitted (size and
-  // CRC-32 of the value, why). One that is refused even so is logged as an error with its origin
-  // and answered kDone, never kNever.
+  // To `<topic>.dlq`: key, value and headers as they were, plus the headers of a letter
+  // (fanline/wire/dead_letter.h). A letter that the topic never takes is appended without key,
+  // value and headers, with fanline-omitted (size and CRC-32 of the value, why). If even that is
+  // refused, it is logged as an error with its origin and answered kDone, never kNever.
   void Submit(AppendDeadLetter request, ReplyTo<DeadLetterAppended> to) override;
 
-  // Any record. An empty key is none.
+  // Any record. Empty key: none.
   void Produce(const std::string& topic, int32_t partition, std::string_view key,
                std::string_view value, const Headers& headers, Reply reply);
 
   // Waits until everything appended so far is answered. False: not within `limit`.
   [[nodiscard]] bool Flush(Duration limit);
 
-  // Flushes within `limit`, answers what is left kLater, and ends. Submits from now on answer
-  // kLater.
+  // Flushes within `limit`, then answers all open and later requests kLater.
   void Close(Duration limit);
 
  private:

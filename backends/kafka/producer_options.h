@@ -1,4 +1,4 @@
-// How a producer appends.
+// The options of a producer.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ struct ProducerOptions {
   std::string hint_topic = "fanout-tasks";
   std::string feed_topic = "feed-events";
   std::string relation_topic = kRelationLogTopic;
-  // How long a record waits for others of its partition. 0 sends at once. Records that arrive while
-  // a request is under way still travel together, so batches form by themselves under load.
+  // How long a record waits for others of its partition; 0: not at all. Records that arrive while a
+  // request is under way still travel together, so batches form by themselves under load.
   std::chrono::milliseconds linger{0};
   std::chrono::milliseconds delivery_timeout{30'000};
-  size_t queued_records = 200'000;  // not yet acknowledged; beyond, requests are refused
+  size_t queued_records = 200'000;  // not yet acknowledged; more are refused
   size_t queued_kbytes = 64 * 1024;
   // A dead letter is up to 64 KB larger than its record.
   size_t max_record_bytes = 1024 * 1024 + 64 * 1024 + 4096;

@@ -5,7 +5,7 @@
 namespace fanline::kafka {
 namespace {
 
-// Serves Delivery by the pointer each record carries.
+// Each record carries a pointer to its Delivery.
 void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
   static_cast<Delivery*>(message->_private)->OnRecord(message->err);
 }
@@ -18,7 +18,7 @@ ClientConfig ConfigOf(const ProducerOptions& options) {
        {"queue.buffering.max.messages", std::to_string(options.queued_records)},
        {"queue.buffering.max.kbytes", std::to_string(options.queued_kbytes)},
        {"message.max.bytes", std::to_string(options.max_record_bytes)},
-       // Small next to the topic's limit, which brokers apply to whole batches.
+       // Well below the topic's limit, which brokers apply to whole batches.
        {"batch.size", "262144"},
        {"request.timeout.ms", "10000"}},
       {{"enable.idempotence", "true"}, {"acks", "all"}, {"partitioner", "murmur2_random"}});

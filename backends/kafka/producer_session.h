@@ -1,6 +1,5 @@
-// One life of the idempotent producer, from its making to its first fatal error.
-//
-// Send may be called by one thread at a time, Serve by another at the same time.
+// One instance of the idempotent producer, which lives until its first fatal error.
+// One thread at a time may call Send; another may call Serve meanwhile.
 #pragma once
 
 #include <map>
@@ -13,7 +12,7 @@
 
 namespace fanline::kafka {
 
-// Told about each record sent, from within Serve: acknowledged (NO_ERROR) or given up.
+// Gets the result of each record sent, from within Serve: acknowledged (NO_ERROR) or given up.
 class Delivery {
  public:
   virtual void OnRecord(rd_kafka_resp_err_t result) = 0;
@@ -33,17 +32,17 @@ class ProducerSession {
 
   ProducerSession(const ProducerOptions& options, const LogSink& log);
 
-  // Queues a copy; `delivery` hears of it later, unless the answer is an error.
+  // Queues a copy. `delivery` gets the result later, unless this returns an error.
   rd_kafka_resp_err_t Send(const std::string& topic, const Outgoing& record, Delivery* delivery);
 
-  // Tells deliveries what became of their records; waits at most `wait` for something to tell.
+  // Passes results to their deliveries. Waits at most `wait` for a result.
   void Serve(Duration wait);
 
-  // Gives up all that is not acknowledged; Serve tells the deliveries.
+  // Gives up all records that are not acknowledged; Serve passes on the results.
   void GiveUp();
 
   [[nodiscard]] bool fatal() const { return client_.fatal(); }
-  [[nodiscard]] size_t in_flight() const;  // including deliveries not told yet
+  [[nodiscard]] size_t in_flight() const;  // including results not passed on yet
   [[nodiscard]] LogLimiter& log() const { return client_.log(); }
 
  private:

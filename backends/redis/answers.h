@@ -1,5 +1,5 @@
-// The kinds of requests a node serves, the addresses of their replies, and the reply to a request
-// that failed.
+// The kinds of requests that a node serves, where their replies go, and the reply to a request that
+// failed.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ using OfEach = std::variant<Of<ClaimRange>, Of<ResetRange>, Of<SavePosition>, Of
                             Of<ReadTimeline>, Of<ApplySync>, Of<DropTimeline>, Of<MarkPart>>;
 
 template <class R>
-struct Asked {
+struct Submission {
   R request;
   ReplyTo<typename R::Reply> to;
 };
@@ -30,7 +30,8 @@ struct Answered {
   ReplyTo<typename R::Reply> to;
 };
 
-// Requests that need a claimed range answer with needs_claim; a claim and a mark do not.
+// Replies of requests that need a claimed range have needs_claim. ClaimRange and MarkPart need
+// none.
 template <class R>
 inline constexpr bool kNeedsClaimedRange = requires(typename R::Reply reply) {
   reply.needs_claim;

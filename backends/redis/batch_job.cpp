@@ -9,7 +9,7 @@
 namespace fanline::redis {
 namespace {
 
-// About what a write takes on the wire.
+// Roughly what a write takes on the wire.
 constexpr size_t kBytesPerWrite = 64;
 constexpr size_t kBytesPerAdd = 48;
 constexpr size_t kBytesPerRemove = 27;
@@ -222,7 +222,7 @@ void BatchJob::Prune(CommandChannel& channel, std::shared_ptr<Part> part) {
       });
 }
 
-// No answer, or no header: nobody is left out, the script looks for itself.
+// Without an answer or a header nobody is left out; the script finds who is not live.
 void BatchJob::TakeIndex(Part& part, const CallResult& result) {
   if (result.reply == nullptr || !IsArray(*result.reply, 1 + part.keep.size())) return;
   if (Integer(At(*result.reply, 0)) != 1) return;
@@ -254,14 +254,14 @@ void BatchJob::FinishPart() {
   if (++finished_ == parts_.size()) answer_to_(std::move(answer_));
 }
 
-// False, like the next: the rest of the part is not worth sending.
+// Returns false, like TakeResults on failure: the rest of the part is not worth sending.
 bool BatchJob::Fail(const CallResult& result) {
   answer_.needs_claim = answer_.needs_claim || result.needs_claim;
   if (answer_.status.done()) answer_.status = result.status;
   return false;
 }
 
-// 'x' failed, '-' not live, '0'.. live with so many new items.
+// A byte for each write: 'x' failed, '-' not live, '0'.. the number of new items.
 bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& reply) {
   const CallResult unexpected{Away("unexpected answer of script apply"), false, nullptr};
   if (!IsArray(reply, 6)) return Fail(unexpected);
@@ -279,7 +279,7 @@ bool BatchJob::TakeResults(const Part& part, BatchPart call, const redisReply& r
                                            : static_cast<int8_t>(byte - '0');
     not_live += byte == '-';
   }
-  gate_.Saw(call.last - call.first, not_live);
+  gate_.Note(call.last - call.first, not_live);
   answer_.removed += static_cast<uint64_t>(Integer(At(reply, 1)).value_or(0));
   answer_.trimmed += static_cast<uint64_t>(Integer(At(reply, 2)).value_or(0));
   answer_.underfilled += static_cast<uint64_t>(Integer(At(reply, 3)).value_or(0));

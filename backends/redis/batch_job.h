@@ -1,9 +1,9 @@
 // Carries out one TimelineBatch, cut into parts. Where it pays (prune_gate.h), a part first asks
-// live: which readers it can leave out. It then writes the others' timelines, so many in a script
-// call, one call after the other: Redis carries out whatever one connection has sent ahead before
-// it looks at the next, and a reader's page would wait for all of it. The calls are independent and
-// idempotent: the first failure is the answer for the whole batch, which is then sent again as a
-// whole.
+// live: which readers it can leave out. It then writes the timelines of the others,
+// timelines_per_call in a script call, one call after the other. Redis serves all commands that a
+// connection has sent before it turns to the next connection, so calls sent ahead would make a
+// reader's page wait. The calls are independent and idempotent. The first failure is the answer for
+// the whole batch, which is then sent again as a whole.
 #pragma once
 
 #include <memory>
@@ -26,14 +26,14 @@ struct BatchPart {
 // it). An empty batch has no part.
 std::vector<BatchPart> CutBatch(const TimelineBatch& batch, const Options& options);
 
-// The next call of a part: behind the `done` writes of it, as far as `most` of those to `keep` go.
+// The next call of a part: starts after its `done` writes and has at most `most` writes to `keep`.
 BatchPart NextCall(BatchPart part, const std::vector<bool>& keep, uint32_t done, uint32_t most);
 
 // SMISMEMBER live:{tag} #complete reader...: asks which readers can be left out.
 void EncodePrune(const TimelineBatch& batch, BatchPart part, const Keys& keys, CommandBuffer& out);
 
-// The call of apply.lua for those writes whose `keep` is set (keep[0]: write call.first). It
-// fences, also when no write is left.
+// The call of apply.lua for the writes whose `keep` is set (keep[0]: write call.first). It checks
+// the fence even if no write is left.
 void EncodeApply(const TimelineBatch& batch, BatchPart call, const std::vector<bool>& keep,
                  const Options& options, const Keys& keys, std::string_view digest,
                  CommandBuffer& out);
@@ -45,15 +45,15 @@ class BatchJob : public std::enable_shared_from_this<BatchJob> {
            std::function<void()> part_done, Answer<BatchWritten> answer);
 
   bool has_more() const { return next_part_ < parts_.size() || parts_.empty(); }
-  // Starts the next part, which has one call under way until its end. Each ends with part_done, the
-  // last one with the batch's answer as well.
+  // Starts the next part, which has one call under way at a time. A part's end calls part_done; the
+  // last one also answers the batch.
   void StartPart(CommandChannel& channel);
 
  private:
   struct Part {
     BatchPart span;
     std::vector<bool> keep;  // by write, from span.first on
-    uint32_t done = 0;       // so many of its writes have an answer
+    uint32_t done = 0;       // its writes that are answered
   };
   void Prune(CommandChannel& channel, std::shared_ptr<Part> part);
   void Apply(CommandChannel& channel, std::shared_ptr<Part> part);

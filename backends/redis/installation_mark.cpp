@@ -16,7 +16,7 @@ void EncodeAskMark(const Keys& keys, CommandBuffer& out) {
 Status JudgeMark(const Options& options, const redisReply& answer) {
   const std::string ours = std::to_string(options.generation);
   const std::string found(IsArray(answer, 1) ? Text(At(answer, 0)) : std::string_view());
-  // Empty: deleted between the two commands, or no string. The next who asks will see.
+  // Empty: deleted between the two commands, or not a string. The next check will tell.
   if (found.empty() || found == ours) return Status::Done();
   return Status::Never("this Redis holds the keys of installation " + found + ", this one is " +
                        ours +

@@ -1,10 +1,9 @@
-// One key that says whose keys these are: the topic generation of the installation, which feedctl
-// init draws at random. Installations that were given one Redis and one prefix notice each other by
-// it, before either writes a timeline.
-//
-// It is written by whoever finds none: a program that starts, and the pusher that claims range 0.
-// So a Redis that comes back empty (FLUSHALL, a lost node) is marked again as soon as it is used.
-// It lies in the slot of range 0, on the node that serves that range.
+// One key that says whose keys these are. Its value is the installation's topic generation, which
+// feedctl init draws at random. Two installations with the same Redis and prefix notice each other
+// by it before either writes a timeline.
+// A starting program writes it if it is missing, and so does the pusher that claims range 0. So a
+// Redis that comes back empty (FLUSHALL, a lost node) is marked again as soon as it is used. It
+// lies in the slot of range 0, on the node that serves that range.
 #pragma once
 
 #include "backends/redis/client/command_buffer.h"
@@ -16,14 +15,15 @@ struct redisReply;
 
 namespace fanline::redis {
 
-// Two commands: the first leaves a mark where there is none, the second asks for it.
+// Two commands: the first writes a missing mark, the second reads the mark.
 void EncodeMark(const Options& options, const Keys& keys, CommandBuffer& out);
 void EncodeAskMark(const Keys& keys, CommandBuffer& out);
 
-// Of the answer to the second. Never: the keys are another installation's; what to do about it.
+// Judges the answer to the second. Never: the keys are another installation's; the message says
+// what to do.
 Status JudgeMark(const Options& options, const redisReply& answer);
 
-// Both, blocking. Later: the server could not be asked.
+// Sends both, blocking. Later: the server could not be asked.
 Status CheckMark(const Options& options);
 
 }  // namespace fanline::redis

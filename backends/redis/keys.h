@@ -1,6 +1,6 @@
-// The names of the keys (schemas/redis/README.md): this file makes all of them, and reads them.
-// They are built on the stack: one is made for every timeline of every call. The tag in braces is
-// the one of the range's first bucket, so that all keys of a range lie in one Cluster slot.
+// The names of all keys (schemas/redis/README.md): how they are made and parsed. They are built on
+// the stack, since every timeline of every call needs one. The tag in braces is that of the range's
+// first bucket, so that all keys of a range lie in one Cluster slot.
 #pragma once
 
 #include <charconv>
@@ -52,7 +52,7 @@ inline std::optional<UserId> AuthorOfMark(std::string_view member) {
   return raw ? std::optional(UserId{*raw}) : std::nullopt;
 }
 
-// The keys of one installation: how its buckets are cut into ranges is part of every name.
+// The keys of one installation. The cut of its buckets into ranges is part of every name.
 class Keys {
  public:
   explicit Keys(const Options& options) : prefix_(options.key_prefix), layout_(options.partitions) {
@@ -73,9 +73,9 @@ class Keys {
   Key MaxFloor(Range range) const { return Key(prefix_, "maxfloor:", Tag(range)); }
   Key Own(Range range) const { return Key(prefix_, "own:", Tag(range)); }
   Key Pos(Range range) const { return Key(prefix_, "pos:", Tag(range)); }
-  // A key that never exists. A Cluster's node refuses a call that names it and other keys of the
-  // range while the slot is on its way to or from another node: some of the range's keys may be
-  // there.
+  // A key that never exists. While the slot moves between two nodes, a Cluster's node refuses a
+  // call that names this key and others of the range, since some of the range's keys may be on the
+  // other node.
   Key Nowhere(Range range) const {
     Key key(prefix_, "live:", Tag(range));
     key.Append(":none");
@@ -86,16 +86,16 @@ class Keys {
     return Key(prefix_, "done:", Tag(layout_.RangeOf(author)), Raw(post));
   }
 
-  // Whose keys these are, see installation_mark.h.
+  // See installation_mark.h.
   Key Installation() const { return Key(prefix_, "installation:", Tag(0)); }
 
-  // Patterns for SCAN: the timelines of a range, those of all ranges.
+  // Patterns for SCAN: the timelines of a range, and those of all ranges.
   std::string TimelinesOf(Range range) const { return prefix_ + "tl:{" + Tag(range) + "}:*"; }
   std::string Timelines() const { return prefix_ + "tl:{*"; }
 
-  // Whose timeline a key holds, and under which range's tag it stands. Nothing: no timeline's key,
-  // or one with a tag of no range. A reader of another range was put there when the buckets were
-  // cut otherwise.
+  // Whose timeline a key holds, and the range of its tag. Nothing: not a timeline's key, or its tag
+  // is not a range's. A key whose reader belongs to another range was made with another number of
+  // ranges.
   struct TimelineName {
     Range range = 0;
     UserId reader{};
@@ -115,10 +115,10 @@ class Keys {
     return std::nullopt;
   }
 
-  // A pattern that all of our keys fit, and perhaps others'.
+  // A pattern that matches all our keys, and perhaps others.
   std::string All() const { return prefix_ + "*:{*}*"; }
-  // Whether a key is one of ours, by whatever number of ranges the buckets were cut.
-  // Other applications have keys such as live:{41}: only TagOf's tags are ours.
+  // Whether a key is ours, whatever the number of ranges it was made for. Other applications may
+  // have keys such as live:{41}; only TagOf's tags are ours.
   bool IsOurs(std::string_view key) const {
     for (const std::string_view head : {"tl:", "done:"}) {
       const auto [tag, rest] = Split(key, head);
@@ -135,7 +135,7 @@ class Keys {
   const std::string& Tag(Range range) const { return TagOf(Home(range)); }
 
   struct Parts {
-    std::string_view tag, rest;  // both empty: no such key
+    std::string_view tag, rest;  // both empty: not such a key
   };
   // prefix head{tag}rest
   Parts Split(std::string_view key, std::string_view head) const {

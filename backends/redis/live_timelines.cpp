@@ -26,19 +26,19 @@ Range RangeOf(const R& request, const RangeLayout& layout) {
 
 }  // namespace
 
-// Which node serves which range, and the nodes. Lock order: told_mutex_, mutex_, a node's own.
+// Which node serves which range, and the nodes. Lock order: report_mutex_, mutex_, a node's own.
 class RedisLiveTimelines::Routes {
  public:
   Routes(const Options& options, LogSink log, Events events);
   ~Routes();
 
-  void Submit(OfEach<Asked> asked);
+  void Submit(OfEach<Submission> submission);
 
  private:
   struct Home {
     Node* node = nullptr;  // none: nobody serves the range
-    std::string address;   // the node's
-    Node::Stay stay = 0;   // a new one each time the range comes to another node
+    std::string address;
+    Node::Residence residence = 0;  // a new one each time the range moves to another node
   };
   using Nodes = std::map<std::string, std::unique_ptr<Node>>;  // by address
 
@@ -51,7 +51,7 @@ class RedisLiveTimelines::Routes {
 
   // ---- any thread
   void Hear(const std::string& node, bool connected, const std::string& why_not);
-  bool Tell();  // under told_mutex_; whether all ranges are served
+  bool Tell();  // under report_mutex_; whether all ranges are served
   std::vector<RangesAway> AllAway();
   void Log(LogLevel level, const std::string& message) const {
     if (log_) log_(level, message);
@@ -62,18 +62,18 @@ class RedisLiveTimelines::Routes {
   const LogSink log_;
   const Events events_;
 
-  std::mutex told_mutex_;  // the next two; held while events are told
-  // Of each node without a session, by address. Empty: not known yet.
+  std::mutex report_mutex_;  // guards the next two; held while events are called
+  // Why each node has no session, by address; an empty text: not known yet.
   std::map<std::string, std::string> why_not_;
-  std::optional<std::vector<RangesAway>> told_;
+  std::optional<std::vector<RangesAway>> reported_;
 
-  std::mutex mutex_;  // the next three
+  std::mutex mutex_;  // guards the next three
   std::vector<Home> homes_;
   Nodes nodes_;
   std::string why_nobody_ = "redis: not connected yet";
 
   // ---- the topology's thread
-  Node::Stay stays_ = 0;
+  Node::Residence residences_ = 0;
   uint32_t numbers_ = 0;  // of nodes
   MigrationWatch migrations_;
   Topology topology_;
@@ -95,27 +95,27 @@ RedisLiveTimelines::Routes::Routes(const Options& options, LogSink log, Events e
 
 RedisLiveTimelines::Routes::~Routes() {
   topology_.Stop();
-  nodes_.clear();  // they doubt aloud to their end
+  nodes_.clear();  // until then they may call topology_.Doubt()
 }
 
 // ---- requests -------------------------------------------------------------------------------
 
-void RedisLiveTimelines::Routes::Submit(OfEach<Asked> asked) {
+void RedisLiveTimelines::Routes::Submit(OfEach<Submission> submission) {
   const auto range =
-      std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, asked);
+      std::visit([this](const auto& of) { return RangeOf(of.request, layout_); }, submission);
   std::string why = "too many requests are waiting";
   bool needs_claim = false;
   {
     const std::lock_guard lock(mutex_);
     const Home& home = homes_.at(static_cast<size_t>(range));
-    if (home.node != nullptr && home.node->Submit(asked, home.stay)) return;
+    if (home.node != nullptr && home.node->Submit(submission, home.residence)) return;
     needs_claim = home.node == nullptr;
     if (needs_claim) why = why_nobody_;
   }
-  const auto refuse = [&]<class R>(const Asked<R>& of) {  // may submit again: without the lock
+  const auto refuse = [&]<class R>(const Submission<R>& of) {  // unlocked: it may submit again
     of.to(Failed<R>({of.request.id, of.to}, Away(why), needs_claim).reply);
   };
-  std::visit(refuse, asked);
+  std::visit(refuse, submission);
 }
 
 // ---- the map --------------------------------------------------------------------------------
@@ -123,17 +123,17 @@ void RedisLiveTimelines::Routes::Submit(OfEach<Asked> asked) {
 bool RedisLiveTimelines::Routes::TakeMap(const SlotMap& map) {
   Nodes retired;
   {
-    const std::lock_guard told(told_mutex_);
+    const std::lock_guard reporting(report_mutex_);
     const std::lock_guard lock(mutex_);
     retired = Settle(map);
   }
   for (const auto& [address, node] : retired) node->Retire();
   Watch(map);
-  const std::lock_guard told(told_mutex_);
+  const std::lock_guard reporting(report_mutex_);
   return Tell();
 }
 
-// Gives every range the node that the map names; answers the nodes that serve none any more.
+// Assigns every range the node that the map names. Returns the nodes that serve none any more.
 RedisLiveTimelines::Routes::Nodes RedisLiveTimelines::Routes::Settle(const SlotMap& map) {
   size_t moved = 0;
   std::set<const Node*> used;
@@ -147,7 +147,7 @@ RedisLiveTimelines::Routes::Nodes RedisLiveTimelines::Routes::Settle(const SlotM
     used.insert(node);
     Home& home = homes_[static_cast<size_t>(range)];
     if (home.node == node) continue;
-    home = {node, node == nullptr ? "" : ToString(*master), ++stays_};
+    home = {node, node == nullptr ? "" : ToString(*master), ++residences_};
     ++moved;
   }
   Nodes retired;
@@ -199,10 +199,10 @@ void RedisLiveTimelines::Routes::Watch(const SlotMap& map) {
 }
 
 void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
-  const std::lock_guard told(told_mutex_);
+  const std::lock_guard reporting(report_mutex_);
   {
     const std::lock_guard lock(mutex_);
-    if (!nodes_.empty()) return;  // they know better
+    if (!nodes_.empty()) return;  // their own states tell
     if (why_nobody_ == why) return;
     why_nobody_ = why;
   }
@@ -214,7 +214,7 @@ void RedisLiveTimelines::Routes::HearNobody(const std::string& why) {
 
 void RedisLiveTimelines::Routes::Hear(const std::string& node, bool connected,
                                       const std::string& why_not) {
-  const std::lock_guard told(told_mutex_);
+  const std::lock_guard reporting(report_mutex_);
   {
     const std::lock_guard lock(mutex_);
     if (!nodes_.contains(node)) return;  // it is being retired
@@ -243,9 +243,9 @@ bool RedisLiveTimelines::Routes::Tell() {
   const bool whole = now.empty();
   std::erase_if(now, [](const RangesAway& away) { return away.reason.empty(); });
   const bool unknown = !whole && now.empty();
-  if (unknown || now == told_) return whole;
-  told_ = std::move(now);
-  if (events_.on_away) events_.on_away(*told_);
+  if (unknown || now == reported_) return whole;
+  reported_ = std::move(now);
+  if (events_.on_away) events_.on_away(*reported_);
   return whole;
 }
 
@@ -256,6 +256,8 @@ RedisLiveTimelines::RedisLiveTimelines(const Options& options, LogSink log, Even
 
 RedisLiveTimelines::~RedisLiveTimelines() = default;
 
-void RedisLiveTimelines::Take(OfEach<Asked> asked) { routes_->Submit(std::move(asked)); }
+void RedisLiveTimelines::Take(OfEach<Submission> submission) {
+  routes_->Submit(std::move(submission));
+}
 
 }  // namespace fanline::redis

@@ -1,13 +1,11 @@
-// Live timelines on a real Redis, one node or a Cluster (fanline/ports/live_timelines.h says what
-// each request means, schemas/redis/README.md what is stored).
-//
+// Live timelines on a real Redis, one node or a Cluster. fanline/ports/live_timelines.h tells what
+// each request means, schemas/redis/README.md what is stored.
 // All keys of a range lie on one node. A request goes to the node that serves its range by the
-// latest map (cluster/topology.h); each such node has a thread and a connection of its own
-// (node.h), so the ranges of other nodes never notice that one is away. A range that comes to
-// another node - a failover, a slot that was moved - is not claimed there: its next request is
-// refused with needs_claim. A node that is no Cluster is the map in which all ranges are its own.
-//
-// Replies come from the adapter's own threads; from within Submit beyond max_requests, or when
+// latest map (cluster/topology.h). Each such node has its own thread and connection (node.h), so a
+// node that is away does not affect the ranges of others. A range that moves to another node (a
+// failover, a moved slot) is not claimed there: its next request is refused with needs_claim. A
+// node outside a Cluster serves all ranges.
+// Replies come from the adapter's own threads, or from within Submit beyond max_requests or when
 // nobody serves the range. While a node is away, every request of its ranges is answered kLater
 // ("redis") at once, and the adapter reconnects with back-off.
 #pragma once
@@ -23,7 +21,7 @@
 
 namespace fanline::redis {
 
-// Ranges that are not served for one reason, mostly that their node is away.
+// Ranges that are not served, all for one reason; mostly their node is away.
 struct RangesAway {
   std::string reason;
   std::vector<Range> ranges;  // in order
@@ -34,13 +32,13 @@ class RedisLiveTimelines final
     : public ServesAll<RedisLiveTimelines, ClaimRange, ResetRange, SavePosition, TimelineBatch,
                        ReadTimeline, ApplySync, DropTimeline, MarkPart> {
  public:
-  // From the adapter's threads; calls of one of them come one at a time.
+  // Called from the adapter's threads; each function is called by one at a time.
   struct Events {
-    // Called at each change, for readiness: all ranges that no node with a session serves. Empty:
-    // every range is served.
+    // At each change, for readiness: all ranges without a node that has a session. Empty: every
+    // range is served.
     std::function<void(const std::vector<RangesAway>& away)> on_away;
-    // How many ranges were left between two nodes: their slot has been migrating for longer than
-    // slot_left_after. Called with each new map.
+    // With each new map: how many ranges are left between two nodes, their slot having migrated for
+    // longer than slot_left_after.
     std::function<void(size_t ranges)> on_left_migrating;
   };
 
@@ -50,12 +48,12 @@ class RedisLiveTimelines final
 
   template <class R>
   void Serve(R request, ReplyTo<typename R::Reply> to) {
-    Take(Asked<R>{std::move(request), to});
+    Take(Submission<R>{std::move(request), to});
   }
 
  private:
   class Routes;
-  void Take(OfEach<Asked> asked);
+  void Take(OfEach<Submission> submission);
 
   const std::unique_ptr<Routes> routes_;
 };

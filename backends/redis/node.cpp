@@ -51,11 +51,11 @@ void Node::Retire() {
   DeliverReplies();
 }
 
-bool Node::Submit(OfEach<Asked>& asked, Stay stay) {
+bool Node::Submit(OfEach<Submission>& submission, Residence residence) {
   const std::lock_guard lock(mutex_);
   if (unanswered_ >= options_.max_requests) return false;
   ++unanswered_;
-  inbox_.push_back({std::move(asked), stay});
+  inbox_.push_back({std::move(submission), residence});
   eventfd_write(wakeup_, 1);
   return true;
 }
@@ -112,21 +112,22 @@ void Node::TakeRequests() {
     const std::lock_guard lock(mutex_);
     requests.swap(inbox_);
   }
-  for (auto& [asked, stay] : requests) {
-    std::visit([this, stay = stay](auto& of) { Accept(std::move(of), stay); }, asked);
+  for (auto& [submission, residence] : requests) {
+    std::visit([this, residence = residence](auto& of) { Accept(std::move(of), residence); },
+               submission);
   }
 }
 
 template <class R>
-void Node::Accept(Asked<R> asked, Stay stay) {
-  const Open<R> open{asked.request.id, asked.to};
+void Node::Accept(Submission<R> submission, Residence residence) {
+  const Open<R> open{submission.request.id, submission.to};
   if (!ready_) {
     replies_.push_back(Failed(open, Away(reason_), true));
     return;
   }
   if constexpr (kNeedsClaimedRange<R>) {
-    const auto claimed = claimed_.find(asked.request.range);
-    if (claimed == claimed_.end() || claimed->second != stay) {
+    const auto claimed = claimed_.find(submission.request.range);
+    if (claimed == claimed_.end() || claimed->second != residence) {
       replies_.push_back(Failed(open, Away("the range is not claimed in this session"), true));
       return;
     }
@@ -134,26 +135,26 @@ void Node::Accept(Asked<R> asked, Stay stay) {
   const Ticket ticket = next_ticket_++;
   open_.emplace(ticket, open);
   if constexpr (std::is_same_v<R, ClaimRange>) {
-    if (asked.request.range == 0) return StartMarked(asked.request, ticket, stay);
+    if (submission.request.range == 0) return StartMarked(submission.request, ticket, residence);
   }
-  Start(std::move(asked.request), ticket, stay);
+  Start(std::move(submission.request), ticket, residence);
 }
 
-// Range 0 is claimed only where its keys are marked as this installation's.
-void Node::StartMarked(const ClaimRange& request, Ticket ticket, Stay stay) {
+// Claims range 0 only after its keys are marked as this installation's.
+void Node::StartMarked(const ClaimRange& request, Ticket ticket, Residence residence) {
   Call([this](CommandBuffer& out, const ScriptDigests&) { EncodeMark(options_, keys_, out); },
        [](const CallResult&) {});
   Call([this](CommandBuffer& out, const ScriptDigests&) { EncodeAskMark(keys_, out); },
-       [this, request, ticket, stay](const CallResult& result) {
+       [this, request, ticket, residence](const CallResult& result) {
          const Status whose =
              result.status.done() ? JudgeMark(options_, *result.reply) : Status::Done();
-         if (whose.done()) return Start(request, ticket, stay);
+         if (whose.done()) return Start(request, ticket, residence);
          if (leave_.empty()) leave_ = whose.message;
        });
 }
 
 template <class R>
-void Node::Start(R request, Ticket ticket, Stay stay) {
+void Node::Start(R request, Ticket ticket, Residence residence) {
   const Answer<typename R::Reply> answer = [this, ticket](typename R::Reply reply) {
     Reply<R>(ticket, std::move(reply));
   };
@@ -168,13 +169,13 @@ void Node::Start(R request, Ticket ticket, Stay stay) {
         [this, shared](CommandBuffer& out, const ScriptDigests& digests) {
           Encoder{options_, keys_, digests, out}(*shared);
         },
-        [this, shared, answer, stay](const CallResult& result) {
+        [this, shared, answer, residence](const CallResult& result) {
           if (!result.status.done()) {
             return answer(Failed<R>({shared->id, {}}, result.status, result.needs_claim).reply);
           }
           auto parsed = Parse(*shared, *result.reply, keys_.layout());
           if constexpr (std::is_same_v<R, ClaimRange>) {
-            if (parsed.status.done() && parsed.refused_by == 0) claimed_[shared->range] = stay;
+            if (parsed.status.done() && parsed.refused_by == 0) claimed_[shared->range] = residence;
             parsed.node = number_;
           }
           answer(std::move(parsed));
@@ -288,7 +289,7 @@ void Node::Lose(const std::string& why) {
 
 void Node::DropSession(const std::string& reason) {
   reason_ = reason;
-  connection_.reset();  // and with it every callback
+  connection_.reset();  // no callback comes any more
   walk_.reset();
   batches_.clear();
   parts_in_flight_ = 0;
@@ -303,9 +304,9 @@ void Node::DropSession(const std::string& reason) {
 }
 
 void Node::SetState(bool connected, const std::string& reason) {
-  if (connected_ == connected && told_ == reason) return;
+  if (connected_ == connected && reported_ == reason) return;
   connected_ = connected;
-  told_ = reason;
+  reported_ = reason;
   if (log_) {
     log_(connected ? LogLevel::kInfo : LogLevel::kWarn,
          connected ? "redis " + ToString(options_.address) + ": connected" : reason);
@@ -339,7 +340,7 @@ void Node::OnError(std::string_view error, Encode encode, Done done, bool may_lo
   done({StatusOf(meaning, error), needs_claim, nullptr});
 }
 
-// What becomes of the session and its claims; whether the call's range must be claimed again.
+// Acts on the session. Returns whether the call's range must be claimed again.
 bool Node::Act(const ErrorMeaning& meaning, std::string_view error) {
   switch (meaning.action) {
     case ErrorAction::kNeedsClaim:

@@ -1,11 +1,11 @@
-// One Redis node that serves ranges, as the pusher sees it: a thread of its own and one pipelined
-// connection, made again with back-off when lost. The next calls are encoded and sent while replies
-// are outstanding, so that the node always has work.
-//
-// A session is one connection to one unchanged node. Ranges are claimed per session, and anew each
-// time the range comes here (its stay): a request for a range not claimed in this session and stay
-// is refused with needs_claim. When the session ends, all open requests are answered kLater; what
-// meets a range that has left for another node (MOVED) needs a claim, too, and the others go on.
+// One Redis node that serves ranges, as the pusher sees it: a thread and one pipelined connection,
+// which reconnects with back-off when lost. Further calls are encoded and sent while replies are
+// outstanding, so that the node always has work.
+// A session is one connection to one unchanged node. A residence of a range begins each time the
+// range comes to this node. A range must be claimed in each session and residence; otherwise its
+// requests are refused with needs_claim. When the session ends, all open requests are answered
+// kLater. A request for a range that has moved to another node (MOVED) needs a claim as well; other
+// ranges go on.
 #pragma once
 
 #include <atomic>
@@ -36,19 +36,19 @@ class Node : private CommandChannel {
   // From the node's thread.
   struct Events {
     std::function<void(bool connected, const std::string& reason)> on_state;
-    std::function<void()> on_doubt;  // somebody else may serve what we took for this node's
+    std::function<void()> on_doubt;  // another node may serve some of the ranges
   };
 
-  // `options.address` is the node's, `number` what claims are told (RangeClaimed::node).
+  // `options.address` is the node's. `number` is reported as RangeClaimed::node.
   Node(const Options& options, uint32_t number, Events events, LogSink log);
   ~Node() override;  // open requests stay unanswered
 
-  // Which stay of a range at a node a request belongs to. Never 0.
-  using Stay = uint64_t;
+  // The number of a range's residence at a node. Never 0.
+  using Residence = uint64_t;
   // Any thread; never blocks. Replies come from the node's thread, in groups. False: max_requests
-  // are waiting, and `asked` was not taken.
-  [[nodiscard]] bool Submit(OfEach<Asked>& asked, Stay stay);
-  // The end: answers all open requests kLater, with needs_claim. No Submit may follow.
+  // are waiting, and the submission was not taken.
+  [[nodiscard]] bool Submit(OfEach<Submission>& submission, Residence residence);
+  // Ends: answers all open requests kLater, with needs_claim. No Submit may follow.
   void Retire();
 
  private:
@@ -62,15 +62,15 @@ class Node : private CommandChannel {
 
   // ---- requests
   struct Waiting {
-    OfEach<Asked> asked;
-    Stay stay = 0;
+    OfEach<Submission> submission;
+    Residence residence = 0;
   };
   void TakeRequests();
   template <class R>
-  void Accept(Asked<R> asked, Stay stay);
+  void Accept(Submission<R> submission, Residence residence);
   template <class R>
-  void Start(R request, Ticket ticket, Stay stay);
-  void StartMarked(const ClaimRange& request, Ticket ticket, Stay stay);
+  void Start(R request, Ticket ticket, Residence residence);
+  void StartMarked(const ClaimRange& request, Ticket ticket, Residence residence);
   void StartParts();
   template <class R>
   void Reply(Ticket ticket, typename R::Reply reply);
@@ -110,18 +110,18 @@ class Node : private CommandChannel {
   // ---- the thread's own
   Time now_{};
   bool connected_ = false;
-  std::string reason_ = "not connected yet";  // why requests are refused while not ready
-  std::string told_ = "not connected yet";    // by on_state; empty when connected
+  std::string reason_ = "not connected yet";    // why requests are refused while not ready
+  std::string reported_ = "not connected yet";  // reason last given to on_state; empty: connected
   std::unique_ptr<PipelinedConnection> connection_;
   ScriptDigests digests_;
   Identity identity_;
   bool ready_ = false;     // greeted: requests are accepted
-  std::string leave_;      // why the session ends after this round of replies
+  std::string leave_;      // if not empty, why the session ends after this round of replies
   uint32_t failures_ = 0;  // in a row, of connecting
   Time next_attempt_{};
   Time next_beat_{};
   std::mt19937_64 random_;
-  std::map<Range, Stay> claimed_;  // in this session
+  std::map<Range, Residence> claimed_;  // in this session
   Ticket next_ticket_ = 1;
   std::unordered_map<Ticket, OfEach<Open>> open_;
   PruneGate prune_gate_;

@@ -18,7 +18,7 @@ Status Read(BlockingConnection& connection, const Keys& keys, RangeState& state)
   commands.Command("SMISMEMBER", keys.Live(state.range), "#complete", "#pending");
   commands.Command("SCARD", keys.Live(state.range));
   size_t next = 0;
-  uint64_t marks = 0;  // members that are no readers
+  uint64_t marks = 0;  // members that are not readers
   return connection.Pipeline(commands, 4, [&](const redisReply& reply) {
     switch (next++) {
       case 0:
@@ -47,7 +47,7 @@ Status ReadRangeStates(const Options& options, std::vector<RangeState>* out) {
   Masters masters(options);
   if (Status status = masters.Refresh(Masters::Ask::kAll); !status.done()) return status;
   const Keys keys(options);
-  std::string away;  // the last node that did not answer, which is not waited for again and again
+  std::string away;  // the last node that did not answer; not asked again
   Status why;
   for (Range range = 0; range < static_cast<Range>(options.partitions); ++range) {
     RangeState state;

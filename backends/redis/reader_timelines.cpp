@@ -19,7 +19,7 @@ void ArgFloor(CommandBuffer& out, Floor floor) {
   }
 }
 
-// Marks, and behind them T.
+// Reads the marks, which stand before T.
 Marks MarksIn(const redisReply& reply) {
   Marks marks;
   for (size_t i = 0; i + 1 < reply.elements; ++i) {
@@ -27,14 +27,14 @@ Marks MarksIn(const redisReply& reply) {
     if (const auto author = AuthorOfMark(member)) {
       marks.authors.push_back(*author);
     } else {
-      marks.more = true;  // "A", or a mark that we do not understand
+      marks.more = true;  // "A", or an unknown mark
     }
   }
   return marks;
 }
 
-// {"ready", floor, marks, {member, score, member, score ...}, as_of}. Served are at most `limit`,
-// strictly newer than the floor; one more tells that the page does not end there.
+// {"ready", floor, marks, {member, score, member, score ...}, as_of}. The page has at most `limit`
+// items strictly newer than the floor; one item more tells that there is another page.
 Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page* page) {
   if (!IsArray(reply, 1)) return UnexpectedAnswer("read_page");
   const std::string_view state = Text(At(reply, 0));
@@ -71,7 +71,6 @@ Status ParsePage(const redisReply& reply, uint32_t limit, ReaderTimelines::Page*
 RedisReaderTimelines::RedisReaderTimelines(const Options& options)
     : options_(options), keys_(options), masters_(options) {}
 
-// The bucket whose tag all keys of the reader's range carry.
 Status RedisReaderTimelines::Begin(UserId reader, const std::string& token, RebuildBegun* begun) {
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
@@ -103,7 +102,7 @@ Status RedisReaderTimelines::Finish(UserId reader, const std::string& token,
   FANLINE_CHECK(std::is_sorted(items.begin(), items.end(), IsNewer), "the script merges them");
   const auto encode = [&](CommandBuffer& out, const ScriptDigests& digests) {
     const Range range = keys_.layout().RangeOf(reader);
-    // One more than fit says as much as all of them.
+    // One mark more than fit tells as much as all of them.
     const uint32_t most = options_.window.most_marks();
     const auto marks = std::span(marked).first(std::min<size_t>(marked.size(), most + 1));
     out.Begin(3 + 2 + 8 + marks.size() + 2 * items.size());
@@ -163,11 +162,11 @@ Status RedisReaderTimelines::Read(UserId reader, const std::optional<Position>& 
       out.Arg("");
       out.Arg("");
     }
-    out.Arg(uint64_t{limit} + 1);  // whether there is more
+    out.Arg(uint64_t{limit} + 1);  // one more tells whether there is another page
     out.Arg(options_.timeline_ttl.count());
     out.Arg(keys_.Pos(keys_.layout().RangeOf(reader)));
   };
-  // The one script that needs no other key: it goes where the timeline is while its slot moves.
+  // This script alone needs no other key, so it may follow the timeline while its slot moves.
   return masters_.Eval(
       keys_.Home(reader), Script::kReadPage, encode,
       [&](const redisReply& reply) { return ParsePage(reply, limit, page); },

@@ -1,7 +1,7 @@
 // The port ReaderTimelines on a real Redis: rebuilding, reading and dropping one timeline.
 // Blocking; one object per thread. After a timeout the call may have been carried out. The next
-// Begin then answers kBuilding until the token's TTL ends; a repeated Finish answers that its token
-// is gone, and the rebuild starts again.
+// Begin then returns kBusy until the token's TTL ends; a repeated Finish reports that its token is
+// gone, and the rebuild starts again.
 #pragma once
 
 #include "backends/redis/cluster/masters.h"
@@ -20,8 +20,9 @@ class RedisReaderTimelines : public ReaderTimelines {
   Status Abandon(UserId reader, const std::string& token) override;
   Status Read(UserId reader, const std::optional<Position>& after, uint32_t limit,
               Page* page) override;
-  // Deletes the timeline, whatever its key holds, as if it had expired. Always safe: its reader is
-  // served by pulls until it is live again, and the index may name a reader who is not live.
+  // Deletes the timeline, whatever its key holds, as if it had expired. This is always safe: its
+  // reader is served by pulls until it is live again, and the index may name readers who are not
+  // live.
   Status Drop(UserId reader);
 
  private:

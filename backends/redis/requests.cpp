@@ -57,7 +57,7 @@ std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeL
     begun.reader = UserId{reader};
     begun.delivered = delivered == 1;
   }
-  // The number of ranges must agree, and compare-and-set is on the text.
+  // The number of ranges must agree, and compare-and-set compares the text.
   if (TextOf(position, layout) != text) return std::nullopt;
   return position;
 }
@@ -117,7 +117,7 @@ TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayo
   }
   read.state = StateOf(Text(At(reply, 0)));
   for (size_t i = 1; i < reply.elements; ++i) {
-    // Skips a member that is no post id: no truth names it.
+    // Skips a member that is not a post id: no database row has it.
     if (const auto post = ParseId(Text(At(reply, i)))) read.members.push_back(PostId{*post});
   }
   return read;

@@ -1,5 +1,5 @@
-// The requests that are one script call each: how they are written, how the answer is read. Pure.
-// A batch and a reset are more than one call: batch_job.h, reset_walk.h.
+// Encodes the requests that are one script call each, and parses their answers. Pure. A batch and a
+// reset take more calls: batch_job.h, reset_walk.h.
 #pragma once
 
 #include "backends/redis/client/command_buffer.h"
@@ -26,8 +26,7 @@ struct Encoder {
   void operator()(const MarkPart& request) const;
 };
 
-// `reply` is no error. An answer of another shape than the script gives is kLater.
-// `layout` is the one that the keys are made by.
+// `reply` is not an error. An answer of an unexpected shape is kLater. `layout`: as for the keys.
 RangeClaimed Parse(const ClaimRange&, const redisReply& reply, const RangeLayout& layout);
 PositionSaved Parse(const SavePosition&, const redisReply& reply, const RangeLayout& layout);
 TimelineRead Parse(const ReadTimeline&, const redisReply& reply, const RangeLayout& layout);
@@ -35,12 +34,12 @@ SyncApplied Parse(const ApplySync&, const redisReply& reply, const RangeLayout& 
 TimelineDropped Parse(const DropTimeline&, const redisReply& reply, const RangeLayout& layout);
 PartMarked Parse(const MarkPart&, const redisReply& reply, const RangeLayout& layout);
 
-// What pos:{tag} counts the hints of: "generation.ranges". Programs that cut the buckets into
-// another number of ranges use keys of the same names for other readers.
+// The log whose hints pos:{tag} counts: "generation.ranges". Programs with another number of ranges
+// use the same key names for other readers.
 std::string LogOf(uint64_t generation, const RangeLayout& layout);
 // pos:{tag}: "generation.ranges:offset", and for each begun unit
-// ";offset,hints,content,reader,delivered". Nothing for any text that TextOf does not write for
-// this layout.
+// ";offset,hints,content,reader,delivered". ParsePosition: nothing for a text that TextOf would not
+// write for this layout.
 std::string TextOf(const AppliedPosition& position, const RangeLayout& layout);
 std::optional<AppliedPosition> ParsePosition(std::string_view text, const RangeLayout& layout);
 

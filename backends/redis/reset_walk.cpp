@@ -65,8 +65,9 @@ void ResetWalk::Begin(const std::shared_ptr<Reset>& reset) {
       });
 }
 
-// A server may look through the slot of a tag alone; keys of other ranges are not sent to us. Once
-// every reset has failed, the walk is over: a Redis whose slot moves refuses each of them.
+// With one range the pattern names its tag: a server may then scan that slot only, and sends no
+// keys of other ranges. Once every reset has failed, the walk is over, as when a slot moves and
+// Redis refuses all of them.
 void ResetWalk::Scan() {
   const auto failed = [](const auto& reset) { return reset.second->failed; };
   if (std::all_of(walking_.begin(), walking_.end(), failed)) return Finish();

@@ -1,19 +1,17 @@
 // Carries out ResetRange. To find the timelines of a range it walks over all keys of the node. One
 // walk serves all resets that wait when it begins (after a restart of Redis every range asks for
-// one). Resets that come during a walk take the next.
+// one). Resets that come during a walk wait for the next.
 //
 //   reset_begin  before the walk: marks the index as pending, empties it if it is to be dropped.
 //                Timelines created from then on list themselves for good. A takeover that drops
 //                deletes pos: here, so that an unfinished drop is never forgotten.
 //   SCAN         page by page: reset_page drops or lists the timelines found
 //   reset_end    after the walk: writes the header and, at a takeover, the position
-//
-// A reset that leaves the timelines alone is the last step alone, at once. A walk all of whose
-// resets have failed ends there.
-//
-// A walk neither begins nor ends while a Cluster's slot is between two nodes: SCAN sees the keys of
-// one of them. Both steps name a key that never exists, so the node answers TRYAGAIN then.
-// One thread, the node's; destroyed with the connection.
+// A reset that leaves the timelines alone is only the last step, done at once. A walk ends early
+// once all its resets have failed.
+// A walk neither begins nor ends while a Cluster's slot is between two nodes, since SCAN sees the
+// keys of only one. To ensure this, both steps name a key that never exists, so the node answers
+// TRYAGAIN then. One thread, the node's; destroyed with the connection.
 #pragma once
 
 #include <map>
@@ -27,7 +25,7 @@ namespace fanline::redis {
 
 class ResetWalk {
  public:
-  // All outlive the walk.
+  // The arguments outlive the walk.
   ResetWalk(CommandChannel& channel, const Options& options, const Keys& keys);
 
   void Add(ResetRange request, Answer<RangeReset> answer);
@@ -40,7 +38,7 @@ class ResetWalk {
     bool failed = false;
   };
   using Resets = std::map<Range, std::shared_ptr<Reset>>;
-  struct Found {  // timelines under one range's tag, in a page
+  struct Found {  // a page's timelines under one range's tag
     std::vector<std::string> drop, index;
   };
 
@@ -49,7 +47,7 @@ class ResetWalk {
   void Scan();
   void TakePage(const redisReply& page);
   void SendPage(const std::shared_ptr<Reset>& reset, Found found);
-  void StepDone();  // one of the calls of the current step was answered
+  void StepDone();  // a call of the current step was answered
   void End(const std::shared_ptr<Reset>& reset, std::function<void()> then);
   void Fail(Reset& reset, const CallResult& result);
   void FailAll(const CallResult& result);
@@ -62,7 +60,7 @@ class ResetWalk {
   Resets waiting_, walking_;
   std::string cursor_ = "0";
   size_t outstanding_ = 0;                    // calls of the current step
-  void (ResetWalk::*next_step_)() = nullptr;  // once all of them are answered
+  void (ResetWalk::*next_step_)() = nullptr;  // runs when all are answered
 };
 
 }  // namespace fanline::redis

@@ -9,7 +9,7 @@
 namespace fanline::redis {
 namespace {
 
-constexpr uint64_t kReadersListed = 10;     // of one page of the index, about
+constexpr uint64_t kReadersListed = 10;     // per page of the index, roughly
 constexpr size_t kTimelinesInFlight = 100;  // 450 items each: about 1.5 MB of replies
 
 void Complain(RawTimeline& timeline, const std::string& problem) {
@@ -115,7 +115,8 @@ Status TimelineScanner::Read(std::span<const UserId> readers,
     std::vector<RawTimeline> found;
     Status status = ReadChunk(chunk, &found);
     if (!status.done()) {
-      // The map was one node's word, or a slot has moved since, or a master has a successor.
+      // The map may be wrong (it was one node's), a slot may have moved, or a master has a
+      // successor.
       status = masters_.Refresh(Masters::Ask::kAll);
       if (status.done()) status = ReadChunk(chunk, &found);
     }
@@ -149,7 +150,7 @@ Status TimelineScanner::ReadOf(const Endpoint& master, std::span<const UserId> r
   }
   size_t next = 0;
   return masters_.At(master).PipelineRaw(commands, readers.size(), [&](const redisReply& reply) {
-    // What is no fault of the key: its slot moves, the node is away or refuses.
+    // Not the key's fault: its slot moves, or the node is away or refuses.
     const bool later = IsError(reply) && MeaningOf(Text(reply)).outcome == Outcome::kLater;
     if (later) return Away(std::string(Text(reply)) + ": ask again");
     out->push_back(ParseTimeline(readers[next++], reply));
@@ -211,7 +212,7 @@ Status TimelineScanner::Read(UserId reader, RawTimeline* out, bool* indexed) {
   CommandBuffer look;
   look.Command("SMISMEMBER", keys_.Live(keys_.layout().RangeOf(reader)), "#complete", Raw(reader));
   return masters_.Call(keys_.Home(reader), look, [&](const redisReply& reply) {
-    if (!IsArray(reply, 2)) return Status::Done();  // of a wrong type: it counts as incomplete
+    if (!IsArray(reply, 2)) return Status::Done();  // a key of the wrong type counts as incomplete
     *indexed = Integer(At(reply, 0)) != 1 || Integer(At(reply, 1)) == 1;
     return Status::Done();
   });

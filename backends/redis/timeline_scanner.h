@@ -1,5 +1,5 @@
-// What is really in Redis, for the audit: every timeline's raw members, and the live: indexes.
-// Only reads, fences nothing, refreshes no TTL. Pipelined: 15,000 timelines of 450 items take a few
+// What Redis really holds, for the audit: every timeline's raw members, and the live: indexes. Only
+// reads, fences nothing, refreshes no TTL. Pipelined: 15,000 timelines of 450 items take a few
 // seconds. Blocking; one thread.
 #pragma once
 
@@ -25,19 +25,20 @@ class TimelineScanner : public RawTimelines {
   explicit TimelineScanner(const Options& options);
 
   // All readers with a timeline key under their range's tag, ready or building, each once,
-  // ascending; found by SCAN on every master. A key created or expired during the walk may or may
-  // not be among them, nor may one whose slot moves meanwhile.
+  // ascending. Found by SCAN on every master. A key that is created or expires during the walk, or
+  // whose slot moves, may be missing.
   Status Readers(std::vector<UserId>* out);
-  // One RawTimeline per reader; `readers` are ascending, and so are these. After a master that did
-  // not answer, or serves a reader no longer, all masters are asked for the map, and it once more.
+  // One RawTimeline per reader, in the order of `readers`, which is ascending. If a master does not
+  // answer or no longer serves a reader, the map is renewed and the read repeated once.
   Status Read(std::span<const UserId> readers,
               const std::function<void(const RawTimeline&)>& on_timeline);
-  // How long the reader's timeline lives if nobody reads it; none: there is none, or for ever.
+  // How long the reader's timeline lives if nobody reads it. None: there is no timeline, or it has
+  // no TTL.
   Status TimeToLive(UserId reader, std::optional<std::chrono::milliseconds>* left);
-  // Found by SSCAN: a reader who enters or leaves meanwhile may or may not be among them.
+  // Found by SSCAN: a reader who enters or leaves meanwhile may be missing.
   Status Index(Range range, RangeIndex* out);
 
-  // RawTimelines: a page of SSCAN, and one timeline with its place in the index.
+  // RawTimelines: a page of SSCAN, and one timeline with whether the index has it.
   Status Listed(Range range, std::string* cursor, std::vector<UserId>* out) override;
   Status Read(UserId reader, RawTimeline* out, bool* indexed) override;
 

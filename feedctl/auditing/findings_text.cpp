@@ -23,7 +23,7 @@ std::string Describe(const Item& item) {
 std::string Describe(const Difference& difference) {
   switch (difference.kind) {
     case Kind::kMissing:
-      // Whose it is a look at one reader does not know.
+      // A look at one reader does not know the author.
       return "missing " + Describe(difference.item) +
              (difference.author == UserId{} ? "" : ", of author " + ToString(difference.author));
     case Kind::kExtra:
@@ -37,7 +37,7 @@ std::string Describe(const Difference& difference) {
     case Kind::kMalformed:
       return "no timeline: " + QuotedShort(difference.problem);
     case Kind::kNotIndexed:
-      return "live, but not in the index of its range: pushes pass it over";
+      return "live, but not in the index of its range: pushes skip it";
   }
   return "";
 }
@@ -49,11 +49,11 @@ struct RepairFigure {
 };
 
 constexpr RepairFigure kRepairFigures[] = {
-    {"wrong", &RepairResult::wrong, "timelines of which something was wrong"},
-    {"in_flight", &RepairResult::in_flight, "of them right when looked at again, or not live"},
-    {"rebuilt", &RepairResult::rebuilt, "rebuilt, and live again"},
+    {"wrong", &RepairResult::wrong, "timelines that were wrong"},
+    {"in_flight", &RepairResult::in_flight, "of them right when checked again, or not live"},
+    {"rebuilt", &RepairResult::rebuilt, "rebuilt and live again"},
     {"left", &RepairResult::left, "not rebuilt: refused or interrupted; run it again"},
-    {"still_wrong", &RepairResult::still_wrong, "rebuilt, and wrong all the same"},
+    {"still_wrong", &RepairResult::still_wrong, "rebuilt but still wrong"},
 };
 
 std::string Line(const char* name, uint64_t value, const char* meaning) {

@@ -61,7 +61,7 @@ Status Repair::Rebuild(UserId reader, RepairResult* result) const {
   if (Status status = ports_.rebuild(reader, &ended); !status.done()) return status;
   const bool refused =
       ended == timeline::RebuildResult::kRefused || ended == timeline::RebuildResult::kGaveUp;
-  ++(refused ? result->left : result->rebuilt);  // else by us, or by somebody who read meanwhile
+  ++(refused ? result->left : result->rebuilt);  // else rebuilt by us or by a reader
   return Status::Done();
 }
 

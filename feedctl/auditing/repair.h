@@ -1,13 +1,11 @@
-// Has the timelines rebuilt of which an audit found something wrong: deletes each, as if it had
-// expired, and makes it live again, as its reader would by reading.
-//
+// Rebuilds the timelines that an audit found wrong: deletes each, as if it had expired, and makes
+// it live again, as its reader would by reading.
 // Safe beside pushers, readers and another repair. Deleting a timeline is always safe: its reader
-// is served by pulls until it is live again, and pushes pass over a reader who is not live. What is
-// right already is rebuilt for nothing at worst.
-//
-// What was only in flight is not touched: each timeline is looked at twice, `after` apart, and
-// rebuilt when something was wrong with it both times. Then once more; what is wrong still gets
-// `after` too. Throttled. Blocking, one thread; time is its ports'.
+// is served by pulls until it is live again, and pushes skip a reader who is not live. At worst a
+// timeline is rebuilt for nothing.
+// What was only in flight is left alone: each timeline is checked twice, `after` apart, and rebuilt
+// only if it is wrong both times. Rebuilt timelines are checked in the same way. Throttled.
+// Blocking; one thread. Time comes from the ports.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +26,11 @@ struct RepairLimits {
 };
 
 struct RepairResult {
-  uint64_t wrong = 0;        // timelines of which the audit found something wrong
-  uint64_t in_flight = 0;    // of these: right when looked at again, or not live any more
+  uint64_t wrong = 0;        // timelines that the audit found wrong
+  uint64_t in_flight = 0;    // of these, right when checked again, or no longer live
   uint64_t rebuilt = 0;      // and live again
-  uint64_t left = 0;         // not rebuilt: refused, given up, or interrupted before their turn
-  uint64_t still_wrong = 0;  // rebuilt, and wrong all the same
+  uint64_t left = 0;         // not rebuilt: refused, given up, or interrupted first
+  uint64_t still_wrong = 0;  // rebuilt, but still wrong
   bool good() const { return left == 0 && still_wrong == 0; }
 };
 
@@ -47,15 +45,15 @@ class Repair {
 
   Repair(Ports ports, RepairLimits limits) : ports_(std::move(ports)), limits_(limits) {}
 
-  // `readers`: of whom something was wrong. Not done: a service is away; *result says how far it
-  // came, and to run it again is safe.
+  // `readers`: those whose timeline is wrong. Not done: a service is away; *result tells how far
+  // the repair came. Running it again is safe.
   [[nodiscard]] Status Run(const std::vector<UserId>& readers, RepairResult* result);
 
  private:
   using Wrong = std::map<UserId, std::vector<audit::Difference>>;
 
   Status LookAt(const std::vector<UserId>& readers, Wrong* wrong) const;
-  // Those of whom something is wrong twice. Does not wait when nothing is wrong at first.
+  // The readers whose timeline is wrong both times. Does not wait if none is wrong the first time.
   Status LookTwice(const std::vector<UserId>& readers, std::vector<UserId>* wrong, bool* stopped);
   Status Rebuild(UserId reader, RepairResult* result) const;
 

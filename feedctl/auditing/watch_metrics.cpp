@@ -34,7 +34,7 @@ const char* NameOf(Kind kind) {
     case Kind::kTooFew:
       return "fewer than half a window of items";
     case Kind::kMalformed:
-      return "the key is no timeline";
+      return "the key is not a timeline";
     case Kind::kNotIndexed:
       return "not in the index of its range";
   }
@@ -44,7 +44,7 @@ const char* NameOf(Kind kind) {
 class Prometheus final : public audit::WatchMetrics {
  public:
   Prometheus(Registry& registry, const daemon::Log& log) : registry_(registry), log_(log) {
-    misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing was compared yet
+    misses_.Set(std::numeric_limits<double>::quiet_NaN());  // nothing compared yet
     RoundEnded();                                           // none is due yet
   }
 
@@ -61,7 +61,7 @@ class Prometheus final : public audit::WatchMetrics {
     missing_.Increment(static_cast<double>(audit::MissingIn(all)));
     surplus_.Increment(static_cast<double>(audit::SurplusIn(all)));
     const Difference& first = all.front();
-    log_.Error("a live timeline is not what it should be; feedctl audit --repair sets it right",
+    log_.Error("a live timeline is wrong; feedctl audit --repair rebuilds it",
                {{"reader", ToString(first.reader)},
                 {"differences", all.size()},
                 {"first", NameOf(first.kind)},
@@ -75,7 +75,7 @@ class Prometheus final : public audit::WatchMetrics {
 
   void Failed(const std::string& resource, const std::string& reason) override {
     log_.WarnEvery("watch " + resource, kSayAgain, daemon::SystemNow().mono,
-                   "a round of the watch was broken off",
+                   "a round of the watch was aborted",
                    {{"resource", resource}, {"reason", reason}});
   }
 
@@ -93,10 +93,10 @@ class Prometheus final : public audit::WatchMetrics {
   Counter& surplus_ = AddCounter(registry_, "fanline_audit_surplus_total",
                                  "Items in live timelines that should not be there, at both looks");
   Gauge& misses_ = AddGauge(registry_, "fanline_audit_misses_per_10000",
-                            "Of 10,000 live items of the timelines compared last, so many are "
-                            "missing: 0 is the only good value");
+                            "Items missing per 10,000 live items of the timelines compared last; "
+                            "0 is the only good value");
   Gauge& wrong_ = AddGauge(registry_, "fanline_audit_wrong_timelines",
-                           "Of the timelines compared last, so many are not what they should be");
+                           "How many of the timelines compared last are wrong");
   Gauge& last_ = AddGauge(registry_, "fanline_audit_last_round_timestamp_seconds",
                           "When the last whole round ended, in seconds since 1970");
 };

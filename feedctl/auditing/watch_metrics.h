@@ -1,4 +1,4 @@
-// The watch's metrics in a Prometheus registry, and in the log what it found and what failed.
+// The watch's metrics in a Prometheus registry; findings and failures also go to the log.
 // docs/metrics.md lists the metrics for operators. Called from the watch's thread; scraped from
 // another.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace fanline::feedctl {
 
-// Both outlive what is answered.
+// Both outlive the result.
 std::unique_ptr<audit::WatchMetrics> PrometheusWatch(prometheus::Registry& registry,
                                                      const daemon::Log& log);
 

@@ -27,7 +27,8 @@ using namespace std::chrono_literals;
 constexpr Duration kKafkaPatience = 5s;
 constexpr Duration kLongestSleep = 100ms;  // until an interrupt is noticed
 
-// How far the ranges are, by Redis and Kafka. A range that nobody has claimed yet is left out.
+// How far hints are applied in each range, from Redis and Kafka. A range that nobody has claimed
+// yet is left out.
 class ProgressReader {
  public:
   ProgressReader(const Settings& settings, const mysql::Installation& installation,
@@ -36,7 +37,7 @@ class ProgressReader {
         redis_(redis),
         kafka_(options::ToOptions(settings.kafka, kClientId), kKafkaPatience, std::move(log)) {}
 
-  // Not done: *progress stays what it was, and so does that of a range whose node is away.
+  // Not done: *progress is unchanged. A range whose node is away keeps its progress.
   Status Read(audit::Progress* progress) {
     const Time asked_at = daemon::SystemNow().mono;
     std::vector<kafka::LogSpan> logs;
@@ -66,8 +67,8 @@ class ProgressReader {
   kafka::LogReader kafka_;
 };
 
-// Throws when what was read at the start holds no more: then timelines would be compared with what
-// nobody promises. A store that is away says nothing.
+// Throws when the installation has changed since the start, since comparisons would be wrong. A
+// store that is away does not count.
 void RequireSame(const Status& status, const Settings& settings) {
   if (status.never()) Require(status, settings);
 }
@@ -100,8 +101,9 @@ void AddOptions(daemon::OptionTable& table, WatchOptions& options) {
       .Range(1, 1'000);
   table
       .Add("watch-again-after", &options.limits.again_after,
-           "how long after the first look a timeline that differs is looked at again, at the "
-           "least; the second look also waits until all hints are applied that the log held then")
+           "shortest time until a timeline that differs is compared again; this also waits until "
+           "all "
+           "hints are applied that the log held at the first look")
       .Range(100ms, 10min);
   AddOptions(table, options.admin);
 }
@@ -122,8 +124,7 @@ void WatchTimelines(const Settings& settings, const mysql::Installation& install
   audit::Looker looker(truth, timelines, installation.window.underfilled_below(),
                        installation.own_posts);
   ProgressReader reader(settings, installation, redis, log.Sink());
-  // A round may take long where stores are slow. Each look of it is a sign of life, and the last
-  // one before a stop.
+  // A round may take long when stores are slow, so each look reports life and checks for a stop.
   const auto goes_on = [&] {
     health.Beat(daemon::SystemNow().mono);
     return !interrupt.requested();

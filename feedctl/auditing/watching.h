@@ -1,9 +1,7 @@
-// feedctl audit --watch: turns audit/watch.h beside the fleet, until it is interrupted, and shows
-// what it finds on an admin port (/metrics, /healthz, /readyz) and in the log.
-//
-// How far hints are applied is read where it is written: the position of each range in Redis, and
-// the end of its log in Kafka. While either is away, nothing new is judged wrong: second looks
-// wait.
+// feedctl audit --watch: runs audit/watch.h beside the fleet until it is interrupted, and shows its
+// findings on an admin port (/metrics, /healthz, /readyz) and in the log.
+// The progress of hints is each range's position in Redis and the end of its log in Kafka. While
+// either is away, second looks wait, so nothing new is judged wrong.
 #pragma once
 
 #include "audit/watch.h"
@@ -23,8 +21,8 @@ struct WatchOptions {
 // --watch-every, --watch-readers, --watch-again-after, --admin-listen
 void AddOptions(daemon::OptionTable& table, WatchOptions& options);
 
-// Returns when it was interrupted. Throws Failure when the admin port is taken, or when the
-// installation is another than at the start.
+// Returns when interrupted. Throws Failure when the admin port is taken or the installation has
+// changed since the start.
 void WatchTimelines(const Settings& settings, const mysql::Installation& installation,
                     const redis::Options& redis, const WatchOptions& options, Interrupt& interrupt);
 

@@ -10,11 +10,11 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr uint64_t kRanksOneByOne = 10'000;
-constexpr double kRanksGrowBy = 1.001;  // behind them, ranks are added up by the group
-constexpr double kSteepest = 20;        // the first has them all
+constexpr double kRanksGrowBy = 1.001;  // after them, ranks are summed in groups
+constexpr double kSteepest = 20;        // nearly all followers are the first user's
 constexpr int kHalvings = 60;
 
-// The ranks in groups of which one stands for all: (its rank, how many).
+// Calls `each` for groups of ranks with the rank that represents the group, and its size.
 template <class Each>
 void ForEachRank(double users, const Each& each) {
   double rank = 1;
@@ -79,7 +79,7 @@ std::optional<Followers> PowerLaw(double users, double mean, double most) {
 }
 
 std::string ProblemOf(const Audience& audience, double users) {
-  if (audience.most < users) return "";  // nobody follows himself
+  if (audience.most < users) return "";  // nobody follows themselves
   const auto number = [](double value) {
     return Grouped(static_cast<uint64_t>(std::min(value, 1e18)));
   };

@@ -1,4 +1,4 @@
-// How many followers the author of a post has: on average over posts, and at most. Pure.
+// How many followers a post's author has: the mean over posts, and the maximum. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace fanline::feedctl {
 
-// Whose posts they are.
+// How posts are spread over users.
 enum class PostsBy {
-  kUsers,      // each user posts as often as any other, whoever follows
+  kUsers,      // all users post equally often
   kFollowers,  // in proportion to the user's followers
 };
 
@@ -20,12 +20,12 @@ struct Audience {
   double most = 0;           // of one user
 };
 
-// Sums over users from which either mean follows.
+// Sums over users that yield both means.
 class Followers {
  public:
-  // `count`: users who have so many.
+  // `count`: how many users have that many followers.
   void Add(double followers, double count = 1);
-  // `users`: of the file or law; those not added have none. At least 1, and not below those added.
+  // `users`: all users; those not added have no followers. At least 1 and at least those added.
   [[nodiscard]] Audience Of(double users, PostsBy posts_by) const;
   [[nodiscard]] double users() const { return users_; }
 
@@ -33,19 +33,19 @@ class Followers {
   double users_ = 0, sum_ = 0, squares_ = 0, most_ = 0;
 };
 
-// The user of rank k has most * k^-s followers; s follows from the mean. Nothing: no s makes it so
-// (1 <= mean <= most, most below the number of users).
+// The user of rank k has most * k^-s followers; s follows from the mean. Nothing: there is no such
+// s. It must hold that 1 <= mean <= most < users.
 [[nodiscard]] std::optional<Followers> PowerLaw(double users, double mean, double most);
 
-// What is wrong with it among so many users; "": nothing.
+// What is wrong with the audience for that many users, or "".
 [[nodiscard]] std::string ProblemOf(const Audience& audience, double users);
 
-// "fixed:200", "power-law:MEAN:MOST"; everything else names a file.
+// "fixed:200" or "power-law:MEAN:MOST"; any other text names a file.
 struct Law {
   double mean = 0;
   std::optional<double> most = {};  // none: all have the mean
 };
-// Nothing, *problem empty: a file. Nothing, *problem set: no such law.
+// Nothing: a file if *problem is empty, else a law with that problem.
 [[nodiscard]] std::optional<Law> ParseLaw(const std::string& text, std::string* problem);
 
 }  // namespace fanline::feedctl

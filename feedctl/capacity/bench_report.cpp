@@ -13,7 +13,7 @@ std::string BytesRow(Encoding encoding) {
   return encoding == Encoding::kCompact ? "timeline_bytes_compact" : "timeline_bytes_skiplist";
 }
 
-// What is missing or of another kind in a row is reported as an nlohmann exception.
+// Throws an nlohmann exception if the row lacks the number.
 double Number(const Row& row, const char* name) { return row.at(name).get<double>(); }
 
 Work WorkOf(const Row& row) {
@@ -49,7 +49,7 @@ void TakeCosts(const std::vector<Row>& rows, Constants& constants, std::string* 
   for (const auto& [process, runs] : by_process) {
     const auto cost = FitCost(runs);
     if (!cost) {
-      *problem = "its rows event_cost_* do not tell what " + process + " spends on what";
+      *problem = "its rows event_cost_* do not tell on what " + process + " spends its time";
       return;
     }
     constants.costs[process] = *cost;
@@ -67,14 +67,14 @@ void TakeLags(const std::map<std::string, Row>& rows, Constants& constants) {
   }
 }
 
-// The part of a machine's line that stays the same from one run to the next.
+// The part of a machine's description that is the same in each run.
 std::string HardwareOf(const Row& row) {
   const auto machine = row.at("machine").get<std::string>();
   return machine.substr(0, machine.find(','));
 }
 
-// Costs and lags are put together: rows that were measured apart must be of one machine and as many
-// ranges. Bytes are the same everywhere.
+// Costs and lags are combined, so their rows must come from one machine and one number of ranges.
+// Bytes are the same everywhere.
 std::string DifferentOnes(const Rows& rows) {
   const Row& first = rows.costs.front();
   const auto differs = [&first](const Row& row) {
@@ -124,12 +124,12 @@ std::optional<Constants> ReadConstants(std::string_view report, Encoding encodin
     TakeCosts(rows.costs, constants, problem);
     TakeLags(rows.others, constants);
   } catch (const nlohmann::json::exception& bad) {
-    *problem = std::string("it is no report of make bench, or one of before (") + bad.what() +
+    *problem = std::string("it is not a report of make bench, or an older one (") + bad.what() +
                "); type " + HowToMeasure(encoding);
   }
   const bool usable = constants.timeline_bytes > 0 && constants.timeline_items > 0 &&
                       constants.cores > 0 && constants.ranges > 0;
-  if (problem->empty() && !usable) *problem = "a figure of it is not above 0";
+  if (problem->empty() && !usable) *problem = "one of its figures is not above 0";
   return problem->empty() ? std::optional(std::move(constants)) : std::nullopt;
 }
 

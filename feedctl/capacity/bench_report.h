@@ -1,4 +1,4 @@
-// What `make bench` measured, as build/bench/report.json holds it: the rows a plan is made of.
+// Reads from build/bench/report.json, which `make bench` writes, the rows that a plan needs.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace fanline::feedctl {
 
 enum class Encoding { kCompact, kSkiplist };  // of timelines in Redis
 
-// What measures the rows that ReadConstants needs.
+// The command that measures the rows for ReadConstants.
 [[nodiscard]] std::string HowToMeasure(Encoding encoding);
 
-// The rows timeline_bytes_*, event_cost_* and latency_*. Nothing, *problem set: the text is no such
-// report, or lacks rows; the problem says which, and what to type. Pure.
+// Reads the rows timeline_bytes_*, event_cost_* and latency_*. Nothing: the text is not a report or
+// lacks rows; *problem says which, and what to type. Pure.
 [[nodiscard]] std::optional<Constants> ReadConstants(std::string_view report, Encoding encoding,
                                                      std::string* problem);
 

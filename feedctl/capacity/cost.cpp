@@ -20,8 +20,8 @@ Parts FactorsOf(const Work& work) {
 
 Cost CostOf(const Parts& parts) { return {parts[0], parts[1], parts[2], parts[3]}; }
 
-// Gauss-Jordan with pivoting; nothing when it has no single solution. Columns are scaled before, so
-// that parts of very different size are told apart.
+// Gauss-Jordan with pivoting; nothing when there is no unique solution. Columns are scaled before,
+// since parts differ much in size.
 std::optional<std::vector<double>> Solve(std::vector<std::vector<double>> rows) {
   const size_t size = rows.size();
   for (size_t column = 0; column < size; ++column) {
@@ -47,8 +47,8 @@ struct Line {
   double cores = 0;
 };
 
-// Every run divided by its cores, so that differences are relative: by a hundredth of the highest
-// where it spent hardly any.
+// Divides every run by its cores, so that differences are relative; by at least a hundredth of the
+// highest.
 std::vector<Line> Relative(std::span<const MeasuredWork> runs) {
   double most = 0;
   for (const MeasuredWork& run : runs) most = std::max(most, run.cores);
@@ -73,7 +73,7 @@ Parts ScalesOf(const std::vector<Line>& lines) {
   return scales;
 }
 
-// Least squares with the parts of this set alone, the others 0.
+// Least squares with only the parts of this set; the others are 0.
 std::optional<Parts> FitWith(unsigned set, const std::vector<Line>& lines, const Parts& scales) {
   std::vector<size_t> in;
   for (size_t part = 0; part < kParts; ++part) {
@@ -129,7 +129,7 @@ std::optional<Cost> FitCost(std::span<const MeasuredWork> runs) {
   const Parts scales = ScalesOf(lines);
   constexpr unsigned kAll = (1U << kParts) - 1;
   if (!FitWith(kAll, lines, scales)) return std::nullopt;
-  // With four parts, every set of those that are not zero can be tried.
+  // With four parts, every set of nonzero parts can be tried.
   std::optional<Parts> best;
   double least = std::numeric_limits<double>::infinity();
   for (unsigned set = 1; set <= kAll; ++set) {

@@ -8,7 +8,7 @@
 namespace fanline::feedctl {
 namespace {
 
-// Ids of a graph may count from 0: only who is who matters.
+// Ids of a graph may count from 0; here they need only differ.
 constexpr uint64_t kIdOffset = 1;
 
 std::optional<uint64_t> CountIn(std::string_view line) {
@@ -19,7 +19,7 @@ std::optional<uint64_t> CountIn(std::string_view line) {
 
 Followers ReadFollowers(LineReader& lines) {
   Followers followers;
-  std::unordered_map<uint64_t, uint64_t> degrees;  // of an edge list: by user, also those of 0
+  std::unordered_map<uint64_t, uint64_t> degrees;  // for an edge list: followers by user
   std::string_view line;
   while (lines.Next(&line)) {
     const auto count = degrees.empty() ? CountIn(line) : std::nullopt;

@@ -1,4 +1,4 @@
-// How many followers the users of a file have.
+// Counts the followers of users from a file.
 #pragma once
 
 #include "feedctl/capacity/audience.h"
@@ -6,9 +6,9 @@
 
 namespace fanline::feedctl {
 
-// Every line holds one number, the followers of a user, or every line an edge as feedctl import
-// takes it (who follows, and whom); '#' begins a comment. Repeated edges count again. Failure 65,
-// naming file and line, for anything else, and when nobody is named.
+// Either every line is a number, the followers of a user, or every line is an edge as for feedctl
+// import (who follows, and whom). '#' begins a comment. Repeated edges count again. Failure 65,
+// naming file and line, for anything else or an empty list.
 [[nodiscard]] Followers ReadFollowers(LineReader& lines);
 
 }  // namespace fanline::feedctl

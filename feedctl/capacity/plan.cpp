@@ -9,12 +9,12 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr uint32_t kLeastFeedPartitions = 8;
-constexpr double kRoomAbove = 1.25;  // for fragmentation, buffers of replicas, what is rewritten
-// An empty Redis with its connections takes some MiB, and a maxmemory of 0 is none at all.
+constexpr double kRoomAbove = 1.25;  // for fragmentation, replica buffers, rewrites
+// An empty Redis with its connections takes some MiB, and maxmemory 0 means no limit.
 constexpr double kLeastMaxmemory = 64 * 1024 * 1024;
-constexpr uint32_t kAllRangesBelow = 64;  // from here on, ranges without a follower get no hint
+constexpr uint32_t kAllRangesBelow = 64;  // above, ranges without a follower get no hint
 
-// A timeline grows from the window to where it is trimmed, so on average it is between the two.
+// A timeline grows from the window to the size at which it is trimmed; this is the middle.
 double ItemsOf(const WindowLimits& window) {
   return (window.window + std::max(window.window, window.trim_above() - 2)) / 2.0;
 }
@@ -39,7 +39,7 @@ double BusyOf(const Constants& measured, const Work& work) {
   return busy;
 }
 
-// Between two measured loads by the straight line; below all of them that of the lowest.
+// Interpolates between two measured loads; below all of them it is the lowest one's.
 std::optional<Lag> LagAt(double load, const std::map<double, Lag>& by_load) {
   const auto above = by_load.lower_bound(load);
   if (above == by_load.end()) return std::nullopt;
@@ -57,8 +57,8 @@ void PlanRedis(const Demand& demand, const Constants& measured, Plan& plan) {
   plan.redis_bytes = plan.live_timelines * plan.bytes_per_timeline;
 }
 
-// What Redis is busy with at so many ranges asks for masters; these may ask for more ranges, which
-// make events dearer for Redis too. Both only grow, and ranges end at kBuckets.
+// Redis' work determines the masters, which may need more ranges, which make events more expensive
+// for Redis. Both only grow, and there are at most kBuckets ranges, so this ends.
 void PlanRanges(const Demand& demand, const Constants& measured, Plan& plan) {
   const auto redis = measured.costs.find("redis");
   const Cost cost = redis == measured.costs.end() ? Cost() : redis->second;

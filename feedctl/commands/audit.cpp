@@ -1,7 +1,7 @@
 // feedctl audit: compares every live timeline with the truth, by brute force. Run it while nothing
 // is under way: a post or a follow meanwhile shows up as a difference. With --repair it may run at
-// any time: what differs is looked at again, and what stays wrong is rebuilt. With --watch it goes
-// on until it is interrupted, and compares a few timelines at a time.
+// any time: differences are checked again, and what stays wrong is rebuilt. With --watch it
+// compares a few timelines at a time until it is interrupted.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -33,12 +33,12 @@ using namespace std::chrono_literals;
 
 constexpr size_t kReadersPerTurn = 200;
 
-// What a single look of a repair may read: whatever a timeline can hold.
+// A look of a repair may read as much as a timeline can hold.
 constexpr audit::LookLimits kEverything{
     .most_followees = UINT32_MAX, .most_marked = UINT32_MAX, .most_items = 100'000};
 
-// Readers who have a timeline but are missing in their range's complete index. Read after the
-// timelines were listed: a rebuild enters the index before its key exists.
+// Readers who have a timeline but are missing in their range's complete index. The index is read
+// after the timelines were listed, since a rebuild enters the index before its key exists.
 class Unindexed {
  public:
   void Add(std::vector<UserId> listed, redis::RangeIndex index) {
@@ -59,16 +59,14 @@ class Unindexed {
 class Audit : public Command {
  public:
   Audit(daemon::OptionTable& table, Settings& settings) : Command(settings) {
-    table
-        .Add("sample", &sample_,
-             "compare only so many timelines, spread evenly over the ids; 0 is all")
+    table.Add("sample", &sample_, "compare only N timelines, spread evenly over the ids; 0 is all")
         .Unit("N");
     table.Add("show", &show_, "differences to name").Range(0, 100'000);
-    table.Add("threads", &threads_, "that read and compare timelines").Range(1, 16);
-    table.Add("repair", &repair_, "have timelines rebuilt that are wrong, and stay so");
+    table.Add("threads", &threads_, "threads that read and compare timelines").Range(1, 16);
+    table.Add("repair", &repair_, "rebuild timelines that are wrong and stay wrong");
     table
         .Add("repair-after", &limits_.after,
-             "how long a timeline that is wrong has to come right by itself")
+             "how long a wrong timeline may take to become right by itself")
         .Range(100ms, 1h);
     table.Add("repair-rate", &limits_.per_second, "rebuilds a second").Range(1, 1'000);
     table.Add("json", &json_, "print the findings as one JSON object");
@@ -85,10 +83,10 @@ class Audit : public Command {
 
   int Run(Interrupt& interrupt) override {
     RequireUsage(watch_ && (repair_ || json_ || sample_ > 0)
-                     ? "--watch: goes without --repair, --json and --sample"
+                     ? "--watch: not together with --repair, --json or --sample"
                      : "");
     const Time begin = daemon::SystemNow().mono;
-    installation_ = ReadInstalled(settings_);  // the shards are those we take them for
+    installation_ = ReadInstalled(settings_);  // checks that these are the right shards
     redis_ = RequireRedis(settings_, installation_);
     if (watch_) {
       WatchTimelines(settings_, installation_, redis_, watching_, interrupt);
@@ -200,7 +198,7 @@ class Audit : public Command {
     return all;
   }
 
-  // By looks at single readers, who may be asked for while others write.
+  // Repairs by looks at single readers, which may run while others write.
   RepairResult SetRight(const std::vector<UserId>& wrong, Interrupt& interrupt) const {
     const Interrupt::Graceful graceful(interrupt);
     mysql::MysqlReaderTruth truth(options::ToConfig(settings_.mysql), installation_.shard_map);

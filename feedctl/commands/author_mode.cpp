@@ -1,5 +1,5 @@
-// feedctl author mode: shows or sets how new posts of an author reach timelines, or leaves it to
-// the dispatchers. They follow a change with the next event of the author.
+// feedctl author mode: shows or sets how new posts of an author reach timelines, or leaves that to
+// the dispatchers. A change takes effect with the author's next event.
 #include <cstdio>
 
 #include "backends/mysql/posts/author_modes.h"
@@ -22,7 +22,7 @@ class AuthorModeCommand : public Command {
     table.AddPositional("author", &author_, "whose posts");
     table
         .AddPositional("mode", &mode_,
-                       "push or pull; auto: as dispatchers decide; none: show what holds")
+                       "push or pull; auto: as dispatchers decide; none: show the present mode")
         .OneOf({"", kPush, kPull, kAuto})
         .Optional();
     table.Add("json", &json_, "print the result as one JSON object");

@@ -1,5 +1,5 @@
-// feedctl capacity: what an installation of some size needs, from what `make bench` measured. Asks
-// no service.
+// feedctl capacity: what an installation of a given size needs, from what `make bench` measured.
+// Asks no service.
 #include <cmath>
 #include <cstdio>
 
@@ -20,7 +20,7 @@ constexpr const char* kLaws = "give a file, fixed:N or power-law:MEAN:MOST";
 
 using Lines = std::vector<std::vector<std::string>>;
 
-// A file that is not there is told with what to do about it.
+// Adds advice to the failure if the file is missing.
 LineReader Opened(const std::string& path, const std::string& advice) {
   try {
     return LineReader(path);
@@ -65,20 +65,20 @@ class Capacity : public Command {
         .Required();
     table
         .Add("live-ratio", &demand_.live_ratio,
-             "of the users, how many have a live timeline: read it within --timeline-ttl")
+             "share of the users with a live timeline: read within --timeline-ttl")
         .Range(0, 1)
         .Required();
     table
         .Add("live-followers-ratio", &live_followers_,
-             "of the followers of those who post, how many have one; -1: as of all users")
+             "share of the followers of posting users with one; -1: as for all users")
         .Range(-1, 1);
     table.Add("posts-by",
               daemon::ChoiceOf(&posts_by_,
                                {{"users", PostsBy::kUsers}, {"followers", PostsBy::kFollowers}}),
-              "whether each user posts as often as any other, or in proportion to his followers");
-    table.Add("cores", &demand_.cores, "cores that there are; 0: as many as --load asks for")
+              "whether all users post equally often, or in proportion to their followers");
+    table.Add("cores", &demand_.cores, "cores available; 0: as many as --load requires")
         .Range(0, 1'000'000);
-    table.Add("load", &demand_.load, "of the cores, how many may be busy at the peak").Range(0, 1);
+    table.Add("load", &demand_.load, "share of the cores that may be busy at the peak").Range(0, 1);
     table.Add("ranges", &demand_.ranges, "of the installation; 0: as feedctl init suggests")
         .Range(0, kBuckets);
     table.Add("window", &demand_.window.window, "items a live timeline keeps").Range(1, 100'000);
@@ -127,10 +127,9 @@ class Capacity : public Command {
       return all.Of(demand_.users, posts_by_);
     }
     const auto followers = PowerLaw(demand_.users, law->mean, *law->most);
-    RequireUsage(followers
-                     ? ""
-                     : "--followers-distribution: no power law of so many users has that mean "
-                       "and that most: 1 <= MEAN <= MOST < --users");
+    RequireUsage(followers ? ""
+                           : "--followers-distribution: no power law of that many users has this "
+                             "mean and maximum: 1 <= MEAN <= MOST < --users");
     return followers->Of(demand_.users, posts_by_);
   }
 

@@ -1,4 +1,4 @@
-// One command of feedctl: its options are declared into a table, and it is run at most once.
+// One command of feedctl. Its constructor declares its options in a table; it runs at most once.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,22 @@ class Command {
  public:
   explicit Command(Settings& settings) : settings_(settings) {}
   virtual ~Command() = default;
-  // Prints its result to stdout and answers the exit code; throws Failure.
+  // Prints its result to stdout and returns the exit code; throws Failure.
   virtual int Run(Interrupt& interrupt) = 0;
 
  protected:
   Settings& settings_;
 };
 
-// A command's row in the table. `make` declares its options and keeps what it needs of the
-// settings, which outlive it. A group of commands has no `make`.
+// A command's row in the table. `make` declares its options; the settings outlive the command. A
+// group of commands has no `make`.
 struct Row {
-  const char* name;  // "topics create": of the group "topics"
+  const char* name;  // "topics create" belongs to the group "topics"
   const char* summary;
   std::unique_ptr<Command> (*make)(daemon::OptionTable& table, Settings& settings) = nullptr;
 };
 
-// `kFirst`: the first arguments of the command's constructor, before the table.
+// `kFirst`: arguments of the command's constructor before the table.
 template <typename T, auto... kFirst>
 constexpr Row RowOf(const char* name, const char* summary) {
   return {name, summary,

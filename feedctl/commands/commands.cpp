@@ -2,7 +2,7 @@
 
 namespace fanline::feedctl {
 
-// Each is defined in a file of this folder.
+// Each is defined in a file in this folder.
 extern const Row kDoctor;
 extern const Row kCapacity;
 extern const Row kInit;

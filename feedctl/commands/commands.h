@@ -1,4 +1,4 @@
-// The table of commands. A new one is a file of this folder and its name in commands.cpp.
+// The table of commands. A new command is a file in this folder and a name in commands.cpp.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace fanline::feedctl {
 
-// In the order in which --help lists them; a group before its commands.
+// In the order of --help; a group comes before its commands.
 std::span<const Row* const> Commands();
 
 }  // namespace fanline::feedctl

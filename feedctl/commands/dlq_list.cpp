@@ -19,7 +19,7 @@ struct Line {
   std::string summary;
 };
 
-// By when they were set aside.
+// By the time at which they were set aside.
 using Newest = std::multimap<UnixMs, Line>;
 
 class DlqList : public Command {
@@ -77,7 +77,7 @@ class DlqList : public Command {
   uint32_t limit_ = 50;
   bool json_ = false;
   uint64_t found_ = 0;
-  uint64_t waiting_ = 0;  // of them not replayed
+  uint64_t waiting_ = 0;  // of these, not replayed
   Newest newest_;
 };
 

@@ -1,4 +1,4 @@
-// feedctl dlq replay: has letters processed once more, after what was wrong is mended.
+// feedctl dlq replay: has letters processed again, once their cause is fixed.
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -30,7 +30,7 @@ kafka::ProducerOptions OptionsOf(const Settings& settings,
   return options;
 }
 
-// What a dry run has none of.
+// Appends; a dry run has none.
 struct Appending {
   Appending(const Settings& settings, const mysql::Installation& installation,
             Replayer::Report report)
@@ -40,7 +40,7 @@ struct Appending {
         producer(OptionsOf(settings, installation), [](LogLevel, const std::string&) {}) {}
 
   Replayer replayer;
-  kafka::Producer producer;  // last: it answers from its own thread
+  kafka::Producer producer;  // last: its thread calls the members above
 };
 
 class DlqReplay : public Command {
@@ -51,7 +51,7 @@ class DlqReplay : public Command {
         .AddPositional("letter", &places_,
                        "which, as dlq list shows them: TOPIC/PARTITION/OFFSET or ../FIRST-LAST")
         .Optional();
-    table.Add("all", &all_, "all letters, where nothing else says which");
+    table.Add("all", &all_, "all letters, unless another option selects some");
     table.Add("dry-run", &dry_run_, "say what would be done, and do nothing");
     table.Add("again", &again_, "also letters that were replayed before");
     table.Add("rate", &rate_, "letters per second; 0 is as fast as can be").Range(0, 1'000'000);
@@ -93,7 +93,7 @@ class DlqReplay : public Command {
   }
 
  private:
-  // A producer that asks for a missing topic would create it, with the cluster's defaults.
+  // A producer would create a missing topic, with the cluster's defaults.
   void RequireSources(const Selection& selection, const mysql::Installation& installation) const {
     for (const LetterTopic& topic : selection.topics) {
       RequireTopic(settings_, topic.source,
@@ -117,7 +117,7 @@ class DlqReplay : public Command {
       ++tally_.replayed;
       Name(letter, "would " + Describe(plan));
     } else {
-      // What waits for its turn must not hold up the marks of what is sent.
+      // Marks the letters already sent before waiting for the next one's turn.
       if (pace.WaitBefore(sent_, daemon::SystemNow().mono) > Duration::zero()) replayer->Finish();
       if (!AwaitTurn(pace, sent_, interrupt)) return false;
       ++sent_;
@@ -180,7 +180,7 @@ class DlqReplay : public Command {
     if (replayer.failure().done()) return;
     const Failure why = Explain(replayer.failure(), settings_, kExitData);
     throw Failure(why.exit_code() == kExitUnavailable ? kExitTempFail : why.exit_code(),
-                  std::string(why.what()) + "; replay the same again: what is replayed is marked");
+                  std::string(why.what()) + "; run it again: replayed letters are marked");
   }
 
   LetterOptions options_;

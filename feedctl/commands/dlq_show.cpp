@@ -1,4 +1,4 @@
-// feedctl dlq show: one letter whole.
+// feedctl dlq show: one letter in full.
 #include <cstdio>
 #include <optional>
 

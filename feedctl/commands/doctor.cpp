@@ -81,7 +81,7 @@ class Doctor : public Command {
     }
     const ReaderFacts reader = AskReader(settings_, *installation, user, groups_.pusher);
     Checks checks;
-    // What is to be looked at of Redis is so for each of its readers.
+    // What is wrong with Redis concerns each of its readers.
     if (!reader.redis_away) {
       Append(OfLevel(Level::kLook, JudgeRedis(AskRedis(settings_, installation))), &checks);
     }

@@ -26,7 +26,7 @@ uint64_t UnixUs() { return static_cast<uint64_t>(daemon::SystemNow().unix_ms) * 
 struct Tally {
   std::atomic<uint64_t> done = 0;
   std::atomic<uint64_t> changed = 0;
-  std::atomic<bool> too_often = false;  // the failure is that a reader has changed too much
+  std::atomic<bool> too_often = false;  // a reader has changed too much
   FirstFailure failure;
 };
 
@@ -144,7 +144,7 @@ class Follow : public Command {
     if (failed.done()) return;
     const Failure why = Explain(failed, settings_, kExitData);
     const bool many = work.edges.size() > 1;
-    // At the limit of followed users the next run is refused too.
+    // At the limit of followed users, another run would be refused, too.
     const bool again = !failed.never() || work.tally.too_often;
     throw Failure((again && many) || work.tally.too_often ? kExitTempFail : why.exit_code(),
                   std::string(why.what()) +
@@ -192,11 +192,11 @@ class Follow : public Command {
   uint64_t reader_ = 0;
   uint64_t author_ = 0;
   std::string from_;
-  std::string source_;           // what --from is called in messages
+  std::string source_;           // the name of --from in messages
   std::vector<uint64_t> lines_;  // of each edge, with --from
   uint32_t threads_ = 4;
   bool json_ = false;
-  uint64_t version_ = 0;  // of the one pair's row; 0: none
+  uint64_t version_ = 0;  // of the pair's row; 0: none
 };
 
 }  // namespace

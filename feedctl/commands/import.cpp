@@ -1,6 +1,6 @@
-// feedctl import: a graph from a file, at once, into both directions of the relations; then, as
-// every writer of followers does, the hints that bring live timelines in line with it. Ranges that
-// no pusher has ever owned need none (docs/decisions/0016-empty-ranges-are-left-out.md).
+// feedctl import: loads a graph from a file into both directions of the relations. Then it sends
+// the hints that update live timelines, as every writer of followers does. Ranges that no pusher
+// has ever owned need no hints (docs/decisions/0016-empty-ranges-are-left-out.md).
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -38,7 +38,7 @@ struct Followed {
 std::optional<Followed> ParseEveryNth(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  const auto every_nth = ParseId(text.substr(0, colon));  // a number from 1 on
+  const auto every_nth = ParseId(text.substr(0, colon));  // a number of at least 1
   const auto author = ParseId(text.substr(colon + 1));
   if (!every_nth || !author) return std::nullopt;
   return Followed{UserId{*author}, *every_nth};
@@ -74,7 +74,7 @@ class Import : public Command {
         Counted(graph.to_oneself(), "edge") + " to oneself left out");
     AddAuthors(graph, users);
 
-    interrupt.Advise("run the same import again: what is loaded already stays as it is");
+    interrupt.Advise("run the same import again: what is loaded stays");
     if (const auto owned = OwnedRanges(installation); AnyIn(owned)) {
       RequireTopic(settings_, installation.tasks_topic, installation.partitions);
     }
@@ -129,8 +129,8 @@ class Import : public Command {
     return std::find(owned.begin(), owned.end(), true) != owned.end();
   }
 
-  // After the load, and asked of the ranges then: a range that is owned first after this question
-  // drops its timelines. Sent for every edge of the file, loaded now or before: an earlier import
+  // Asks after the load which ranges are owned: a range that is first owned later drops its
+  // timelines anyway. Sends hints for every edge of the file, new or not, since an earlier import
   // may have been killed before its hints were acknowledged.
   void SendHints(const Graph& graph, const mysql::Installation& installation) {
     const std::vector<bool> owned = OwnedRanges(installation);
@@ -162,10 +162,9 @@ class Import : public Command {
     send();
     acknowledged.AwaitAtMost(0);
     if (acknowledged.failure().done()) return;
-    throw Failure(kExitTempFail,
-                  std::string("loaded, but not all hints are acknowledged: ") +
-                      Explain(acknowledged.failure(), settings_).what() +
-                      "; run the same import again, what is loaded already stays as it is");
+    throw Failure(kExitTempFail, std::string("loaded, but not all hints are acknowledged: ") +
+                                     Explain(acknowledged.failure(), settings_).what() +
+                                     "; run the same import again: what is loaded stays");
   }
 
   Status Load(const Graph& graph, const mysql::Installation& installation,
@@ -209,8 +208,8 @@ class Import : public Command {
     if (result.users_over_limit == 0) return;
     Say(Counted(result.edges_over_limit, "edge") + " of " +
         Counted(result.users_over_limit, "user") + " go beyond the limit of " + Grouped(most) +
-        " followed users, and are kept; who is beyond it follows nobody more before having "
-        "unfollowed as many");
+        " followed users and are kept; such a user must unfollow others before following anybody "
+        "else");
   }
 
   void Say(const std::string& line) const {

@@ -1,5 +1,5 @@
-// feedctl init: what feedctl migrate does on every shard, and the row that says what the
-// installation is.
+// feedctl init: does what feedctl migrate does on every shard, and writes the row that describes
+// the installation.
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"
@@ -72,7 +72,7 @@ class Init : public Command {
       return SuggestedRanges(masters, live_readers_);
     }
     if (live_readers_ != 0) throw Failure(kExitUsage, "--live-readers: only with --ranges auto");
-    const auto ranges = ParseId(ranges_);  // a number from 1 on
+    const auto ranges = ParseId(ranges_);  // a number of at least 1
     if (!ranges || *ranges > kBuckets || !RangeLayout::Divides(static_cast<uint32_t>(*ranges))) {
       throw Failure(kExitUsage, "--ranges: " + QuotedShort(ranges_) +
                                     " does not divide 1024; choose a power of 2, or auto");

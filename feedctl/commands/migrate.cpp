@@ -1,4 +1,5 @@
-// feedctl migrate: the tables of every shard as these programs want them, or what would be done.
+// feedctl migrate: brings the tables of every shard to what these programs need, or shows what is
+// missing.
 #include <cstdio>
 
 #include "backends/mysql/installation/installation.h"
@@ -13,7 +14,7 @@ namespace {
 class Migrate : public Command {
  public:
   Migrate(daemon::OptionTable& table, Settings& settings) : Command(settings) {
-    table.Add("dry-run", &dry_run_, "print the statements, as SQL, and make nothing");
+    table.Add("dry-run", &dry_run_, "print the SQL statements and change nothing");
     table.Add("json", &json_, "print the result as one JSON object");
     options::AddOptions(table, settings.mysql);
     options::AddMigrationTimeout(table, settings.mysql);

@@ -1,4 +1,4 @@
-// feedctl delete, hide, unhide, edit: what happens to a post after it was published.
+// feedctl delete, hide, unhide, edit: changes a published post.
 #include "feedctl/commands/command.h"
 #include "feedctl/events/post_event.h"
 

@@ -15,7 +15,7 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr std::chrono::milliseconds kLinger{5};  // batches, when there are many
+constexpr std::chrono::milliseconds kLinger{5};  // forms batches when there are many
 
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
@@ -90,7 +90,8 @@ class Publish : public Command {
     }
   }
 
-  // Refuses a bad line once all events before it are acknowledged, to say how many.
+  // Refuses a bad line only after all events before it are acknowledged, so that it can tell how
+  // many.
   FeedEvent Decode(const LineReader& lines, std::string_view line, EventSender& sender) {
     const Decoded<FeedEvent> decoded = DecodeEvent(line, kJsonContentType);
     if (const auto* event = std::get_if<FeedEvent>(&decoded)) return *event;

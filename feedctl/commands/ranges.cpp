@@ -1,5 +1,5 @@
-// feedctl ranges: whose each range is, by the pushers' consumer group; what Redis holds of it, and
-// where.
+// feedctl ranges: the owner of each range in the pushers' consumer group, and what Redis holds of
+// it.
 #include <algorithm>
 #include <cstdio>
 
@@ -42,7 +42,7 @@ class Ranges : public Command {
   }
 
  private:
-  // A Kafka that is away hides names, and nothing of what Redis holds.
+  // When Kafka is away, only the owners are unknown.
   void AskOwners(const std::string& topic) {
     const Status asked = kafka::ReadGroupOwners(options::ToOptions(settings_.kafka, kClientId),
                                                 group_, topic, kKafkaTimeout, &owners_);
@@ -106,7 +106,7 @@ class Ranges : public Command {
 
   std::string group_ = "fanline-pusher";
   kafka::GroupOwners owners_;
-  std::string unknown_;  // why the owners are not known; empty: they are
+  std::string unknown_;  // why the owners are unknown; empty: they are known
   bool json_ = false;
 };
 

@@ -1,6 +1,6 @@
-// feedctl relations counters: compares how many a user follows and is followed by with the live
-// rows, and adds the difference. Safe while rows are being written: counter and rows are read from
-// one snapshot, and only their difference there is added.
+// feedctl relations counters: compares a user's counters of followed users and followers with the
+// live rows, and adds the difference. Safe while rows are being written: counters and rows are read
+// from one snapshot, and only their difference is added.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,12 +29,11 @@ struct Difference {
   }
 };
 
-// Users looked at, and the differences found. Drift is added up without its sign: too many here do
-// not make up for too few there.
+// Users looked at, and the differences found. Drift sums absolute differences.
 struct Tally {
   uint64_t users = 0, differing = 0, drift = 0, repaired = 0;
   bool complete = false;
-  std::vector<Difference> named;  // the first of them
+  std::vector<Difference> named;  // the first differences
 
   uint64_t counters() const { return users * 2; }
 };

@@ -1,6 +1,6 @@
 // feedctl relations mode: shows or sets whether writers of relations also write the reverse row at
 // once. feedctl relations reconciler: shows or sets whether reconcilers repair what they find. All
-// daemons follow a change within about a second.
+// daemons apply a change within about a second.
 #include <cstdio>
 
 #include "backends/mysql/installation/settings.h"
@@ -13,10 +13,10 @@
 namespace fanline::feedctl {
 namespace {
 
-// One setting: what it may be, and how it is read and written.
+// One setting: its values, and how it is read and written.
 struct MirrorSetting {
   using Mode = MirrorMode;
-  static constexpr const char* kHelp = "sync or async; none: show what holds";
+  static constexpr const char* kHelp = "sync or async; none: show the present mode";
   static constexpr Mode kModes[] = {Mode::kSync, Mode::kAsync};
   static Mode Get(mysql::Connection& connection) { return mysql::GetMirrorMode(connection); }
   static void Set(mysql::Connection& connection, Mode mode) {
@@ -26,7 +26,7 @@ struct MirrorSetting {
 
 struct ReconcilerSetting {
   using Mode = ReconcilerMode;
-  static constexpr const char* kHelp = "run, dry_run or pause; none: show what holds";
+  static constexpr const char* kHelp = "run, dry_run or pause; none: show the present mode";
   static constexpr Mode kModes[] = {Mode::kRun, Mode::kDryRun, Mode::kPause};
   static Mode Get(mysql::Connection& connection) { return mysql::GetReconcilerMode(connection); }
   static void Set(mysql::Connection& connection, Mode mode) {

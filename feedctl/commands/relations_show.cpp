@@ -1,4 +1,4 @@
-// feedctl relations show: all that is stored about one edge and its two users, for a person on
+// feedctl relations show: all that is stored about one edge and its two users, for an operator on
 // call. Reads only.
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kMostLookedAt = 100'000;  // rows of log1, and of repair_log
 constexpr uint32_t kMostRepairs = 5;
-constexpr int kMostLooks = 5;  // at rows that go on changing
+constexpr int kMostLooks = 5;  // at rows that keep changing
 
 struct Report {
   EdgeSeen seen = {};
@@ -57,8 +57,8 @@ class Reader {
   }
 
  private:
-  // Reads the rows before and after it reads what waits. If they did not change and nothing waits,
-  // every change that led to their versions is done.
+  // Reads the rows before and after it reads the waiting changes. If the rows did not change and
+  // nothing waits, every change that led to their versions is done.
   void Look(Report& report) {
     const mysql::EdgeRows before = Rows(report.seen.edge);
     ReadWaiting(report);

@@ -55,8 +55,7 @@ class Timeline : public Command {
     timeline::PageRead read(query, timeline::OwnOf(reader, installation.own_posts));
     timeline::Page page = ReadPage(reader, read, truth, timelines);
     if (!page.live() && !query.older_than) {
-      // As the API does for a reader. The page is complete; a timeline that cannot be made live now
-      // is no failure of it.
+      // Makes the timeline live, as the API does. The page is complete even if that fails.
       timeline::Tokens tokens;
       timeline::Reader home(
           truth, timelines, installation.window, [&tokens] { return tokens.Next(); },
@@ -70,7 +69,7 @@ class Timeline : public Command {
   }
 
  private:
-  // Unlike a reader, an operator wants to know that Redis is away.
+  // Unlike a reader, an operator wants to know when Redis is away.
   timeline::Page ReadPage(UserId reader, timeline::PageRead& read, ReaderTruth& truth,
                           ReaderTimelines& timelines) const {
     Require(timeline::AskTimeline(reader, timelines, read), settings_);
@@ -82,7 +81,7 @@ class Timeline : public Command {
     std::vector<UserId> authors;
     std::vector<AuthorLastAt> last;
     Followed followed;
-    truth.ForgetReads();  // a rebuild may have ended in their midst
+    truth.ForgetReads();  // a rebuild may have ended between them
     Require(truth.Followees(reader, &authors), settings_);
     Require(truth.LastAt(authors, &last), settings_);
     Require(truth.Confirm(), settings_);

@@ -1,4 +1,4 @@
-// feedctl topics create: the topics and their dead letters.
+// feedctl topics create: creates the topics and those of their dead letters.
 #include <cstdio>
 
 #include "backends/kafka/admin.h"
@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr Duration kTimeout = 15s;
 constexpr int64_t kMaxRecordBytes = 1024 * 1024 + 12;  // Kafka's own default
-// A dead letter is the record plus text headers that say why.
+// A dead letter is the record plus text headers with the reason.
 constexpr int64_t kDeadLetterExtraBytes = 64 * 1024;
 constexpr Duration kLongest = 366 * 24h;
 
@@ -63,7 +63,7 @@ class TopicsCreate : public Command {
     kafka::Admin admin(options::ToOptions(settings_.kafka, kClientId), kTimeout,
                        [](LogLevel, const std::string&) {});
     const auto tasks_partitions = static_cast<int32_t>(installation.partitions);
-    // Nothing depends on the feed topic's partitions, so one that exists is good as it is.
+    // Nothing depends on the number of the feed topic's partitions, so an existing one is kept.
     Create(admin, Spec(installation.feed_topic, feed_partitions_, feed_retention_), true);
     Create(admin, DeadLetterSpec(installation.feed_topic, feed_partitions_), true);
     Create(admin, Spec(installation.tasks_topic, tasks_partitions, tasks_retention_), false);
@@ -101,7 +101,7 @@ class TopicsCreate : public Command {
     }
   }
 
-  // Ages are measured by log-append time, so a topic that somebody else made must have it too.
+  // Ages are measured by log-append time, so an existing topic must have it, too.
   void RequireLogAppendTime(kafka::Admin& admin, const std::string& topic) {
     std::string stamped;
     Require(admin.ReadConfig(topic, kafka::kTimestampType, &stamped), settings_);

@@ -120,7 +120,7 @@ Letter LetterOf(const LetterTopic& topic, Record record) {
 }
 
 std::optional<int64_t> MarkedOffset(const Record& record) {
-  if (HeaderOf(record, kOriginHeader)) return std::nullopt;  // a letter, whatever else it carries
+  if (HeaderOf(record, kOriginHeader)) return std::nullopt;  // a letter, whatever its other headers
   const auto text = HeaderOf(record, kReplayedHeader);
   const auto place = text ? ParseLogPlace(*text) : std::nullopt;
   if (!place || place->topic != record.topic || place->partition != record.partition) {

@@ -1,4 +1,4 @@
-// A dead letter as an operator meets it, and what is told about it. Pure; any thread.
+// A dead letter as feedctl shows it. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fanline::feedctl {
 
-// What the records of a source topic are.
+// The kind of a source topic's records.
 enum class LetterKind { kEvent, kHint, kRelation, kRetry, kRelationEvent };
 
 struct LetterTopic {
@@ -22,35 +22,35 @@ struct LetterTopic {
   LetterKind kind = LetterKind::kEvent;
 };
 
-// All topics of dead letters that an installation has.
+// All dead letter topics of an installation.
 std::vector<LetterTopic> LetterTopics(const options::TopicSettings& topics);
 
 struct Letter {
   LetterKind kind = LetterKind::kEvent;
   LogPlace place;
-  UnixMs set_aside = 0;  // when it came among the dead letters
+  UnixMs set_aside = 0;  // when it was appended to the dead letters
   std::string reason;
   std::string stage;
   std::string origin;
-  std::string omitted;     // set: why key and value were not kept
-  bool replayed = false;   // a mark says so
-  uint32_t came_back = 0;  // how often its record had been replayed before it came here
-  Record record;           // as it stands among the dead letters
+  std::string omitted;     // not empty: why key and value were left out
+  bool replayed = false;   // there is a mark
+  uint32_t came_back = 0;  // how often its record had been replayed before
+  Record record;           // as in the dead letter topic
 };
 
-// The letter, as yet without its mark. Texts are fit for one line of a terminal.
+// The letter, still without its mark. Texts fit one line of a terminal.
 Letter LetterOf(const LetterTopic& topic, Record record);
 
-// What a record among the dead letters says that is no letter: the offset of a letter of the same
-// partition that was replayed. None: it is a letter.
+// For a mark, the offset of the replayed letter in the same partition. None: the record is a
+// letter.
 std::optional<int64_t> MarkedOffset(const Record& record);
-// The headers of such a record.
+// The headers of a letter's mark.
 Headers MarkOf(const LogPlace& letter);
 
-// "post.deleted post 77 of author 5"; what it is, if it is not that: "no event, 31 bytes".
+// "post.deleted post 77 of author 5"; if the value is not readable: "no event, 31 bytes".
 std::string Summary(const Letter& letter);
 
-// Whether Summary could be read off the value.
+// Whether the value is readable.
 bool Readable(const Letter& letter);
 
 }  // namespace fanline::feedctl

@@ -1,4 +1,4 @@
-// The options by which the commands choose among the dead letters.
+// The options with which the commands select dead letters.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@ namespace fanline::feedctl {
 
 class LetterOptions {
  public:
-  // --topic, --reason, --since and those that name the topics. This object and `settings` outlive
-  // the table.
+  // Adds --topic, --reason, --since and the options that name the topics. This object and
+  // `settings` outlive the table.
   LetterOptions(daemon::OptionTable& table, Settings& settings);
 
-  // `places`: as on the command line; none: all. Failure 64.
+  // `places`: as on the command line; empty: all. Failure 64.
   [[nodiscard]] Selection Selected(const std::vector<std::string>& places = {}) const;
 
   // Whether --topic, --reason or --since was given.

@@ -52,8 +52,8 @@ std::string ShownBytes(std::string_view bytes) { return Hex(bytes); }
 
 Failure NoLetter(const std::string& place) {
   return Failure(kExitData, place +
-                                ": no dead letter stands there, or no longer; feedctl dlq list "
-                                "shows those that do");
+                                ": there is no dead letter, or no longer; feedctl dlq list shows "
+                                "the present ones");
 }
 
 }  // namespace fanline::feedctl

@@ -10,7 +10,7 @@ bool IsOfTheLetter(const std::string& name) {
          name == kOmittedHeader || name == kFirstAppendedHeader;
 }
 
-// The record's own, since when it is there, and which letter it was.
+// The record's own headers, when it was first appended, and which letter it was.
 Headers HeadersAgain(const Letter& letter) {
   Headers headers;
   for (const auto& header : letter.record.headers) {
@@ -30,7 +30,7 @@ std::vector<Range> RangesOf(const Hint& hint, const RangeLayout& layout) {
   return all;
 }
 
-// A sample would measure how long the letter lay there.
+// A sample would measure how long the letter waited for its replay.
 Hint WithoutSample(Hint hint) {
   if (auto* post = std::get_if<Hint::Post>(&hint.what)) post->sample.reset();
   return hint;
@@ -40,12 +40,12 @@ Hint WithoutSample(Hint hint) {
 
 ReplayPlan PlanOf(const Letter& letter, const std::string& source, const RangeLayout& layout) {
   if (!letter.omitted.empty()) {
-    return CannotReplay{"its value was not kept; the record may still stand at " + letter.origin};
+    return CannotReplay{"its value was not kept; the record may still be at " + letter.origin};
   }
   if (letter.kind != LetterKind::kHint) return AppendAgain{source, HeadersAgain(letter)};
   const Decoded<Hint> decoded = DecodeHint(letter.record.value);
   if (const auto* refused = std::get_if<Rejection>(&decoded)) {
-    return CannotReplay{"it is no hint (" + refused->reason +
+    return CannotReplay{"it is not a hint (" + refused->reason +
                         "); nothing is missing: the timelines of its range were dropped, and are "
                         "rebuilt from the rows"};
   }

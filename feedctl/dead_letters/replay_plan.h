@@ -1,14 +1,14 @@
-// What replaying a dead letter means: whatever caused the record happens once more, so that it
-// meets the programs and the truth of today.
+// What replaying a dead letter means: the cause of the record is repeated, so that today's programs
+// process it with today's truth.
 //
 //   an event, a relation event, a message of relation-log, an entry of the retries: the record is
-//     appended to its topic again, byte for byte. It changes rows only as their versions allow.
-//   a hint: never the record itself. It was one range's, under the layout and the program of then.
-//     Its cause is a change of truth that is committed, so what whoever made that change appends is
-//     appended anew: of a post a hint for each range of today, of a relation one for its reader's.
+//     appended to its topic again, byte for byte. Its versions decide what it may change.
+//   a hint: the record is not appended again, since it was made for one range of an earlier layout.
+//     Its cause is a committed change of truth, so the hints of that change are appended anew: for
+//     a post to each range of today, for a relation to the reader's range.
 //
-// A replay twice, late, or beside a newer change does no harm: events carry versions, hints have no
-// verb. Pure; any thread.
+// A replay is harmless when it is repeated, late or beside a newer change: events carry versions,
+// and hints only say "look again". Pure; any thread.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostUnderWay = 500;
 constexpr size_t kMostBytesUnderWay = 8 * 1024 * 1024;
-constexpr size_t kMostHintsKnown = 1'000'000;  // forgetting them repeats some, no more
+constexpr size_t kMostHintsKnown = 1'000'000;  // beyond, they are forgotten and some are repeated
 constexpr int32_t kByKey = -1;
 
 }  // namespace
@@ -49,7 +49,8 @@ void Replayer::Send(Item& item, const HintAnew& plan) {
   hint_log_.Submit(std::move(request), item);
 }
 
-// Behind the letter, in its own partition: whoever reads the letters from there on meets it.
+// Appends the mark to the letter's own partition, so that everyone who reads the letter also reads
+// its mark.
 void Replayer::Mark(Item& item) {
   acks_.Expect();
   const LogPlace& place = item.letter.place;

@@ -27,7 +27,7 @@ LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopi
           : ParseLogPlace(head.substr(0, head.rfind('/') + 1) + text.substr(dash + 1));
   if (!first || !last || last->offset < first->offset) {
     throw Failure(kExitUsage, "<letter>: " + QuotedShort(text) +
-                                  " is no place of letters; write feed-events.dlq/3/17 or "
+                                  " is not a place of letters; write feed-events.dlq/3/17 or "
                                   "feed-events.dlq/3/17-40, as feedctl dlq list shows them");
   }
   const bool known = std::any_of(topics.begin(), topics.end(), [&](const LetterTopic& each) {
@@ -35,7 +35,7 @@ LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopi
   });
   if (!known) {
     throw Failure(kExitUsage, "<letter>: " + QuotedShort(first->topic) +
-                                  " is no topic of dead letters; there are " + NamesOf(topics));
+                                  " is not a topic of dead letters; there are " + NamesOf(topics));
   }
   return {first->topic, first->partition, first->offset, last->offset};
 }
@@ -45,7 +45,7 @@ LetterTopic RequireLetterTopic(const std::string& name, const std::vector<Letter
     if (topic.name == name || topic.source == name) return topic;
   }
   throw Failure(kExitUsage, "--topic: " + QuotedShort(name) +
-                                " is no topic of dead letters; there are " + NamesOf(topics));
+                                " is not a topic of dead letters; there are " + NamesOf(topics));
 }
 
 bool Selection::Takes(const Letter& letter) const {

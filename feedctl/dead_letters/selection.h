@@ -1,4 +1,4 @@
-// Which dead letters a command is about. Pure; any thread.
+// Which dead letters a command selects. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace fanline::feedctl {
 
-// Letters `first` to `last` of a partition, as an operator writes them:
-// "feed-events.dlq/3/17" or "feed-events.dlq/3/17-40".
+// Letters `first` to `last` of a partition. Operators write "feed-events.dlq/3/17" or
+// "feed-events.dlq/3/17-40".
 struct LetterPlaces {
   std::string topic;
   int32_t partition = 0;
@@ -25,23 +25,23 @@ struct LetterPlaces {
   }
 };
 
-// Failure 64 when the text is no such places, or none of `topics`.
+// Failure 64 when the text is malformed or its topic is none of `topics`.
 LetterPlaces RequirePlaces(const std::string& text, const std::vector<LetterTopic>& topics);
 
-// The topic of that name: of the letters, or of what they were. Failure 64 when there is none.
+// The topic with that name or with that source. Failure 64 when there is none.
 LetterTopic RequireLetterTopic(const std::string& name, const std::vector<LetterTopic>& topics);
 
 struct Selection {
   std::vector<LetterTopic> topics;
-  std::vector<LetterPlaces> places = {};  // none: all of the topics
-  std::string reason = {};                // stands in the letter's reason
+  std::vector<LetterPlaces> places = {};  // empty: all of the topics
+  std::string reason = {};                // is part of the letter's reason
   UnixMs since = 0;                       // set aside then or later
-  int64_t newest = 0;  // of each partition's records, marks too, so many at most; 0: all
+  int64_t newest = 0;  // at most this many records of each partition, marks included; 0: all
 
   [[nodiscard]] bool Takes(const Letter& letter) const;
-  // Of what stands in a partition, all that may matter: the letters and the marks behind them.
+  // The part of a partition's span to read: the letters and the marks after them.
   [[nodiscard]] kafka::LogSpan Narrowed(const std::string& topic, kafka::LogSpan span) const;
-  // Whether some of it is older than `newest` lets in.
+  // Whether the span has records beyond the `newest`.
   [[nodiscard]] bool LeavesOut(const kafka::LogSpan& span) const {
     return newest > 0 && span.to - span.from > newest;
   }

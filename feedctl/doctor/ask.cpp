@@ -22,10 +22,10 @@ namespace fanline::feedctl {
 namespace {
 
 constexpr Duration kKafkaTimeout = std::chrono::seconds(5);
-constexpr Duration kOldestTime = std::chrono::seconds(5);  // of one topic; no read begins later
+constexpr Duration kOldestTime = std::chrono::seconds(5);  // for one topic; no read begins later
 constexpr const char* kSetItRight = "set right what it names";
 constexpr const char* kLookAtItsLog = "look at that service's own log";
-constexpr int64_t kMostLetters = 10'000;  // of one topic, looked at
+constexpr int64_t kMostLetters = 10'000;  // looked at per topic
 
 double SecondsSince(UnixMs then) {
   return std::max<double>(0, static_cast<double>(daemon::SystemNow().unix_ms - then) / 1000);
@@ -37,7 +37,7 @@ std::string AddressOf(const mysql::ShardAddress& shard) {
 
 // ---- shards ----
 
-// False: it is away, or was never installed, and there is nothing more to ask.
+// False: the shard is away or was never installed, so there is nothing more to ask.
 bool AskTables(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
                ShardFacts& facts) {
   mysql::TablesFound tables;
@@ -68,7 +68,7 @@ Status AskRows(mysql::ShardConnections& connections, Shard shard, std::optional<
   return status;
 }
 
-// `row`: whether it holds the installation's.
+// `row`: whether the shard holds the installation's row.
 void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings& settings,
               const Status& row, std::optional<uint64_t> closings, ShardFacts& facts) {
   if (!AskTables(connections, shard, settings, facts)) return;
@@ -78,7 +78,7 @@ void AskShard(mysql::ShardConnections& connections, Shard shard, const Settings&
   }
   const Status status = row.done() ? AskRows(connections, shard, closings, facts) : row;
   facts.read = status.done();
-  // Older tables lack what is asked for; feedctl migrate makes it.
+  // Older tables may lack what was read; feedctl migrate adds it.
   if (!facts.read && facts.missing.empty()) facts.away = WhyOf(status, settings);
 }
 
@@ -106,8 +106,7 @@ class KafkaAsker {
         admin_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}),
         reader_(options_, kKafkaTimeout, [](LogLevel, const std::string&) {}) {}
 
-  // No broker tells what it has. One that tells, and then says nothing of some log, or of some
-  // group, may answer about the others.
+  // No broker answers at all. If only some log or group fails, the others may still be asked.
   bool silent() const { return silent_; }
 
   static LogFacts Unasked(const Log& log) {
@@ -255,7 +254,8 @@ RedisFacts AskRedis(const Settings& settings,
   facts.full = check.full;
   facts.nearly_full = check.nearly_full;
   facts.memory = check.memory;
-  // Without an installation nobody knows how the buckets are cut: only that Redis answers.
+  // Without an installation the number of ranges is unknown, so only whether Redis answers is
+  // checked.
   if (status.done() && installation) status = redis::ReadRangeStates(options, &facts.ranges);
   if (!status.done()) facts.away = WhyOf(status, settings);
   return facts;

@@ -1,5 +1,5 @@
-// Asks an installation's services how they are. Blocking; each call is bounded by the options'
-// time-outs, and what does not answer hides nothing else: its facts say why.
+// Asks an installation's services how they are. Blocking; the options' timeouts bound each call. If
+// a service does not answer, its facts say why and the others are still asked.
 #pragma once
 
 #include <chrono>
@@ -13,10 +13,11 @@
 
 namespace fanline::feedctl {
 
-// What Explain says, in two; there is advice.
+// What Explain says, as text and advice.
 [[nodiscard]] Why WhyOf(const Status& status, const Settings& settings);
 
-// As the shards that answer have it; none: no shard tells. One fact per shard in any case.
+// The installation according to the shards that answer; none: no shard tells. Adds one ShardFacts
+// per shard in any case.
 [[nodiscard]] std::optional<mysql::Installation> AskShards(const Settings& settings,
                                                            std::vector<ShardFacts>* shards,
                                                            SettingFacts* agreed);
@@ -24,14 +25,14 @@ namespace fanline::feedctl {
 [[nodiscard]] RedisFacts AskRedis(const Settings& settings,
                                   const std::optional<mysql::Installation>& installation);
 
-// The groups whose lags are asked for.
+// The consumer groups whose lags are asked for.
 struct Groups {
   std::string dispatcher = "fanline-dispatcher";
   std::string pusher = "fanline-pusher";
   std::string mirror = "fanline-mirror";
   std::string reconciler = "fanline-reconciler";
 };
-// `since`: of the dead letters. A Kafka that is away is asked once.
+// `since`: for the dead letters. If Kafka is away, it is asked only once.
 [[nodiscard]] KafkaFacts AskKafka(const Settings& settings, const Groups& groups,
                                   std::chrono::milliseconds since);
 

@@ -49,7 +49,7 @@ uint64_t CountOf(const Checks& checks, Level level) {
       checks.begin(), checks.end(), [level](const Check& check) { return check.level == level; }));
 }
 
-// Of a section's names, so that its texts stand in a column.
+// The width of a section's names, so that its texts form a column.
 size_t NameWidthOf(const std::string& section, const Checks& checks) {
   size_t width = kLeastNameWidth;
   for (const Check& check : checks) {
@@ -72,7 +72,7 @@ std::string VerdictOf(const Checks& checks) {
   return (text.empty() ? "all is well" : text) + "\n";
 }
 
-// Where nothing is to be done, nothing is advised.
+// Null if there is nothing to do.
 Json AdviceOf(const Check& check, const std::string& text) {
   return check.level == Level::kWell || text.empty() ? Json() : Json(text);
 }

@@ -8,7 +8,7 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr uint64_t kCrashesAtLeast = 2;  // one is a start that is under way
+constexpr uint64_t kCrashesAtLeast = 2;  // one may be a start under way
 
 constexpr const char* kOwners = "owners";
 constexpr const char* kLag = "lag";
@@ -117,11 +117,11 @@ Check CrashesCheck(const std::vector<ShardFacts>& shards) {
           "crashes",
           Level::kLook,
           "pushers crashed, or were killed, while they owned " + Listed(crashed),
-          "journalctl -u fanline-pusher, or kubectl logs --previous: what was said last",
+          "journalctl -u fanline-pusher, or kubectl logs --previous: read the last lines",
           "daemons.md#fanlinerestarts"};
 }
 
-// `oldest`: of the shards that tell.
+// `oldest`: of the shards that answer.
 Check ChangesCheck(const std::optional<double>& oldest, const std::string& not_known) {
   const bool all_tell = not_known.empty();
   std::string text = oldest ? "the oldest in log1 has waited for " + Aged(*oldest)
@@ -130,14 +130,14 @@ Check ChangesCheck(const std::optional<double>& oldest, const std::string& not_k
   return {kRelations, "changes", all_tell ? Level::kWell : Level::kNote, text};
 }
 
-// Waiting mends none of it, whoever reads.
+// A corrupt record stays corrupt: waiting does not help.
 Check CorruptCheck(const LogFacts& log, const std::string& name, const std::string& waiting) {
   std::string places;
   for (const std::string& place : log.corrupt) places += (places.empty() ? "" : ", ") + place;
   return {kLag,
           name,
           Level::kLook,
-          "nobody can read on at " + places + " (partition/offset); " + waiting,
+          "corrupt records at " + places + " (partition/offset); " + waiting,
           "move its leader to a good replica, or delete the records below the next good offset",
           "stores.md#fanlinelogunreadable"};
 }
@@ -200,7 +200,7 @@ std::string NotKnownOf(const std::vector<ShardFacts>& shards) {
                         : "not known of " + Listed("MariaDB shard", std::move(silent));
 }
 
-// Kafka alone says who owns a range, and Redis alone who has claimed it.
+// Only Kafka knows who owns a range, and only Redis who has claimed it.
 Checks JudgeRanges(const std::optional<mysql::Installation>& installation, const RedisFacts& redis,
                    const KafkaFacts& kafka, const std::vector<ShardFacts>& shards) {
   Checks checks;
@@ -244,7 +244,7 @@ Checks JudgeLetters(const KafkaFacts& kafka, const std::string& since) {
                         (facts.more ? "at least " : "") + Counted(facts.waiting, "letter") +
                             " of the last " + since + ", not replayed",
                         list, "delivery.md#fanlinedeadletters"});
-    } else if (facts.more) {  // the newest may all be marks of what was replayed
+    } else if (facts.more) {  // the newest records may all be marks
       checks.push_back(
           {kLetters, facts.topic, Level::kLook,
            "none among the newest; older ones of the last " + since + " were not looked at", list});

@@ -1,5 +1,5 @@
-// What the facts about an installation mean to whoever runs it. Pure; any thread. It only tells how
-// long something waits: the alerts (prometheus/rules) judge whether that is too long.
+// What the facts about an installation mean for its operator. Pure; any thread. It only tells how
+// long something waits; the alerts (prometheus/rules) judge whether that is too long.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@
 
 namespace fanline::feedctl {
 
-// `away`, here and below: why it could not be asked, as feedctl's other commands say it; empty: the
-// rest holds.
+// `away`, here and below: why the service could not be asked, as other commands of feedctl word it.
+// Empty: the other members are valid.
 struct ShardFacts {
   std::string address = {};
   Why away = {};
-  bool installed = true;                        // else feedctl init did not get there
-  Why wrong = {};                               // it is not the installation's
-  std::vector<std::string> missing = {};        // migrations that it has not had
-  std::optional<uint32_t> newer = {};           // one that it has had, and nobody here knows
-  bool read = true;                             // the rest; older tables may not have it
-  std::optional<double> oldest_change_s = {};   // of log1; none: nothing waits
-  std::vector<std::string> open_breakers = {};  // "follower 1": whose removals, of which shard
-  std::map<Range, uint64_t> crashes = {};  // starts of its ranges' owners that nobody has settled
+  bool installed = true;                        // false: feedctl init has not reached it
+  Why wrong = {};                               // why it does not belong to the installation
+  std::vector<std::string> missing = {};        // migrations not applied
+  std::optional<uint32_t> newer = {};           // an applied one that this feedctl does not know
+  bool read = true;                             // whether the rest was read; older tables lack it
+  std::optional<double> oldest_change_s = {};   // the age of log1's oldest row; none: nothing waits
+  std::vector<std::string> open_breakers = {};  // "follower 1": role and shard
+  std::map<Range, uint64_t> crashes = {};       // unsettled starts of its ranges' owners
 };
 struct SettingFacts {
   Why away = {};
@@ -38,7 +38,7 @@ struct SettingFacts {
   MirrorMode mirror = MirrorMode::kAsync;
 };
 
-// The first four lists: "what; what to type".
+// The first four lists hold lines "what; what to type".
 struct RedisFacts {
   std::string address = {};
   Why away = {};
@@ -50,42 +50,42 @@ struct RedisFacts {
   std::vector<redis::RangeState> ranges = {};
 };
 
-// How far a group is with a topic.
+// How far a group has read a topic.
 struct LogFacts {
   std::string topic = {};
   std::string group = {};
-  std::string program = {};  // who is in that group
-  bool of_posts = true;      // else of relations, which an installation may not use
-  bool asked = true;         // else Kafka was away before
+  std::string program = {};  // the group's program
+  bool of_posts = true;      // false: of relations, which are optional
+  bool asked = true;         // false: Kafka was already away
   Why away = {};
   bool exists = true;
-  std::optional<size_t> members = {};   // none: they share out partitions just now
-  bool committed = false;               // it has ever finished anything
+  std::optional<size_t> members = {};   // none: the group is rebalancing
+  bool committed = false;               // the group has committed at least once
   uint64_t waiting = 0;                 // records
-  std::optional<double> oldest_s = {};  // how long the oldest of them has been there, if known
-  size_t unread = 0;  // partitions of which that is not known: an older one may be there
-  std::vector<std::string> corrupt = {};  // "3/17": partition and offset that nobody can read
+  std::optional<double> oldest_s = {};  // the age of the oldest of them, if known
+  size_t unread = 0;  // partitions whose oldest record is unknown and may be older
+  std::vector<std::string> corrupt = {};  // "3/17": partition and offset of a corrupt record
 };
 
 struct LetterFacts {
   std::string topic = {};
   Why away = {};
   bool exists = true;
-  uint64_t waiting = 0;  // not replayed, set aside lately
+  uint64_t waiting = 0;  // not replayed, recent
   bool more = false;     // only the newest were looked at
 };
 
 struct KafkaFacts {
-  bool away = false;                              // then no letters were looked at
-  std::vector<LogFacts> logs = {};                // all of them
-  std::optional<kafka::GroupOwners> owners = {};  // of the ranges; none: not known
+  bool away = false;  // then letters were not read
+  std::vector<LogFacts> logs = {};
+  std::optional<kafka::GroupOwners> owners = {};  // of the ranges; none: unknown
   std::vector<LetterFacts> letters = {};
 };
 
-// Every line is there whatever is away: what cannot be known says why.
+// Every line is present even if a service is away; it then says why it is not known.
 [[nodiscard]] Checks JudgeShards(const std::vector<ShardFacts>& shards);
 [[nodiscard]] Checks JudgeRedis(const RedisFacts& redis);
-// `installation`: none: no shard tells.
+// `installation`: none if no shard tells.
 [[nodiscard]] Checks JudgeRanges(const std::optional<mysql::Installation>& installation,
                                  const RedisFacts& redis, const KafkaFacts& kafka,
                                  const std::vector<ShardFacts>& shards);
@@ -94,12 +94,12 @@ struct KafkaFacts {
 [[nodiscard]] Checks JudgeRelations(const std::vector<ShardFacts>& shards,
                                     const SettingFacts& settings);
 
-// "", or why what the shards keep is not known whole: "not known of MariaDB shards 0, 2".
+// "", or which shards are unknown: "not known of MariaDB shards 0, 2".
 [[nodiscard]] std::string NotKnownOf(const std::vector<ShardFacts>& shards);
 
 // "range 3", "ranges 3, 5-7"
 [[nodiscard]] std::string Listed(const std::vector<Range>& ranges);
-// The same of others: `noun` in the singular.
+// The same for other nouns, given in the singular.
 [[nodiscard]] std::string Listed(const std::string& noun, std::vector<uint64_t> numbers);
 
 }  // namespace fanline::feedctl

@@ -89,7 +89,7 @@ void JudgeItems(const ReaderFacts& facts, Checks& checks) {
       facts.indexed
           ? Check{kTimeline, "index", Level::kWell,
                   listed ? "named by the range's index" : "the range's index is not complete yet"}
-          : Check{kTimeline, "index", Level::kLook, "not named: pushes pass it over",
+          : Check{kTimeline, "index", Level::kLook, "not named: pushes skip it",
                   "feedctl audit --repair", "delivery.md#fanlinetimelineswrong"});
   if (facts.ttl) {
     checks.push_back({kTimeline, "lives for", Level::kWell,
@@ -111,10 +111,10 @@ void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
   if (!facts.judged && facts.differences.empty()) {
     checks.push_back(facts.too_much
                          ? Check{kTimeline, "compared", Level::kNote,
-                                 "but for its posts: the user follows more than are read for one",
+                                 "except its posts: the user follows more than one look reads",
                                  "feedctl audit"}
                          : Check{kTimeline, "compared", Level::kNote,
-                                 "not with what the shards say: not all of it could be read",
+                                 "not with the shards: not all of their rows could be read",
                                  "look again when every shard answers"});
     return;
   }
@@ -129,7 +129,7 @@ void JudgeComparison(const ReaderFacts& facts, Checks& checks) {
   const bool flying = facts.hints_waiting.value_or(0) > 0;
   checks.push_back({kTimeline, "compared", Level::kLook, text,
                     flying ? "hints wait for this range: look again when they are applied"
-                           : "feedctl audit --repair, if it is so when you look again",
+                           : "feedctl audit --repair, if it is still wrong when you look again",
                     "delivery.md#fanlinetimelinesmissposts"});
 }
 
@@ -139,8 +139,8 @@ void JudgeTimeline(const ReaderFacts& facts, Checks& checks) {
   }
   if (!facts.timeline.problem.empty()) {
     checks.push_back({kTimeline, "state", Level::kLook,
-                      "the key is no timeline: " + facts.timeline.problem, "feedctl audit --repair",
-                      "delivery.md#fanlinetimelinesunwritable"});
+                      "the key is not a timeline: " + facts.timeline.problem,
+                      "feedctl audit --repair", "delivery.md#fanlinetimelinesunwritable"});
   } else if (facts.timeline.state == TimelineState::kNotLive) {
     checks.push_back(
         {kTimeline, "state", Level::kNote,
@@ -148,7 +148,7 @@ void JudgeTimeline(const ReaderFacts& facts, Checks& checks) {
          "makes it live"});
   } else if (facts.timeline.state == TimelineState::kBuilding) {
     checks.push_back({kTimeline, "state", Level::kNote,
-                      "being made live; whoever does it has a minute", "look again"});
+                      "being made live, which may take a minute at most", "look again"});
   } else {
     JudgeItems(facts, checks);
     JudgeComparison(facts, checks);

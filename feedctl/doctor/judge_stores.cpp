@@ -1,4 +1,4 @@
-// Whether the shards and Redis are there, and fit to be an installation's.
+// Whether the shards and Redis answer, and fit the installation.
 #include <algorithm>
 
 #include "feedctl/doctor/judge.h"
@@ -24,13 +24,13 @@ Check TablesCheck(std::string name, const ShardFacts& facts, bool newer_elsewher
     check.level = Level::kLook;
     check.text = "its tables are older than this feedctl: they lack " + facts.missing.front();
     if (facts.missing.size() > 1) check.text += " to " + facts.missing.back();
-    // An older feedctl would be refused.
+    // The newer shard refuses an older feedctl.
     check.advice = newer_elsewhere ? "feedctl migrate, of the newest version" : "feedctl migrate";
   } else if (facts.newer) {
     check.level = Level::kNote;
     check.text += "; its tables are newer than this feedctl: they have had migration " +
                   std::to_string(*facts.newer);
-    check.advice = "take the feedctl of that version; its feedctl migrate ends what was begun";
+    check.advice = "use the feedctl of that version: its feedctl migrate finishes what was begun";
   }
   return check;
 }
@@ -41,7 +41,7 @@ double FilledBy(const redis::MasterMemory& master) {
   return master.most == 0 ? 0 : static_cast<double>(master.used) / static_cast<double>(master.most);
 }
 
-// Of the master that is the next to be full.
+// The memory of the master that will be full first.
 std::string MemoryText(const std::vector<redis::MasterMemory>& masters) {
   const auto fullest =
       std::max_element(masters.begin(), masters.end(), [](const auto& a, const auto& b) {
@@ -67,7 +67,7 @@ Checks JudgeShards(const std::vector<ShardFacts>& shards) {
       checks.push_back(Away(name, facts.away));
     } else if (!facts.installed) {
       checks.push_back({kStores, name, Level::kInit,
-                        facts.address + ": feedctl init has not been run, or did not get there",
+                        facts.address + ": feedctl init has not been run, or did not reach it",
                         "feedctl init"});
     } else if (facts.wrong) {
       checks.push_back({kStores, name, Level::kLook, facts.wrong.text,
@@ -89,14 +89,15 @@ Checks JudgeRedis(const RedisFacts& redis) {
     checks.push_back({kStores, "Redis", level, why.text, why.advice, runbook});
   };
   for (const std::string& refusal : redis.refusals) {
-    add(Level::kLook, refusal, "set it so, and start the daemons", "daemons.md#fanlinenotready");
+    add(Level::kLook, refusal, "change that setting, and start the daemons",
+        "daemons.md#fanlinenotready");
   }
   for (const auto* list : {&redis.full, &redis.nearly_full}) {
     for (const std::string& full : *list) {
       add(Level::kLook, full, "give it more memory", "delivery.md#fanlineredisfull");
     }
   }
-  // Ranges told apart by what is wrong with them.
+  // Groups ranges by what is wrong with them.
   std::map<std::string, std::vector<Range>> unserved;
   for (const redis::RangeState& range : redis.ranges) {
     if (!range.status.done()) unserved[range.status.message].push_back(range.range);

@@ -1,5 +1,5 @@
-// How old the oldest record is that waits for a consumer group. Passive: reading and the clock come
-// in; any thread.
+// The age of the oldest record that waits for a consumer group. Passive: reading and the clock are
+// passed in; any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 namespace fanline::feedctl {
 
 struct OldestRecord {
-  std::optional<UnixMs> written_at = {};     // none: no record that was read says when
-  size_t unread = 0;                         // partitions where records wait and none could be read
-  std::vector<kafka::LogSpan> corrupt = {};  // the first records of those that nobody can read
+  std::optional<UnixMs> written_at = {};     // none: no record that was read tells
+  size_t unread = 0;                         // partitions with waiting records, none of them read
+  std::vector<kafka::LogSpan> corrupt = {};  // first records that are corrupt
 };
 
 enum class FirstRecord { kRead, kNotRead, kCorrupt };
-// Reads a span of one record, and says when that was written: 0 when it is gone or does not say.
+// Reads a span of one record, and tells when it was written: 0 when it is gone or has no time.
 using ReadTime = std::function<FirstRecord(const kafka::LogSpan&, UnixMs*)>;
 
-// Reads the first record that waits of every partition where one does: a partition that is stuck
-// may be any of them, and few may wait there. Where most wait is read first, as these are the
-// likeliest to be old; none is begun when `in_time` says no.
+// Reads the first waiting record of every partition that has one, since any partition may be stuck
+// with few records. Starts with the partitions where most records wait, the likeliest to be old.
+// Begins no read once `in_time` returns false.
 [[nodiscard]] OldestRecord FindOldest(std::vector<kafka::PartitionLag> lags, const ReadTime& read,
                                       const std::function<bool()>& in_time);
 

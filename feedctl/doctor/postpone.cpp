@@ -6,8 +6,8 @@
 namespace fanline::feedctl {
 namespace {
 
-// What a command cannot do without: of the shards all stages before this one; none: it does not ask
-// them.
+// What a command needs. `shards`: all stages before this one; none: the command does not use
+// shards.
 struct Needs {
   std::string_view command;
   std::optional<ShardStage> shards;
@@ -25,8 +25,8 @@ constexpr Needs kNeeds[] = {
 };
 constexpr Needs kEverything = {"feedctl ", kAllStages, true, true};
 
-// Nothing: the advice begins with no command of feedctl. One that is only mentioned, further on, is
-// not what is to be typed.
+// Null: the advice does not begin with a command of feedctl. A command mentioned later is not meant
+// to be typed.
 const Needs* NeedsOf(const std::string& advice) {
   for (const Needs& needs : kNeeds) {
     if (advice.starts_with(needs.command)) return &needs;

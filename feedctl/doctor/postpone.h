@@ -1,4 +1,4 @@
-// Advice that cannot be followed yet says what has to come first. Pure; any thread.
+// Adds to advice that cannot be followed yet what has to come first. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace fanline::feedctl {
 
-// What a service is not ready for; each stage needs those before it.
+// Stages of a shard; each requires those before it.
 enum class ShardStage { kAnswer, kInstalled, kAgree, kMigrated };
 struct Blocked {
-  std::optional<ShardStage> shards = {};  // the first that is not reached by all
+  std::optional<ShardStage> shards = {};  // the first that not all shards have reached
   bool redis = false;
   bool kafka = false;
 };
 [[nodiscard]] Blocked BlockedBy(const std::vector<ShardFacts>& shards, const RedisFacts& redis,
                                 const KafkaFacts& kafka);
 
-// Of advice that begins with a command of feedctl: "once every shard answers: feedctl ranges".
+// Changes advice that begins with a command of feedctl: "once every shard answers: feedctl ranges".
 void Postpone(const Blocked& blocked, Checks* checks);
 
 }  // namespace fanline::feedctl

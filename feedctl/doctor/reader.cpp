@@ -56,7 +56,7 @@ Status AskTimeline(const Settings& settings, const mysql::Installation& installa
   return status;
 }
 
-// A shard of somebody followed may be away: then nothing is compared.
+// Compares nothing if the shard of a followed user is away.
 void Compare(const Settings& settings, const mysql::Installation& installation,
              ReaderFacts& facts) {
   mysql::MysqlReaderTruth truth(options::ToConfig(settings.mysql), installation.shard_map);

@@ -1,4 +1,4 @@
-// Everything about one reader. What does not answer hides nothing else.
+// Everything about one reader. If a service does not answer, the others are still asked.
 #pragma once
 
 #include <chrono>
@@ -26,43 +26,43 @@ struct ReaderFacts {
   Range range = 0;
   UnixMs now = 0;
 
-  // Of the reader's shard.
+  // From the reader's shard.
   Why truth_away = {};
   UserFacts known = {};
   RelationCounts counts = {};
-  AuthorMode mode = {};  // of the user as an author
+  AuthorMode mode = {};  // the user's as an author
   uint64_t follows = 0;
 
-  // Of the shards of those who are followed.
+  // From the shards of followed users.
   Why posts_away = {};
-  std::vector<AuthorLastAt> followed = {};  // those who have a row
+  std::vector<AuthorLastAt> followed = {};  // users who have a row
 
-  // Of Redis.
+  // From Redis.
   Why redis_away = {};
   std::optional<redis::RangeState> state = {};  // of the range
   RawTimeline timeline = {};
   bool indexed = true;
   std::optional<std::chrono::milliseconds> ttl = {};
   bool judged = false;    // compared with the truth
-  bool too_much = false;  // of which there is more than can be read: no post was compared
+  bool too_much = false;  // to read, so no post was compared
   std::vector<audit::Difference> differences = {};
 
-  // Of Kafka.
+  // From Kafka.
   Why kafka_away = {};
-  bool tasks_exist = true;                      // the topic of the hints; else nothing is known
-  bool owner_known = true;                      // else they are shared out just now, say
+  bool tasks_exist = true;                      // the topic of hints; if false, nothing is known
+  bool owner_known = true;                      // false: for example, the group is rebalancing
   std::optional<kafka::GroupOwner> owner = {};  // of the range
   std::optional<uint64_t> hints_waiting = {};   // of the range
 };
 
-// `installation` is what the shards that answer agree on. Failure 67 when nobody knows the user.
+// `installation`: what the shards that answer agree on. Failure 67 when the user is unknown.
 [[nodiscard]] ReaderFacts AskReader(const Settings& settings,
                                     const mysql::Installation& installation, UserId user,
                                     const std::string& pusher_group);
 
 // Pure.
 [[nodiscard]] Checks JudgeReader(const ReaderFacts& facts);
-// Of whom nothing is known, as no shard tells how users are spread.
+// For a user whose shard is unknown, since no shard tells how users are spread.
 [[nodiscard]] Check JudgeUnplaced(UserId user, const std::vector<ShardFacts>& shards);
 
 }  // namespace fanline::feedctl

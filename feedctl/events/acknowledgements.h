@@ -1,4 +1,4 @@
-// Counts what was sent to Kafka and how it was answered. Any thread.
+// Counts the records sent to Kafka and their answers. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -20,12 +20,12 @@ class Acknowledgements {
   void Push(const HintsAppended& reply) { Answer(reply.status); }
   void Push(const EventAppended& reply) { Answer(reply.status); }
 
-  // Waits until no more than so many are unanswered. Each is answered within the producer's own
-  // time limit, so this ends.
+  // Waits until at most that many are unanswered. Each is answered within the producer's own time
+  // limit, so this ends.
   void AwaitAtMost(uint64_t unanswered);
 
   [[nodiscard]] uint64_t acknowledged() const;
-  // The first that failed; done when none did.
+  // The first failure, or done.
   Status failure() const;
 
  private:

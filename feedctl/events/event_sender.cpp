@@ -5,14 +5,14 @@
 namespace fanline::feedctl {
 namespace {
 
-constexpr uint64_t kMostUnderWay = 50'000;  // far below what the producer refuses
+constexpr uint64_t kMostUnderWay = 50'000;  // far below the producer's own limit
 
 kafka::ProducerOptions OptionsOf(const Settings& settings, std::chrono::milliseconds linger) {
   kafka::ProducerOptions options;
   options.client = options::ToOptions(settings.kafka, kClientId);
   options.linger = linger;
   options.feed_topic = settings.topics.feed;
-  // A producer that asks for a missing topic would create it, with the cluster's defaults.
+  // A producer would create a missing topic, with the cluster's defaults.
   RequireTopic(settings, options.feed_topic);
   return options;
 }

@@ -1,5 +1,5 @@
-// Appends events to the feed topic and counts what the brokers acknowledged. After a failure, send
-// all of them again: an event that is sent twice changes nothing.
+// Appends events to the feed topic and counts acknowledgements. After a failure, send all events
+// again: an event sent twice changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace fanline::feedctl {
 // One thread.
 class EventSender {
  public:
-  // `linger`: how long a record waits for others; 0 for a single one. Failure 69 or 78 when the
+  // `linger`: how long a record waits for others; use 0 for a single one. Failure 69 or 78 when the
   // topic cannot be used.
   EventSender(const Settings& settings, std::chrono::milliseconds linger);
 
-  // Queues `json`, the event's own text; waits while too many are under way.
+  // Queues `json`, the event's text; waits while too many are under way.
   void Send(const FeedEvent& event, std::string_view json);
 
   // Waits for all acknowledgements, each of which comes or fails within the producer's own limit.
   void Finish() { acks_.AwaitAtMost(0); }
 
   uint64_t acknowledged() const { return acks_.acknowledged(); }
-  // The first that failed; done when none did so far.
+  // The first failure so far, or done.
   Status failure() const { return acks_.failure(); }
 
  private:

@@ -1,5 +1,5 @@
-// Spreads work evenly over time: the n-th piece is due n / rate after the first. A delay is made
-// up for at once, so the rate holds over the whole. Passive.
+// Spreads work evenly over time: piece n is due n / rate after the begin. A delay is made up for at
+// once, so the rate holds overall. Passive.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One event told on the command line: shared by publish, delete, hide, unhide and edit.
+// One event given on the command line: shared by publish, delete, hide, unhide and edit.
 #pragma once
 
 #include "daemon/options/options.h"
@@ -8,7 +8,7 @@
 namespace fanline::feedctl {
 
 // Sends it, waits for the acknowledgement and prints what was sent: a line, or the event as JSON.
-// Failure 64 when it is none that a dispatcher accepts, 69 when it was not acknowledged.
+// Failure 64 when dispatchers would not accept it, 69 when it was not acknowledged.
 void SendOne(const FeedEvent& event, const Settings& settings, bool json);
 
 // "post.hidden post 77 of author 5, version 2"

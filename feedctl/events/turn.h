@@ -1,4 +1,4 @@
-// Waits for a piece's turn, with an ear to Ctrl-C.
+// Waits for a piece's turn, or for Ctrl-C.
 #pragma once
 
 #include <thread>

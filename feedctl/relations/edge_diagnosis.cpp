@@ -8,8 +8,8 @@ std::string Command(const EdgeSeen& seen, bool live) {
          ToString(seen.edge.src) + " --author " + ToString(seen.edge.dst);
 }
 
-// Gives the edge a new version, ending as `live`, which a mirror then writes to the reverse row. A
-// change to what is so already gives none.
+// The commands that give the edge a new version with state `live`, which a mirror then writes to
+// the reverse row. A change to the present state gives no new version, so it takes two.
 std::string Anew(const EdgeSeen& seen, bool live) {
   const std::string last = Command(seen, live);
   return seen.forward.live == live ? Command(seen, !live) + " and then " + last : last;
@@ -24,20 +24,20 @@ std::string OfEqualRows(const EdgeSeen& seen) {
   return "both rows agree";
 }
 
-// Nothing waits, so nobody else will write it.
+// No change waits, so no mirror will repair the rows by itself.
 std::string OfBrokenRows(const EdgeSeen& seen) {
   if (seen.forward.ver > seen.reverse.ver) {
     return "the reverse row is behind and no change of it waits, so it got lost; " +
-           Anew(seen, seen.forward.live) + " has a running fanline-mirror write it again";
+           Anew(seen, seen.forward.live) + " makes a running fanline-mirror write it again";
   }
   if (seen.forward.ver == seen.reverse.ver) {
     return "the rows differ at one version, so one was written by hand or is damaged; if the "
            "forward row is right, " +
-           Anew(seen, seen.forward.live) + " has both written anew";
+           Anew(seen, seen.forward.live) + " rewrites both";
   }
   return "the forward row is behind the reverse row, so its shard lost what it had acknowledged; "
          "if the reverse row is right, " +
-         Anew(seen, seen.reverse.live) + " has both written anew";
+         Anew(seen, seen.reverse.live) + " rewrites both";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One line of an edge list: `from<white space>to`, decimal; '#' begins a comment line.
+// One line of an edge list: two decimal ids, `from to`; '#' begins a comment line.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace fanline::feedctl {
 
 struct NoEdge {};  // an empty line or a comment
 struct BadEdge {
-  std::string reason;  // what was found and what it should be
+  std::string reason;  // what was found and what was expected
 };
 
 // The first id follows the second. `id_offset` is added to both: graphs that count from 0 need 1.
-// None: the command has no --id-offset, which is then not advised. Pure.
+// None: the command has no --id-offset, so the reason does not mention it. Pure.
 std::variant<EdgeKey, NoEdge, BadEdge> ParseEdgeLine(
     std::string_view line, std::optional<uint64_t> id_offset = std::nullopt);
 

@@ -1,4 +1,4 @@
-// A graph to be imported: the edges of a file, and authors added to it whom many follow.
+// A graph to be imported: the edges of a file, and added authors with many followers.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,28 @@ class LineReader;
 
 class Graph {
  public:
-  // One more line; BadEdge when it is none. Edges to oneself are counted and left out.
+  // Adds a line; BadEdge when it is not an edge. Edges from a user to themselves are counted and
+  // left out.
   [[nodiscard]] std::variant<EdgeKey, NoEdge, BadEdge> AddLine(std::string_view line,
                                                                uint64_t id_offset);
 
-  // Everybody in the graph, ascending, each once: both ends of every edge, also of edges to
-  // oneself.
+  // All users in the graph, ascending, each once: both ends of every edge, including those left
+  // out.
   [[nodiscard]] std::vector<UserId> Users() const;
 
-  // `author` is followed by every n-th of `users`, from the first on, but not by himself. Returns
-  // by how many, and adds those edges that are not there yet.
+  // Makes every n-th of `users`, from the first on, follow `author`, except the author. Returns how
+  // many follow, and adds the edges that are missing.
   uint64_t AddAuthor(UserId author, const std::vector<UserId>& users, uint64_t every_nth);
 
-  const std::vector<EdgeKey>& edges() const { return edges_; }  // as given, repeated ones too
+  const std::vector<EdgeKey>& edges() const { return edges_; }  // as given, with repetitions
   uint64_t to_oneself() const { return alone_.size(); }
 
  private:
   std::vector<EdgeKey> edges_;
-  std::vector<UserId> alone_;  // of edges to oneself
+  std::vector<UserId> alone_;  // of edges from a user to themselves
 };
 
-// Failure 65, naming file and line, for what is no edge list. `progress` hears of lines.
+// Failure 65, naming file and line, if it is not an edge list. `progress` gets the lines read.
 Graph ReadGraph(LineReader& lines, uint64_t id_offset,
                 const std::function<void(uint64_t)>& progress);
 

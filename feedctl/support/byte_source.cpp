@@ -30,7 +30,7 @@ int Open(const std::string& path) {
 
 ByteSource::ByteSource(const std::string& path, std::function<bool()> stop)
     : name_(path == "-" ? "stdin" : path), stop_(std::move(stop)), fd_(Open(path)) {
-  // 16: gzip only, with its checksum looked at.
+  // 16: gzip only, with its checksum verified.
   FANLINE_CHECK(inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK, "memory for zlib");
 }
 
@@ -55,7 +55,7 @@ bool ByteSource::AwaitInput() {
   while (!stopped_) {
     pollfd waiting{fd_, POLLIN, 0};
     const int ready = poll(&waiting, 1, kLookForStopMs);
-    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // what is wrong, read will tell
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // read will report an error
     stopped_ = stop_ && stop_();
   }
   return false;
@@ -94,7 +94,7 @@ size_t ByteSource::Unpack(char* to, size_t most) {
   stream_.avail_out = static_cast<uInt>(most);
   while (stream_.avail_out == most) {
     if (packed_at_ == packed_.size() && !Fetch()) {
-      // A gzip cut short would otherwise look like a whole one.
+      // Otherwise a truncated gzip would look complete.
       if (in_member_ && !stopped_) throw Failure(kExitData, name_ + " is cut short");
       return 0;
     }

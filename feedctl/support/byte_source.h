@@ -1,5 +1,5 @@
-// The bytes of a file or of stdin as they arrive, unpacked when they are gzip. Unlike gzread it
-// never waits for more than there is, so a producer may pipe its events in one by one.
+// The bytes of a file or of stdin as they arrive, unpacked if they are gzip. Unlike gzread it
+// returns what is available, so a producer may pipe in its events one by one.
 #pragma once
 
 #include <zlib.h>
@@ -12,8 +12,8 @@ namespace fanline::feedctl {
 
 class ByteSource {
  public:
-  // "-" is stdin. `stop`: asked while there is nothing to read; true ends the input there.
-  // Failure 66 when it cannot be opened.
+  // "-" is stdin. `stop` is called while there is nothing to read; true ends the input there.
+  // Failure 66 when the file cannot be opened.
   ByteSource(const std::string& path, std::function<bool()> stop);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
@@ -29,7 +29,7 @@ class ByteSource {
   enum class Form { kUnknown, kPlain, kGzip };
 
   bool AwaitInput();  // false: stopped
-  // Appends to packed_ what is there; false: the end, or stopped.
+  // Appends available bytes to packed_. False: the end, or stopped.
   bool Fetch();
   void Recognize();
   size_t TakePlain(char* to, size_t most);
@@ -39,11 +39,11 @@ class ByteSource {
   const std::string name_;
   const std::function<bool()> stop_;
   const int fd_;
-  std::vector<char> packed_;  // read, and not yet handed on from packed_at_
+  std::vector<char> packed_;  // read; not yet handed on from packed_at_
   size_t packed_at_ = 0;
   Form form_ = Form::kUnknown;
   z_stream stream_{};
-  bool in_member_ = false;  // a gzip may have several members, one behind the other
+  bool in_member_ = false;  // a gzip file may have several members in a row
   bool stopped_ = false;
 };
 

@@ -1,11 +1,11 @@
-// Where the pages are that feedctl names.
+// Where the pages that feedctl names are.
 #pragma once
 
 #include <string>
 
 namespace fanline::feedctl {
 
-// As the package feedctl has them, if it is installed, else as the sources do: "docs".
+// The folder of the installed package feedctl, or else that of the sources: "docs".
 [[nodiscard]] std::string DocsFolder();
 
 }  // namespace fanline::feedctl

@@ -14,7 +14,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Adapters write "<what failed>: <why> (<name of the error>)" of what is away: only why.
+// For a service that is away, adapters write "<what failed>: <why> (<name of the error>)". Returns
+// why.
 std::string WhyAway(const std::string& message) {
   const size_t colon = message.find(": ");
   std::string why = colon == std::string::npos ? message : message.substr(colon + 2);
@@ -51,8 +52,8 @@ Explanation Line(const std::string& service, const std::string& address, const S
   return line;
 }
 
-// Of the node whose connection was lost, as the adapter writes: "redis <address>: <why>". Else of
-// the first that was given.
+// The address of the node whose connection was lost, if the message is "redis <address>: <why>".
+// Else the first one given.
 std::string AddressOfRedis(const std::string& message, const Settings& settings) {
   constexpr std::string_view kHead = "redis ";
   if (message.starts_with(kHead)) {
@@ -62,7 +63,7 @@ std::string AddressOfRedis(const std::string& message, const Settings& settings)
   return settings.redis.seeds.empty() ? "" : settings.redis.seeds.front();
 }
 
-// "mysql_1" -> its address, as an operator wrote it.
+// "mysql_1" -> its address, as the operator wrote it.
 std::string AddressOf(const std::string& resource, const Settings& settings) {
   const auto shards = options::ToConfig(settings.mysql).shards;
   for (Shard shard = 0; shard < shards.size(); ++shard) {

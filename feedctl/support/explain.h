@@ -10,21 +10,21 @@ namespace fanline::feedctl {
 struct Explanation {
   int exit_code = 0;
   std::string what = {};    // one line
-  std::string advice = {};  // what to do, where it can be told apart from that; one line
-  bool silent = false;      // whatever else that service is asked gets no answer either
+  std::string advice = {};  // what to do, if `what` does not say it; one line
+  bool silent = false;      // the service will not answer anything else either
 };
 
-// `status` is not done. Later: the service is named with its address, and the option to set; exit
-// code 69, or 78 when only the operator can mend it (a wrong password, a missing table or topic).
-// Never: `never_code`.
+// `status` is not done. Later: names the service, its address and the option to set; exit code 69,
+// or 78 when only the operator can fix it (a wrong password, a missing table or topic). Never:
+// `never_code`.
 [[nodiscard]] Explanation ExplanationOf(const Status& status, const Settings& settings,
                                         int never_code = kExitConfig);
 
-// The same as the end of a command: "what; advice".
+// The same as a Failure: "what; advice".
 [[nodiscard]] Failure Explain(const Status& status, const Settings& settings,
                               int never_code = kExitConfig);
 
-// Throws Explain unless it is done.
+// Throws Explain(status) unless it is done.
 void Require(const Status& status, const Settings& settings, int never_code = kExitConfig);
 
 }  // namespace fanline::feedctl

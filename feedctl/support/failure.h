@@ -1,5 +1,5 @@
-// How a command ends when it cannot do what it was asked: one line that says what to do, and an
-// exit code of sysexits.h. Thrown by any part of feedctl, caught in one place (main.cpp).
+// How a command fails: one line that says what to do, and an exit code of sysexits.h. Any part of
+// feedctl throws it; main.cpp catches it.
 #pragma once
 
 #include <stdexcept>
@@ -12,10 +12,10 @@ namespace fanline::feedctl {
 using daemon::kExitConfig;
 using daemon::kExitTempFail;
 using daemon::kExitUsage;
-inline constexpr int kExitFound = 1;          // what was compared is wrong
-inline constexpr int kExitData = 65;          // what was given to read is wrong
+inline constexpr int kExitFound = 1;          // a comparison found differences
+inline constexpr int kExitData = 65;          // the input is wrong
 inline constexpr int kExitNoInput = 66;       // a file cannot be opened
-inline constexpr int kExitNoUser = 67;        // nobody knows this user
+inline constexpr int kExitNoUser = 67;        // the user is unknown
 inline constexpr int kExitUnavailable = 69;   // a service is away or refuses
 inline constexpr int kExitIo = 74;            // reading or writing failed
 inline constexpr int kExitInterrupted = 130;  // Ctrl-C
@@ -30,7 +30,7 @@ class Failure : public std::runtime_error {
   int exit_code_;
 };
 
-// For rules about several options: `problem` is empty, or what is wrong.
+// For rules about several options: throws unless `problem` is empty.
 inline void RequireUsage(const std::string& problem) {
   if (!problem.empty()) throw Failure(kExitUsage, problem);
 }

@@ -1,4 +1,4 @@
-// What commands ask first when they work on an installation.
+// What commands check first when they work on an installation.
 #pragma once
 
 #include <string>
@@ -8,17 +8,16 @@
 
 namespace fanline::feedctl {
 
-// The installation that all shards agree on. Failure 78 when they do not agree, when there is none
-// yet, or when an option says something else.
+// The installation that all shards agree on. Failure 78 when they disagree, when there is none yet,
+// or when an option contradicts it.
 [[nodiscard]] mysql::Installation ReadInstalled(const Settings& settings);
 
-// How to reach the installation's timelines. Failure 78 when Redis holds those of another
-// installation.
+// How to reach the installation's timelines. Failure 78 when Redis holds another installation's.
 [[nodiscard]] redis::Options RequireRedis(const Settings& settings,
                                           const mysql::Installation& installation);
 
-// The number of the topic's partitions. Never makes a topic. Failure 69 or 78 unless it exists,
-// with so many partitions unless 0.
+// The number of the topic's partitions. Never creates a topic. Failure 69 or 78 unless the topic
+// exists and has `partitions` partitions (0: any number).
 int32_t RequireTopic(const Settings& settings, const std::string& topic, uint32_t partitions = 0);
 
 }  // namespace fanline::feedctl

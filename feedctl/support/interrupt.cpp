@@ -44,7 +44,7 @@ Interrupt::Graceful::Graceful(Interrupt& interrupt) : interrupt_(interrupt) {
   ++interrupt_.graceful_;
 }
 
-// An interrupt that came meanwhile is the command's to report.
+// The command reports an interrupt that came meanwhile.
 Interrupt::Graceful::~Graceful() {
   const std::lock_guard lock(interrupt_.mutex_);
   --interrupt_.graceful_;

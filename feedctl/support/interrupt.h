@@ -1,6 +1,6 @@
-// Ctrl-C (and SIGTERM). A command ends at once with 130, which is safe wherever the work is
-// repeatable: nothing of ours needs a clean end, sessions and tokens expire. A command that must
-// finish something first holds a Graceful and polls requested(); a second Ctrl-C ends it at once.
+// Ctrl-C (and SIGTERM). A command ends at once with 130. This is safe if its work can be repeated:
+// nothing needs a clean end, since sessions and tokens expire. A command that must finish something
+// first holds a Graceful and polls requested(); a second Ctrl-C ends it at once.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,10 @@ class Interrupt {
   // Any thread.
   bool requested() const { return stop_.requested(); }
 
-  // Advice to print behind "interrupted".
+  // Advice to print after "interrupted".
   void Advise(std::string advice);
 
-  // While it lives, an interrupt only sets requested().
+  // While it exists, an interrupt only sets requested().
   class Graceful {
    public:
     explicit Graceful(Interrupt& interrupt);

@@ -1,5 +1,5 @@
-// What a command prints with --json: one object, in one line. Ids and versions are decimal strings,
-// for a reader of JSON would round them.
+// What a command prints with --json: one object in one line. Ids and versions are decimal strings,
+// since JSON readers may round large numbers.
 #pragma once
 
 #include <cstdio>

@@ -33,7 +33,7 @@ bool LineReader::Next(std::string_view* line) {
   }
 }
 
-// Moves what is left to the front and reads behind it. False: there is no more.
+// Moves the rest to the front and reads more after it. False: the end.
 bool LineReader::Fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;

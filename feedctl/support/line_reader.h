@@ -1,5 +1,4 @@
-// The lines of a file, of a gzipped file or of stdin ("-"), one by one, each as soon as it is
-// there.
+// The lines of a file, a gzipped file or stdin ("-"), each as soon as it has arrived.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class LineReader {
   const std::string& name() const { return source_.name(); }  // "edges.txt", "stdin"
   // "edges.txt:17"
   std::string Where() const { return source_.name() + ":" + std::to_string(number_); }
-  // What is wrong with the last line.
+  // The failure for a bad last line.
   Failure Bad(const std::string& reason) const {
     return Failure(kExitData, Where() + ": " + reason);
   }
@@ -38,7 +37,7 @@ class LineReader {
 
   ByteSource source_;
   std::vector<char> buffer_;
-  size_t begin_ = 0;  // buffer_[begin_, end_) is read and not yet shown
+  size_t begin_ = 0;  // buffer_[begin_, end_) is read and not yet returned
   size_t end_ = 0;
   bool at_end_ = false;
   uint64_t number_ = 0;

@@ -12,9 +12,9 @@ namespace {
 
 std::optional<Position> PlaceOf(const std::string& flag, const std::string& text) {
   const auto place = ParseCursor(text);
-  RequireUsage(text.empty() || place
-                   ? ""
-                   : flag + ": " + QuotedShort(text) + " is no cursor; pass what a page named");
+  RequireUsage(text.empty() || place ? ""
+                                     : flag + ": " + QuotedShort(text) +
+                                           " is not a cursor; pass one that a page showed");
   return place;
 }
 

@@ -1,4 +1,4 @@
-// Pages of posts as commands ask for them and show them.
+// How commands ask for pages of posts and show them.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ struct Places {
   std::string after, newer_than;  // cursors; empty: none
 };
 
-// --after, --newer-than. `places` outlives the table.
+// Adds --after and --newer-than. `places` outlives the table.
 void AddPlaces(daemon::OptionTable& table, Places& places);
 
-// Failure 64 when one of them is no cursor.
+// Failure 64 when one of them is not a cursor.
 [[nodiscard]] timeline::PageQuery QueryOf(const Places& places, uint32_t limit);
 
-// To stdout: a line for each item, and what to type for those before and behind them.
+// To stdout: a line for each item, and what to type for the previous and the next page.
 void PrintPage(const timeline::Page& page, const timeline::PageQuery& query);
 
 // The same in JSON: the items, and the cursors or null.

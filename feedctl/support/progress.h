@@ -1,4 +1,4 @@
-// How far a long command is, on stderr: a bar on a terminal, else a line now and then.
+// The progress of a long command on stderr: a bar on a terminal, else a line now and then.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace fanline::feedctl {
 
 class Progress {
  public:
-  // "import: 250,000 of 1,017,674 rows". `total` 0: not known.
+  // "import: 250,000 of 1,017,674 rows". `total` 0: unknown.
   Progress(std::string what, std::string unit, uint64_t total);
-  // Clears the bar; what is printed next stands in its place.
+  // Clears the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

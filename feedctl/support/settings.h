@@ -1,4 +1,4 @@
-// What all commands share: where the services are. Each command declares the options of those it
+// Where the services are, shared by all commands. Each command declares the options of those it
 // uses.
 #pragma once
 

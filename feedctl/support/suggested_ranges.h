@@ -10,13 +10,13 @@
 namespace fanline::feedctl {
 
 inline constexpr uint32_t kLeastSuggested = 16;
-// Of Redis: with so many ranges each, the masters' loads differ by an eighth at most.
+// With this many ranges per Redis master, the masters' loads differ by an eighth at most.
 inline constexpr uint32_t kRangesPerMaster = 8;
-// The index of a range's live readers, one key, stays small enough to be moved to another node.
+// Keeps the index of a range's live readers, one key, small enough to be moved to another node.
 inline constexpr uint64_t kLiveReadersPerRange = 250'000;
 
-// A power of two, so that it divides the buckets. `live_readers`: expected to have a timeline at
-// the same time; 0: few.
+// A power of two, so that it divides the buckets. `live_readers`: how many are expected to have a
+// timeline at the same time; 0: few.
 inline uint32_t SuggestedRanges(uint32_t masters, uint64_t live_readers) {
   const uint64_t for_readers =
       live_readers / kLiveReadersPerRange + (live_readers % kLiveReadersPerRange > 0 ? 1 : 0);

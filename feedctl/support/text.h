@@ -17,18 +17,17 @@ std::string Counted(uint64_t number, const std::string& noun);
 // "5.1 s", "0.02 s"
 std::string Seconds(double seconds);
 
-// A column: blanks behind the text up to `width`; one, if the text is as long or longer.
+// The text padded with blanks to `width`, with at least one blank.
 std::string Left(std::string text, size_t width);
 
-// Lines of cells, one above the other: a column is two blanks wider than its widest cell. The last
-// cell of a line is followed by nothing.
+// Lines of cells in columns. A column is two blanks wider than its widest cell; the last cell of a
+// line is not padded.
 std::string Columns(const std::vector<std::vector<std::string>>& lines);
 
-// The text, fit for one line of a terminal: control and other unprintable characters as '?', at
-// most 2,000 of them.
+// The text for one line of a terminal: at most 2,000 characters, unprintable ones as '?'.
 std::string OneLine(std::string_view text);
 
-// '"', the text, '"', fit for one line of a message: shortened, control characters as '?'.
+// The text in quotes for one line of a message: shortened, control characters as '?'.
 std::string QuotedShort(std::string_view text);
 
 }  // namespace fanline::feedctl

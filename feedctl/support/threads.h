@@ -1,4 +1,4 @@
-// Work that several threads share, and the first failure among them.
+// Runs work on several threads, and keeps their first failure.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace fanline::feedctl {
 
-// Any thread, but for status().
+// Any thread, except status().
 class FirstFailure {
  public:
   void Note(const Status& status) {
@@ -19,7 +19,7 @@ class FirstFailure {
     if (!status.done()) any_ = true;
   }
   bool any() const { return any_; }
-  const Status& status() const { return status_; }  // when the threads are joined
+  const Status& status() const { return status_; }  // after the threads are joined
 
  private:
   std::mutex mutex_;
@@ -27,7 +27,7 @@ class FirstFailure {
   std::atomic<bool> any_ = false;
 };
 
-// `work` is called with 0 .. count - 1, on a thread each; returns when all have returned.
+// Calls `work` with 0 .. count - 1, each on its own thread; returns when all have returned.
 template <typename Work>
 void InThreads(size_t count, Work work) {
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// A user's id of the command line.
+// A user id given on the command line.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline std::string NoUserId(const std::string& text) {
   return QuotedShort(text) + " is no user id: a number from 1 to 2^64-2";
 }
 
-// `where`: the option or argument, for the complaint. Failure 64.
+// `where`: the option or argument, for the message. Failure 64.
 inline UserId RequireUserId(const std::string& where, const std::string& text) {
   const auto raw = ParseId(text);
   if (!raw) throw Failure(kExitUsage, where + ": " + NoUserId(text));

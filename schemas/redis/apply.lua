@@ -8,7 +8,7 @@
 --       A timeline's adds are distinct; at most 16.
 -- Reply FENCED error: nothing was written. Else
 --       1 one byte per timeline: '0' + number of items that were new ('0'..'@'), '-' not live,
---         'x' the key is no sorted set (WRONGTYPE) and was left alone
+--         'x' the key is not a sorted set (WRONGTYPE) and was left alone
 --       2 items removed  3 timelines trimmed  4 timelines dropped as too short  5 an example of
 --       an 'x', and of what Redis said  6 timelines dropped because Redis is full
 --       or the error of a Redis that takes no write at all: nothing was written
@@ -26,9 +26,9 @@ local pcall = redis.pcall
 local NOT_LIVE, FAILED = -1, -2
 local removed, trimmed, short, full, failure = 0, 0, 0, 0, ''
 
--- A timeline that cannot take the item (out of memory) would claim more than it has: it is dropped,
--- ready or building, and its reader rebuilds it. The memory it frees lets the others take theirs.
--- Any other refusal (an ACL, MISCONF) is no timeline's fault and ends the script.
+-- A timeline that cannot take the item (out of memory) would lack it, so it is dropped, ready or
+-- building, and its reader rebuilds it. The freed memory lets the others take theirs. Any other
+-- refusal (an ACL, MISCONF) is not the timeline's fault and ends the script.
 local function refused_by(answer, key)
   if string.find(answer.err, 'WRONGTYPE', 1, true) then
     failure = key .. ': ' .. answer.err
@@ -40,7 +40,7 @@ local function refused_by(answer, key)
 end
 
 -- Records removals for the rebuild under way, which may have read the posts before. If they cannot
--- be recorded (too many, out of memory) the rebuild starts again. Answers whether it goes on.
+-- be recorded (too many, out of memory), the rebuild starts again. Returns whether it goes on.
 local function record(key, first, last)
   for i = first, last do
     local answer = pcall('ZADD', key, '+inf', 'X' .. ARGV[i])
@@ -52,7 +52,7 @@ local function record(key, first, last)
   return true
 end
 
--- Removes ARGV[first..last]. Answers nothing when the timeline lives on, else a result.
+-- Removes ARGV[first..last]. Returns nothing if the timeline stays live, else a result.
 local function remove(key, first, last)
   local tail = pcall('ZRANGE', key, '-1', '-1')
   if tail.err then return refused_by(tail, key) end
@@ -94,8 +94,8 @@ local function settle(key, added)
   return added
 end
 
--- The result that the answer of the ZADD of n items and T means. `in_front`: the items are newer
--- than every floor.
+-- The result of a timeline, from the answer of the ZADD of n items and T. `in_front`: the items are
+-- newer than every floor.
 local function judge(key, answer, n, in_front)
   if type(answer) == 'table' then return refused_by(answer, key) end
   if answer == n + 1 then

@@ -5,8 +5,8 @@
 -- Reply refused: {the own: found}, when it is not lower than the epoch: nothing was written.
 --       claimed: {"0", "1" or "0" (live: is complete), pos: ("" = none)}
 -- A live: of a wrong type counts as incomplete: the reset that follows deletes it.
--- Not idempotent on purpose: a claim of unknown fate that was carried out is refused when it is
--- repeated, and then made with a higher epoch, so that no two owners ever hold the same one.
+-- Not idempotent on purpose: the repetition of a claim that was carried out is refused, and the
+-- claim is made again with a higher epoch. So no two owners ever hold the same epoch.
 local epoch = ARGV[1]
 local held = redis.call('MGET', KEYS[1], KEYS[3])
 local own = tonumber(held[1])

@@ -6,9 +6,8 @@
 --       seconds
 -- Reply {this call set the first delivery, this call saw the last missing part, some part
 --       delivered}, each 0 or 1. Not fenced: bits only grow. Idempotent: each is told once.
--- A publish has a hint for each range where it may have followers. One that is carried out again
--- may have other ranges, and another number of parts: as many ranges as the hint at hand knows of
--- are enough, once.
+-- A publish has a hint for each range where it may have followers. A repeated publish may have
+-- other ranges and another number of parts; the number in the hint at hand counts.
 local key, any, observed = KEYS[1], ARGV[2], tostring(ARGV[2] + 1)
 local fresh = redis.call('SETBIT', key, ARGV[1], 1) == 0
 local first = fresh and ARGV[4] == '1' and redis.call('SETBIT', key, any, 1) == 0

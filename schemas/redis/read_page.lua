@@ -9,10 +9,10 @@
 --       takes longer than all else.
 -- pos: is not among KEYS: while a slot moves the two may be on different nodes, and the page is served
 -- without the time.
--- The last item seen need not be there any more: the page starts behind its place in the order.
--- A timeline without an item is not refreshed: one of a made-up reader goes, however often it is read.
--- A master that takes no writes for now (MISCONF, NOREPLICAS) serves its pages all the same. What is no
--- sorted set is none: the rebuild replaces it.
+-- The last item seen may be gone: the page starts after its place in the order. A timeline without
+-- an item is not refreshed, so a made-up reader's expires however often it is read. A master that
+-- takes no writes for now (MISCONF, NOREPLICAS) still serves its pages. A key that is not a sorted
+-- set reads as none: the rebuild replaces it.
 local key, after_score, after_member = KEYS[1], ARGV[1], ARGV[2]
 local tail = redis.pcall('ZRANGE', key, '-1', '-1', 'WITHSCORES')
 if tail.err and not is_wrong_type(tail.err) then return tail end
@@ -37,7 +37,7 @@ if after_score == '' then
   return {'ready', floor, marks,
           redis.call('ZRANGE', key, #marks, #marks + ARGV[3] - 1, 'WITHSCORES'), as_of}
 end
-local seen = 0  -- items of the place's own moment that do not come behind it
+local seen = 0  -- items of the place's own moment that do not come after it
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, after_score, after_score)) do
   if member <= after_member then seen = seen + 1 end
 end

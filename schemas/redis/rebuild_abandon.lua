@@ -1,5 +1,5 @@
--- rebuild_abandon.lua - gives up a building timeline whose rebuild cannot go on. The next visit
--- begins another at once, not when the key's time has passed.
+-- rebuild_abandon.lua - gives up a building timeline whose rebuild cannot go on. So the next visit
+-- begins another at once, without waiting for the key's TTL.
 --
 -- KEYS  live:{tag}, the timeline
 -- ARGV  token

@@ -8,13 +8,12 @@
 --       "refused" = pos: is of another log, or of another number of ranges: the timelines here
 --       are not this reader's, until the range is taken over. Nothing was written.
 --       Without a pos: the range's next owner drops what is made now.
--- A key that is no sorted set is replaced.
--- live: has no time to live, and only a push that finds a timeline gone takes its reader out.
--- Nobody pushes to a reader who is made up or follows nobody. So whoever enters looks at SOME
--- others, and takes out those that are gone: in the long run they are at most one in SOME. A look
--- may fail (a Cluster's slot on its way, an ACL without SRANDMEMBER): nothing rests on it.
--- Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the first
--- write and so the whole script: no timeline is made, and its reader is served by pulls.
+-- A key that is not a sorted set is replaced. live: has no TTL; only a push that finds a timeline
+-- gone removes its reader, and nobody pushes to a reader who is made up or follows nobody. So each
+-- rebuild checks SOME others and removes those that are gone: in the long run they are at most one
+-- in SOME. A check may fail (a Cluster's slot on its way, an ACL without SRANDMEMBER), which is
+-- harmless. Guarded by its token, not by an epoch: readers own no range. A full Redis refuses the
+-- first write and so the whole script: no timeline is made, and its reader is served by pulls.
 local live, key = KEYS[1], KEYS[3]
 local position = redis.call('MGET', KEYS[2])[1]
 if position and string.match(position, '^[^:]*') ~= ARGV[4] then return 'refused' end

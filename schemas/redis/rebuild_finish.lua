@@ -2,7 +2,7 @@
 -- truth, without those removed meanwhile, and those pushed meanwhile. Keeps the newest W that are
 -- not older than the floor, and while there is room the items of the same moment as the last of
 -- these.
--- Marks are those of the key and those read: who ceased to follow meanwhile has no key any more.
+-- Marks are those of the key and those read: a reader who unfollowed meanwhile has no key any more.
 --
 -- KEYS  maxfloor:{tag}, the timeline
 -- ARGV  token, floor as a score (+inf = nothing older exists), window W, most items, TTL
@@ -12,16 +12,16 @@
 -- The key is written afresh in pieces, T and F with the first. A full Redis refuses the first write
 -- of the script; then the key is deleted, and OOM is the answer: a ready timeline is whole or not
 -- there.
--- A listpack looks through all it holds for each member that is added: a window of 450 would take
--- Redis three times as long. So LONG, which no listpack takes, makes a long timeline a skiplist
--- while it is written, and ZUNIONSTORE copies it into what Redis' configuration wants. An ACL
--- may forbid that: then items are written oldest first, for the place of each next one is the
--- head of a listpack, which is found at once.
--- A removal record concerns only items read from the truth. An item in the key was added after it.
+-- A listpack is searched for each member that is added: a window of 450 would take Redis three
+-- times as long. So LONG, a member that no listpack takes, makes a long timeline a skiplist while
+-- it is written, and ZUNIONSTORE copies it into the configured form. An ACL may forbid that: then
+-- items are written oldest first, since the place of each next one is the head of the listpack,
+-- which is found at once. A removal record concerns only items read from the truth. An item in the
+-- key was added after it.
 local maxfloor, key, window = KEYS[1], KEYS[2], tonumber(ARGV[3])
 if not redis.call('ZSCORE', key, 'B:' .. ARGV[1]) then return 0 end
 
-local refused = redis.pcall('ZADD', key, '-inf', 'T')  -- is there: changes nothing
+local refused = redis.pcall('ZADD', key, '-inf', 'T')  -- it exists: changes nothing
 if type(refused) == 'table' then
   redis.call('DEL', key)
   return refused
@@ -80,9 +80,9 @@ take_pushed_before(math.huge, '')
 local floor = ARGV[2]
 local limit = floor == '+inf' and math.huge or tonumber(floor)
 while count > 0 and numbers[count] > limit do count = count - 1 end
--- Items of the floor's own moment are not served, so the floor stands between two moments if it
--- can. Among too many of one moment it stands in their midst. Those that were read stay, as a trim
--- leaves them: else so short a timeline would be dropped at each removal.
+-- Items of the floor's own moment are not served, so the floor lies between two moments if
+-- possible. Among too many items of one moment it lies in their midst. The items that were read
+-- stay, as after a trim: else so short a timeline would be dropped at each removal.
 local last = math.min(count, window)
 while last < count and numbers[last + 1] == numbers[window] do last = last + 1 end
 if last > most then last = window end

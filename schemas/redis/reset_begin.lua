@@ -7,13 +7,12 @@
 --       drops the timelines
 -- ARGV  epoch, 1 = the timelines are to be dropped
 -- Reply FENCED error, or 1. Idempotent.
--- The drop of a takeover deletes pos:. An owner that does not come to reset_end so leaves no pos:,
--- and the next owner drops again: what made the drop necessary may not be seen a second time.
--- The key that never exists keeps the script from running while a Cluster's slot is between two
--- nodes: the keys that have moved would be walked over by nobody, and live: could not be made anew
--- after it is deleted.
+-- The drop of a takeover deletes pos:. If its owner does not reach reset_end, there is no pos:, so
+-- the next owner drops again; the cause of the drop may not be seen a second time. The key that
+-- never exists keeps the script from running while a Cluster's slot is between two nodes: the walk
+-- would miss the keys that have moved, and live: could not be made again after it is deleted.
 -- UNLINK, since live: may name 250,000 readers: another thread frees them. A live: of a wrong type
--- goes too, for nothing could be listed in it.
+-- is deleted, too, since nothing could be listed in it.
 local refused = fence(ARGV[1])
 if refused then return refused end
 overwrites(KEYS[1])

@@ -9,7 +9,7 @@
 -- The key that never exists keeps the script from running while a Cluster's slot is between two
 -- nodes: timelines that moved during the walk were seen by no SCAN.
 -- A live: that was deleted during the walk (by hand) lacks the readers listed before. It must not
--- count as complete, so the reset begins anew. The mark names no owner: the epoch fences another
+-- count as complete, so the reset starts again. The mark names no owner: the epoch fences another
 -- owner's reset, and one owner runs one reset of a range at a time.
 local refused = fence(ARGV[1])
 if refused then return refused end

@@ -20,11 +20,11 @@ local function overwrites(key)
   redis.call('PERSIST', key)
 end
 
--- The fence. KEYS[1] is own:{tag}. Answers an error reply, to be returned at once, when the range
--- has no owner or one with a higher epoch. Else raises a lower epoch, in a full Redis too; a script
--- in which it did so is refused no memory afterwards.
--- Runs before the first write. Epochs stay below 2^53, so a Lua number holds them exactly. MGET,
--- because it takes a key of a wrong type for a missing one.
+-- The fence. KEYS[1] is own:{tag}. Returns an error reply, to be returned at once, when the range
+-- has no owner or one with a higher epoch. Else raises a lower epoch, in a full Redis too; after
+-- that write the script is refused no memory. Runs before the first write. Epochs stay below 2^53,
+-- so a Lua number holds them exactly. MGET, because it takes a key of a wrong type for a missing
+-- one.
 local function fence(epoch)
   local held, mine = redis.call('MGET', KEYS[1])[1], tonumber(epoch)
   local own = tonumber(held)
@@ -42,7 +42,7 @@ local function tail_of(key)
   return redis.call('ZRANGE', key, '-1', '-1')[1]
 end
 
--- Whether a command was refused because its key holds something else than it is for.
+-- Whether a command was refused because its key has another type.
 local function is_wrong_type(refusal)
   return string.find(refusal, 'WRONGTYPE') ~= nil
 end
@@ -52,18 +52,18 @@ local function is_building(tail)
   return first == 66 or first == 88  -- 'B', 'X'
 end
 
--- Deletes the timeline and takes its reader out of live:. The next read rebuilds it. Answers how
--- many keys there were, 0 or 1. DEL takes a key of any type and needs no memory; SREM may fail on a
--- live: of a wrong type, hence pcall. A Redis that takes no write at all (a replica, MISCONF,
--- NOREPLICAS) refuses DEL, which ends the script: the call is answered with that error.
+-- Deletes the timeline and removes its reader from live:. The next read rebuilds it. Returns the
+-- number of deleted keys, 0 or 1. DEL takes a key of any type and needs no memory; SREM may fail on
+-- a live: of a wrong type, hence pcall. A Redis that takes no write at all (a replica, MISCONF,
+-- NOREPLICAS) refuses DEL, which ends the script with that error.
 local function drop(key, live)
   local there = redis.call('DEL', key)
   redis.pcall('SREM', live, string.match(key, ':(%d+)$'))
   return there
 end
 
--- Removes the members behind F; the tail is known not to be F. Answers how many they were, or nil
--- when there is no F: such a key is no timeline.
+-- Removes the members after F; the tail is known not to be F. Returns their number, or nil when
+-- there is no F: such a key is not a timeline.
 local function cut_behind_floor(key)
   local rank = redis.call('ZRANK', key, 'F')
   if not rank then return nil end
@@ -81,8 +81,8 @@ local function note_floor(maxfloor, score)
   if bound and tonumber(floor) > tonumber(bound) then redis.call('SET', maxfloor, doubt .. floor) end
 end
 
--- Whether a timeline that exists can take more. It has T already, so writing T changes nothing.
--- After a yes the rest of the script is refused nothing.
+-- Whether an existing timeline can take more. It has T already, so writing T changes nothing. If
+-- so, Redis refuses the rest of the script no memory.
 local function takes_more(key)
   return type(redis.pcall('ZADD', key, '-inf', 'T')) ~= 'table'
 end
@@ -92,8 +92,8 @@ local function marks_of(key)
   return redis.call('ZRANK', key, 'T')
 end
 
--- After marks were added: more than `most` give way to a single A, which says that there are more
--- than the timeline can name.
+-- Call after marks were added. More than `most` are replaced by a single A, which says that there
+-- are more than the timeline can name.
 local function bound_marks(key, most)
   local marks = marks_of(key)
   if marks <= most then return end
@@ -103,8 +103,8 @@ end
 
 -- The trim rule. A ready timeline of `card` members, F the last, is cut when they are more than
 -- `trim_above` (WindowLimits in fanline/ports/live_timelines.h): back to its newest `window` items,
--- fewer where marks take the room. The newest item removed becomes the floor. Answers whether it was cut. An add came before in the
--- same script and was not refused for want of memory, so no write here is.
+-- or fewer if marks take the room. The newest removed item becomes the floor. Returns whether it
+-- was cut. An add earlier in the script was not refused for lack of memory, so no write here is.
 local function trim(key, maxfloor, card, trim_above, window)
   if card <= trim_above then return false end
   local marks = marks_of(key)

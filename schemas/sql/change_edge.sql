@@ -51,15 +51,14 @@ change_edge: BEGIN
             + IF(origin = 0, 3600000000 DIV GREATEST(400, most DIV 12), 0))
     INTO followed, taken FROM user_rel WHERE user_id = edge_src FOR UPDATE;
   SET wait = IF(origin = 0, taken - clock - 3600000000, 0);
-  -- Only where the row is needed in any case: a row that is made and then rolled back leaves those
-  -- who wait for its lock with gap locks, and they deadlock. The upsert takes the exclusive lock at
-  -- once. INSERT IGNORE would take a shared one first, and two calls that upgrade it deadlock
-  -- nearly every time.
+  -- Only if the row is needed in any case: a row that is made and rolled back leaves waiters for
+  -- its lock with gap locks, and they deadlock. The upsert takes the exclusive lock at once. INSERT
+  -- IGNORE would take a shared one first, and two calls that upgrade it deadlock nearly always.
   IF IF(wanted, followed < most AND wait <= 0, origin > 0) THEN
     INSERT INTO following (src, dst, ver, state, pos) VALUES (edge_src, edge_dst, 0, 0, 0)
       ON DUPLICATE KEY UPDATE ver = ver;
   END IF;
-  -- MAX answers one row also where the edge has none; it never has two.
+  -- MAX gives one row even if the edge has none; it never has two.
   SELECT COALESCE(MAX(ver), 0), COALESCE(MAX(state), 0), COALESCE(MAX(pos), 0),
          COALESCE(MAX(CASE origin WHEN 1 THEN app_version WHEN 2 THEN friend_version ELSE ver END),
                   0),
@@ -76,14 +75,14 @@ change_edge: BEGIN
     SELECT 2, 0, 0, 0, 0, 0;
     LEAVE change_edge;
   END IF;
-  -- What settles, and changes nothing else, takes nothing.
+  -- A call that only settles takes no part of the hour.
   IF wait > 0 AND old_state <> wanted THEN
     ROLLBACK;
     SELECT 3, 0, 0, 0, 0, (wait + 999999) DIV 1000000;
     LEAVE change_edge;
   END IF;
   IF origin < 3 AND (origin > 0 OR settles) THEN
-    -- The version is kept also where the state stays: an older change may still be on its way.
+    -- The version is kept even if the state stays: an older change may still be on its way.
     UPDATE following SET app_version = IF(origin = 1, origin_ver, app_version),
                          friend_version = IF(origin = 2, origin_ver,
                                              GREATEST(friend_version, friend_announced))
@@ -102,8 +101,8 @@ change_edge: BEGIN
     WHERE src = edge_src AND dst = edge_dst;
   INSERT INTO log1 (kind, src, dst, ver, state, pos)
     VALUES (1, edge_src, edge_dst, new_ver, wanted, new_pos);
-  -- The counter may go below zero: a repair adds what is missing, and would add it twice if this
-  -- change were not counted.
+  -- The counter may go below zero. If this change were not counted, a repair would add the missing
+  -- part twice.
   IF old_state <> wanted THEN
     INSERT INTO user_rel (user_id, following_cnt, changes_until)
       VALUES (edge_src, IF(wanted, 1, -1), taken)

@@ -1,24 +1,22 @@
--- The commonest change in as few statements as can be: a user follows somebody, and the edge never
--- had a row. Does what change_edge does for that case only, in one call that commits.
+-- The commonest change in as few statements as possible: a user follows somebody, and the edge has
+-- no row yet. Does what change_edge does for that case only, in one call that commits.
 --
 --   new_ver   microseconds of the caller's clock; pos is the same in milliseconds
 --   most      the most users that src may follow; a follow beyond is refused
---
--- Answers nothing when the edge was made, at new_ver. Otherwise it has changed nothing and answers
--- one row: the edge has a row, the user follows as many as may be, or has changed as much as an hour
--- allows (change_edge says how much that is). The caller then calls change_edge.
---
--- Each IF, SET and DECLARE costs about a fortieth of the call, and an UPDATE of the counter twice
--- its upsert: that is why this is a procedure of its own. Call it as change_edge.
+-- Returns no row when the edge was made, at new_ver. Otherwise it has changed nothing and returns
+-- one row: the edge has a row, the user follows as many as allowed, or has changed as much as an
+-- hour allows (change_edge says how much that is). The caller then calls change_edge.
+-- This is a separate procedure since each IF, SET and DECLARE costs about a fortieth of the call,
+-- and an UPDATE of the counter twice its upsert. Call it like change_edge.
 CREATE OR REPLACE PROCEDURE follow_edge(
   edge_src BIGINT UNSIGNED, edge_dst BIGINT UNSIGNED, new_ver BIGINT UNSIGNED, most BIGINT)
   MODIFIES SQL DATA
   SQL SECURITY INVOKER
 BEGIN
   START TRANSACTION;
-  -- The counter comes first in both procedures. Its row's lock puts all changes of one user in
-  -- line, so both limits refuse before a row is made that would be rolled back (see change_edge).
-  -- Assignments are made from left to right: the second one needs what the first one found.
+  -- The counter comes first in both procedures. Its row's lock orders all changes of one user, so
+  -- both limits refuse before a row is made that would be rolled back (see change_edge).
+  -- Assignments run from left to right: the second needs the result of the first.
   INSERT INTO user_rel (user_id, following_cnt, changes_until)
     VALUES (edge_src, 1,
             UNIX_TIMESTAMP() * 1000000 + 3600000000 DIV GREATEST(400, most DIV 12))

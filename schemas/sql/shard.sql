@@ -47,10 +47,10 @@ CREATE TABLE IF NOT EXISTS migration (
   PRIMARY KEY (number)
 ) ENGINE = InnoDB;
 
--- Settings that an operator changes while programs run; programs read them about once a second. No
--- row: the default. mirror_mode: sync or async (fanline/ports/mirror_mode.h). reconciler: run,
--- dry_run or pause (fanline/ports/reconciler_mode.h). breaker_closings: the microseconds when
--- `reconciler` last came back to run, each time higher than before.
+-- Settings that an operator changes while programs run; programs read them about once a second.
+-- Without a row the default holds. mirror_mode: sync or async (fanline/ports/mirror_mode.h).
+-- reconciler: run, dry_run or pause (fanline/ports/reconciler_mode.h). breaker_closings: the
+-- microseconds when `reconciler` last came back to run, each time higher than before.
 CREATE TABLE IF NOT EXISTS setting (
   name  VARBINARY(64) NOT NULL,
   value VARBINARY(255) NOT NULL,
@@ -134,7 +134,7 @@ CREATE TABLE IF NOT EXISTS friend_request (
   PRIMARY KEY (low, high)
 ) ENGINE = InnoDB;
 
--- The record of repairs: one row per repair, never changed, purged by age.
+-- One row per repair, never changed, purged by age.
 CREATE TABLE IF NOT EXISTS repair_log (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   net          VARBINARY(16) NOT NULL,                 -- what found it: pair, scan, counter, ...
@@ -229,13 +229,14 @@ CREATE TABLE IF NOT EXISTS author (
   PRIMARY KEY (author_id)
 ) ENGINE = InnoDB;
 
--- How posts of an author reach timelines; no row: all are pushed, until the author is switched by
--- itself. A post's own row says how it does,
--- decided by `pull` when that row is made. `marked` never goes back: it is set before the author's
--- first post that is not pushed, and has the live timelines of followers name the author
--- (docs/decisions/0027-authors-merged-at-read.md). `announced`: when they all were last told. Each such
--- post has them told until then, and the first one that is published a day later. A row is made by a switch by hand, or by the first estimate of what a post
--- of the author costs (docs/decisions/0030-authors-switched-by-themselves.md).
+-- How new posts of an author reach timelines. Without a row all are pushed, until the author is
+-- switched automatically. `pull` decides a post's column `pushed` when the post's row is made.
+-- `marked` is never cleared: it is set before the author's first post that is not pushed, and then
+-- the live timelines of followers name the author (docs/decisions/0027-authors-merged-at-read.md).
+-- `announced`: when all of them were last told. Each such post tells them until that is set, and
+-- again the first post published a day later. A row is made by a switch by hand, or by the first
+-- estimate of what a post of the author costs
+-- (docs/decisions/0030-authors-switched-by-themselves.md).
 CREATE TABLE IF NOT EXISTS author_mode (
   author_id BIGINT UNSIGNED NOT NULL,
   pull      TINYINT NOT NULL DEFAULT 0,                -- 1: new posts are merged at read
@@ -245,8 +246,8 @@ CREATE TABLE IF NOT EXISTS author_mode (
   version   BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- grows with each change of pull or by_hand
   since     BIGINT NOT NULL DEFAULT 0,                 -- when pull last changed; this server's clock
   live      BIGINT UNSIGNED NOT NULL DEFAULT 0,        -- followers with a live timeline: an estimate
-  lag_ms    BIGINT NOT NULL DEFAULT 0,                 -- of the post it was made with
-  weighed   BIGINT NOT NULL DEFAULT 0,                 -- when; this server's clock; 0: never
+  lag_ms    BIGINT NOT NULL DEFAULT 0,                 -- of the post with which it was estimated
+  weighed   BIGINT NOT NULL DEFAULT 0,                 -- when estimated; this server's clock; 0: never
   PRIMARY KEY (author_id),
   KEY pulled (pull, by_hand)
 ) ENGINE = InnoDB;
@@ -258,13 +259,13 @@ CREATE TABLE IF NOT EXISTS range_owner (
   PRIMARY KEY (range_id)
 ) ENGINE = InnoDB;
 
--- Starts of a range's owners that nobody has settled: those under way, and crashes. An owner that
--- was told to go removes its own, however late; one that lasted removes those of others up to its
--- epoch.
+-- Unsettled starts of a range's owners: those under way, and crashes. An owner that stops as
+-- ordered removes its own start, however late; an owner that lasted removes those of others up to
+-- its epoch.
 CREATE TABLE IF NOT EXISTS range_start (
   range_id    INT UNSIGNED NOT NULL,
   token       BIGINT UNSIGNED NOT NULL,                -- drawn by the owner, for this start
-  epoch       BIGINT UNSIGNED NOT NULL,                -- it was given
+  epoch       BIGINT UNSIGNED NOT NULL,                -- that it was given
   hint        BIGINT NOT NULL DEFAULT -1,              -- the one it is trying alone; -1: none
   PRIMARY KEY (range_id, token)
 ) ENGINE = InnoDB;

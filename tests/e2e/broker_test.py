@@ -67,7 +67,7 @@ class BrokerComesBack(Installation):
         self.assertEqual(pusher.status("/readyz"), 200)
         self.assertRegex(pusher.named()[f"kafka_{TASKS}"],
                          rf"^{TASKS}/3 at offset \d+: the log is corrupt here")
-        self.wait_for(lambda: re.match(r"nobody can read on at 3/\d+ ", self.told_by_doctor(f"{TASKS} (fanline-pusher)")["text"]),
+        self.wait_for(lambda: re.match(r"corrupt records at 3/\d+ ", self.told_by_doctor(f"{TASKS} (fanline-pusher)")["text"]),
                       "doctor to name the place")
         self.assertIn("move its leader", self.told_by_doctor(f"{TASKS} (fanline-pusher)")["advice"])
 

@@ -872,7 +872,7 @@ class Failing(Refusing):
         self.check(64, "--reader and --author are required", "follow", "--reader", 1)
         self.check(64, "nobody follows themselves", "unfollow", "--reader", 1, "--author", 1)
         self.check(64, '"5x" is no user id', "timeline", "5x")
-        self.check(64, '--after: "5" is no cursor', "timeline", 5, "--after", 5)
+        self.check(64, '--after: "5" is not a cursor', "timeline", 5, "--after", 5)
         self.check(64, '"5x" is no user id', "relations", "counters", 5, "5x", "--repair")
         self.check(64, '"0" is no user id', "relations", "counters", 0)
         self.check(64, "one of them$", "activate")

@@ -1,4 +1,4 @@
-// Feed-events, in memory. Answers at once, or when it is told to. One thread at a time.
+// Feed-events in memory. Answers at once, or on demand. One thread at a time.
 #pragma once
 
 #include <functional>

@@ -41,7 +41,7 @@ void FakeMysql::ReadFollowers(const ApplyEvents& request, const FakeRelations::E
   }
 }
 
-// At most one row more than `most`; having read that one, it knows nothing.
+// Reads at most one row more than `most`; nothing if there are more than `most`.
 std::optional<std::vector<Bucket>> FakeMysql::FollowerBuckets(
     UserId author, uint32_t most, const FakeRelations::Edges& reverse) const {
   std::set<std::pair<UnixMs, UserId>> followers;  // in the order of the index

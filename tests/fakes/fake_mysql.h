@@ -1,11 +1,9 @@
 // The rows of schemas/sql as a small in-memory model. Answers each request of truth.h,
-// post_store.h, range_owners.h and reader_ports.h at once, as MariaDB would. Who follows whom it
-// reads from fake_relations.h. The sticky rules of a post's row can be switched off (Rules) for the
-// mutation checks.
-//
-// Held against MariaDB in tests/integration/mysql/model. Left out: requests that cannot be stored,
-// counters that have drifted, and how many starts are kept of a range whose owners crash without
-// end.
+// post_store.h, range_owners.h and reader_ports.h at once, as MariaDB would. fake_relations.h holds
+// who follows whom. The sticky rules of a post's row can be switched off (Rules) for the mutation
+// checks.
+// tests/integration/mysql/model compares it with MariaDB. Left out: requests that cannot be stored,
+// drifted counters, and the limit of starts kept for a range whose owners keep crashing.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +29,13 @@ struct MysqlRules {
   bool versions = true;              // hide and unhide: higher wins, not later
   bool hint_on_every_apply = true;   // off: an event that changed nothing emits no hints
   bool last_at_grows = true;         // off: the latest event's time, not the newest
-  bool counters_only_choose = true;  // off: nobody is read whose counter says 0
+  bool counters_only_choose = true;  // off: followers are not read if the counter is 0
   bool met_limit_is_all = true;      // off: followers cut by the limit count as all of them
   bool marked_for_good = true;       // off: an author who is pushed again is not marked any more
-  bool marks_synced = true;          // off: a sync tells of no marked author
-  bool pushed_once = true;           // off: the mode of now decides, not the row's
+  bool marks_synced = true;          // off: a sync reports no marked author
+  bool pushed_once = true;           // off: the present mode decides, not the row's
   bool switch_of_version = true;     // off: a switch takes effect however late it comes
-  bool switches_mark = true;         // off: who is switched by itself is not marked
+  bool switches_mark = true;         // off: an author switched by itself is not marked
 };
 
 class FakeMysql {
@@ -48,8 +46,8 @@ class FakeMysql {
   FakeRelations relations;
 
   EventsApplied Do(const ApplyEvents& request);
-  // Its two halves: the transaction and the counters, then the followers of those who are worth
-  // reading, as `reverse` has them.
+  // Its two halves: the transaction and the counters; then the followers of authors worth reading,
+  // from `reverse`.
   EventsApplied Commit(const ApplyEvents& request);
   void ReadFollowers(const ApplyEvents& request, const FakeRelations::Edges& reverse,
                      EventsApplied& applied) const;

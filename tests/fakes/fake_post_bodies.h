@@ -38,7 +38,7 @@ class FakePostBodies : public PostBodies {
   }
 };
 
-// For owners that want a port each.
+// For owners that each want a port.
 struct BodiesOf : PostBodies {
   explicit BodiesOf(PostBodies& shared) : bodies(shared) {}
   const std::vector<std::string>& columns() const override { return bodies.columns(); }

@@ -1,5 +1,5 @@
-// The blocking ports of the reading side on the in-memory stores. Fail on demand, and count. The
-// ports may be called by several threads at once; what is public may be touched between the calls.
+// The blocking ports of the reading side on the in-memory stores. Fail on demand, and count.
+// Several threads may call the ports at once; public members may be used between calls.
 #pragma once
 
 #include <algorithm>
@@ -120,7 +120,7 @@ class FakeReaderStores : public ReaderTruth, public ReaderTimelines {
   bool unconfirmed_ = false, lost_ = false;
 };
 
-// For owners that want a port each.
+// For owners that each want a port.
 struct TruthOf : ReaderTruth {
   explicit TruthOf(ReaderTruth& shared) : truth(shared) {}
   Status Followees(UserId reader, std::vector<UserId>* out) override {

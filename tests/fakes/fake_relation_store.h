@@ -12,7 +12,7 @@ namespace fanline::fakes {
 class FakeRelationStore : public RelationStore {
  public:
   size_t most_followed = 5'000;
-  size_t changes = SIZE_MAX;     // of each user, until they are too many; then one a minute
+  size_t changes = SIZE_MAX;     // allowed to each user; then one a minute
   Status fail = Status::Done();  // what every call answers, unless done
 
   Status ChangeFollowing(const EdgeKey& edge, bool live, uint64_t unix_us,

@@ -1,5 +1,5 @@
-// For worlds in which the test says when a request is answered: keeps each request with the address
-// of its reply.
+// For tests that decide when a request is answered: keeps each request with the address of its
+// reply.
 #pragma once
 
 #include <utility>
@@ -40,7 +40,7 @@ struct Request {
   }
 };
 
-// Keeps what it is asked, in `kept`, in the order of asking.
+// Keeps the requests in order.
 template <class... R>
 class Keeper : public ServesAll<Keeper<R...>, R...> {
  public:

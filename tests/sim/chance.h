@@ -1,4 +1,4 @@
-// Everything a schedule draws from its seed; its clock and its counts.
+// What a schedule draws from its seed, its clock and its counts.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct Chances {
   // Whether something goes wrong; nothing does while the fleet comes to rest.
   bool Strikes(int percent) { return faults && Chance(percent); }
   UserId AnyReader() { return UserId{1 + Pick(character.readers)}; }
-  // Who may have a timeline: readers, and with own posts authors too.
+  // A user who may have a timeline: a reader, or with own posts an author, too.
   UserId AnyOwner() {
     if (character.own_posts && Chance(50)) return AnyAuthor();
     return AnyReader();
@@ -118,7 +118,7 @@ struct Chances {
     DrawMore();
   }
 
-  // Drawn apart, so that schedules without these faults, and with them the pinned seeds, stay.
+  // Drawn separately, so that schedules without these faults, and pinned seeds, stay the same.
   void DrawMore() {
     std::mt19937_64 apart(options.seed ^ 0x9e3779b97f4a7c15);
     const auto weight = [&apart](uint64_t percent, uint64_t most) {
@@ -143,7 +143,7 @@ struct Chances {
       character.readers += weight(60, 12);
       character.counter_drift = static_cast<int>(weight(50, 60));
       character.read_lag = weight(70, 60);
-      // An import comes from outside of everything else that changes relations.
+      // An import bypasses everything else that changes relations.
       if (character.befriend + character.relation_event == 0) character.import = weight(70, 8);
       if (weight(50, 1) > 0) character.first_follows = 15;
     } else if (weight(40, 1) > 0) {  // posts take many pages
@@ -160,7 +160,7 @@ struct Chances {
     DrawRare();
   }
 
-  // Each kind is drawn apart, so that schedules without it stay.
+  // Each kind is drawn separately, so that schedules without it stay the same.
   void DrawRare() {
     if (character.healthy) return;
     std::mt19937_64 nodes(options.seed ^ kNodes);
@@ -190,7 +190,7 @@ struct Chances {
     std::mt19937_64 range_owners(options.seed ^ kRangeOwners);
     if (range_owners() % 100 < 25) character.owners_away = 1 + range_owners() % 4;
     if (!character.healthy) character.odd = Odd::Of(options.seed);
-    // A row that is made anew has the mode that its author has by then.
+    // A row made again has its author's mode of that time.
     if (character.switch_mode > 0) character.odd.lose_rows = 0;
   }
 

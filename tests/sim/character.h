@@ -1,6 +1,6 @@
-// What one schedule is like (swarm testing): the bounds of its stores, and how often each thing
-// happens. Each seed has its own mix. A fault that strikes all the time heals or hides what another
-// one broke, so many schedules have only a few kinds.
+// The character of one schedule (swarm testing): the bounds of its stores, and how often each thing
+// happens. Each seed has its own mix. A frequent fault repairs or hides what another one broke, so
+// many schedules have only a few kinds.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Character {
   int notice = 20;       // percent per turn: how soon a zombie notices
   int recent = 0;        // percent of changes to one of the last posts
   int slow = 0;          // percent of calls that take very long
-  int slow_rebuild = 0;  // percent of a rebuild's steps that are put off
+  int slow_rebuild = 0;  // percent of a rebuild's steps that are delayed
   int mirror_lag = 1;    // how long a reverse row may take, in turns of the network
   int late = 0;          // percent of posts that arrive late
 
@@ -44,8 +44,8 @@ struct Character {
   int repeat = 0;           // percent of messages of relation-log that arrive three times
   bool inline_too = false;  // clients write the reverse row as well (mirror mode sync)
   int grace_ms = 100;       // of a pair
-  bool few_pairs = false;   // only so few may be pending that some go to the retries
-  // Ranges without followers are left out. Schedules without it are as they were before there was.
+  bool few_pairs = false;   // few may be pending, so some go to the retries
+  // Ranges without followers are left out.
   bool leave_out = false;
   int counter_drift = 0;  // percent of counters of followers that are read as something else
   uint64_t read_lag = 0;  // how long it may take from a commit to the read, in turns of the network

@@ -1,5 +1,5 @@
-// What clients do: publish, change posts, follow and unfollow, become friends and part. Their own
-// record of it is the model that every timeline and every edge is held against.
+// What clients do: publish, change posts, follow and unfollow, make and end friendships. Their
+// record of it is the model with which every timeline and every edge is compared.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Clients {
 
   static constexpr uint64_t kFirstPost = 1'000;
 
-  // What the clients did: the model every timeline is held against.
+  // What the clients did: the model with which every timeline is compared.
   std::map<PostId, UserId> author_of{};
   UnixMs last_created = World::kEpoch;
   std::vector<FeedEvent> events{};
@@ -32,7 +32,7 @@ struct Clients {
     events.push_back(event);
     const int copies = world.Strikes(15) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
-      // Producers retry and take their time: events arrive in any order.
+      // Producers retry and are slow: events arrive in any order.
       world.Later("event", [this, event] {
         world.Append(world.feed, world.PickInt(kFeedPartitions), EncodeEventJson(event));
       });
@@ -123,8 +123,8 @@ struct Clients {
     if (world.Chance(10)) created = last_created;
     last_created = created;
     const PostId post = Post(author, created);
-    // An application publishes again with another time: the first publish to arrive wins. If that
-    // one's row is lost, another wins, and its hint finds timelines that hold the lost time.
+    // An application publishes again with another time: the first publish to arrive wins. If its
+    // row is lost, another wins, and timelines hold the lost time.
     if (!world.Chance(5) || world.character.odd.lose_rows > 0) return;
     Emit({EventKind::kPublished, post, author, created + 1 + world.PickInt(50), 0});
   }
@@ -157,8 +157,8 @@ struct Clients {
     }
   }
 
-  // Loads both rows of an edge that has none, past log1 and the mirrors. One that is killed before
-  // its hints are acknowledged is run again.
+  // Loads both rows of an edge that has none, bypassing log1 and the mirrors. An import that is
+  // killed before its hints are acknowledged is run again.
   void Import(const EdgeKey& edge) {
     if (world.AnyAway() || world.mysql.relations.forward().contains(edge)) return;
     world.Count(Letter::kImported);

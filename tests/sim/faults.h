@@ -1,6 +1,6 @@
 // What goes wrong: crashes, moved partitions, calls that time out and are carried out much later or
-// never, Redis rolled back or flushed, keys that expire, a shard that is away for a while. What
-// only some schedules have is in rare_faults.h.
+// never, Redis rolled back or flushed, expired keys, a shard that is away for a while. Faults of
+// only some schedules are in rare_faults.h.
 #pragma once
 
 #include <string>
@@ -85,8 +85,8 @@ struct Faults {
     }
   }
 
-  // A replica is promoted, or a backup restored: the ranges of the node are back at the snapshot,
-  // behind a new connection.
+  // A replica is promoted, or a backup restored: the ranges of the node are as in the snapshot, and
+  // the connection is new.
   void RollBack(uint32_t node) {
     if (world.HintsHeldBack() || world.slots.moving()) return;
     world.Trace("rollback");
@@ -153,12 +153,11 @@ struct Faults {
   }
 
   // ---- logs that lost their head or their tail ------------------------------------------------
-  // Only losses that the design can make good. A lost hint's content is in the truth, so a range
-  // begins anew. Lost changes of edges are pending in log1 and are relayed again. Events of
-  // applications are nowhere else, so the application sends those again that nobody had stored.
-  //
-  // The consumer that stands beyond the end notices a lost tail. For hints and events that is the
-  // group: unread records are lost unseen if the group does not stand beyond the end.
+  // Only losses from which the design recovers. A lost hint's content is in the truth, so a range
+  // starts again. Lost changes of edges are pending in log1 and are relayed again. Events of
+  // applications are nowhere else, so the application sends again those that nobody had stored.
+  // A consumer whose position is beyond the end notices a lost tail. For hints and events this is
+  // the group: if its position is not beyond the end, the loss of unread records goes unnoticed.
   void LoseTail() {
     switch (world.Pick(5)) {
       case 0:
@@ -205,7 +204,7 @@ struct Faults {
     }
   }
 
-  // Retention takes records that nobody has read, where the group is furthest behind.
+  // Retention removes unread records, where the group is furthest behind.
   void LoseHead(std::vector<Log>& topic, const std::vector<Assignment>& group, Letter letter) {
     size_t partition = 0;
     for (size_t other = 1; other < group.size(); ++other) {
@@ -224,7 +223,7 @@ struct Faults {
     }
   }
 
-  // The application, which alone knows the events, sends them again.
+  // Only the application knows the events; it sends them again.
   void SendAgain(std::vector<Log>& topic, size_t partition, int64_t from, int64_t to) {
     if (&topic != &world.feed && &topic != &world.relation_events) return;
     for (int64_t offset = from; offset < to; ++offset) {

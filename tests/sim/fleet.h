@@ -1,7 +1,7 @@
 // The whole fleet in one process, on fakes, driven by one seed: two dispatchers, two pushers, two
 // mirrors, two reconcilers, two consumers of relation events, readers that rebuild and walk from
 // page to page, clients that publish, follow and become friends; and everything that can go wrong
-// between them. The programs' real logic runs; only time, network and stores are made up.
+// between them. The programs' real logic runs; only time, network and stores are simulated.
 //
 // A call of a port becomes a message in the network. The schedule picks at random which message is
 // carried out next, whose reply is delivered, which process runs, and which fault strikes: a crash
@@ -10,14 +10,12 @@
 // the mirror lagging, forgetting edges, losing and repeating messages, a shard away; and the
 // letters of fleet_options.h. In part of the schedules a dispatcher leaves out the ranges that hold
 // no follower of the author, and graphs are imported; or Redis is two nodes, with slots that move.
-//
-// In few schedules, each drawn apart (odd.h): hints that a pusher cannot read, or knows only once
-// it is upgraded; topics of dead letters that take nothing; committed offsets that go back; a
+// A few schedules, each drawn separately (odd.h), have hints that a pusher cannot read or knows
+// only once it is upgraded; dead letter topics that take nothing; committed offsets that go back; a
 // primary that is demoted, or replaced by one that lacks the last posts.
-//
 // Then faults stop and everything under way ends. Every live timeline, every edge and every counter
-// is compared with what the clients did. Everybody posts once more, so that a stuck lane or a range
-// that stays paused shows, and all is compared again. One schedule does so several times over.
+// is compared with what the clients did. Everybody posts once more, which reveals a stuck lane or a
+// range that stays paused, and all is compared again. A schedule does all this several times.
 //
 // What all share is in world.h, which holds stores, logs and network, and draws by chance.h; where
 // ranges lie is in slots.h. On it work the programs' processes (members.h: spine.h, redis_calls.h,
@@ -41,7 +39,7 @@ class Fleet {
   explicit Fleet(FleetOptions options);
   ~Fleet();
 
-  // Runs the schedule, lets everything come to rest, and says what is wrong: empty = nothing.
+  // Runs the schedule, lets everything come to rest, and returns what is wrong, or empty.
   std::string Run();
 
   using Counts = FleetCounts;

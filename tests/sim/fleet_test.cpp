@@ -11,7 +11,7 @@
 namespace fanline::sim {
 namespace {
 
-// A new one each time, unless FANLINE_SIM_FIRST_SEED asks for the same ones again.
+// A new one each time, unless FANLINE_SIM_FIRST_SEED gives one.
 uint64_t FirstSeed() {
   if (const char* given = std::getenv("FANLINE_SIM_FIRST_SEED")) {
     return std::strtoull(given, nullptr, 10);
@@ -31,8 +31,8 @@ int Schedules() {
   return given != nullptr ? std::atoi(given) : kUsualSchedules;
 }
 
-// A schedule that exercises nothing proves nothing. Bounds stand well below what random seeds give:
-// 1,000 schedules gave 559 to 694 rollbacks, since few characters have them and these have many,
+// A schedule that exercises nothing proves nothing. Bounds are well below what random seeds give:
+// 1,000 schedules gave 559 to 694 rollbacks, since only few characters have them, in large numbers,
 // and 500 once gave 231.
 struct Counted {
   const char* what;

@@ -1,7 +1,7 @@
 // Friendships by consent, as the server of a user's call changes them. Each step of
-// backends/mysql/edges/friendships.cpp is a call of its own, so that anything may come in between
-// (docs/decisions/0010-friendships-are-announced.md). The rule of who may do what is the real one,
-// and so is the mirror that relays the two edges.
+// backends/mysql/edges/friendships.cpp is a separate call, so that anything may come in between
+// (docs/decisions/0010-friendships-are-announced.md). The rule of who may do what and the mirror
+// that relays the two edges are the real ones.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct Friends {
     NextStep("friendship", call, call->low(), [this, call] { ReadPair(call); });
   }
 
-  // The server of the call may die in front of each step, and nobody goes on with the call. A shard
-  // that is away ends it too.
+  // The server of the call may die before each step, and nobody continues the call. A shard that is
+  // away ends it, too.
   template <typename F>
   void NextStep(const char* name, const Asking& call, UserId placed_by, F step) {
     world.Later(name, [this, call, placed_by, step] {

@@ -1,5 +1,5 @@
-// Mirrors, each the real relay and applier, over rows and logs that lose, repeat and delay. A
-// mutation of the mirror is played here, by what its calls do.
+// Mirrors with the real relay and applier, over rows and logs that lose, repeat and delay.
+// Mutations of the mirror are simulated here, in what its calls do.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace fanline::sim {
 
-// A mirror that forgets edges answers as one that has written them.
+// A mirror that forgets edges answers as if it had written them.
 inline EdgesApplied ApplyReverse(Caller& caller, const ApplyEdges& request,
                                  const std::vector<Edge>& forgotten) {
   if (caller.Away(request.shard)) return {request.id, AwayStatus(), {}, 0};

@@ -9,15 +9,15 @@
 
 namespace fanline::sim {
 
-// One call. `carry_out` changes or reads a store and returns how to deliver the reply, which does
-// nothing when the caller is no more. `fail` answers kLater instead.
+// One call. `carry_out` changes or reads a store and returns a function that delivers the reply,
+// which does nothing once the caller is gone. `fail` answers kLater instead.
 struct Call {
   std::string name;  // for traces
   std::function<std::function<void()>()> carry_out;
   std::function<void()> fail;  // empty: cannot fail
   uint64_t owner = 0;          // incarnation of the calling process
   bool orphan = false;         // its caller was told kLater, or died: a captured write
-  int patience = 0;            // how often it is still passed over; 0: not drawn yet
+  int patience = 0;            // how often it is still skipped; 0: not drawn yet
 };
 
 class Network {
@@ -32,8 +32,8 @@ class Network {
     calls_.pop_back();
     return call;
   }
-  // The server of the calls `name` is no more, and its connections with it: calls under way are
-  // lost, never delivered to its successor.
+  // The server of the calls `name` is gone with its connections: calls under way are lost, never
+  // delivered to its successor.
   void Lose(const std::string& name) {
     std::vector<Call> lost;
     for (size_t index = 0; index < calls_.size();) {
@@ -47,7 +47,7 @@ class Network {
       if (!call.orphan && call.fail) call.fail();
     }
   }
-  // The process died: nobody waits for its calls any more, but they are still under way.
+  // The process died: nobody waits for its calls, but they are still under way.
   void Orphan(uint64_t owner) {
     for (Call& call : calls_) {
       if (call.owner == owner) call.orphan = true;

@@ -1,5 +1,5 @@
-// What happens in few schedules only. It is drawn apart: a schedule without it is as it was before
-// there was any.
+// What happens only in a few schedules. It is drawn separately, so that other schedules stay the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct Odd {
     }
   }
 
-  // Beside hints that become letters, too.
+  // Also beside hints that become letters.
   void DrawLetters(uint64_t seed) {
     std::mt19937_64 random(seed ^ kLetters);
     if (random() % 100 >= (damaged > 0 ? 60 : 6)) return;

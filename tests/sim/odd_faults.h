@@ -1,4 +1,4 @@
-// What goes wrong in few schedules only (odd.h).
+// What goes wrong only in a few schedules (odd.h).
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ struct OddFaults {
     }
   }
 
-  // After anything that happened.
+  // Called after each event.
   void Step() {
     if (world.character.odd.upgrade == 0) return;
     for (size_t i = 0; i < programs.pushers.size(); ++i) {
@@ -51,7 +51,7 @@ struct OddFaults {
     }
   }
 
-  // Faults stop: what only waited for an upgrade gets it.
+  // Faults stop: pushers that wait for an upgrade get it.
   void Stop() {
     world.dead_letters.away_until = 0;
     if (world.character.odd.newer == 0) return;
@@ -74,7 +74,7 @@ struct OddFaults {
     pusher.logic->StopTaking();
   }
 
-  // Bytes that are no event, and an event that is refused.
+  // Bytes that are not an event, and an event that is refused.
   void EmitUnusable() {
     const size_t number = world.dead_letters.unusable.size();
     const FeedEvent refused{EventKind::kPublished, PostId{kNoPost + number}, world.AnyAuthor(), 1,
@@ -86,8 +86,8 @@ struct OddFaults {
                 [this, value] { world.Append(world.feed, world.PickInt(kFeedPartitions), value); });
   }
 
-  // Offsets are restored, or set by hand, while nobody has the partition. What was finished since
-  // is read once more.
+  // Offsets are restored or set by hand while nobody has the partition. Records finished since are
+  // read again.
   template <typename P>
   void MoveCommitBack(Members<P>& members) {
     const int partition = world.PickInt(members.group.size());
@@ -117,8 +117,8 @@ struct OddFaults {
   }
   void CatchUp(Shard shard) { world.replicas[shard] = {RowsOfNow()}; }
 
-  // A replica that lags takes over. Which posts it had not got nothing outside of MariaDB can tell:
-  // the application compares its own table, and publishes those again.
+  // A replica that lags takes over. Only the application can tell which posts it lacks: it compares
+  // its own table and publishes them again.
   void FailOver(Shard shard) {
     const Replica& replica = world.replicas[shard];
     world.Trace("shard " + std::to_string(shard) + " loses the rows of " +

@@ -1,5 +1,5 @@
-// Hints that a pusher does not understand: bytes that are no hint, and hints of a newer program.
-// Which bytes are damaged is known here, so that the dead letters can be held against it.
+// Hints that a pusher does not understand: bytes that are not a hint, and hints of a newer program.
+// Remembers which bytes are damaged, to compare the dead letters with them.
 #pragma once
 
 #include <set>
@@ -15,13 +15,12 @@ struct OddHints {
   std::set<std::string> damaged;  // values in the logs
   std::set<std::string> letters;  // values that pushers set aside
 
-  // No two are the same.
+  // All are different.
   const std::string& Damage() {
     return *damaged.insert("damaged hint " + std::to_string(damaged.size())).first;
   }
 
-  // Field 1 comes first: the version is the second byte. Two above are versions that no program has
-  // today.
+  // Field 1 comes first: the version is the second byte. No program has a version two higher.
   static std::string OfNewer(std::string value) {
     value[1] = static_cast<char>(value[1] + 2);
     return value;
@@ -31,13 +30,13 @@ struct OddHints {
     const auto* refused = std::get_if<Rejection>(&decoded);
     return refused != nullptr && refused->newer;
   }
-  // What an upgraded program makes of it.
+  // How an upgraded program reads it.
   static std::string Understood(std::string value) {
     value[1] = static_cast<char>(value[1] - 2);
     return value;
   }
 
-  // Nothing but what is damaged is set aside as undecodable; `all`: and all of that.
+  // Checks that only damaged hints are set aside as undecodable; `all`: all of them.
   std::string Check(bool all) const {
     std::set<std::string> undecodable;
     for (const std::string& letter : letters) {

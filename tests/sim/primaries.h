@@ -1,10 +1,9 @@
 // Shards whose primary changes while programs are connected. Each program finds out by itself: its
-// next call to that shard still leads to the old server.
-//
-// A planned switch makes that one read-only: it refuses writes, and answers reads with rows that
-// stand still. Who reads asks afterwards whether it is read-only, throws the answer away and
-// connects anew (docs/decisions/0023-truth-is-proved-after-it-is-read.md). A failover to a replica
-// that lags leaves nobody there to answer, and loses the rows that the replica had not got.
+// next call to that shard still goes to the old server.
+// A planned switch makes the old server read-only: it refuses writes, and answers reads with rows
+// that no longer change. A reader then asks whether it is read-only, discards the answer and
+// reconnects (docs/decisions/0023-truth-is-proved-after-it-is-read.md). After a failover to a
+// replica that lags, the old server does not answer, and the rows that the replica lacks are lost.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +47,7 @@ class Primaries {
   uint64_t switches_ = 0;
 };
 
-// A replica of a shard's posts, and the events whose rows it has not got.
+// A replica of a shard's posts, and the events whose rows it lacks.
 struct Replica {
   Primaries::Rows rows;
   std::vector<FeedEvent> missing{};

@@ -41,7 +41,7 @@ struct Programs {
     if (event_consumers.size() > 0) act(event_consumers);
   }
 
-  // Of a process on the way of posts, and of one on the way of relations.
+  // A turn of a process for posts, and of one for relations.
   void AnyTurn() {
     const int notice = world.character.notice;
     const uint64_t which = world.Pick(dispatchers.size() + pushers.size());

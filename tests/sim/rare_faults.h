@@ -1,5 +1,5 @@
-// Faults that only some schedules have. They strike by chances of their own, so that schedules
-// without them stay.
+// Faults that only some schedules have. They are drawn separately, so that other schedules stay the
+// same.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct RareFaults {
   std::mt19937_64 random;
 
   // ---- a range whose owners crash one after another ------------------------------------------
-  // The third crash comes while a hint is tried alone, so that the fourth owner blames it.
+  // The third crash comes while a hint is tried alone, so the fourth owner blames it.
   struct Doomed {
     int range = 0;
     int crashes = 0;
@@ -40,7 +40,7 @@ struct RareFaults {
   }
   void End() { doomed.reset(); }
 
-  // Slots that are on their way, also while the fleet comes to rest.
+  // Moves slots on, also while the fleet comes to rest.
   void MoveOn() {
     if (world.character.nodes == 1) return;
     if (const auto moved = world.slots.Step()) {

@@ -1,4 +1,4 @@
-// Reconcilers, each the real logic for relation-log and for the retries behind one gate.
+// Reconcilers with the real logic for relation-log and for the retries behind one gate.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct ReconcilerMetrics : reconciler::Metrics {
   World& world;
 };
 
-// What the logic for relation-log and that for the retries ask for.
+// The requests of the logic for relation-log and for the retries.
 struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, AdoptEdge, LogRepair,
                                    TakeRemovals, ReadReconcilerMode, AppendHints, AppendRelations,
                                    AppendRetries, AppendDeadLetter, ReadLogEnd, ReadGroupOffsets>,
@@ -45,7 +45,7 @@ struct ReconcilerCalls : ServesAll<ReconcilerCalls, ReadEdges, ApplyEdges, Adopt
     return {{*this, to}, {*this, to}, {*this, to}, metrics};
   }
 
-  // `reply` is the answer when all goes well; `act` may still change it.
+  // `reply` is the answer if nothing fails; `act` may still change it.
   template <typename R, typename F>
   void AskWith(ReplyTo<R> to, const char* name, R reply, F act) {
     Ask(to, name, reply, [reply, act]() mutable {

@@ -1,7 +1,6 @@
-// What Redis answers to a pusher's requests, and in how many calls: a reset is a walk over all
-// keys, a batch first asks the index and then writes, and each call may be refused on its own. A
-// call goes to the node that has the range as far as its process knows, and may meet a slot that
-// has moved, or is on its way.
+// How Redis answers a pusher's requests, and in how many calls: a reset is a walk over all keys, a
+// batch first asks the index and then writes, and each call may be refused. A call goes to the node
+// that has the range as far as its process knows; the slot may have moved or be moving.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@
 
 namespace fanline::sim {
 
-// One that asks Redis too, through a connection.
+// A caller that also asks Redis, through a connection.
 struct RedisCaller : Caller {
   using Caller::Caller;
 
@@ -106,7 +105,7 @@ struct RedisCaller : Caller {
     }
   }
 
-  // Mostly what Redis does, at times a plain refusal.
+  // Mostly the answer of Redis, sometimes a refusal.
   template <typename A, typename F>
   auto AnswerTo(const A& asked, F act) -> decltype(act()) {
     if (!Reaches(asked)) return asked.lost;
@@ -131,7 +130,7 @@ struct RedisCaller : Caller {
   }
 
   // ---- nodes, and slots between them ------------------------------------------------------------
-  // False: its node is away, or has the slot no more. A claim, and what was begun under it, holds
+  // False: its node is away or no longer has the slot. A claim, and what was begun under it, holds
   // for one stay of the range at its node: the process is told of each move.
   template <typename A>
   bool Reaches(const A& asked) {

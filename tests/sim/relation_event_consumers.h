@@ -1,5 +1,5 @@
-// Relation events of an application, and consumers of them, each the real one: events in any order,
-// twice, by several producers, and some that nobody can use.
+// Relation events of an application, and their real consumers: events in any order, twice, from
+// several producers, and some that are unusable.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace fanline::sim {
 
-// The application that emits events, and its record of what came of them.
+// The application that emits events, and its record of their results.
 struct Application {
   World& world;
   std::map<EdgeKey, uint64_t> newest_event{};   // that the application made, of each edge
@@ -41,7 +41,7 @@ struct Application {
     Produce(value);
   }
 
-  // Two producers know of each event at times, and neither knows of an order.
+  // Sometimes two producers send an event; neither keeps an order.
   void Produce(const std::string& value) {
     const int copies = world.Strikes(30) ? 2 : 1;
     for (int copy = 0; copy < copies; ++copy) {

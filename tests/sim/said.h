@@ -1,6 +1,5 @@
-// What was said of each edge, as the clients know it: the model that the rows are held against. A
-// client that asks for something after something else was done has the last word. Of things said
-// side by side, either may stay.
+// What clients requested for each edge: the model with which the rows are compared. A request made
+// after another was done wins over it. Of concurrent requests, either may win.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +20,8 @@ class Said {
     const Moment now = Now();
     Add(edge, {now, now, live, false});
   }
-  // Two users began or ended a friendship: asked for at `asked`, committed now. Of two changes of
-  // one friendship the one that is committed later has the last word.
+  // Two users began or ended a friendship: requested at `asked`, committed now. Of two changes of
+  // one friendship the one committed later wins.
   void OfBoth(UserId one, UserId other, bool live, Moment asked) {
     const Moment now = Now();
     Add({one, other}, {asked, now, live, true});

@@ -60,8 +60,8 @@ struct Schedule {
       world.Tick(4);
       switch (world.Draw({of.carry_out, of.turn, of.client, of.reader, of.fault, of.odd.strike})) {
         case 0:
-          // Mostly fast enough for the fleet to keep up: repairs at the very end hide what went
-          // wrong on the way.
+          // Mostly fast enough for the fleet to keep up, since repairs at the very end hide earlier
+          // faults.
           for (uint64_t burst = 1 + world.Pick(world.character.burst); burst > 0; --burst)
             CarryOutAny();
           break;
@@ -87,7 +87,7 @@ struct Schedule {
     }
   }
 
-  // Captured writes are held back: the longer they wait, the more they could spoil.
+  // Captured writes are held back: the later they come, the more harm they could do.
   void CarryOutAny() {
     if (world.network.empty()) return;
     const size_t index = world.Pick(world.network.size());
@@ -130,7 +130,7 @@ struct Schedule {
         if (!(hold_orphans && world.network.at(index).orphan)) CarryOut(index);
       }
       programs.TurnOfAll();
-      // Readers take their time too, so that what is still under way overlaps their rebuilds.
+      // Readers are slow, too, so that their rebuilds overlap with what is still under way.
       if (readers.rebuilding() && world.Chance(15)) readers.StepOldest();
       rare.MoveOn();
       walks.Step();
@@ -140,8 +140,8 @@ struct Schedule {
     return calm >= calm_rounds;
   }
 
-  // When consumers are not told what a log lost, a group may stand beyond its end, or before it
-  // with nothing left to read.
+  // When consumers are not told what a log lost, a group's position may be beyond its end, or
+  // before it with nothing left to read.
   bool AllCommitted() const {
     const bool told = world.options.guards.lost_heads_told && world.options.guards.lost_tails_told;
     return world.held_back.empty() &&

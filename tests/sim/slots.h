@@ -1,9 +1,8 @@
-// Where the ranges lie. Each is a slot of a Redis Cluster, on one of its nodes, and may be on its
-// way to the other one, key by key as MIGRATE does it. Meanwhile the node it leaves carries a call
-// out only if it has all keys that the call names. Else it answers ASK or TRYAGAIN, and a pusher
-// takes both for "later".
-//
-// Not drawn: a node that loses writes while a slot is on its way, or from before one came.
+// Where the ranges lie. Each is a slot of a Redis Cluster on one of two nodes, and may be moving to
+// the other one, key by key as with MIGRATE. Meanwhile the old node carries out a call only if it
+// has all keys that the call names. Otherwise it answers ASK or TRYAGAIN; a pusher takes both for
+// "later".
+// Not simulated: a node that loses writes while a slot moves, or writes made before a slot came.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +68,7 @@ class Slots {
       if (RangeLayout(kRanges).RangeOf(reader) == range) keys.push_back(reader);
     }
     std::shuffle(keys.begin(), keys.end(), random_);
-    // The last goes first. Often calls go on for long while timelines leave.
+    // The last key moves first. Often timelines move first, while calls still go on.
     keys.insert(keys.begin(), {kOwnKey, kLiveKey, kPosKey});
     if (random_() % 2 == 0) std::shuffle(keys.begin(), keys.end(), random_);
     At(range).left = std::move(keys);
@@ -91,7 +90,7 @@ class Slots {
  private:
   struct Slot {
     Stay stay;
-    std::optional<Keys> left;  // on its way: what the node still has
+    std::optional<Keys> left;  // while it moves: the keys that the node still has
   };
 
   Slot& At(Range range) { return slots_[static_cast<size_t>(range)]; }

@@ -5,7 +5,7 @@
 namespace fanline::kafka {
 namespace {
 
-constexpr const char* kNone = "-";  // librdkafka starts with no empty one
+constexpr const char* kNone = "-";  // librdkafka does not start with an empty one
 
 }  // namespace
 
@@ -15,7 +15,7 @@ Credentials::Credentials(std::string user, Secret password)
 std::string Credentials::Password() {
   const std::lock_guard lock(mutex_);
   known_ = kNone;
-  (void)password_.Read(&known_);  // what is wrong is said when a connection is made
+  (void)password_.Read(&known_);  // a connection attempt reports what is wrong
   return known_;
 }
 
@@ -24,7 +24,7 @@ std::string Credentials::Refresh(rd_kafka_t* client) {
   if (std::string wrong = password_.Read(&now); !wrong.empty()) return wrong;
   const std::lock_guard lock(mutex_);
   if (now == known_) return {};
-  // Only refuses what is missing, and nothing is.
+  // Fails only when an argument is missing.
   rd_kafka_error_destroy(rd_kafka_sasl_set_credentials(client, user_.c_str(), now.c_str()));
   known_ = std::move(now);
   return {};

@@ -1,6 +1,5 @@
-// The name and password that a client shows to brokers that ask for them (SASL's PLAIN and SCRAM).
-// librdkafka connects by itself, so the password's file is read by whoever is about to connect: a
-// new password holds from the next connection on, without a new client.
+// The name and password with which a client authenticates to brokers (SASL's PLAIN and SCRAM). The
+// password's file is read again before each connection, so a new password needs no new client.
 #pragma once
 
 #include <librdkafka/rdkafka.h>
@@ -14,18 +13,18 @@ namespace fanline::kafka {
 
 class Credentials {
  public:
-  // An empty user: none are shown.
+  // An empty user: no credentials are sent.
   Credentials(std::string user, Secret password);
 
   bool given() const { return !user_.empty(); }
   bool may_change() const { return given() && !password_.file.empty(); }
 
-  // The password as it is now; one that nobody has, while its file cannot be read.
+  // The password as it is now; while its file cannot be read, one that is never right.
   std::string Password();
 
-  // Reads the file again and gives the client what is new. Answers what is wrong with the file,
-  // which leaves the client with what it had. Any thread, also one of the client's that holds none
-  // of its locks.
+  // Reads the file again and gives the client a changed password. Returns what is wrong with the
+  // file, if anything; the client then keeps its password. Any thread that holds no lock of the
+  // client.
   [[nodiscard]] std::string Refresh(rd_kafka_t* client);
 
   const std::string& user() const { return user_; }

@@ -1,5 +1,5 @@
-// Why brokers turn a client away. Its calls fail by running out of time, as if no broker were
-// there; this remembers the reason, which comes another way.
+// Why brokers refuse a client. Its calls only time out, as if no broker were there; the reason
+// comes in a callback and is kept here.
 #pragma once
 
 #include <mutex>
@@ -22,7 +22,7 @@ class Refusal {
   // A broker has answered a call.
   void Clear() { Note(Status::Done()); }
 
-  // Done: no broker turned us away since one answered.
+  // Done: no broker has refused us since one answered.
   Status why() const {
     const std::lock_guard lock(mutex_);
     return why_;

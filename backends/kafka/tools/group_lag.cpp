@@ -14,7 +14,7 @@ PartitionList ListOf(const std::string& topic, int32_t partitions, int64_t offse
   return list;
 }
 
-// The result of a call, and of each partition in it.
+// The first failure of a call or of a partition in it.
 Status Judge(rd_kafka_resp_err_t error, const PartitionList& list, const std::string& what) {
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return StatusOf(error, what);
   for (int i = 0; i < list->cnt; ++i) {
@@ -37,7 +37,7 @@ Status ReadGroupLag(const ClientOptions& options, const std::string& group,
   Status status = Judge(rd_kafka_committed(client.get(), committed.get(), limit), committed,
                         "looking up where " + group + " stands in " + topic);
   if (!status.done()) return status;
-  // The ends last: a log that grows meanwhile does not look too short.
+  // The ends last, so that a log that grows meanwhile does not look too short.
   const PartitionList lows = ListOf(topic, partitions, RD_KAFKA_OFFSET_BEGINNING);
   const PartitionList ends = ListOf(topic, partitions, RD_KAFKA_OFFSET_END);
   for (const PartitionList* list : {&lows, &ends}) {

@@ -5,12 +5,12 @@
 namespace fanline::kafka {
 namespace {
 
-// Of the member's partitions, those of the topic.
+// Notes the member as the owner of its partitions of the topic.
 void Take(const rd_kafka_MemberDescription_t* member, const std::string& topic,
           GroupOwners* owners) {
   GroupOwner owner{rd_kafka_MemberDescription_client_id(member),
                    rd_kafka_MemberDescription_host(member)};
-  if (owner.host.starts_with('/')) owner.host.erase(0, 1);  // as the broker's language writes it
+  if (owner.host.starts_with('/')) owner.host.erase(0, 1);  // Java prints addresses so
   const rd_kafka_topic_partition_list_t* list =
       rd_kafka_MemberAssignment_partitions(rd_kafka_MemberDescription_assignment(member));
   for (int i = 0; list != nullptr && i < list->cnt; ++i) {
@@ -18,7 +18,7 @@ void Take(const rd_kafka_MemberDescription_t* member, const std::string& topic,
   }
 }
 
-// No members in a group that nobody has joined yet, or that nobody is in any more.
+// A group that nobody has joined yet, or that all have left, has no members.
 bool IsSettled(rd_kafka_consumer_group_state_t state) {
   return state == RD_KAFKA_CONSUMER_GROUP_STATE_STABLE ||
          state == RD_KAFKA_CONSUMER_GROUP_STATE_EMPTY ||
@@ -59,7 +59,7 @@ Status ReadGroupOwners(const ClientOptions& options, const std::string& group,
   rd_kafka_DescribeConsumerGroups(client.get(), groups, 1, limits.get(), queue.get());
 
   const EventHandle event(rd_kafka_queue_poll(queue.get(), ToMs(timeout) + 500));
-  rd_kafka_poll(client.get(), 0);  // what brokers said of us waits for this
+  rd_kafka_poll(client.get(), 0);  // serves a broker's refusal
   if (!event) return client.StatusOf(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
   const auto error = rd_kafka_event_error(event.get());
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return client.StatusOf(error, what);

@@ -1,4 +1,4 @@
-// Who has which partition, by the word of a consumer group: for an operator's tools.
+// Which member of a consumer group has which partition, for an operator's tools.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct GroupOwner {
   std::string client;  // its client.id
   std::string host;    // the address it comes from
 };
-using GroupOwners = std::map<int32_t, GroupOwner>;  // by partition; none: nobody has it
+using GroupOwners = std::map<int32_t, GroupOwner>;  // by partition; absent: nobody has it
 
-// Asks the group's coordinator what its members were given of the topic. kLater: nobody answers, or
-// the group is sharing its partitions out anew just now. Blocking, at most `timeout`. Throws
-// Misconfigured like the other clients.
+// Asks the group's coordinator which of the topic's partitions its members have. kLater: nobody
+// answers, or the group is rebalancing. Blocks at most `timeout`. Throws Misconfigured like the
+// other clients.
 Status ReadGroupOwners(const ClientOptions& options, const std::string& group,
                        const std::string& topic, Duration timeout, GroupOwners* owners);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPollMs = 200;
 
-// A consumer without a group, which reads each partition by itself.
+// A consumer without a group; partitions are read one by one.
 ClientConfig ConfigOf(const ClientOptions& options) {
   return ClientConfig(options,
                       {{"queued.max.messages.kbytes", "16384"}, {"fetch.wait.max.ms", "100"}},
@@ -67,7 +67,7 @@ class LogReader::Impl {
   bool found_corrupt_ = false;
 };
 
-// `which`: a time, or one of the two special ones.
+// `which`: a time, RD_KAFKA_OFFSET_BEGINNING or RD_KAFKA_OFFSET_END.
 Status LogReader::Impl::Offsets(const std::string& topic, int32_t partitions, int64_t which,
                                 std::vector<int64_t>* found) {
   const std::string what = "looking up what stands in " + topic;
@@ -93,7 +93,7 @@ Status LogReader::Impl::Look(const std::string& topic, int32_t partitions, UnixM
   spans->clear();
   for (int32_t partition = 0; partition < partitions; ++partition) {
     const auto at = static_cast<size_t>(partition);
-    // No record is that young: the brokers answer a negative offset.
+    // Brokers answer a negative offset when no record is that new.
     spans->push_back({partition, from[at] < 0 ? to[at] : from[at], to[at]});
   }
   return Status::Done();

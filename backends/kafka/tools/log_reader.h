@@ -1,6 +1,6 @@
-// Reads what stands in a topic, for an operator's tools: no group, no commits, nothing is written.
-// Blocking calls; a call that gets no further for `patience` ends kLater. Messages are one line.
-// One thread.
+// Reads a topic's records, for an operator's tools: no group, no commits, nothing is written.
+// Blocking; a call that makes no progress for `patience` ends kLater. Messages are one line. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +34,17 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  // What each of the topic's partitions holds now, from the first record that is not older than
-  // `since` on; 0: from the log's first. `partitions` is their number.
+  // What each of the topic's partitions holds now, from the first record not older than `since`; 0:
+  // from the log's first. `partitions` is their number.
   Status Look(const std::string& topic, int32_t partitions, UnixMs since,
               std::vector<LogSpan>* spans);
 
-  // Hands over the records of the span, in their order. `take` answers whether to go on. kLater
-  // also when the span's first records are gone meanwhile: nothing is handed over then.
+  // Hands over the records of the span, in order. `take` returns whether to go on. kLater also when
+  // the span's first records are gone by now; nothing is handed over then.
   Status Read(const std::string& topic, const LogSpan& span,
               const std::function<bool(Record)>& take);
 
-  // Whether the last Read ended because what stands there can be read by nobody (a bad checksum).
+  // Whether the last Read ended at a corrupt record (a bad checksum).
   [[nodiscard]] bool found_corrupt() const;
 
  private:

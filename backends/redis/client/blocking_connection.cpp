@@ -30,7 +30,7 @@ void BlockingConnection::Close() {
   context_.reset();
 }
 
-// `silent`: it was waited for in vain.
+// `silent`: a wait for it timed out.
 Status BlockingConnection::Broken(const std::string& why, bool silent) {
   Close();
   if (options_.silent_nodes) {

@@ -1,6 +1,6 @@
-// A blocking connection for the reading side, opened when first needed and again after a failure.
-// One thread. Every call is bounded by the command timeout. After a timeout the connection is dead,
-// and the command may have been carried out. A node that rests (silent_nodes.h) is not asked.
+// A blocking connection for the reading side. It opens when first needed and again after a failure.
+// One thread. The command timeout bounds every call. After a timeout the connection is closed, and
+// the command may have been carried out. A node that rests (silent_nodes.h) is not asked.
 #pragma once
 
 #include <functional>
@@ -27,16 +27,16 @@ class BlockingConnection {
 
   // One command and its reply. `on_reply` sees no error: errors become the Status of errors.h.
   Status Call(const CommandBuffer& command, const OnReply& on_reply);
-  // `count` commands in one go, their replies in order; stops at the first Status that is not done,
-  // closing the connection when replies are left unread.
+  // `count` commands in one go; `on_reply` gets their replies in order. Stops at the first Status
+  // that is not done, and closes the connection if replies are left unread.
   Status Pipeline(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
-  // The same, but `on_reply` also sees error replies: one bad key does not end the others.
+  // The same, but `on_reply` also sees error replies, so one bad key does not end the others.
   Status PipelineRaw(const CommandBuffer& commands, size_t count, const OnReply& on_reply);
-  // EVALSHA, loading the script when the node does not know it. `encode` writes the whole command.
-  // `asking`: of a slot that the node is taking over (it answers other nodes' ASK).
+  // EVALSHA; loads the script when the node does not know it. `encode` writes the whole command.
+  // `asking`: the slot is moving to this node, and its former node answered ASK.
   Status Eval(Script script, const CommandChannel::Encode& encode, const OnReply& on_reply,
               bool asking = false);
-  // What the last call that was not done asks for; kLeaveNode also when there was no answer.
+  // What the error of the last failed call asks for; kLeaveNode also when there was no answer.
   ErrorAction asks() const { return asks_; }
 
  private:

@@ -1,6 +1,6 @@
-// Encodes commands in the Redis protocol (RESP) into one growing buffer, by hand: no allocation per
-// argument, half the time of the client library's formatter. Begin says how many arguments follow
-// and exactly so many must. Not thread-safe.
+// Encodes commands in the Redis protocol (RESP) into one growing buffer. It allocates nothing per
+// argument and takes half the time of the client library's formatter. Exactly as many arguments as
+// Begin was given must follow. Not thread-safe.
 #pragma once
 
 #include <charconv>
@@ -28,7 +28,7 @@ class CommandBuffer {
                          std::to_chars(digits, digits + sizeof digits, number).ptr - digits));
   }
 
-  // A whole command in words.
+  // A whole command.
   template <class... Words>
   void Command(const Words&... words) {
     Begin(sizeof...(words));

@@ -1,4 +1,4 @@
-// What a request's job may ask of the connection it runs on, and what comes back. One thread: the
+// How a request's job sends commands on its connection, and what it gets back. One thread: the
 // node's.
 #pragma once
 
@@ -27,14 +27,14 @@ class CommandChannel {
 
   virtual ~CommandChannel() = default;
 
-  // Appends the command that `encode` writes (exactly one) and calls `done` with its answer. When
-  // the node has forgotten the scripts, they are loaded and `encode` is called once more: what it
-  // refers to must live until `done`. Neither is called after the connection is lost.
+  // Appends the one command that `encode` writes and calls `done` with its answer. If the node has
+  // forgotten the scripts, they are loaded and `encode` is called once more, so what it refers to
+  // must live until `done`. Neither is called after the connection is lost.
   virtual void Call(Encode encode, Done done) = 0;
 };
 
-// How a request's job hands over its reply. Called once, or never when the connection is lost first
-// (the node answers then).
+// How a request's job hands over its reply: at most once. If the connection is lost first, the node
+// answers instead.
 template <class Reply>
 using Answer = std::function<void(Reply)>;
 

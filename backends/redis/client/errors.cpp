@@ -7,19 +7,19 @@ constexpr const char* kLogin = "set --redis-user and --redis-password / FANLINE_
 constexpr const char* kRights = "let --redis-user do what schemas/redis/README.md lists";
 
 constexpr ErrorMeaning kMeanings[] = {
-    // The scripts' own.
+    // From our scripts.
     {"FENCED", Outcome::kLater, ErrorAction::kNeedsClaim},
     {"UNOWNED", Outcome::kLater, ErrorAction::kNeedsClaim},
     {"NOSCRIPT", Outcome::kLater, ErrorAction::kLoadScripts},
-    // A replica, a node that is starting, one that lets us in no more or not far enough: what was
-    // claimed here says nothing about the node that will answer next.
+    // A replica, a node that is starting, or one that denies us access. Claims made here do not
+    // hold on the node that answers next.
     {"READONLY", Outcome::kLater, ErrorAction::kLeaveNode},
     {"LOADING", Outcome::kLater, ErrorAction::kLeaveNode},
     {"MASTERDOWN", Outcome::kLater, ErrorAction::kLeaveNode},
     {"NOAUTH", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kTurnedAway, kLogin},
     {"WRONGPASS", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kTurnedAway, kLogin},
     {"NOPERM", Outcome::kLater, ErrorAction::kLeaveNode, Cause::kSetting, kRights},
-    // A node of a Cluster about one slot; its other slots go on. ASK is not followed by writers: a
+    // About one slot of a Cluster's node; its other slots go on. Writers do not follow ASK: a
     // script needs all keys of its range in one place.
     {"MOVED", Outcome::kLater, ErrorAction::kFollowMove},
     {"ASK", Outcome::kLater, ErrorAction::kHoldRange},
@@ -31,13 +31,13 @@ constexpr ErrorMeaning kMeanings[] = {
     {"BUSY", Outcome::kLater, ErrorAction::kNone},
     {"MISCONF", Outcome::kLater, ErrorAction::kNone},
     {"NOREPLICAS", Outcome::kLater, ErrorAction::kNone},
-    // The same each time, until the key is gone.
+    // Permanent until the key is deleted.
     {"WRONGTYPE", Outcome::kNever, ErrorAction::kNone},
 };
-// NOPERM as a script passes it on: without its word. Of Redis up to 7.0, and since.
+// NOPERM as a script passes it on, without its word: up to Redis 7.0, and later.
 constexpr std::string_view kDeniedInScript[] = {"user executing the script can't run",
                                                 "ACL failure in script"};
-// Behind "ERR", as a hundred others.
+// Follows "ERR", like a hundred other texts.
 constexpr std::string_view kNoPassword = "without any password configured";
 constexpr ErrorMeaning kNeedsNoLogin = {"ERR", Outcome::kLater, ErrorAction::kNone, Cause::kNoLogin,
                                         "leave --redis-password out, or give the server one"};
@@ -68,7 +68,7 @@ ErrorMeaning MeaningOf(std::string_view error) {
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error) {
   if (error.empty()) error = "an error without a word";  // a status has a reason
   if (meaning.outcome == Outcome::kNever) return Status::Never(std::string(error));
-  // The fence is no resource that is away: somebody else owns the range.
+  // The fence means that somebody else owns the range, not that Redis is away.
   const bool fenced = meaning.word == "FENCED";
   Status status = Status::Later(fenced ? "fence" : kResource, std::string(error));
   status.cause = meaning.cause;
@@ -89,8 +89,8 @@ Status Lost(const Endpoint& node, const std::string& why, bool tls) {
   } else {
     status.cause = Cause::kAway;
     status.advice = "start it or set --redis / FANLINE_REDIS";
-    // A server that waits for TLS closes what does not greet; one without waits for the end of a
-    // line.
+    // A server that expects TLS closes a plain connection; a server without TLS waits for the end
+    // of a line.
     if (tls && why == kNoAnswer) {
       status.advice =
           "start it or set --redis / FANLINE_REDIS; if it speaks no TLS, leave --redis-tls-ca out";

@@ -1,6 +1,6 @@
 // What an error of Redis means. One table maps its first word to what the caller must do and what
-// becomes of the connection. Unknown words are kLater: a hint is never given up because of a word
-// this table does not know. Pure.
+// happens to the connection. Unknown words are kLater, so a hint is never given up because of an
+// unknown word. Pure.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ namespace fanline::redis {
 
 inline constexpr const char* kResource = "redis";  // in Status::resource
 
-// Why connections are lost, in words that Lost knows.
-inline constexpr std::string_view kTlsRefused = "TLS: ";  // what follows says why
+// Reasons for a lost connection that Lost knows.
+inline constexpr std::string_view kTlsRefused = "TLS: ";  // the reason follows
 inline constexpr const char* kNoAnswer = "no answer in time";
 inline constexpr const char* kClosed = "the node closed the connection";
 
 enum class ErrorAction {
-  kNone,         // the answer of this call, nothing else
+  kNone,         // it concerns this call only
   kLoadScripts,  // the node forgot the scripts: load them and send the call again
   kNeedsClaim,   // the fence: somebody else owns the range, or nobody does
-  kLeaveNode,    // not the node we took it for: close, connect again, all claims are void
-  kFollowMove,   // the slot is another node's: claims of its range on this one are void
+  kLeaveNode,    // not the node it was: close, connect again, all claims are void
+  kFollowMove,   // the slot is another node's: claims of its range are void here
   kHoldRange,    // the slot is between two nodes: its range waits until it has moved
-  kAskForMap,    // who serves the slot is not settled: ask again
+  kAskForMap,    // nobody serves the slot yet: ask for the map again
 };
 
 struct ErrorMeaning {
@@ -36,18 +36,18 @@ struct ErrorMeaning {
   const char* advice = "";  // as Status::advice
 };
 
-// `error` is the text of an error reply, also one that a script passed on (Redis 6.2 puts the word
-// behind "ERR Error running script (...): @user_script:12: ").
+// `error` is the text of an error reply, including one passed on by a script (Redis 6.2 puts the
+// word after "ERR Error running script (...): @user_script:12: ").
 ErrorMeaning MeaningOf(std::string_view error);
 
-// The Status for a reply of that meaning: kLater carries the resource.
+// The Status for an error with that meaning. A kLater carries the resource.
 Status StatusOf(const ErrorMeaning& meaning, std::string_view error);
 Status Away(std::string message);  // kLater, kResource
-// A connection was lost, or never made: "redis <node>: <why>". `tls`: it was to speak TLS.
+// A connection was lost or could not be made: "redis <node>: <why>". `tls`: it should speak TLS.
 Status Lost(const Endpoint& node, const std::string& why, bool tls);
-// What was given, no server of that kind can take: the message says what to set.
+// The options do not fit the server; the message says what to set.
 Status Mistaken(std::string message);
-// A script answered what it never answers: another version of it, or of Redis.
+// A script's answer has an unknown shape: the script or Redis has another version.
 Status UnexpectedAnswer(std::string_view script);
 
 }  // namespace fanline::redis

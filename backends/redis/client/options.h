@@ -1,5 +1,4 @@
-// How to reach the Redis, one node or a Cluster, that holds the timelines, and the bounds of every
-// call.
+// How to reach the Redis that holds the timelines (one node or a Cluster), and the limits of calls.
 #pragma once
 
 #include <chrono>
@@ -21,34 +20,34 @@ namespace fanline::redis {
 class SilentNodes;
 
 struct Options {
-  // One node, or some nodes of a Cluster (the others are found by asking these), or the Sentinels
-  // that tell where `sentinel_master` is.
+  // One node, some nodes of a Cluster (they tell the others), or the Sentinels that know where
+  // `sentinel_master` is.
   std::vector<Endpoint> seeds{{"127.0.0.1", 6379}};
-  std::string sentinel_master;    // what they call it; empty: the seeds are no Sentinels
-  std::string sentinel_username;  // of the Sentinels alone, as the next; TLS is that of all
+  std::string sentinel_master;    // its name; empty: the seeds are not Sentinels
+  std::string sentinel_username;  // for Sentinels only, like the password
   Secret sentinel_password;
-  Endpoint address;      // of the one node that a connection goes to; see At
+  Endpoint address;      // the node that a connection goes to; see At
   std::string username;  // empty: the default user
-  Secret password;       // not given: no AUTH. Never logged; read for each connection
-  TlsFiles tls;          // when on: a node that does not prove its name by it is refused
+  Secret password;       // not given: no AUTH. Never logged; read anew for each connection
+  TlsFiles tls;          // when on, a node must prove its name
   std::chrono::milliseconds connect_timeout{1000};
   std::chrono::milliseconds command_timeout{2000};  // from sending to the reply
-  std::shared_ptr<SilentNodes> silent_nodes;        // of blocking connections; none: each waits
+  std::shared_ptr<SilentNodes> silent_nodes;        // shared by blocking connections; may be null
 
   WindowLimits window;
   std::chrono::milliseconds timeline_ttl = std::chrono::hours(24 * 7);  // since last read
-  std::chrono::milliseconds empty_ttl = kEmptyTimelineTtl;  // of one without an item; not refreshed
-  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);  // a rebuild's time
-  std::chrono::seconds done_ttl = std::chrono::hours(1);  // delivery bits of a sampled post
+  std::chrono::milliseconds empty_ttl = kEmptyTimelineTtl;  // for one without items; not refreshed
+  std::chrono::milliseconds building_ttl = std::chrono::seconds(60);  // limit of a rebuild
+  std::chrono::seconds done_ttl = std::chrono::hours(1);  // of a sampled post's done: key
 
-  // What table installation says of the tasks topic.
+  // The tasks topic's, from table installation.
   uint32_t partitions = 16;  // the ranges: part of every key's name
-  uint64_t generation = 1;   // no timeline is made in a range whose pos: is of other ones
-  std::string key_prefix;    // of all our keys: several installations may share a server
+  uint64_t generation = 1;   // no timeline is made in a range whose pos: has another one
+  std::string key_prefix;    // starts all keys: installations may share a server
 
   // The pusher's connection.
-  uint32_t keys_per_call = 500;               // readers that one question asks about: about 50 us
-  uint32_t bytes_per_call = 256 * 1024;       // of the writes behind it, and so of a script call
+  uint32_t keys_per_call = 500;               // readers in one SMISMEMBER: about 50 us
+  uint32_t bytes_per_call = 256 * 1024;       // of a part's writes, so also of a script call
   uint32_t timelines_per_call = 64;           // that a script call writes, at about 6 us each: so
                                               // long a reader's page waits for it
   uint32_t calls_in_flight = 8;               // of all batches; more calls wait here

@@ -13,7 +13,7 @@ namespace fanline::redis {
 namespace {
 
 constexpr size_t kReadBytes = 64 * 1024;
-constexpr size_t kKeepSentBytes = 1024 * 1024;  // beyond, sent bytes leave the buffer
+constexpr size_t kKeepSentBytes = 1024 * 1024;  // beyond, sent bytes are dropped
 
 Time Later(Time from, std::chrono::milliseconds by) { return from + Duration(by); }
 
@@ -123,7 +123,7 @@ bool PipelinedConnection::Receive() {
       reply = nullptr;
     }
     if (context_->reader->err != 0) return Fail(context_->reader->errstr);
-    // A record of TLS is shorter than what waits behind it.
+    // With TLS a read ends at a record, and more may be waiting.
     if (static_cast<size_t>(got) < sizeof bytes && !options_.tls.on()) return true;
   }
 }

@@ -1,6 +1,6 @@
 // One connection to a Redis node: pipelined, never blocking. Append each command to out() and call
 // Expect() for its reply. Pump() moves bytes both ways and calls the callbacks in order. After Pump
-// has failed no callback comes any more; commands that were sent may or may not have been carried
+// has failed there are no more callbacks; commands that were sent may or may not have been carried
 // out.
 //
 // Belongs to one thread; fd(), events() and deadline() tell it what to wait for.
@@ -34,14 +34,14 @@ class PipelinedConnection {
   CommandBuffer& out() { return out_; }
   void Expect(OnReply on_reply, Time now);  // the command just appended
 
-  // Sends what can be sent, reads what is there. False: failed, see failure().
+  // Sends and reads what is possible now. False: failed, see failure().
   [[nodiscard]] bool Pump(Time now);
   bool connected() const { return connected_; }
   const std::string& failure() const { return failure_; }
 
   int fd() const;
   short events() const;   // for poll(2)
-  Time deadline() const;  // when the connection, or the oldest command, will have taken too long
+  Time deadline() const;  // when connecting or the oldest command times out
 
  private:
   bool Fail(std::string why);

@@ -1,4 +1,4 @@
-// Reading the client library's reply tree without tripping over a shape nobody expected.
+// Reads the client library's reply tree safely, whatever shape it has.
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -18,7 +18,7 @@ inline bool IsArray(const redisReply& reply, size_t at_least) {
 }
 inline const redisReply& At(const redisReply& array, size_t i) { return *array.element[i]; }
 
-// Empty when the reply is no text.
+// Empty when the reply is not text.
 inline std::string_view Text(const redisReply& reply) {
   const bool text = reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS ||
                     reply.type == REDIS_REPLY_ERROR;
@@ -30,8 +30,8 @@ inline std::optional<int64_t> Integer(const redisReply& reply) {
   return reply.integer;
 }
 
-// The time behind a score, which is minus the time of an item or a floor; +inf is no floor. Nothing
-// for a score that is no exact time.
+// The time in a score: a score is minus the time of an item or a floor; +inf means no floor.
+// Nothing for a score that is not an exact time.
 inline std::optional<UnixMs> TimeOfScore(std::string_view score) {
   if (score == "inf") return kNoFloor;
   const auto number = ParseNumber<double>(score);  // "-1.7e+17", should Redis ever write it so

@@ -1,4 +1,4 @@
-// The Lua scripts of schemas/redis, each with the shared head (timeline.lua) in front.
+// The Lua scripts of schemas/redis, each preceded by the shared timeline.lua.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline constexpr size_t kScriptCount = 14;
 // The text for SCRIPT LOAD.
 const std::string& TextOf(Script script);
 
-// The digests by which EVALSHA names the scripts, as SCRIPT LOAD answered. A digest depends on the
-// text alone: it holds for every node, for good.
+// The digests by which EVALSHA names the scripts, as SCRIPT LOAD returned them. A digest depends on
+// the text only, so it is the same on every node.
 class ScriptDigests {
  public:
   const std::string& Of(Script script) const { return digests_[static_cast<size_t>(script)]; }

@@ -1,4 +1,4 @@
-// How a new connection of ours shows a Redis node who we are.
+// How a new connection authenticates to a Redis node.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace fanline::redis {
 
-// Appends the AUTH with the password as it is now; nothing when none is given. Answers what is
-// wrong with the password's file; empty when it could be read.
+// Appends AUTH with the current password, or nothing if there is none. Returns what is wrong with
+// the password's file, or empty.
 [[nodiscard]] std::string EncodeSignIn(const Options& options, CommandBuffer& out);
 
 }  // namespace fanline::redis

@@ -73,7 +73,7 @@ bool Stream::BeginTls(const Options& options) {
   if (!UseFiles(context.get(), options.tls, &wrong)) return Refuse(wrong), false;
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // A write that is repeated may come from where the buffer has grown to.
+  // The buffer may have moved when a write is repeated.
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   tls_.reset(SSL_new(context.get()));
@@ -103,7 +103,7 @@ ssize_t Stream::Receive(char* bytes, size_t size) {
   return Judged(SSL_read(tls_.get(), bytes, Bounded(size)));
 }
 
-// As a system call tells it.
+// Turns a result of OpenSSL into that of a system call.
 ssize_t Stream::Judged(int result) {
   if (result > 0) return result;
   const int failed = errno;
@@ -129,7 +129,7 @@ ssize_t Stream::Judged(int result) {
 
 std::string Stream::failure() const {
   if (!failure_.empty()) return failure_;
-  // Of a socket with a time-out: it passed.
+  // EAGAIN of a socket with a timeout: the timeout passed.
   return errno == EAGAIN ? kNoAnswer : std::strerror(errno);
 }
 

@@ -1,8 +1,7 @@
-// The bytes of one connection to a node: plain, or TLS when the options say so. TLS is ours, by
-// OpenSSL, whatever the client library of Redis can do (docs/decisions/0020). The node must prove
-// the name or address that it was reached by.
-//
-// One thread. Never blocks on a descriptor that does not.
+// The bytes of one connection to a node: plain, or TLS when the options say so. TLS is OpenSSL's,
+// not the Redis client library's (docs/decisions/0020). The node must prove the name or address by
+// which it was reached.
+// One thread. Never blocks on a non-blocking descriptor.
 #pragma once
 
 #include <sys/types.h>
@@ -20,21 +19,21 @@ class Stream {
  public:
   enum class Greeting { kDone, kAgain, kFailed };
 
-  // `fd` is connected, stays its owner's and outlives the stream.
+  // `fd` is connected, belongs to the caller and outlives the stream.
   Stream(const Options& options, int fd);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // What must be done before the first byte; again whenever poll(2) says that wants() is there.
+  // Call before the first byte, and on kAgain whenever poll(2) reports wants().
   [[nodiscard]] Greeting Greet();
   short wants() const { return wants_; }
 
-  // As send(2) and recv(2): -1 with EAGAIN, also when a timeout of the descriptor is over.
+  // Like send(2) and recv(2): -1 with EAGAIN, also when the descriptor's timeout has passed.
   [[nodiscard]] ssize_t Send(const char* bytes, size_t size);
   [[nodiscard]] ssize_t Receive(char* bytes, size_t size);
 
-  // What failed, of the call that just did.
+  // Why the last call failed.
   std::string failure() const;
 
  private:
@@ -45,7 +44,7 @@ class Stream {
   const int fd_;
   std::unique_ptr<ssl_st, void (*)(ssl_st*)> tls_;
   short wants_;
-  std::string failure_;  // of TLS, for good; else errno tells
+  std::string failure_;  // of TLS, permanent; else see errno
 };
 
 }  // namespace fanline::redis

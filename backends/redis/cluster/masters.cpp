@@ -9,7 +9,6 @@
 namespace fanline::redis {
 namespace {
 
-// The text of a reply that is one.
 Status ReadText(BlockingConnection& connection, const CommandBuffer& command, std::string* out) {
   return connection.Call(command, [&](const redisReply& reply) {
     *out = Text(reply);
@@ -17,8 +16,7 @@ Status ReadText(BlockingConnection& connection, const CommandBuffer& command, st
   });
 }
 
-// What a node is asked for the map, whatever it is: one that is no node of a cluster refuses the
-// last.
+// The questions to any node when the map is asked for. A node outside a cluster refuses the last.
 enum Question : size_t { kCluster, kServer, kNodes, kQuestions };
 CommandBuffer Questions() {
   CommandBuffer questions;
@@ -32,7 +30,7 @@ bool Holds(const std::vector<Endpoint>& nodes, const Endpoint& wanted) {
   return std::find(nodes.begin(), nodes.end(), wanted) != nodes.end();
 }
 
-// Who of the masters must still be heard for a map of all.
+// How many masters must still answer before the map is complete.
 struct Count {
   size_t masters = 0, answered = 0, open = 0;
   bool most() const { return 2 * answered > masters; }
@@ -68,7 +66,7 @@ BlockingConnection& Masters::At(const Endpoint& node) {
 
 // ---- the map --------------------------------------------------------------------------------
 
-// The masters known, then the seeds; who was silent comes last.
+// The known masters, then the seeds; those that were silent come last.
 std::vector<Endpoint> Masters::Candidates() const {
   std::vector<Endpoint> candidates = map_.masters();
   for (const Endpoint& seed : options_.seeds) {
@@ -94,7 +92,7 @@ Status Masters::Refresh(Ask ask) {
   return Status::Done();
 }
 
-// All: every master known; seeds only while none of them says anything.
+// kAll asks every known master, and the seeds only while none of them answers.
 void Masters::BeginToAsk(Ask ask) {
   std::vector<Endpoint> in_a_row = Candidates();
   if (ask == Ask::kOne) return survey_.Begin({}, std::move(in_a_row));
@@ -139,7 +137,7 @@ void Masters::EndAsking(Ask ask, const SlotMap& fresh, const std::vector<Endpoin
   survey_.End();
   if (ask == Ask::kOne) return;
   for (const Endpoint& node : fresh.masters()) {
-    if (Holds(answered, node)) continue;  // else it was not asked, if nothing is known of it
+    if (Holds(answered, node)) continue;  // else silent_ says why, or it was not asked
     silent_.emplace(ToString(node), "redis " + ToString(node) + ": other nodes say that it fails");
   }
 }
@@ -203,7 +201,7 @@ Status Masters::AskSentinels(Ask ask, SlotMap* fresh) {
   return checked;
 }
 
-// A replica that is being made a master is named before it is one.
+// Sentinels name a replica as the master before it has become one.
 Status Masters::CheckMaster(const Endpoint& node) {
   CommandBuffer info;
   info.Command("INFO", "replication");

@@ -1,10 +1,9 @@
-// Redis, one node, a Cluster or the master that Sentinels watch, over blocking connections: one to
-// each master, opened when first needed, and the map of who serves what. One thread. The timeouts
-// bound every call.
-//
-// A call on a key goes to its bucket's master. MOVED is followed, once. After a node that did not
-// answer, the next call first asks the others for the map. Nodes are asked for it at once, or in
-// quick succession, so those that hang do not add up (survey.h).
+// Redis over blocking connections: one node, a Cluster, or the master that Sentinels watch. Holds a
+// connection to each master, opened when first needed, and the map of who serves what. One thread.
+// The timeouts bound every call.
+// A call on a key goes to its bucket's master. MOVED is followed once. After a node did not answer,
+// the next call first asks the others for the map. Nodes are asked together or in quick succession,
+// so the waits for hanging nodes do not add up (survey.h).
 #pragma once
 
 #include <functional>
@@ -27,24 +26,24 @@ class Masters {
   ~Masters();
 
   enum class Ask {
-    kOne,  // who answers first: quick
-    // Every master, or Sentinel: a former master is overruled by its successor. Who is silent when
-    // most have answered is waited for no longer than Survey::kGrace.
+    kOne,  // the first node that answers: quick
+    // Every master, or Sentinel, so that a successor overrules a former master. Once most have
+    // answered, the silent ones get Survey::kGrace.
     kAll,
   };
-  // Makes the map anew. Not done: nobody answered, and the old map stays.
+  // Renews the map. Not done: nobody answered, and the old map stays.
   Status Refresh(Ask ask);
   const SlotMap& map() const { return map_; }
-  // Why each master of the map that did not answer at the last Refresh by kAll, or since, did not.
+  // For each master that did not answer at the last Refresh(kAll) or since: why.
   std::vector<std::string> Missing() const;
   Status EnsureMap() { return map_.empty() || doubt_ ? Refresh(Ask::kOne) : Status::Done(); }
 
   using OnReply = BlockingConnection::OnReply;
   enum class OnAsk {
     kFail,    // a slot between two nodes answers kLater
-    kFollow,  // the key may have left already: it is asked for where it goes
+    kFollow,  // the key may have moved already: the call goes to the other node
   };
-  // One command, or script, whose keys are all of that bucket.
+  // One command or script whose keys all belong to that bucket.
   Status Call(Bucket bucket, const CommandBuffer& command, const OnReply& on_reply);
   Status Eval(Bucket bucket, Script script, const CommandChannel::Encode& encode,
               const OnReply& on_reply, OnAsk on_ask = OnAsk::kFail);
@@ -68,8 +67,8 @@ class Masters {
   Sentinels sentinels_;
   Survey survey_;  // of nodes
   SlotMap map_;
-  bool doubt_ = false;  // a node did not answer: it may have a successor
-  // Nodes that did not answer last, by address, and why: asked for the map after the others.
+  bool doubt_ = false;  // a node did not answer, so it may have a successor
+  // Nodes that did not answer last time, by address, and why. They are asked for the map last.
   std::map<std::string, std::string> silent_;
   std::map<std::string, std::unique_ptr<BlockingConnection>> connections_;  // by address
 };

@@ -1,6 +1,6 @@
-// Slots of ours that are between two nodes, and how long they have been. A reshard moves one within
-// seconds; one that stays so was left by somebody, and keeps its range waiting until an operator
-// ends it. Passive, not thread-safe.
+// Which of our slots are between two nodes, and since when. A reshard moves a slot within seconds.
+// A slot that takes longer was abandoned, and its range waits until an operator finishes the move.
+// Passive, not thread-safe.
 #pragma once
 
 #include <map>
@@ -15,8 +15,7 @@ class MigrationWatch {
  public:
   explicit MigrationWatch(Duration left_after) : left_after_(left_after) {}
 
-  // `open` are all there are now. Answers those that have been open for too long since this look;
-  // each is named once.
+  // `open`: all open slots now. Returns those that have just become open for too long, each once.
   std::vector<OpenSlot> Look(const std::vector<OpenSlot>& open, Time now);
   size_t left() const;  // open for too long, as of the last look
 

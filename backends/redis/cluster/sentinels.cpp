@@ -10,7 +10,7 @@
 namespace fanline::redis {
 namespace {
 
-// Two questions: only the first tells of a replica from the moment that it was made the master.
+// Only the first question names a replica from the moment that it is promoted.
 CommandBuffer Questions(const std::string& master) {
   CommandBuffer questions;
   questions.Command("SENTINEL", "get-master-addr-by-name", master);
@@ -28,7 +28,7 @@ uint64_t EpochOf(const std::vector<std::string>& fields) {
 
 constexpr std::string_view kUnknownCommand = "ERR unknown command";
 
-// Sentinels are shown a name and a password of their own.
+// Sentinels have their own name and password.
 Status OfSentinel(Status status) {
   if (status.cause == Cause::kTurnedAway) {
     status.advice = "set --redis-sentinel-user and --redis-sentinel-password";

@@ -1,10 +1,8 @@
-// Where a master is by the word of the Sentinels that watch it.
-//
-// They elect among themselves who makes a replica the master when it fails. One that was cut off
-// then tells of the former master until it hears of the new one: as among themselves, the word with
-// the later configuration epoch holds.
-//
-// All are asked at once, so one that hangs delays nobody. Blocking; one thread.
+// Asks the Sentinels of a master where it is.
+// When a master fails, the Sentinels elect one of them to promote a replica. A Sentinel that was
+// cut off names the former master until it learns of the new one, so the word with the later
+// configuration epoch counts, as among the Sentinels themselves.
+// A Sentinel that hangs delays no other (survey.h). Blocking; one thread.
 #pragma once
 
 #include <functional>
@@ -16,18 +14,18 @@ namespace fanline::redis {
 
 class Sentinels {
  public:
-  explicit Sentinels(const Options& options);  // whose seeds they are
+  explicit Sentinels(const Options& options);  // the seeds are the Sentinels
 
   struct Word {
     Endpoint master;
     uint64_t epoch = 0;
   };
   using Take = std::function<bool(const Word&)>;
-  // The word of one after the other, until `take` answers false; who answered last time is asked
-  // first. Not done: none of them named a master, and what the last one said instead.
+  // Gives `take` one word after the other until it returns false. Those that answered last time are
+  // asked first. Not done: none named a master; the Status is the last one's.
   Status AskOne(const Take& take);
-  // The words of all. Once most have answered, those that are silent are waited for no longer than
-  // Survey::kGrace: it takes most to make another the master.
+  // Gives `take` the words of all. A new master needs a majority, so once most have answered, the
+  // silent ones get Survey::kGrace.
   Status AskAll(const Take& take);
 
  private:

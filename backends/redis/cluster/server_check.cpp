@@ -52,8 +52,8 @@ void JudgeCoverage(std::string_view full_coverage, ServerCheck& check) {
   }
 }
 
-// Where timelines are evicted Redis is meant to be full. What it uses goes up and down: dropping
-// timelines makes room for some, until they are made again.
+// With an eviction policy, Redis is meant to be full. Without one, its use goes up and down:
+// dropped timelines make room until they are rebuilt.
 void JudgeMemory(std::string_view policy, std::string_view info, ServerCheck& check) {
   const auto used = ParseNumber<uint64_t>(InfoField(info, "used_memory"));
   const auto most = ParseNumber<uint64_t>(InfoField(info, "maxmemory"));
@@ -77,7 +77,7 @@ std::string ReadSetting(BlockingConnection& connection, const char* name) {
   CommandBuffer command;
   command.Command("CONFIG", "GET", name);
   std::string value;
-  // A refusal (hosted servers hide CONFIG) leaves it unknown.
+  // Hosted servers refuse CONFIG; the setting is then unknown.
   (void)connection.Call(command, [&](const redisReply& reply) {
     if (IsArray(reply, 2)) value = Text(At(reply, 1));
     return Status::Done();

@@ -1,4 +1,4 @@
-// Whether Redis can hold timelines, each master of a Cluster, asked once at start-up. Blocking.
+// Checks once at start-up whether Redis, or each master of a Cluster, can hold timelines. Blocking.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,28 @@ struct MasterMemory {
   uint64_t most = 0;        // maxmemory; 0: no bound
 };
 
-// Each of the first four "what; what to do about it".
+// The first four lists hold lines "what; what to do about it".
 struct ServerCheck {
   std::vector<std::string> refusals;     // do not start
-  std::vector<std::string> warnings;     // it works, at a price
-  std::vector<std::string> full;         // it takes no timeline until it has more memory
-  std::vector<std::string> nearly_full;  // it will, from 90 % of its maxmemory
-  std::vector<MasterMemory> memory;      // of those that tell
+  std::vector<std::string> warnings;     // it works, with drawbacks
+  std::vector<std::string> full;         // takes no timeline until it has more memory
+  std::vector<std::string> nearly_full;  // above 90 % of its maxmemory
+  std::vector<MasterMemory> memory;      // of masters that report it
 };
 
-// kLater: no server could be asked. A master that does not answer while others do is left out, with
-// a warning: the ranges of the others must not wait for it. Servers that hide CONFIG are judged by
-// what INFO shows, with a warning for what could not be seen.
+// kLater: no server answered. A master that does not answer while others do only gets a warning,
+// since the ranges of the others must not wait for it. A server that hides CONFIG is judged by
+// INFO, with a warning for what could not be checked.
 Status CheckServer(const Options& options, ServerCheck* out);
 
-// What a server says of itself. A setting that it hides is empty.
+// What a server reports. A hidden setting is empty.
 struct ServerSays {
   std::string info;              // sections server, memory and cluster
-  std::string listpack_entries;  // zset-max-listpack-entries, or zset-max-ziplist-entries of before
+  std::string listpack_entries;  // zset-max-listpack-entries, formerly ...-ziplist-entries
   std::string full_coverage;     // cluster-require-full-coverage
 };
 
-// The judgement alone. Pure.
+// Judges one server's report. Pure.
 ServerCheck Judge(const ServerSays& says, const WindowLimits& window);
 
 }  // namespace fanline::redis

@@ -26,7 +26,7 @@ bool Has(std::string_view flags, std::string_view wanted) {
   return std::find(words.begin(), words.end(), wanted) != words.end();
 }
 
-// "10.0.0.7:6379", "::1:6379", ":6379"; what follows '@' is not for clients.
+// "10.0.0.7:6379", "::1:6379", ":6379"; the part after '@' is not for clients.
 std::optional<Endpoint> ParseNode(std::string_view text, const Endpoint& asked) {
   text = text.substr(0, text.find('@'));
   const size_t colon = text.rfind(':');
@@ -64,7 +64,7 @@ std::optional<Line> ParseLine(std::string_view text, const Endpoint& asked) {
   return Line{words[0], *address, words[2], *epoch, {words.begin() + 8, words.end()}};
 }
 
-// "[1280->-ID]": given away to; "[1280-<-ID]": taken over from.
+// "[1280->-ID]": handed over to ID; "[1280-<-ID]": taken over from ID.
 std::optional<OpenSlot> ParseOpen(std::string_view text, const Endpoint& self,
                                   const std::map<std::string_view, Endpoint>& by_id) {
   const size_t arrow = text.find('-');

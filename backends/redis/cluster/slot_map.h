@@ -1,8 +1,7 @@
-// Which node of Redis serves which bucket. In a Redis Cluster its nodes tell (CLUSTER NODES); a
-// node that is no cluster serves all of them. Pure.
-//
-// Nodes may contradict each other for a while: a former master claims its slots until it hears of
-// its successor. As among themselves, the word with the later configuration epoch holds.
+// Which node of Redis serves which bucket. The nodes of a Cluster tell it (CLUSTER NODES); a node
+// outside a Cluster serves all buckets. Pure.
+// Nodes may contradict each other for a while: a former master claims its slots until it learns of
+// its successor. The word with the later configuration epoch counts, as among the nodes themselves.
 #pragma once
 
 #include <array>
@@ -18,34 +17,34 @@ namespace fanline::redis {
 
 using Slot = uint32_t;
 inline constexpr Slot kSlots = 16384;
-// Of all keys that carry the bucket's tag (TagOf).
+// The slot of all keys that carry the bucket's tag (TagOf).
 constexpr Slot SlotOf(Bucket bucket) { return kSlots / kBuckets * bucket; }
 constexpr Bucket BucketAt(Slot slot) { return slot / (kSlots / kBuckets); }
 
-// A slot between two nodes: its keys are being moved, or somebody stopped in the middle.
+// A slot between two nodes: its keys are being moved, or the move was abandoned.
 struct OpenSlot {
   Slot slot = 0;
   Endpoint from;
-  Endpoint to;  // port 0: the node told does not know it
+  Endpoint to;  // port 0: the reporting node does not know it
 };
 
-// What one node says of its cluster.
+// What one node reports about its cluster.
 struct ClusterView {
   struct Master {
     Endpoint address;
     uint64_t epoch = 0;
-    bool failing = false;                      // for the node that says it, at least
+    bool failing = false;                      // in the reporting node's view
     std::vector<std::pair<Slot, Slot>> slots;  // first and last
   };
   std::vector<Master> masters;  // those that hold slots
-  std::vector<OpenSlot> open;   // that the node itself gives away or takes over
+  std::vector<OpenSlot> open;   // that the node itself hands over or takes over
 };
 
-// The reply to CLUSTER NODES. `asked`: where; a node that nobody has met yet does not know its own
-// host. Lines of an unknown form are left out.
+// The reply of node `asked` to CLUSTER NODES. A node that has met no other yet does not know its
+// own host. Lines of an unknown form are left out.
 ClusterView ParseNodes(std::string_view text, const Endpoint& asked);
 
-// "MOVED 1280 10.0.0.7:6379", and ASK likewise. Without a host it is that of the node asked.
+// "MOVED 1280 10.0.0.7:6379", or ASK. A missing host is that of the node asked.
 struct Redirect {
   Slot slot = 0;
   Endpoint to;
@@ -57,14 +56,14 @@ class SlotMap {
   static SlotMap Single(const Endpoint& node);  // no cluster
 
   void Add(const ClusterView& view);
-  // MOVED said so: holds until the map is made anew.
+  // Applies a MOVED, until the map is renewed.
   void Move(const Redirect& moved);
 
   bool empty() const { return nodes_.empty(); }
   const Endpoint* MasterOf(Bucket bucket) const;  // nullptr: nobody serves it
-  std::vector<Endpoint> masters() const;          // that serve a bucket, each once
+  std::vector<Endpoint> masters() const;          // each node that serves a bucket, once
   bool failing(const Endpoint& node) const;
-  // Of buckets' slots, each once.
+  // The open slots among those of buckets, each once.
   const std::vector<OpenSlot>& open() const { return open_; }
 
  private:

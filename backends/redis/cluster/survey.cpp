@@ -54,7 +54,7 @@ void Survey::Put(Line& line) {
   const Duration patience = line.options.connect_timeout + line.options.command_timeout;
   if (rests && !rests->MayAsk(line.options.address, patience)) {
     line.refused = "does not answer, and is left alone a while";
-    line.connection.reset();  // not asked, so a kept one says nothing of the node
+    line.connection.reset();  // so that Fail reports nothing about the node
     return;
   }
   const Time now = Now();
@@ -110,7 +110,7 @@ std::optional<Survey::Heard> Survey::Look(Line& line, Time now) {
   if (!line.connection->Pump(now)) {
     const bool silent = now >= line.connection->deadline();
     if (!line.kept || silent) return Fail(line, line.connection->failure(), silent);
-    line.kept = false;  // it was closed meanwhile
+    line.kept = false;  // closed since the earlier survey
     line.connection.reset();
     Put(line);
     return Look(line, now);

@@ -1,11 +1,8 @@
-// Puts the same questions to several nodes at once, and hands over what each answers as it comes. A
-// node that hangs delays nobody. Connections are kept for the next survey while their nodes answer.
-//
-// Some nodes are asked at once; the others wait in a row: the next of them is asked when nobody has
-// said anything for kPatience, and whenever Next is called again, since its last answer was not
-// enough then.
-//
-// Blocking; one thread. The options' timeouts bound what one node may take.
+// Asks several nodes the same questions and returns each node's answers as they come. A node that
+// hangs delays no other. Connections are kept for the next survey while their nodes answer.
+// Some nodes are asked at once; the others wait in a row. The next in the row is asked when nobody
+// has answered for kPatience, and after each answer, if the caller calls Next again.
+// Blocking; one thread. The options' timeouts bound the wait for one node.
 #pragma once
 
 #include <deque>
@@ -26,34 +23,34 @@ namespace fanline::redis {
 class Survey {
  public:
   static constexpr Duration kPatience = std::chrono::milliseconds(50);
-  // How long a caller who has heard enough may wait for the rest: they answer within this, or hang.
+  // How long a caller with enough answers may wait for the rest. A node that takes longer hangs.
   static constexpr Duration kGrace = std::chrono::milliseconds(200);
 
   struct Answer {
-    std::string error;  // of an error reply; else empty
+    std::string error;  // text of an error reply, or empty
     std::string text;
-    std::vector<std::string> items;  // of an array of texts
+    std::vector<std::string> items;  // of an array reply
   };
   struct Heard {
     Endpoint node;
-    Status status;                // done: it answered all questions, by errors maybe
+    Status status;                // done: it answered all questions, perhaps with errors
     std::vector<Answer> answers;  // in the order of the questions
   };
 
-  // `options_of` a connection to a node. `questions` are so many commands.
+  // `options_of` returns the options of a connection to a node. `questions` holds `count` commands.
   Survey(std::function<Options(const Endpoint&)> options_of, CommandBuffer questions, size_t count);
   ~Survey();
 
   void Begin(const std::vector<Endpoint>& at_once, std::vector<Endpoint> in_a_row);
-  // One more; ignored when this survey asks it already.
+  // Asks one more node, unless this survey asks it already.
   void Ask(const Endpoint& node);
-  // Who waits in the row is not needed any more.
+  // Empties the row.
   void AskNoMore() { row_.clear(); }
-  // The next that has answered or failed. None: `until` has come, or all were heard.
+  // The next node that has answered or failed. None: `until` has passed, or no node is left.
   std::optional<Heard> Next(Time until);
-  // All who were asked and not heard.
+  // The nodes that were asked and have not answered.
   std::vector<Endpoint> Silent() const;
-  // Nobody else is waited for. Who has not answered is connected to anew next time.
+  // Ends the survey. Nodes that have not answered get a new connection next time.
   void End();
 
   static Time Now() { return std::chrono::time_point_cast<Duration>(Clock::now()); }
@@ -63,10 +60,10 @@ class Survey {
     explicit Line(Options of) : options(std::move(of)) {}
     Options options;
     std::unique_ptr<PipelinedConnection> connection;
-    bool kept = false;  // from an earlier survey: the node may have closed it
+    bool kept = false;  // from an earlier survey; it may be closed by now
     bool asked = false;
     bool heard = false;
-    std::string refused;  // by the node: why it lets us not in
+    std::string refused;  // why the node was not asked or refused us
     std::vector<Answer> answers;
   };
 

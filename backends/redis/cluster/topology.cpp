@@ -5,8 +5,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLeast = 50ms;  // between two askings, however loud the doubts
-// While something is not as it should be: a failover takes a second or two.
+constexpr auto kLeast = 50ms;  // between two refreshes, however many doubts
+// While OnMap returns false or nobody answers: a failover takes a second or two.
 constexpr Backoff kUneasy{100ms, 500ms};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Keeps the map of who serves what in Redis: a thread that asks all masters, now and then and
-// whenever somebody doubts it.
+// Keeps the map of who serves what in Redis. A thread asks all masters, every map_every and
+// whenever somebody doubts the map.
 #pragma once
 
 #include <condition_variable>
@@ -15,8 +15,8 @@ namespace fanline::redis {
 
 class Topology {
  public:
-  // Both from the topology's thread. OnMap: a new map, the same or another; false: something is not
-  // as it should be yet, ask again soon. OnNobody: no node answers.
+  // Both are called from the topology's thread. OnMap: the newest map, changed or not; returns
+  // false to have it asked for again soon. OnNobody: no node answers.
   using OnMap = std::function<bool(const SlotMap& map)>;
   using OnNobody = std::function<void(const std::string& why)>;
 
@@ -25,7 +25,7 @@ class Topology {
 
   void Start();
   void Stop();   // returns when the thread has ended
-  void Doubt();  // any thread, never blocks: asks soon
+  void Doubt();  // any thread, never blocks; the map is asked for soon
 
  private:
   void Run();

@@ -63,7 +63,7 @@ What a program is told of the services it needs: option -> value, as YAML.
 {{- end -}}
 {{- end -}}
 
-{{/* What the chart itself sets of librdkafka's properties. */}}
+{{/* The librdkafka properties that the chart sets itself. */}}
 {{- define "fanline.ownKafkaProperties" -}}
 {{- $kafka := .Values.externalKafka -}}
 {{- $own := dict -}}
@@ -82,7 +82,7 @@ What a program is told of the services it needs: option -> value, as YAML.
 {{- toYaml $own -}}
 {{- end -}}
 
-{{/* Those and the user's; numbers as they were written, not as 1e+06. */}}
+{{/* These and the user's properties; numbers as written, not as 1e+06. */}}
 {{- define "fanline.kafkaProperties" -}}
 {{- $all := include "fanline.ownKafkaProperties" . | fromYaml -}}
 {{- range $name, $value := .Values.externalKafka.extraProperties -}}
@@ -91,7 +91,7 @@ What a program is told of the services it needs: option -> value, as YAML.
 {{- toYaml $all -}}
 {{- end -}}
 
-{{/* What a role needs, with what its values ask for besides. */}}
+{{/* The services that a role needs, including those that its values ask for. */}}
 {{- define "fanline.needs" -}}
 {{- if has .role (list "feedctl" "audit") -}}
   {{- toYaml (list "kafka" "redis" "mysql") -}}

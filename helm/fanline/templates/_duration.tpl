@@ -6,7 +6,7 @@
 {{- div (add (mul $number $micros) 999999) 1000000 -}}
 {{- end -}}
 
-{{/* What a stop may take: no more traffic, work in flight, leaving the group. (docs/decisions/0026) */}}
+{{/* The limit of a stop: end of traffic, work in flight, leaving the group. (docs/decisions/0026) */}}
 {{- define "fanline.stopSeconds" -}}
 {{- $values := index .root.Values .role -}}
 {{- $drain := include "fanline.seconds" (dig "drain-limit" "20s" $values.config) | int64 -}}
@@ -19,7 +19,7 @@
 {{- $values.terminationGracePeriodSeconds | default (add (include "fanline.stopSeconds" . | int64) 5) | int64 -}}
 {{- end -}}
 
-{{/* What altering tables may take: feedctl goes from shard to shard. (docs/decisions/0033) */}}
+{{/* The limit of altering tables: feedctl goes from shard to shard. (docs/decisions/0033) */}}
 {{- define "fanline.migrationSeconds" -}}
 {{- $statement := include "fanline.seconds" (dig "migration-timeout" "1h" .Values.feedctl.config) | int64 -}}
 {{- mul $statement (len .Values.externalDatabase.shards) -}}

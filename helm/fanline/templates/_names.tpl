@@ -13,7 +13,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A daemon, or feedctl: its object's name. (dict "root" $ "role" "pusher") */}}
+{{/* The name of the objects of a daemon or of feedctl. (dict "root" $ "role" "pusher") */}}
 {{- define "fanline.roleName" -}}
 {{- printf "%s-%s" (include "fanline.fullname" .root) .role -}}
 {{- end -}}
@@ -26,7 +26,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What never changes, so that a Deployment can be upgraded. */}}
+{{/* The labels that never change, so that a Deployment can be upgraded. */}}
 {{- define "fanline.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "fanline.name" .root }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}

@@ -1,4 +1,4 @@
-{{/* A setting that a role may have of its own, in place of the one for all pods. (list $root $role $key) */}}
+{{/* A role's own setting if it has one, else the one for all pods. (list $root $role $key) */}}
 {{- define "fanline.setting" -}}
 {{- $root := index . 0 -}}{{- $role := index $root.Values (index . 1) -}}{{- $key := index . 2 -}}
 {{- if hasKey $role $key }}{{ toYaml (index $role $key) }}{{ else }}{{ toYaml (index $root.Values $key) }}{{ end -}}
@@ -28,7 +28,7 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* What every pod of ours has but its containers; what is set last cannot be overridden. */}}
+{{/* What all our pods share except containers; what is set last cannot be overridden. */}}
 {{- define "fanline.podSettings" -}}
 serviceAccountName: {{ .serviceAccountName | default (include "fanline.serviceAccountName" .root) }}
 automountServiceAccountToken: false

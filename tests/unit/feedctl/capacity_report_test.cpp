@@ -91,7 +91,7 @@ TEST(BenchReport, SaysWhatIsMissing) {
               HasSubstr("one of before"));
   EXPECT_THAT(refused("[" + RowText("timeline_bytes_compact", 10'400, ",\"items\":450") + "," +
                       CostRow(RunsOf(kCost)[0]) + "]"),
-              HasSubstr("do not tell what kafka spends"));
+              HasSubstr("do not tell on what kafka spends"));
   EXPECT_THAT(refused("[" + RowText("timeline_bytes_compact", 10'400, ",\"items\":0") +
                       Report().substr(Report().find("},") + 1)),
               HasSubstr("not above 0"));

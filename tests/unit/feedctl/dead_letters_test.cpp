@@ -184,7 +184,7 @@ TEST(DeadLetters, WhatCannotBeReplayedSaysWhy) {
   };
   EXPECT_THAT(why(Of("fanout-tasks", "\xff"), "fanout-tasks"), HasSubstr("nothing is missing"));
   EXPECT_THAT(why(Of("feed-events", "", {{kOmittedHeader, "too large"}}), "feed-events"),
-              HasSubstr("may still stand at feed-events/1/4711"));
+              HasSubstr("may still be at feed-events/1/4711"));
 }
 
 // Brokers that answer at once.

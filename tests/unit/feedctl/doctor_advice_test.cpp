@@ -78,7 +78,7 @@ TEST(Advice, ThatCannotBeFollowedYetSaysWhatComesFirst) {
 TEST(Advice, ThatOnlyMentionsACommandWaitsForNothing) {
   const std::vector<std::string> all = {
       "name the installation's shards, in the order of feedctl init",
-      "take the feedctl of that version; its feedctl migrate ends what was begun"};
+      "use the feedctl of that version: its feedctl migrate finishes what was begun"};
   EXPECT_EQ(Postponed({.shards = ShardStage::kAnswer, .redis = true, .kafka = true}, all), all);
 }
 

@@ -105,7 +105,7 @@ TEST(Lag, BehindARecordThatNobodyCanReadSaysWhereAndWhatToDo) {
   log.unread = 1;
   log.corrupt = {"3/17", "5/2"};
   EXPECT_EQ(Judged(log).level, Level::kLook);
-  EXPECT_THAT(Judged(log).text, HasSubstr("nobody can read on at 3/17, 5/2 "));
+  EXPECT_THAT(Judged(log).text, HasSubstr("corrupt records at 3/17, 5/2 "));
   EXPECT_THAT(Judged(log).text, HasSubstr("5 records wait"));
   EXPECT_THAT(Judged(log).advice, HasSubstr("delete the records below"));
   EXPECT_EQ(Judged(log).runbook, "stores.md#fanlinelogunreadable");

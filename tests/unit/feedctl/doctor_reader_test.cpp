@@ -62,7 +62,7 @@ TEST(Reader, WhoFollowsMoreThanCanBeReadIsComparedWithoutPosts) {
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
   facts.too_much = true;
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kNote);
-  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("but for its posts"));
+  EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("except its posts"));
   facts.differences = {{.reader = facts.user, .kind = audit::Kind::kTooFew, .held = 4}};
   EXPECT_EQ(LevelOf(JudgeReader(facts), "compared"), Level::kLook);
   EXPECT_THAT(TextOf(JudgeReader(facts), "compared"), HasSubstr("holds 4 items only"));

@@ -72,7 +72,7 @@ class RedisBatchJob : public ::testing::Test {
  protected:
   RedisBatchJob() {
     options_.timelines_per_call = 2;
-    for (int i = 0; i < 20; ++i) gate_.Saw(500, 0);  // all are live: nothing is asked first
+    for (int i = 0; i < 20; ++i) gate_.Note(500, 0);  // all are live: nothing is asked first
   }
   void Start(uint64_t readers) {
     TimelineBatch batch;
@@ -113,7 +113,7 @@ TEST_F(RedisBatchJob, APartWritesAFewTimelinesACallAndHasOneCallUnderWay) {
 }
 
 TEST_F(RedisBatchJob, WhoIsLeftOutTakesNoRoomOfACall) {
-  for (int i = 0; i < 20; ++i) gate_.Saw(500, 400);
+  for (int i = 0; i < 20; ++i) gate_.Note(500, 400);
   Start(7);
   channel_.Answer("*8\r\n:1\r\n:0\r\n:1\r\n:0\r\n:0\r\n:1\r\n:0\r\n:1\r\n");
   channel_.Answer(Applied("11"));
@@ -127,7 +127,7 @@ TEST_F(RedisBatchJob, WhoIsLeftOutTakesNoRoomOfACall) {
 }
 
 TEST_F(RedisBatchJob, WhereNobodyIsLeftOneCallFences) {
-  for (int i = 0; i < 20; ++i) gate_.Saw(500, 400);
+  for (int i = 0; i < 20; ++i) gate_.Note(500, 400);
   Start(3);
   channel_.Answer("*4\r\n:1\r\n:0\r\n:0\r\n:0\r\n");
   channel_.Answer(Applied(""));

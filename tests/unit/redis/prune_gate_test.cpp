@@ -9,18 +9,18 @@ TEST(RedisPruneGate, AsksWhileNothingIsKnown) { EXPECT_TRUE(PruneGate().open());
 
 TEST(RedisPruneGate, ClosesWhereNearlyAllAreLiveAndOpensWhereManyAreNot) {
   PruneGate gate;
-  for (int call = 0; call < 20; ++call) gate.Saw(500, 10);
+  for (int call = 0; call < 20; ++call) gate.Note(500, 10);
   EXPECT_FALSE(gate.open());
-  for (int call = 0; call < 20; ++call) gate.Saw(500, 100);
+  for (int call = 0; call < 20; ++call) gate.Note(500, 100);
   EXPECT_TRUE(gate.open());
 }
 
 TEST(RedisPruneGate, AFewReadersDoNotSwingIt) {
   PruneGate gate;
-  for (int call = 0; call < 20; ++call) gate.Saw(500, 0);
-  gate.Saw(20, 20);
+  for (int call = 0; call < 20; ++call) gate.Note(500, 0);
+  gate.Note(20, 20);
   EXPECT_FALSE(gate.open());
-  gate.Saw(0, 0);
+  gate.Note(0, 0);
   EXPECT_FALSE(gate.open());
 }
 

@@ -10,14 +10,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <set>
 
 #include "api/metrics.h"
 #include "fanline/base/time.h"
 #include "fanline/model/bucket.h"
+#include "fanline/ports/ask.h"
 #include "fanline/ports/forward_edges.h"
 #include "fanline/ports/mirror_mode.h"
 #include "fanline/ports/port.h"
@@ -33,11 +31,7 @@ class InlineMirror {
   // All outlive it. `budget`: how long After may wait.
   InlineMirror(Serves<ApplyEdges>& reverse, Serves<ReadMirrorMode>& modes, const ShardMap& map,
                Metrics& metrics, Duration budget = kBudget)
-      : reverse_(reverse, *this),
-        modes_(modes, *this),
-        map_(map),
-        metrics_(metrics),
-        budget_(budget) {}
+      : reverse_(reverse), modes_(modes, *this), map_(map), metrics_(metrics), budget_(budget) {}
 
   // Call after a change of a forward edge was committed or found to be in place already.
   void After(const ForwardChanged& changed);
@@ -45,14 +39,12 @@ class InlineMirror {
   // Asks for the mode when it is due; returns when to call it again.
   Time Step(Time now);
 
-  // The replies.
+  // The replies; of edges, those that nobody waits for.
   void Push(const EdgesApplied& reply);
   void Push(const MirrorModeRead& reply);
 
  private:
-  void ApplyAndWait(const Edge& edge);
-
-  const Port<ApplyEdges> reverse_;
+  Serves<ApplyEdges>& reverse_;
   const Port<ReadMirrorMode> modes_;
   const ShardMap& map_;
   Metrics& metrics_;
@@ -63,9 +55,7 @@ class InlineMirror {
   std::atomic<bool> mode_asked_ = false;
   Time ask_mode_at_{};
 
-  std::mutex mutex_;
-  std::condition_variable answered_;
-  std::set<uint64_t> awaited_;  // requests somebody waits for; under mutex_
+  Answers<EdgesApplied> answers_{*this};
 };
 
 }  // namespace fanline::api

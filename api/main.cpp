@@ -11,7 +11,6 @@
 #include "api/prometheus_metrics.h"
 #include "api/publisher.h"
 #include "api/rebuilds.h"
-#include "api/shard_watch.h"
 #include "api/store_pool.h"
 #include "backends/kafka/producer.h"
 #include "backends/mysql/edges/mirror_store.h"
@@ -22,7 +21,7 @@
 #include "backends/redis/client/silent_nodes.h"
 #include "backends/redis/reader_timelines.h"
 #include "backends/wiring/checks.h"
-#include "daemon/inbox.h"
+#include "backends/wiring/shard_health.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
 #include "fanline/base/misconfigured.h"
@@ -54,15 +53,17 @@ struct BodyServing {
                                     config, [this](Shard) { return away.load(); });
                               }),
              1, {.queued = limits.bodies_queue, .longest_wait = limits.longest_bodies_wait}),
-        pings(process.wakeup),
-        probe(config.server, {}, process.log.Sink()),
-        watch({probe, pings}, 1, [&](Shard, bool reachable, const std::string& reason) {
-          away = !reachable;
-          pool.SetReachable(0, reachable);
-          reachable ? process.log.Info("the application's database answers: pages have bodies")
-                    : process.log.Warn("the application's database is away: pages have no bodies",
-                                       {{"reason", reason}});
-        }) {}
+        probe(
+            config.server,
+            [&](Shard, const Status& status) {
+              away = !status.done();
+              pool.SetReachable(0, status.done());
+              status.done()
+                  ? process.log.Info("the application's database answers: pages have bodies")
+                  : process.log.Warn("the application's database is away: pages have no bodies",
+                                     {{"reason", status.message}});
+            },
+            process.log.Sink()) {}
 
   // Ends the program when there is no such table. A server that is away says nothing about it.
   static void RequireTable(const mysql::BodiesConfig& config) {
@@ -70,13 +71,9 @@ struct BodyServing {
     if (status.never()) throw Misconfigured(status.message);
   }
 
-  Time Step(Time now) { return watch.Step(pings.Drain(), now); }
-
   std::atomic<bool> away = false;
   api::BodiesPool pool;
-  daemon::Inbox<ShardPinged> pings;
-  mysql::MysqlShardProbe probe;
-  api::ShardWatch watch;
+  mysql::ShardProbe probe;
 };
 
 // What pages are served with: connections of their own, and the rebuilds behind them.
@@ -173,15 +170,13 @@ struct Publishing {
   kafka::Producer producer;
 };
 
-// The main loop only watches the shards, keeps the mirror's mode, and has timelines served from
-// Redis once that was made sure of. Threads of the server and of the stores serve requests.
-struct Turn {
+// The main loop only keeps the mirror's mode, and has timelines served from Redis once that was
+// made sure of. Threads of the server and of the stores serve requests.
+struct MainLoop {
   daemon::StepResult Step(const Now& now) {
     live.SetReachable(kRedis, redis.fit());
-    Time next = std::min(watch.Step(pings.Drain(), now.mono), mirror.Step(now.mono));
-    if (bodies) next = std::min(next, bodies->Step(now.mono));
     TellWhatWaits();
-    return {.next_timer = next};
+    return {.next_timer = mirror.Step(now.mono)};
   }
 
   void TellWhatWaits() const {
@@ -196,8 +191,6 @@ struct Turn {
     return {.done = server.stopped(), .next_timer = now.mono + std::chrono::milliseconds(20)};
   }
 
-  daemon::Inbox<ShardPinged>& pings;
-  api::ShardWatch& watch;
   api::InlineMirror& mirror;
   std::optional<BodyServing>& bodies;
   http::Server& server;
@@ -271,25 +264,23 @@ int Main(int argc, char** argv) {
                       bodies ? &bodies->pool : nullptr, config.limits, *metrics);
   serving.live.SetReachable(kRedis, redis_checked->fit());
 
-  daemon::Inbox<ShardPinged> pings(process.wakeup);
-  mysql::MysqlShardProbe probe(mysql_config, {}, process.log.Sink());
-  api::ShardWatch watch(
-      {probe, pings}, map.shards(), [&](Shard shard, bool reachable, const std::string& reason) {
-        away[shard] = !reachable;
-        pool.SetReachable(shard, reachable);
-        serving.pulls.SetReachable(shard, reachable);
-        process.health.SetReach(mysql::ResourceOf(shard), wiring::Checks::kAnyStore,
-                                reachable ? daemon::Reach::kWhole : daemon::Reach::kAway, reason);
-      });
+  const auto health = wiring::ShardHealth(process.health, wiring::Checks::kAnyStore);
+  const auto told = [&](Shard shard, const Status& status) {
+    away[shard] = !status.done();
+    pool.SetReachable(shard, status.done());
+    serving.pulls.SetReachable(shard, status.done());
+    health(shard, status);
+  };
+  const mysql::ShardProbe probe(mysql_config, told, process.log.Sink());
 
   api::Handler handler(pool, serving.pages, publishing ? &*publishing->publisher : nullptr, map,
                        config.limits, *metrics, daemon::SystemNow, config.allowed_origins);
   http::Server server(config.listen.host, config.listen.port, api::HttpLimits(config.limits),
                       handler);
   process.log.Info("serves requests", {{"host", config.listen.host}, {"port", server.port()}});
-  Turn turn{pings, watch,        mirror,        bodies,         server,
-            pool,  serving.live, serving.pulls, *redis_checked, *metrics};
-  return process.Run(turn);
+  MainLoop loop{mirror,       bodies,        server,         pool,
+                serving.live, serving.pulls, *redis_checked, *metrics};
+  return process.Run(loop);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "daemon/inbox.h"
 #include "daemon/run/main_guard.h"
 #include "daemon/run/process.h"
-#include "reconciler/app_shards.h"
 #include "reconciler/config.h"
 #include "reconciler/counter_reconciler.h"
 #include "reconciler/pair_reconciler.h"
@@ -67,13 +66,11 @@ reconciler::Checker::Ports PortsOf(mysql::MysqlRepairStore& store, kafka::Produc
           .metrics = metrics};
 }
 
-// The counter reconciler asks Fanline's own shards; AppWatch an application's, if any.
+// The counter reconciler asks Fanline's own shards; AppWatch an application's, if any, so that one
+// that is away shows even while nothing is checked.
 struct AppWatch {
   AppWatch(const std::optional<mysql::AppTables>& app, daemon::Process& process)
-      : inbox(process.wakeup),
-        probe(ShardsOf(app), HealthOf(app, process.health), process.log.Sink()),
-        shards({probe, inbox}, static_cast<Shard>(ShardsOf(app).shards.size())),
-        loop(inbox, shards) {}
+      : probe(ShardsOf(app), HealthOf(app, process.health), process.log.Sink()) {}
 
   // First those with forward rows, then those with reverse rows.
   static mysql::Config ShardsOf(const std::optional<mysql::AppTables>& app) {
@@ -87,18 +84,15 @@ struct AppWatch {
   static mysql::HealthSink HealthOf(const std::optional<mysql::AppTables>& app,
                                     daemon::Health& health) {
     const auto forward = static_cast<Shard>(app ? app->forward.config.shards.size() : 0);
-    return [&health, forward](Shard shard, bool reachable) {
+    return [&health, forward](Shard shard, const Status& status) {
       const std::string kind = shard < forward ? "forward" : "reverse";
       const Shard number = shard < forward ? shard : shard - forward;
       health.SetReach(kind + "_" + std::to_string(number), kind,
-                      reachable ? daemon::Reach::kWhole : daemon::Reach::kAway, "not reachable");
+                      status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
     };
   }
 
-  daemon::Inbox<ShardPinged> inbox;
-  mysql::MysqlShardProbe probe;
-  reconciler::AppShards shards;
-  wiring::InboxLoop<reconciler::AppShards, ShardPinged> loop;
+  mysql::ShardProbe probe;
 };
 
 int Main(int argc, char** argv) {
@@ -126,7 +120,7 @@ int Main(int argc, char** argv) {
   mysql::MysqlRepairStore store(mysql_config, map, config.store_threads, app);
   mysql::MysqlCounterStore counter_store(mysql_config, wiring::ShardHealth(process.health), log,
                                          {map});
-  AppWatch app_watch(app, process);
+  const AppWatch app_watch(app, process);
   kafka::Producer producer({.client = client, .hint_topic = installation.tasks_topic}, log);
   kafka::KafkaLogPositions positions({.client = client,
                                       .topic = kRelationLogTopic,
@@ -166,7 +160,7 @@ int Main(int argc, char** argv) {
   wiring::ConsumeLoop retry_loop(retry_log, kRelationRetryTopic, retry_inbox, retries, process);
   wiring::InboxLoop counter_loop(counter_inbox, counters);
   wiring::InboxLoop keeper_loop(purges, keeper);
-  wiring::Loops loops(pair_loop, retry_loop, counter_loop, app_watch.loop, keeper_loop);
+  wiring::Loops loops(pair_loop, retry_loop, counter_loop, keeper_loop);
   return process.Run(loops);
 }
 

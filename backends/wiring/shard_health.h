@@ -1,17 +1,20 @@
-// How a shard that is away shows on /readyz: "mysql_1", "not reachable". A daemon is ready while
+// How a shard that is away shows on /readyz: "mysql_1", with the reason. A daemon is ready while
 // any shard answers: the users of the others are served.
 #pragma once
+
+#include <string_view>
 
 #include "backends/mysql/sql/config.h"
 #include "daemon/observe/health.h"
 
 namespace fanline::wiring {
 
-// For an adapter of MariaDB. `health` outlives the adapter.
-inline mysql::HealthSink ShardHealth(daemon::Health& health) {
-  return [&health](Shard shard, bool reachable) {
-    health.SetReach(mysql::ResourceOf(shard), "mysql",
-                    reachable ? daemon::Reach::kWhole : daemon::Reach::kAway, "not reachable");
+// For an adapter of MariaDB. `health` outlives the adapter. Resources of one `kind` stand in for
+// each other.
+inline mysql::HealthSink ShardHealth(daemon::Health& health, std::string_view kind = "mysql") {
+  return [&health, kind](Shard shard, const Status& status) {
+    health.SetReach(mysql::ResourceOf(shard), kind,
+                    status.done() ? daemon::Reach::kWhole : daemon::Reach::kAway, status.message);
   };
 }
 

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "fanline/base/time.h"
+
 namespace fanline {
 
 enum class Outcome {
@@ -21,6 +23,7 @@ enum class Cause {
   kNoLogin,     // it was given a name or a password, and wants none
   kSetting,     // it answers, but an operator has to set something right first
   kFull,        // it has no memory left
+  kOverloaded,  // more is asked of it than it can answer in time
 };
 
 // A call whose answer is ignored does not compile.
@@ -33,6 +36,8 @@ struct [[nodiscard]] Status {
   Cause cause = Cause::kOther;
   // What a person may do about it, unless the message says so itself. A literal.
   const char* advice = "";
+  // kOverloaded: how long what waits for it is expected to take; 0: nobody knows yet.
+  Duration wait{};
 
   bool done() const { return outcome == Outcome::kDone; }
   bool later() const { return outcome == Outcome::kLater; }

@@ -4,8 +4,9 @@
 #include <atomic>
 #include <cstdio>
 
-#include "backends/mysql/edges/forward_edges.h"
+#include "backends/mysql/edges/mirror_store.h"
 #include "daemon/clock.h"
+#include "fanline/ports/ask.h"
 #include "feedctl/commands/command.h"
 #include "feedctl/relations/edge_line.h"
 #include "feedctl/support/explain.h"
@@ -102,21 +103,24 @@ class Follow : public Command {
   }
 
   void ChangeAll(Work& work) {
+    const size_t threads = std::min<size_t>(threads_, work.edges.size());
+    Answers<EdgeChanged> answers;
+    mysql::MysqlForwardStore forward(
+        options::ToConfig(settings_.mysql), {}, [](LogLevel, const std::string&) {},
+        {work.installation.shard_map, work.installation.following_limit},
+        {.threads_per_shard = threads});
     Progress progress(follow_ ? "following" : "unfollowing", "relations", work.edges.size());
-    InThreads(std::min<size_t>(threads_, work.edges.size()),
-              [&](size_t) { ChangeSome(work, progress); });
+    InThreads(threads, [&](size_t) { ChangeSome(work, answers, forward, progress); });
   }
 
-  void ChangeSome(Work& work, Progress& progress) {
-    const ShardMap& map = work.installation.shard_map;
-    mysql::ShardConnections connections(options::ToConfig(settings_.mysql));
-    mysql::ForwardEdges forward(connections, map, work.installation.following_limit);
+  void ChangeSome(Work& work, Answers<EdgeChanged>& answers, Serves<ChangeEdge>& forward,
+                  Progress& progress) {
     while (!work.interrupt.requested() && !work.tally.failure.any()) {
       const size_t at = work.next++;
       if (at >= work.edges.size()) return;
       const auto& [reader, author] = work.edges[at];
-      ForwardChanged changed;
-      Status status = forward.Change({reader, author, follow_, UnixUs()}, &changed);
+      auto [id, status, changed] =
+          answers.Ask(forward, ChangeEdge{0, {reader, author, follow_, UnixUs()}});
       if (status.never()) status.message = Refusal(at, reader, changed, status.message);
       if (changed.again_in) work.tally.too_often = true;
       if (!status.done()) return work.tally.failure.Note(status);

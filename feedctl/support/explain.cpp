@@ -42,6 +42,7 @@ Explanation Line(const std::string& service, const std::string& address, const S
                     "/runbooks/delivery.md says, and type this again";
       break;
     case Cause::kOther:
+    case Cause::kOverloaded:
       line.exit_code = kExitUnavailable;
       break;
     case Cause::kTurnedAway:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fanline/base/backoff.h"
+#include "fanline/base/outcome.h"
 #include "fanline/base/secret.h"
 #include "fanline/base/tls_files.h"
 #include "fanline/model/bucket.h"
@@ -57,7 +58,8 @@ std::vector<ShardAddress> ParseShards(std::string_view text, std::string* why);
 // The resource name of a shard in a Status, a metric or a log line: "mysql_0".
 std::string ResourceOf(Shard shard);
 
-// Called when a shard becomes reachable or unreachable, from an adapter's thread.
-using HealthSink = std::function<void(Shard shard, bool reachable)>;
+// Called when a shard becomes reachable (done) or unreachable (later, with the reason), and when
+// the reason changes; from an adapter's thread.
+using HealthSink = std::function<void(Shard shard, const Status& status)>;
 
 }  // namespace fanline::mysql

@@ -1,12 +1,16 @@
-// The threads of an adapter: a bounded queue and a few workers per shard, each worker with a
+// The threads of an adapter: bounded queues and a few workers per shard, each worker with a
 // connection of its own. A worker takes up to PoolLimits::batch queued jobs and serves them as one
-// batch. The owner (shard_port.h) knows what a job is and how its replies get home.
+// batch. Which job is next is said in turn_queue.h. The owner (shard_port.h) knows what a job is
+// and how its replies get home.
 //
 // Every job submitted is served or failed exactly once, unless the pool is destroyed first. A shard
 // that is away makes nobody wait: while none of its workers can connect, its jobs fail `later` from
-// within Submit, and the workers try again with back-off. The other shards' workers never notice.
-// Jobs also fail `later` when the queue is full (from within Submit) and when the server is no
-// primary any more (Connection::CheckPrimary, before each batch).
+// within Submit, with the reason of the last attempt, and the workers try again with back-off. The
+// other shards' workers never notice. Jobs also fail `later`
+// - when the server is no primary any more (Connection::CheckPrimary, before each batch);
+// - when their queue is full, when they are late, or when nobody waits for them (turn_queue.h):
+//   Cause::kOverloaded, with the wait that is to be expected. It is noticed within Submit, of this
+//   job or of others, and when a worker comes free.
 //
 // Submit: any thread, never blocks on the database. The owner is called from a worker's thread;
 // FailJob also from within Submit. The destructor waits for statements under way (read_timeout).
@@ -14,10 +18,11 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,15 +32,22 @@
 #include "backends/mysql/sql/connection.h"
 #include "backends/mysql/sql/errors.h"
 #include "backends/mysql/sql/mono_now.h"
+#include "backends/mysql/sql/turn_queue.h"
 #include "fanline/base/log_limiter.h"
 #include "fanline/base/log_sink.h"
+#include "fanline/ports/turn.h"
 
 namespace fanline::mysql {
 
 struct PoolLimits {
   size_t threads_per_shard = 1;
-  size_t batch = 1;       // jobs served together
-  size_t queue = 65'536;  // jobs waiting per shard
+  size_t batch = 1;                           // jobs served together
+  size_t queue = 65'536;                      // jobs waiting per shard, unless there are classes
+  std::span<const ClassLimits> classes = {};  // empty: all work is of one
+  Duration newest_first_after = Duration::max();
+  // A worker without work asks its server every Config::primary_check whether it is there, so that
+  // a shard is known to be away before anybody asks it for anything.
+  bool probes = false;
 };
 
 // Owner: ServeBatch(Connection&, std::vector<Job>&) and FailJob(const Job&, const Status&).
@@ -49,8 +61,11 @@ class ShardPool {
         owner_(owner),
         health_(std::move(health)),
         log_(std::move(log), MonoNow) {
+    const ClassLimits all{.queue = limits_.queue};
+    const auto classes = limits_.classes.empty() ? std::span(&all, 1) : limits_.classes;
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
-      shards_.push_back(std::make_unique<ShardState>());
+      shards_.push_back(std::make_unique<ShardState>(
+          Queue(classes, limits_.threads_per_shard, limits_.newest_first_after)));
     }
     for (Shard shard = 0; shard < config_.shards.size(); ++shard) {
       for (size_t i = 0; i < limits_.threads_per_shard; ++i) {
@@ -64,26 +79,25 @@ class ShardPool {
     for (auto& state : shards_) {
       const std::lock_guard lock(state->mutex);  // or a worker between look and wait misses it
       state->changed.notify_all();
+      state->retry.notify_all();
     }
     for (auto& thread : threads_) thread.join();
   }
 
-  void Submit(Shard shard, Job job) {
+  void Submit(Shard shard, Job job, Turn turn = {}) {
     ShardState& state = *shards_[shard];
-    std::string refusal;
+    std::optional<Status> away;
+    std::vector<Dropped> dropped;
     {
       const std::lock_guard lock(state.mutex);
-      if (state.away) {
-        refusal = state.why_away;
-      } else if (state.queue.size() >= limits_.queue) {
-        refusal = "queue full: " + std::to_string(limits_.queue) + " requests are waiting";
-      } else {
-        state.queue.push_back(std::move(job));
+      away = state.away;
+      if (!away) {
+        state.queue.Push(std::move(job), std::move(turn), MonoNow(), &dropped);
         state.changed.notify_one();
-        return;
       }
     }
-    owner_.FailJob(job, Status::Later(ResourceOf(shard), refusal));
+    if (away) return owner_.FailJob(job, *away);
+    FailDropped(shard, dropped);
   }
 
   // The Status of an error of the call just made; logs it, once in a while: what waits for a shard
@@ -97,15 +111,21 @@ class ShardPool {
   }
 
  private:
+  using Queue = TurnQueue<Job>;
+  using Batch = typename Queue::Batch;
+  using Dropped = typename Queue::Dropped;
+
   // What the workers of one shard share.
   struct ShardState {
+    explicit ShardState(Queue jobs) : queue(std::move(jobs)) {}
+
     std::mutex mutex;
-    std::condition_variable changed;
+    std::condition_variable changed;  // for who has a connection
+    std::condition_variable retry;    // for who waits for the next attempt to connect
     // Below: under mutex.
-    std::deque<Job> queue;
+    Queue queue;
     size_t connected = 0;
-    bool away = false;  // none connected, and the last attempt failed
-    std::string why_away;
+    std::optional<Status> away;  // why: none is connected, and the last attempt failed
   };
 
   void Work(Shard shard, ShardState& state) {
@@ -121,9 +141,20 @@ class ShardPool {
         }
         attempts = 0;
       }
-      Serve(connection, Take(state));
-      if (!connection.is_open()) NoteLost(state);
+      ServeNext(connection, state);
     }
+  }
+
+  void ServeNext(Connection& connection, ShardState& state) {
+    std::vector<Dropped> dropped;
+    Batch batch = Take(state, &dropped);
+    FailDropped(connection.shard(), dropped);
+    if (batch.jobs.empty()) {
+      if (limits_.probes && !stopping_) Probe(connection, state);
+      return;
+    }
+    Serve(connection, batch.jobs);
+    NoteServed(state, batch.work_class, connection.is_open());
   }
 
   bool Open(Connection& connection, ShardState& state) {
@@ -135,65 +166,106 @@ class ShardPool {
       return false;
     }
     const std::lock_guard lock(state.mutex);
-    state.away = false;
-    if (state.connected++ == 0) Tell(connection.shard(), true, "connected");
+    state.away.reset();
+    if (state.connected++ == 0) {
+      log_.Log(LogLevel::kInfo, LineOf(connection.shard(), "connected"));
+      Tell(connection.shard(), Status::Done());
+    }
     return true;
   }
 
-  void NoteLost(ShardState& state) {
+  void NoteServed(ShardState& state, size_t work_class, bool connected) {
     const std::lock_guard lock(state.mutex);
+    state.queue.Served(work_class);
+    if (connected) return;
     --state.connected;
+    state.changed.notify_one();  // this worker's share may be another's meanwhile
+  }
+
+  void Probe(Connection& connection, ShardState& state) {
+    try {
+      connection.CheckPrimary(MonoNow());
+    } catch (const MysqlError& error) {
+      connection.Close();
+      {
+        const std::lock_guard lock(state.mutex);
+        --state.connected;
+      }
+      NoteUnreachable(connection.shard(), state, error);
+    }
   }
 
   void NoteUnreachable(Shard shard, ShardState& state, const MysqlError& error) {
-    const Status status = StatusOf(error, shard);
-    std::deque<Job> abandoned;
+    Status status = StatusOf(error, shard);
+    status.outcome = Outcome::kLater;  // whatever it is, it says nothing about a job
+    status.resource = ResourceOf(shard);
+    std::vector<Job> abandoned;
     {
       const std::lock_guard lock(state.mutex);
       if (state.connected > 0) return;  // a sibling still serves the queue
-      if (!std::exchange(state.away, true)) Tell(shard, false, status.message);
-      state.why_away = status.message;
-      abandoned.swap(state.queue);
+      const auto before = std::exchange(state.away, status);
+      const std::string line = LineOf(shard, status.message);
+      before ? log_.Log(LogLevel::kWarn, line, line) : log_.Log(LogLevel::kWarn, line);
+      if (!before || before->message != status.message) Tell(shard, status);
+      abandoned = state.queue.Clear();
     }
-    FailAll(abandoned, Status::Later(ResourceOf(shard), status.message));
+    FailAll(abandoned, status);
   }
 
   // Called under the mutex, so that the last state told is the last there was.
-  void Tell(Shard shard, bool reachable, const std::string& message) {
-    log_.Log(reachable ? LogLevel::kInfo : LogLevel::kWarn, LineOf(shard, message));
-    if (health_) health_(shard, reachable);
+  void Tell(Shard shard, const Status& status) {
+    if (health_) health_(shard, status);
   }
 
   void WaitBeforeNextAttempt(ShardState& state, Duration delay) {
     std::unique_lock lock(state.mutex);
-    state.changed.wait_for(lock, delay, [this] { return stopping_.load(); });
+    state.retry.wait_for(lock, delay, [this] { return stopping_.load(); });
   }
 
-  // Waits for at least one job; empty: stopping.
-  std::vector<Job> Take(ShardState& state) {
+  // Waits for at least one job. Empty: stopping, or there was none to serve after all, or none came
+  // until it is time to probe.
+  Batch Take(ShardState& state, std::vector<Dropped>* dropped) {
     std::unique_lock lock(state.mutex);
-    state.changed.wait(lock, [&] { return stopping_ || !state.queue.empty(); });
-    std::vector<Job> batch;
-    while (!stopping_ && !state.queue.empty() && batch.size() < limits_.batch) {
-      batch.push_back(std::move(state.queue.front()));
-      state.queue.pop_front();
+    const auto ready = [&] { return stopping_ || state.queue.ready(); };
+    if (!limits_.probes) {
+      state.changed.wait(lock, ready);
+    } else if (!state.changed.wait_for(lock, config_.primary_check, ready)) {
+      return {};
     }
-    return batch;
+    if (stopping_) return {};
+    return state.queue.Take(limits_.batch, MonoNow(), dropped);
   }
 
-  void Serve(Connection& connection, std::vector<Job> batch) {
-    if (batch.empty()) return;
+  void Serve(Connection& connection, std::vector<Job>& jobs) {
     try {
       connection.CheckPrimary(MonoNow());
     } catch (const MysqlError& error) {
-      return FailAll(batch, Failed(connection, error));
+      return FailAll(jobs, Failed(connection, error));
     }
-    owner_.ServeBatch(connection, batch);
+    owner_.ServeBatch(connection, jobs);
   }
 
-  template <class Jobs>
-  void FailAll(const Jobs& jobs, const Status& status) {
+  void FailAll(const std::vector<Job>& jobs, const Status& status) {
     for (const Job& job : jobs) owner_.FailJob(job, status);
+  }
+  void FailDropped(Shard shard, const std::vector<Dropped>& dropped) {
+    for (const Dropped& each : dropped) {
+      Status status = Status::Later(ResourceOf(shard), WordsOf(each.why));
+      status.cause = Cause::kOverloaded;
+      status.wait = each.wait;
+      owner_.FailJob(each.job, status);
+    }
+  }
+  static const char* WordsOf(typename Queue::Why why) {
+    switch (why) {
+      case Queue::Why::kFull:
+        return "queue full: as many requests are waiting as may wait";
+      case Queue::Why::kLate:
+        return "it was not served in time";
+      case Queue::Why::kDead:
+        return "nobody waits for it any more";
+    }
+    return "";
   }
 
   static std::string LineOf(Shard shard, const std::string& message) {

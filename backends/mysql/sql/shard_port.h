@@ -52,10 +52,11 @@ class ShardPort final : public ServesAll<ShardPort<Service, R...>, R...> {
       : service_(std::move(service)),
         pool_(TunedFor(config), limits, *this, std::move(health), std::move(log)) {}
 
+  // Submit, for an asker whose work has a class, a deadline or somebody who may give up.
   template <class Each>
-  void Serve(Each request, ReplyTo<typename Each::Reply> to) {
+  void Serve(Each request, ReplyTo<typename Each::Reply> to, Turn turn = {}) {
     const Shard shard = ShardOf(request);
-    pool_.Submit(shard, Asked<Each>{std::move(request), to});
+    pool_.Submit(shard, Asked<Each>{std::move(request), to}, std::move(turn));
   }
 
  private:

@@ -1,21 +1,38 @@
-// Asks shards whether they answer (fanline/ports/shard_probe.h): a connection per shard with a
-// thread of its own, so that a shard that hangs does not delay the others.
+// Knows which shards answer, also while nobody asks them for anything: asks each once a second
+// (Config::primary_check). A shard that refuses, that is read-only, or that is silent for two
+// seconds is away until it answers again. Each shard has a connection and a thread of its own, so
+// that one that hangs does not delay the others.
 #pragma once
 
-#include "backends/mysql/sql/shard_port.h"
-#include "fanline/ports/shard_probe.h"
+#include <utility>
+#include <vector>
+
+#include "backends/mysql/sql/shard_pool.h"
 
 namespace fanline::mysql {
 
-struct ProbeService {
-  static constexpr const char* kName = "probe";
-  static constexpr PoolLimits kLimits{.queue = 16};
+class ShardProbe {
+ public:
+  // `health` is called with the first known state of each shard, and with every change.
+  ShardProbe(const Config& config, HealthSink health, LogSink log)
+      : pool_(Impatient(config), {.probes = true}, *this, std::move(health), std::move(log)) {}
 
-  ShardPinged Do(Connection& connection, const PingShard& request) {
-    connection.Query("SELECT 1", [](const Row&) {});
-    return {.shard = request.shard, .status = {}};
+ private:
+  struct Nothing {};
+  using Pool = ShardPool<Nothing, ShardProbe>;
+  friend Pool;
+
+  static constexpr const char* kName = "probe";
+
+  static Config Impatient(Config config) {
+    config.read_timeout = std::chrono::seconds(2);
+    config.reopen.most = std::chrono::seconds(1);
+    return config;
   }
+  static void ServeBatch(Connection&, const std::vector<Nothing>&) {}
+  static void FailJob(const Nothing&, const Status&) {}
+
+  Pool pool_;
 };
-using MysqlShardProbe = ShardPort<ProbeService, PingShard>;
 
 }  // namespace fanline::mysql

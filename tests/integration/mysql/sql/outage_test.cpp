@@ -13,6 +13,7 @@
 #include "backends/mysql/posts/reader_truth.h"
 #include "backends/mysql/posts/truth.h"
 #include "backends/mysql/sql/shard_connections.h"
+#include "backends/mysql/sql/shard_probe.h"
 #include "tests/integration/mysql/shards.h"
 #include "tests/integration/replies.h"
 
@@ -87,9 +88,9 @@ TEST_F(Outage, AShardThatRefusesIsNamedAndTheOtherAnswers) {
   SilentServer server;
   server.Close();
   std::atomic<int> down = 0, up = 0;
-  const HealthSink health = [&](Shard shard, bool reachable) {
-    EXPECT_EQ(shard, reachable ? 0u : 1u);
-    ++(reachable ? up : down);
+  const HealthSink health = [&](Shard shard, const Status& status) {
+    EXPECT_EQ(shard, status.done() ? 0u : 1u);
+    ++(status.done() ? up : down);
   };
   MysqlTruth truth(With(server.port()), health, kNoLog, service());
   for (uint64_t id = 1; id <= 100; id += 2) {
@@ -153,6 +154,11 @@ TEST_F(Outage, AFullQueueRefusesInsteadOfGrowing) {
   ExpectDone(replies_.Await(1));
 }
 
+struct ShardTold {
+  uint64_t id = 0;
+  Status status;
+};
+
 // A planned switchover leaves the old primary up, as a replica that lags behind.
 class Demoted : public Outage {
  protected:
@@ -192,6 +198,29 @@ TEST_F(Demoted, TruthIsNotReadFromWhatWasThePrimary) {
     if (replies_.Await(id).status.done()) break;
     ASSERT_LT(std::chrono::steady_clock::now(), soon);
   }
+}
+
+// Nobody asks it for anything.
+TEST_F(Demoted, AProbeTellsWhatEachShardIsAndWhatItBecomes) {
+  Config config = With(shards_.config().shards[1].port);
+  config.primary_check = std::chrono::seconds(0);
+  Replies<ShardTold> told;
+  std::atomic<uint64_t> of_shard_1 = 0;
+  const ShardProbe probe(
+      config,
+      [&](Shard shard, const Status& status) {
+        told.Push({shard == 0 ? 0 : ++of_shard_1, status});
+      },
+      kNoLog);
+  EXPECT_TRUE(told.Await(0).status.done());
+  EXPECT_TRUE(told.Await(1).status.done());
+  SetReadOnly("ON");
+  const Status away = told.Await(2).status;
+  EXPECT_TRUE(away.later());
+  EXPECT_EQ(away.resource, "mysql_1");
+  EXPECT_NE(away.message.find("read-only"), std::string::npos) << away.message;
+  SetReadOnly("OFF");
+  EXPECT_TRUE(told.Await(3).status.done()) << "told once, however often it was asked meanwhile";
 }
 
 // What is asked once a second leaves a second.

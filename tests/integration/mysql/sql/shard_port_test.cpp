@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <mutex>
 
@@ -71,6 +72,33 @@ TEST(ShardPort, OneThatCannotBeUsedSpoilsNoneOfThoseItWasMergedWith) {
     }
   }
   EXPECT_THAT(batches, ElementsAre(1, 5, 1, 1, 1, 1, 1));
+}
+
+TEST(ShardPort, WhatIsLateOrWantedByNobodyIsToldSoAndNeverServed) {
+  Shards shards;
+  std::promise<void> begun, go_on;
+  std::vector<size_t> batches;
+  Replies<Stored> replies;
+  {
+    ShardPort<Picky, Store> port(shards.config(), {}, kNoLog,
+                                 {&batches, &begun, go_on.get_future()});
+    port.Submit(Store{1, 0}, replies);
+    begun.get_future().wait();
+    const auto client = std::make_shared<std::atomic<bool>>(true);
+    port.Serve(Store{2, 0}, replies, {.alive = client});
+    port.Serve(Store{3, 0}, replies, {.until = MonoNow()});
+    port.Submit(Store{4, 0}, replies);
+    *client = false;
+    go_on.set_value();
+    for (const uint64_t id : {1, 4}) EXPECT_TRUE(replies.Await(id).status.done());
+    for (const uint64_t id : {2, 3}) {
+      const Status status = replies.Await(id).status;
+      EXPECT_TRUE(status.later()) << id;
+      EXPECT_EQ(status.resource, "mysql_0");
+      EXPECT_EQ(status.cause, Cause::kOverloaded);
+    }
+  }
+  EXPECT_THAT(batches, ElementsAre(1, 1));
 }
 
 struct MissingTable {

@@ -1,0 +1,43 @@
+// A shard that cannot be reached. What needs a server is in tests/integration/mysql/sql.
+#include "backends/mysql/sql/shard_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string_view>
+
+namespace fanline::mysql {
+namespace {
+
+struct Asker {
+  static constexpr const char* kName = "asker";
+  static void ServeBatch(Connection&, std::vector<int>&) { ADD_FAILURE() << "there is no server"; }
+  void FailJob(int, const Status& status) { failed.push_back(status); }
+  std::vector<Status> failed;
+};
+
+// Why, and what to do about it, too: operators are told a wrong password from a server that is
+// away.
+TEST(ShardPool, WhoAsksAShardThatIsAwayIsToldWhyAtOnce) {
+  Config config;
+  config.shards = {{"127.0.0.1", 1, "nobody listens"}};
+  config.reopen = {.first = std::chrono::hours(1), .most = std::chrono::hours(1)};
+  Asker asker;
+  std::promise<Status> away;
+  ShardPool<int, Asker> pool(
+      config, {}, asker, [&](Shard, const Status& status) { away.set_value(status); },
+      [](LogLevel, const std::string&) {});
+  const Status told = away.get_future().get();
+  pool.Submit(0, 7);
+  ASSERT_EQ(asker.failed.size(), 1u);
+  for (const Status& status : {told, asker.failed[0]}) {
+    EXPECT_TRUE(status.later());
+    EXPECT_EQ(status.resource, "mysql_0");
+    EXPECT_TRUE(status.message.starts_with("MariaDB error 2002: ")) << status.message;
+    EXPECT_EQ(status.cause, Cause::kAway);
+    EXPECT_NE(std::string_view(status.advice), "");
+  }
+}
+
+}  // namespace
+}  // namespace fanline::mysql

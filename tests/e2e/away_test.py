@@ -18,7 +18,7 @@ from stack.programs.fleet import FEED
 from stack.services.redis_cluster import SLOTS
 from stack.wire.redis import RedisClient, RedisError
 from tests.e2e.installation import Installation
-from tests.e2e.shard_test import shard_of
+from tests.e2e.relations import shard_of
 
 AWAY = float(os.environ.get("FANLINE_AWAY_SECONDS", 8))
 WHOLE = AWAY >= 30

@@ -115,30 +115,6 @@ class Migrate(unittest.TestCase):
             self.assertIn("later_table", self.columns(number))
         self.assertEqual(self.later.json("migrate", "--json")["shards"], [[], []])
 
-    def test_procedures_that_differ_are_made_anew_also_where_nothing_is_missing(self):
-        self.feedctl.run("init")
-        shard = self.stack.mysql[0]
-        for procedure in ("change_edge", "follow_edge"):
-            shard.query(f"CREATE OR REPLACE PROCEDURE {procedure}() SELECT 1")
-        self.feedctl.run("migrate")
-        self.assertEqual(shard.query("SELECT DISTINCT specific_name FROM information_schema.parameters "
-                                     "WHERE specific_schema = DATABASE() ORDER BY 1"), [("change_edge",), ("follow_edge",)])
-
-    def test_another_schema_is_refused_and_left_alone(self):
-        self.install()
-        self.stack.mysql[1].query("UPDATE installation SET schema_version = 0")
-        self.refused(self.later, "mysql_1: .*schema_version is 0.* empty databases")
-        self.stack.mysql[1].query("UPDATE installation SET schema_version = 2")
-        self.refused(self.later, "mysql_1: .*schema_version is 2.* a newer version made it")
-
-    def test_shards_that_are_not_all_or_not_in_order_are_refused_and_left_alone(self):
-        self.install()
-        first, second = self.stack.env["FANLINE_MYSQL_SHARDS"].split(",")
-        self.refused(self.later, "mysql_0: its shard_count is 2, this program was given 1 shards", "--mysql-shards", first)
-        self.refused(self.later, "mysql_0: its shard_index is 1", "--mysql-shards", f"{second},{first}")
-        self.stack.mysql[1].query("DELETE FROM installation")
-        self.refused(self.later, "mysql_1: .*run feedctl init")
-
     def test_an_older_program_leaves_what_a_newer_one_made(self):
         self.install()
         self.later.run("migrate")

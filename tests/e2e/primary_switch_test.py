@@ -7,7 +7,7 @@ import time
 import unittest
 
 from tests.e2e.installation import USERS, Installation
-from tests.e2e.shard_test import shard_of
+from tests.e2e.relations import shard_of
 
 EVERYBODY = range(1, USERS + 1)
 SWITCHED = 1  # the shard

@@ -114,24 +114,6 @@ class RedisComesBack(Installation):
         with self.a_loss("missing"):
             self.redis.command("FLUSHALL")
 
-    @long
-    def test_flushed_while_nothing_happens_it_is_claimed_again(self):
-        before = self.redis_losses()
-        self.redis.command("FLUSHALL")
-        self.make_live(EVERYBODY)  # by readers who are faster than the owner, who drops these
-        self.wait_for(lambda: (self.redis_losses() - before)["missing"] == RANGES, "the loss", 15)
-        self.assert_all_come_back()
-
-    @long
-    def test_flushed_again_and_again_it_is_claimed_again(self):
-        with publishing(self, EVERYBODY), reading(self, EVERYBODY):
-            for _ in range(20):
-                self.redis.command("FLUSHALL")
-                self.wait_for(lambda: self.redis.command("KEYS", "own:*"), "a claim")
-        self.wait_served()
-        self.settle()
-        self.assert_all_come_back()
-
     def test_rolled_back_by_a_restart_to_before_its_owner_came_it_is_given_again_what_it_lost(self):
         self.redis.command("SAVE")
         self.publish_all(list(EVERYBODY))

@@ -218,34 +218,6 @@ class TimelinePages(Reading):
         self.live(reader)
         self.assertEqual(self.rebuilds("rebuilt"), before + 1)
 
-    def test_a_half_built_timeline_is_never_served(self):
-        reader = 4
-        post = self.publish(EVE)
-        self.settle()
-        self.live(reader)
-        key, = self.stack.redis.command("KEYS", f"tl:*:{reader}")
-        self.stack.redis.command("DEL", key)
-        self.stack.redis.command("ZADD", key, "-inf", "T", "-5", "99999", "+inf", "B:somebody")
-        page = self.get(f"{reader}/timeline")
-        self.assertEqual((page["state"], self.ids(page)[0]), ("building", post))
-        self.assertNotIn(99999, self.ids(page))
-        self.stack.redis.command("DEL", key)
-        self.live(reader)
-
-    def test_an_unfollow_and_a_follow_show_in_the_live_timeline(self):
-        reader, author = 5, 103
-        posts = self.publish_all([author] * 3)
-        self.settle()
-        self.live(reader)
-        self.client.delete(f"/v1/users/{reader}/following/{author}")
-        self.ledger.unfollow(reader, author)
-        self.wait_for(lambda: not set(posts) & set(self.ids(self.get(f"{reader}/timeline"))),
-                      "the items to leave")
-        self.client.put(f"/v1/users/{reader}/following/{author}")
-        self.ledger.follow(reader, author)
-        self.wait_for(lambda: self.walk(f"{reader}/timeline", 200) == self.expected(reader),
-                      "the items to come back")
-
     def test_bodies_come_from_the_applications_table_and_what_is_gone_there_is_left_out(self):
         reader, author, path = 6, 104, "6/timeline"
         posts = self.publish_all([author] * 40)

@@ -41,6 +41,7 @@
 #include "dispatcher/mode_switches.h"
 #include "dispatcher/pulled_counts.h"
 #include "fanline/base/gather.h"
+#include "fanline/base/mutation_switches.h"
 #include "fanline/consuming/partitions.h"
 #include "fanline/consuming/retry_queue.h"
 #include "fanline/consuming/shard_queue.h"
@@ -71,6 +72,7 @@ class Dispatcher {
     ShardMap shards = ShardMap::Even(1);
     uint64_t seed = 1;  // of the jitter
     bool own_posts;     // authors are readers of their own posts
+    MutationSwitches guards{};
   };
 
   Dispatcher(Ports ports, Setup setup, Limits limits);

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "fanline/base/mutation_switches.h"
 #include "fanline/ports/reader_ports.h"
 #include "timeline/pull.h"
 
@@ -49,7 +50,7 @@ class Rebuild {
   // items_per_read: 0 = Pull's default. `own`: the reader, where home timelines hold the reader's
   // own posts.
   Rebuild(WindowLimits window, std::function<std::string()> next_token, std::optional<UserId> own,
-          uint32_t attempts = 5, uint32_t items_per_read = 0);
+          uint32_t attempts = 5, uint32_t items_per_read = 0, const MutationSwitches& guards = {});
 
   RebuildNeed needed() const;
   // Of the attempt under way; what has begun under it is to be abandoned when a call fails.
@@ -70,6 +71,7 @@ class Rebuild {
   PullLimits limits_;
   std::function<std::string()> next_token_;
   std::optional<UserId> own_;
+  bool marks_;  // whom the pull found to have posts that are merged at read
   uint32_t attempts_left_;
   bool begun_ = false;
   std::string token_;
